@@ -1,0 +1,120 @@
+//! The boundary between code the pass generates and the runtime libraries.
+//!
+//! Every function and every struct that crosses it is stated once, here. The pass expands the list
+//! into declarations ([`f`]) and struct layouts (`FIELDS`); each runtime expands it into exported
+//! symbols ([`for_each_mpi_fn`]), so a function that one side lacks does not compile.
+//!
+//! Only `i32`, `i64`, `f64` and `ptr` cross. Booleans are `i32`, sizes `i64`, and no MPI handle
+//! appears. A C enum of pointer size (`omp_allocator_handle_t`) is `i64`.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod functions;
+mod tables;
+
+pub use functions::{ALL, f};
+pub use tables::{
+    AtomicOp, ConstructorEntry, ExternGlobalEntry, FunctionEntry, GlobalEntry, ModuleTable,
+    RegionDescriptor, SharedSectionBounds, ThreadPrivateEntry, UnsafeSite, function_flags,
+    region_flags,
+};
+
+/// Version of the list. It is part of the name of [`f::okl_mpi_register_v1`], so that a program
+/// and a runtime of different versions fail at link time. A change of any name, signature or
+/// struct changes [`ABI_HASH`], which a test compares with the hash recorded for this version.
+pub const ABI_VERSION: i64 = 1;
+
+/// FNV-1a hash of every name, signature and struct layout on this page.
+pub const ABI_HASH: u64 = fnv1a(tables::LAYOUT_TEXT, fnv1a(functions::TEXT, FNV_OFFSET));
+
+/// A scalar that may cross the boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AbiType {
+    /// No result.
+    Void,
+    /// 32-bit integer; also every boolean.
+    I32,
+    /// 64-bit integer; also every size and enum of pointer size.
+    I64,
+    /// IEEE double.
+    F64,
+    /// Data or function pointer.
+    Ptr,
+}
+
+/// Name and signature of one runtime function.
+#[derive(Clone, Copy, Debug)]
+pub struct RuntimeFn {
+    /// The exported symbol.
+    pub name: &'static str,
+    /// Parameter types in order.
+    pub params: &'static [AbiType],
+    /// Result type.
+    pub ret: AbiType,
+}
+
+/// The ABI function that replaces the OpenMP runtime call `name` (`__kmpc_*`, `omp_*`), where the
+/// replacement has the same signature. `None`: no such function, or one with a signature of its own
+/// (`__kmpc_fork_call`, `__kmpc_reduce`).
+pub fn replacement_of(name: &str) -> Option<&'static RuntimeFn> {
+    let (prefix, rest) = if let Some(rest) = name.strip_prefix("__kmpc_") {
+        ("okl_mpi_kmpc_", rest)
+    } else if name.starts_with("omp_") {
+        ("okl_mpi_", name)
+    } else {
+        return None;
+    };
+    ALL.iter()
+        .copied()
+        .find(|function| function.name.strip_prefix(prefix) == Some(rest))
+}
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
+const fn fnv1a(text: &str, mut hash: u64) -> u64 {
+    let bytes = text.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        i += 1;
+    }
+    hash
+}
+
+/// The [`AbiType`] of a type keyword of the list.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! abi_type {
+    () => {
+        $crate::AbiType::Void
+    };
+    (i32) => {
+        $crate::AbiType::I32
+    };
+    (i64) => {
+        $crate::AbiType::I64
+    };
+    (f64) => {
+        $crate::AbiType::F64
+    };
+    (ptr) => {
+        $crate::AbiType::Ptr
+    };
+}
+
+/// The Rust type of a type keyword of the list.
+#[macro_export]
+macro_rules! rust_type {
+    (i32) => {
+        i32
+    };
+    (i64) => {
+        i64
+    };
+    (f64) => {
+        f64
+    };
+    (ptr) => {
+        *mut core::ffi::c_void
+    };
+}

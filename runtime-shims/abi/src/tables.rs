@@ -1,0 +1,204 @@
+//! Structs the pass emits as constant data and the runtime reads. All fields are 8 bytes.
+
+use crate::AbiType;
+
+macro_rules! abi_structs {
+    ($($(#[$doc:meta])* struct $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ident,)* })*) => {
+        $(
+            $(#[$doc])*
+            #[repr(C)]
+            #[derive(Clone, Copy, Debug)]
+            pub struct $name { $($(#[$field_doc])* pub $field: crate::rust_type!($type),)* }
+
+            impl $name {
+                /// Field types in order, for the LLVM struct of the same layout.
+                pub const FIELDS: &'static [AbiType] = &[$(crate::abi_type!($type)),*];
+            }
+        )*
+        pub(crate) const LAYOUT_TEXT: &str =
+            concat!($(stringify!($name), "{", $(stringify!($field), ":", stringify!($type), ",",)* "}"),*);
+    };
+}
+
+abi_structs! {
+    /// Everything the runtime must know about one translated module. Each module emits one and hands
+    /// it to `okl_mpi_register_v1` from a constructor of priority 0. Arrays are (pointer, count).
+    struct ModuleTable {
+        /// [`crate::ABI_HASH`] of the pass.
+        abi_hash: i64,
+        /// `&__dso_handle`: tables with the same one come from the same executable or library.
+        dso_handle: ptr,
+        /// Source file name, NUL-terminated.
+        source_file: ptr,
+        /// The [`SharedSectionBounds`] pads of this executable or library.
+        sections: ptr,
+        /// [`GlobalEntry`] array: the shared variables this module defines.
+        globals: ptr,
+        /// Length of `globals`.
+        global_count: i64,
+        /// [`ExternGlobalEntry`] array: writable variables it uses that other objects define.
+        externs: ptr,
+        /// Length of `externs`.
+        extern_count: i64,
+        /// [`ThreadPrivateEntry`] array.
+        thread_privates: ptr,
+        /// Length of `thread_privates`.
+        thread_private_count: i64,
+        /// [`ConstructorEntry`] array, in the order of `llvm.global_ctors`.
+        constructors: ptr,
+        /// Length of `constructors`.
+        constructor_count: i64,
+        /// [`ConstructorEntry`] array, in the order of `llvm.global_dtors`.
+        destructors: ptr,
+        /// Length of `destructors`.
+        destructor_count: i64,
+        /// [`FunctionEntry`] array: the functions this module defines, with what they call.
+        functions: ptr,
+        /// Length of `functions`.
+        function_count: i64,
+        /// Array of pointers to [`RegionDescriptor`].
+        regions: ptr,
+        /// Length of `regions`.
+        region_count: i64,
+    }
+
+    /// Page-aligned pads around the two output sections that hold shared variables: initialised data
+    /// (`okl_data`) and zero-initialised data (`.llvm.linkonce.b.okl`). They have hidden visibility, so
+    /// there is one set for each executable or shared library.
+    struct SharedSectionBounds {
+        /// First page of the initialised part.
+        data_pad: ptr,
+        /// First page behind the initialised part.
+        data_end: ptr,
+        /// Some page of the zero-initialised part.
+        bss_pad: ptr,
+        /// First page behind the zero-initialised part.
+        bss_end: ptr,
+    }
+
+    /// A variable that lives in shared memory.
+    struct GlobalEntry {
+        /// Its address.
+        address: ptr,
+        /// Its size in bytes.
+        size: i64,
+        /// Its name, NUL-terminated.
+        name: ptr,
+    }
+
+    /// A writable variable that the module uses but does not define.
+    struct ExternGlobalEntry {
+        /// Its address, null where a weak one is not defined.
+        address: ptr,
+        /// Its name, NUL-terminated.
+        name: ptr,
+    }
+
+    /// A `thread_local` variable (OpenMP `threadprivate`): each rank has a copy in its private area.
+    struct ThreadPrivateEntry {
+        /// The pointer variable through which translated code reaches this rank's copy.
+        slot: ptr,
+        /// The initial value, `size` bytes.
+        image: ptr,
+        /// Size in bytes.
+        size: i64,
+        /// Alignment in bytes, a power of two.
+        align: i64,
+        /// Its name, NUL-terminated.
+        name: ptr,
+    }
+
+    /// A static constructor or destructor, run on rank 0 only.
+    struct ConstructorEntry {
+        /// Priority as in `llvm.global_ctors`; 65535 is the default.
+        priority: i64,
+        /// `void (*)(int, char **, char **)`.
+        function: ptr,
+    }
+
+    /// A function of the module, for the whole-program call graph the runtime closes at start-up.
+    struct FunctionEntry {
+        /// Its address.
+        address: ptr,
+        /// Its name as the user knows it, NUL-terminated.
+        name: ptr,
+        /// Array of pointers to the functions it calls or hands to an OpenMP runtime call.
+        callees: ptr,
+        /// Length of `callees`.
+        callee_count: i64,
+        /// Array of NUL-terminated names, one for each callee.
+        callee_names: ptr,
+        /// [`function_flags`].
+        flags: i64,
+        /// The first [`UnsafeSite`] in it, or null.
+        unsafe_site: ptr,
+    }
+
+    /// A construct that is wrong in a team of more than one rank.
+    struct UnsafeSite {
+        /// What it is, as the end of a sentence that begins with "it": NUL-terminated.
+        reason: ptr,
+        /// `file:line`, or `in function f` without debug information; NUL-terminated.
+        location: ptr,
+    }
+
+    /// A parallel region, the first argument of a fork. Writable by the runtime, private to each rank.
+    struct RegionDescriptor {
+        /// `void (*)(i32 *global_tid, i32 *bound_tid, i64 *args)`: unpacks `args` and calls the body.
+        invoke: ptr,
+        /// The outlined body, as it stands in [`FunctionEntry::address`].
+        body: ptr,
+        /// `file:line`, or `in function f` without debug information; NUL-terminated.
+        location: ptr,
+        /// [`region_flags`].
+        flags: i64,
+        /// The decision the runtime caches: 0 not yet made, 1 distribute, 2 team of one.
+        decision: i64,
+    }
+}
+
+/// Bits of [`FunctionEntry::flags`].
+pub mod function_flags {
+    /// The function's address escapes, so an indirect call may reach it.
+    pub const ADDRESS_TAKEN: i64 = 1;
+    /// The function calls through pointers.
+    pub const CALLS_INDIRECTLY: i64 = 2;
+}
+
+/// Bits of [`RegionDescriptor::flags`].
+pub mod region_flags {
+    /// The pass declined to distribute the region: it runs as a team of one.
+    pub const TEAM_OF_ONE: i64 = 1;
+}
+
+/// Operation of `okl_mpi_atomic_rmw`, numbered as below whatever LLVM's own numbering.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum AtomicOp {
+    Xchg,
+    Add,
+    Sub,
+    And,
+    Nand,
+    Or,
+    Xor,
+    Max,
+    Min,
+    UMax,
+    UMin,
+    FAdd,
+    FSub,
+    FMax,
+    FMin,
+}
+
+impl AtomicOp {
+    /// Every operation, at the index of its number.
+    pub const ALL: [AtomicOp; 15] = {
+        use AtomicOp::*;
+        [
+            Xchg, Add, Sub, And, Nand, Or, Xor, Max, Min, UMax, UMin, FAdd, FSub, FMax, FMin,
+        ]
+    };
+}

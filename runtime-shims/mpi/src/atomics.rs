@@ -1,0 +1,206 @@
+//! Atomic accesses: carried out at the home of the page, by compare and exchange.
+//!
+//! Guarantee: all ranks see one order of the operations on a location. Before the operation this
+//! rank's changes to the page go home; afterwards its own copy, if it has one, holds the new value.
+//! In a team of one the program's own memory is used directly.
+
+use std::{
+    ffi::c_void,
+    sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst},
+};
+
+use okl_abi::AtomicOp;
+
+use crate::{atomics_values::apply, layout, layout::PAGE, locks, memory::coherence, mpi_job, report, stats, team};
+
+/// Where an atomic operation takes place.
+enum Place {
+    /// In the program's view: nobody else can see it now.
+    Direct,
+    /// At the page's home: offset in the memory file.
+    Home { page: layout::Page, offset: usize },
+}
+
+fn place_of(address: usize) -> Place {
+    if !team::is_distributed() {
+        return Place::Direct;
+    }
+    let layout = layout::layout();
+    match layout.page_of(address) {
+        None => Place::Direct,
+        Some(page) if layout.is_private(page) => {
+            if layout.first_home(page) == mpi_job::rank() {
+                Place::Direct
+            } else {
+                report::fatal(&format!(
+                    "an atomic operation on {address:#x}, which is {}",
+                    layout.describe(address)
+                ))
+            }
+        }
+        Some(page) => Place::Home { page, offset: page as usize * PAGE + address % PAGE },
+    }
+}
+
+/// The bits of a value of `size` bytes.
+fn mask(size: i32) -> u64 {
+    u64::MAX >> (64 - 8 * size)
+}
+
+fn direct_exchange(address: usize, expected: u64, desired: u64, size: i32) -> u64 {
+    macro_rules! exchange {
+        ($atomic:ty, $value:ty) => {{
+            // SAFETY: the program's own atomic object.
+            let atomic = unsafe { &*(address as *const $atomic) };
+            match atomic.compare_exchange(expected as $value, desired as $value, SeqCst, SeqCst) {
+                Ok(old) | Err(old) => u64::from(old),
+            }
+        }};
+    }
+    match size {
+        1 => exchange!(AtomicU8, u8),
+        2 => exchange!(AtomicU16, u16),
+        4 => exchange!(AtomicU32, u32),
+        8 => exchange!(AtomicU64, u64),
+        _ => panic!("an atomic of {size} bytes"),
+    }
+}
+
+fn direct_load(address: usize, size: i32) -> u64 {
+    macro_rules! load {
+        ($atomic:ty) => {
+            // SAFETY: the program's own atomic object; it may be readable only.
+            u64::from(unsafe { &*(address as *const $atomic) }.load(SeqCst))
+        };
+    }
+    match size {
+        1 => load!(AtomicU8),
+        2 => load!(AtomicU16),
+        4 => load!(AtomicU32),
+        8 => load!(AtomicU64),
+        _ => panic!("an atomic of {size} bytes"),
+    }
+}
+
+/// Replaces the value at `address` by `new(old)` until nobody came between; `None` leaves it.
+fn update(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) -> u64 {
+    match place_of(address) {
+        Place::Direct => {
+            let mut old = direct_load(address, size);
+            loop {
+                let Some(value) = new(old) else { return old };
+                let seen = direct_exchange(address, old, value & mask(size), size);
+                if seen == old {
+                    return old;
+                }
+                old = seen;
+            }
+        }
+        Place::Home { page, offset } => {
+            stats::count(|counts| counts.atomics += 1);
+            coherence(|coherence| {
+                coherence.before_atomic(page);
+                let home = coherence.pages().home(page);
+                let mut old = coherence.machine.load(offset, size as u32, home) & mask(size);
+                loop {
+                    let value = new(old).map(|value| value & mask(size));
+                    if let Some(value) = value {
+                        let seen =
+                            coherence.machine.compare_exchange(offset, old, value, size as u32, home) & mask(size);
+                        if seen != old {
+                            old = seen;
+                            continue;
+                        }
+                    }
+                    let bytes = value.unwrap_or(old).to_le_bytes();
+                    let written = value.is_some();
+                    coherence.after_atomic(page, offset % PAGE, &bytes[..size as usize], written);
+                    return old;
+                }
+            })
+        }
+    }
+}
+
+/// Sequentially consistent load.
+pub(crate) fn okl_mpi_atomic_load(address: *mut c_void, size: i32) -> i64 {
+    update(address as usize, size, |_| None) as i64
+}
+
+/// Sequentially consistent store.
+pub(crate) fn okl_mpi_atomic_store(address: *mut c_void, value: i64, size: i32) {
+    update(address as usize, size, |_| Some(value as u64));
+}
+
+/// `atomicrmw`; the old value.
+pub(crate) fn okl_mpi_atomic_rmw(address: *mut c_void, operation: i32, value: i64, size: i32) -> i64 {
+    let operation = AtomicOp::ALL[operation as usize];
+    update(address as usize, size, |old| Some(apply(operation, old, value as u64, size))) as i64
+}
+
+/// `cmpxchg`; the old value.
+pub(crate) fn okl_mpi_atomic_cmpxchg(address: *mut c_void, expected: i64, desired: i64, size: i32) -> i64 {
+    let expected = expected as u64 & mask(size);
+    update(address as usize, size, |old| (old == expected).then_some(desired as u64)) as i64
+}
+
+/// Runs `body` on an object of any size with nobody else in between.
+fn exclusively<R>(address: *mut c_void, body: impl FnOnce() -> R) -> R {
+    let key = address;
+    locks::okl_mpi_kmpc_critical(std::ptr::null_mut(), 0, key);
+    let result = body();
+    locks::okl_mpi_kmpc_end_critical(std::ptr::null_mut(), 0, key);
+    result
+}
+
+fn copy(from: *mut c_void, to: *mut c_void, size: i64) {
+    // SAFETY: objects of the program of `size` bytes, as `__atomic_*` demands.
+    unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), size as usize) };
+}
+
+/// `__atomic_load`.
+pub(crate) fn okl_mpi_atomic_load_n(size: i64, address: *mut c_void, result: *mut c_void, _order: i32) {
+    exclusively(address, || copy(address, result, size));
+}
+
+/// `__atomic_store`.
+pub(crate) fn okl_mpi_atomic_store_n(size: i64, address: *mut c_void, value: *mut c_void, _order: i32) {
+    exclusively(address, || copy(value, address, size));
+}
+
+/// `__atomic_exchange`.
+pub(crate) fn okl_mpi_atomic_exchange_n(
+    size: i64,
+    address: *mut c_void,
+    value: *mut c_void,
+    result: *mut c_void,
+    _order: i32,
+) {
+    exclusively(address, || {
+        let mut new = vec![0u8; size as usize];
+        copy(value, new.as_mut_ptr().cast(), size);
+        copy(address, result, size);
+        copy(new.as_mut_ptr().cast(), address, size);
+    });
+}
+
+/// `__atomic_compare_exchange`: 1 where the exchange took place.
+pub(crate) fn okl_mpi_atomic_compare_exchange_n(
+    size: i64,
+    address: *mut c_void,
+    expected: *mut c_void,
+    desired: *mut c_void,
+    _success: i32,
+    _failure: i32,
+) -> i32 {
+    exclusively(address, || {
+        // SAFETY: objects of `size` bytes, as `__atomic_compare_exchange` demands.
+        let equal = unsafe { libc::memcmp(address, expected, size as usize) } == 0;
+        if equal {
+            copy(desired, address, size);
+        } else {
+            copy(address, expected, size);
+        }
+        i32::from(equal)
+    })
+}

@@ -1,0 +1,39 @@
+//! State of the program's thread.
+//!
+//! Guarantee: at most one borrow of a cell is alive at a time. Only the program's thread, and the
+//! fault handler that interrupts it, reach these cells; a second borrow means that runtime code
+//! touched protected memory while it held runtime state, and panics.
+
+use std::cell::{Cell, UnsafeCell};
+
+/// A value of the program's thread.
+pub(crate) struct ProgramCell<T> {
+    value: UnsafeCell<T>,
+    borrowed: Cell<bool>,
+}
+
+// SAFETY: cells are reached by the program's thread only; the service thread has state of its own.
+unsafe impl<T> Sync for ProgramCell<T> {}
+
+impl<T> ProgramCell<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self { value: UnsafeCell::new(value), borrowed: Cell::new(false) }
+    }
+
+    /// Lends the value to `body`.
+    ///
+    /// # Panics
+    /// If the value is lent already.
+    pub(crate) fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        struct Return<'a>(&'a Cell<bool>);
+        impl Drop for Return<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+            }
+        }
+        assert!(!self.borrowed.replace(true), "runtime state is in use: protected memory was touched inside the runtime");
+        let _return = Return(&self.borrowed);
+        // SAFETY: `borrowed` was false, so no other reference exists; one thread only (see above).
+        body(unsafe { &mut *self.value.get() })
+    }
+}

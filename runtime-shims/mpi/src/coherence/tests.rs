@@ -1,0 +1,367 @@
+//! The protocol on a simulated cluster: random race-free programs, random schedules, a reference memory.
+
+use std::{cell::RefCell, rc::Rc};
+
+use super::*;
+use crate::layout::{Layout, Sizes};
+
+/// Memory and protections of all ranks.
+struct Cluster {
+    memories: Vec<Vec<[u8; PAGE]>>,
+    protections: Vec<Vec<Access>>,
+    /// Changed bytes that have been sent but not yet arrived.
+    under_way: Vec<(usize, Page, usize, Vec<u8>)>,
+}
+
+struct Simulated {
+    rank: usize,
+    cluster: Rc<RefCell<Cluster>>,
+    mappings_left: Option<u32>,
+}
+
+impl Machine for Simulated {
+    fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings> {
+        if let Some(left) = &mut self.mappings_left {
+            if *left == 0 {
+                *left = 60;
+                return Err(TooManyMappings);
+            }
+            *left -= 1;
+        }
+        for page in first..first + count {
+            self.cluster.borrow_mut().protections[self.rank][page as usize] = access;
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, first: Page, count: u32, home: u32) {
+        assert_ne!(home as usize, self.rank, "a rank fetches its own page");
+        let mut cluster = self.cluster.borrow_mut();
+        for page in first as usize..(first + count) as usize {
+            cluster.memories[self.rank][page] = cluster.memories[home as usize][page];
+        }
+    }
+
+    fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {
+        self.cluster.borrow_mut().under_way.push((home as usize, page, offset, bytes.to_vec()));
+    }
+
+    fn settle(&mut self) {
+        let mut cluster = self.cluster.borrow_mut();
+        for (home, page, offset, bytes) in std::mem::take(&mut cluster.under_way) {
+            cluster.memories[home][page as usize][offset..offset + bytes.len()].copy_from_slice(&bytes);
+        }
+    }
+
+    fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
+        // The reference outlives the borrow of the cluster: one thread, and nobody resizes the memories.
+        let cluster = self.cluster.as_ptr();
+        // SAFETY: the cluster lives as long as `self`, and the protocol holds one page at a time.
+        unsafe { &mut (&mut (*cluster).memories)[self.rank][page as usize] }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+struct Job {
+    ranks: Vec<Coherence<Simulated>>,
+    cluster: Rc<RefCell<Cluster>>,
+    layout: Layout,
+    /// What a single memory would hold.
+    truth: Vec<[u8; PAGE]>,
+    /// The pages programs use: globals, stack, arenas.
+    used: u32,
+}
+
+impl Job {
+    fn new(ranks: usize, verify: bool, mappings: Option<u32>) -> Self {
+        let sizes = Sizes { stack: 2 * PAGE, arena: 4 * PAGE, private: PAGE };
+        let layout = Layout::new(&[(0x40_0000, 0x40_3000)], sizes, ranks as u32);
+        let pages = layout.pages() as usize;
+        let tables = (0..ranks).map(|rank| PageTable::new(rank as u32, layout.clone(), verify));
+        let protections = tables
+            .map(|table| (0..pages as u32).map(|page| table.access(page)).collect())
+            .collect();
+        let cluster = Rc::new(RefCell::new(Cluster {
+            memories: vec![vec![[0; PAGE]; pages]; ranks],
+            protections,
+            under_way: Vec::new(),
+        }));
+        let ranks = (0..ranks)
+            .map(|rank| {
+                let machine = Simulated {
+                    rank,
+                    cluster: Rc::clone(&cluster),
+                    mappings_left: mappings,
+                };
+                let table = PageTable::new(rank as u32, layout.clone(), verify);
+                Coherence::new(rank as u32, table, machine, verify)
+            })
+            .collect();
+        let used = layout.private_area(0).page;
+        Self { ranks, cluster, layout, truth: vec![[0; PAGE]; pages], used }
+    }
+
+    fn read(&mut self, rank: usize, page: Page, offset: usize) -> u8 {
+        if self.cluster.borrow().protections[rank][page as usize] == Access::None {
+            self.ranks[rank].fault(page, false).expect("a page nobody may read");
+        }
+        let cluster = self.cluster.borrow();
+        assert_ne!(cluster.protections[rank][page as usize], Access::None, "the fault was not served");
+        cluster.memories[rank][page as usize][offset]
+    }
+
+    fn write(&mut self, rank: usize, page: Page, offset: usize, value: u8) {
+        let access = self.cluster.borrow().protections[rank][page as usize];
+        if access != Access::Write {
+            self.ranks[rank].fault(page, true).expect("a page nobody may write");
+        }
+        let mut cluster = self.cluster.borrow_mut();
+        assert_eq!(cluster.protections[rank][page as usize], Access::Write, "the fault was not served");
+        cluster.memories[rank][page as usize][offset] = value;
+        self.truth[page as usize][offset] = value;
+    }
+
+    fn check(&mut self, rank: usize, page: Page, offset: usize, when: &str) {
+        let seen = self.read(rank, page, offset);
+        let true_value = self.truth[page as usize][offset];
+        assert_eq!(seen, true_value, "rank {rank}, page {page}, byte {offset}, {when}");
+    }
+
+    fn barrier(&mut self) {
+        let notices: Vec<Notices> = self.ranks.iter_mut().map(Coherence::notices).collect();
+        let decisions: Vec<bool> =
+            self.ranks.iter_mut().map(|rank| rank.apply(&notices, Phase::Parallel)).collect();
+        assert!(decisions.iter().all(|&decision| decision == decisions[0]), "ranks decide differently");
+        if decisions[0] {
+            self.ranks[0].machine.settle();
+        }
+        assert!(self.cluster.borrow().under_way.is_empty(), "bytes under way that nobody waits for");
+        self.check_agreement();
+    }
+
+    fn fork(&mut self, carried: &[Page]) {
+        let notices = self.ranks[0].notices();
+        let carried: Vec<Page> =
+            carried.iter().copied().filter(|&page| self.ranks[0].can_travel(page)).collect();
+        for rank in &mut self.ranks {
+            assert!(!rank.apply(std::slice::from_ref(&notices), Phase::Serial));
+        }
+        for &page in &carried {
+            let contents = *self.ranks[0].contents(page);
+            for rank in &mut self.ranks {
+                rank.receive(page, &contents);
+                rank.apply_pending();
+            }
+        }
+        self.check_agreement();
+    }
+
+    /// Homes and exclusiveness are the same everywhere, and protections are as noted.
+    fn check_agreement(&self) {
+        for page in 0..self.used {
+            let first = self.ranks[0].pages();
+            for (index, rank) in self.ranks.iter().enumerate() {
+                assert_eq!(rank.pages().home(page), first.home(page), "home of page {page}");
+                assert_eq!(rank.pages().is_exclusive(page), first.is_exclusive(page), "page {page}");
+                let protection = self.cluster.borrow().protections[index][page as usize];
+                assert_eq!(protection, rank.pages().access(page), "rank {index}, page {page}");
+                if rank.pages().is_exclusive(page) && first.home(page) as usize != index {
+                    assert_eq!(protection, Access::None, "rank {index} has an exclusive page {page}");
+                }
+            }
+        }
+    }
+}
+
+/// Bytes of the arena and globals that locks protect and atomics use: (first page's) last 64 bytes.
+const GUARDED: usize = PAGE - 64;
+const ATOMIC: usize = PAGE - 128;
+
+fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut job = Job::new(ranks, verify, mappings);
+    for _ in 0..6 {
+        serial(&mut job, &mut random);
+        for _ in 0..1 + random.below(5) {
+            interval(&mut job, &mut random, verify);
+            job.barrier();
+        }
+    }
+    for page in 0..job.used {
+        for offset in (0..PAGE).step_by(61) {
+            job.check(0, page, offset, "at the end");
+        }
+    }
+}
+
+fn serial(job: &mut Job, random: &mut Random) {
+    for _ in 0..random.below(60) {
+        let (page, offset) = (random.below(job.used as usize) as Page, random.below(PAGE));
+        if random.chance(50) {
+            job.write(0, page, offset, random.below(256) as u8);
+        } else {
+            job.check(0, page, offset, "in serial code");
+        }
+    }
+    let carried: Vec<Page> =
+        (0..random.below(3)).map(|_| random.below(job.used as usize) as Page).collect();
+    job.fork(&carried);
+}
+
+/// What ranks do between two synchronisations: every byte has one writer, which others do not read.
+fn interval(job: &mut Job, random: &mut Random, verify: bool) {
+    let ranks = job.ranks.len();
+    let pages: Vec<Page> =
+        (0..1 + random.below(6)).map(|_| random.below(job.used as usize) as Page).collect();
+    // Byte `offset` of a page belongs to the rank that this says, or to readers.
+    let grain = 1 + random.below(40);
+    let shift = random.below(ranks + 1);
+    let owner = move |page: Page, offset: usize| (offset / grain + page as usize + shift) % (ranks + 1);
+    for _ in 0..random.below(300) {
+        let rank = random.below(ranks);
+        let page = pages[random.below(pages.len())];
+        let offset = random.below(ATOMIC);
+        match random.below(20) {
+            0 if !verify => {
+                job.ranks[rank].acquire();
+                for _ in 0..random.below(6) {
+                    let guarded = GUARDED + random.below(64);
+                    job.check(rank, page, guarded, "under a lock");
+                    job.write(rank, page, guarded, random.below(256) as u8);
+                }
+                job.ranks[rank].release();
+            }
+            1 => atomic(job, rank, page, ATOMIC + random.below(64), random.below(256) as u8),
+            2 => {
+                let last = pages.iter().copied().max().expect("not empty").min(page + 2);
+                job.ranks[rank].touch(page, last, random.chance(50));
+            }
+            _ if owner(page, offset) == rank => {
+                job.check(rank, page, offset, "its own byte");
+                job.write(rank, page, offset, random.below(256) as u8);
+            }
+            _ if owner(page, offset) == ranks => job.check(rank, page, offset, "a byte nobody writes"),
+            _ => {}
+        }
+    }
+}
+
+fn atomic(job: &mut Job, rank: usize, page: Page, offset: usize, value: u8) {
+    let home = job.ranks[rank].pages().home(page) as usize;
+    job.ranks[rank].before_atomic(page);
+    {
+        let mut cluster = job.cluster.borrow_mut();
+        assert_eq!(
+            cluster.memories[home][page as usize][offset], job.truth[page as usize][offset],
+            "an atomic sees the value before it"
+        );
+        cluster.memories[home][page as usize][offset] = value;
+    }
+    job.truth[page as usize][offset] = value;
+    job.ranks[rank].after_atomic(page, offset, &[value], true);
+}
+
+#[test]
+fn race_free_programs_see_one_memory() {
+    for seed in 1..400 {
+        for ranks in 1..=4 {
+            random_program(seed, ranks, false, None);
+        }
+    }
+}
+
+#[test]
+fn tracking_every_write_changes_nothing() {
+    for seed in 1..150 {
+        random_program(seed, 3, true, None);
+    }
+}
+
+#[test]
+fn a_limit_on_mappings_changes_nothing() {
+    for seed in 1..150 {
+        random_program(seed, 3, false, Some(20));
+    }
+}
+
+#[test]
+fn a_single_writer_takes_the_page_over_and_sends_nothing() {
+    let mut job = Job::new(2, false, None);
+    job.write(0, 0, 0, 1);
+    job.fork(&[]);
+    job.check(1, 0, 0, "first read");
+    job.barrier();
+    job.write(1, 0, 0, 2);
+    job.barrier();
+    assert_eq!(job.ranks[1].pages().home(0), 1);
+    assert_eq!(job.ranks[1].counts.diffs, 0);
+    assert!(job.ranks[1].pages().is_exclusive(0));
+    job.check(0, 0, 0, "after the page moved");
+}
+
+#[test]
+fn exclusive_pages_cost_no_faults() {
+    let mut job = Job::new(2, false, None);
+    job.fork(&[]);
+    let arena = job.layout.arena(1).page;
+    for round in 0..5 {
+        job.write(1, arena, round, 1);
+        job.write(0, 0, round, 1);
+        job.barrier();
+    }
+    for rank in &job.ranks {
+        assert_eq!((rank.counts.read_faults, rank.counts.write_faults), (0, 0));
+    }
+}
+
+#[test]
+fn sequential_readers_fetch_ahead() {
+    let mut job = Job::new(2, false, None);
+    job.fork(&[]);
+    for page in job.layout.arena(0).page..job.layout.arena(0).page + 4 {
+        job.check(1, page, 0, "sequential read");
+    }
+    assert_eq!(job.ranks[1].counts.read_faults, 3, "one page, then two, then the rest");
+}
+
+#[test]
+fn another_ranks_private_memory_can_be_read_but_not_written() {
+    let mut job = Job::new(2, false, None);
+    job.fork(&[]);
+    let page = job.layout.private_area(0).page;
+    job.check(1, page, 0, "a private page of rank 0");
+    assert_eq!(job.ranks[1].fault(page, true), Err(Violation::PrivateWrite));
+}
+
+#[test]
+fn changed_ranges_are_maximal() {
+    let old = [0u8; PAGE];
+    let mut new = old;
+    for at in [0, 1, 63, 64, 65, 4095] {
+        new[at] = 1;
+    }
+    let found: Vec<_> = changed_ranges(&new, &old).collect();
+    assert_eq!(found, [(0, 2), (63, 66), (4095, 4096)]);
+    assert_eq!(changed_ranges(&old, &old).count(), 0);
+}
+
+#[test]
+fn runs_join_neighbours() {
+    let run = |first, count| Run { first, count };
+    assert_eq!(runs_of(&mut [5, 1, 2, 3, 9, 10]), [run(1, 3), run(5, 1), run(9, 2)]);
+    assert!(runs_of(&mut []).is_empty());
+}

@@ -1,0 +1,102 @@
+//! Page faults of the program: the moment at which a copy is fetched or a write is noticed.
+//!
+//! The handler runs on a stack of its own, on the program's thread. It never runs inside the runtime:
+//! runtime code touches shared memory in the runtime's view only.
+
+use std::{
+    ffi::c_void,
+    sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed},
+};
+
+use crate::{
+    coherence::Violation,
+    layout,
+    memory::coherence,
+    mpi_job, program_graph, report,
+    stats, symbolise, team,
+};
+
+/// Bytes of the handler's stack: MPI runs on it.
+const HANDLER_STACK: usize = 1 << 20;
+
+/// The program's thread.
+static PROGRAM_THREAD: AtomicI32 = AtomicI32::new(0);
+/// The address whose fault is being served, for the message about a fault inside that.
+static SERVING: AtomicUsize = AtomicUsize::new(0);
+
+/// The handler that was installed before, called for faults outside shared memory.
+static mut PREVIOUS: libc::sigaction = unsafe { std::mem::zeroed() };
+
+/// Installs the handler for the calling thread, the program's.
+pub(crate) fn install() {
+    // SAFETY: plain system calls with structures that live long enough; the stack is never freed.
+    unsafe {
+        PROGRAM_THREAD.store(libc::gettid(), Relaxed);
+        let stack = libc::mmap(
+            std::ptr::null_mut(),
+            HANDLER_STACK,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        );
+        assert!(stack != libc::MAP_FAILED, "no memory for the fault handler's stack");
+        let alternate = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: HANDLER_STACK };
+        libc::sigaltstack(&alternate, std::ptr::null_mut());
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_fault as *const () as usize;
+        // NODEFER: a fault inside the handler is a message, not a silent death.
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        libc::sigaction(libc::SIGSEGV, &action, &raw mut PREVIOUS);
+        libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
+    }
+}
+
+unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes valid structures; errno belongs to the interrupted code.
+    let (address, program_counter, write, errno) = unsafe {
+        let registers = &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+        let address = (*info).si_addr() as usize;
+        let program_counter = registers[libc::REG_RIP as usize] as usize;
+        // Bit 1 of the page-fault error code: the access was a write.
+        let write = registers[libc::REG_ERR as usize] & 2 != 0;
+        (address, program_counter, write, *libc::__errno_location())
+    };
+    let outer = SERVING.swap(address.max(1), Relaxed);
+    // SAFETY: asks for the calling thread's number.
+    let thread = unsafe { libc::gettid() };
+    if outer != 0 {
+        die(address, program_counter, "touched inside the runtime's fault handler");
+    }
+    if signal == libc::SIGBUS {
+        die(address, program_counter, "cannot be given memory: the node is out of memory");
+    }
+    if thread != PROGRAM_THREAD.load(Relaxed) {
+        die(address, program_counter, "touched by a thread that is not the program's");
+    }
+    let Some(page) = layout::get().and_then(|layout| layout.page_of(address)) else {
+        die(address, program_counter, if write { "written" } else { "read" });
+    };
+    stats::fault_at(program_counter);
+    match coherence(|coherence| coherence.fault(page, write)) {
+        Ok(()) => {}
+        Err(Violation::PrivateWrite) => die(address, program_counter, "written by another rank"),
+        Err(Violation::Unexplained) => die(address, program_counter, "touched against its protection"),
+    }
+    SERVING.store(0, Relaxed);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+}
+
+/// Ends the job with the address, what was done to it, and the source line.
+fn die(address: usize, program_counter: usize, what: &str) -> ! {
+    let line = symbolise::location_of(program_counter).unwrap_or_else(|| format!("{program_counter:#x}"));
+    let object = match layout::get() {
+        Some(layout) if layout.page_of(address).is_some() => program_graph::object_at(address),
+        _ if mpi_job::rank() != 0 || team::is_distributed() => {
+            "memory that the ranks do not share: a null or stray pointer, or one into a library's own memory".into()
+        }
+        _ => "no memory of the program: a null or stray pointer".into(),
+    };
+    report::fatal(&format!("segmentation fault at {line}: address {address:#x} ({object}) was {what}"))
+}

@@ -1,0 +1,132 @@
+//! Free page ranges of a heap.
+//!
+//! Guarantee: no two ranges overlap, and none could be joined with its neighbour, except across the
+//! border of two arenas.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::layout::PAGE;
+
+/// Bounds that no range may be joined across: multiples of `size` from `base`. The arenas of all ranks
+/// have one size, so these are the borders between them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Borders {
+    pub(super) base: usize,
+    pub(super) size: usize,
+}
+
+impl Borders {
+    /// How far `address` lies behind the start of the arena it is in.
+    pub(super) fn offset(self, address: usize) -> usize {
+        let distance = address.wrapping_sub(self.base) as isize;
+        distance.rem_euclid(self.size as isize) as usize
+    }
+}
+
+/// Free page ranges, found by address and by length.
+#[derive(Debug)]
+pub(super) struct Extents {
+    borders: Borders,
+    /// Start to end.
+    by_address: BTreeMap<usize, usize>,
+    /// (length, start).
+    by_length: BTreeSet<(usize, usize)>,
+}
+
+impl Extents {
+    pub(super) fn new(borders: Borders) -> Self {
+        Self {
+            borders,
+            by_address: BTreeMap::new(),
+            by_length: BTreeSet::new(),
+        }
+    }
+
+    /// Adds the range from `start` to `end`, joined with its free neighbours.
+    pub(super) fn insert(&mut self, mut start: usize, mut end: usize) {
+        debug_assert!(start < end && start.is_multiple_of(PAGE) && end.is_multiple_of(PAGE));
+        if let Some((&before, &before_end)) = self.by_address.range(..start).next_back()
+            && before_end == start
+            && self.borders.offset(start) != 0
+        {
+            self.remove(before);
+            start = before;
+        }
+        if let Some(&after_end) = self.by_address.get(&end)
+            && self.borders.offset(end) != 0
+        {
+            self.remove(end);
+            end = after_end;
+        }
+        self.by_address.insert(start, end);
+        self.by_length.insert((end - start, start));
+    }
+
+    /// Removes and returns the start of `length` bytes at which `start + lead` is a multiple of
+    /// `alignment`, out of the shortest range that has them.
+    pub(super) fn take(&mut self, length: usize, lead: usize, alignment: usize) -> Option<usize> {
+        let (start, end, at) = self
+            .by_length
+            .range((length, 0)..)
+            .find_map(|&(have, start)| {
+                let at = aligned_start(start, lead, alignment)?;
+                (at.checked_add(length)? <= start + have).then_some((start, start + have, at))
+            })?;
+        self.remove(start);
+        self.insert_if_any(start, at);
+        self.insert_if_any(at + length, end);
+        Some(at)
+    }
+
+    /// Removes `length` bytes at `start`, if they are the first ones of a free range.
+    pub(super) fn take_at(&mut self, start: usize, length: usize) -> bool {
+        match self.by_address.get(&start) {
+            Some(&end) if end - start >= length => {
+                self.remove(start);
+                self.insert_if_any(start + length, end);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Removes the range that ends at `end` and returns its start. `end` is no border.
+    pub(super) fn take_ending_at(&mut self, end: usize) -> Option<usize> {
+        let (&start, &its_end) = self.by_address.range(..end).next_back()?;
+        (its_end == end && self.borders.offset(end) != 0).then(|| {
+            self.remove(start);
+            start
+        })
+    }
+
+    /// Adds a range that may be empty.
+    pub(super) fn insert_if_any(&mut self, start: usize, end: usize) {
+        if start < end {
+            self.insert(start, end);
+        }
+    }
+
+    fn remove(&mut self, start: usize) {
+        let end = self
+            .by_address
+            .remove(&start)
+            .expect("a range that starts here");
+        self.by_length.remove(&(end - start, start));
+    }
+
+    /// The ranges, by address.
+    #[cfg(test)]
+    pub(super) fn ranges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.by_address.iter().map(|(&start, &end)| (start, end))
+    }
+}
+
+/// The first page start at or behind `start` that lies `lead` bytes before a multiple of `alignment`.
+pub(super) fn aligned_start(start: usize, lead: usize, alignment: usize) -> Option<usize> {
+    Some(
+        start
+            .checked_add(lead)?
+            .checked_next_multiple_of(alignment)?
+            - lead,
+    )
+}

@@ -1,0 +1,406 @@
+//! `malloc` and its family.
+//!
+//! Guarantee: memory that program code asks for lies in this rank's arena; all other memory is the C
+//! library's. `free` and `realloc` go by the address, whoever calls. Nothing here allocates through the
+//! exported functions, takes a lock or has thread-local state.
+//!
+//! Two kinds of memory asked for on behalf of program code are private even so, told by the return address
+//! of the call: buffers that the C library lends to the kernel, which must never be protected (those of a
+//! `FILE` and of a `DIR`), and what the dynamic loader keeps for all threads.
+
+use std::{
+    ffi::{CStr, c_int, c_void},
+    ops::Range,
+    ptr,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use crate::{heap::Misuse, layout, program, report, symbolise};
+
+unsafe extern "C" {
+    fn __libc_malloc(size: usize) -> *mut c_void;
+    fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
+    fn __libc_realloc(block: *mut c_void, size: usize) -> *mut c_void;
+    fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
+    fn __libc_free(block: *mut c_void);
+    fn dladdr1(
+        address: *const c_void,
+        info: *mut libc::Dl_info,
+        extra: *mut *mut c_void,
+        flags: c_int,
+    ) -> c_int;
+}
+
+/// Alignment of every block, and of the plain functions' results.
+const PLAIN: usize = 16;
+const PAGE: usize = layout::PAGE;
+
+/// Exports functions that hand their return address to `$body` as one more argument, in `$register`.
+macro_rules! export_with_caller {
+    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? = $body:ident, $register:literal;)*) => {$(
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
+            std::arch::naked_asm!(
+                concat!("mov ", $register, ", [rsp]"),
+                "jmp {body}",
+                body = sym $body,
+            )
+        }
+    )*};
+}
+
+export_with_caller! {
+    fn malloc(length: usize) -> usize = malloc_for, "rsi";
+    fn calloc(count: usize, length: usize) -> usize = calloc_for, "rdx";
+    fn realloc(address: usize, length: usize) -> usize = realloc_for, "rdx";
+    fn reallocarray(address: usize, count: usize, length: usize) -> usize = reallocarray_for, "rcx";
+    fn memalign(alignment: usize, length: usize) -> usize = memalign_for, "rdx";
+    fn aligned_alloc(alignment: usize, length: usize) -> usize = memalign_for, "rdx";
+    fn posix_memalign(result: *mut usize, alignment: usize, length: usize) -> c_int = posix_memalign_for, "rcx";
+    fn valloc(length: usize) -> usize = valloc_for, "rsi";
+    fn pvalloc(length: usize) -> usize = pvalloc_for, "rsi";
+    fn free(address: usize) = free_for, "rsi";
+    fn malloc_usable_size(address: usize) -> usize = usable_size_for, "rsi";
+}
+
+unsafe extern "C" fn malloc_for(length: usize, caller: usize) -> usize {
+    if gets_shared(caller) {
+        shared(length, PLAIN)
+    } else {
+        // SAFETY: any length is fine.
+        unsafe { __libc_malloc(length) as usize }
+    }
+}
+
+unsafe extern "C" fn calloc_for(count: usize, length: usize, caller: usize) -> usize {
+    if gets_shared(caller) {
+        let zeroed = |bytes| program::heap(|heap| heap.allocate_zeroed(bytes, PLAIN));
+        or_out_of_memory(count.checked_mul(length).and_then(zeroed))
+    } else {
+        // SAFETY: any numbers are fine.
+        unsafe { __libc_calloc(count, length) as usize }
+    }
+}
+
+unsafe extern "C" fn realloc_for(address: usize, length: usize, caller: usize) -> usize {
+    if layout::is_arena_address(address) {
+        if length == 0 {
+            free_shared(address, "realloc", caller);
+            return 0;
+        }
+        match program::heap(|heap| heap.resize(address, length)) {
+            Ok(new) => or_out_of_memory(new),
+            Err(misuse) => stop("realloc", address, misuse, caller),
+        }
+    } else if address == 0 && gets_shared(caller) {
+        shared(length, PLAIN)
+    } else {
+        // SAFETY: null or a block of the C library's.
+        unsafe { __libc_realloc(address as *mut c_void, length) as usize }
+    }
+}
+
+unsafe extern "C" fn reallocarray_for(
+    address: usize,
+    count: usize,
+    length: usize,
+    caller: usize,
+) -> usize {
+    match count.checked_mul(length) {
+        // SAFETY: the caller's promises are the same.
+        Some(bytes) => unsafe { realloc_for(address, bytes, caller) },
+        None => or_out_of_memory(None),
+    }
+}
+
+unsafe extern "C" fn memalign_for(alignment: usize, length: usize, caller: usize) -> usize {
+    if gets_shared(caller) {
+        // As in glibc, an alignment that is no power of two is rounded up to one.
+        match alignment.max(PLAIN).checked_next_power_of_two() {
+            Some(alignment) => shared(length, alignment),
+            None => {
+                set_errno(libc::EINVAL);
+                0
+            }
+        }
+    } else {
+        // SAFETY: any numbers are fine.
+        unsafe { __libc_memalign(alignment, length) as usize }
+    }
+}
+
+unsafe extern "C" fn posix_memalign_for(
+    result: *mut usize,
+    alignment: usize,
+    length: usize,
+    caller: usize,
+) -> c_int {
+    if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<usize>()) {
+        return libc::EINVAL;
+    }
+    // POSIX: `errno` stays as it is.
+    let errno = errno();
+    // SAFETY: any numbers are fine.
+    let address = unsafe { memalign_for(alignment, length, caller) };
+    set_errno(errno);
+    if address == 0 {
+        return libc::ENOMEM;
+    }
+    // SAFETY: the caller's result variable.
+    unsafe { *result = address };
+    0
+}
+
+unsafe extern "C" fn valloc_for(length: usize, caller: usize) -> usize {
+    // SAFETY: any length is fine.
+    unsafe { memalign_for(PAGE, length, caller) }
+}
+
+unsafe extern "C" fn pvalloc_for(length: usize, caller: usize) -> usize {
+    match length.checked_next_multiple_of(PAGE) {
+        // SAFETY: any length is fine.
+        Some(length) => unsafe { memalign_for(PAGE, length, caller) },
+        None => or_out_of_memory(None),
+    }
+}
+
+unsafe extern "C" fn free_for(address: usize, caller: usize) {
+    if layout::is_arena_address(address) {
+        free_shared(address, "free", caller);
+    } else {
+        // SAFETY: null or a block of the C library's.
+        unsafe { __libc_free(address as *mut c_void) };
+    }
+}
+
+unsafe extern "C" fn usable_size_for(address: usize, caller: usize) -> usize {
+    type UsableSize = unsafe extern "C" fn(usize) -> usize;
+    static NEXT: super::Next = super::Next::new("malloc_usable_size\0");
+    if layout::is_arena_address(address) {
+        program::heap(|heap| heap.usable_length(address))
+            .unwrap_or_else(|misuse| stop("malloc_usable_size", address, misuse, caller))
+    } else {
+        // SAFETY: the C library's function has this signature.
+        let next = unsafe { std::mem::transmute::<*mut c_void, UsableSize>(NEXT.address()) };
+        // SAFETY: null or a block of the C library's.
+        unsafe { next(address) }
+    }
+}
+
+/// A copy of the private text at `address`, where program code would get it; the original is freed.
+pub(super) fn copy_for_program(address: usize) -> usize {
+    if !program::allocates_shared() {
+        return address;
+    }
+    let length = super::text_length(address);
+    let copy = shared(length, PLAIN);
+    if copy != 0 {
+        // SAFETY: a new block and a live text of this length; the text is a block of the C library's.
+        unsafe { ptr::copy_nonoverlapping(address as *const u8, copy as *mut u8, length) };
+    }
+    // SAFETY: a block of the C library's that nobody else knows.
+    unsafe { __libc_free(address as *mut c_void) };
+    copy
+}
+
+/// A block of this rank's arena.
+fn shared(length: usize, alignment: usize) -> usize {
+    or_out_of_memory(program::heap(|heap| heap.allocate(length, alignment)))
+}
+
+fn or_out_of_memory(address: Option<usize>) -> usize {
+    address.unwrap_or_else(|| {
+        set_errno(libc::ENOMEM);
+        0
+    })
+}
+
+fn free_shared(address: usize, call: &str, caller: usize) {
+    if let Err(misuse) = program::heap(|heap| heap.free(address)) {
+        stop(call, address, misuse, caller);
+    }
+}
+
+/// Ends the job: the heap was not used as `free` or `realloc` demand.
+#[cold]
+fn stop(call: &str, address: usize, misuse: Misuse, caller: usize) -> ! {
+    let place =
+        symbolise::location_of(caller.wrapping_sub(1)).unwrap_or_else(|| format!("{caller:#x}"));
+    report::fatal(&format!("{place}: {call} of {address:#x}, {misuse}"))
+}
+
+fn errno() -> c_int {
+    // SAFETY: this thread's `errno`.
+    unsafe { *libc::__errno_location() }
+}
+
+fn set_errno(value: c_int) {
+    // SAFETY: this thread's `errno`.
+    unsafe { *libc::__errno_location() = value };
+}
+
+/// Whether what the code at `caller` allocates is shared.
+#[inline]
+fn gets_shared(caller: usize) -> bool {
+    if program::allocates_shared() {
+        !PRIVATE_CALLERS.iter().any(|code| code.contains(caller))
+    } else {
+        DIRECTORY_BUFFER.note(caller);
+        false
+    }
+}
+
+/// A range of code addresses, empty until it is known.
+struct Code {
+    start: AtomicUsize,
+    length: AtomicUsize,
+}
+
+impl Code {
+    const fn unknown() -> Self {
+        Self {
+            start: AtomicUsize::new(0),
+            length: AtomicUsize::new(0),
+        }
+    }
+
+    fn set(&self, range: Range<usize>) {
+        self.start.store(range.start, Relaxed);
+        self.length.store(range.len(), Relaxed);
+    }
+
+    fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.start.load(Relaxed)) < self.length.load(Relaxed)
+    }
+}
+
+/// Code whose allocations are private: the dynamic loader; the function that makes the buffer of a `FILE`;
+/// the place in the C library that makes a `DIR` with its buffer.
+static PRIVATE_CALLERS: [Code; 3] = [const { Code::unknown() }; 3];
+
+/// Fills [`PRIVATE_CALLERS`].
+pub(super) fn find_private_callers() {
+    let [loader, file_buffer, directory_buffer] = &PRIVATE_CALLERS;
+    if let Some(function) = symbol(c"__tls_get_addr")
+        && let Some(range) = object_with(function)
+    {
+        loader.set(range);
+    }
+    if let Some(range) = symbol(c"_IO_file_doallocate").and_then(extent_of_function) {
+        file_buffer.set(range);
+    }
+    // The function has no name that can be looked up: watch it at work.
+    if let Some(caller) = DIRECTORY_BUFFER.watch(|| {
+        // SAFETY: opens and closes a directory.
+        unsafe {
+            let directory = libc::opendir(c"/".as_ptr());
+            if !directory.is_null() {
+                libc::closedir(directory);
+            }
+        }
+    }) {
+        directory_buffer.set(caller..caller + 1);
+    }
+}
+
+/// Notes the return address of a call of `malloc` on one thread.
+struct Watch {
+    /// The address of `errno` on the watched thread; 0 where nothing is watched.
+    thread: AtomicUsize,
+    caller: AtomicUsize,
+}
+
+static DIRECTORY_BUFFER: Watch = Watch {
+    thread: AtomicUsize::new(0),
+    caller: AtomicUsize::new(0),
+};
+
+impl Watch {
+    /// The last caller of `malloc` on this thread during `body`.
+    fn watch(&self, body: impl FnOnce()) -> Option<usize> {
+        self.caller.store(0, Relaxed);
+        self.thread.store(this_thread(), Relaxed);
+        body();
+        self.thread.store(0, Relaxed);
+        Some(self.caller.load(Relaxed)).filter(|&caller| caller != 0)
+    }
+
+    fn note(&self, caller: usize) {
+        let thread = self.thread.load(Relaxed);
+        if thread != 0 && thread == this_thread() {
+            self.caller.store(caller, Relaxed);
+        }
+    }
+}
+
+/// A number no other live thread has.
+fn this_thread() -> usize {
+    // SAFETY: always succeeds.
+    unsafe { libc::__errno_location() as usize }
+}
+
+fn symbol(name: &CStr) -> Option<usize> {
+    // SAFETY: a NUL-terminated name.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!address.is_null()).then_some(address as usize)
+}
+
+/// The code of the exported function at `address`.
+fn extent_of_function(address: usize) -> Option<Range<usize>> {
+    const RTLD_DL_SYMENT: c_int = 1;
+    let mut info = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
+    let mut entry = ptr::null_mut();
+    // SAFETY: two variables to fill; the flag says that `entry` becomes a symbol table entry.
+    let found = unsafe {
+        dladdr1(
+            address as *const c_void,
+            &mut info,
+            &mut entry,
+            RTLD_DL_SYMENT,
+        )
+    } != 0;
+    if !found || entry.is_null() || info.dli_saddr as usize != address {
+        return None;
+    }
+    // SAFETY: an entry of a loaded symbol table.
+    let size = unsafe { (*entry.cast::<libc::Elf64_Sym>()).st_size } as usize;
+    Some(address..address + size)
+}
+
+/// The addresses of the loaded object that `address` is in.
+fn object_with(address: usize) -> Option<Range<usize>> {
+    unsafe extern "C" fn visit(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        data: *mut c_void,
+    ) -> c_int {
+        // SAFETY: both pointers are valid for this call, the second is the one passed below.
+        let (info, (address, found)) =
+            unsafe { (&*info, &mut *data.cast::<(usize, Range<usize>)>()) };
+        // SAFETY: the loader's array of program headers of a loaded object.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        let loaded = headers
+            .iter()
+            .filter(|header| header.p_type == libc::PT_LOAD);
+        let whole = loaded.fold(usize::MAX..0, |whole, header| {
+            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+            whole.start.min(start)..whole.end.max(start + header.p_memsz as usize)
+        });
+        if whole.contains(address) {
+            *found = whole;
+            return 1;
+        }
+        0
+    }
+
+    let mut search = (address, 0..0);
+    // SAFETY: `visit` gets a pointer to `search`, which outlives the call.
+    let found = unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) } != 0;
+    found.then_some(search.1)
+}

@@ -1,0 +1,85 @@
+//! Run-time library of OpenMP programs that okl re-targets to MPI.
+//!
+//! A program compiled with `libokl_pass.so` and the target `mpi` calls this library where it called
+//! the OpenMP runtime before. Rank 0 is the program's initial thread and alone runs serial code; the
+//! other ranks are the other threads of its teams. Shared memory has the same addresses on every rank
+//! and is kept coherent at OpenMP's synchronisation points.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `start` | start-up, shared memory, the end |
+//! | `layout`, `page_table`, `coherence` | the protocol; knows neither MPI nor the kernel |
+//! | `memory`, `service`, `mpi_job` | mapped memory, other nodes' memory, MPI |
+//! | `fault`, `touch`, `interpose`, `heap`, `program` | page faults, system calls, allocation |
+//! | `sync`, `team`, `stack` | fork, barrier, join; team state |
+//! | `loops`, `constructs`, `reduce`, `locks`, `atomics`, `ordered`, `doacross`, `tasks` | OpenMP's constructs |
+//! | `api`, `allocators` | the user's `omp_*` functions |
+//! | `program_graph` | the modules of the program; regions that must not be distributed |
+//! | `settings`, `stats`, `verify`, `console`, `report`, `symbolise` | what the user sets and sees |
+
+mod allocators;
+mod api;
+mod atomics;
+mod atomics_values;
+mod cell;
+mod coherence;
+mod console;
+mod constructs;
+mod doacross;
+mod fault;
+mod heap;
+mod interpose;
+mod layout;
+mod locks;
+mod loops;
+mod memory;
+mod mpi_job;
+mod ordered;
+mod page_table;
+mod private_allocator;
+mod program;
+mod program_graph;
+mod reduce;
+mod report;
+mod service;
+mod settings;
+mod stack;
+mod start;
+mod stats;
+mod symbolise;
+mod sync;
+mod tasks;
+mod team;
+mod touch;
+mod verify;
+
+/// Runtime memory is private to the process, whoever asks for it.
+#[global_allocator]
+static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::PrivateAllocator;
+
+/// What each exported symbol does, by its name.
+mod entry {
+    pub(crate) use crate::{
+        allocators::*, api::*, atomics::*, constructs::*, doacross::*, locks::*, loops::*, ordered::*,
+        program_graph::*, reduce::*, start::*, sync::*, tasks::*, team::*, touch::*,
+    };
+}
+
+macro_rules! export {
+    ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)?;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Safety
+            /// Called by code that the pass generated, with the arguments it documents.
+            #[unsafe(no_mangle)]
+            #[allow(clippy::too_many_arguments, unused_unsafe)]
+            pub unsafe extern "C" fn $name($($param: okl_abi::rust_type!($type)),*) $(-> okl_abi::rust_type!($ret))? {
+                // SAFETY: the caller's promise.
+                unsafe { entry::$name($($param),*) }
+            }
+        )*
+    };
+}
+
+okl_abi::for_each_mpi_fn!(export);

@@ -1,0 +1,269 @@
+//! Critical sections, locks and function-local statics.
+//!
+//! A lock is a word in rank 0's control area, found by the address the program knows it by: the
+//! ranks agree on addresses, and a named critical section's variable has one address for all source
+//! files. Releasing a lock sends what its holder wrote to the pages' homes, acquiring it drops every
+//! copy: what it protects travels with it.
+
+use std::{
+    collections::HashMap,
+    ffi::c_void,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    cell::ProgramCell, console, layout, memory::coherence, mpi_job, report, stats, team,
+};
+
+/// Offsets in the control area: first the counters, then the table of locks.
+const TABLE: usize = 1 << 16;
+const SLOT: usize = 16;
+const SLOTS: u64 = 1 << 20;
+
+/// Known slots, and how often this rank holds each nest lock.
+#[derive(Default)]
+struct Known {
+    words: HashMap<u64, usize>,
+    nested: HashMap<u64, i32>,
+}
+
+static KNOWN: ProgramCell<Option<Known>> = ProgramCell::new(None);
+
+fn known<R>(body: impl FnOnce(&mut Known) -> R) -> R {
+    KNOWN.with(|known| body(known.get_or_insert_default()))
+}
+
+/// Compare and exchange of a control word on rank 0.
+pub(crate) fn exchange_word(offset: usize, expected: u64, desired: u64) -> u64 {
+    let at = layout::layout().control_offset() + offset;
+    coherence(|coherence| coherence.machine.compare_exchange(at, expected, desired, 8, 0))
+}
+
+/// A control word on rank 0.
+pub(crate) fn load_word(offset: usize) -> u64 {
+    let at = layout::layout().control_offset() + offset;
+    coherence(|coherence| coherence.machine.load(at, 8, 0))
+}
+
+/// Waits between two looks at a word: a turn of the processor at first, then longer naps where asking
+/// costs messages.
+pub(crate) struct Patience {
+    since: Instant,
+    near: bool,
+}
+
+impl Patience {
+    pub(crate) fn new() -> Self {
+        let near = coherence(|coherence| coherence.machine.is_near(0));
+        Self { since: Instant::now(), near }
+    }
+
+    pub(crate) fn wait(&self) {
+        let waited = self.since.elapsed();
+        if self.near && waited < Duration::from_millis(1) {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(if self.near { Duration::from_micros(20) } else { Duration::from_micros(50) });
+        }
+    }
+}
+
+/// The word of the lock `key`: open addressing, slots are never given back.
+fn word_of(key: u64) -> usize {
+    if let Some(offset) = known(|known| known.words.get(&key).copied()) {
+        return offset;
+    }
+    let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % SLOTS;
+    for _ in 0..SLOTS {
+        let offset = TABLE + slot as usize * SLOT;
+        let owner = exchange_word(offset, 0, key);
+        if owner == 0 || owner == key {
+            known(|known| known.words.insert(key, offset + 8));
+            return offset + 8;
+        }
+        slot = (slot + 1) % SLOTS;
+    }
+    report::fatal("more than 1048576 different locks are in use")
+}
+
+/// Whether the lock was free and is now this rank's.
+fn try_lock(key: u64) -> bool {
+    let taken = exchange_word(word_of(key), 0, me()) == 0;
+    if taken && team::is_distributed() {
+        coherence(|coherence| coherence.acquire());
+        stats::count(|counts| counts.locks += 1);
+    }
+    taken
+}
+
+fn me() -> u64 {
+    u64::from(mpi_job::rank()) + 1
+}
+
+fn lock(key: u64) {
+    let patience = Patience::new();
+    while !try_lock(key) {
+        let held_here = load_word(word_of(key)) == me();
+        if held_here {
+            report::fatal("a thread waits for a lock that it holds itself: a deadlock in the program");
+        }
+        patience.wait();
+    }
+}
+
+fn unlock(key: u64) {
+    if team::is_distributed() {
+        console::flush();
+        coherence(|coherence| coherence.release());
+    }
+    exchange_word(word_of(key), me(), 0);
+}
+
+/// Nothing can hold or wait for a lock in a job of one thread.
+fn matters() -> bool {
+    mpi_job::ranks() > 1
+}
+
+/// `__kmpc_critical`. Serial code needs no exclusion: nobody else runs.
+pub(crate) fn okl_mpi_kmpc_critical(_ident: *mut c_void, _gtid: i32, name: *mut c_void) {
+    if team::is_distributed() {
+        lock(name as u64);
+    }
+}
+
+/// `__kmpc_critical_with_hint`.
+pub(crate) fn okl_mpi_kmpc_critical_with_hint(ident: *mut c_void, gtid: i32, name: *mut c_void, _hint: i32) {
+    okl_mpi_kmpc_critical(ident, gtid, name);
+}
+
+/// `__kmpc_end_critical`.
+pub(crate) fn okl_mpi_kmpc_end_critical(_ident: *mut c_void, _gtid: i32, name: *mut c_void) {
+    if team::is_distributed() {
+        unlock(name as u64);
+    }
+}
+
+/// `omp_init_lock`.
+pub(crate) fn okl_mpi_omp_init_lock(lock: *mut c_void) {
+    if matters() {
+        let word = word_of(lock as u64);
+        let old = load_word(word);
+        exchange_word(word, old, 0);
+        known(|known| known.nested.remove(&(lock as u64)));
+    }
+}
+
+/// `omp_init_lock_with_hint`.
+pub(crate) fn okl_mpi_omp_init_lock_with_hint(lock: *mut c_void, _hint: i32) {
+    okl_mpi_omp_init_lock(lock);
+}
+
+/// `omp_destroy_lock`.
+pub(crate) fn okl_mpi_omp_destroy_lock(lock: *mut c_void) {
+    okl_mpi_omp_init_lock(lock);
+}
+
+/// `omp_set_lock`.
+pub(crate) fn okl_mpi_omp_set_lock(key: *mut c_void) {
+    if matters() {
+        lock(key as u64);
+    }
+}
+
+/// `omp_unset_lock`.
+pub(crate) fn okl_mpi_omp_unset_lock(key: *mut c_void) {
+    if matters() {
+        unlock(key as u64);
+    }
+}
+
+/// `omp_test_lock`.
+pub(crate) fn okl_mpi_omp_test_lock(key: *mut c_void) -> i32 {
+    i32::from(!matters() || try_lock(key as u64))
+}
+
+/// `omp_init_nest_lock`.
+pub(crate) fn okl_mpi_omp_init_nest_lock(lock: *mut c_void) {
+    okl_mpi_omp_init_lock(lock);
+    known(|known| known.nested.remove(&(lock as u64)));
+}
+
+/// `omp_init_nest_lock_with_hint`.
+pub(crate) fn okl_mpi_omp_init_nest_lock_with_hint(lock: *mut c_void, _hint: i32) {
+    okl_mpi_omp_init_nest_lock(lock);
+}
+
+/// `omp_destroy_nest_lock`.
+pub(crate) fn okl_mpi_omp_destroy_nest_lock(lock: *mut c_void) {
+    okl_mpi_omp_init_nest_lock(lock);
+}
+
+/// How often this rank holds the nest lock `key`.
+fn depth(key: u64) -> i32 {
+    known(|known| known.nested.get(&key).copied().unwrap_or(0))
+}
+
+fn set_depth(key: u64, depth: i32) {
+    known(|known| known.nested.insert(key, depth));
+}
+
+/// `omp_set_nest_lock`.
+pub(crate) fn okl_mpi_omp_set_nest_lock(key: *mut c_void) {
+    let key = key as u64;
+    let held = depth(key);
+    if held == 0 && matters() {
+        lock(key);
+    }
+    set_depth(key, held + 1);
+}
+
+/// `omp_unset_nest_lock`.
+pub(crate) fn okl_mpi_omp_unset_nest_lock(key: *mut c_void) {
+    let key = key as u64;
+    let held = depth(key);
+    set_depth(key, held - 1);
+    if held == 1 && matters() {
+        unlock(key);
+    }
+}
+
+/// `omp_test_nest_lock`: the new nesting count, 0 where the lock is another thread's.
+pub(crate) fn okl_mpi_omp_test_nest_lock(key: *mut c_void) -> i32 {
+    let key = key as u64;
+    let held = depth(key);
+    if held == 0 && matters() && !try_lock(key) {
+        return 0;
+    }
+    set_depth(key, held + 1);
+    held + 1
+}
+
+/// `__cxa_guard_acquire`: 1 where the caller must initialise the function-local static (Itanium C++
+/// ABI, section 3.3.3). The first byte of the guard says that it is initialised.
+pub(crate) fn okl_mpi_guard_acquire(guard: *mut c_void) -> i32 {
+    if team::is_distributed() {
+        lock(guard as u64);
+    }
+    // SAFETY: the guard variable of the caller's static.
+    let done = unsafe { guard.cast::<u8>().read_volatile() } != 0;
+    if done && team::is_distributed() {
+        unlock(guard as u64);
+    }
+    i32::from(!done)
+}
+
+/// `__cxa_guard_release`: the static is initialised.
+pub(crate) fn okl_mpi_guard_release(guard: *mut c_void) {
+    // SAFETY: as above.
+    unsafe { guard.cast::<u8>().write_volatile(1) };
+    if team::is_distributed() {
+        unlock(guard as u64);
+    }
+}
+
+/// `__cxa_guard_abort`: initialising it threw.
+pub(crate) fn okl_mpi_guard_abort(guard: *mut c_void) {
+    if team::is_distributed() {
+        unlock(guard as u64);
+    }
+}

@@ -1,0 +1,269 @@
+//! The memory system under the protocol: views of the shared pages, and the way to other ranks'.
+//!
+//! Every rank keeps its copy of all shared pages in a memory file, mapped twice: the *program's view*
+//! at the addresses of the [layout](crate::layout), with the protections the protocol asks for, and
+//! the *runtime's view*, always writable. Ranks of one node map each other's files, so a fetch is a
+//! copy and an atomic is a CPU instruction; ranks of other nodes are asked through
+//! [`crate::service`].
+
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+use crate::{
+    cell::ProgramCell,
+    coherence::{Access, Coherence, Machine, TooManyMappings},
+    layout::{Layout, PAGE, Page},
+    service::Remote,
+};
+
+/// The runtime's view of one rank's memory file.
+#[derive(Clone, Copy)]
+pub(crate) struct View {
+    first: *mut u8,
+}
+
+// SAFETY: a view lives as long as the process; who writes which bytes when is the protocol's matter,
+// as it is between the processes that share the file.
+unsafe impl Send for View {}
+// SAFETY: as above.
+unsafe impl Sync for View {}
+
+impl View {
+    /// Maps `bytes` of the memory file `descriptor`.
+    pub(crate) fn map(descriptor: i32, bytes: usize) -> Result<Self, std::io::Error> {
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let first = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_NORESERVE,
+                descriptor,
+                0,
+            )
+        };
+        if first == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(Self { first: first.cast() })
+    }
+
+    /// The byte at `offset` of the file.
+    pub(crate) fn at(self, offset: usize) -> *mut u8 {
+        // SAFETY: callers pass offsets within the file, which is mapped whole.
+        unsafe { self.first.add(offset) }
+    }
+
+    /// Copies `bytes` to `offset`.
+    pub(crate) fn write(self, offset: usize, bytes: &[u8]) {
+        // SAFETY: within the file; the source is private memory.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at(offset), bytes.len()) };
+    }
+
+    /// Copies from `offset` into `bytes`.
+    pub(crate) fn read(self, offset: usize, bytes: &mut [u8]) {
+        // SAFETY: within the file; the target is private memory.
+        unsafe { std::ptr::copy_nonoverlapping(self.at(offset), bytes.as_mut_ptr(), bytes.len()) };
+    }
+
+    /// Compares the `size` bytes at `offset` with `expected` and puts `desired` there where they are
+    /// equal. The old value.
+    pub(crate) fn compare_exchange(self, offset: usize, expected: u64, desired: u64, size: u32) -> u64 {
+        let place = self.at(offset);
+        macro_rules! exchange {
+            ($atomic:ty, $value:ty) => {{
+                // SAFETY: within the file and aligned, as C and C++ demand of atomic objects.
+                let atomic = unsafe { &*place.cast::<$atomic>() };
+                match atomic.compare_exchange(expected as $value, desired as $value, SeqCst, SeqCst) {
+                    Ok(old) | Err(old) => u64::from(old),
+                }
+            }};
+        }
+        match size {
+            1 => exchange!(AtomicU8, u8),
+            2 => exchange!(AtomicU16, u16),
+            4 => exchange!(AtomicU32, u32),
+            8 => exchange!(AtomicU64, u64),
+            _ => panic!("an atomic of {size} bytes"),
+        }
+    }
+}
+
+/// How another rank's memory is reached.
+#[derive(Clone, Copy)]
+pub(crate) enum Peer {
+    /// On this node: its file is mapped here.
+    Mapped(View),
+    /// On another node.
+    Remote,
+}
+
+/// This rank's memory and the way to the others'.
+pub(crate) struct Memory {
+    layout: Layout,
+    rank: u32,
+    own: View,
+    peers: Vec<Peer>,
+    remote: Option<Remote>,
+    /// Single-process jobs have nothing to protect.
+    alone: bool,
+}
+
+impl Memory {
+    pub(crate) fn new(layout: Layout, rank: u32, own: View, peers: Vec<Peer>, remote: Option<Remote>) -> Self {
+        let alone = peers.len() == 1;
+        Self { layout, rank, own, peers, remote, alone }
+    }
+
+    fn remote(&mut self) -> &mut Remote {
+        self.remote.as_mut().expect("a rank on another node implies a service thread")
+    }
+
+    /// Atomic compare and exchange of `size` bytes at `offset` of the file of rank `home`.
+    pub(crate) fn compare_exchange(
+        &mut self,
+        offset: usize,
+        expected: u64,
+        desired: u64,
+        size: u32,
+        home: u32,
+    ) -> u64 {
+        match self.peers[home as usize] {
+            Peer::Mapped(view) => view.compare_exchange(offset, expected, desired, size),
+            Peer::Remote => self.remote().compare_exchange(offset, expected, desired, size, home),
+        }
+    }
+
+    /// Atomic load of `size` bytes at `offset` of the file of rank `home`.
+    pub(crate) fn load(&mut self, offset: usize, size: u32, home: u32) -> u64 {
+        match self.peers[home as usize] {
+            Peer::Mapped(view) => view.compare_exchange(offset, 0, 0, size),
+            Peer::Remote => self.remote().compare_exchange(offset, 0, 0, size, home),
+        }
+    }
+
+    /// Whether `rank`'s memory is mapped here.
+    pub(crate) fn is_near(&self, rank: u32) -> bool {
+        matches!(self.peers[rank as usize], Peer::Mapped(_))
+    }
+
+    /// Messages and bytes this rank has sent to other nodes outside synchronisations.
+    pub(crate) fn traffic(&self) -> (u64, u64) {
+        self.remote.as_ref().map_or((0, 0), Remote::traffic)
+    }
+
+    /// The runtime's view of this rank's own file.
+    pub(crate) fn own(&self) -> View {
+        self.own
+    }
+
+    /// Writes text to rank 0's standard output through its service thread.
+    pub(crate) fn write_to_console(&mut self, text: &[u8]) {
+        self.remote().write_to_console(text);
+    }
+
+    /// Ends the service thread. No rank may need it any more.
+    pub(crate) fn stop(&mut self) {
+        if let Some(remote) = self.remote.take() {
+            remote.stop();
+        }
+    }
+}
+
+impl Machine for Memory {
+    fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings> {
+        if self.alone {
+            return Ok(());
+        }
+        let protection = match access {
+            Access::None => libc::PROT_NONE,
+            Access::Read => libc::PROT_READ,
+            Access::Write => libc::PROT_READ | libc::PROT_WRITE,
+        };
+        let (mut page, mut left) = (first, count);
+        while left > 0 {
+            let pages = self.layout.adjacent(page, left);
+            let address = self.layout.address_of(page);
+            // SAFETY: the program's view of shared pages, which only the protocol protects.
+            let failed =
+                unsafe { libc::mprotect(address as *mut _, pages as usize * PAGE, protection) } != 0;
+            if failed {
+                let error = std::io::Error::last_os_error();
+                assert_eq!(error.raw_os_error(), Some(libc::ENOMEM), "mprotect: {error}");
+                return Err(TooManyMappings);
+            }
+            page += pages;
+            left -= pages;
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, first: Page, count: u32, home: u32) {
+        assert_ne!(home, self.rank, "a rank fetches a page it is the home of");
+        let offset = first as usize * PAGE;
+        let bytes = count as usize * PAGE;
+        match self.peers[home as usize] {
+            // SAFETY: two different files, both mapped whole.
+            Peer::Mapped(view) => unsafe {
+                std::ptr::copy_nonoverlapping(view.at(offset), self.own.at(offset), bytes);
+            },
+            Peer::Remote => {
+                let own = self.own;
+                // SAFETY: this rank's copy of pages that it is fetching: nothing else uses them now.
+                let target = unsafe { std::slice::from_raw_parts_mut(own.at(offset), bytes) };
+                self.remote().get(offset, target, home);
+            }
+        }
+    }
+
+    fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {
+        let at = page as usize * PAGE + offset;
+        match self.peers[home as usize] {
+            Peer::Mapped(view) => view.write(at, bytes),
+            Peer::Remote => self.remote().put(at, bytes, home),
+        }
+    }
+
+    fn settle(&mut self) {
+        std::sync::atomic::fence(SeqCst);
+        if let Some(remote) = &mut self.remote {
+            remote.settle();
+        }
+    }
+
+    fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
+        // SAFETY: in the own file; the runtime's view is always accessible. The program's thread is
+        // here, so it does not write the page meanwhile.
+        unsafe { &mut *self.own.at(page as usize * PAGE).cast() }
+    }
+}
+
+static COHERENCE: ProgramCell<Option<Coherence<Memory>>> = ProgramCell::new(None);
+
+/// Gives the protocol its memory; called once at start-up.
+pub(crate) fn install(coherence: Coherence<Memory>) {
+    COHERENCE.with(|slot| *slot = Some(coherence));
+}
+
+/// This rank's protocol state.
+pub(crate) fn coherence<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R {
+    COHERENCE.with(|slot| body(slot.as_mut().expect("the job has started")))
+}
+
+/// Makes `length` bytes from `address` present in the program's view, and writable where `write` says
+/// so. Does nothing for memory that is not shared, and in a job of one rank.
+pub(crate) fn touch(address: usize, length: usize, write: bool) {
+    let Some(layout) = crate::layout::get() else { return };
+    if length == 0 || !crate::program::on_program_stack() {
+        return;
+    }
+    let Some(first) = layout.page_of(address) else { return };
+    let last = layout.page_of(address + length - 1).unwrap_or_else(|| {
+        let pages = layout.adjacent(first, u32::MAX - first);
+        first + pages - 1
+    });
+    coherence(|coherence| {
+        if !coherence.machine.alone {
+            coherence.touch(first, last, write);
+        }
+    });
+}

@@ -1,0 +1,141 @@
+//! The MPI job: ranks and collectives, on the `mpi` crate.
+//!
+//! Guarantee: whatever MPI allocates inside these calls is private to the process, and every buffer
+//! handed to MPI is memory that is never protected.
+
+use std::sync::OnceLock;
+
+use mpi::{
+    Threading,
+    datatype::PartitionMut,
+    environment::Universe,
+    ffi,
+    topology::SimpleCommunicator,
+    traits::*,
+};
+
+use crate::program;
+
+/// Exit status of a job that the runtime ends.
+const FAILED: i32 = 70;
+
+/// The job this process is a rank of.
+pub(crate) struct Job {
+    /// Never dropped: [`finalize`] ends MPI, at a place of our choosing.
+    _universe: std::mem::ManuallyDrop<Universe>,
+    collective: SimpleCommunicator,
+    rank: u32,
+    ranks: u32,
+}
+
+// SAFETY: used by the program's thread only; the service thread has communicators of its own.
+unsafe impl Sync for Job {}
+// SAFETY: as above.
+unsafe impl Send for Job {}
+
+static JOB: OnceLock<Job> = OnceLock::new();
+
+/// Starts MPI. With `service_thread` a second thread of each rank will communicate too; an error says
+/// that this MPI cannot do that.
+pub(crate) fn start(service_thread: bool) -> Result<(), String> {
+    let wanted = if service_thread { Threading::Multiple } else { Threading::Funneled };
+    let (universe, provided) = program::private(|| mpi::initialize_with_threading(wanted))
+        .ok_or("MPI is already initialised: a program that calls MPI itself cannot be re-targeted")?;
+    if provided < wanted {
+        return Err("this MPI library lacks MPI_THREAD_MULTIPLE, which ranks on several nodes need".into());
+    }
+    let collective = program::private(|| universe.world().duplicate());
+    let rank = collective.rank() as u32;
+    let ranks = collective.size() as u32;
+    let job = Job { _universe: std::mem::ManuallyDrop::new(universe), collective, rank, ranks };
+    assert!(JOB.set(job).is_ok(), "one job starts once");
+    Ok(())
+}
+
+fn job() -> &'static Job {
+    JOB.get().expect("MPI has started")
+}
+
+/// This process's rank; 0 before the start.
+pub(crate) fn rank() -> u32 {
+    JOB.get().map_or(0, |job| job.rank)
+}
+
+/// The number of ranks.
+pub(crate) fn ranks() -> u32 {
+    job().ranks
+}
+
+/// A communicator of its own, for one purpose. Collective.
+pub(crate) fn duplicate() -> SimpleCommunicator {
+    program::private(|| job().collective.duplicate())
+}
+
+/// Gathers `mine` from every rank, in rank order, into `all`.
+pub(crate) fn all_gather(mine: &[u64], all: &mut [u64]) {
+    program::private(|| job().collective.all_gather_into(mine, all));
+}
+
+/// Gathers parts of different lengths: `lengths[r]` words from rank `r`, in rank order.
+pub(crate) fn all_gather_parts(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
+    let counts: Vec<i32> = lengths.iter().map(|&n| n as i32).collect();
+    let starts: Vec<i32> = counts
+        .iter()
+        .scan(0, |next, &count| {
+            let start = *next;
+            *next += count;
+            Some(start)
+        })
+        .collect();
+    let mut all = vec![0; lengths.iter().sum()];
+    program::private(|| {
+        let mut parts = PartitionMut::new(&mut all[..], counts, &starts[..]);
+        job().collective.all_gather_varcount_into(mine, &mut parts);
+    });
+    all
+}
+
+/// Sends `words` from rank 0 to all.
+pub(crate) fn broadcast(words: &mut [u64]) {
+    program::private(|| job().collective.process_at_rank(0).broadcast_into(words));
+}
+
+/// Sends `bytes` from rank 0 to all.
+pub(crate) fn broadcast_bytes(bytes: &mut [u8]) {
+    program::private(|| job().collective.process_at_rank(0).broadcast_into(bytes));
+}
+
+/// Waits for all ranks.
+pub(crate) fn barrier() {
+    program::private(|| job().collective.barrier());
+}
+
+/// Sends `bytes` to `rank`.
+pub(crate) fn send(bytes: &[u8], rank: u32) {
+    program::private(|| job().collective.process_at_rank(rank as i32).send(bytes));
+}
+
+/// Receives a message of any length from `rank`.
+pub(crate) fn receive(rank: u32) -> Vec<u8> {
+    program::private(|| job().collective.process_at_rank(rank as i32).receive_vec::<u8>().0)
+}
+
+/// Ends MPI. Collective.
+pub(crate) fn finalize() {
+    // SAFETY: MPI is initialised, and no MPI call follows.
+    program::private(|| unsafe { ffi::MPI_Finalize() });
+}
+
+/// Ends the whole job at once with exit status `status`.
+pub(crate) fn abort(status: i32) -> ! {
+    if let Some(job) = JOB.get() {
+        program::private(|| job.collective.abort(status));
+    }
+    // SAFETY: ends the process without running anything else of it.
+    unsafe { libc::_exit(status) }
+}
+
+/// Ends the whole job with the runtime's own status.
+pub(crate) fn abort_failed() -> ! {
+    abort(FAILED)
+}

@@ -1,0 +1,55 @@
+//! `ordered`: iterations take turns by their number.
+//!
+//! A counter on rank 0 holds the number of the iteration whose turn it is, counted through all ordered
+//! loops of a region. Entering waits for it and takes over what earlier iterations wrote.
+
+use std::ffi::c_void;
+
+use crate::{
+    console,
+    locks::{Patience, exchange_word, load_word},
+    memory::coherence,
+    team,
+};
+
+/// Offset of the counter in the control area.
+const COUNTER: usize = 0;
+
+/// Rank 0, before a fork: iterations count from 0.
+pub(crate) fn restart() {
+    let old = load_word(COUNTER);
+    exchange_word(COUNTER, old, 0);
+}
+
+/// Waits for the turn of iteration `position` of the region's ordered loops.
+pub(crate) fn enter(position: u64) {
+    if team::is_parallel() {
+        wait_for(position);
+        coherence(|coherence| coherence.acquire());
+    }
+}
+
+/// Gives the turn to the iteration behind `position`, after waiting for the turn where the iteration
+/// had no ordered region.
+pub(crate) fn leave(position: u64) {
+    if team::is_parallel() {
+        wait_for(position);
+        console::flush();
+        coherence(|coherence| coherence.release());
+        exchange_word(COUNTER, position, position + 1);
+    }
+}
+
+fn wait_for(position: u64) {
+    let patience = Patience::new();
+    while load_word(COUNTER) != position {
+        patience.wait();
+    }
+}
+
+/// `__kmpc_flush`: sends what this rank wrote, drops its copies.
+pub(crate) fn okl_mpi_kmpc_flush(_ident: *mut c_void) {
+    if team::is_parallel() {
+        coherence(|coherence| coherence.acquire());
+    }
+}

@@ -1,0 +1,213 @@
+//! What a rank knows about each shared page.
+//!
+//! Guarantee: a page nobody has looked at costs no memory. The tables are anonymous mappings that
+//! read as zero, and zero means "as at the start".
+
+use crate::layout::{Layout, PAGE, Page};
+
+/// What this rank's protection of a page allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Nothing: this rank's copy is stale or was never fetched.
+    None,
+    /// Reading: the copy is current.
+    Read,
+    /// Reading and writing.
+    Write,
+}
+
+/// An array of `T` that takes memory only where it is written.
+struct Sparse<T: Copy> {
+    first: *mut T,
+    len: usize,
+}
+
+// SAFETY: a `Sparse` owns its mapping, like a `Vec`.
+unsafe impl<T: Copy + Send> Send for Sparse<T> {}
+
+impl<T: Copy> Sparse<T> {
+    /// `T` must be an integer type: all bytes zero is a value of it.
+    fn zeroed(len: usize) -> Self {
+        let bytes = (len * size_of::<T>()).max(PAGE);
+        // SAFETY: a new anonymous mapping; the result is checked.
+        let first = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        assert!(first != libc::MAP_FAILED, "no address space for the page table ({bytes} bytes)");
+        Self { first: first.cast(), len }
+    }
+
+    fn get(&self, page: Page) -> T {
+        assert!((page as usize) < self.len);
+        // SAFETY: in bounds; the mapping is zeroed, a value of the integer type `T`.
+        unsafe { *self.first.add(page as usize) }
+    }
+
+    fn set(&mut self, page: Page, value: T) {
+        assert!((page as usize) < self.len);
+        // SAFETY: in bounds and uniquely borrowed.
+        unsafe { *self.first.add(page as usize) = value }
+    }
+}
+
+impl<T: Copy> Drop for Sparse<T> {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made in `zeroed`.
+        unsafe { libc::munmap(self.first.cast(), (self.len * size_of::<T>()).max(PAGE)) };
+    }
+}
+
+/// Bits of a page's flags.
+pub(crate) mod flag {
+    /// In the list of pages written since the last synchronisation.
+    pub(crate) const DIRTY: u8 = 1;
+    /// In the list of pages whose writes went home before the synchronisation.
+    pub(crate) const FLUSHED: u8 = 2;
+    /// In the list of pages fetched since the last synchronisation.
+    pub(crate) const FETCHED: u8 = 4;
+    /// In the list of pages this rank may hold a copy of.
+    pub(crate) const CACHED: u8 = 8;
+    /// Ranks other than its home may hold copies, so the home's writes are tracked. The complement
+    /// is an exclusive page: its home reads and writes it without a fault or a notice.
+    pub(crate) const SHARED: u8 = 16;
+}
+
+/// The table.
+pub(crate) struct PageTable {
+    rank: u32,
+    track_all: bool,
+    layout: Layout,
+    /// 0: as at the start; otherwise [`Access`] + 1.
+    access: Sparse<u8>,
+    /// 0: as at the start; otherwise the home + 1.
+    home: Sparse<u32>,
+    flags: Sparse<u8>,
+    /// 0: none; otherwise an index into `twins` + 1.
+    twin: Sparse<u32>,
+    twins: Vec<Box<[u8; PAGE]>>,
+    free_twins: Vec<u32>,
+}
+
+impl PageTable {
+    /// The table at the start. With `track_all` no page is ever exclusive, so that every write is seen.
+    pub(crate) fn new(rank: u32, layout: Layout, track_all: bool) -> Self {
+        let pages = layout.pages() as usize;
+        Self {
+            rank,
+            track_all,
+            access: Sparse::zeroed(pages),
+            home: Sparse::zeroed(pages),
+            flags: Sparse::zeroed(pages),
+            twin: Sparse::zeroed(pages),
+            layout,
+            twins: Vec::new(),
+            free_twins: Vec::new(),
+        }
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) fn access(&self, page: Page) -> Access {
+        match self.access.get(page) {
+            0 if self.layout.first_home(page) == self.rank => self.home_access_at_start(page),
+            0 | 1 => Access::None,
+            2 => Access::Read,
+            _ => Access::Write,
+        }
+    }
+
+    /// The protection of a page of this rank's own at the start.
+    pub(crate) fn home_access_at_start(&self, page: Page) -> Access {
+        if self.track_all && !self.layout.is_private(page) { Access::Read } else { Access::Write }
+    }
+
+    pub(crate) fn set_access(&mut self, page: Page, access: Access) {
+        self.access.set(page, access as u8 + 1);
+    }
+
+    pub(crate) fn home(&self, page: Page) -> u32 {
+        match self.home.get(page) {
+            0 => self.layout.first_home(page),
+            home => home - 1,
+        }
+    }
+
+    pub(crate) fn set_home(&mut self, page: Page, home: u32) {
+        self.home.set(page, home + 1);
+    }
+
+    pub(crate) fn has(&self, page: Page, flag: u8) -> bool {
+        self.flags.get(page) & flag != 0
+    }
+
+    /// Sets `flag`; whether it was clear before.
+    pub(crate) fn mark(&mut self, page: Page, flag: u8) -> bool {
+        let flags = self.flags.get(page);
+        self.flags.set(page, flags | flag);
+        flags & flag == 0
+    }
+
+    pub(crate) fn clear(&mut self, page: Page, flag: u8) {
+        let flags = self.flags.get(page);
+        if flags & flag != 0 {
+            self.flags.set(page, flags & !flag);
+        }
+    }
+
+    pub(crate) fn is_exclusive(&self, page: Page) -> bool {
+        !self.track_all && !self.has(page, flag::SHARED)
+    }
+
+    pub(crate) fn set_exclusive(&mut self, page: Page, exclusive: bool) {
+        if exclusive {
+            self.clear(page, flag::SHARED);
+        } else {
+            self.mark(page, flag::SHARED);
+        }
+    }
+
+    /// The copy of `page` as it was before this rank's first write.
+    pub(crate) fn twin(&mut self, page: Page) -> Option<&mut [u8; PAGE]> {
+        match self.twin.get(page) {
+            0 => None,
+            index => Some(&mut self.twins[index as usize - 1]),
+        }
+    }
+
+    pub(crate) fn has_twin(&self, page: Page) -> bool {
+        self.twin.get(page) != 0
+    }
+
+    /// Gives `page` a twin with `contents`.
+    pub(crate) fn make_twin(&mut self, page: Page, contents: &[u8; PAGE]) {
+        debug_assert!(!self.has_twin(page));
+        let index = match self.free_twins.pop() {
+            Some(index) => {
+                self.twins[index as usize].copy_from_slice(contents);
+                index
+            }
+            None => {
+                self.twins.push(Box::new(*contents));
+                (self.twins.len() - 1) as u32
+            }
+        };
+        self.twin.set(page, index + 1);
+    }
+
+    pub(crate) fn drop_twin(&mut self, page: Page) {
+        let index = self.twin.get(page);
+        if index != 0 {
+            self.twin.set(page, 0);
+            self.free_twins.push(index - 1);
+        }
+    }
+}

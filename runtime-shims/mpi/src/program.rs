@@ -1,0 +1,60 @@
+//! Whose code is running: the program's, or the runtime's and MPI's under it.
+//!
+//! Memory that program code allocates is shared; what MPI, the runtime, the fault handler and foreign
+//! threads allocate is private to the process. Program code is recognised by its stack: it runs on
+//! rank 0's shared stack or on a rank's private area, and nothing else does.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+use crate::{cell::ProgramCell, heap::Heap, layout::Layout};
+
+static STACK_FIRST: AtomicUsize = AtomicUsize::new(0);
+static STACK_END: AtomicUsize = AtomicUsize::new(0);
+static REGION_STACK_FIRST: AtomicUsize = AtomicUsize::new(0);
+static REGION_STACK_END: AtomicUsize = AtomicUsize::new(0);
+static RUNNING: AtomicBool = AtomicBool::new(false);
+static PRIVATE_SCOPES: AtomicU32 = AtomicU32::new(0);
+static HEAP: ProgramCell<Option<Heap>> = ProgramCell::new(None);
+
+/// Lets program code start: from now on what it allocates is shared.
+pub(crate) fn start(layout: &Layout, rank: u32) {
+    let (stack, private, arena) = (layout.stack(), layout.private_area(rank), layout.arena(rank));
+    STACK_FIRST.store(stack.address, Relaxed);
+    STACK_END.store(stack.end(), Relaxed);
+    REGION_STACK_FIRST.store(private.address, Relaxed);
+    REGION_STACK_END.store(private.end(), Relaxed);
+    HEAP.with(|heap| *heap = Some(Heap::new(arena.address, arena.end() - arena.address)));
+    RUNNING.store(true, Relaxed);
+}
+
+/// Whether the caller is program code.
+pub(crate) fn allocates_shared() -> bool {
+    RUNNING.load(Relaxed) && on_program_stack() && PRIVATE_SCOPES.load(Relaxed) == 0
+}
+
+/// Whether the caller runs on a stack of the program's thread.
+pub(crate) fn on_program_stack() -> bool {
+    let stack_pointer: usize;
+    // SAFETY: reads a register.
+    unsafe { std::arch::asm!("mov {}, rsp", out(reg) stack_pointer, options(nomem, nostack)) };
+    (STACK_FIRST.load(Relaxed)..STACK_END.load(Relaxed)).contains(&stack_pointer)
+        || (REGION_STACK_FIRST.load(Relaxed)..REGION_STACK_END.load(Relaxed)).contains(&stack_pointer)
+}
+
+/// Runs `body`, whose allocations (in MPI, in the C library) are private to this process.
+pub(crate) fn private<R>(body: impl FnOnce() -> R) -> R {
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            PRIVATE_SCOPES.fetch_sub(1, Relaxed);
+        }
+    }
+    PRIVATE_SCOPES.fetch_add(1, Relaxed);
+    let _leave = Leave;
+    body()
+}
+
+/// This rank's shared heap, once program code has started.
+pub(crate) fn heap<R>(body: impl FnOnce(&mut Heap) -> R) -> R {
+    HEAP.with(|heap| body(heap.as_mut().expect("program code has started")))
+}

@@ -1,0 +1,16 @@
+//! What the runtime tells the user: one readable message, then the end of the job.
+
+use crate::mpi_job;
+
+/// Ends the job with `message`, which names the rank.
+pub(crate) fn fatal(message: &str) -> ! {
+    warn(message);
+    mpi_job::abort_failed()
+}
+
+/// Prints `message` on standard error without the C library's buffers.
+pub(crate) fn warn(message: &str) {
+    let text = format!("okl: rank {}: {message}\n", mpi_job::rank());
+    // SAFETY: plain write of a live buffer.
+    unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
+}

@@ -1,0 +1,250 @@
+//! The second thread of a rank, through which ranks on other nodes reach its memory.
+//!
+//! Guarantee: a request is served whatever the rank's program thread is doing. Requests of one rank
+//! are served in the order it sent them. The thread touches nothing but the runtime's view, so it
+//! never faults and needs no lock.
+//!
+//! Puts are collected and sent in one message a home; [`Remote::settle`] sends them and waits until
+//! each home has answered. All other requests wait for their reply at once.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use mpi::{topology::SimpleCommunicator, traits::*};
+
+use crate::{memory::View, mpi_job, program};
+
+const GET: u64 = 1;
+const PUT: u64 = 2;
+const COMPARE_EXCHANGE: u64 = 3;
+const SETTLE: u64 = 4;
+const CONSOLE: u64 = 5;
+
+/// Bytes of a request before its data: operation, offset, length, and two operands.
+const HEADER: usize = 40;
+/// A home's puts are sent when they exceed this many bytes.
+const PUT_BATCH: usize = 1 << 16;
+/// Largest reply in one message.
+const GET_BATCH: usize = 1 << 20;
+
+/// How long the thread looks for requests without a pause after the last one, and how long it then
+/// sleeps between looks: short enough for a fault, long enough to leave the core to the program.
+const ALERT: Duration = Duration::from_micros(300);
+const NAP: Duration = Duration::from_micros(20);
+
+/// A communicator lent to one thread.
+struct Channel(SimpleCommunicator);
+
+// SAFETY: MPI runs with MPI_THREAD_MULTIPLE, and one thread of this process uses the communicator
+// for receiving; sending is safe from any.
+unsafe impl Send for Channel {}
+
+/// The asking side.
+pub(crate) struct Remote {
+    requests: SimpleCommunicator,
+    replies: SimpleCommunicator,
+    /// For each rank, puts not yet sent: (offset, length, bytes) after one another.
+    puts: Vec<Vec<u8>>,
+    unsettled: Vec<bool>,
+    messages: u64,
+    bytes: u64,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Remote {
+    /// Starts the service thread over this rank's memory. Collective.
+    pub(crate) fn start(own: View) -> Self {
+        let requests = mpi_job::duplicate();
+        let replies = mpi_job::duplicate();
+        // The thread has its own handles of the same two communicators.
+        let serving = Channel(clone_handle(&requests));
+        let answering = Channel(clone_handle(&replies));
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = program::private(|| {
+            std::thread::Builder::new()
+                .name("okl-service".into())
+                .spawn(move || {
+                    block_signals();
+                    serve(own, serving, answering, &stopped);
+                })
+                .expect("the system allows another thread")
+        });
+        let ranks = mpi_job::ranks() as usize;
+        Self {
+            requests,
+            replies,
+            puts: vec![Vec::new(); ranks],
+            unsettled: vec![false; ranks],
+            messages: 0,
+            bytes: 0,
+            stop,
+            thread,
+        }
+    }
+
+    /// Messages and bytes sent.
+    pub(crate) fn traffic(&self) -> (u64, u64) {
+        (self.messages, self.bytes)
+    }
+
+    fn request(&mut self, words: [u64; 5], data: &[u8], rank: u32) {
+        let mut message = Vec::with_capacity(HEADER + data.len());
+        for word in words {
+            message.extend_from_slice(&word.to_le_bytes());
+        }
+        message.extend_from_slice(data);
+        self.messages += 1;
+        self.bytes += message.len() as u64;
+        program::private(|| self.requests.process_at_rank(rank as i32).send(&message[..]));
+    }
+
+    fn reply(&mut self, into: &mut [u8], rank: u32) {
+        program::private(|| self.replies.process_at_rank(rank as i32).receive_into(into));
+    }
+
+    /// Reads from `offset` of the file of `rank`.
+    pub(crate) fn get(&mut self, offset: usize, target: &mut [u8], rank: u32) {
+        let mut offset = offset;
+        for part in target.chunks_mut(GET_BATCH) {
+            self.request([GET, offset as u64, part.len() as u64, 0, 0], &[], rank);
+            self.reply(part, rank);
+            offset += part.len();
+        }
+    }
+
+    /// Writes to `offset` of the file of `rank`, by the next [`Remote::settle`].
+    pub(crate) fn put(&mut self, offset: usize, bytes: &[u8], rank: u32) {
+        let puts = &mut self.puts[rank as usize];
+        puts.extend_from_slice(&(offset as u64).to_le_bytes());
+        puts.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        puts.extend_from_slice(bytes);
+        if puts.len() > PUT_BATCH {
+            self.send_puts(rank);
+        }
+    }
+
+    fn send_puts(&mut self, rank: u32) {
+        let puts = std::mem::take(&mut self.puts[rank as usize]);
+        if !puts.is_empty() {
+            self.request([PUT, 0, puts.len() as u64, 0, 0], &puts, rank);
+            self.unsettled[rank as usize] = true;
+        }
+    }
+
+    /// Returns when all puts are in place.
+    pub(crate) fn settle(&mut self) {
+        for rank in 0..self.puts.len() as u32 {
+            self.send_puts(rank);
+        }
+        let waiting: Vec<u32> =
+            (0..self.unsettled.len() as u32).filter(|&rank| self.unsettled[rank as usize]).collect();
+        for &rank in &waiting {
+            self.request([SETTLE, 0, 0, 0, 0], &[], rank);
+        }
+        for rank in waiting {
+            self.reply(&mut [0; 8], rank);
+            self.unsettled[rank as usize] = false;
+        }
+    }
+
+    /// Compare and exchange at `offset` of the file of `rank`. The old value.
+    pub(crate) fn compare_exchange(
+        &mut self,
+        offset: usize,
+        expected: u64,
+        desired: u64,
+        size: u32,
+        rank: u32,
+    ) -> u64 {
+        self.request([COMPARE_EXCHANGE, offset as u64, u64::from(size), expected, desired], &[], rank);
+        let mut old = [0; 8];
+        self.reply(&mut old, rank);
+        u64::from_le_bytes(old)
+    }
+
+    /// Writes `text` to rank 0's standard output; returns when it is written.
+    pub(crate) fn write_to_console(&mut self, text: &[u8]) {
+        self.request([CONSOLE, 0, text.len() as u64, 0, 0], text, 0);
+        self.reply(&mut [0; 8], 0);
+    }
+
+    /// Ends the thread.
+    pub(crate) fn stop(self) {
+        self.stop.store(true, SeqCst);
+        self.thread.join().expect("the service thread does not panic");
+    }
+}
+
+fn clone_handle(communicator: &SimpleCommunicator) -> SimpleCommunicator {
+    // SAFETY: a second handle of a communicator that neither side frees.
+    unsafe { SimpleCommunicator::from_raw(communicator.as_raw()) }
+}
+
+/// Signals are the program thread's business.
+fn block_signals() {
+    // SAFETY: changes this thread's signal mask only.
+    unsafe {
+        let mut all = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::sigdelset(&mut all, libc::SIGSEGV);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &all, std::ptr::null_mut());
+        // The default slack of 50 us would dominate a nap.
+        libc::prctl(libc::PR_SET_TIMERSLACK, 1000);
+    }
+}
+
+/// Serves requests until `stop`.
+fn serve(own: View, requests: Channel, replies: Channel, stop: &AtomicBool) {
+    let mut last = Instant::now();
+    while !stop.load(SeqCst) {
+        match requests.0.any_process().immediate_probe() {
+            Some(status) => {
+                let rank = status.source_rank();
+                let (message, _) = requests.0.process_at_rank(rank).receive_vec::<u8>();
+                answer(own, &message, &replies.0, rank);
+                last = Instant::now();
+            }
+            None if last.elapsed() < ALERT => std::thread::yield_now(),
+            None => std::thread::sleep(NAP),
+        }
+    }
+}
+
+fn answer(own: View, message: &[u8], replies: &SimpleCommunicator, rank: i32) {
+    let word = |i: usize| u64::from_le_bytes(message[8 * i..8 * i + 8].try_into().expect("8 bytes"));
+    let (operation, offset, length) = (word(0), word(1) as usize, word(2) as usize);
+    let reply = |bytes: &[u8]| replies.process_at_rank(rank).send(bytes);
+    match operation {
+        GET => {
+            // SAFETY: within the own file. The program may write other bytes of these pages at the
+            // same time; the bytes a race-free program reads are stable.
+            reply(unsafe { std::slice::from_raw_parts(own.at(offset), length) });
+        }
+        PUT => {
+            let mut data = &message[HEADER..];
+            while !data.is_empty() {
+                let number = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().expect("8 bytes")) as usize;
+                let (offset, length) = (number(0), number(8));
+                own.write(offset, &data[16..16 + length]);
+                data = &data[16 + length..];
+            }
+        }
+        COMPARE_EXCHANGE => {
+            reply(&own.compare_exchange(offset, word(3), word(4), length as u32).to_le_bytes());
+        }
+        SETTLE => reply(&[0; 8]),
+        CONSOLE => {
+            crate::console::write_all(1, &message[HEADER..]);
+            reply(&[0; 8]);
+        }
+        _ => unreachable!("operation {operation} of rank {rank}"),
+    }
+}

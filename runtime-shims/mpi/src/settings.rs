@@ -1,0 +1,99 @@
+//! The runtime's environment variables, each checked when the job starts.
+
+use std::sync::OnceLock;
+
+/// What the user set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// `OKL_STATS=1`: print what happened at exit.
+    pub(crate) stats: bool,
+    /// `OKL_VERIFY=1`: report conflicting writes.
+    pub(crate) verify: bool,
+    /// `OKL_RANKS_PER_NODE=n`: treat each `n` consecutive ranks as a node of their own.
+    pub(crate) ranks_per_node: Option<u32>,
+    /// `OMP_STACKSIZE` in bytes: each rank's stack for region frames.
+    pub(crate) stack_bytes: usize,
+}
+
+const DEFAULT_STACK: usize = 64 << 20;
+
+impl Settings {
+    /// Reads the variables through `variable`. The error names the variable and says what is valid.
+    pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let switch = |name: &str| match variable(name).as_deref() {
+            None | Some("" | "0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(other) => Err(format!("{name}={other}: valid values are 0 and 1")),
+        };
+        let ranks_per_node = match variable("OKL_RANKS_PER_NODE") {
+            None => None,
+            Some(text) => Some(text.parse().ok().filter(|&n| n > 0).ok_or_else(|| {
+                format!("OKL_RANKS_PER_NODE={text}: valid values are whole numbers from 1")
+            })?),
+        };
+        let stack_bytes = match variable("OMP_STACKSIZE") {
+            None => DEFAULT_STACK,
+            Some(text) => stack_size(&text).ok_or_else(|| {
+                format!("OMP_STACKSIZE={text}: valid values are a number and one of B, K, M, G, at least 16K")
+            })?,
+        };
+        Ok(Self { stats: switch("OKL_STATS")?, verify: switch("OKL_VERIFY")?, ranks_per_node, stack_bytes })
+    }
+}
+
+/// `size[B|K|M|G]`, in kilobytes where there is no unit (OpenMP 5.2, section 21.2.3).
+fn stack_size(text: &str) -> Option<usize> {
+    let text = text.trim().to_ascii_uppercase();
+    let (number, shift) = match text.as_bytes().last()? {
+        b'B' => (&text[..text.len() - 1], 0),
+        b'K' => (&text[..text.len() - 1], 10),
+        b'M' => (&text[..text.len() - 1], 20),
+        b'G' => (&text[..text.len() - 1], 30),
+        _ => (&text[..], 10),
+    };
+    let size = number.trim().parse::<usize>().ok()?.checked_shl(shift)?;
+    (size >= 16 << 10 && size <= 1 << 36).then_some(size)
+}
+
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// Fixes the settings of this job.
+pub(crate) fn install(settings: Settings) {
+    assert!(SETTINGS.set(settings).is_ok(), "one job starts once");
+}
+
+/// The settings of this job.
+pub(crate) fn settings() -> &'static Settings {
+    SETTINGS.get().expect("the job has started")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, value: &str) -> Result<Settings, String> {
+        Settings::read(|asked| (asked == name).then(|| value.to_owned()))
+    }
+
+    #[test]
+    fn sizes_have_the_units_of_the_specification() {
+        for (text, bytes) in [("2000", 2000 << 10), ("20M", 20 << 20), ("1 G", 1 << 30), ("32768B", 32768)] {
+            assert_eq!(read("OMP_STACKSIZE", text).unwrap().stack_bytes, bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn bad_values_are_named() {
+        for (name, value, message) in [
+            ("OKL_STATS", "yes", "OKL_STATS=yes: valid values are 0 and 1"),
+            ("OKL_RANKS_PER_NODE", "0", "OKL_RANKS_PER_NODE=0: valid values are whole numbers from 1"),
+            (
+                "OMP_STACKSIZE",
+                "big",
+                "OMP_STACKSIZE=big: valid values are a number and one of B, K, M, G, at least 16K",
+            ),
+        ] {
+            assert_eq!(read(name, value).unwrap_err(), message);
+        }
+    }
+}

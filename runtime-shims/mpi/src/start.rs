@@ -1,0 +1,486 @@
+//! The start and the end of a job.
+//!
+//! Guarantee: when the first line of the user's program runs, all ranks run the same build at the same
+//! addresses, share the program's memory, and wait for regions. When the program ends, however it ends,
+//! all ranks end.
+
+use std::{
+    ffi::{c_char, c_void},
+    os::fd::AsRawFd,
+};
+
+use okl_abi::ConstructorEntry;
+
+use crate::{
+    api::Icv,
+    cell::ProgramCell,
+    coherence::Coherence,
+    console, fault, interpose, layout,
+    layout::{Layout, PAGE, Sizes},
+    memory,
+    memory::{Memory, Peer, View},
+    mpi_job,
+    page_table::PageTable,
+    program, program_graph, report,
+    service::Remote,
+    settings,
+    settings::{Settings, settings},
+    stack, stats, sync, team,
+};
+
+/// Set in the environment of the second start, so that there is no third.
+const REEXECUTED: &str = "OKL_REEXECUTED";
+/// Address space between the private memory of two ranks, without address randomisation.
+const PRIVATE_SHIFT: usize = 1 << 36;
+const ARENA_LEAST: usize = 4 << 30;
+const ARENA_MOST: usize = 1 << 40;
+/// Address space that all views together may take.
+const VIEWS_MOST: usize = 32 << 40;
+
+/// What `main` was called with.
+struct Entry {
+    user_main: *mut c_void,
+    argc: i32,
+    argv: *mut *mut c_char,
+    envp: *mut *mut c_char,
+}
+
+static ENTRY: ProgramCell<Option<Entry>> = ProgramCell::new(None);
+
+/// `okl_mpi_main`: the whole life of a process.
+pub(crate) fn okl_mpi_main(
+    user_main: *mut c_void,
+    argc: i32,
+    argv: *mut c_void,
+    envp: *mut c_void,
+) -> i32 {
+    let randomised = !disable_randomisation(argv.cast());
+    install_panic_message();
+    interpose::resolve();
+    let chosen = Settings::read(|name| std::env::var(name).ok()).unwrap_or_else(|error| report::fatal(&error));
+    settings::install(chosen);
+    let icv = Icv::from_environment().unwrap_or_else(|error| report::fatal(&error));
+    separate_private_memory(randomised);
+    let several_nodes = spans_nodes();
+    yield_when_idle(several_nodes);
+    if let Err(error) = mpi_job::start(several_nodes) {
+        report::fatal(&error);
+    }
+    compare_builds(user_main, randomised);
+    share_memory(several_nodes);
+    fill_thread_privates();
+    team::start(icv);
+    program_graph::close();
+    fault::install();
+    program::start(layout::layout(), mpi_job::rank());
+    mpi_job::barrier();
+    // SAFETY: registers a function that lives as long as the process.
+    unsafe { on_exit(at_exit, std::ptr::null_mut()) };
+    if mpi_job::rank() == 0 {
+        ENTRY.with(|entry| *entry = Some(Entry { user_main, argc, argv: argv.cast(), envp: envp.cast() }));
+        stack::call_on(stack::serial_stack_top(), run_program);
+    } else {
+        stack::call_on(stack::region_stack_top(), serve);
+    }
+    unreachable!("both end the process")
+}
+
+unsafe extern "C" {
+    fn on_exit(function: extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
+    static mut environ: *mut *mut c_char;
+}
+
+/// Starts the program again without address randomisation. Whether addresses are fixed: false where
+/// the system forbids it.
+fn disable_randomisation(argv: *const *const c_char) -> bool {
+    const QUERY: libc::c_ulong = 0xffff_ffff;
+    // SAFETY: plain system calls; `argv` is what `main` got.
+    unsafe {
+        let persona = libc::personality(QUERY);
+        if persona >= 0 && persona & libc::ADDR_NO_RANDOMIZE != 0 {
+            std::env::remove_var(REEXECUTED);
+            return true;
+        }
+        if std::env::var_os(REEXECUTED).is_some() {
+            std::env::remove_var(REEXECUTED);
+            return false;
+        }
+        if persona < 0 || libc::personality((persona | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong) < 0 {
+            return false;
+        }
+        std::env::set_var(REEXECUTED, "1");
+        libc::execv(c"/proc/self/exe".as_ptr(), argv);
+        std::env::remove_var(REEXECUTED);
+        false
+    }
+}
+
+/// A panic of the runtime ends the job with a message.
+fn install_panic_message() {
+    std::panic::set_hook(Box::new(|info| {
+        let message = info
+            .payload()
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| info.payload().downcast_ref::<&str>().copied())
+            .unwrap_or("unknown");
+        let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
+        report::fatal(&format!("internal error: {message}{place}"));
+    }));
+}
+
+/// This process's number as the launcher tells it before MPI starts.
+fn launcher_number(names: &[&str]) -> Option<u32> {
+    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
+}
+
+/// Without randomisation the private heaps of all ranks would coincide, and a private pointer that
+/// leaks would read another rank's own bytes. Shifts this process's heap and later mappings by its rank.
+fn separate_private_memory(randomised: bool) {
+    let rank = launcher_number(&["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"]).unwrap_or(0) as usize;
+    if randomised || rank == 0 {
+        return;
+    }
+    let shift = rank * PRIVATE_SHIFT;
+    // SAFETY: reserves address space that nothing uses, and returns most of it.
+    unsafe {
+        // Mappings are placed downwards: what is reserved at the top pushes later ones down.
+        libc::mmap(
+            std::ptr::null_mut(),
+            shift,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        );
+        let old_break = libc::sbrk(0);
+        if libc::brk(old_break.cast::<u8>().add(shift).cast()) == 0 {
+            libc::munmap(old_break, shift);
+        }
+    }
+}
+
+/// Whether some ranks are on another node than this one, as far as the launcher tells; yes in doubt.
+fn spans_nodes() -> bool {
+    let ranks = launcher_number(&["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"]);
+    let here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"]);
+    match (ranks, here, settings().ranks_per_node) {
+        (Some(ranks), _, Some(per_node)) => ranks > per_node,
+        (Some(ranks), Some(here), None) => ranks > here,
+        (None, _, _) => false,
+        (Some(ranks), None, None) => ranks > 1,
+    }
+}
+
+/// Ranks that wait must leave the processor to others where there are more threads than processors.
+fn yield_when_idle(service_thread: bool) {
+    let here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE"]).unwrap_or(1) as i64;
+    // SAFETY: asks for a number; no other thread runs yet.
+    unsafe {
+        let processors = libc::sysconf(libc::_SC_NPROCESSORS_ONLN);
+        if service_thread || here > processors {
+            std::env::set_var("OMPI_MCA_mpi_yield_when_idle", "1");
+        }
+    }
+}
+
+/// All ranks must run the same program at the same addresses.
+fn compare_builds(user_main: *mut c_void, randomised: bool) {
+    let build = build_hash();
+    let ranges = program_graph::shared_ranges();
+    let addresses = ranges.iter().fold(user_main as u64, |hash, range| {
+        hash.rotate_left(7).wrapping_mul(31) ^ range.0 as u64 ^ (range.1 as u64) << 1
+    });
+    let mut all = vec![0; 2 * mpi_job::ranks() as usize];
+    mpi_job::all_gather(&[build, addresses], &mut all);
+    for (rank, theirs) in all.chunks(2).enumerate() {
+        if theirs[0] != all[0] {
+            report::fatal(&format!("rank 0 and rank {rank} run different builds of the program"));
+        }
+        if theirs[1] != all[1] {
+            let reason = if randomised {
+                "address randomisation cannot be switched off here (the personality system call is denied); link \
+                 the program with -no-pie"
+            } else {
+                "the program was loaded differently"
+            };
+            report::fatal(&format!("rank 0 and rank {rank} have the program at different addresses: {reason}"));
+        }
+    }
+    if let Err(error) = program_graph::check_variables() {
+        report::fatal(&error);
+    }
+}
+
+/// A hash of the executable file.
+fn build_hash() -> u64 {
+    let bytes = std::fs::read("/proc/self/exe").unwrap_or_default();
+    bytes.chunks(8).fold(0xcbf2_9ce4_8422_2325, |hash, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// Lays out shared memory, maps this rank's file and the other ranks', and starts the protocol.
+fn share_memory(several_nodes: bool) {
+    let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
+    let shared = Layout::new(&program_graph::shared_ranges(), agree_on_sizes(), ranks);
+    let bytes = shared.file_bytes();
+    // SAFETY: creates a descriptor; the result is checked.
+    let file = unsafe { libc::memfd_create(c"okl".as_ptr(), libc::MFD_CLOEXEC) };
+    // SAFETY: as above.
+    if file < 0 || unsafe { libc::ftruncate(file, bytes as i64) } != 0 {
+        let error = std::io::Error::last_os_error();
+        report::fatal(&format!("no file of {} GiB for shared memory: {error}", bytes >> 30));
+    }
+    let own = View::map(file, bytes).unwrap_or_else(|error| no_address_space(bytes, &error));
+    if rank == 0 {
+        for segment in shared.globals() {
+            let length = segment.pages as usize * PAGE;
+            // SAFETY: the program's own variables, before anything of it runs.
+            let values = unsafe { std::slice::from_raw_parts(segment.address as *const u8, length) };
+            own.write(segment.page as usize * PAGE, values);
+        }
+    }
+    map_program_view(&shared, file, rank);
+    let peers = map_peers(&shared, file, own, several_nodes);
+    let remote = peers.iter().any(|peer| matches!(peer, Peer::Remote)).then(|| Remote::start(own));
+    let table = PageTable::new(rank, shared.clone(), settings().verify);
+    layout::install(shared.clone());
+    memory::install(Coherence::new(
+        rank,
+        table,
+        Memory::new(shared, rank, own, peers, remote),
+        settings().verify,
+    ));
+}
+
+fn no_address_space(bytes: usize, error: &std::io::Error) -> ! {
+    report::fatal(&format!(
+        "no address space for {} GiB of shared memory: {error}; is it limited (ulimit -v)?",
+        bytes >> 30
+    ))
+}
+
+/// Sizes that hold the largest node's needs; all ranks get the same.
+fn agree_on_sizes() -> Sizes {
+    let ranks = mpi_job::ranks() as usize;
+    // SAFETY: asks for two numbers and a limit.
+    let (memory, stack_limit) = unsafe {
+        let memory = libc::sysconf(libc::_SC_PHYS_PAGES) as u64 * libc::sysconf(libc::_SC_PAGESIZE) as u64;
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
+        (memory, limit.rlim_cur)
+    };
+    let thread_privates: u64 = program_graph::modules()
+        .iter()
+        .flat_map(|module| module.thread_privates())
+        .map(|variable| (variable.size + 2 * variable.align) as u64)
+        .sum();
+    let mine = [memory, stack_limit.min(16 << 30), settings().stack_bytes as u64 + thread_privates];
+    let mut all = vec![0; mine.len() * ranks];
+    mpi_job::all_gather(&mine, &mut all);
+    let most = |field: usize| all.iter().skip(field).step_by(mine.len()).copied().max().unwrap_or(0) as usize;
+    let mut arena = (2 * most(0)).next_power_of_two().clamp(ARENA_LEAST, ARENA_MOST);
+    while arena > ARENA_LEAST && arena * ranks * (ranks + 2) > VIEWS_MOST {
+        arena /= 2;
+    }
+    let round = |bytes: usize| bytes.next_multiple_of(1 << 20);
+    Sizes { stack: round(most(1).max(256 << 20)), arena, private: round(most(2)) + (1 << 20) }
+}
+
+/// Puts the memory file under the program's addresses, with the protections of the start.
+fn map_program_view(shared: &Layout, file: i32, rank: u32) {
+    for segment in shared.segments() {
+        let own = segment.home == rank;
+        let alone = mpi_job::ranks() == 1;
+        let protection = if !own {
+            libc::PROT_NONE
+        } else if settings().verify && !alone && !shared.is_private(segment.page) {
+            libc::PROT_READ
+        } else {
+            libc::PROT_READ | libc::PROT_WRITE
+        };
+        // The program's variables are replaced where they are; everything else must be free.
+        let place = if shared.is_global(segment.page) { libc::MAP_FIXED } else { libc::MAP_FIXED_NOREPLACE };
+        let bytes = segment.pages as usize * PAGE;
+        if bytes == 0 {
+            continue;
+        }
+        // SAFETY: global segments hold nothing but the program's shared variables, whose values rank 0
+        // has copied; other segments replace nothing.
+        let mapped = unsafe {
+            libc::mmap(
+                segment.address as *mut c_void,
+                bytes,
+                protection,
+                libc::MAP_SHARED | libc::MAP_NORESERVE | place,
+                file,
+                (segment.page as usize * PAGE) as i64,
+            )
+        };
+        if mapped as usize != segment.address {
+            no_address_space(bytes, &std::io::Error::last_os_error());
+        }
+    }
+}
+
+/// Maps the memory files of the ranks on this node. Collective.
+fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<Peer> {
+    let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
+    // A word that a rank can only read in the right file.
+    let token_at = shared.control_offset() + layout::CONTROL_BYTES - 8;
+    let token = std::process::id() as u64 ^ (build_hash() << 20) ^ (u64::from(rank) << 48) | 1;
+    own.write(token_at, &token.to_le_bytes());
+    let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let host = host.bytes().fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    let node = |of: u32| settings().ranks_per_node.map_or(0, |per_node| of / per_node);
+    let mine = [host, u64::from(std::process::id()), file as u64, token];
+    let mut all = vec![0; mine.len() * ranks as usize];
+    mpi_job::all_gather(&mine, &mut all);
+    let peers: Vec<Peer> = (0..ranks)
+        .map(|peer| {
+            let theirs = &all[mine.len() * peer as usize..][..mine.len()];
+            if peer == rank {
+                return Peer::Mapped(own);
+            }
+            if theirs[0] != host || node(peer) != node(rank) {
+                return Peer::Remote;
+            }
+            let opened = open_file_of(theirs[1], theirs[2]).and_then(|file| {
+                let view = View::map(file.as_raw_fd(), shared.file_bytes())
+                    .unwrap_or_else(|error| no_address_space(shared.file_bytes(), &error));
+                let mut seen = [0; 8];
+                view.read(token_at, &mut seen);
+                (u64::from_le_bytes(seen) == theirs[3]).then_some(view)
+            });
+            opened.map_or(Peer::Remote, Peer::Mapped)
+        })
+        .collect();
+    if !several_nodes && peers.iter().any(|peer| matches!(peer, Peer::Remote)) {
+        report::fatal(
+            "a rank cannot open the memory of another on its node (different containers?): set OKL_RANKS_PER_NODE=1",
+        );
+    }
+    mpi_job::barrier();
+    share_console(&all, mine.len(), &peers);
+    peers
+}
+
+fn open_file_of(process: u64, descriptor: u64) -> Option<std::fs::File> {
+    std::fs::OpenOptions::new().read(true).write(true).open(format!("/proc/{process}/fd/{descriptor}")).ok()
+}
+
+/// Makes every rank's standard output rank 0's.
+fn share_console(_all: &[u64], _words: usize, peers: &[Peer]) {
+    let rank = mpi_job::rank();
+    if rank != 0 && matches!(peers[0], Peer::Remote) {
+        console::collect();
+    }
+}
+
+/// Gives each `thread_local` variable its place in this rank's private area.
+fn fill_thread_privates() {
+    let mut next = layout::layout().private_area(mpi_job::rank()).address;
+    for variable in program_graph::modules().iter().flat_map(|module| module.thread_privates()) {
+        next = next.next_multiple_of(variable.align as usize);
+        // SAFETY: the slot is the pass's pointer variable; the place is ours and large enough.
+        unsafe {
+            std::ptr::copy_nonoverlapping(variable.image.cast::<u8>(), next as *mut u8, variable.size as usize);
+            variable.slot.cast::<usize>().write(next);
+        }
+        next += variable.size as usize;
+    }
+}
+
+/// Rank 0, on the shared stack: constructors, `main`, exit.
+extern "C" fn run_program() {
+    let entry = ENTRY.with(Option::take).expect("okl_mpi_main stored it");
+    // SAFETY: what `main` got; regions read arguments, so they move to shared memory.
+    let (argv, envp) = unsafe { (copy_strings(entry.argv), copy_strings(entry.envp)) };
+    // SAFETY: `environ` now names the copies, as `setenv` expects of it.
+    unsafe { environ = envp };
+    type Main = extern "C" fn(i32, *mut *mut c_char, *mut *mut c_char) -> i32;
+    for constructor in in_order(program_graph::Module::constructors) {
+        // SAFETY: the constructors of the program, called as the C library calls them.
+        let run: Main = unsafe { std::mem::transmute(constructor.function) };
+        run(entry.argc, argv, envp);
+    }
+    // SAFETY: the user's `main`; a C function may be called with more arguments than it takes.
+    let main: Main = unsafe { std::mem::transmute(entry.user_main) };
+    let status = main(entry.argc, argv, envp);
+    // SAFETY: ends the program as returning from `main` does.
+    unsafe { libc::exit(status) }
+}
+
+/// Constructors or destructors of all modules: libraries first, by priority within each.
+fn in_order(list: impl Fn(program_graph::Module) -> &'static [ConstructorEntry]) -> Vec<ConstructorEntry> {
+    let modules = program_graph::modules();
+    let mut objects: Vec<usize> = Vec::new();
+    for module in &modules {
+        if !objects.contains(&module.dso()) {
+            objects.push(module.dso());
+        }
+    }
+    let mut ordered = Vec::new();
+    for object in objects {
+        let mut own: Vec<ConstructorEntry> =
+            modules.iter().filter(|module| module.dso() == object).flat_map(|&module| list(module)).copied().collect();
+        own.sort_by_key(|entry| entry.priority);
+        ordered.extend(own);
+    }
+    ordered
+}
+
+/// Copies a null-terminated array of strings into memory that program code may own.
+///
+/// # Safety
+/// `strings` is such an array.
+unsafe fn copy_strings(strings: *mut *mut c_char) -> *mut *mut c_char {
+    // SAFETY: the caller's promise; `strdup` and `malloc` are called from program code's stack.
+    unsafe {
+        let mut count = 0;
+        while !(*strings.add(count)).is_null() {
+            count += 1;
+        }
+        let copy: *mut *mut c_char = libc::malloc((count + 1) * size_of::<*mut c_char>()).cast();
+        for index in 0..count {
+            *copy.add(index) = libc::strdup(*strings.add(index));
+        }
+        *copy.add(count) = std::ptr::null_mut();
+        copy
+    }
+}
+
+/// Ranks other than 0: regions until the program ends.
+extern "C" fn serve() {
+    sync::serve_forks();
+    finish();
+    // SAFETY: ends the process without the program's exit handlers, which are rank 0's.
+    unsafe { libc::_exit(0) }
+}
+
+/// The process exits, after the program's own exit handlers.
+extern "C" fn at_exit(status: i32, _: *mut c_void) {
+    if mpi_job::rank() != 0 || team::is_distributed() {
+        console::flush();
+        mpi_job::abort(status);
+    }
+    for destructor in in_order(program_graph::Module::destructors).into_iter().rev() {
+        // SAFETY: the destructors of the program, called as the C library calls them.
+        let run: extern "C" fn() = unsafe { std::mem::transmute(destructor.function) };
+        run();
+    }
+    console::flush();
+    sync::quit();
+    finish();
+}
+
+/// Statistics, then the end of MPI. Collective.
+fn finish() {
+    stats::print();
+    mpi_job::barrier();
+    memory::coherence(|coherence| coherence.machine.stop());
+    mpi_job::finalize();
+}

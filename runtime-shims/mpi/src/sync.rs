@@ -1,0 +1,393 @@
+//! Fork, barrier and join: the points at which ranks exchange notices.
+//!
+//! Guarantee: between two synchronisations no rank's copy of a page changes but through its own
+//! accesses, locks and atomics. A fork carries rank 0's notices, the captured values and the hottest
+//! pages in one broadcast; every other synchronisation is one all-gather, with a second for notices
+//! that do not fit the header and a barrier where changed bytes travel.
+//!
+//! Array sections and planned transfers belong here, between the notices and their application.
+
+use std::ffi::{CStr, c_void};
+
+use okl_abi::{RegionDescriptor, region_flags};
+
+use crate::{
+    cell::ProgramCell,
+    coherence::{Notices, Phase, Run},
+    console, layout,
+    layout::{PAGE, Page},
+    memory::coherence,
+    mpi_job, program_graph, report, stack, stats, team, verify,
+};
+
+/// Why a rank synchronises. All members of a team must agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+enum Kind {
+    Barrier = 1,
+    Join = 2,
+    /// A rank outside the team takes part in the exchange.
+    Passive = 3,
+    /// The barriers around `copyprivate`.
+    Copyprivate = 4,
+}
+
+/// Words of a header: kind, payload, three list lengths, then as many runs as fit.
+const HEADER: usize = 32;
+const HEADER_RUNS: usize = 5;
+
+/// Words of a fork's first message.
+const FORK: usize = 128;
+const FORK_BODY: usize = 6;
+const FORK_REGION: u64 = 1;
+const FORK_QUIT: u64 = 2;
+
+/// Most pages that travel with a fork.
+const CARRIED: usize = 8;
+
+/// Position of a rank in the program, for the message about a mismatch.
+static HEADERS: ProgramCell<Vec<u64>> = ProgramCell::new(Vec::new());
+
+fn encode(run: Run) -> u64 {
+    u64::from(run.first) | u64::from(run.count) << 32
+}
+
+fn decode(word: u64) -> Run {
+    Run { first: word as u32, count: (word >> 32) as u32 }
+}
+
+/// The three lists in one, with their lengths.
+fn flatten(notices: &Notices) -> (Vec<u64>, [u64; 3]) {
+    let lists = [&notices.dirty, &notices.flushed, &notices.fetched];
+    let words = lists.iter().flat_map(|list| list.iter().copied().map(encode)).collect();
+    (words, lists.map(|list| list.len() as u64))
+}
+
+fn unflatten(words: &[u64], lengths: &[u64]) -> Notices {
+    let (dirty, rest) = words.split_at(lengths[0] as usize);
+    let (flushed, rest) = rest.split_at(lengths[1] as usize);
+    let fetched = &rest[..lengths[2] as usize];
+    let runs = |words: &[u64]| words.iter().copied().map(decode).collect();
+    Notices { dirty: runs(dirty), flushed: runs(flushed), fetched: runs(fetched) }
+}
+
+/// Synchronises all ranks. The payloads of all, in rank order, and whether rank 0 has left the region.
+fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
+    console::flush();
+    stats::count(|counts| counts.synchronisations += 1);
+    verify::exchange_changes();
+    let ranks = mpi_job::ranks() as usize;
+    let (runs, lengths) = flatten(&coherence(|coherence| coherence.notices()));
+    let mut header = [0; HEADER];
+    header[0] = kind as u64;
+    header[1] = payload;
+    header[2..5].copy_from_slice(&lengths);
+    let inline = runs.len().min(HEADER - HEADER_RUNS);
+    header[HEADER_RUNS..HEADER_RUNS + inline].copy_from_slice(&runs[..inline]);
+    let mut headers = HEADERS.with(std::mem::take);
+    headers.resize(HEADER * ranks, 0);
+    mpi_job::all_gather(&header, &mut headers);
+    stats::count(|counts| counts.sent(ranks - 1, 8 * HEADER));
+
+    let totals: Vec<usize> =
+        headers.chunks(HEADER).map(|header| header[2..5].iter().sum::<u64>() as usize).collect();
+    let notices: Vec<Notices> = if totals.iter().any(|&total| total > HEADER - HEADER_RUNS) {
+        let all = mpi_job::all_gather_parts(&runs, &totals);
+        stats::count(|counts| counts.sent(ranks - 1, 8 * runs.len()));
+        let mut rest = &all[..];
+        headers
+            .chunks(HEADER)
+            .zip(&totals)
+            .map(|(header, &total)| {
+                let (mine, others) = rest.split_at(total);
+                rest = others;
+                unflatten(mine, &header[2..5])
+            })
+            .collect()
+    } else {
+        headers.chunks(HEADER).map(|header| unflatten(&header[HEADER_RUNS..], &header[2..5])).collect()
+    };
+    check_agreement(&headers, kind);
+    if coherence(|coherence| coherence.apply(&notices, Phase::Parallel)) {
+        mpi_job::barrier();
+    }
+    let payloads = headers.chunks(HEADER).map(|header| header[1]).collect();
+    let joined = headers[0] == Kind::Join as u64;
+    HEADERS.with(|slot| *slot = headers);
+    (payloads, joined)
+}
+
+/// Ends the job where the team's threads wait at different constructs.
+fn check_agreement(headers: &[u64], mine: Kind) {
+    if mine == Kind::Passive {
+        return;
+    }
+    for (rank, header) in headers.chunks(HEADER).enumerate() {
+        if header[0] != mine as u64 && header[0] != Kind::Passive as u64 {
+            let name = |kind: u64| match kind {
+                kind if kind == Kind::Join as u64 => "the end of the region",
+                kind if kind == Kind::Copyprivate as u64 => "a single construct with copyprivate",
+                _ => "a barrier",
+            };
+            report::fatal(&format!(
+                "the threads of the parallel region at {} wait at different places: this one at {}, thread \
+                 {rank} at {}; OpenMP demands that all threads of a team meet the same barriers",
+                team::location(),
+                name(mine as u64),
+                name(header[0]),
+            ));
+        }
+    }
+}
+
+/// `__kmpc_barrier`.
+pub(crate) fn okl_mpi_kmpc_barrier(_ident: *mut c_void, _gtid: i32) {
+    crate::tasks::complete_all();
+    if team::is_parallel() {
+        stats::count(|counts| counts.barriers += 1);
+        synchronise(Kind::Barrier, 0);
+    }
+}
+
+/// `__kmpc_cancel_barrier`: nothing is ever cancelled.
+pub(crate) fn okl_mpi_kmpc_cancel_barrier(ident: *mut c_void, gtid: i32) -> i32 {
+    okl_mpi_kmpc_barrier(ident, gtid);
+    0
+}
+
+/// `__kmpc_copyprivate`: `copy(own list, the list of the thread that ran the single)`.
+pub(crate) fn okl_mpi_kmpc_copyprivate(
+    _ident: *mut c_void,
+    _gtid: i32,
+    _size: i64,
+    data: *mut c_void,
+    copy: *mut c_void,
+    did_it: i32,
+) {
+    if !team::is_parallel() {
+        return;
+    }
+    let payload = if did_it != 0 { data as u64 } else { 0 };
+    let (payloads, _) = synchronise(Kind::Copyprivate, payload);
+    let source = payloads.iter().copied().find(|&list| list != 0);
+    if let Some(source) = source
+        && did_it == 0
+    {
+        // SAFETY: the compiler's copy function, called as libomp calls it. It reads the other rank's
+        // private memory through faults.
+        unsafe {
+            let copy: extern "C" fn(*mut c_void, *mut c_void) = std::mem::transmute(copy);
+            copy(data, source as *mut c_void);
+        }
+    }
+    synchronise(Kind::Copyprivate, 0);
+}
+
+/// A region as it reaches every rank.
+struct Fork {
+    region: *mut RegionDescriptor,
+    threads: i32,
+    args: Vec<u64>,
+}
+
+static FORK_SLOT: ProgramCell<Option<Fork>> = ProgramCell::new(None);
+
+/// `__kmpc_fork_call`.
+pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
+    let threads = team::take_team_size();
+    let region: *mut RegionDescriptor = region.cast();
+    // SAFETY: the pass emits the descriptor, and `count` captured values.
+    let args: Vec<u64> = unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
+    let alone = threads == 1 || team::level() > 0 || is_team_of_one(region);
+    if alone {
+        team::enter_one(Some(location_of(region)));
+        invoke(region, args);
+        team::leave();
+        return;
+    }
+    stats::count(|counts| counts.forks += 1);
+    FORK_SLOT.with(|slot| *slot = Some(Fork { region, threads, args }));
+    let frame = stack::pointer();
+    stack::call_on(stack::region_stack_top(), fork_on_region_stack);
+    make_frames_writable(frame);
+    coherence(|coherence| coherence.restart_sequences());
+}
+
+/// `__kmpc_fork_teams`: the initial thread runs the one team of the league.
+pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: i64) {
+    // SAFETY: as in `okl_mpi_fork`.
+    let args = unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
+    invoke(region.cast(), args);
+}
+
+/// Whether the pass or the whole-program call graph declined the region.
+fn is_team_of_one(region: *mut RegionDescriptor) -> bool {
+    const DISTRIBUTE: i64 = 1;
+    const ONE: i64 = 2;
+    // SAFETY: descriptors are private to the process and used by the program's thread only.
+    let region = unsafe { &mut *region };
+    if region.decision == 0 {
+        let declined = region.flags & region_flags::TEAM_OF_ONE != 0 || program_graph::declines(region);
+        region.decision = if declined { ONE } else { DISTRIBUTE };
+    }
+    region.decision == ONE
+}
+
+fn location_of(region: *const RegionDescriptor) -> &'static str {
+    // SAFETY: the pass emits a NUL-terminated constant.
+    unsafe { CStr::from_ptr((*region).location.cast()) }.to_str().unwrap_or("an unnamed place")
+}
+
+/// Calls the region's body with this thread's number and `args`.
+fn invoke(region: *const RegionDescriptor, mut args: Vec<u64>) {
+    let mut gtid = mpi_job::rank() as i32;
+    let mut bound = team::thread_num();
+    // SAFETY: the trampoline the pass emits, with the arguments it stored.
+    unsafe {
+        let body: extern "C" fn(*mut i32, *mut i32, *mut u64) = std::mem::transmute((*region).invoke);
+        body(&mut gtid, &mut bound, args.as_mut_ptr());
+    }
+}
+
+/// Rank 0: sends the fork and takes part in it.
+extern "C" fn fork_on_region_stack() {
+    console::flush();
+    let fork = FORK_SLOT.with(Option::take).expect("okl_mpi_fork stored it");
+    crate::ordered::restart();
+    let notices = coherence(|coherence| coherence.notices());
+    let carried = pages_to_carry(&fork.args);
+    let (runs, lengths) = flatten(&notices);
+    let body: Vec<u64> =
+        fork.args.iter().copied().chain(runs).chain(carried.iter().map(|&page| u64::from(page))).collect();
+    let mut message = [0; FORK];
+    message[0] = FORK_REGION | (fork.threads as u64) << 32;
+    message[1] = fork.region as u64;
+    message[2] = fork.args.len() as u64 | (carried.len() as u64) << 32;
+    message[3..FORK_BODY].copy_from_slice(&lengths);
+    let inline = body.len() <= FORK - FORK_BODY;
+    if inline {
+        message[FORK_BODY..FORK_BODY + body.len()].copy_from_slice(&body);
+    }
+    mpi_job::broadcast(&mut message);
+    let others = mpi_job::ranks() as usize - 1;
+    stats::count(|counts| counts.sent(others, 8 * FORK));
+    if !inline {
+        let mut body = body;
+        mpi_job::broadcast(&mut body);
+        stats::count(|counts| counts.sent(others, 8 * body.len()));
+    }
+    apply_fork(&notices, &carried);
+    run_region(fork);
+}
+
+/// The pages that other ranks will read first: those of captured stack variables, and the few tracked
+/// pages that serial code wrote.
+fn pages_to_carry(args: &[u64]) -> Vec<Page> {
+    coherence(|coherence| {
+        let layout = layout::layout();
+        let captured = args
+            .iter()
+            .filter_map(|&arg| layout.page_of(arg as usize))
+            .filter(|&page| layout.is_stack(page) || layout.is_global(page));
+        let hot = coherence.dirty_pages();
+        let hot: &[Page] = if hot.len() <= CARRIED / 2 { hot } else { &[] };
+        let mut pages: Vec<Page> = Vec::new();
+        for page in captured.chain(hot.iter().copied()) {
+            if pages.len() < CARRIED && !pages.contains(&page) && coherence.can_travel(page) {
+                pages.push(page);
+            }
+        }
+        pages
+    })
+}
+
+/// Applies rank 0's notices and hands the carried pages round.
+fn apply_fork(notices: &Notices, carried: &[Page]) {
+    let changes_under_way =
+        coherence(|coherence| coherence.apply(std::slice::from_ref(notices), Phase::Serial));
+    assert!(!changes_under_way, "serial code has one writer");
+    if carried.is_empty() {
+        return;
+    }
+    let mut contents = vec![0; carried.len() * PAGE];
+    if mpi_job::rank() == 0 {
+        coherence(|coherence| {
+            for (&page, slot) in carried.iter().zip(contents.chunks_mut(PAGE)) {
+                slot.copy_from_slice(coherence.contents(page));
+            }
+        });
+    }
+    mpi_job::broadcast_bytes(&mut contents);
+    stats::count(|counts| counts.sent_if_first(contents.len()));
+    coherence(|coherence| {
+        for (&page, contents) in carried.iter().zip(contents.chunks(PAGE)) {
+            coherence.receive(page, contents.try_into().expect("a page"));
+        }
+        coherence.apply_pending();
+    });
+}
+
+/// Runs this rank's part of a region, up to and including the join.
+fn run_region(fork: Fork) {
+    let rank = mpi_job::rank() as i32;
+    if rank < fork.threads {
+        team::enter(rank, fork.threads, location_of(fork.region));
+        invoke(fork.region, fork.args);
+        crate::tasks::complete_all();
+        synchronise(Kind::Join, 0);
+        team::leave();
+    } else {
+        while !synchronise(Kind::Passive, 0).1 {}
+    }
+    if rank != 0 {
+        coherence(|coherence| coherence.restart_sequences());
+    }
+}
+
+/// Ranks other than 0: runs regions until rank 0 ends the program.
+pub(crate) fn serve_forks() {
+    loop {
+        let mut message = [0; FORK];
+        mpi_job::broadcast(&mut message);
+        let half = |word: u64| (word as u32 as usize, (word >> 32) as usize);
+        let (kind, threads) = half(message[0]);
+        if kind as u64 == FORK_QUIT {
+            return;
+        }
+        stats::count(|counts| counts.forks += 1);
+        let (args, carried) = half(message[2]);
+        let lengths = &message[3..FORK_BODY];
+        let runs = lengths.iter().sum::<u64>() as usize;
+        let mut body = vec![0; args + runs + carried];
+        if body.len() <= FORK - FORK_BODY {
+            let words = body.len();
+            body.copy_from_slice(&message[FORK_BODY..FORK_BODY + words]);
+        } else {
+            mpi_job::broadcast(&mut body);
+        }
+        let notices = unflatten(&body[args..args + runs], lengths);
+        let carried: Vec<Page> = body[args + runs..].iter().map(|&page| page as Page).collect();
+        body.truncate(args);
+        apply_fork(&notices, &carried);
+        let region = message[1] as *mut RegionDescriptor;
+        run_region(Fork { region, threads: threads as i32, args: body });
+    }
+}
+
+/// Rank 0: tells the others that the program has ended.
+pub(crate) fn quit() {
+    let mut message = [0; FORK];
+    message[0] = FORK_QUIT;
+    mpi_job::broadcast(&mut message);
+}
+
+/// Rank 0, back on the shared stack: system calls of serial code write to frames near `frame`, and
+/// cannot fault.
+fn make_frames_writable(frame: usize) {
+    const BELOW: usize = 256 << 10;
+    const ABOVE: usize = 8 << 10;
+    let stack = layout::layout().stack();
+    let first = (frame - BELOW).max(stack.address);
+    let end = (frame + ABOVE).min(stack.end());
+    crate::memory::touch(first, end - first, true);
+}

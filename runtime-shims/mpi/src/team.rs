@@ -1,0 +1,159 @@
+//! The team this rank's program thread is in.
+//!
+//! Rank `r` is thread `r` of a distributed team. Everything nested in a region, and every region that
+//! is not distributed, runs in a team of one.
+
+use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job};
+
+/// One nesting level.
+#[derive(Clone, Debug, Default)]
+struct Level {
+    thread_num: i32,
+    num_threads: i32,
+    dispatch: Dispatch,
+    /// Where the region was entered, for messages.
+    location: Option<&'static str>,
+    /// The size asked for by a `num_threads` clause not yet used.
+    pushed_num_threads: i32,
+}
+
+#[derive(Default)]
+struct State {
+    /// The innermost level is last; there is always one.
+    levels: Vec<Level>,
+    icv: Icv,
+    /// Whether a distributed region is running.
+    distributed: bool,
+}
+
+static STATE: ProgramCell<Option<State>> = ProgramCell::new(None);
+
+fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
+    STATE.with(|state| body(state.as_mut().expect("the job has started")))
+}
+
+fn innermost<R>(body: impl FnOnce(&mut Level) -> R) -> R {
+    state(|state| body(state.levels.last_mut().expect("level 0 stays")))
+}
+
+/// Makes the initial thread.
+pub(crate) fn start(icv: Icv) {
+    let initial = Level { num_threads: 1, ..Level::default() };
+    STATE.with(|state| *state = Some(State { levels: vec![initial], icv, distributed: false }));
+}
+
+/// This thread's number in the innermost team.
+pub(crate) fn thread_num() -> i32 {
+    innermost(|level| level.thread_num)
+}
+
+/// The size of the innermost team.
+pub(crate) fn num_threads() -> i32 {
+    innermost(|level| level.num_threads)
+}
+
+/// Number of enclosing parallel regions.
+pub(crate) fn level() -> i32 {
+    state(|state| state.levels.len() as i32 - 1)
+}
+
+/// Number of enclosing regions with more than one thread: 0 or 1.
+pub(crate) fn active_level() -> i32 {
+    i32::from(is_distributed())
+}
+
+/// Whether a distributed region is running.
+pub(crate) fn is_distributed() -> bool {
+    state(|state| state.distributed)
+}
+
+/// Whether the innermost team has more than one thread.
+pub(crate) fn is_parallel() -> bool {
+    num_threads() > 1
+}
+
+/// The thread number of this thread's ancestor at `level`, -1 where there is no such level.
+pub(crate) fn ancestor_thread_num(level: i32) -> i32 {
+    at_level(level, |level| level.thread_num)
+}
+
+/// The size of the team at `level`, -1 where there is no such level.
+pub(crate) fn team_size(level: i32) -> i32 {
+    at_level(level, |level| level.num_threads)
+}
+
+fn at_level(level: i32, field: impl FnOnce(&Level) -> i32) -> i32 {
+    state(|state| usize::try_from(level).ok().and_then(|level| state.levels.get(level)).map_or(-1, field))
+}
+
+/// The number of ranks: the most threads a team can have.
+pub(crate) fn ranks() -> i32 {
+    mpi_job::ranks() as i32
+}
+
+/// The internal control variables.
+pub(crate) fn icv<R>(body: impl FnOnce(&mut Icv) -> R) -> R {
+    state(|state| body(&mut state.icv))
+}
+
+/// The dispatch loop of the innermost team.
+pub(crate) fn loop_state<R>(body: impl FnOnce(&mut Dispatch) -> R) -> R {
+    innermost(|level| body(&mut level.dispatch))
+}
+
+/// Where the innermost distributed region was entered.
+pub(crate) fn location() -> &'static str {
+    state(|state| state.levels.iter().rev().find_map(|level| level.location)).unwrap_or("serial code")
+}
+
+/// The size a team forked now would have, were it distributed. Uses up a `num_threads` clause.
+pub(crate) fn take_team_size() -> i32 {
+    let asked = innermost(|level| std::mem::take(&mut level.pushed_num_threads));
+    let asked = if asked > 0 { asked } else { icv(|icv| icv.num_threads) };
+    let most = ranks();
+    if asked > 0 { asked.min(most) } else { most }
+}
+
+/// Enters a team of one.
+pub(crate) fn enter_one(location: Option<&'static str>) {
+    state(|state| state.levels.push(Level { num_threads: 1, location, ..Level::default() }));
+}
+
+/// Enters the team of a distributed region.
+pub(crate) fn enter(thread_num: i32, num_threads: i32, location: &'static str) {
+    state(|state| {
+        let location = Some(location);
+        state.levels.push(Level { thread_num, num_threads, location, ..Level::default() });
+        state.distributed = true;
+    });
+}
+
+/// Leaves the innermost team.
+pub(crate) fn leave() {
+    state(|state| {
+        assert!(state.levels.len() > 1, "a team is left that was not entered");
+        state.levels.pop();
+        state.distributed &= state.levels.len() > 1;
+    });
+}
+
+/// `__kmpc_push_num_threads`.
+pub(crate) fn okl_mpi_kmpc_push_num_threads(_ident: *mut std::ffi::c_void, _gtid: i32, threads: i32) {
+    innermost(|level| level.pushed_num_threads = threads);
+}
+
+/// `__kmpc_serialized_parallel`.
+pub(crate) fn okl_mpi_kmpc_serialized_parallel(_ident: *mut std::ffi::c_void, _gtid: i32) {
+    take_team_size();
+    enter_one(None);
+}
+
+/// `__kmpc_end_serialized_parallel`.
+pub(crate) fn okl_mpi_kmpc_end_serialized_parallel(_ident: *mut std::ffi::c_void, _gtid: i32) {
+    leave();
+}
+
+/// `__kmpc_global_thread_num`.
+pub(crate) fn okl_mpi_kmpc_global_thread_num(_ident: *mut std::ffi::c_void) -> i32 {
+    mpi_job::rank() as i32
+}
