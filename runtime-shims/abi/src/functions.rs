@@ -1,6 +1,6 @@
 //! The list of runtime functions.
 
-use crate::{AbiType, RuntimeFn};
+use crate::RuntimeFn;
 
 /// Calls `$m!` with every function of the MPI runtime: `fn name(param: type, ...) -> type;`.
 ///

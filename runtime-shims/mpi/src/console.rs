@@ -4,9 +4,16 @@
 //! rank prints after it. Ranks on rank 0's node write to rank 0's own standard output; the others
 //! collect their text in a memory file and hand it to rank 0 at every synchronisation.
 
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::{
+    os::{
+        fd::AsRawFd,
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixListener, UnixStream},
+    },
+    sync::atomic::{AtomicI32, Ordering::Relaxed},
+};
 
-use crate::{memory, program};
+use crate::{memory, program, report};
 
 /// The memory file that stands in for standard output on ranks far from rank 0; -1: none.
 static COLLECTED: AtomicI32 = AtomicI32::new(-1);
@@ -16,13 +23,83 @@ unsafe extern "C" {
     fn __fpending(stream: *mut libc::FILE) -> usize;
 }
 
-/// Makes this rank's standard output go to `descriptor`, rank 0's own.
-pub(crate) fn use_first_ranks(descriptor: i32) {
-    // SAFETY: replaces descriptor 1 by an open one.
-    unsafe {
-        libc::dup2(descriptor, 1);
-        libc::close(descriptor);
+/// The way rank 0's standard output is handed to the ranks of its node: as an open file, so that all
+/// write behind each other whatever it is (a file, a pipe, a terminal).
+pub(crate) struct Handover {
+    address: SocketAddr,
+    listener: Option<UnixListener>,
+}
+
+impl Handover {
+    /// A place to meet that only this job knows by `token`. The giver listens from now on.
+    pub(crate) fn new(token: u64, gives: bool) -> Self {
+        let name = format!("okl-console-{token:016x}");
+        let address = SocketAddr::from_abstract_name(name).expect("a short name");
+        let listener = gives.then(|| {
+            UnixListener::bind_addr(&address).unwrap_or_else(|error| {
+                report::fatal(&format!("no socket to share the standard output: {error}"))
+            })
+        });
+        Self { address, listener }
     }
+
+    /// Gives this process's standard output to `takers` ranks.
+    pub(crate) fn give(self, takers: usize) {
+        for _ in 0..takers {
+            let listener = self.listener.as_ref().expect("the giver listens");
+            let (socket, _) = listener.accept().unwrap_or_else(|error| failed(&error));
+            exchange(|message| {
+                // SAFETY: the message has room for one descriptor.
+                unsafe {
+                    let header = libc::CMSG_FIRSTHDR(message);
+                    (*header).cmsg_level = libc::SOL_SOCKET;
+                    (*header).cmsg_type = libc::SCM_RIGHTS;
+                    (*header).cmsg_len = libc::CMSG_LEN(size_of::<i32>() as u32) as usize;
+                    libc::CMSG_DATA(header).cast::<i32>().write_unaligned(1);
+                    if libc::sendmsg(socket.as_raw_fd(), message, 0) != 1 {
+                        failed(&std::io::Error::last_os_error());
+                    }
+                }
+            });
+        }
+    }
+
+    /// Makes the giver's standard output this process's.
+    pub(crate) fn take(self) {
+        let socket = UnixStream::connect_addr(&self.address).unwrap_or_else(|error| failed(&error));
+        exchange(|message| {
+            // SAFETY: the message has room for one descriptor, which replaces standard output.
+            unsafe {
+                let got = libc::recvmsg(socket.as_raw_fd(), message, 0);
+                let header = libc::CMSG_FIRSTHDR(message);
+                if got != 1 || header.is_null() {
+                    failed(&std::io::Error::last_os_error());
+                }
+                let descriptor = libc::CMSG_DATA(header).cast::<i32>().read_unaligned();
+                libc::dup2(descriptor, 1);
+                libc::close(descriptor);
+            }
+        });
+    }
+}
+
+fn failed(error: &std::io::Error) -> ! {
+    report::fatal(&format!("cannot share the standard output with the other ranks: {error}"))
+}
+
+/// Lends a message of one byte with room for one descriptor.
+fn exchange(body: impl FnOnce(&mut libc::msghdr)) {
+    let mut byte = [0u8; 1];
+    let mut control = [0u64; 8];
+    let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
+    // SAFETY: all zero is an empty message.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    // SAFETY: arithmetic.
+    message.msg_controllen = unsafe { libc::CMSG_SPACE(size_of::<i32>() as u32) } as usize;
+    body(&mut message);
 }
 
 /// Collects this rank's standard output until the next [`flush`].

@@ -13,6 +13,7 @@ use crate::{
     coherence::{Access, Coherence, Machine, TooManyMappings},
     layout::{Layout, PAGE, Page},
     service::Remote,
+    stack,
 };
 
 /// The runtime's view of one rank's memory file.
@@ -246,6 +247,7 @@ pub(crate) fn install(coherence: Coherence<Memory>) {
 
 /// This rank's protocol state.
 pub(crate) fn coherence<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R {
+    stack::make_next_frames_writable();
     COHERENCE.with(|slot| body(slot.as_mut().expect("the job has started")))
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-use crate::{cell::ProgramCell, heap::Heap, layout::Layout};
+use crate::{cell::ProgramCell, heap::Heap, layout::Layout, stack};
 
 static STACK_FIRST: AtomicUsize = AtomicUsize::new(0);
 static STACK_END: AtomicUsize = AtomicUsize::new(0);
@@ -23,7 +23,9 @@ pub(crate) fn start(layout: &Layout, rank: u32) {
     STACK_END.store(stack.end(), Relaxed);
     REGION_STACK_FIRST.store(private.address, Relaxed);
     REGION_STACK_END.store(private.end(), Relaxed);
-    HEAP.with(|heap| *heap = Some(Heap::new(arena.address, arena.end() - arena.address)));
+    // SAFETY: the arena is mapped, zeroed, and allocated from by this rank only.
+    let own = unsafe { Heap::new(arena.address, arena.end() - arena.address) };
+    HEAP.with(|heap| *heap = Some(own));
     RUNNING.store(true, Relaxed);
 }
 
@@ -34,11 +36,14 @@ pub(crate) fn allocates_shared() -> bool {
 
 /// Whether the caller runs on a stack of the program's thread.
 pub(crate) fn on_program_stack() -> bool {
-    let stack_pointer: usize;
-    // SAFETY: reads a register.
-    unsafe { std::arch::asm!("mov {}, rsp", out(reg) stack_pointer, options(nomem, nostack)) };
-    (STACK_FIRST.load(Relaxed)..STACK_END.load(Relaxed)).contains(&stack_pointer)
+    let stack_pointer = stack::pointer();
+    on_shared_stack(stack_pointer)
         || (REGION_STACK_FIRST.load(Relaxed)..REGION_STACK_END.load(Relaxed)).contains(&stack_pointer)
+}
+
+/// Whether `address` lies on the stack that ranks share.
+pub(crate) fn on_shared_stack(address: usize) -> bool {
+    (STACK_FIRST.load(Relaxed)..STACK_END.load(Relaxed)).contains(&address)
 }
 
 /// Runs `body`, whose allocations (in MPI, in the C library) are private to this process.

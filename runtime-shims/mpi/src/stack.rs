@@ -1,6 +1,6 @@
 //! The stacks program code runs on.
 
-use crate::{layout, mpi_job};
+use crate::{layout, layout::PAGE, mpi_job, program};
 
 /// The stack pointer of the caller, roughly.
 #[inline(always)]
@@ -21,6 +21,22 @@ pub(crate) fn serial_stack_top() -> usize {
     layout::layout().stack().end()
 }
 
+/// Serves the faults that the protocol's own frames would raise: on rank 0 serial code and the runtime
+/// under it run on the shared stack, and a fault inside the protocol cannot be served.
+pub(crate) fn make_next_frames_writable() {
+    const PAGES: usize = 16;
+    let top = pointer();
+    if !program::on_shared_stack(top) {
+        return;
+    }
+    for page in 0..PAGES {
+        // Behind the red zone of the frames in use.
+        let dead = (top - 512 - page * PAGE) as *mut u8;
+        // SAFETY: unused stack below all frames; it keeps its value.
+        unsafe { dead.write_volatile(dead.read_volatile()) };
+    }
+}
+
 /// Calls `function` on the stack that ends at `top`, and comes back.
 ///
 /// An exception that nothing catches finds the end of the stack there, so the C++ runtime calls
@@ -33,6 +49,7 @@ pub(crate) fn call_on(top: usize, function: extern "C" fn()) {
 #[unsafe(naked)]
 unsafe extern "C" fn switch(function: extern "C" fn(), top: usize) {
     std::arch::naked_asm!(
+        ".cfi_startproc",
         "push rbp",
         "mov rbp, rsp",
         "and rsi, -16",
@@ -42,5 +59,6 @@ unsafe extern "C" fn switch(function: extern "C" fn(), top: usize) {
         "mov rsp, rbp",
         "pop rbp",
         "ret",
+        ".cfi_endproc",
     )
 }

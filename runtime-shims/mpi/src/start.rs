@@ -31,7 +31,9 @@ use crate::{
 /// Set in the environment of the second start, so that there is no third.
 const REEXECUTED: &str = "OKL_REEXECUTED";
 /// Address space between the private memory of two ranks, without address randomisation.
-const PRIVATE_SHIFT: usize = 1 << 36;
+const PRIVATE_SHIFT: usize = 16 << 30;
+/// The kernel counts a growing heap as memory in use, so it is moved in steps that are given back.
+const HEAP_STEP: usize = 1 << 30;
 const ARENA_LEAST: usize = 4 << 30;
 const ARENA_MOST: usize = 1 << 40;
 /// Address space that all views together may take.
@@ -59,7 +61,10 @@ pub(crate) fn okl_mpi_main(
     interpose::resolve();
     let chosen = Settings::read(|name| std::env::var(name).ok()).unwrap_or_else(|error| report::fatal(&error));
     settings::install(chosen);
-    let icv = Icv::from_environment().unwrap_or_else(|error| report::fatal(&error));
+    let mut icv =
+        Icv::from_environment(|name| std::env::var(name).ok()).unwrap_or_else(|error| report::fatal(&error));
+    // As in every hybrid MPI program OMP_NUM_THREADS counts the threads of a rank, not those of a team.
+    let threads_per_rank = std::mem::take(&mut icv.num_threads);
     separate_private_memory(randomised);
     let several_nodes = spans_nodes();
     yield_when_idle(several_nodes);
@@ -71,6 +76,13 @@ pub(crate) fn okl_mpi_main(
     fill_thread_privates();
     team::start(icv);
     program_graph::close();
+    if threads_per_rank > 1 && mpi_job::rank() == 0 {
+        report::warn(&format!(
+            "warning: OMP_NUM_THREADS={threads_per_rank} asks for {threads_per_rank} threads in each rank; this \
+             version runs one, so a team has {} threads",
+            mpi_job::ranks()
+        ));
+    }
     fault::install();
     program::start(layout::layout(), mpi_job::rank());
     mpi_job::barrier();
@@ -153,9 +165,13 @@ fn separate_private_memory(randomised: bool) {
             -1,
             0,
         );
-        let old_break = libc::sbrk(0);
-        if libc::brk(old_break.cast::<u8>().add(shift).cast()) == 0 {
-            libc::munmap(old_break, shift);
+        for _ in 0..shift / HEAP_STEP {
+            let old_break = libc::sbrk(HEAP_STEP as isize);
+            if old_break as isize == -1 {
+                break;
+            }
+            let first = (old_break as usize).next_multiple_of(PAGE);
+            libc::munmap(first as *mut c_void, HEAP_STEP / PAGE * PAGE - PAGE);
         }
     }
 }
@@ -364,7 +380,7 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
         );
     }
     mpi_job::barrier();
-    share_console(&all, mine.len(), &peers);
+    share_console(all[3], &peers);
     peers
 }
 
@@ -372,10 +388,21 @@ fn open_file_of(process: u64, descriptor: u64) -> Option<std::fs::File> {
     std::fs::OpenOptions::new().read(true).write(true).open(format!("/proc/{process}/fd/{descriptor}")).ok()
 }
 
-/// Makes every rank's standard output rank 0's.
-fn share_console(_all: &[u64], _words: usize, peers: &[Peer]) {
-    let rank = mpi_job::rank();
-    if rank != 0 && matches!(peers[0], Peer::Remote) {
+/// Makes every rank's standard output rank 0's. Collective.
+fn share_console(token: u64, peers: &[Peer]) {
+    let near = matches!(peers[0], Peer::Mapped(_));
+    let takers: Vec<u32> = {
+        let mut all = vec![0; peers.len()];
+        mpi_job::all_gather(&[u64::from(near)], &mut all);
+        (1..).zip(&all[1..]).filter(|(_, near)| **near != 0).map(|(rank, _)| rank).collect()
+    };
+    let socket = console::Handover::new(token, mpi_job::rank() == 0 && !takers.is_empty());
+    mpi_job::barrier();
+    if mpi_job::rank() == 0 {
+        socket.give(takers.len());
+    } else if near {
+        socket.take();
+    } else {
         console::collect();
     }
 }

@@ -14,10 +14,10 @@ use okl_abi::{RegionDescriptor, region_flags};
 use crate::{
     cell::ProgramCell,
     coherence::{Notices, Phase, Run},
-    console, layout,
+    console, doacross, layout,
     layout::{PAGE, Page},
     memory::coherence,
-    mpi_job, program_graph, report, stack, stats, team, verify,
+    mpi_job, ordered, program_graph, report, stack, stats, team, verify,
 };
 
 /// Why a rank synchronises. All members of a team must agree.
@@ -45,7 +45,7 @@ const FORK_QUIT: u64 = 2;
 /// Most pages that travel with a fork.
 const CARRIED: usize = 8;
 
-/// Position of a rank in the program, for the message about a mismatch.
+/// The headers of the last synchronisation, kept for their memory.
 static HEADERS: ProgramCell<Vec<u64>> = ProgramCell::new(Vec::new());
 
 fn encode(run: Run) -> u64 {
@@ -253,7 +253,8 @@ fn invoke(region: *const RegionDescriptor, mut args: Vec<u64>) {
 extern "C" fn fork_on_region_stack() {
     console::flush();
     let fork = FORK_SLOT.with(Option::take).expect("okl_mpi_fork stored it");
-    crate::ordered::restart();
+    ordered::restart();
+    doacross::restart();
     let notices = coherence(|coherence| coherence.notices());
     let carried = pages_to_carry(&fork.args);
     let (runs, lengths) = flatten(&notices);
@@ -355,6 +356,7 @@ pub(crate) fn serve_forks() {
             return;
         }
         stats::count(|counts| counts.forks += 1);
+        doacross::restart();
         let (args, carried) = half(message[2]);
         let lengths = &message[3..FORK_BODY];
         let runs = lengths.iter().sum::<u64>() as usize;

@@ -385,13 +385,17 @@ fn object_with(address: usize) -> Option<Range<usize>> {
             unsafe { (&*info, &mut *data.cast::<(usize, Range<usize>)>()) };
         // SAFETY: the loader's array of program headers of a loaded object.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        let base = info.dlpi_addr as usize;
         let loaded = headers
             .iter()
             .filter(|header| header.p_type == libc::PT_LOAD);
-        let whole = loaded.fold(usize::MAX..0, |whole, header| {
-            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-            whole.start.min(start)..whole.end.max(start + header.p_memsz as usize)
-        });
+        let parts = loaded.map(|header| (base + header.p_vaddr as usize, header.p_memsz as usize));
+        let start = parts.clone().map(|(start, _)| start).min().unwrap_or(0);
+        let whole = start
+            ..parts
+                .map(|(start, length)| start + length)
+                .max()
+                .unwrap_or(0);
         if whole.contains(address) {
             *found = whole;
             return 1;

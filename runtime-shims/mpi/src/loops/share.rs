@@ -124,15 +124,14 @@ pub(crate) fn distributed_share(
         let Space { lower, upper, .. } = space;
         return (Share { lower, upper, stride: upper - lower, last: false }, upper);
     }
-    let team = Space { upper: space.value(trips - 1), ..space };
     let own = match mapping {
-        Mapping::Chunks(chunk) => chunked(team, trips, loop_type, chunk, member),
+        Mapping::Chunks(chunk) => chunked(space, trips, loop_type, chunk, member),
         Mapping::Blocks | Mapping::BlocksOfMultiples(_) => {
             let own = piece(mapping, trips, member, 0);
-            one_piece(team, loop_type, trips, own, space.upper - space.lower)
+            one_piece(space, loop_type, trips, own, space.upper - space.lower)
         }
     };
-    (own, team.upper)
+    (own, space.value(trips - 1))
 }
 
 /// The `index`-th piece of a thread, `None` where it has no more.

@@ -1,0 +1,43 @@
+//! Compiles the C++ shim against LLVM's headers and checks that they are of the version the crate
+//! is written for.
+
+use std::process::Command;
+
+const MAJOR: u32 = 22;
+
+fn main() {
+    // The same look-up rule as llvm-sys.
+    let prefix_variable = format!("LLVM_SYS_{MAJOR}1_PREFIX");
+    println!("cargo:rerun-if-env-changed={prefix_variable}");
+    let config = match std::env::var(&prefix_variable) {
+        Ok(prefix) => format!("{prefix}/bin/llvm-config"),
+        Err(_) => format!("llvm-config-{MAJOR}"),
+    };
+    let version = ask(&config, "--version");
+    assert!(
+        version.starts_with(&format!("{MAJOR}.")),
+        "{config} is LLVM {version}; okl-pass needs LLVM {MAJOR}"
+    );
+
+    println!("cargo:rerun-if-changed=cxx/shim.cpp");
+    println!("cargo:rerun-if-changed=cxx/shim.h");
+    // LLVM symbols stay undefined: they bind to the compiler that loads the plugin.
+    cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .flag("-isystem")
+        .flag(ask(&config, "--includedir"))
+        .flag("-fno-rtti")
+        .flag("-fno-exceptions")
+        .flag_if_supported("-fvisibility=hidden")
+        .file("cxx/shim.cpp")
+        .compile("okl_shim");
+}
+
+fn ask(config: &str, question: &str) -> String {
+    let output = Command::new(config)
+        .arg(question)
+        .output()
+        .unwrap_or_else(|e| panic!("cannot run {config} ({e}); install llvm-{MAJOR}-dev"));
+    String::from_utf8_lossy(&output.stdout).trim().to_string()
+}

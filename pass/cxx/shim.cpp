@@ -1,0 +1,247 @@
+#include "shim.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LowerAtomic.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm-c/Core.h"
+
+using namespace llvm;
+
+namespace {
+
+// Created when the plugin is loaded, so that -mllvm finds them, but only in the LLVM the shim was
+// compiled for: in another one the layout of cl::opt differs and the host would crash here before
+// it can refuse the plugin.
+template <typename T> cl::opt<T> *option(const char *Name, const char *Help) {
+  unsigned Major, Minor, Patch;
+  LLVMGetVersion(&Major, &Minor, &Patch);
+  return Major == LLVM_VERSION_MAJOR ? new cl::opt<T>(StringRef(Name), cl::desc(Help)) : nullptr;
+}
+cl::opt<std::string> *TargetOption =
+    option<std::string>("okl-target", "Where okl sends parallel loops: mpi or cpu");
+cl::opt<bool> *StrictOption =
+    option<bool>("okl-strict", "Make every parallel loop okl declines an error");
+
+OklText text(StringRef S) { return {S.data(), S.size()}; }
+StringRef text(OklText T) { return {T.Data, T.Size}; }
+
+struct LowerPass : PassInfoMixin<LowerPass> {
+  std::string Parameters;
+  explicit LowerPass(StringRef P = "") : Parameters(P.str()) {}
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    std::string Target = TargetOption ? TargetOption->getValue() : "";
+    bool Changed = okl_run_lower(wrap(&M), text(Parameters), text(Target),
+                                 StrictOption && StrictOption->getValue());
+    return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; } // also at -O0
+};
+
+struct PrintLoopsPass : PassInfoMixin<PrintLoopsPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    okl_run_print_loops(wrap(&M));
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
+} // namespace
+
+extern "C" {
+
+void okl_register(void *Builder) {
+  auto &PB = *static_cast<PassBuilder *>(Builder);
+  PB.registerPipelineParsingCallback([](StringRef Name, ModulePassManager &MPM,
+                                        ArrayRef<PassBuilder::PipelineElement>) {
+    if (Name == "print<okl-loops>") {
+      MPM.addPass(PrintLoopsPass());
+      return true;
+    }
+    if (!PassBuilder::checkParametrizedPassName(Name, "okl-lower"))
+      return false;
+    Name.consume_front("okl-lower");
+    if (Name.consume_front("<"))
+      Name.consume_back(">");
+    MPM.addPass(LowerPass(Name));
+    return true;
+  });
+  PB.registerPipelineStartEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(LowerPass()); });
+  PB.registerFullLinkTimeOptimizationEarlyEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(LowerPass()); });
+}
+
+void okl_diagnose(LLVMModuleRef M, LLVMValueRef Function, LLVMValueRef At, OklText Message,
+                  bool IsError) {
+  auto Severity = IsError ? DS_Error : DS_Warning;
+  if (!Function) {
+    unwrap(M)->getContext().diagnose(
+        DiagnosticInfoGeneric(Twine(text(Message)), Severity));
+    return;
+  }
+  auto &F = *unwrap<llvm::Function>(Function);
+  DiagnosticLocation Location;
+  if (At && unwrap<Instruction>(At)->getDebugLoc())
+    Location = DiagnosticLocation(unwrap<Instruction>(At)->getDebugLoc());
+  else if (auto *Subprogram = F.getSubprogram())
+    Location = DiagnosticLocation(Subprogram);
+  F.getContext().diagnose(
+      DiagnosticInfoUnsupported(F, Twine(text(Message)), Location, Severity));
+}
+
+void okl_remark(LLVMValueRef At, OklText Name, OklText Message, bool Missed) {
+  auto *I = unwrap<Instruction>(At);
+  OptimizationRemarkEmitter Emitter(I->getFunction());
+  if (Missed)
+    Emitter.emit([&] { return OptimizationRemarkMissed("okl", text(Name), I) << text(Message); });
+  else
+    Emitter.emit([&] { return OptimizationRemark("okl", text(Name), I) << text(Message); });
+}
+
+void okl_print(OklText Text) { errs() << text(Text); }
+
+void okl_demangle(OklText Name, OklTextSink Sink, void *To) {
+  Sink(To, text(StringRef(demangle(text(Name)))));
+}
+
+void okl_function_source_name(LLVMValueRef Function, OklTextSink Sink, void *To) {
+  if (auto *Subprogram = unwrap<llvm::Function>(Function)->getSubprogram())
+    Sink(To, text(Subprogram->getName()));
+}
+
+void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To) {
+  SmallVector<DIGlobalVariableExpression *, 1> Expressions;
+  unwrap<GlobalVariable>(Global)->getDebugInfo(Expressions);
+  if (Expressions.empty())
+    return;
+  auto *Variable = Expressions.front()->getVariable();
+  Sink(To, text(StringRef((Variable->getFilename() + ":" + Twine(Variable->getLine())).str())));
+}
+
+void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To) {
+  DominatorTree Dominators(*unwrap<llvm::Function>(Function));
+  LoopInfo Loops(Dominators);
+  for (Loop *L : Loops.getLoopsInPreorder()) {
+    SmallVector<LLVMBasicBlockRef, 16> Blocks;
+    for (BasicBlock *Block : L->blocks())
+      Blocks.push_back(wrap(Block));
+    Sink(To, wrap(L->getHeader()), Blocks.data(), Blocks.size());
+  }
+}
+
+LLVMValueRef okl_first_insertion_point(LLVMBasicBlockRef Block) {
+  auto At = unwrap(Block)->getFirstInsertionPt();
+  return At == unwrap(Block)->end() ? nullptr : wrap(&*At);
+}
+
+LLVMValueRef okl_insert_if(LLVMValueRef Condition, LLVMValueRef Before) {
+  auto *At = unwrap<Instruction>(Before);
+  Instruction *End = SplitBlockAndInsertIfThen(unwrap(Condition), At->getIterator(), false);
+  End->setDebugLoc(At->getDebugLoc());
+  return wrap(End);
+}
+
+void okl_strip_call_attributes(LLVMValueRef Call) {
+  auto *CB = unwrap<CallBase>(Call);
+  LLVMContext &C = CB->getContext();
+  AttributeList Old = CB->getAttributes(), New;
+  if (Old.hasFnAttr(Attribute::NoUnwind))
+    New = New.addFnAttribute(C, Attribute::NoUnwind);
+  // Extension attributes are part of the calling convention.
+  for (auto Kind : {Attribute::ZExt, Attribute::SExt}) {
+    if (Old.hasRetAttr(Kind))
+      New = New.addRetAttribute(C, Kind);
+    for (unsigned I = 0; I < CB->arg_size(); ++I)
+      if (Old.hasParamAttr(I, Kind))
+        New = New.addParamAttribute(C, I, Kind);
+  }
+  CB->setAttributes(New);
+}
+
+void okl_append_to_used(LLVMModuleRef M, const LLVMValueRef *Globals, size_t Count) {
+  SmallVector<GlobalValue *, 4> Values;
+  for (size_t I = 0; I < Count; ++I)
+    Values.push_back(unwrap<GlobalValue>(Globals[I]));
+  appendToUsed(*unwrap(M), Values);
+}
+
+void okl_expand_constant_users(LLVMValueRef Global) {
+  convertUsersOfConstantsToInstructions({unwrap<Constant>(Global)});
+}
+
+void okl_delete_bodies(LLVMModuleRef M) {
+  for (Function &F : *unwrap(M))
+    if (!F.isDeclaration())
+      F.deleteBody();
+}
+
+void okl_expand_atomic_update(LLVMValueRef I) {
+  auto *Update = unwrap<AtomicRMWInst>(I);
+  Type *T = Update->getType();
+  BasicBlock *Before = Update->getParent();
+  BasicBlock *Retry = SplitBlock(Before, Update->getIterator());
+  BasicBlock *After = SplitBlock(Retry, std::next(Update->getIterator()));
+  After->setName("okl.updated");
+  Retry->setName("okl.update");
+
+  IRBuilder<> B(Before->getTerminator());
+  B.SetCurrentDebugLocation(Update->getDebugLoc());
+  Type *Bits = T->isPointerTy() ? T : B.getIntNTy(B.GetInsertBlock()->getDataLayout()
+                                                       .getTypeStoreSizeInBits(T));
+  auto *First = B.CreateAlignedLoad(Bits, Update->getPointerOperand(), Update->getAlign());
+  First->setAtomic(AtomicOrdering::Monotonic);
+
+  B.SetInsertPoint(Retry, Retry->begin());
+  B.SetCurrentDebugLocation(Update->getDebugLoc());
+  PHINode *Old = B.CreatePHI(Bits, 2);
+  B.SetInsertPoint(Update);
+  Value *OldValue = B.CreateBitOrPointerCast(Old, T);
+  Value *New = buildAtomicRMWValue(Update->getOperation(), B, OldValue, Update->getValOperand());
+  Value *Pair = B.CreateAtomicCmpXchg(
+      Update->getPointerOperand(), Old, B.CreateBitOrPointerCast(New, Bits), Update->getAlign(),
+      AtomicOrdering::SequentiallyConsistent, AtomicOrdering::SequentiallyConsistent);
+  Value *Seen = B.CreateExtractValue(Pair, 0);
+  Old->addIncoming(First, Before);
+  Old->addIncoming(Seen, Retry);
+  Retry->getTerminator()->eraseFromParent();
+  B.SetInsertPoint(Retry);
+  B.SetCurrentDebugLocation(Update->getDebugLoc());
+  B.CreateCondBr(B.CreateExtractValue(Pair, 1), After, Retry);
+  Update->replaceAllUsesWith(OldValue);
+  Update->eraseFromParent();
+}
+
+int okl_atomic_operation(LLVMValueRef I) {
+  switch (unwrap<AtomicRMWInst>(I)->getOperation()) {
+  case AtomicRMWInst::Xchg: return 0;
+  case AtomicRMWInst::Add: return 1;
+  case AtomicRMWInst::Sub: return 2;
+  case AtomicRMWInst::And: return 3;
+  case AtomicRMWInst::Nand: return 4;
+  case AtomicRMWInst::Or: return 5;
+  case AtomicRMWInst::Xor: return 6;
+  case AtomicRMWInst::Max: return 7;
+  case AtomicRMWInst::Min: return 8;
+  case AtomicRMWInst::UMax: return 9;
+  case AtomicRMWInst::UMin: return 10;
+  case AtomicRMWInst::FAdd: return 11;
+  case AtomicRMWInst::FSub: return 12;
+  case AtomicRMWInst::FMax: return 13;
+  case AtomicRMWInst::FMin: return 14;
+  default: return -1;
+  }
+}
+}

@@ -1,0 +1,55 @@
+// What LLVM's C API lacks, as plain C functions. Each does one thing and keeps no state; the safe
+// Rust side of it is src/llvm/.
+#pragma once
+
+#include "llvm-c/Types.h"
+
+#include <cstddef>
+
+extern "C" {
+
+struct OklText {
+  const char *Data;
+  size_t Size;
+};
+
+typedef void (*OklTextSink)(void *To, OklText Text);
+typedef void (*OklLoopSink)(void *To, LLVMBasicBlockRef Header,
+                            const LLVMBasicBlockRef *Blocks, size_t Count);
+
+// Defined in Rust. The module belongs to the caller; true where it was changed.
+bool okl_run_lower(LLVMModuleRef M, OklText Parameters, OklText TargetOption, bool StrictOption);
+void okl_run_print_loops(LLVMModuleRef M);
+
+// Registers the passes with an llvm::PassBuilder.
+void okl_register(void *PassBuilder);
+
+// Diagnostics. Function and At may be null.
+void okl_diagnose(LLVMModuleRef M, LLVMValueRef Function, LLVMValueRef At, OklText Message,
+                  bool IsError);
+void okl_remark(LLVMValueRef At, OklText Name, OklText Message, bool Missed);
+void okl_print(OklText Text);
+
+// Names and places as the user knows them.
+void okl_demangle(OklText Name, OklTextSink Sink, void *To);
+void okl_function_source_name(LLVMValueRef Function, OklTextSink Sink, void *To);
+void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To);
+
+// Control flow.
+void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To);
+LLVMValueRef okl_first_insertion_point(LLVMBasicBlockRef Block);
+
+// Changes.
+// Splits the block in front of an instruction; the result ends a new block that runs if Condition.
+LLVMValueRef okl_insert_if(LLVMValueRef Condition, LLVMValueRef Before);
+void okl_strip_call_attributes(LLVMValueRef Call);
+void okl_append_to_used(LLVMModuleRef M, const LLVMValueRef *Globals, size_t Count);
+void okl_expand_constant_users(LLVMValueRef Global);
+void okl_delete_bodies(LLVMModuleRef M);
+
+// Turns an atomicrmw into a load and a loop around cmpxchg.
+void okl_expand_atomic_update(LLVMValueRef Instruction);
+
+// Number of an atomicrmw operation in okl_abi::AtomicOp; -1 where it has none.
+int okl_atomic_operation(LLVMValueRef Instruction);
+}

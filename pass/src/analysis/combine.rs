@@ -1,0 +1,163 @@
+//! Whether a reduction's combine function reaches memory other than the items it combines.
+//!
+//! The function gets two lists of pointers to items. Every address it uses is traced back to one of
+//! the lists, to an item, or to a variable of its own; an address of any other origin, and any call
+//! that is not followed, counts as reaching further.
+
+use std::collections::HashMap;
+
+use crate::analysis::memory::private_variable;
+use crate::llvm::{Call, Function, Instruction, Opcode, Value};
+
+/// How many calls deep user-declared combiners and overloaded operators are followed.
+const DEPTH: usize = 8;
+
+/// What an address points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// A list of pointers to items.
+    List,
+    /// An item.
+    Item,
+    /// A variable of the function itself.
+    Own,
+    /// Anything else.
+    Elsewhere,
+}
+
+/// True where the function provably reads nothing but the lists and the items, and writes nothing
+/// but the items.
+pub fn touches_only_items(combine: Function<'_>) -> bool {
+    stays_inside(combine, &[Origin::List, Origin::List], DEPTH)
+}
+
+fn stays_inside(function: Function<'_>, parameters: &[Origin], depth: usize) -> bool {
+    if depth == 0 || function.is_declaration() {
+        return false;
+    }
+    let origins: HashMap<_, _> =
+        function.parameters().into_iter().zip(parameters.iter().copied()).collect();
+    function.instructions().into_iter().all(|instruction| {
+        let origin = |address| origin(address, &origins, &mut Vec::new());
+        match instruction.opcode() {
+            // The item lists may be read, but not changed.
+            Opcode::LLVMLoad => origin(instruction.operand(0)) != Origin::Elsewhere,
+            Opcode::LLVMStore => {
+                let to = origin(instruction.operand(1));
+                let pointer_leaves =
+                    instruction.operand(0).ty().is_pointer() && to != Origin::Own;
+                matches!(to, Origin::Item | Origin::Own) && !pointer_leaves
+            }
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => false,
+            Opcode::LLVMCall | Opcode::LLVMInvoke => instruction
+                .as_call()
+                .is_some_and(|call| call_stays_inside(call, &origin, depth)),
+            _ => true,
+        }
+    })
+}
+
+fn call_stays_inside<'m>(
+    call: Call<'m>,
+    origin: &impl Fn(Value<'m>) -> Origin,
+    depth: usize,
+) -> bool {
+    let Some(callee) = call.callee_function() else {
+        return false;
+    };
+    let arguments = call.arguments();
+    let addresses = arguments.iter().filter(|argument| argument.ty().is_pointer());
+    let inside = addresses.clone().all(|&address| origin(address) != Origin::Elsewhere);
+    let name = callee.name();
+    if callee.is_intrinsic() {
+        // Copies go where their addresses point; the others do not touch memory at all.
+        return inside;
+    }
+    // Complex multiplication and division, and libm's functions of numbers.
+    if callee.is_declaration() {
+        return addresses.count() == 0
+            && crate::analysis::library::known(&name)
+                .is_some_and(|known| known.effect == crate::analysis::library::Effect::None);
+    }
+    let parameters: Vec<_> = arguments
+        .iter()
+        .map(|argument| if argument.ty().is_pointer() { origin(*argument) } else { Origin::Own })
+        .collect();
+    inside && stays_inside(callee, &parameters, depth - 1)
+}
+
+/// Where an address comes from. `open` holds the variables being looked at, which may hold addresses
+/// computed from their own older content.
+fn origin<'m>(
+    address: Value<'m>,
+    parameters: &HashMap<Value<'m>, Origin>,
+    open: &mut Vec<Instruction<'m>>,
+) -> Origin {
+    if let Some(&origin) = parameters.get(&address) {
+        return origin;
+    }
+    let Some(instruction) = address.as_instruction() else {
+        return if address.is_null() { Origin::Own } else { Origin::Elsewhere };
+    };
+    match instruction.opcode() {
+        Opcode::LLVMAlloca => Origin::Own,
+        Opcode::LLVMGetElementPtr => origin(instruction.operand(0), parameters, open),
+        Opcode::LLVMLoad => match origin(instruction.operand(0), parameters, open) {
+            Origin::List => Origin::Item,
+            Origin::Item | Origin::Elsewhere => Origin::Elsewhere,
+            Origin::Own => loaded_from_own(instruction.operand(0), parameters, open),
+        },
+        Opcode::LLVMPHI if open.contains(&instruction) => Origin::Own,
+        Opcode::LLVMPHI => {
+            open.push(instruction);
+            let values: Vec<_> = instruction.incoming().into_iter().map(|(value, _)| value).collect();
+            let origin = join(&values, parameters, open);
+            open.pop();
+            origin
+        }
+        Opcode::LLVMSelect => join(&instruction.operands()[1..], parameters, open),
+        // An overloaded operator may return a reference to its first argument.
+        Opcode::LLVMCall | Opcode::LLVMInvoke => Origin::Elsewhere,
+        _ => Origin::Elsewhere,
+    }
+}
+
+/// Origin of what a variable of the function holds.
+fn loaded_from_own<'m>(
+    address: Value<'m>,
+    parameters: &HashMap<Value<'m>, Origin>,
+    open: &mut Vec<Instruction<'m>>,
+) -> Origin {
+    let Some(variable) = private_variable(address) else {
+        return Origin::Elsewhere;
+    };
+    if open.contains(&variable) {
+        return Origin::Own;
+    }
+    open.push(variable);
+    let stored: Vec<_> = variable
+        .users()
+        .into_iter()
+        .filter_map(|user| user.as_op(Opcode::LLVMStore))
+        .map(|store| store.operand(0))
+        .collect();
+    let origin = join(&stored, parameters, open);
+    open.pop();
+    origin
+}
+
+fn join<'m>(
+    values: &[Value<'m>],
+    parameters: &HashMap<Value<'m>, Origin>,
+    open: &mut Vec<Instruction<'m>>,
+) -> Origin {
+    let mut joined = Origin::Own;
+    for &value in values {
+        joined = match (joined, origin(value, parameters, open)) {
+            (Origin::Own, other) | (other, Origin::Own) => other,
+            (a, b) if a == b => a,
+            _ => return Origin::Elsewhere,
+        };
+    }
+    joined
+}

@@ -1,0 +1,255 @@
+//! What is known of functions in the C and C++ libraries.
+//!
+//! A function that is not listed is unknown: the runtime learns of it as a callee, and the pointers
+//! it is given are made present first. The lists state two facts: what would go wrong if several
+//! ranks called the function as if they were threads of one process, and whether the function hands
+//! its pointers to the kernel, which cannot wait for a page that is elsewhere.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// What goes wrong if several ranks call a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// It keeps state that OpenMP threads share and ranks do not.
+    HiddenState,
+    /// It works on the stream in this argument; the standard output streams are safe.
+    Stream(usize),
+    /// It reads the standard input.
+    Input,
+    /// It opens or closes streams or descriptors, or works on a descriptor.
+    Descriptor,
+    /// It orders or signals the threads of one process.
+    Process,
+    /// It leaves frames behind.
+    Jump,
+    /// It starts threads or processes of the program's own.
+    Threads,
+}
+
+/// What is known of one function.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// What goes wrong if several ranks call it.
+    pub effect: Effect,
+    /// Whether its pointers reach the kernel.
+    pub enters_kernel: bool,
+}
+
+impl Effect {
+    /// The end of a sentence that begins with "it": what a caller of `name` does.
+    pub fn reason(self, name: &str) -> String {
+        match self {
+            Effect::None => format!("calls {name}"),
+            Effect::HiddenState => format!("calls {name}, which keeps state in the C library"),
+            Effect::Stream(_) | Effect::Descriptor => {
+                format!("calls {name} on a file that is open in one process only")
+            }
+            Effect::Input => format!("calls {name}, which reads the standard input"),
+            Effect::Process | Effect::Threads => {
+                format!("calls {name}, which works inside one process only")
+            }
+            Effect::Jump => format!("calls {name}, which leaves the region's frames"),
+        }
+    }
+}
+
+const KERNEL: bool = true;
+const USER: bool = false;
+
+#[rustfmt::skip]
+const FUNCTIONS: &[(Effect, bool, &str)] = &[
+    // Memory and text.
+    (Effect::None, USER, "memcpy memmove memset memcmp memchr memrchr memmem mempcpy memccpy bcopy bzero bcmp
+        strlen strnlen strcpy strncpy stpcpy stpncpy strcat strncat strcmp strncmp strcasecmp strncasecmp
+        strchr strrchr strchrnul strstr strcasestr strspn strcspn strpbrk strsep strtok_r strdup strndup
+        strcoll strxfrm strtol strtoul strtoll strtoull strtod strtof strtold strtoimax strtoumax strtoq
+        strtouq strftime strptime strverscmp index rindex ffs ffsl ffsll strerror_r
+        wcslen wcscpy wcsncpy wcscat wcscmp wcsncmp wcschr wcsrchr wcsstr wcstol wcstod wmemcpy wmemset
+        wmemmove wmemcmp mbstowcs wcstombs mbtowc wctomb btowc wctob mbrtowc wcrtomb swprintf
+        isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit
+        tolower toupper __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __errno_location"),
+    // Memory allocation, which the runtime interposes; sorting; the end of the program.
+    (Effect::None, USER, "malloc calloc realloc free posix_memalign aligned_alloc memalign valloc pvalloc
+        reallocarray malloc_usable_size alloca qsort qsort_r bsearch abs labs llabs div ldiv lldiv imaxabs
+        atoi atol atoll atof rand_r random_r drand48_r exit _Exit _exit abort quick_exit __assert_fail
+        __assert __stack_chk_fail __chk_fail setjmp _setjmp sigsetjmp __sigsetjmp"),
+    // Formatted output to the standard output or to memory, and input from memory.
+    (Effect::None, USER, "printf vprintf puts putchar putchar_unlocked perror sprintf snprintf vsprintf vsnprintf
+        asprintf vasprintf sscanf vsscanf wprintf vwprintf putwchar"),
+    // Time and identity.
+    (Effect::None, KERNEL, "time clock clock_gettime clock_getres gettimeofday times ftime mktime timegm difftime
+        gmtime_r localtime_r asctime_r ctime_r nanosleep usleep sleep sched_yield sched_getcpu
+        sched_getaffinity getpid getppid getuid gethostname uname getrusage sysinfo sysconf getpagesize
+        get_nprocs getloadavg stat fstat lstat access unlink remove rename mkdir rmdir chmod getrandom
+        getentropy posix_madvise madvise pthread_self pthread_equal"),
+    // libm and the compiler's own runtime.
+    (Effect::None, USER, "sincos nan drem significand gamma scalb exp10 pow10 __fpclassify __fpclassifyf __isnan
+        __isnanf __isinf __isinff __finite __finitef __signbit __signbitf
+        __muldc3 __mulsc3 __mulxc3 __multc3 __divdc3 __divsc3 __divxc3 __divtc3 __powidf2 __powisf2 __powixf2
+        __multi3 __divti3 __udivti3 __modti3 __umodti3 __floattidf __floatuntidf __floattisf __floatuntisf
+        __fixdfti __fixunsdfti __fixsfti __fixunssfti __addtf3 __subtf3 __multf3 __divtf3 __extenddftf2
+        __trunctfdf2 __extendxftf2 __trunctfxf2 __letf2 __getf2 __eqtf2 __netf2 __unordtf2
+        __clang_call_terminate"),
+    // Hidden state.
+    (Effect::HiddenState, USER, "rand srand random srandom drand48 lrand48 mrand48 erand48 nrand48 jrand48 srand48
+        lcong48 seed48 initstate setstate strtok localtime gmtime asctime ctime getenv secure_getenv setenv
+        putenv unsetenv clearenv tmpnam tempnam mktemp strerror strsignal setlocale localeconv getopt
+        getopt_long getopt_long_only getpwnam getpwuid getgrnam getgrgid gethostbyname gethostbyaddr
+        inet_ntoa hcreate hsearch hdestroy getdate ecvt fcvt gcvt l64a ttyname crypt getlogin ctermid cuserid
+        basename dirname atexit on_exit at_quick_exit mblen readdir ptsname umask"),
+    // Streams. The position of the stream among the arguments follows the bar.
+    (Effect::Stream(0), USER, "fprintf vfprintf fscanf vfscanf fgetc getc getc_unlocked fgetc_unlocked _IO_getc
+        fflush fflush_unlocked setbuf setvbuf setlinebuf fileno ferror feof clearerr fseek fseeko ftell ftello
+        rewind fgetpos fsetpos fclose getw fwprintf fgetwc getwc flockfile funlockfile fwide"),
+    (Effect::Stream(1), USER, "fputs fputc putc _IO_putc putc_unlocked fputc_unlocked fputs_unlocked ungetc putw
+        fputwc putwc fputws ungetwc"),
+    (Effect::Stream(2), USER, "fgets fgets_unlocked getline fgetws"),
+    (Effect::Stream(3), USER, "fwrite fwrite_unlocked fread fread_unlocked getdelim __getdelim"),
+    (Effect::Input, USER, "scanf vscanf getchar getchar_unlocked gets getwchar wscanf"),
+    (Effect::Descriptor, KERNEL, "fopen fopen64 fdopen freopen freopen64 tmpfile tmpfile64 popen pclose fmemopen
+        open_memstream open open64 openat openat64 creat creat64 close lseek lseek64 dup dup2 dup3 pipe pipe2
+        mkstemp mkstemp64 mkdtemp mkostemp socket socketpair connect bind listen accept accept4 shutdown
+        getsockname getpeername getsockopt setsockopt sendto sendmsg recvfrom recvmsg select pselect poll ppoll
+        epoll_create epoll_create1 epoll_ctl epoll_wait ioctl fcntl fcntl64 fsync fdatasync truncate ftruncate
+        ftruncate64 mmap mmap64 munmap mremap mprotect msync shm_open shm_unlink shmget shmat shmdt shmctl
+        opendir fdopendir closedir rewinddir scandir chdir fchdir getcwd"),
+    // The runtime interposes these exactly.
+    (Effect::Descriptor, USER, "read write pread pwrite pread64 pwrite64 readv writev preadv pwritev send recv"),
+    // One process.
+    (Effect::Process, KERNEL, "pthread_mutex_lock pthread_mutex_trylock pthread_mutex_timedlock pthread_mutex_unlock
+        pthread_cond_wait pthread_cond_timedwait pthread_cond_signal pthread_cond_broadcast
+        pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_tryrdlock pthread_rwlock_trywrlock
+        pthread_rwlock_unlock pthread_spin_lock pthread_spin_trylock pthread_spin_unlock pthread_barrier_wait
+        pthread_once pthread_key_create pthread_getspecific pthread_setspecific pthread_kill pthread_join
+        pthread_detach pthread_exit pthread_cancel pthread_setaffinity_np pthread_atfork
+        sem_init sem_open sem_wait sem_trywait sem_timedwait sem_post mtx_lock mtx_trylock mtx_timedlock
+        mtx_unlock cnd_wait cnd_timedwait cnd_signal cnd_broadcast call_once tss_create tss_get tss_set
+        signal sigaction sigprocmask pthread_sigmask sigsuspend sigwait sigaltstack raise kill alarm setitimer
+        timer_create timer_settime pause wait waitpid system execv execve execvp execl execlp posix_spawn
+        posix_spawnp dlopen dlsym dlclose sched_setaffinity setrlimit getrlimit syscall sigemptyset sigaddset"),
+    (Effect::Jump, USER, "longjmp _longjmp siglongjmp __longjmp_chk"),
+    (Effect::Threads, USER, "pthread_create thrd_create fork vfork clone"),
+];
+
+/// Families of one name with the suffixes f and l.
+const MATH: &str = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10
+    log1p logb ilogb pow sqrt cbrt hypot fabs floor ceil round lround llround trunc rint lrint llrint nearbyint
+    roundeven fmod remainder remquo fma fmax fmin fdim erf erfc tgamma lgamma lgamma_r ldexp scalbn scalbln frexp modf
+    nextafter nexttoward copysign j0 j1 jn y0 y1 yn cabs carg creal cimag conj cproj cexp clog csqrt cpow csin
+    ccos ctan casin cacos catan csinh ccosh ctanh casinh cacosh catanh";
+
+/// Prefixes of mangled names in the C++ library, the first that fits decides.
+const CXX_PREFIXES: &[(&str, Effect)] = &[
+    ("_ZNSt6thread15_M_start_thread", Effect::Threads),
+    ("_ZNSi", Effect::Input),
+    ("_ZStrs", Effect::Input),
+    ("_ZSt7getline", Effect::Input),
+    ("_ZSt2ws", Effect::Input),
+    ("_ZNSt13basic_filebuf", Effect::Descriptor),
+    ("_ZNSt14basic_ifstream", Effect::Descriptor),
+    ("_ZNSt14basic_ofstream", Effect::Descriptor),
+    ("_ZNSt13basic_fstream", Effect::Descriptor),
+    ("_ZNSt6thread", Effect::Process),
+    ("_ZNSt18condition_variable", Effect::Process),
+    ("_ZSt", Effect::None),
+    ("_ZNSt", Effect::None),
+    ("_ZNKSt", Effect::None),
+    ("_ZNSo", Effect::None),
+    ("_ZNKSo", Effect::None),
+    ("_ZNSs", Effect::None),
+    ("_ZNKSs", Effect::None),
+    ("_ZNSa", Effect::None),
+    ("_ZNSd", Effect::Input),
+    ("_ZN9__gnu_cxx", Effect::None),
+    ("_ZNK9__gnu_cxx", Effect::None),
+    ("_ZN10__cxxabiv1", Effect::None),
+    ("_Znw", Effect::None),
+    ("_Zna", Effect::None),
+    ("_ZdlPv", Effect::None),
+    ("_ZdaPv", Effect::None),
+    ("__cxa_", Effect::None),
+    ("__gxx_", Effect::None),
+    ("__dynamic_cast", Effect::None),
+    ("_Unwind_", Effect::None),
+];
+
+/// What is known of the external function `name`.
+pub fn known(name: &str) -> Option<Known> {
+    if name.starts_with("okl_") {
+        return Some(Known {
+            effect: Effect::None,
+            enters_kernel: false,
+        });
+    }
+    let by_prefix = |(prefix, effect): &(&str, Effect)| {
+        name.starts_with(prefix).then_some(Known {
+            effect: *effect,
+            enters_kernel: false,
+        })
+    };
+    let table = table();
+    table
+        .get(name)
+        .or_else(|| table.get(plain(name)))
+        .copied()
+        .or_else(|| CXX_PREFIXES.iter().find_map(by_prefix))
+}
+
+/// Whether an external variable belongs to the C or C++ library, of which every rank has its own.
+pub fn is_library_variable(name: &str) -> bool {
+    const NAMES: [&str; 6] = [
+        "stdin",
+        "stdout",
+        "stderr",
+        "environ",
+        "__dso_handle",
+        "__libc_single_threaded",
+    ];
+    const PREFIXES: [&str; 8] = [
+        "_ZSt", "_ZNSt", "_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZN10__cxxabiv1", "okl",
+    ];
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// The name without what glibc's headers add to it: `__isoc99_sscanf`, `__printf_chk`.
+fn plain(name: &str) -> &str {
+    if let Some(rest) = name.strip_prefix("__isoc99_").or(name.strip_prefix("__isoc23_")) {
+        return rest;
+    }
+    name.strip_prefix("__")
+        .and_then(|rest| rest.strip_suffix("_chk"))
+        .unwrap_or(name)
+}
+
+fn table() -> &'static HashMap<String, Known> {
+    static TABLE: OnceLock<HashMap<String, Known>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table = HashMap::new();
+        for &(effect, enters_kernel, names) in FUNCTIONS {
+            for name in names.split_whitespace() {
+                table.insert(
+                    name.to_string(),
+                    Known {
+                        effect,
+                        enters_kernel,
+                    },
+                );
+            }
+        }
+        for name in MATH.split_whitespace() {
+            for suffix in ["", "f", "l"] {
+                table.insert(
+                    format!("{name}{suffix}"),
+                    Known {
+                        effect: Effect::None,
+                        enters_kernel: false,
+                    },
+                );
+            }
+        }
+        table
+    })
+}

@@ -1,0 +1,206 @@
+//! What happens inside one natural loop: which values change from one iteration to the next, and
+//! what the decision to go on depends on.
+
+use std::collections::HashSet;
+
+use crate::analysis::memory::private_variable;
+use crate::llvm::{Block, Instruction, NaturalLoop, Opcode, Value};
+
+/// A loop with what is asked of it most.
+pub struct LoopView<'m> {
+    /// Its first block.
+    pub header: Block<'m>,
+    blocks: HashSet<Block<'m>>,
+    /// Its instructions in order.
+    pub instructions: Vec<Instruction<'m>>,
+}
+
+impl<'m> LoopView<'m> {
+    /// Reads a loop.
+    pub fn of(natural: &NaturalLoop<'m>) -> Self {
+        Self {
+            header: natural.header,
+            blocks: natural.blocks.iter().copied().collect(),
+            instructions: natural.blocks.iter().flat_map(|block| block.instructions()).collect(),
+        }
+    }
+
+    /// Whether an instruction stands in the loop.
+    pub fn contains(&self, instruction: Instruction<'m>) -> bool {
+        self.blocks.contains(&instruction.block())
+    }
+
+    /// The values stored into a private variable in the loop.
+    pub fn stored_into(&self, variable: Instruction<'m>) -> Vec<Instruction<'m>> {
+        self.instructions
+            .iter()
+            .copied()
+            .filter(|store| {
+                store.opcode() == Opcode::LLVMStore
+                    && private_variable(store.operand(1)) == Some(variable)
+            })
+            .collect()
+    }
+
+    /// The instructions of the loop on which its exits depend, through private variables and
+    /// through the branches that choose what is stored in them.
+    pub fn decides_exit(&self) -> Vec<Instruction<'m>> {
+        let mut rest: Vec<Value<'m>> = Vec::new();
+        for &block in &self.blocks {
+            if block.successors().iter().any(|next| !self.blocks.contains(next)) {
+                rest.extend(block.terminator().and_then(Instruction::branch_condition));
+            }
+        }
+        self.slice(rest)
+    }
+
+    /// The instructions of the loop on which these values depend.
+    pub fn slice(&self, mut rest: Vec<Value<'m>>) -> Vec<Instruction<'m>> {
+        let mut slice = Vec::new();
+        let mut seen = HashSet::new();
+        while let Some(value) = rest.pop() {
+            let Some(instruction) = value.as_instruction() else {
+                continue;
+            };
+            if !self.contains(instruction) || !seen.insert(instruction) {
+                continue;
+            }
+            slice.push(instruction);
+            match instruction.opcode() {
+                Opcode::LLVMLoad => match private_variable(instruction.operand(0)) {
+                    Some(variable) => {
+                        for store in self.stored_into(variable) {
+                            rest.push(store.operand(0));
+                            self.push_choice(store.block(), &mut rest);
+                        }
+                    }
+                    None => rest.push(instruction.operand(0)),
+                },
+                Opcode::LLVMPHI => {
+                    for (value, from) in instruction.incoming() {
+                        rest.push(value);
+                        if self.blocks.contains(&from) {
+                            rest.extend(from.terminator().and_then(Instruction::branch_condition));
+                            self.push_choice(from, &mut rest);
+                        }
+                    }
+                }
+                _ => rest.extend(instruction.operands()),
+            }
+        }
+        slice
+    }
+
+    /// Adds the conditions of the branches that lead into a block.
+    fn push_choice(&self, block: Block<'m>, rest: &mut Vec<Value<'m>>) {
+        for &before in &self.blocks {
+            if before.successors().contains(&block) {
+                rest.extend(before.terminator().and_then(Instruction::branch_condition));
+            }
+        }
+    }
+
+    /// Whether a value is the same in every iteration, as far as this thread changes it. Memory
+    /// that others can see counts as unchanged, and so does what a call with unchanged arguments
+    /// returns: that is what a waiting loop waits for.
+    pub fn is_invariant(&self, value: Value<'m>) -> bool {
+        let mut seen = HashSet::new();
+        let mut rest = vec![value];
+        while let Some(value) = rest.pop() {
+            let Some(instruction) = value.as_instruction() else {
+                continue;
+            };
+            if !self.contains(instruction) || !seen.insert(instruction) {
+                continue;
+            }
+            match instruction.opcode() {
+                Opcode::LLVMPHI => return false,
+                Opcode::LLVMLoad => match private_variable(instruction.operand(0)) {
+                    Some(variable) => {
+                        if !self.stored_into(variable).is_empty() {
+                            return false;
+                        }
+                    }
+                    None => rest.push(instruction.operand(0)),
+                },
+                _ => rest.extend(instruction.operands()),
+            }
+        }
+        true
+    }
+
+    /// Whether the loop counts: among `decides` is a variable whose new value is computed from its
+    /// old one.
+    pub fn counts(&self, decides: &[Instruction<'m>]) -> bool {
+        decides.iter().any(|&instruction| match instruction.opcode() {
+            Opcode::LLVMPHI => instruction.incoming().into_iter().any(|(value, from)| {
+                self.blocks.contains(&from) && self.is_step(value, instruction)
+            }),
+            Opcode::LLVMLoad => {
+                private_variable(instruction.operand(0)).is_some_and(|variable| {
+                    self.stored_into(variable).into_iter().any(|store| {
+                        self.slice(vec![store.operand(0)]).into_iter().any(|part| {
+                            is_arithmetic(part)
+                                && self.slice(part.operands()).into_iter().any(|old| {
+                                    old.opcode() == Opcode::LLVMLoad
+                                        && private_variable(old.operand(0)) == Some(variable)
+                                })
+                        })
+                    })
+                })
+            }
+            _ => false,
+        })
+    }
+
+    fn is_step(&self, value: Value<'m>, phi: Instruction<'m>) -> bool {
+        value.as_instruction().is_some_and(|step| {
+            is_arithmetic(step) && self.slice(step.operands()).contains(&phi)
+        })
+    }
+}
+
+fn is_arithmetic(instruction: Instruction<'_>) -> bool {
+    matches!(
+        instruction.opcode(),
+        Opcode::LLVMAdd
+            | Opcode::LLVMSub
+            | Opcode::LLVMMul
+            | Opcode::LLVMShl
+            | Opcode::LLVMLShr
+            | Opcode::LLVMAShr
+            | Opcode::LLVMUDiv
+            | Opcode::LLVMSDiv
+            | Opcode::LLVMFAdd
+            | Opcode::LLVMFSub
+            | Opcode::LLVMFMul
+            | Opcode::LLVMFDiv
+            | Opcode::LLVMGetElementPtr
+    )
+}
+
+/// Whether two addresses are computed in the same way from the same variables.
+pub fn is_same_address(a: Value<'_>, b: Value<'_>) -> bool {
+    if a == b {
+        return true;
+    }
+    let (Some(a), Some(b)) = (a.as_instruction(), b.as_instruction()) else {
+        return false;
+    };
+    let comparable = matches!(
+        a.opcode(),
+        Opcode::LLVMLoad
+            | Opcode::LLVMGetElementPtr
+            | Opcode::LLVMSExt
+            | Opcode::LLVMZExt
+            | Opcode::LLVMTrunc
+            | Opcode::LLVMAdd
+            | Opcode::LLVMSub
+            | Opcode::LLVMMul
+    );
+    let (operands_a, operands_b) = (a.operands(), b.operands());
+    comparable
+        && a.opcode() == b.opcode()
+        && operands_a.len() == operands_b.len()
+        && operands_a.into_iter().zip(operands_b).all(|(a, b)| is_same_address(a, b))
+}

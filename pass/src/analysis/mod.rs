@@ -1,0 +1,7 @@
+//! What is found out about a module before anything is decided. Nothing here changes the module.
+
+pub mod call_graph;
+pub mod combine;
+pub mod library;
+pub mod memory;
+pub mod unsafe_sites;

@@ -1,0 +1,307 @@
+//! The parallel loop: what every recogniser produces and every lowering consumes.
+//!
+//! A loop is an iteration space, a body *function* and the arguments it is called with. An argument
+//! says how the body accesses it and where; what a lowering needs to know must be here, so that no
+//! lowering asks where a loop came from.
+
+use std::fmt;
+
+use crate::diagnostic::{Site, user_name};
+use crate::llvm::{Call, Function, Value};
+
+/// A parallel loop found in the program.
+pub struct ParallelLoop<'m> {
+    /// The construct it was written as, for messages.
+    pub origin: Origin,
+    /// The call that runs it.
+    pub site: Call<'m>,
+    /// What is distributed.
+    pub space: Space,
+    /// What runs.
+    pub body: Body<'m>,
+    /// What it runs on.
+    pub args: Vec<Argument<'m>>,
+}
+
+/// The construct a loop was written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `#pragma omp parallel`.
+    OpenMpParallel,
+    /// `#pragma omp teams`.
+    OpenMpTeams,
+}
+
+/// What is distributed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Each thread of a team runs the whole body; the worksharing loops in it are divided.
+    Team {
+        /// The worksharing loops found in the body, in the order of their appearance.
+        loops: Vec<WorksharingLoop>,
+    },
+    /// Each team of a league runs the whole body, with one thread at first.
+    League {
+        /// The worksharing loops found in the body.
+        loops: Vec<WorksharingLoop>,
+    },
+}
+
+/// A loop that a team divides among its threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorksharingLoop {
+    /// How it is divided.
+    pub schedule: Schedule,
+    /// Whether its iterations have an ordered part.
+    pub ordered: bool,
+    /// Bits of the iteration variable.
+    pub width: u32,
+    /// Whether the iteration variable is signed.
+    pub signed: bool,
+    /// Iterations of a chunk, where the schedule has chunks of a known length.
+    pub chunk: Option<i64>,
+}
+
+/// How a worksharing loop is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// One contiguous part for each thread.
+    Static,
+    /// Chunks in turn.
+    StaticChunked,
+    /// One contiguous part for each team of a league.
+    Distribute,
+    /// Chunks for the teams of a league in turn.
+    DistributeChunked,
+    /// Chunks on demand.
+    Dynamic,
+    /// Shrinking chunks on demand.
+    Guided,
+    /// Chosen when the program runs.
+    Runtime,
+    /// Chosen by the implementation.
+    Auto,
+    /// Not known when the program is compiled.
+    Unknown,
+}
+
+/// What runs: a function that takes a pointer to the global thread number, one to the number in
+/// the team, and then the arguments.
+#[derive(Clone, Copy)]
+pub struct Body<'m> {
+    /// The function.
+    pub function: Function<'m>,
+    /// How many parameters come before the arguments.
+    pub leading: usize,
+}
+
+/// One argument of a body.
+pub struct Argument<'m> {
+    /// What is passed.
+    pub value: Value<'m>,
+    /// How it is passed.
+    pub passing: Passing,
+    /// How the body accesses it.
+    pub access: Access,
+    /// Where the body accesses it.
+    pub place: Place,
+}
+
+/// How an argument is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// The body gets a copy.
+    ByValue,
+    /// The body gets the address.
+    ByReference,
+}
+
+/// How a body accesses an argument, in OP2's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Not at all.
+    Unused,
+    /// Reads only.
+    Read,
+    /// Writes without reading.
+    Write,
+    /// Reads and writes.
+    ReadWrite,
+    /// Adds to it, and does nothing else.
+    Increment,
+    /// Replaces it by the smaller of it and another value, and does nothing else.
+    Min,
+    /// Replaces it by the larger of it and another value, and does nothing else.
+    Max,
+}
+
+/// Where a body accesses an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// One object that is accessed as a whole.
+    Scalar,
+    /// Elements `offset + stride * i`, for iteration `i`.
+    #[expect(dead_code, reason = "filled by recognisers that know their elements")]
+    Section {
+        /// First element.
+        offset: i64,
+        /// Elements from one iteration to the next.
+        stride: i64,
+    },
+    /// Elements that a map selects.
+    #[expect(dead_code, reason = "filled by recognisers that know their maps")]
+    Indirect {
+        /// The argument that holds the map.
+        map: usize,
+    },
+    /// Anywhere.
+    Unknown,
+}
+
+impl ParallelLoop<'_> {
+    /// Checks what every lowering relies on.
+    pub fn verify(&self) -> Result<(), String> {
+        let parameters = self.body.function.parameters();
+        if self.body.function.is_declaration() {
+            return Err("the body is not defined in this module".to_string());
+        }
+        if parameters.len() != self.body.leading + self.args.len() {
+            return Err(format!(
+                "the body has {} parameters for {} arguments",
+                parameters.len(),
+                self.body.leading + self.args.len()
+            ));
+        }
+        for (index, arg) in self.args.iter().enumerate() {
+            arg.verify(self.args.len())
+                .map_err(|problem| format!("argument {index}: {problem}"))?;
+        }
+        for ws in self.space.loops() {
+            if ![32, 64].contains(&ws.width) {
+                return Err(format!("a worksharing loop of {} bits", ws.width));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Argument<'_> {
+    fn verify(&self, count: usize) -> Result<(), String> {
+        if self.passing == Passing::ByReference && !self.value.ty().is_pointer() {
+            return Err("passed by reference, but not an address".to_string());
+        }
+        let only_read = matches!(self.access, Access::Read | Access::Unused);
+        if self.passing == Passing::ByValue && !only_read {
+            return Err("a copy is written".to_string());
+        }
+        match self.place {
+            Place::Indirect { map } if map >= count => Err(format!("there is no argument {map}")),
+            Place::Scalar | Place::Section { .. } | Place::Indirect { .. } | Place::Unknown => {
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Space {
+    /// The worksharing loops of the space.
+    pub fn loops(&self) -> &[WorksharingLoop] {
+        match self {
+            Space::Team { loops } | Space::League { loops } => loops,
+        }
+    }
+}
+
+impl fmt::Display for ParallelLoop<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let site = self.site.instruction();
+        writeln!(
+            f,
+            "{} in {} at {}",
+            self.origin,
+            user_name(site.function()),
+            Site::Instruction(site)
+        )?;
+        writeln!(f, "  body {}", self.body.function.name())?;
+        writeln!(f, "  {}", self.space)?;
+        for (index, arg) in self.args.iter().enumerate() {
+            writeln!(f, "  arg {index}: {arg}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Origin::OpenMpParallel => "parallel region",
+            Origin::OpenMpTeams => "teams region",
+        })
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Space::Team { .. } => "team",
+            Space::League { .. } => "league",
+        })?;
+        for ws in self.loops() {
+            write!(f, ", {ws}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for WorksharingLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.signed { 'i' } else { 'u' };
+        let ordered = if self.ordered { " ordered" } else { "" };
+        write!(f, "{} {sign}{}{ordered} loop", self.schedule, self.width)?;
+        match self.chunk {
+            Some(chunk) => write!(f, " with chunks of {chunk}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Schedule::Static => "static",
+            Schedule::StaticChunked => "static chunked",
+            Schedule::Distribute => "distribute",
+            Schedule::DistributeChunked => "distribute chunked",
+            Schedule::Dynamic => "dynamic",
+            Schedule::Guided => "guided",
+            Schedule::Runtime => "runtime",
+            Schedule::Auto => "auto",
+            Schedule::Unknown => "unknown",
+        })
+    }
+}
+
+impl fmt::Display for Argument<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let passing = match self.passing {
+            Passing::ByValue => "by value",
+            Passing::ByReference => "by reference",
+        };
+        let access = match self.access {
+            Access::Unused => "unused",
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::ReadWrite => "read and write",
+            Access::Increment => "increment",
+            Access::Min => "min",
+            Access::Max => "max",
+        };
+        write!(f, "{passing}, {access}")?;
+        match self.place {
+            Place::Scalar => write!(f, ", scalar"),
+            Place::Section { offset, stride } => write!(f, ", section {offset} + {stride} * i"),
+            Place::Indirect { map } => write!(f, ", through arg {map}"),
+            Place::Unknown => write!(f, ", anywhere"),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! `libokl_pass.so`, a pass plugin for LLVM 22: finds the parallel loops of a module and re-targets
+//! them. This file is the entry LLVM looks for; [`pipeline`] is what happens then.
+
+#![deny(unsafe_code)]
+
+mod analysis;
+mod diagnostic;
+mod ir;
+mod llvm;
+mod lower;
+mod options;
+mod pipeline;
+mod recognise;
+
+/// The symbol LLVM looks up. It is defined in Rust because the linker hides what comes from the
+/// C++ shim.
+#[allow(unsafe_code)]
+#[unsafe(no_mangle)]
+pub extern "C" fn llvmGetPassPluginInfo() -> llvm::PluginInfo {
+    llvm::plugin_info()
+}

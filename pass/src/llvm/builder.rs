@@ -1,0 +1,241 @@
+//! Inserting instructions.
+
+use inkwell::llvm_sys::LLVMIntPredicate;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
+use inkwell::llvm_sys::prelude::LLVMBuilderRef;
+
+use super::{Block, Call, Function, Instruction, Module, Type, Value};
+
+/// Inserts instructions at one place, with the debug location of that place.
+pub struct Builder<'m> {
+    raw: LLVMBuilderRef,
+    module: &'m Module,
+}
+
+impl Drop for Builder<'_> {
+    fn drop(&mut self) {
+        // SAFETY: created by us, disposed of once.
+        unsafe { LLVMDisposeBuilder(self.raw) }
+    }
+}
+
+impl<'m> Builder<'m> {
+    fn create(module: &'m Module) -> Self {
+        // SAFETY: a live context.
+        let raw = unsafe { LLVMCreateBuilderInContext(module.raw_context()) };
+        Self { raw, module }
+    }
+
+    /// In front of an instruction, with its debug location.
+    pub fn before(module: &'m Module, at: Instruction<'m>) -> Self {
+        let builder = Self::create(module);
+        // SAFETY: a live instruction; a null location means none.
+        unsafe {
+            LLVMPositionBuilderBefore(builder.raw, at.raw());
+            LLVMSetCurrentDebugLocation2(builder.raw, at.debug_location());
+        }
+        builder
+    }
+
+    /// At the end of a block, without a debug location.
+    pub fn at_end(module: &'m Module, block: Block<'m>) -> Self {
+        let builder = Self::create(module);
+        // SAFETY: a live block.
+        unsafe { LLVMPositionBuilderAtEnd(builder.raw, block.raw()) }
+        builder
+    }
+
+    /// At the start of a function, where its `alloca`s belong.
+    pub fn at_entry(module: &'m Module, function: Function<'m>) -> Self {
+        let entry = function.blocks()[0];
+        let builder = Self::create(module);
+        let first = entry.first_insertion_point();
+        let first = first.expect("a complete block has a terminator");
+        // SAFETY: a live instruction.
+        unsafe { LLVMPositionBuilderBefore(builder.raw, first.raw()) }
+        builder
+    }
+
+    /// Reserves stack memory.
+    pub fn alloca(&self, ty: Type<'m>, align: u32) -> Value<'m> {
+        // SAFETY: a positioned builder and a sized type.
+        unsafe {
+            let raw = LLVMBuildAlloca(self.raw, ty.raw(), c"".as_ptr());
+            LLVMSetAlignment(raw, align);
+            Value::new(raw)
+        }
+    }
+
+    /// Loads from memory.
+    pub fn load(&self, ty: Type<'m>, address: Value<'m>) -> Value<'m> {
+        assert!(address.ty().is_pointer());
+        // SAFETY: a positioned builder, a first-class type and a pointer.
+        unsafe { Value::new(LLVMBuildLoad2(self.raw, ty.raw(), address.raw(), c"".as_ptr())) }
+    }
+
+    /// Stores to memory.
+    pub fn store(&self, value: Value<'m>, address: Value<'m>) {
+        assert!(address.ty().is_pointer());
+        // SAFETY: a positioned builder, a first-class value and a pointer.
+        unsafe { LLVMBuildStore(self.raw, value.raw(), address.raw()) };
+    }
+
+    /// Address `bytes` behind `address`.
+    pub fn offset(&self, address: Value<'m>, bytes: i64) -> Value<'m> {
+        if bytes == 0 {
+            return address;
+        }
+        let mut index = [self.module.const_i64(bytes).raw()];
+        // SAFETY: a positioned builder, a pointer and one i64 index; the offsets we compute stay
+        // inside the object.
+        unsafe {
+            Value::new(LLVMBuildInBoundsGEP2(
+                self.raw,
+                self.module.int(8).raw(),
+                address.raw(),
+                index.as_mut_ptr(),
+                1,
+                c"".as_ptr(),
+            ))
+        }
+    }
+
+    /// Calls a function.
+    pub fn call(&self, callee: Function<'m>, arguments: &[Value<'m>]) -> Value<'m> {
+        let ty = callee.function_type();
+        assert!(ty.parameters().len() == arguments.len() || ty.is_variadic());
+        let mut raw: Vec<_> = arguments.iter().map(|value| value.raw()).collect();
+        // SAFETY: a positioned builder and as many arguments as parameters.
+        unsafe {
+            Value::new(LLVMBuildCall2(
+                self.raw,
+                ty.raw(),
+                callee.raw(),
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                c"".as_ptr(),
+            ))
+        }
+    }
+
+    /// Calls `callee` in the place of `old`: an `invoke` with the same targets where `old` is one.
+    /// `old` itself stays.
+    pub fn call_like(
+        &self,
+        old: Call<'m>,
+        callee: Function<'m>,
+        arguments: &[Value<'m>],
+    ) -> Value<'m> {
+        let Some((normal, unwind)) = old.invoke_targets() else {
+            return self.call(callee, arguments);
+        };
+        let mut raw: Vec<_> = arguments.iter().map(|value| value.raw()).collect();
+        // SAFETY: as in `call`; the targets are blocks of the same function.
+        unsafe {
+            Value::new(LLVMBuildInvoke2(
+                self.raw,
+                callee.function_type().raw(),
+                callee.raw(),
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                normal.raw(),
+                unwind.raw(),
+                c"".as_ptr(),
+            ))
+        }
+    }
+
+    /// Returns from the function.
+    pub fn ret(&self, value: Option<Value<'m>>) {
+        // SAFETY: a positioned builder; a value of the function's result type.
+        unsafe {
+            match value {
+                Some(value) => LLVMBuildRet(self.raw, value.raw()),
+                None => LLVMBuildRetVoid(self.raw),
+            }
+        };
+    }
+
+    /// The bits of an integer, pointer or floating-point value as an integer of its own size.
+    pub fn to_bits(&self, value: Value<'m>, bits: u32) -> Value<'m> {
+        let ty = value.ty();
+        let int = self.module.int(bits);
+        // SAFETY: a positioned builder; the conversion fits the type.
+        unsafe {
+            let own = if ty.is_pointer() {
+                LLVMBuildPtrToInt(self.raw, value.raw(), self.module.int(64).raw(), c"".as_ptr())
+            } else if ty.is_integer() {
+                value.raw()
+            } else {
+                let width = self.module.store_size_of(ty) as u32 * 8;
+                LLVMBuildBitCast(
+                    self.raw,
+                    value.raw(),
+                    self.module.int(width).raw(),
+                    c"".as_ptr(),
+                )
+            };
+            Value::new(LLVMBuildIntCast2(self.raw, own, int.raw(), 0, c"".as_ptr()))
+        }
+    }
+
+    /// The value of type `ty` with these bits; wider bits are dropped.
+    pub fn from_bits(&self, bits: Value<'m>, ty: Type<'m>) -> Value<'m> {
+        // SAFETY: a positioned builder; the conversion fits the type.
+        unsafe {
+            let raw = if ty.is_pointer() {
+                LLVMBuildIntToPtr(self.raw, bits.raw(), ty.raw(), c"".as_ptr())
+            } else if ty.is_integer() {
+                LLVMBuildIntCast2(self.raw, bits.raw(), ty.raw(), 0, c"".as_ptr())
+            } else {
+                let width = self.module.store_size_of(ty) as u32 * 8;
+                let int = self.module.int(width);
+                let narrow = LLVMBuildIntCast2(self.raw, bits.raw(), int.raw(), 0, c"".as_ptr());
+                LLVMBuildBitCast(self.raw, narrow, ty.raw(), c"".as_ptr())
+            };
+            Value::new(raw)
+        }
+    }
+
+    /// Zero-extends or truncates an integer.
+    pub fn int_cast(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
+        assert!(value.ty().is_integer() && ty.is_integer());
+        // SAFETY: a positioned builder and integers.
+        unsafe {
+            Value::new(LLVMBuildIntCast2(self.raw, value.raw(), ty.raw(), 0, c"".as_ptr()))
+        }
+    }
+
+    /// Whether two integers are equal, or where `not`, differ.
+    pub fn compare(&self, a: Value<'m>, b: Value<'m>, not: bool) -> Value<'m> {
+        assert!(a.ty() == b.ty());
+        let predicate = if not {
+            LLVMIntPredicate::LLVMIntNE
+        } else {
+            LLVMIntPredicate::LLVMIntEQ
+        };
+        // SAFETY: a positioned builder and two integers of one type.
+        unsafe { Value::new(LLVMBuildICmp(self.raw, predicate, a.raw(), b.raw(), c"".as_ptr())) }
+    }
+
+    /// Puts a field into a struct value.
+    pub fn insert(&self, aggregate: Value<'m>, field: Value<'m>, index: u32) -> Value<'m> {
+        // SAFETY: a positioned builder; the struct has a field of that type there.
+        unsafe {
+            Value::new(LLVMBuildInsertValue(
+                self.raw,
+                aggregate.raw(),
+                field.raw(),
+                index,
+                c"".as_ptr(),
+            ))
+        }
+    }
+
+    /// Gives an instruction the debug location of another.
+    pub fn copy_debug_location(to: Instruction<'m>, from: Instruction<'m>) {
+        // SAFETY: two live instructions of one function.
+        unsafe { LLVMInstructionSetDebugLoc(to.raw(), from.debug_location()) }
+    }
+}

@@ -1,0 +1,24 @@
+//! LLVM as the rest of the crate sees it: the only unsafe code.
+//!
+//! Values are copyable handles with the lifetime of the module they live in. LLVM is built without
+//! assertions, so every accessor that is only right for one kind of value belongs to a type of that
+//! kind, reached by a checked conversion (`value.as_call()`). What the types do not track is
+//! deletion: [`Instruction::erase`] and [`Global::erase`] make every copy of the handle stale. The
+//! crate therefore collects first and changes afterwards, and each erasure is the last thing that
+//! happens to a value.
+
+#![allow(unsafe_code)]
+
+mod builder;
+mod module;
+mod plugin;
+mod shim;
+mod types;
+mod value;
+
+pub use builder::Builder;
+pub use module::{Module, Visibility};
+pub use plugin::{PluginInfo, plugin_info};
+pub use shim::{Severity, demangle, print};
+pub use types::Type;
+pub use value::{Block, Call, Function, Global, Instruction, Linkage, Opcode, Value};

@@ -1,0 +1,102 @@
+//! What LLVM calls: the plugin's description and the entry of each pass.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{c_char, c_void};
+use std::panic::{self, AssertUnwindSafe};
+
+use inkwell::llvm_sys::prelude::LLVMModuleRef;
+
+use super::shim::{Text, okl_register};
+use super::{Module, Severity};
+
+/// `llvm::PassPluginLibraryInfo` of LLVM 22.
+#[repr(C)]
+pub struct PluginInfo {
+    api_version: u32,
+    name: *const c_char,
+    version: *const c_char,
+    register: unsafe extern "C" fn(*mut c_void),
+    pre_codegen: *const c_void,
+}
+
+/// The description LLVM asks a plugin for.
+pub fn plugin_info() -> PluginInfo {
+    PluginInfo {
+        api_version: 2,
+        name: c"okl".as_ptr(),
+        version: c"0.1".as_ptr(),
+        register: okl_register,
+        pre_codegen: std::ptr::null(),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn okl_run_lower(
+    module: LLVMModuleRef,
+    parameters: Text,
+    target_option: Text,
+    strict_option: bool,
+) -> bool {
+    // SAFETY: the shim passes a live module and live texts.
+    let (module, parameters, target_option) = unsafe {
+        (
+            Module::new(module),
+            parameters.to_string(),
+            target_option.to_string(),
+        )
+    };
+    guarded(&module, || {
+        crate::pipeline::lower(&module, &parameters, &target_option, strict_option)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn okl_run_print_loops(module: LLVMModuleRef) {
+    // SAFETY: the shim passes a live module.
+    let module = unsafe { Module::new(module) };
+    guarded(&module, || {
+        crate::pipeline::print_loops(&module);
+        false
+    });
+}
+
+thread_local! {
+    static PANIC_PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Runs a pass. A panic becomes a compiler error, and a module that no longer verifies is emptied:
+/// the pass pipeline goes on after an error, and must not meet half-written functions.
+fn guarded(module: &Module, pass: impl FnOnce() -> bool) -> bool {
+    let previous = panic::take_hook();
+    panic::set_hook(Box::new(|info| {
+        let place = info.location().map_or(String::new(), |l| format!(" ({l})"));
+        PANIC_PLACE.with_borrow_mut(|text| *text = place);
+    }));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(pass));
+    panic::set_hook(previous);
+    let failure = match outcome {
+        Ok(false) => return false,
+        Ok(true) => match module.verify() {
+            Ok(()) => return true,
+            Err(text) => format!("okl: internal error: the module is broken: {text}"),
+        },
+        Err(payload) => {
+            let place = PANIC_PLACE.with_borrow(String::clone);
+            format!("okl: internal error: {}{place}", panic_text(&*payload))
+        }
+    };
+    module.diagnose(None, None, &failure, Severity::Error);
+    if module.verify().is_err() {
+        module.delete_bodies();
+    }
+    true
+}
+
+fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("panic")
+}

@@ -1,0 +1,237 @@
+//! The C++ shim (`cxx/shim.h`) and the safe functions over it.
+
+use std::ffi::{c_int, c_void};
+
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef};
+
+use super::{Block, Function, Global, Instruction, Module, Value};
+
+/// A string that crosses the FFI by reference.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Text {
+    data: *const u8,
+    size: usize,
+}
+
+impl Text {
+    pub(super) fn new(text: &str) -> Self {
+        Self {
+            data: text.as_ptr(),
+            size: text.len(),
+        }
+    }
+
+    /// # Safety
+    /// The bytes must be alive.
+    pub(super) unsafe fn to_string(self) -> String {
+        if self.size == 0 {
+            return String::new();
+        }
+        // SAFETY: the caller vouches for the bytes.
+        let bytes = unsafe { std::slice::from_raw_parts(self.data, self.size) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+type TextSink = unsafe extern "C" fn(*mut c_void, Text);
+type LoopSink =
+    unsafe extern "C" fn(*mut c_void, LLVMBasicBlockRef, *const LLVMBasicBlockRef, usize);
+
+unsafe extern "C" {
+    pub(super) fn okl_register(pass_builder: *mut c_void);
+    fn okl_diagnose(
+        module: LLVMModuleRef,
+        function: LLVMValueRef,
+        at: LLVMValueRef,
+        message: Text,
+        is_error: bool,
+    );
+    fn okl_remark(at: LLVMValueRef, name: Text, message: Text, missed: bool);
+    fn okl_print(text: Text);
+    fn okl_demangle(name: Text, sink: TextSink, to: *mut c_void);
+    fn okl_function_source_name(function: LLVMValueRef, sink: TextSink, to: *mut c_void);
+    fn okl_global_location(global: LLVMValueRef, sink: TextSink, to: *mut c_void);
+    fn okl_loops(function: LLVMValueRef, sink: LoopSink, to: *mut c_void);
+    fn okl_first_insertion_point(block: LLVMBasicBlockRef) -> LLVMValueRef;
+    fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
+    fn okl_strip_call_attributes(call: LLVMValueRef);
+    fn okl_append_to_used(module: LLVMModuleRef, globals: *const LLVMValueRef, count: usize);
+    fn okl_expand_constant_users(global: LLVMValueRef);
+    fn okl_delete_bodies(module: LLVMModuleRef);
+    fn okl_expand_atomic_update(instruction: LLVMValueRef);
+    fn okl_atomic_operation(instruction: LLVMValueRef) -> c_int;
+}
+
+unsafe extern "C" fn push_text(to: *mut c_void, text: Text) {
+    // SAFETY: `collect_text` passes a String, the shim a live text.
+    unsafe { (*to.cast::<String>()).push_str(&text.to_string()) }
+}
+
+fn collect_text(ask: impl FnOnce(TextSink, *mut c_void)) -> String {
+    let mut text = String::new();
+    ask(push_text, (&raw mut text).cast());
+    text
+}
+
+/// The name a C++ programmer wrote; other names unchanged.
+pub fn demangle(name: &str) -> String {
+    // SAFETY: both texts live through the call.
+    collect_text(|sink, to| unsafe { okl_demangle(Text::new(name), sink, to) })
+}
+
+/// Prints on the compiler's error stream, as LLVM's printing passes do.
+pub fn print(text: &str) {
+    // SAFETY: the text lives through the call.
+    unsafe { okl_print(Text::new(text)) }
+}
+
+/// How bad a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Compilation goes on.
+    Warning,
+    /// Compilation fails.
+    Error,
+}
+
+/// A loop with one header, found from the dominator tree.
+pub struct NaturalLoop<'m> {
+    /// The only block that is entered from outside.
+    pub header: Block<'m>,
+    /// Every block of the loop and of the loops inside it.
+    pub blocks: Vec<Block<'m>>,
+}
+
+impl Module {
+    /// Reports to the compiler's diagnostics, at `at` or at the function.
+    pub fn diagnose(
+        &self,
+        function: Option<Function<'_>>,
+        at: Option<Instruction<'_>>,
+        message: &str,
+        severity: Severity,
+    ) {
+        let function = function.map_or(std::ptr::null_mut(), |f| f.raw());
+        let at = at.map_or(std::ptr::null_mut(), |i| i.raw());
+        // SAFETY: handles of this module, or null, which the shim accepts.
+        unsafe {
+            okl_diagnose(
+                self.raw(),
+                function,
+                at,
+                Text::new(message),
+                severity == Severity::Error,
+            );
+        }
+    }
+
+    /// Adds globals to `llvm.used`, so that neither LLVM nor the linker drops them.
+    pub fn append_to_used(&self, globals: &[Global<'_>]) {
+        let raw: Vec<_> = globals.iter().map(|global| global.raw()).collect();
+        // SAFETY: globals of this module.
+        unsafe { okl_append_to_used(self.raw(), raw.as_ptr(), raw.len()) }
+    }
+
+    /// Leaves declarations only: what later passes may safely see of a module that is broken.
+    pub fn delete_bodies(&self) {
+        // SAFETY: a live module.
+        unsafe { okl_delete_bodies(self.raw()) }
+    }
+}
+
+impl<'m> Function<'m> {
+    /// The name in the debug information; empty where there is none.
+    pub fn source_name(self) -> String {
+        // SAFETY: a function; the sink's target lives through the call.
+        collect_text(|sink, to| unsafe { okl_function_source_name(self.raw(), sink, to) })
+    }
+
+    /// The natural loops, outer ones first.
+    pub fn loops(self) -> Vec<NaturalLoop<'m>> {
+        unsafe extern "C" fn push(
+            to: *mut c_void,
+            header: LLVMBasicBlockRef,
+            blocks: *const LLVMBasicBlockRef,
+            count: usize,
+        ) {
+            // SAFETY: `to` is the vector below; the shim passes `count` live blocks.
+            unsafe {
+                let blocks = std::slice::from_raw_parts(blocks, count);
+                (*to.cast::<Vec<NaturalLoop<'_>>>()).push(NaturalLoop {
+                    header: Block::new(header),
+                    blocks: blocks.iter().map(|&block| Block::new(block)).collect(),
+                });
+            }
+        }
+        let mut loops: Vec<NaturalLoop<'m>> = Vec::new();
+        if !self.is_declaration() {
+            // SAFETY: a function with a body.
+            unsafe { okl_loops(self.raw(), push, (&raw mut loops).cast()) }
+        }
+        loops
+    }
+}
+
+impl<'m> Block<'m> {
+    /// The first place at which an ordinary instruction may stand.
+    pub fn first_insertion_point(self) -> Option<Instruction<'m>> {
+        // SAFETY: a live block; the result is an instruction of it or null.
+        unsafe { Instruction::from_nullable(okl_first_insertion_point(self.raw())) }
+    }
+}
+
+impl Global<'_> {
+    /// `file:line` of its definition; empty without debug information.
+    pub fn source_location(self) -> String {
+        // SAFETY: a global variable; the sink's target lives through the call.
+        collect_text(|sink, to| unsafe { okl_global_location(self.raw(), sink, to) })
+    }
+
+    /// Turns constant expressions over this global that instructions use into instructions.
+    pub fn expand_constant_users(self) {
+        // SAFETY: a global variable.
+        unsafe { okl_expand_constant_users(self.raw()) }
+    }
+}
+
+impl<'m> Instruction<'m> {
+    /// A remark for `-Rpass=okl` or, where `missed`, `-Rpass-missed=okl`.
+    pub fn remark(self, name: &str, message: &str, missed: bool) {
+        // SAFETY: an instruction inside a function; the texts live through the call.
+        unsafe { okl_remark(self.raw(), Text::new(name), Text::new(message), missed) }
+    }
+
+    /// Splits the block in front of this instruction and returns the end of a new block that runs
+    /// only if `condition` holds.
+    pub fn insert_if(self, condition: Value<'m>) -> Instruction<'m> {
+        // SAFETY: a condition that is available here; the shim returns an instruction.
+        unsafe { Instruction::from_nullable(okl_insert_if(condition.raw(), self.raw())) }
+            .expect("the shim returns the end of the block")
+    }
+
+    /// Removes every attribute of a call that is not part of the calling convention.
+    pub fn strip_call_attributes(self) {
+        if self.as_call().is_some() {
+            // SAFETY: a call, as just checked.
+            unsafe { okl_strip_call_attributes(self.raw()) }
+        }
+    }
+
+    /// Number of an `atomicrmw` operation in `okl_abi::AtomicOp`.
+    pub fn atomic_operation(self) -> Option<usize> {
+        if !self.is_atomic_update() {
+            return None;
+        }
+        // SAFETY: an atomicrmw, as just checked.
+        usize::try_from(unsafe { okl_atomic_operation(self.raw()) }).ok()
+    }
+
+    /// Turns an `atomicrmw` into a load and a loop around `cmpxchg`, and erases it.
+    pub fn expand_atomic_update(self) {
+        if self.is_atomic_update() {
+            // SAFETY: an atomicrmw, as just checked.
+            unsafe { okl_expand_atomic_update(self.raw()) }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Types of values.
+
+use std::marker::PhantomData;
+
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::core::{
+    LLVMConstNull, LLVMCountParamTypes, LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPoison,
+    LLVMGetReturnType, LLVMGetTypeKind, LLVMIsFunctionVarArg,
+};
+use inkwell::llvm_sys::prelude::LLVMTypeRef;
+
+use super::Value;
+
+/// A type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Type<'m> {
+    raw: LLVMTypeRef,
+    lives: PhantomData<&'m ()>,
+}
+
+impl<'m> Type<'m> {
+    /// # Safety
+    /// `raw` is a live type of the context the lifetime belongs to.
+    pub(super) unsafe fn new(raw: LLVMTypeRef) -> Self {
+        debug_assert!(!raw.is_null());
+        Self {
+            raw,
+            lives: PhantomData,
+        }
+    }
+
+    pub(super) fn raw(self) -> LLVMTypeRef {
+        self.raw
+    }
+
+    fn kind(self) -> LLVMTypeKind {
+        // SAFETY: a live type.
+        unsafe { LLVMGetTypeKind(self.raw) }
+    }
+
+    /// An address.
+    pub fn is_pointer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMPointerTypeKind
+    }
+
+    /// An integer of any width.
+    pub fn is_integer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMIntegerTypeKind
+    }
+
+    /// `float` or `double`.
+    pub fn is_float_or_double(self) -> bool {
+        matches!(
+            self.kind(),
+            LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind
+        )
+    }
+
+    /// Any floating-point type.
+    pub fn is_floating(self) -> bool {
+        matches!(
+            self.kind(),
+            LLVMTypeKind::LLVMHalfTypeKind
+                | LLVMTypeKind::LLVMBFloatTypeKind
+                | LLVMTypeKind::LLVMFloatTypeKind
+                | LLVMTypeKind::LLVMDoubleTypeKind
+                | LLVMTypeKind::LLVMX86_FP80TypeKind
+                | LLVMTypeKind::LLVMFP128TypeKind
+                | LLVMTypeKind::LLVMPPC_FP128TypeKind
+        )
+    }
+
+    /// No value.
+    pub fn is_void(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMVoidTypeKind
+    }
+
+    /// A struct, an array or a vector.
+    pub fn is_aggregate(self) -> bool {
+        !(self.is_pointer() || self.is_integer() || self.is_floating() || self.is_void())
+    }
+
+    /// Width of an integer type.
+    pub fn bits(self) -> Option<u32> {
+        // SAFETY: an integer type, as just checked.
+        self.is_integer()
+            .then(|| unsafe { LLVMGetIntTypeWidth(self.raw) })
+    }
+
+    fn is_function(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMFunctionTypeKind
+    }
+
+    /// Result of a function type.
+    pub fn return_type(self) -> Type<'m> {
+        assert!(self.is_function());
+        // SAFETY: a function type.
+        unsafe { Type::new(LLVMGetReturnType(self.raw)) }
+    }
+
+    /// Parameters of a function type.
+    pub fn parameters(self) -> Vec<Type<'m>> {
+        assert!(self.is_function());
+        // SAFETY: a function type; LLVM fills as many entries as it counted.
+        unsafe {
+            let count = LLVMCountParamTypes(self.raw) as usize;
+            let mut raw = vec![std::ptr::null_mut(); count];
+            LLVMGetParamTypes(self.raw, raw.as_mut_ptr());
+            raw.into_iter().map(|raw| Type::new(raw)).collect()
+        }
+    }
+
+    /// Whether a function type takes more arguments than it names.
+    pub fn is_variadic(self) -> bool {
+        assert!(self.is_function());
+        // SAFETY: a function type.
+        unsafe { LLVMIsFunctionVarArg(self.raw) != 0 }
+    }
+
+    /// Zero of this type.
+    pub fn zero(self) -> Value<'m> {
+        // SAFETY: a first-class type.
+        unsafe { Value::new(LLVMConstNull(self.raw)) }
+    }
+
+    /// Poison of this type.
+    pub fn poison(self) -> Value<'m> {
+        // SAFETY: a first-class type.
+        unsafe { Value::new(LLVMGetPoison(self.raw)) }
+    }
+}

@@ -1,0 +1,847 @@
+//! Values: functions, globals, blocks, instructions.
+
+use std::ffi::CString;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use inkwell::llvm_sys::LLVMAtomicOrdering;
+use inkwell::llvm_sys::LLVMTailCallKind;
+use inkwell::llvm_sys::LLVMValueKind as Kind;
+use inkwell::llvm_sys::comdat::{
+    LLVMGetComdat, LLVMGetOrInsertComdat, LLVMSetComdat, LLVMSetComdatSelectionKind,
+};
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::{
+    LLVMDISubprogramGetLine, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
+};
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef, LLVMValueRef};
+
+pub use inkwell::llvm_sys::{LLVMLinkage as Linkage, LLVMOpcode as Opcode};
+
+use super::{Module, Type};
+
+/// Index of the function itself among attribute positions.
+const FUNCTION_INDEX: u32 = u32::MAX;
+
+/// Any value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Value<'m> {
+    raw: LLVMValueRef,
+    lives: PhantomData<&'m ()>,
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        pub struct $name<'m>(Value<'m>);
+
+        impl<'m> Deref for $name<'m> {
+            type Target = Value<'m>;
+            fn deref(&self) -> &Value<'m> {
+                &self.0
+            }
+        }
+
+        impl<'m> $name<'m> {
+            /// # Safety
+            /// `raw` is null or a live value of this kind.
+            #[allow(dead_code)]
+            pub(super) unsafe fn from_nullable(raw: LLVMValueRef) -> Option<Self> {
+                // SAFETY: not null here; the caller vouches for the rest.
+                (!raw.is_null()).then(|| Self(unsafe { Value::new(raw) }))
+            }
+        }
+    )*};
+}
+
+kinds! {
+    /// A function, defined or declared.
+    Function
+    /// A global variable.
+    Global
+    /// An instruction.
+    Instruction
+    /// A `call`, `invoke` or `callbr`.
+    Call
+}
+
+impl<'m> Value<'m> {
+    /// # Safety
+    /// `raw` is a live value of the module the lifetime belongs to.
+    pub(super) unsafe fn new(raw: LLVMValueRef) -> Self {
+        debug_assert!(!raw.is_null());
+        Self {
+            raw,
+            lives: PhantomData,
+        }
+    }
+
+    pub(super) fn raw(self) -> LLVMValueRef {
+        self.raw
+    }
+
+    fn kind(self) -> Kind {
+        // SAFETY: a live value.
+        unsafe { LLVMGetValueKind(self.raw) }
+    }
+
+    /// Its type.
+    pub fn ty(self) -> Type<'m> {
+        // SAFETY: a live value.
+        unsafe { Type::new(LLVMTypeOf(self.raw)) }
+    }
+
+    /// Its name; empty for most local values, as clang discards them.
+    pub fn name(self) -> String {
+        let mut size = 0;
+        // SAFETY: a live value; LLVM returns `size` bytes it owns.
+        let bytes = unsafe {
+            let data = LLVMGetValueName2(self.raw, &mut size);
+            std::slice::from_raw_parts(data.cast::<u8>(), size)
+        };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
+    /// As a function, where it is one.
+    pub fn as_function(self) -> Option<Function<'m>> {
+        (self.kind() == Kind::LLVMFunctionValueKind).then_some(Function(self))
+    }
+
+    /// As a global variable, where it is one.
+    pub fn as_global(self) -> Option<Global<'m>> {
+        (self.kind() == Kind::LLVMGlobalVariableValueKind).then_some(Global(self))
+    }
+
+    /// As an instruction, where it is one.
+    pub fn as_instruction(self) -> Option<Instruction<'m>> {
+        (self.kind() == Kind::LLVMInstructionValueKind).then_some(Instruction(self))
+    }
+
+    /// As a call, where it is one.
+    pub fn as_call(self) -> Option<Call<'m>> {
+        let instruction = self.as_instruction()?;
+        matches!(
+            instruction.opcode(),
+            Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr
+        )
+        .then_some(Call(self))
+    }
+
+    /// The instruction with this opcode, where it is one.
+    pub fn as_op(self, opcode: Opcode) -> Option<Instruction<'m>> {
+        self.as_instruction().filter(|i| i.opcode() == opcode)
+    }
+
+    /// Whether it is a function's argument.
+    pub fn is_argument(self) -> bool {
+        self.kind() == Kind::LLVMArgumentValueKind
+    }
+
+    /// Whether it is a constant of any kind, globals included.
+    pub fn is_constant(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { LLVMIsConstant(self.raw) != 0 }
+    }
+
+    /// Whether it is a constant expression or aggregate, which may refer to globals.
+    pub fn is_composite_constant(self) -> bool {
+        matches!(
+            self.kind(),
+            Kind::LLVMConstantExprValueKind
+                | Kind::LLVMConstantStructValueKind
+                | Kind::LLVMConstantArrayValueKind
+                | Kind::LLVMConstantVectorValueKind
+                | Kind::LLVMBlockAddressValueKind
+        )
+    }
+
+    /// Whether it is a constant expression that computes an address within a global.
+    pub fn is_constant_gep(self) -> bool {
+        // SAFETY: the opcode is asked of a constant expression only.
+        self.kind() == Kind::LLVMConstantExprValueKind
+            && unsafe { LLVMGetConstOpcode(self.raw) } == Opcode::LLVMGetElementPtr
+    }
+
+    /// Whether it is the null constant of its type.
+    pub fn is_null(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { LLVMIsNull(self.raw) != 0 }
+    }
+
+    /// Whether it is `undef` or `poison`.
+    pub fn is_undef(self) -> bool {
+        matches!(
+            self.kind(),
+            Kind::LLVMUndefValueValueKind | Kind::LLVMPoisonValueKind
+        )
+    }
+
+    /// Value of a constant integer, sign-extended.
+    pub fn as_constant_int(self) -> Option<i64> {
+        // SAFETY: a constant integer of at most 64 bits, as just checked.
+        (self.kind() == Kind::LLVMConstantIntValueKind
+            && self.ty().bits().is_some_and(|bits| bits <= 64))
+        .then(|| unsafe { LLVMConstIntGetSExtValue(self.raw) })
+    }
+
+    /// The target of an alias; the value itself where it is none.
+    pub fn through_alias(self) -> Value<'m> {
+        let mut value = self;
+        while value.kind() == Kind::LLVMGlobalAliasValueKind {
+            // SAFETY: an alias, as just checked.
+            value = unsafe { Value::new(LLVMAliasGetAliasee(value.raw)) };
+        }
+        value
+    }
+
+    /// Whether it is an alias.
+    pub fn is_alias(self) -> bool {
+        self.kind() == Kind::LLVMGlobalAliasValueKind
+    }
+
+    /// Operands of an instruction or constant.
+    pub fn operands(self) -> Vec<Value<'m>> {
+        if self.as_instruction().is_none() && !self.is_constant() {
+            return Vec::new();
+        }
+        // SAFETY: users only; an operand may be null in a global without initialiser.
+        unsafe {
+            (0..LLVMGetNumOperands(self.raw).max(0))
+                .map(|i| LLVMGetOperand(self.raw, i as u32))
+                .filter(|raw| !raw.is_null())
+                .map(|raw| Value::new(raw))
+                .collect()
+        }
+    }
+
+    /// Operand `index` of an instruction or constant.
+    pub fn operand(self, index: usize) -> Value<'m> {
+        assert!(self.as_instruction().is_some() || self.is_constant());
+        // SAFETY: a user with more than `index` operands.
+        unsafe {
+            assert!((index as i64) < i64::from(LLVMGetNumOperands(self.raw)));
+            Value::new(LLVMGetOperand(self.raw, index as u32))
+        }
+    }
+
+    /// Every user, once for each use.
+    pub fn users(self) -> Vec<Value<'m>> {
+        let mut users = Vec::new();
+        // SAFETY: a live value; the list is read to its end before anything changes.
+        unsafe {
+            let mut next = LLVMGetFirstUse(self.raw);
+            while !next.is_null() {
+                users.push(Value::new(LLVMGetUser(next)));
+                next = LLVMGetNextUse(next);
+            }
+        }
+        users
+    }
+
+    /// Whether nothing uses it.
+    pub fn is_unused(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { LLVMGetFirstUse(self.raw).is_null() }
+    }
+
+    /// The instructions that use it, directly or inside constant expressions.
+    pub fn instruction_users(self) -> Vec<Instruction<'m>> {
+        let mut found = Vec::new();
+        let mut rest = self.users();
+        while let Some(user) = rest.pop() {
+            if let Some(instruction) = user.as_instruction() {
+                if !found.contains(&instruction) {
+                    found.push(instruction);
+                }
+            } else if user.is_composite_constant() {
+                rest.extend(user.users());
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    /// Makes every user use `with` instead.
+    pub fn replace_all_uses_with(self, with: Value<'m>) {
+        // SAFETY: both live; LLVM requires the same type, and pointers are all one type.
+        assert!(self.ty() == with.ty());
+        unsafe { LLVMReplaceAllUsesWith(self.raw, with.raw) }
+    }
+
+    /// Template and constraints of an inline assembly value, and whether it has side effects.
+    pub fn as_inline_assembly(self) -> Option<(String, String, bool)> {
+        if self.kind() != Kind::LLVMInlineAsmValueKind {
+            return None;
+        }
+        let text = |read: unsafe extern "C" fn(LLVMValueRef, *mut usize) -> *const i8| {
+            let mut size = 0;
+            // SAFETY: inline assembly, as just checked; LLVM returns `size` bytes it owns.
+            let bytes = unsafe {
+                let data = read(self.raw, &mut size);
+                std::slice::from_raw_parts(data.cast::<u8>(), size)
+            };
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        // SAFETY: inline assembly, as just checked.
+        let side_effects = unsafe { LLVMGetInlineAsmHasSideEffects(self.raw) != 0 };
+        Some((
+            text(LLVMGetInlineAsmAsmString),
+            text(LLVMGetInlineAsmConstraintString),
+            side_effects,
+        ))
+    }
+
+    /// The text LLVM prints for it.
+    pub fn print(self) -> String {
+        // SAFETY: LLVM returns a string that is ours to dispose of.
+        unsafe {
+            let text = LLVMPrintValueToString(self.raw);
+            let copy = std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned();
+            LLVMDisposeMessage(text);
+            copy
+        }
+    }
+}
+
+impl<'m> Function<'m> {
+    /// Without a body.
+    pub fn is_declaration(self) -> bool {
+        // SAFETY: a function.
+        unsafe { LLVMIsDeclaration(self.raw) != 0 }
+    }
+
+    /// An LLVM intrinsic.
+    pub fn is_intrinsic(self) -> bool {
+        // SAFETY: a function.
+        unsafe { LLVMGetIntrinsicID(self.raw) != 0 }
+    }
+
+    /// Its function type.
+    pub fn function_type(self) -> Type<'m> {
+        // SAFETY: a function.
+        unsafe { Type::new(LLVMGlobalGetValueType(self.raw)) }
+    }
+
+    /// Its parameters.
+    pub fn parameters(self) -> Vec<Value<'m>> {
+        // SAFETY: a function; indices below its count.
+        unsafe {
+            (0..LLVMCountParams(self.raw))
+                .map(|i| Value::new(LLVMGetParam(self.raw, i)))
+                .collect()
+        }
+    }
+
+    /// Its blocks, the entry first.
+    pub fn blocks(self) -> Vec<Block<'m>> {
+        let mut blocks = Vec::new();
+        // SAFETY: a function; the list is read to its end before anything changes.
+        unsafe {
+            let mut next = LLVMGetFirstBasicBlock(self.raw);
+            while !next.is_null() {
+                blocks.push(Block::new(next));
+                next = LLVMGetNextBasicBlock(next);
+            }
+        }
+        blocks
+    }
+
+    /// Its instructions in order.
+    pub fn instructions(self) -> Vec<Instruction<'m>> {
+        self.blocks().into_iter().flat_map(Block::instructions).collect()
+    }
+
+    /// Line of its definition in the debug information.
+    pub fn source_line(self) -> Option<u32> {
+        // SAFETY: a function; the subprogram is asked only where there is one.
+        unsafe {
+            let subprogram = LLVMGetSubprogram(self.raw);
+            (!subprogram.is_null()).then(|| LLVMDISubprogramGetLine(subprogram))
+        }
+    }
+
+    /// Whether it has the string attribute.
+    pub fn has_mark(self, name: &str) -> bool {
+        // SAFETY: a function and `name.len()` bytes.
+        unsafe {
+            !LLVMGetStringAttributeAtIndex(
+                self.raw,
+                FUNCTION_INDEX,
+                name.as_ptr().cast(),
+                name.len() as u32,
+            )
+            .is_null()
+        }
+    }
+
+    /// Gives it a string attribute.
+    pub fn mark(self, module: &Module, name: &str, value: &str) {
+        // SAFETY: a function of the module; LLVM copies the texts.
+        unsafe {
+            let attribute = LLVMCreateStringAttribute(
+                module.raw_context(),
+                name.as_ptr().cast(),
+                name.len() as u32,
+                value.as_ptr().cast(),
+                value.len() as u32,
+            );
+            LLVMAddAttributeAtIndex(self.raw, FUNCTION_INDEX, attribute);
+        }
+    }
+
+    /// Gives it an attribute without a value, by LLVM's name of it.
+    pub fn set_attribute(self, module: &Module, name: &str) {
+        // SAFETY: a function of the module; the kind exists, as checked.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            assert!(kind != 0, "LLVM has no attribute {name}");
+            let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, 0);
+            LLVMAddAttributeAtIndex(self.raw, FUNCTION_INDEX, attribute);
+        }
+    }
+
+    /// Appends an empty block.
+    pub fn append_block(self, module: &Module) -> Block<'m> {
+        // SAFETY: a function of the module.
+        unsafe {
+            Block::new(LLVMAppendBasicBlockInContext(
+                module.raw_context(),
+                self.raw,
+                c"".as_ptr(),
+            ))
+        }
+    }
+
+    /// Deletes a declaration nothing uses.
+    pub fn erase_unused_declaration(self) {
+        assert!(self.is_declaration() && self.is_unused());
+        // SAFETY: nothing refers to it.
+        unsafe { LLVMDeleteFunction(self.raw) }
+    }
+}
+
+/// What functions and global variables have in common.
+macro_rules! global_objects {
+    ($($name:ident)*) => {$(
+        impl<'m> $name<'m> {
+            /// Its linkage.
+            pub fn linkage(self) -> Linkage {
+                // SAFETY: a global object.
+                unsafe { LLVMGetLinkage(self.raw) }
+            }
+
+            /// Changes its linkage.
+            pub fn set_linkage(self, linkage: Linkage) {
+                // SAFETY: a global object.
+                unsafe { LLVMSetLinkage(self.raw, linkage) }
+            }
+
+            /// Visible in this module only.
+            pub fn is_local(self) -> bool {
+                matches!(self.linkage(), Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage)
+            }
+
+            /// Renames it.
+            pub fn set_name(self, name: &str) {
+                // SAFETY: a live value; LLVM copies the bytes.
+                unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
+            }
+
+            /// Whether it belongs to a comdat.
+            pub fn has_comdat(self) -> bool {
+                // SAFETY: a global object.
+                unsafe { !LLVMGetComdat(self.raw).is_null() }
+            }
+
+            /// Takes it out of its comdat.
+            #[allow(dead_code)]
+            pub fn leave_comdat(self) {
+                // SAFETY: a global object; null is no comdat.
+                unsafe { LLVMSetComdat(self.raw, std::ptr::null_mut()) }
+            }
+        }
+    )*};
+}
+global_objects! { Function Global }
+
+impl<'m> Global<'m> {
+    /// Without an initialiser: defined elsewhere.
+    pub fn is_declaration(self) -> bool {
+        // SAFETY: a global variable.
+        unsafe { LLVMIsDeclaration(self.raw) != 0 }
+    }
+
+    /// The type of the variable itself.
+    pub fn value_type(self) -> Type<'m> {
+        // SAFETY: a global variable.
+        unsafe { Type::new(LLVMGlobalGetValueType(self.raw)) }
+    }
+
+    /// Its initial value.
+    pub fn initializer(self) -> Option<Value<'m>> {
+        // SAFETY: a global variable.
+        unsafe {
+            let raw = LLVMGetInitializer(self.raw);
+            (!raw.is_null()).then(|| Value::new(raw))
+        }
+    }
+
+    /// Gives it an initial value of its value type.
+    pub fn set_initializer(self, value: Value<'m>) {
+        assert!(value.ty() == self.value_type());
+        // SAFETY: a global variable and a constant of its type.
+        unsafe { LLVMSetInitializer(self.raw, value.raw) }
+    }
+
+    /// Whether nothing may write it.
+    pub fn is_readonly(self) -> bool {
+        // SAFETY: a global variable.
+        unsafe { LLVMIsGlobalConstant(self.raw) != 0 }
+    }
+
+    /// Promises that nothing writes it.
+    pub fn set_readonly(self) {
+        // SAFETY: a global variable.
+        unsafe { LLVMSetGlobalConstant(self.raw, 1) }
+    }
+
+    /// One copy for each thread.
+    pub fn is_thread_local(self) -> bool {
+        // SAFETY: a global variable.
+        unsafe { LLVMIsThreadLocal(self.raw) != 0 }
+    }
+
+    /// Its section; empty where it has none of its own.
+    pub fn section(self) -> String {
+        // SAFETY: a global variable; LLVM returns null or a string it owns.
+        unsafe {
+            let text = LLVMGetSection(self.raw);
+            if text.is_null() {
+                String::new()
+            } else {
+                std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned()
+            }
+        }
+    }
+
+    /// Moves it to a section.
+    pub fn set_section(self, name: &str) {
+        let name = CString::new(name).expect("section names have no NUL");
+        // SAFETY: a global variable; LLVM copies the name.
+        unsafe { LLVMSetSection(self.raw, name.as_ptr()) }
+    }
+
+    /// Its alignment in bytes as stated; 0 where it is left to the type.
+    pub fn alignment(self) -> u32 {
+        // SAFETY: a global variable.
+        unsafe { LLVMGetAlignment(self.raw) }
+    }
+
+    /// States its alignment in bytes.
+    pub fn set_alignment(self, bytes: u32) {
+        // SAFETY: a global variable.
+        unsafe { LLVMSetAlignment(self.raw, bytes) }
+    }
+
+    /// Tells LLVM that code outside the module changes the initial value.
+    pub fn set_externally_initialized(self) {
+        // SAFETY: a global variable.
+        unsafe { LLVMSetExternallyInitialized(self.raw, 1) }
+    }
+
+    /// Copies the visibility of another global.
+    pub fn copy_visibility_of(self, other: Global<'m>) {
+        // SAFETY: two global variables.
+        unsafe { LLVMSetVisibility(self.raw, LLVMGetVisibility(other.raw)) }
+    }
+
+    /// Puts it into a comdat of the given name, of which the linker keeps one copy.
+    pub fn join_comdat(self, module: &Module, name: &str) {
+        let name = CString::new(name).expect("symbol names have no NUL");
+        // SAFETY: a global variable of the module; LLVM copies the name.
+        unsafe {
+            let comdat = LLVMGetOrInsertComdat(module.raw(), name.as_ptr());
+            LLVMSetComdatSelectionKind(
+                comdat,
+                inkwell::llvm_sys::comdat::LLVMComdatSelectionKind::LLVMAnyComdatSelectionKind,
+            );
+            LLVMSetComdat(self.raw, comdat);
+        }
+    }
+
+    /// Deletes it. Nothing may use it any more.
+    pub fn erase(self) {
+        assert!(self.is_unused());
+        // SAFETY: nothing refers to it.
+        unsafe { LLVMDeleteGlobal(self.raw) }
+    }
+}
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Block<'m> {
+    raw: LLVMBasicBlockRef,
+    lives: PhantomData<&'m ()>,
+}
+
+impl<'m> Block<'m> {
+    /// # Safety
+    /// `raw` is a live block.
+    pub(super) unsafe fn new(raw: LLVMBasicBlockRef) -> Self {
+        debug_assert!(!raw.is_null());
+        Self {
+            raw,
+            lives: PhantomData,
+        }
+    }
+
+    pub(super) fn raw(self) -> LLVMBasicBlockRef {
+        self.raw
+    }
+
+    /// Its instructions in order.
+    pub fn instructions(self) -> Vec<Instruction<'m>> {
+        let mut instructions = Vec::new();
+        // SAFETY: a live block; the list is read to its end before anything changes.
+        unsafe {
+            let mut next = LLVMGetFirstInstruction(self.raw);
+            while !next.is_null() {
+                instructions.push(Instruction(Value::new(next)));
+                next = LLVMGetNextInstruction(next);
+            }
+        }
+        instructions
+    }
+
+    /// Its last instruction, of a complete block.
+    pub fn terminator(self) -> Option<Instruction<'m>> {
+        // SAFETY: a live block.
+        unsafe { Instruction::from_nullable(LLVMGetBasicBlockTerminator(self.raw)) }
+    }
+
+    /// Where control may go from here.
+    pub fn successors(self) -> Vec<Block<'m>> {
+        let Some(terminator) = self.terminator() else {
+            return Vec::new();
+        };
+        // SAFETY: a terminator; indices below its count.
+        unsafe {
+            (0..LLVMGetNumSuccessors(terminator.raw))
+                .map(|i| Block::new(LLVMGetSuccessor(terminator.raw, i)))
+                .collect()
+        }
+    }
+}
+
+impl<'m> Instruction<'m> {
+    /// What it does.
+    pub fn opcode(self) -> Opcode {
+        // SAFETY: an instruction.
+        unsafe { LLVMGetInstructionOpcode(self.raw) }
+    }
+
+    /// The block it stands in.
+    pub fn block(self) -> Block<'m> {
+        // SAFETY: an instruction that has been inserted.
+        unsafe { Block::new(LLVMGetInstructionParent(self.raw)) }
+    }
+
+    /// The function it stands in.
+    pub fn function(self) -> Function<'m> {
+        // SAFETY: a block that has been inserted.
+        unsafe { Function(Value::new(LLVMGetBasicBlockParent(self.block().raw))) }
+    }
+
+    pub(super) fn debug_location(self) -> LLVMMetadataRef {
+        // SAFETY: an instruction.
+        unsafe { LLVMInstructionGetDebugLoc(self.raw) }
+    }
+
+    /// File and line from the debug information.
+    pub fn source_location(self) -> Option<(String, u32)> {
+        if self.debug_location().is_null() {
+            return None;
+        }
+        let mut size = 0;
+        // SAFETY: an instruction with a location; LLVM returns `size` bytes it owns, or null.
+        unsafe {
+            let data = LLVMGetDebugLocFilename(self.raw, &mut size);
+            let line = LLVMGetDebugLocLine(self.raw);
+            if data.is_null() || size == 0 || line == 0 {
+                return None;
+            }
+            let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size as usize);
+            Some((String::from_utf8_lossy(bytes).into_owned(), line))
+        }
+    }
+
+    /// Replaces one operand.
+    pub fn set_operand(self, index: usize, value: Value<'m>) {
+        assert!(value.ty() == self.operand(index).ty());
+        // SAFETY: an operand that exists, replaced by a value of the same type.
+        unsafe { LLVMSetOperand(self.raw, index as u32, value.raw) }
+    }
+
+    /// Deletes it. Nothing may use it any more.
+    pub fn erase(self) {
+        assert!(self.is_unused());
+        // SAFETY: nothing refers to it.
+        unsafe { LLVMInstructionEraseFromParent(self.raw) }
+    }
+
+    /// The type an `alloca` reserves.
+    pub fn allocated_type(self) -> Type<'m> {
+        assert!(self.opcode() == Opcode::LLVMAlloca);
+        // SAFETY: an alloca.
+        unsafe { Type::new(LLVMGetAllocatedType(self.raw)) }
+    }
+
+    /// The type a `getelementptr` steps over.
+    pub fn gep_element_type(self) -> Type<'m> {
+        assert!(self.opcode() == Opcode::LLVMGetElementPtr);
+        // SAFETY: a getelementptr.
+        unsafe { Type::new(LLVMGetGEPSourceElementType(self.raw)) }
+    }
+
+    /// Whether it is an `atomicrmw`.
+    pub fn is_atomic_update(self) -> bool {
+        self.opcode() == Opcode::LLVMAtomicRMW
+    }
+
+    /// Whether it is an atomic access to memory.
+    pub fn is_atomic_access(self) -> bool {
+        match self.opcode() {
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
+            // SAFETY: a load or store.
+            Opcode::LLVMLoad | Opcode::LLVMStore => unsafe {
+                LLVMGetOrdering(self.raw) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether it is a volatile load.
+    pub fn is_volatile_load(self) -> bool {
+        // SAFETY: a load, where it is asked.
+        self.opcode() == Opcode::LLVMLoad && unsafe { LLVMGetVolatile(self.raw) != 0 }
+    }
+
+    /// Address a memory instruction accesses.
+    pub fn address(self) -> Option<Value<'m>> {
+        match self.opcode() {
+            Opcode::LLVMLoad | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
+                Some(self.operand(0))
+            }
+            Opcode::LLVMStore => Some(self.operand(1)),
+            _ => None,
+        }
+    }
+
+    /// Index of an `extractvalue` or `insertvalue` with one.
+    pub fn single_index(self) -> Option<u32> {
+        if !matches!(
+            self.opcode(),
+            Opcode::LLVMExtractValue | Opcode::LLVMInsertValue
+        ) {
+            return None;
+        }
+        // SAFETY: an instruction with indices, as just checked.
+        unsafe { (LLVMGetNumIndices(self.raw) == 1).then(|| *LLVMGetIndices(self.raw)) }
+    }
+
+    /// Incoming values of a phi with their blocks.
+    pub fn incoming(self) -> Vec<(Value<'m>, Block<'m>)> {
+        assert!(self.opcode() == Opcode::LLVMPHI);
+        // SAFETY: a phi; indices below its count.
+        unsafe {
+            (0..LLVMCountIncoming(self.raw))
+                .map(|i| {
+                    (
+                        Value::new(LLVMGetIncomingValue(self.raw, i)),
+                        Block::new(LLVMGetIncomingBlock(self.raw, i)),
+                    )
+                })
+                .collect()
+        }
+    }
+
+    /// Condition of a conditional branch or `switch`.
+    pub fn branch_condition(self) -> Option<Value<'m>> {
+        match self.opcode() {
+            // SAFETY: a branch; the condition is asked of a conditional one only.
+            Opcode::LLVMBr => unsafe {
+                (LLVMIsConditional(self.raw) != 0).then(|| Value::new(LLVMGetCondition(self.raw)))
+            },
+            Opcode::LLVMSwitch => Some(self.operand(0)),
+            _ => None,
+        }
+    }
+}
+
+impl<'m> Call<'m> {
+    /// As an instruction.
+    pub fn instruction(self) -> Instruction<'m> {
+        Instruction(self.0)
+    }
+
+    /// The called value.
+    pub fn callee(self) -> Value<'m> {
+        // SAFETY: a call.
+        unsafe { Value::new(LLVMGetCalledValue(self.raw)) }
+    }
+
+    /// The called function, where it is known; through aliases.
+    pub fn callee_function(self) -> Option<Function<'m>> {
+        self.callee().through_alias().as_function()
+    }
+
+    /// Name of the called function; empty where it is not known.
+    pub fn callee_name(self) -> String {
+        self.callee_function()
+            .map_or_else(String::new, |function| function.name())
+    }
+
+    /// Its arguments.
+    pub fn arguments(self) -> Vec<Value<'m>> {
+        // SAFETY: a call; its arguments are its first operands.
+        unsafe {
+            (0..LLVMGetNumArgOperands(self.raw))
+                .map(|i| Value::new(LLVMGetOperand(self.raw, i)))
+                .collect()
+        }
+    }
+
+    /// Argument `index`, where the call has so many.
+    pub fn argument(self, index: usize) -> Option<Value<'m>> {
+        self.arguments().get(index).copied()
+    }
+
+    /// Where an `invoke` goes: normally, and on an exception.
+    pub fn invoke_targets(self) -> Option<(Block<'m>, Block<'m>)> {
+        // SAFETY: an invoke, where it is asked.
+        (self.instruction().opcode() == Opcode::LLVMInvoke).then(|| unsafe {
+            (
+                Block::new(LLVMGetNormalDest(self.raw)),
+                Block::new(LLVMGetUnwindDest(self.raw)),
+            )
+        })
+    }
+
+    /// Whether argument `index` is passed as a copy of what it points to.
+    pub fn is_by_value(self, index: usize) -> bool {
+        // SAFETY: a call; attribute positions start at 1 for arguments.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
+            !LLVMGetCallSiteEnumAttribute(self.raw, index as u32 + 1, kind).is_null()
+        }
+    }
+
+    /// Withdraws the promise that the callee does not touch the caller's stack.
+    pub fn clear_tail(self) {
+        if self.instruction().opcode() == Opcode::LLVMCall {
+            // SAFETY: a call instruction.
+            unsafe { LLVMSetTailCallKind(self.raw, LLVMTailCallKind::LLVMTailCallKindNone) }
+        }
+    }
+}

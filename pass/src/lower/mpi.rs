@@ -1,0 +1,156 @@
+//! OpenMP on the ranks of an MPI job.
+//!
+//! Loads and stores stay as they are. What changes is where variables live (`globals`,
+//! `thread_private`), who runs what (`regions`, `main_entry`, `constructors`), which runtime is
+//! called (`runtime_calls`, `atomics`), and what the runtime is told (`module_table`, `guards`,
+//! `external_calls`).
+//!
+//! Functions are marked as they are processed, so that a module may come by twice: the plugin loaded
+//! twice, or compiled modules merged by link-time optimisation.
+
+mod atomics;
+mod constructors;
+mod external_calls;
+mod globals;
+mod guards;
+mod main_entry;
+mod module_table;
+mod regions;
+mod runtime_calls;
+mod thread_private;
+
+use crate::analysis::call_graph::CallGraph;
+use crate::analysis::unsafe_sites::{self, UnsafeSites};
+use crate::diagnostic::{Declined, Site};
+use crate::ir::ParallelLoop;
+use crate::llvm::{Function, Module};
+
+/// The attribute of a processed function.
+const MARK: &str = "okl-lowered";
+
+/// Everything there is to do in a module.
+pub struct Plan<'m> {
+    functions: Vec<Function<'m>>,
+    loops: Vec<ParallelLoop<'m>>,
+    /// For each loop, why it cannot have more than one thread.
+    alone: Vec<Option<String>>,
+    unsafe_sites: UnsafeSites<'m>,
+    globals: globals::Plan<'m>,
+    thread_private: thread_private::Plan<'m>,
+    constructors: constructors::Plan<'m>,
+    runtime_calls: runtime_calls::Plan<'m>,
+    atomics: atomics::Plan<'m>,
+    external_calls: external_calls::Plan<'m>,
+    table: module_table::Plan<'m>,
+}
+
+/// Finds out what there is to do; what cannot be done is added to `refused`.
+pub fn check<'m>(
+    module: &'m Module,
+    loops: Vec<ParallelLoop<'m>>,
+    refused: &mut Vec<Declined<'m>>,
+) -> Plan<'m> {
+    let functions: Vec<_> = module
+        .functions()
+        .into_iter()
+        .filter(|function| !function.is_declaration() && !function.has_mark(MARK))
+        .collect();
+    let graph = CallGraph::of(module);
+    let unsafe_sites = unsafe_sites::find(&functions);
+    unsafe_sites::refuse(&functions, &loops, &graph, &unsafe_sites, refused);
+    regions::refuse(module, &loops, refused);
+    let alone = loops
+        .iter()
+        .map(|one| unsafe_sites.reason_in(&graph, one.body.function))
+        .collect();
+    let table = module_table::check(&functions, &loops, &graph, &unsafe_sites);
+    Plan {
+        alone,
+        globals: globals::check(module, refused),
+        thread_private: thread_private::check(module, refused),
+        constructors: constructors::check(module, refused),
+        runtime_calls: runtime_calls::check(module, refused),
+        atomics: atomics::check(module, &functions),
+        external_calls: external_calls::check(&functions),
+        functions,
+        loops,
+        unsafe_sites,
+        table,
+    }
+}
+
+impl<'m> Plan<'m> {
+    /// The regions that will run on one rank only, and why.
+    pub fn declined(&self) -> Vec<Declined<'m>> {
+        let with_reason = self.loops.iter().zip(&self.alone);
+        with_reason
+            .filter_map(|(one, reason)| {
+                Some(Declined {
+                    site: Site::Instruction(one.site.instruction()),
+                    reason: format!(
+                        "{} runs as a team of one: it {}",
+                        one.origin,
+                        reason.as_ref()?
+                    ),
+                })
+            })
+            .collect()
+    }
+
+    /// Tells what will be distributed, for `-Rpass=okl`.
+    pub fn remark(&self) {
+        for (one, alone) in self.loops.iter().zip(&self.alone) {
+            if alone.is_none() {
+                one.site.instruction().remark(
+                    "Distributed",
+                    &format!("{} distributed over MPI ranks", one.origin),
+                    false,
+                );
+            }
+        }
+    }
+}
+
+/// Changes the module. True where there was something to do.
+pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
+    let nothing = plan.functions.is_empty()
+        && plan.globals.is_empty()
+        && plan.thread_private.is_empty()
+        && plan.constructors.is_empty();
+    if nothing {
+        return false;
+    }
+    // First what is inserted in front of instructions, then what replaces them.
+    let sites = guards::emit(module, &plan.unsafe_sites);
+    external_calls::emit(module, &plan.external_calls);
+    let regions = regions::emit(module, &plan.loops, &plan.alone);
+    runtime_calls::emit(module, plan.runtime_calls);
+    atomics::emit(module, plan.atomics);
+
+    let thread_privates = thread_private::emit(module, plan.thread_private);
+    let bounds = globals::emit_bounds(module);
+    let (shared, externs) = globals::emit(module, plan.globals);
+    let constructors = plan.constructors;
+    let main = main_entry::emit(module);
+    external_calls::emit_markers(module, &plan.functions);
+    let register = module_table::emit(
+        module,
+        plan.table,
+        module_table::Parts {
+            bounds,
+            shared,
+            externs,
+            thread_privates,
+            constructors: &constructors,
+            regions: &regions.descriptors,
+            sites: &sites,
+        },
+    );
+    constructors::emit(module, constructors, register);
+
+    let new = regions.trampolines.into_iter().chain(main).chain([register]);
+    for function in plan.functions.into_iter().chain(new) {
+        function.mark(module, MARK, "mpi");
+    }
+    true
+}

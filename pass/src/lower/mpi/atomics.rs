@@ -1,0 +1,191 @@
+//! Atomic instructions, which only the owner of the memory can carry out.
+
+use okl_abi::{AtomicOp, f};
+
+use crate::analysis::memory::private_variable;
+use crate::llvm::{Builder, Function, Instruction, Module, Opcode, Type, Value};
+use crate::lower::runtime_call::declare;
+
+/// The largest size the runtime takes in a register.
+const LARGEST: u64 = 8;
+
+/// `memory_order_seq_cst`.
+const SEQUENTIALLY_CONSISTENT: i32 = 5;
+
+/// The atomic accesses of a module.
+pub struct Plan<'m> {
+    /// Updates with an operation the runtime lacks, which become loops around `cmpxchg`.
+    expanded: Vec<Instruction<'m>>,
+    functions: Vec<Function<'m>>,
+}
+
+/// Finds the updates to expand first.
+pub fn check<'m>(module: &'m Module, functions: &[Function<'m>]) -> Plan<'m> {
+    let expanded = functions
+        .iter()
+        .flat_map(|function| shared_accesses(*function))
+        .filter(|access| access.is_atomic_update() && operation(module, *access).is_none())
+        .collect();
+    Plan {
+        expanded,
+        functions: functions.to_vec(),
+    }
+}
+
+fn shared_accesses(function: Function<'_>) -> Vec<Instruction<'_>> {
+    function
+        .instructions()
+        .into_iter()
+        .filter(|instruction| {
+            instruction.is_atomic_access()
+                && instruction
+                    .address()
+                    .is_some_and(|address| private_variable(address).is_none())
+        })
+        .collect()
+}
+
+/// The runtime's operation for an `atomicrmw`.
+fn operation(module: &Module, update: Instruction<'_>) -> Option<AtomicOp> {
+    let operation = AtomicOp::ALL[update.atomic_operation()?];
+    let ty = update.ty();
+    let size = module.store_size_of(ty);
+    let is_arithmetic = matches!(
+        operation,
+        AtomicOp::FAdd | AtomicOp::FSub | AtomicOp::FMax | AtomicOp::FMin
+    );
+    let fits = if is_arithmetic {
+        ty.is_float_or_double()
+    } else {
+        // The size alone tells how wide a floating-point number is; an exchange does not care.
+        size <= LARGEST || operation == AtomicOp::Xchg
+    };
+    fits.then_some(operation)
+}
+
+/// Replaces the accesses.
+pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
+    for update in plan.expanded {
+        update.expand_atomic_update();
+    }
+    for function in plan.functions {
+        for access in shared_accesses(function) {
+            replace(module, access);
+        }
+    }
+}
+
+fn replace<'m>(module: &'m Module, access: Instruction<'m>) {
+    let address = access.address().expect("an access has an address");
+    match access.opcode() {
+        Opcode::LLVMLoad => {
+            let value = load(module, access, address, access.ty());
+            access.replace_all_uses_with(value);
+        }
+        Opcode::LLVMStore => store(module, access, address, access.operand(0)),
+        Opcode::LLVMAtomicRMW => {
+            let value = update(module, access, address);
+            access.replace_all_uses_with(value);
+        }
+        Opcode::LLVMAtomicCmpXchg => {
+            let value = compare_exchange(module, access, address);
+            access.replace_all_uses_with(value);
+        }
+        other => unreachable!("not an atomic access: {other:?}"),
+    }
+    access.erase();
+}
+
+fn size_of<'m>(module: &'m Module, ty: Type<'m>) -> (u64, Value<'m>) {
+    let size = module.store_size_of(ty);
+    (size, module.const_i32(size as i32))
+}
+
+fn load<'m>(
+    module: &'m Module,
+    at: Instruction<'m>,
+    address: Value<'m>,
+    ty: Type<'m>,
+) -> Value<'m> {
+    let (size, size_value) = size_of(module, ty);
+    let builder = Builder::before(module, at);
+    if size <= LARGEST {
+        let callee = declare(module, &f::okl_mpi_atomic_load);
+        let bits = builder.call(callee, &[address, size_value]);
+        return builder.from_bits(bits, ty);
+    }
+    let result = variable(module, at, ty);
+    let order = module.const_i32(SEQUENTIALLY_CONSISTENT);
+    let callee = declare(module, &f::okl_mpi_atomic_load_n);
+    builder.call(callee, &[module.const_i64(size as i64), address, result, order]);
+    builder.load(ty, result)
+}
+
+fn store<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>, value: Value<'m>) {
+    let (size, size_value) = size_of(module, value.ty());
+    let builder = Builder::before(module, at);
+    if size <= LARGEST {
+        let bits = builder.to_bits(value, 64);
+        let callee = declare(module, &f::okl_mpi_atomic_store);
+        builder.call(callee, &[address, bits, size_value]);
+        return;
+    }
+    let copy = variable(module, at, value.ty());
+    builder.store(value, copy);
+    let order = module.const_i32(SEQUENTIALLY_CONSISTENT);
+    let callee = declare(module, &f::okl_mpi_atomic_store_n);
+    builder.call(callee, &[module.const_i64(size as i64), address, copy, order]);
+}
+
+fn update<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>) -> Value<'m> {
+    let ty = at.ty();
+    let operation = operation(module, at).expect("others have been expanded");
+    let (size, size_value) = size_of(module, ty);
+    let builder = Builder::before(module, at);
+    if size <= LARGEST {
+        let bits = builder.to_bits(at.operand(1), 64);
+        let operation = module.const_i32(operation as i32);
+        let callee = declare(module, &f::okl_mpi_atomic_rmw);
+        let old = builder.call(callee, &[address, operation, bits, size_value]);
+        return builder.from_bits(old, ty);
+    }
+    let copy = variable(module, at, ty);
+    let result = variable(module, at, ty);
+    builder.store(at.operand(1), copy);
+    let order = module.const_i32(SEQUENTIALLY_CONSISTENT);
+    let callee = declare(module, &f::okl_mpi_atomic_exchange_n);
+    builder.call(callee, &[module.const_i64(size as i64), address, copy, result, order]);
+    builder.load(ty, result)
+}
+
+fn compare_exchange<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>) -> Value<'m> {
+    let (expected, desired) = (at.operand(1), at.operand(2));
+    let ty = expected.ty();
+    let (size, size_value) = size_of(module, ty);
+    let builder = Builder::before(module, at);
+    let (old, swapped) = if size <= LARGEST {
+        let expected_bits = builder.to_bits(expected, 64);
+        let desired_bits = builder.to_bits(desired, 64);
+        let callee = declare(module, &f::okl_mpi_atomic_cmpxchg);
+        let old = builder.call(callee, &[address, expected_bits, desired_bits, size_value]);
+        let swapped = builder.compare(old, expected_bits, false);
+        (builder.from_bits(old, ty), swapped)
+    } else {
+        let old = variable(module, at, ty);
+        let new = variable(module, at, ty);
+        builder.store(expected, old);
+        builder.store(desired, new);
+        let order = module.const_i32(SEQUENTIALLY_CONSISTENT);
+        let callee = declare(module, &f::okl_mpi_atomic_compare_exchange_n);
+        let size = module.const_i64(size as i64);
+        let status = builder.call(callee, &[size, address, old, new, order, order]);
+        (builder.load(ty, old), builder.compare(status, module.const_i32(0), true))
+    };
+    let pair = builder.insert(at.ty().poison(), old, 0);
+    builder.insert(pair, swapped, 1)
+}
+
+fn variable<'m>(module: &'m Module, at: Instruction<'m>, ty: Type<'m>) -> Value<'m> {
+    let align = module.align_of(ty).max(LARGEST as u32);
+    Builder::at_entry(module, at.function()).alloca(ty, align)
+}

@@ -1,0 +1,217 @@
+//! What the runtime is told of a module: the `ModuleTable` and everything it points to.
+
+use std::collections::HashSet;
+
+use okl_abi::{ABI_HASH, f, function_flags};
+
+use crate::analysis::call_graph::{CallGraph, is_address_taken, is_dissolvable, is_runtime_name};
+use crate::analysis::library::known;
+use crate::analysis::unsafe_sites::UnsafeSites;
+use crate::diagnostic::user_name;
+use crate::ir::ParallelLoop;
+use crate::llvm::{Builder, Function, Global, Linkage, Module, Value, Visibility, demangle};
+use crate::lower::mpi::constructors::{self, REGISTER};
+use crate::lower::mpi::globals::Shared;
+use crate::lower::mpi::thread_private::ThreadPrivate;
+use crate::lower::runtime_call::declare;
+
+/// The functions the table lists.
+pub struct Plan<'m> {
+    entries: Vec<Entry<'m>>,
+}
+
+/// A function and what it reaches before it reaches another entry. Functions that only this module
+/// can call have no entry: what they do counts as done by their callers, and taking their address
+/// would keep LLVM from inlining and specialising them.
+struct Entry<'m> {
+    function: Function<'m>,
+    name: String,
+    callees: Vec<(Function<'m>, String)>,
+    flags: i64,
+    /// Index of the first unsafe construct.
+    site: Option<usize>,
+}
+
+/// Summarises the functions.
+pub fn check<'m>(
+    functions: &[Function<'m>],
+    loops: &[ParallelLoop<'m>],
+    graph: &CallGraph<'m>,
+    sites: &UnsafeSites<'m>,
+) -> Plan<'m> {
+    let bodies: HashSet<_> = loops.iter().map(|one| one.body.function).collect();
+    let taken: HashSet<_> = functions
+        .iter()
+        .copied()
+        .filter(|function| is_address_taken(*function))
+        .collect();
+    let has_entry = |function: Function<'m>| {
+        let dropped_by_linker = function.is_local() && function.has_comdat();
+        let elsewhere = function.linkage() == Linkage::LLVMAvailableExternallyLinkage;
+        let needed = bodies.contains(&function)
+            || taken.contains(&function)
+            || !is_dissolvable(function);
+        needed && !dropped_by_linker && !elsewhere && !function.is_declaration()
+    };
+    let entries = functions
+        .iter()
+        .copied()
+        .filter(|function| has_entry(*function))
+        .map(|function| {
+            let reach = graph.reachable_through(function, |next| !has_entry(next));
+            let mut callees: Vec<(Function<'m>, String)> = Vec::new();
+            let mut calls_indirectly = false;
+            for inner in &reach {
+                let Some(node) = graph.node(*inner) else {
+                    continue;
+                };
+                calls_indirectly |= node.calls_indirectly;
+                for &callee in &node.mentions {
+                    let listed = callees.iter().any(|(listed, _)| *listed == callee);
+                    if !listed && (has_entry(callee) || is_unknown(callee)) {
+                        callees.push((callee, user_name(callee)));
+                    }
+                }
+            }
+            let mut flags = 0;
+            if taken.contains(&function) {
+                flags |= function_flags::ADDRESS_TAKEN;
+            }
+            if calls_indirectly {
+                flags |= function_flags::CALLS_INDIRECTLY;
+            }
+            Entry {
+                function,
+                name: user_name(function),
+                callees,
+                flags,
+                site: sites.first_in(&reach),
+            }
+        })
+        .collect();
+    Plan { entries }
+}
+
+/// Whether only the runtime can tell what a function does, from the tables of all modules.
+fn is_unknown(function: Function<'_>) -> bool {
+    let name = function.name();
+    let elsewhere = function.is_declaration()
+        || function.linkage() == Linkage::LLVMAvailableExternallyLinkage;
+    elsewhere
+        && known(&name).is_none()
+        && !is_runtime_name(&name)
+        && !name.starts_with("omp_")
+        && !name.starts_with("__atomic_")
+}
+
+/// What the other parts of the lowering contribute.
+pub struct Parts<'a, 'm> {
+    /// The `SharedSectionBounds`.
+    pub bounds: Value<'m>,
+    /// Shared variables.
+    pub shared: Vec<Shared<'m>>,
+    /// Variables that other objects define.
+    pub externs: Vec<Global<'m>>,
+    /// Variables of which each rank has a copy.
+    pub thread_privates: Vec<ThreadPrivate<'m>>,
+    /// Static constructors and destructors.
+    pub constructors: &'a constructors::Plan<'m>,
+    /// A `RegionDescriptor` for each fork.
+    pub regions: &'a [Global<'m>],
+    /// An `UnsafeSite` for each unsafe construct.
+    pub sites: &'a [Global<'m>],
+}
+
+/// Emits the table and the constructor that hands it over.
+pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Function<'m> {
+    let text = |text: &str| -> Value<'m> { *module.add_text("okl.text", text) };
+    let globals = parts.shared.iter().map(|shared| {
+        let name = demangle(&shared.variable.name());
+        module.const_struct(&[
+            *shared.variable,
+            module.const_i64(shared.size as i64),
+            text(&name),
+        ])
+    });
+    let globals = array(module, "okl.globals", globals.collect());
+    let externs = parts
+        .externs
+        .iter()
+        .map(|variable| module.const_struct(&[**variable, text(&demangle(&variable.name()))]));
+    let externs = array(module, "okl.externs", externs.collect());
+    let thread_privates = parts.thread_privates.iter().map(|private| {
+        module.const_struct(&[
+            *private.slot,
+            *private.image,
+            module.const_i64(private.size as i64),
+            module.const_i64(i64::from(private.align)),
+            text(&demangle(&private.name)),
+        ])
+    });
+    let thread_privates = array(module, "okl.thread_privates", thread_privates.collect());
+    let structors = |entries: &[constructors::Entry<'m>]| -> Vec<Value<'m>> {
+        entries
+            .iter()
+            .map(|entry| module.const_struct(&[module.const_i64(entry.priority), entry.function]))
+            .collect()
+    };
+    let constructors = array(module, "okl.constructors", structors(&parts.constructors.constructors));
+    let destructors = array(module, "okl.destructors", structors(&parts.constructors.destructors));
+    let functions = plan.entries.iter().map(|entry| function(module, entry, parts.sites));
+    let functions = array(module, "okl.functions", functions.collect());
+    let regions = array(module, "okl.regions", parts.regions.iter().map(|one| **one).collect());
+
+    let dso_handle = module.global("__dso_handle").unwrap_or_else(|| {
+        let handle =
+            module.add_global("__dso_handle", module.int(8), None, Linkage::LLVMExternalLinkage);
+        module.set_visibility(*handle, Visibility::LLVMHiddenVisibility);
+        handle
+    });
+    let mut fields = vec![
+        module.const_i64(ABI_HASH as i64),
+        *dso_handle,
+        text(&module.source_file()),
+        parts.bounds,
+    ];
+    for (array, count) in [
+        globals, externs, thread_privates, constructors, destructors, functions, regions,
+    ] {
+        fields.push(array);
+        fields.push(module.const_i64(count as i64));
+    }
+    assert!(fields.len() == okl_abi::ModuleTable::FIELDS.len());
+    let table = module.add_constant("okl.module", module.const_struct(&fields));
+
+    let ty = module.function_type(module.void(), &[]);
+    let register = module.add_function(REGISTER, ty, Linkage::LLVMInternalLinkage);
+    let builder = Builder::at_end(module, register.append_block(module));
+    builder.call(declare(module, &f::okl_mpi_register_v1), &[*table]);
+    builder.ret(None);
+    register
+}
+
+fn function<'m>(module: &'m Module, entry: &Entry<'m>, sites: &[Global<'m>]) -> Value<'m> {
+    let text = |text: &str| -> Value<'m> { *module.add_text("okl.text", text) };
+    let callees = entry.callees.iter().map(|(callee, _)| **callee).collect();
+    let names = entry.callees.iter().map(|(_, name)| text(name)).collect();
+    let (callees, count) = array(module, "okl.callees", callees);
+    let (names, _) = array(module, "okl.callee_names", names);
+    module.const_struct(&[
+        *entry.function,
+        text(&entry.name),
+        callees,
+        module.const_i64(count as i64),
+        names,
+        module.const_i64(entry.flags),
+        entry.site.map_or(module.pointer().zero(), |site| *sites[site]),
+    ])
+}
+
+/// An array as a constant of its own; null where it is empty.
+fn array<'m>(module: &'m Module, name: &str, values: Vec<Value<'m>>) -> (Value<'m>, usize) {
+    let Some(first) = values.first() else {
+        return (module.pointer().zero(), 0);
+    };
+    let value = module.const_array(first.ty(), &values);
+    (*module.add_constant(name, value), values.len())
+}

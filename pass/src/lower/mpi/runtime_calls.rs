@@ -1,0 +1,150 @@
+//! Calls of the OpenMP and C++ runtimes, which become calls of ours.
+
+use okl_abi::{RuntimeFn, f, replacement_of};
+
+use crate::analysis::combine::touches_only_items;
+use crate::diagnostic::{Declined, Site};
+use crate::llvm::{Builder, Call, Function, Module};
+use crate::lower::runtime_call::declare;
+use crate::recognise::openmp::FORKS;
+
+/// Reductions get one more argument than their originals.
+static REDUCTIONS: [(&str, RuntimeFn); 2] = [
+    ("__kmpc_reduce", f::okl_mpi_reduce),
+    ("__kmpc_reduce_nowait", f::okl_mpi_reduce_nowait),
+];
+
+/// Functions of other runtimes with the signature of their replacement.
+static RENAMED: [(&str, RuntimeFn); 6] = [
+    ("__cxa_guard_acquire", f::okl_mpi_guard_acquire),
+    ("__cxa_guard_release", f::okl_mpi_guard_release),
+    ("__cxa_guard_abort", f::okl_mpi_guard_abort),
+    ("__atomic_load", f::okl_mpi_atomic_load_n),
+    ("__atomic_store", f::okl_mpi_atomic_store_n),
+    ("__atomic_exchange", f::okl_mpi_atomic_exchange_n),
+];
+
+/// Same parameters as its replacement, but a result of one bit.
+const COMPARE_EXCHANGE: &str = "__atomic_compare_exchange";
+
+/// Functions of LLVM's `omp.h` that have no replacement. Other names that begin with `omp_` are the
+/// user's own.
+const UNSUPPORTED_API: &str = "omp_control_tool omp_in_explicit_task omp_get_device_allocator
+    omp_get_device_and_host_allocator omp_get_device_and_host_memspace omp_get_device_from_uid
+    omp_get_device_memspace omp_get_devices_all_allocator omp_get_devices_all_memspace
+    omp_get_devices_allocator omp_get_devices_and_host_allocator omp_get_devices_and_host_memspace
+    omp_get_devices_memspace omp_get_interop_int omp_get_interop_name omp_get_interop_ptr
+    omp_get_interop_rc_desc omp_get_interop_str omp_get_interop_type_desc omp_get_mapped_ptr
+    omp_get_memspace_num_resources omp_get_num_interop_properties omp_get_submemspace
+    omp_get_uid_from_device";
+
+/// The calls of a module.
+pub struct Plan<'m> {
+    renamed: Vec<(Function<'m>, &'static RuntimeFn)>,
+    reductions: Vec<(Call<'m>, &'static RuntimeFn, bool)>,
+    compare_exchanges: Vec<Call<'m>>,
+}
+
+/// Finds the calls; refuses those without a replacement.
+pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m> {
+    let mut plan = Plan {
+        renamed: Vec::new(),
+        reductions: Vec::new(),
+        compare_exchanges: Vec::new(),
+    };
+    for function in module.functions() {
+        let name = function.name();
+        let users = function.instruction_users();
+        let is_fork = FORKS.iter().any(|(fork, _)| *fork == name);
+        if !function.is_declaration() || users.is_empty() || is_fork {
+            continue;
+        }
+        if let Some((_, replacement)) = REDUCTIONS.iter().find(|(old, _)| *old == name) {
+            for call in calls(&name, function, refused) {
+                let deep = match call.argument(5).and_then(|combine| combine.as_function()) {
+                    Some(combine) => !touches_only_items(combine),
+                    None => true,
+                };
+                plan.reductions.push((call, replacement, deep));
+            }
+        } else if name == COMPARE_EXCHANGE {
+            plan.compare_exchanges.extend(calls(&name, function, refused));
+        } else if let Some(replacement) = same_signature(&name) {
+            plan.renamed.push((function, replacement));
+        } else if name.starts_with("__kmpc_") || is_unsupported_api(&name) {
+            refused.push(Declined {
+                site: Site::Instruction(users[0]),
+                reason: format!("{name} is not supported on MPI ranks"),
+            });
+        } else if name.starts_with("__tgt_") {
+            refused.push(Declined {
+                site: Site::Instruction(users[0]),
+                reason: format!("target regions ({name}) are not supported on MPI ranks"),
+            });
+        }
+    }
+    plan
+}
+
+fn same_signature(name: &str) -> Option<&'static RuntimeFn> {
+    RENAMED
+        .iter()
+        .find(|(old, _)| *old == name)
+        .map(|(_, new)| new)
+        .or_else(|| replacement_of(name))
+}
+
+fn is_unsupported_api(name: &str) -> bool {
+    // The second form is the Fortran one, whose arguments are addresses.
+    name.starts_with("omp_target_")
+        || UNSUPPORTED_API.split_whitespace().any(|known| known == name)
+        || name.strip_suffix('_').is_some_and(|c_name| replacement_of(c_name).is_some())
+}
+
+/// The direct calls of a function; any other use is refused.
+fn calls<'m>(
+    name: &str,
+    function: Function<'m>,
+    refused: &mut Vec<Declined<'m>>,
+) -> Vec<Call<'m>> {
+    let mut calls = Vec::new();
+    for user in function.instruction_users() {
+        match user.as_call().filter(|call| call.callee() == *function) {
+            Some(call) if call.invoke_targets().is_none() => calls.push(call),
+            _ => refused.push(Declined {
+                site: Site::Instruction(user),
+                reason: format!("this use of {name} is not understood"),
+            }),
+        }
+    }
+    calls
+}
+
+/// Replaces the calls.
+pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
+    for (old, replacement) in plan.renamed {
+        for user in old.instruction_users() {
+            // What is known of the old function (that it reads no memory, say) is not true of ours.
+            user.strip_call_attributes();
+        }
+        old.replace_all_uses_with(*declare(module, replacement));
+        old.erase_unused_declaration();
+    }
+    for (call, replacement, deep) in plan.reductions {
+        let mut arguments = call.arguments();
+        arguments.push(module.const_i32(i32::from(deep)));
+        let at = call.instruction();
+        let status = Builder::before(module, at).call(declare(module, replacement), &arguments);
+        at.replace_all_uses_with(status);
+        at.erase();
+    }
+    for call in plan.compare_exchanges {
+        let at = call.instruction();
+        let builder = Builder::before(module, at);
+        let callee = declare(module, &f::okl_mpi_atomic_compare_exchange_n);
+        let status = builder.call(callee, &call.arguments());
+        let swapped = builder.compare(status, module.const_i32(0), true);
+        at.replace_all_uses_with(builder.int_cast(swapped, at.ty()));
+        at.erase();
+    }
+}

@@ -1,0 +1,22 @@
+//! Runtime functions as a module declares them.
+
+use okl_abi::RuntimeFn;
+
+use crate::llvm::{Function, Linkage, Module};
+
+/// Runtime functions through which a user's exception or `longjmp` may pass.
+const MAY_UNWIND: [&str; 3] = ["okl_mpi_main", "okl_mpi_fork", "okl_mpi_fork_teams"];
+
+/// The declaration of a runtime function, added where the module lacks it.
+pub fn declare<'m>(module: &'m Module, function: &RuntimeFn) -> Function<'m> {
+    if let Some(declared) = module.function(function.name) {
+        return declared;
+    }
+    let parameters: Vec<_> = function.params.iter().map(|&ty| module.abi_type(ty)).collect();
+    let ty = module.function_type(module.abi_type(function.ret), &parameters);
+    let declared = module.add_function(function.name, ty, Linkage::LLVMExternalLinkage);
+    if !MAY_UNWIND.contains(&function.name) {
+        declared.set_attribute(module, "nounwind");
+    }
+    declared
+}

@@ -1,0 +1,58 @@
+//! The pass, read aloud: recognise the parallel loops, analyse the module around them, check that
+//! everything can be lowered, tell the user what cannot, lower the rest.
+
+use crate::diagnostic::{Declined, Site, report};
+use crate::llvm::{self, Module, Severity};
+use crate::lower::mpi;
+use crate::options::{Options, Target};
+use crate::recognise::openmp;
+
+/// Runs the pass on a module. True where the module was changed.
+pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: bool) -> bool {
+    let environment = std::env::var("OKL_TARGET").ok();
+    let options = match Options::read(parameters, target_flag, strict_flag, environment.as_deref())
+    {
+        Ok(options) => options,
+        Err(message) => {
+            module.diagnose(None, None, &message, Severity::Error);
+            return false;
+        }
+    };
+    match options.target {
+        Target::Cpu => false,
+        Target::Mpi => lower_to_mpi(module, options.strict),
+    }
+}
+
+fn lower_to_mpi(module: &Module, strict: bool) -> bool {
+    let (loops, mut refused) = openmp::recognise(module);
+    let plan = mpi::check(module, loops, &mut refused);
+    report_all(module, &refused, Severity::Error);
+
+    let declined = plan.declined();
+    let severity = if strict { Severity::Error } else { Severity::Warning };
+    report_all(module, &declined, severity);
+    if !refused.is_empty() || strict && !declined.is_empty() {
+        return false;
+    }
+    plan.remark();
+    mpi::emit(module, plan)
+}
+
+fn report_all(module: &Module, declined: &[Declined<'_>], severity: Severity) {
+    for one in declined {
+        report(module, one, severity);
+        if let Site::Instruction(at) = one.site {
+            at.remark("Declined", &one.reason, true);
+        }
+    }
+}
+
+/// Prints the parallel loops of a module: `-passes='print<okl-loops>'`.
+pub fn print_loops(module: &Module) {
+    let (loops, declined) = openmp::recognise(module);
+    for one in &loops {
+        llvm::print(&one.to_string());
+    }
+    report_all(module, &declined, Severity::Error);
+}

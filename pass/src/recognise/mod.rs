@@ -1,0 +1,3 @@
+//! Finding parallel loops, one module for each way of writing them.
+
+pub mod openmp;

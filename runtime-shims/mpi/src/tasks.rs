@@ -1,0 +1,667 @@
+//! Tasks: each runs at once, on the thread that creates it.
+//!
+//! Guarantee: an order that OpenMP allows. A task has run before its creator goes on, so siblings run
+//! in the order of their creation, which fulfils every dependence; reductions go straight into the
+//! original variable. Two things are left for later: the children of a chain of tasks so deep that the
+//! stack might not hold it, run before any construct that waits for them; and the completion of a
+//! detached task, which waits for its event. An event that is needed and not fulfilled stops the
+//! program, because no other thread will fulfil it.
+
+use std::ffi::c_void;
+
+use crate::{
+    api::source_of,
+    cell::ProgramCell,
+    mpi_job, report, team,
+};
+
+mod state;
+
+use state::{Creator, Dependence, Detached, Group, Item, Queued, Tasks, UnknownEvent, is_empty_taskloop};
+
+/// Compiled code of a task: `kmp_routine_entry_t`.
+type Routine = unsafe extern "C-unwind" fn(i32, *mut c_void) -> i32;
+/// Makes one taskloop task's record from another's: copies firstprivate objects, notes the last one.
+type Duplicate = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, i32);
+
+/// A bit of libomp's `kmp_tasking_flags_t`: private variables have destructors.
+const DESTRUCTORS: i32 = 1 << 3;
+
+/// The start of a task's record: libomp's `kmp_task_t`. Private variables follow, then the block
+/// `shareds` points to.
+#[repr(C)]
+struct Record {
+    shareds: *mut c_void,
+    routine: Routine,
+    part: i32,
+    /// The destructors of the private variables, where the flags say so.
+    destructors: Option<Routine>,
+    priority: i64,
+}
+
+/// What the runtime keeps in front of a record. The size is the alignment of the record.
+#[repr(C, align(64))]
+struct Header {
+    /// Bytes of the record and what belongs to it.
+    size: usize,
+    flags: i32,
+    /// Whether the routine is being called.
+    running: bool,
+    /// An untied task hands itself in again and returns, to go on at its next part.
+    resubmitted: bool,
+    /// The event its completion waits for; 0: none.
+    event: i64,
+}
+
+static TASKS: ProgramCell<Tasks> = ProgramCell::new(Tasks::new());
+
+/// # Safety
+/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`].
+unsafe fn header_of(task: *mut c_void) -> *mut Header {
+    // SAFETY: the header lies in front of the record.
+    unsafe { task.cast::<Header>().sub(1) }
+}
+
+fn allocate(size: usize) -> *mut c_void {
+    let block = size.checked_next_multiple_of(align_of::<Header>());
+    let block = block.and_then(|block| block.checked_add(size_of::<Header>()));
+    // SAFETY: the size is a multiple of the alignment.
+    let block = block.map(|size| unsafe { libc::aligned_alloc(align_of::<Header>(), size) });
+    let header = block.unwrap_or(std::ptr::null_mut()).cast::<Header>();
+    if header.is_null() {
+        report::fatal(&format!("no memory for a task of {size} bytes ({})", team::location()));
+    }
+    let contents =
+        Header { size, flags: 0, running: false, resubmitted: false, event: 0 };
+    // SAFETY: the block has room for a header and `size` bytes.
+    unsafe {
+        header.write(contents);
+        header.add(1).cast()
+    }
+}
+
+/// Frees a complete task, its private objects first.
+///
+/// # Safety
+/// `task` is a record that nothing uses any more.
+unsafe fn dispose(gtid: i32, task: *mut c_void) {
+    // SAFETY: a record with its header.
+    unsafe {
+        let header = header_of(task);
+        if (*header).flags & DESTRUCTORS != 0
+            && let Some(destructors) = (*task.cast::<Record>()).destructors
+        {
+            destructors(gtid, task);
+        }
+        libc::free(header.cast());
+    }
+}
+
+/// A list of dependences of the program.
+///
+/// # Safety
+/// `list` points to `count` entries.
+unsafe fn dependences(count: i32, list: *mut c_void) -> Vec<Dependence> {
+    if count <= 0 || list.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the caller's array.
+    unsafe { std::slice::from_raw_parts(list.cast::<Dependence>(), count as usize) }.to_vec()
+}
+
+/// Stops the program where something waits for an event.
+fn event_missing(place: &str, construct: &str) -> ! {
+    report::fatal(&format!(
+        "{place}: {construct} waits for a detached task whose event is not fulfilled; each task runs on \
+         the thread that creates it, so no other thread can fulfil the event in the meantime"
+    ))
+}
+
+/// Runs a task, or puts it off where the stack is deep.
+///
+/// # Safety
+/// As [`okl_mpi_kmpc_omp_task_with_deps`].
+unsafe fn submit(
+    ident: *mut c_void,
+    gtid: i32,
+    task: *mut c_void,
+    dependences: Vec<Dependence>,
+) {
+    // SAFETY: a record with its header.
+    let header = unsafe { &mut *header_of(task) };
+    if header.running {
+        header.resubmitted = true;
+        return;
+    }
+    let level = team::level();
+    let creator = TASKS.with(|tasks| tasks.creator(level));
+    if TASKS.with(|tasks| tasks.is_too_deep(creator)) {
+        let queued = Queued { gtid, task, creator, dependences };
+        TASKS.with(|tasks| tasks.queue.push_back(queued));
+        return;
+    }
+    if !dependences.is_empty()
+        && TASKS.with(|tasks| tasks.depends_on_event(creator, &dependences))
+    {
+        // SAFETY: the caller's `ident_t`.
+        event_missing(&unsafe { source_of(ident) }, "a task with this dependence");
+    }
+    // SAFETY: the caller hands the record over.
+    unsafe { run(gtid, task, creator, dependences) };
+}
+
+/// Runs a task and all its parts, and frees it unless it waits for an event.
+///
+/// # Safety
+/// `task` is a record whose routine is not being called.
+unsafe fn run(gtid: i32, task: *mut c_void, creator: Creator, dependences: Vec<Dependence>) {
+    // SAFETY: as for this function.
+    unsafe {
+        begin(task, creator);
+        call(gtid, task);
+        if TASKS.with(|tasks| tasks.has_room_for_queue()) {
+            run_queue();
+        }
+        end(gtid, task, dependences);
+    }
+}
+
+/// # Safety
+/// As [`run`].
+unsafe fn begin(task: *mut c_void, creator: Creator) {
+    let (level, icv) = (team::level(), team::icv(|icv| *icv));
+    // SAFETY: a record with its header.
+    let header = unsafe { &mut *header_of(task) };
+    header.running = true;
+    let flags = header.flags;
+    TASKS.with(|tasks| tasks.begin(level, flags, creator, icv));
+}
+
+/// Calls the routine once, and again as long as the task hands itself in again.
+///
+/// # Safety
+/// As [`run`], after [`begin`].
+unsafe fn call(gtid: i32, task: *mut c_void) {
+    // SAFETY: the record and its header stay until the task ends.
+    unsafe {
+        let (header, record) = (header_of(task), task.cast::<Record>());
+        loop {
+            (*header).resubmitted = false;
+            ((*record).routine)(gtid, task);
+            if !(*header).resubmitted {
+                return;
+            }
+        }
+    }
+}
+
+/// Ends the innermost task. Whether it is complete.
+///
+/// # Safety
+/// `task` is the innermost task; after this the record belongs to its event or is gone.
+unsafe fn end(gtid: i32, task: *mut c_void, dependences: Vec<Dependence>) -> bool {
+    // SAFETY: a record with its header.
+    let event = unsafe {
+        let header = &mut *header_of(task);
+        header.running = false;
+        header.event
+    };
+    let (frame, complete) = TASKS.with(|tasks| tasks.end(event, dependences));
+    if complete {
+        // SAFETY: the body has run and no event is open. Destructors still belong to the task.
+        unsafe { dispose(gtid, task) };
+    }
+    team::icv(|icv| *icv = frame.icv);
+    complete
+}
+
+/// Runs the tasks that were put off, in the order of their creation, and those they put off.
+fn run_queue() {
+    while let Some(next) = TASKS.with(|tasks| tasks.queue.pop_front()) {
+        let Queued { gtid, task, creator, dependences } = next;
+        if TASKS.with(|tasks| tasks.depends_on_event(creator, &dependences)) {
+            event_missing(team::location(), "a task with a dependence");
+        }
+        // SAFETY: the queue holds records that have not run.
+        unsafe { run(gtid, task, creator, dependences) };
+    }
+}
+
+/// Completes the tasks of this thread before a barrier or the end of a region.
+pub(crate) fn complete_all() {
+    run_queue();
+    let level = team::level();
+    if TASKS.with(|tasks| tasks.waiting().any(|done| done.creator.level == level)) {
+        event_missing(team::location(), "a barrier, or the end of the parallel region,");
+    }
+}
+
+/// `__kmpc_omp_task_alloc`.
+///
+/// # Safety
+/// `entry` is the task's routine.
+pub(crate) unsafe fn okl_mpi_kmpc_omp_task_alloc(
+    _ident: *mut c_void,
+    _gtid: i32,
+    flags: i32,
+    task_size: i64,
+    shareds_size: i64,
+    entry: *mut c_void,
+) -> *mut c_void {
+    const SHAREDS_ALIGNMENT: usize = 16;
+    let (task_size, shareds_size) = (task_size as usize, shareds_size as usize);
+    let shareds_offset = task_size.max(size_of::<Record>()).next_multiple_of(SHAREDS_ALIGNMENT);
+    let task = allocate(shareds_offset.saturating_add(shareds_size));
+    // SAFETY: the block has room for the record and, behind it, the shareds; `entry` is a routine.
+    unsafe {
+        (*header_of(task)).flags = flags;
+        let shareds = if shareds_size > 0 {
+            task.byte_add(shareds_offset)
+        } else {
+            std::ptr::null_mut()
+        };
+        let routine = std::mem::transmute::<*mut c_void, Routine>(entry);
+        let record = Record { shareds, routine, part: 0, destructors: None, priority: 0 };
+        task.cast::<Record>().write(record);
+    }
+    task
+}
+
+/// `__kmpc_omp_task`.
+///
+/// # Safety
+/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`].
+pub(crate) unsafe fn okl_mpi_kmpc_omp_task(
+    ident: *mut c_void,
+    gtid: i32,
+    task: *mut c_void,
+) -> i32 {
+    // SAFETY: the caller hands the record over.
+    unsafe { submit(ident, gtid, task, Vec::new()) };
+    0
+}
+
+/// `__kmpc_omp_task_with_deps`.
+///
+/// # Safety
+/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`]; the lists have the lengths given.
+pub(crate) unsafe fn okl_mpi_kmpc_omp_task_with_deps(
+    ident: *mut c_void,
+    gtid: i32,
+    task: *mut c_void,
+    count: i32,
+    deps: *mut c_void,
+    noalias_count: i32,
+    noalias_deps: *mut c_void,
+) -> i32 {
+    // SAFETY: the caller's lists and record.
+    unsafe {
+        let mut all = dependences(count, deps);
+        all.extend(dependences(noalias_count, noalias_deps));
+        submit(ident, gtid, task, all);
+    }
+    0
+}
+
+/// `__kmpc_omp_task_begin_if0`: the program calls the routine itself.
+///
+/// # Safety
+/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`].
+pub(crate) unsafe fn okl_mpi_kmpc_omp_task_begin_if0(
+    _ident: *mut c_void,
+    _gtid: i32,
+    task: *mut c_void,
+) {
+    let level = team::level();
+    let creator = TASKS.with(|tasks| tasks.creator(level));
+    // SAFETY: the caller's record.
+    unsafe { begin(task, creator) };
+}
+
+/// `__kmpc_omp_task_complete_if0`.
+///
+/// # Safety
+/// `task` is the innermost task, begun by [`okl_mpi_kmpc_omp_task_begin_if0`].
+pub(crate) unsafe fn okl_mpi_kmpc_omp_task_complete_if0(
+    ident: *mut c_void,
+    gtid: i32,
+    task: *mut c_void,
+) {
+    // SAFETY: the caller's record and `ident_t`.
+    unsafe {
+        if (*header_of(task)).resubmitted {
+            call(gtid, task);
+        }
+        if !end(gtid, task, Vec::new()) {
+            event_missing(&source_of(ident), "the creator of an undeferred task");
+        }
+    }
+}
+
+/// Waits until no event stands before a task with these dependences.
+///
+/// # Safety
+/// The lists have the lengths given.
+unsafe fn wait_for_dependences(ident: *mut c_void, lists: [(i32, *mut c_void); 2]) {
+    run_queue();
+    let level = team::level();
+    for (count, list) in lists {
+        // SAFETY: the caller's lists and `ident_t`.
+        unsafe {
+            let list = dependences(count, list);
+            if TASKS.with(|tasks| tasks.depends_on_event(tasks.creator(level), &list)) {
+                event_missing(&source_of(ident), "a construct with this dependence");
+            }
+        }
+    }
+}
+
+/// `__kmpc_omp_wait_deps`.
+///
+/// # Safety
+/// The lists have the lengths given.
+pub(crate) unsafe fn okl_mpi_kmpc_omp_wait_deps(
+    ident: *mut c_void,
+    _gtid: i32,
+    count: i32,
+    deps: *mut c_void,
+    noalias_count: i32,
+    noalias_deps: *mut c_void,
+) {
+    // SAFETY: the caller's lists.
+    unsafe { wait_for_dependences(ident, [(count, deps), (noalias_count, noalias_deps)]) };
+}
+
+/// `__kmpc_omp_taskwait_deps_51`.
+///
+/// # Safety
+/// The lists have the lengths given.
+#[allow(clippy::too_many_arguments)]
+pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait_deps_51(
+    ident: *mut c_void,
+    _gtid: i32,
+    count: i32,
+    deps: *mut c_void,
+    noalias_count: i32,
+    noalias_deps: *mut c_void,
+    _no_wait: i32,
+) {
+    // SAFETY: the caller's lists.
+    unsafe { wait_for_dependences(ident, [(count, deps), (noalias_count, noalias_deps)]) };
+}
+
+/// `__kmpc_omp_taskwait`.
+///
+/// # Safety
+/// `ident` points to an `ident_t` or nowhere.
+pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait(ident: *mut c_void, _gtid: i32) -> i32 {
+    run_queue();
+    let level = team::level();
+    let waits = TASKS.with(|tasks| {
+        let creator = tasks.creator(level);
+        tasks.waiting().any(|done| done.creator == creator)
+    });
+    if waits {
+        // SAFETY: the caller's `ident_t`.
+        event_missing(&unsafe { source_of(ident) }, "taskwait");
+    }
+    0
+}
+
+/// `__kmpc_omp_taskyield`.
+pub(crate) fn okl_mpi_kmpc_omp_taskyield(_ident: *mut c_void, _gtid: i32, _end_part: i32) -> i32 {
+    0
+}
+
+/// `__kmpc_taskgroup`.
+pub(crate) fn okl_mpi_kmpc_taskgroup(_ident: *mut c_void, _gtid: i32) {
+    TASKS.with(|tasks| {
+        let id = tasks.number();
+        tasks.groups.push(Group { id, first_task: id, items: Vec::new() });
+    });
+}
+
+/// `__kmpc_end_taskgroup`.
+///
+/// # Safety
+/// `ident` points to an `ident_t` or nowhere.
+pub(crate) unsafe fn okl_mpi_kmpc_end_taskgroup(ident: *mut c_void, _gtid: i32) {
+    run_queue();
+    let waits = TASKS.with(|tasks| {
+        let group = tasks.groups.pop().expect("a taskgroup ends that began");
+        tasks.waiting().any(|done| done.id > group.first_task)
+    });
+    if waits {
+        // SAFETY: the caller's `ident_t`.
+        event_missing(&unsafe { source_of(ident) }, "the end of a taskgroup");
+    }
+}
+
+/// `__kmpc_taskloop`: one task for the whole loop.
+///
+/// # Safety
+/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`]; `lower` and `upper` point to its bounds, in the
+/// record; `duplicate` is a [`Duplicate`] or null.
+#[allow(clippy::too_many_arguments)]
+pub(crate) unsafe fn okl_mpi_kmpc_taskloop(
+    ident: *mut c_void,
+    gtid: i32,
+    task: *mut c_void,
+    _if_value: i32,
+    lower: *mut c_void,
+    upper: *mut c_void,
+    stride: i64,
+    no_group: i32,
+    _schedule: i32,
+    _grain_size: i64,
+    duplicate: *mut c_void,
+) {
+    // SAFETY: the caller's record and bounds.
+    unsafe {
+        if no_group == 0 {
+            okl_mpi_kmpc_taskgroup(ident, gtid);
+        }
+        let (lower, upper) = (*lower.cast::<u64>(), *upper.cast::<u64>());
+        if !is_empty_taskloop(lower, upper, stride) {
+            let copy = copy_of(task);
+            if !duplicate.is_null() {
+                let duplicate = std::mem::transmute::<*mut c_void, Duplicate>(duplicate);
+                duplicate(copy, task, 1);
+            }
+            submit(ident, gtid, copy, Vec::new());
+        }
+        dispose(gtid, task);
+        if no_group == 0 {
+            okl_mpi_kmpc_end_taskgroup(ident, gtid);
+        }
+    }
+}
+
+/// `__kmpc_taskloop_5`.
+///
+/// # Safety
+/// As [`okl_mpi_kmpc_taskloop`].
+#[allow(clippy::too_many_arguments)]
+pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
+    ident: *mut c_void,
+    gtid: i32,
+    task: *mut c_void,
+    if_value: i32,
+    lower: *mut c_void,
+    upper: *mut c_void,
+    stride: i64,
+    no_group: i32,
+    schedule: i32,
+    grain_size: i64,
+    _modifier: i32,
+    duplicate: *mut c_void,
+) {
+    // SAFETY: the caller's arguments.
+    unsafe {
+        okl_mpi_kmpc_taskloop(
+            ident, gtid, task, if_value, lower, upper, stride, no_group, schedule, grain_size,
+            duplicate,
+        );
+    }
+}
+
+/// A second record with the contents of a first.
+///
+/// # Safety
+/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`].
+unsafe fn copy_of(task: *mut c_void) -> *mut c_void {
+    // SAFETY: both blocks have `size` bytes; the shareds lie at the same place in both.
+    unsafe {
+        let header = header_of(task);
+        let copy = allocate((*header).size);
+        (*header_of(copy)).flags = (*header).flags;
+        copy.cast::<u8>().copy_from_nonoverlapping(task.cast::<u8>(), (*header).size);
+        let shareds = (*task.cast::<Record>()).shareds;
+        if !shareds.is_null() {
+            let offset = shareds.byte_offset_from(task);
+            (*copy.cast::<Record>()).shareds = copy.byte_offset(offset);
+        }
+        copy
+    }
+}
+
+/// `__kmpc_taskred_init`: the group to name when a task asks for its items.
+///
+/// # Safety
+/// `data` points to `items` descriptions.
+pub(crate) unsafe fn okl_mpi_kmpc_taskred_init(
+    _gtid: i32,
+    items: i32,
+    data: *mut c_void,
+) -> *mut c_void {
+    /// libomp's `kmp_taskred_input_t`.
+    #[repr(C)]
+    struct Description {
+        shared: usize,
+        original: usize,
+        size: usize,
+        initialise: usize,
+        finish: usize,
+        combine: usize,
+        flags: u32,
+    }
+    // SAFETY: the caller's array.
+    let list: &[Description] = match items {
+        ..=0 => &[],
+        // SAFETY: the caller's array.
+        _ => unsafe { std::slice::from_raw_parts(data.cast(), items as usize) },
+    };
+    let item = |item: &Description| Item {
+        shared: item.shared,
+        original: if item.original == 0 { item.shared } else { item.original },
+        size: item.size,
+    };
+    let new: Vec<Item> = list.iter().map(item).collect();
+    TASKS.with(|tasks| {
+        let group = tasks.groups.last_mut().expect("a task reduction belongs to a taskgroup");
+        group.items.extend(new);
+        std::ptr::without_provenance_mut(group.id as usize)
+    })
+}
+
+/// `__kmpc_taskred_modifier_init`: `reduction(task, ...)` of a parallel or worksharing construct.
+///
+/// # Safety
+/// As [`okl_mpi_kmpc_taskred_init`].
+pub(crate) unsafe fn okl_mpi_kmpc_taskred_modifier_init(
+    ident: *mut c_void,
+    gtid: i32,
+    _worksharing: i32,
+    items: i32,
+    data: *mut c_void,
+) -> *mut c_void {
+    okl_mpi_kmpc_taskgroup(ident, gtid);
+    // SAFETY: the caller's array.
+    unsafe { okl_mpi_kmpc_taskred_init(gtid, items, data) }
+}
+
+/// `__kmpc_task_reduction_get_th_data`: where a task reduces into. Tasks of a group run one after the
+/// other, so that is the variable itself.
+pub(crate) fn okl_mpi_kmpc_task_reduction_get_th_data(
+    _gtid: i32,
+    group: *mut c_void,
+    item: *mut c_void,
+) -> *mut c_void {
+    let found = TASKS.with(|tasks| tasks.reduction_item(group.addr() as u64, item.addr()));
+    item.with_addr(found)
+}
+
+/// `__kmpc_task_reduction_modifier_fini`.
+///
+/// # Safety
+/// `ident` points to an `ident_t` or nowhere.
+pub(crate) unsafe fn okl_mpi_kmpc_task_reduction_modifier_fini(
+    ident: *mut c_void,
+    gtid: i32,
+    _worksharing: i32,
+) {
+    // SAFETY: the caller's `ident_t`.
+    unsafe { okl_mpi_kmpc_end_taskgroup(ident, gtid) };
+}
+
+/// `__kmpc_omp_reg_task_with_affinity`: a hint.
+pub(crate) fn okl_mpi_kmpc_omp_reg_task_with_affinity(
+    _ident: *mut c_void,
+    _gtid: i32,
+    _task: *mut c_void,
+    _count: i32,
+    _list: *mut c_void,
+) -> i32 {
+    0
+}
+
+/// The bits of an event that number it; the rank stands above them.
+const EVENT_BITS: u32 = 40;
+
+/// `__kmpc_task_allow_completion_event`: the event of a task with a `detach` clause.
+///
+/// # Safety
+/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`] and has not run.
+pub(crate) unsafe fn okl_mpi_kmpc_task_allow_completion_event(
+    _ident: *mut c_void,
+    gtid: i32,
+    task: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: a record with its header.
+    let header = unsafe { &mut *header_of(task) };
+    if header.event == 0 {
+        let rank = i64::from(mpi_job::rank()) + 1;
+        header.event = TASKS.with(|tasks| {
+            let event = rank << EVENT_BITS | tasks.number() as i64;
+            tasks.detached.push(Detached { event, gtid, task, fulfilled: false, done: None });
+            event
+        });
+    }
+    std::ptr::without_provenance_mut(header.event as usize)
+}
+
+/// `omp_fulfill_event`.
+pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
+    match TASKS.with(|tasks| tasks.fulfill(event)) {
+        Ok(None) => {}
+        // SAFETY: the body has run, and this was what the task's completion waited for.
+        Ok(Some((gtid, task))) => unsafe { dispose(gtid, task) },
+        Err(UnknownEvent) => {
+            let owner = (event >> EVENT_BITS) - 1;
+            let message = if owner == i64::from(mpi_job::rank()) {
+                "the event is fulfilled already".to_owned()
+            } else if (0..i64::from(team::ranks())).contains(&owner) {
+                format!("the event belongs to a task of rank {owner}, and only that rank can fulfil it")
+            } else {
+                format!("{event:#x} is no event")
+            };
+            report::fatal(&format!("omp_fulfill_event ({}): {message}", team::location()));
+        }
+    }
+}
+
+/// `omp_in_final`.
+pub(crate) fn okl_mpi_omp_in_final() -> i32 {
+    let level = team::level();
+    TASKS.with(|tasks| tasks.creator(level).is_final.into())
+}

@@ -1,0 +1,498 @@
+//! Differential run tests: the same program with and without the plugin prints the same.
+//!
+//! A test is a .c or .cpp file, or a folder that holds a `main.c` or `main.cpp` and other sources;
+//! sources in its subfolder `part` become a shared library that the program links. The main file
+//! carries the directives (see [`crate::directives`]).
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::compare::difference;
+use crate::directives::{self, Directives, Threads};
+use crate::jobs::{self, Outcome, Tally};
+use crate::lines::short_name;
+use crate::process::{self, End, Finished};
+use crate::tools::{self, Tools};
+use crate::{Common, Launch};
+
+const COMPILE_LIMIT: Duration = Duration::from_secs(180);
+/// What the compiler says when a region is not distributed.
+const TEAM_OF_ONE: &str = "runs as a team of one";
+
+/// A program with what its comment says about running it.
+pub(crate) struct Program {
+    /// Main file of the test.
+    main: PathBuf,
+    /// All sources of the executable, the main file among them.
+    sources: Vec<PathBuf>,
+    /// Sources of the shared library, if there are any.
+    part: Vec<PathBuf>,
+    directives: Directives,
+}
+
+/// The two builds of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Build {
+    OpenMp,
+    Okl,
+}
+
+impl Build {
+    fn name(self) -> &'static str {
+        match self {
+            Build::OpenMp => "openmp",
+            Build::Okl => "okl",
+        }
+    }
+}
+
+/// Where and how programs are built and run.
+pub(crate) struct Setting<'a> {
+    tools: Tools,
+    launch: &'a Launch,
+    keep: bool,
+    reference_only: bool,
+}
+
+/// Runs every test below `paths`.
+pub(crate) fn run(
+    paths: &[PathBuf],
+    common: &Common,
+    launch: &Launch,
+    reference_only: bool,
+) -> Result<Tally, String> {
+    let mut mains = Vec::new();
+    for path in paths {
+        let at = |error: std::io::Error| format!("{}: {error}", path.display());
+        let path = path.canonicalize().map_err(at)?;
+        collect(&path, &mut mains).map_err(at)?;
+    }
+    mains.sort();
+    let wanted = common.filter.as_deref().unwrap_or("");
+    mains.retain(|main| main.to_string_lossy().contains(wanted));
+    let setting = Setting::new(common, launch, reference_only)?;
+    Ok(jobs::run_all(
+        &mains,
+        common.jobs,
+        |main| short_name(main),
+        |main| match setting.test_file(main) {
+            Ok(outcome) => outcome,
+            Err(why) => Outcome::Failed(why),
+        },
+    ))
+}
+
+/// Finds the main files of the tests at or below `path`.
+fn collect(path: &Path, mains: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if path.is_file() {
+        mains.push(path.to_owned());
+        return Ok(());
+    }
+    if let Some(main) = main_file(path) {
+        mains.push(main);
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        let entry = entry?.path();
+        if entry.is_dir() {
+            collect(&entry, mains)?;
+        } else if tools::is_source(&entry) {
+            mains.push(entry);
+        }
+    }
+    Ok(())
+}
+
+/// `main.c` or `main.cpp` of a folder that is one test.
+fn main_file(folder: &Path) -> Option<PathBuf> {
+    ["main.c", "main.cpp"]
+        .iter()
+        .map(|name| folder.join(name))
+        .find(|main| main.is_file())
+}
+
+/// The C and C++ files in `folder`, which may be missing.
+fn sources_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut sources = Vec::new();
+    if folder.is_dir() {
+        let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
+        for entry in entries {
+            let path = entry.map_err(|error| error.to_string())?.path();
+            if tools::is_source(&path) {
+                sources.push(path);
+            }
+        }
+    }
+    sources.sort();
+    Ok(sources)
+}
+
+impl Program {
+    fn load(main: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(main).map_err(|error| error.to_string())?;
+        let folder = main.parent().ok_or("no folder")?;
+        let is_folder = main_file(folder).is_some_and(|file| file == main);
+        let (sources, part) = if is_folder {
+            (sources_in(folder)?, sources_in(&folder.join("part"))?)
+        } else {
+            (vec![main.to_owned()], Vec::new())
+        };
+        Ok(Self {
+            main: main.to_owned(),
+            sources,
+            part,
+            directives: directives::parse(&text)?,
+        })
+    }
+}
+
+impl<'a> Setting<'a> {
+    pub(crate) fn new(
+        common: &Common,
+        launch: &'a Launch,
+        reference_only: bool,
+    ) -> Result<Self, String> {
+        let tools = Tools::find(common)?;
+        if !reference_only {
+            tools.require_libraries()?;
+        }
+        Ok(Self {
+            tools,
+            launch,
+            keep: common.keep,
+            reference_only,
+        })
+    }
+
+    /// The test whose main file is `main`.
+    pub(crate) fn test_file(&self, main: &Path) -> Result<Outcome, String> {
+        self.test(&Program::load(main)?)
+    }
+
+    /// Builds and runs `program` in every way its directives ask for.
+    fn test(&self, program: &Program) -> Result<Outcome, String> {
+        for skip in &program.directives.skip_with {
+            if self.launch.environment.contains(skip) {
+                return Ok(Outcome::Skipped(format!("with {}={}", skip.0, skip.1)));
+            }
+        }
+        let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        if self.keep {
+            folder.disable_cleanup(true);
+        }
+        let mut failures = Vec::new();
+        let levels = match self.launch.opt.as_slice() {
+            [] => &program.directives.opt,
+            given => given,
+        };
+        for opt in levels {
+            let folder = folder.path().join(opt.trim_start_matches('-'));
+            let failure = if self.reference_only {
+                self.check_reference(program, opt, &folder)
+            } else {
+                self.compare_builds(program, opt, &folder)
+            };
+            failures.extend(failure.err().map(|why| format!("{opt}: {why}")));
+        }
+        if failures.is_empty() {
+            return Ok(Outcome::Passed);
+        }
+        if self.keep {
+            failures.push(format!("kept: {}", folder.path().display()));
+        }
+        Ok(Outcome::Failed(failures.join("\n")))
+    }
+
+    fn rank_counts<'p>(&'p self, program: &'p Program) -> &'p [u32] {
+        match self.launch.ranks.as_slice() {
+            [] => &program.directives.ranks,
+            given => given,
+        }
+    }
+
+    /// The OpenMP build against the okl build at every rank count.
+    fn compare_builds(&self, program: &Program, opt: &str, folder: &Path) -> Result<(), String> {
+        let okl = self.build(program, opt, Build::Okl, folder)?;
+        let expected_file = match &program.directives.reference {
+            Some(name) => {
+                let path = program.main.with_file_name(name);
+                Some(fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?)
+            }
+            None => None,
+        };
+        let openmp = match expected_file {
+            Some(_) => None,
+            None => Some(self.build(program, opt, Build::OpenMp, folder)?),
+        };
+        // With a fixed number of threads one reference run serves all rank counts.
+        let mut references: HashMap<u32, String> = HashMap::new();
+        let mut failed = Vec::new();
+        let mut first = String::new();
+        for &ranks in self.rank_counts(program) {
+            let threads = match program.directives.threads {
+                Threads::Ranks => ranks.max(1),
+                Threads::Fixed(threads) => threads,
+                Threads::Any => 1,
+            };
+            let expected = match (&expected_file, &openmp) {
+                (Some(text), _) => text,
+                (None, Some(executable)) => {
+                    if let Entry::Vacant(entry) = references.entry(threads) {
+                        let finished =
+                            self.launch(program, executable, Build::OpenMp, threads, folder)?;
+                        check_end(&finished, program.directives.exit)
+                            .map_err(|why| format!("OpenMP, {threads} threads: {why}"))?;
+                        entry.insert(finished.stdout);
+                    }
+                    &references[&threads]
+                }
+                (None, None) => return Err("no reference".to_owned()),
+            };
+            let finished = self.launch(program, &okl, Build::Okl, ranks, folder)?;
+            if let Err(why) = check_run(&finished, expected, &program.directives) {
+                if failed.is_empty() {
+                    first = why;
+                }
+                failed.push(ranks.to_string());
+                // A program that hangs once hangs again: do not spend minutes on it.
+                if matches!(finished.end, End::TimedOut(_)) {
+                    break;
+                }
+            }
+        }
+        if failed.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("fails on {} ranks\n{first}", failed.join(", ")))
+        }
+    }
+
+    /// The OpenMP build alone: it ends as expected and prints the same twice at each team size, or
+    /// at all team sizes where the test says so.
+    fn check_reference(&self, program: &Program, opt: &str, folder: &Path) -> Result<(), String> {
+        if program.directives.reference.is_some() {
+            return Ok(());
+        }
+        let openmp = self.build(program, opt, Build::OpenMp, folder)?;
+        let mut first: Option<String> = None;
+        for &ranks in self.rank_counts(program) {
+            let threads = match program.directives.threads {
+                Threads::Ranks | Threads::Any => ranks.max(1),
+                Threads::Fixed(threads) => threads,
+            };
+            if program.directives.threads != Threads::Any {
+                first = None;
+            }
+            for _ in 0..2 {
+                let finished = self.launch(program, &openmp, Build::OpenMp, threads, folder)?;
+                let problem = check_end(&finished, program.directives.exit).err();
+                let expected = first.get_or_insert_with(|| finished.stdout.clone());
+                let change = difference(expected, &finished.stdout, program.directives.compare);
+                if let Some(why) = problem.or(change) {
+                    return Err(format!("{threads} threads: {why}"));
+                }
+                if finished.stdout.is_empty() {
+                    return Err(format!("{threads} threads: prints nothing"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds `program` and returns the executable.
+    fn build(
+        &self,
+        program: &Program,
+        opt: &str,
+        build: Build,
+        folder: &Path,
+    ) -> Result<PathBuf, String> {
+        let folder = folder.join(build.name());
+        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let cxx = |files: &[PathBuf]| files.iter().any(|file| tools::is_cxx(file));
+        let mut said = String::new();
+        let mut libraries = Vec::new();
+        if !program.part.is_empty() {
+            let objects = self.compile(program, &program.part, opt, build, &folder, &mut said)?;
+            let mut link = self.tools.compiler(cxx(&program.part));
+            link.args([opt, "-fopenmp", "-shared", "-o", "libpart.so"]);
+            link.args(objects).args(self.runtime(build));
+            compile_step(&mut link, &folder, &mut said)?;
+            libraries.extend(["-L.".to_owned(), "-lpart".to_owned()]);
+            libraries.push(format!("-Wl,-rpath,{}", folder.display()));
+        }
+        let objects = self.compile(program, &program.sources, opt, build, &folder, &mut said)?;
+        let mut link = self.tools.compiler(cxx(&program.sources));
+        link.args([opt, "-fopenmp", "-o", "program"]).args(objects);
+        link.args(libraries).args(self.runtime(build)).arg("-lm");
+        if build == Build::OpenMp {
+            link.args(&program.directives.openmp_libs);
+        }
+        compile_step(&mut link, &folder, &mut said)?;
+        if build == Build::Okl {
+            check_warnings(&said, &program.directives.warns)?;
+        }
+        Ok(folder.join("program"))
+    }
+
+    fn runtime(&self, build: Build) -> Vec<String> {
+        let dir = self.tools.runtime_dir.display();
+        match build {
+            Build::OpenMp => Vec::new(),
+            Build::Okl => vec![
+                format!("-L{dir}"),
+                "-lokl_mpi".to_owned(),
+                format!("-Wl,-rpath,{dir}"),
+            ],
+        }
+    }
+
+    /// Compiles `sources` one by one and returns the objects.
+    fn compile(
+        &self,
+        program: &Program,
+        sources: &[PathBuf],
+        opt: &str,
+        build: Build,
+        folder: &Path,
+        said: &mut String,
+    ) -> Result<Vec<String>, String> {
+        let mut objects = Vec::new();
+        for source in sources {
+            let name = source.file_name().unwrap_or_default().to_string_lossy();
+            // Sources of the shared library may share names with those of the program.
+            let in_part = program.part.contains(source);
+            let object = format!("{}{name}.o", if in_part { "part-" } else { "" });
+            let mut compile = self.tools.compiler(tools::is_cxx(source));
+            compile.args([opt, "-fopenmp"]);
+            if in_part {
+                compile.arg("-fPIC");
+            }
+            let plain = program.directives.untranslated.iter().any(|u| *u == name);
+            if build == Build::Okl && !plain {
+                compile.arg(format!("-fpass-plugin={}", self.tools.plugin.display()));
+                compile.args(["-mllvm", "-okl-target=mpi"]);
+            }
+            compile.args(&program.directives.flags);
+            compile.arg("-c").arg(source).args(["-o", &object]);
+            compile_step(&mut compile, folder, said)?;
+            objects.push(object);
+        }
+        Ok(objects)
+    }
+
+    /// Runs a build in an empty folder of its own; `size` is the number of threads or ranks.
+    fn launch(
+        &self,
+        program: &Program,
+        executable: &Path,
+        build: Build,
+        size: u32,
+        folder: &Path,
+    ) -> Result<Finished, String> {
+        let cwd = tempfile::tempdir_in(folder).map_err(|error| error.to_string())?;
+        let mut command = match build {
+            Build::Okl if size > 0 => {
+                let mut command = Command::new("mpirun");
+                command.args([
+                    "--allow-run-as-root",
+                    "--oversubscribe",
+                    "--bind-to",
+                    "none",
+                ]);
+                command.args(["-n", &size.to_string()]).arg(executable);
+                command
+            }
+            Build::Okl | Build::OpenMp => Command::new(executable),
+        };
+        command.args(&program.directives.args);
+        match build {
+            Build::OpenMp => {
+                command.env("OMP_NUM_THREADS", size.to_string());
+                // Several tests share the cores: waiting threads must not spin.
+                command.env("OMP_WAIT_POLICY", "passive");
+            }
+            Build::Okl => {
+                command.env_remove("OMP_NUM_THREADS");
+                command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+                command.envs(self.launch.environment.iter().cloned());
+            }
+        }
+        command.envs(program.directives.env.iter().cloned());
+        process::run(
+            &mut command,
+            cwd.path(),
+            &program.directives.stdin,
+            self.launch.timeout,
+        )
+    }
+}
+
+fn compile_step(command: &mut Command, folder: &Path, said: &mut String) -> Result<(), String> {
+    let finished = process::run(command, folder, "", COMPILE_LIMIT)?;
+    said.push_str(&finished.stderr);
+    if finished.end == End::Exit(0) {
+        return Ok(());
+    }
+    let line = process::command_line(command);
+    Err(format!(
+        "{}: {line}\n{}",
+        finished.end,
+        tail(&finished.stderr, 20)
+    ))
+}
+
+/// Every expected warning was given, and no region was declined without one.
+fn check_warnings(said: &str, expected: &[String]) -> Result<(), String> {
+    for text in expected {
+        if !said.contains(text.as_str()) {
+            return Err(format!("no warning '{text}'; the compiler said:\n{said}"));
+        }
+    }
+    let unexpected = said.lines().find(|line| {
+        line.contains(TEAM_OF_ONE) && !expected.iter().any(|text| line.contains(text))
+    });
+    match unexpected {
+        Some(line) => Err(format!("unexpected: {line}")),
+        None => Ok(()),
+    }
+}
+
+fn check_end(finished: &Finished, exit: i32) -> Result<(), String> {
+    if finished.end == End::Exit(exit) {
+        return Ok(());
+    }
+    Err(format!(
+        "{} instead of exit code {exit}\n{}",
+        finished.end,
+        tail(&finished.stderr, 12)
+    ))
+}
+
+fn check_run(finished: &Finished, expected: &str, asked: &Directives) -> Result<(), String> {
+    check_end(finished, asked.exit)?;
+    if let Some(diff) = difference(expected, &finished.stdout, asked.compare) {
+        return Err(format!("{diff}\n{}", tail(&finished.stderr, 6)));
+    }
+    match asked
+        .stderr
+        .iter()
+        .find(|text| !finished.stderr.contains(text.as_str()))
+    {
+        Some(text) => Err(format!(
+            "stderr lacks '{text}'\n{}",
+            tail(&finished.stderr, 12)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The last `count` lines.
+fn tail(text: &str, count: usize) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}

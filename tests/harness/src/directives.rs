@@ -1,0 +1,171 @@
+//! The directives of a run test: `// key: value` lines in the comment that opens its main file.
+//!
+//! | directive | meaning |
+//! |---|---|
+//! | `ranks: 1 2 3 4` | rank counts (default 1 2 3 4); 0 starts the program without mpirun |
+//! | `opt: -O0 -O2` | optimisation levels (default -O0 -O2) |
+//! | `flags: ...` | more compiler flags, for both builds |
+//! | `threads: ranks` | OpenMP threads of the reference: `ranks` (default), a number, or `any`: the output does not depend on it |
+//! | `compare: exact` | `exact` (default), `tolerance 1e-9` (numbers token by token), `sorted` (lines) |
+//! | `expect-exit: N` | exit code of both programs (default 0) |
+//! | `expect-stderr: text` | okl's stderr must contain it |
+//! | `warns: text` | the okl compiler must print it; without one, no region may run as a team of one |
+//! | `reference: FILE` | expected output, beside the main file, instead of an OpenMP run |
+//! | `env: A=B` | a variable for both programs |
+//! | `args: ...` | arguments, split at spaces |
+//! | `stdin: text` | standard input, with `\n` for a line end |
+//! | `openmp-libs: ...` | what only the OpenMP build needs to link |
+//! | `untranslated: FILE` | a source compiled without the plugin |
+//! | `skip-with: A=B` | skipped when run with `--environment A=B` |
+
+/// Everything the comment of a test says.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Directives {
+    pub(crate) ranks: Vec<u32>,
+    pub(crate) opt: Vec<String>,
+    pub(crate) flags: Vec<String>,
+    pub(crate) threads: Threads,
+    pub(crate) compare: Comparison,
+    pub(crate) exit: i32,
+    pub(crate) stderr: Vec<String>,
+    pub(crate) warns: Vec<String>,
+    pub(crate) reference: Option<String>,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) args: Vec<String>,
+    pub(crate) stdin: String,
+    pub(crate) openmp_libs: Vec<String>,
+    pub(crate) untranslated: Vec<String>,
+    pub(crate) skip_with: Vec<(String, String)>,
+}
+
+/// Number of OpenMP threads of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// As many as the okl run has ranks.
+    Ranks,
+    /// Always this many.
+    Fixed(u32),
+    /// One; the output is the same with any other number.
+    Any,
+}
+
+/// What "the same output" means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Comparison {
+    /// Byte for byte.
+    Exact,
+    /// Byte for byte after sorting the lines.
+    Sorted,
+    /// Numbers within a relative tolerance, other words exactly.
+    Tolerance(f64),
+}
+
+impl Default for Directives {
+    fn default() -> Self {
+        Self {
+            ranks: vec![1, 2, 3, 4],
+            opt: vec!["-O0".to_owned(), "-O2".to_owned()],
+            flags: Vec::new(),
+            threads: Threads::Ranks,
+            compare: Comparison::Exact,
+            exit: 0,
+            stderr: Vec::new(),
+            warns: Vec::new(),
+            reference: None,
+            env: Vec::new(),
+            args: Vec::new(),
+            stdin: String::new(),
+            openmp_libs: Vec::new(),
+            untranslated: Vec::new(),
+            skip_with: Vec::new(),
+        }
+    }
+}
+
+/// Reads the directives of `source`; an unknown one is an error.
+pub(crate) fn parse(source: &str) -> Result<Directives, String> {
+    let mut found = Directives::default();
+    let comment = source.lines().map_while(|line| line.strip_prefix("//"));
+    for line in comment {
+        let Some((key, value)) = line.trim().split_once(':') else {
+            continue;
+        };
+        if key.is_empty() || !key.chars().all(|c| c.is_ascii_lowercase() || c == '-') {
+            continue;
+        }
+        let value = value.trim();
+        let wrong = || format!("directive {key}: cannot read '{value}'");
+        let words = || value.split_whitespace().map(str::to_owned);
+        match key {
+            "ranks" => {
+                found.ranks = words()
+                    .map(|word| word.parse().map_err(|_| wrong()))
+                    .collect::<Result<_, _>>()?;
+            }
+            "opt" => found.opt = words().collect(),
+            "flags" => found.flags.extend(words()),
+            "threads" => {
+                found.threads = match value {
+                    "ranks" => Threads::Ranks,
+                    "any" => Threads::Any,
+                    number => Threads::Fixed(number.parse().map_err(|_| wrong())?),
+                }
+            }
+            "compare" => {
+                found.compare = match value.split_once(' ') {
+                    None if value == "exact" => Comparison::Exact,
+                    None if value == "sorted" => Comparison::Sorted,
+                    Some(("tolerance", limit)) => {
+                        Comparison::Tolerance(limit.parse().map_err(|_| wrong())?)
+                    }
+                    _ => return Err(wrong()),
+                }
+            }
+            "expect-exit" => found.exit = value.parse().map_err(|_| wrong())?,
+            "expect-stderr" => found.stderr.push(value.to_owned()),
+            "warns" => found.warns.push(value.to_owned()),
+            "reference" => found.reference = Some(value.to_owned()),
+            "env" => found.env.push(pair(value).ok_or_else(wrong)?),
+            "args" => found.args = words().collect(),
+            "stdin" => found.stdin = value.replace("\\n", "\n"),
+            "openmp-libs" => found.openmp_libs.extend(words()),
+            "untranslated" => found.untranslated.extend(words()),
+            "skip-with" => found.skip_with.push(pair(value).ok_or_else(wrong)?),
+            _ => return Err(format!("unknown directive '{key}'")),
+        }
+    }
+    if found.ranks.is_empty() || found.opt.is_empty() {
+        return Err("no rank count or no optimisation level".to_owned());
+    }
+    Ok(found)
+}
+
+fn pair(value: &str) -> Option<(String, String)> {
+    let (name, value) = value.split_once('=')?;
+    Some((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_opening_comment_only() {
+        let found = parse(
+            "// Guards against: prose with a colon.\n// ranks: 2 4\n// compare: tolerance 1e-3\n\
+             // stdin: a\\nb\nint x;\n// opt: -O3\n",
+        )
+        .unwrap();
+        assert_eq!(found.ranks, [2, 4]);
+        assert_eq!(found.compare, Comparison::Tolerance(1e-3));
+        assert_eq!(found.stdin, "a\nb");
+        assert_eq!(found.opt, ["-O0", "-O2"]);
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        assert!(parse("// rank: 1\n").is_err());
+        assert!(parse("// ranks: one\n").is_err());
+        assert!(parse("// compare: roughly\n").is_err());
+    }
+}

@@ -1,0 +1,201 @@
+//! RUN-line tests, for the compiler side.
+//!
+//! Every .ll, .c and .cpp file below the given folders is a test and must hold at least one `RUN:`
+//! line. A RUN line is one bash command with `pipefail`; `%s` is the file, `%S` its folder, `%t` a
+//! path of the test's own, `%plugin` the plugin and `%runtime-dir` the folder of the runtime. A
+//! FileCheck whose file holds none of its check lines is a failure.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::Common;
+use crate::jobs::{self, Outcome, Tally};
+use crate::process::{self, End};
+use crate::tools::{self, Tools};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Runs every test below `paths`.
+pub(crate) fn run(paths: &[PathBuf], common: &Common) -> Result<Tally, String> {
+    let tools = Tools::find(common)?;
+    tools.require_libraries()?;
+    let mut tests = Vec::new();
+    for path in paths {
+        let path = path
+            .canonicalize()
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        collect(&path, &mut tests).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    tests.retain(|test| {
+        let wanted = common.filter.as_deref().unwrap_or("");
+        test.to_string_lossy().contains(wanted)
+    });
+    tests.sort();
+    Ok(jobs::run_all(
+        &tests,
+        common.jobs,
+        |test| short_name(test),
+        |test| match check(test, &tools, common.keep) {
+            Ok(()) => Outcome::Passed,
+            Err(why) => Outcome::Failed(why),
+        },
+    ))
+}
+
+fn collect(path: &Path, tests: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            collect(&entry?.path(), tests)?;
+        }
+    } else if tools::is_source(path) || path.extension().is_some_and(|e| e == "ll") {
+        tests.push(path.to_owned());
+    }
+    Ok(())
+}
+
+/// The path relative to the current folder where it lies below it.
+pub(crate) fn short_name(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
+
+fn check(test: &Path, tools: &Tools, keep: bool) -> Result<(), String> {
+    let text = fs::read_to_string(test).map_err(|error| error.to_string())?;
+    let commands = run_lines(&text)?;
+    let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    if keep {
+        folder.disable_cleanup(true);
+    }
+    let show = |path: &Path| path.display().to_string();
+    for command in commands {
+        // The longer names first: %s is a prefix of none, but %S, %t and %s are single letters.
+        let line = command
+            .replace("%plugin", &show(&tools.plugin))
+            .replace("%runtime-dir", &show(&tools.runtime_dir))
+            .replace("%S", &show(test.parent().unwrap_or(test)))
+            .replace("%s", &show(test))
+            .replace("%t", &show(&folder.path().join("t")));
+        require_checks(&line)?;
+        let finished = process::run(
+            Command::new("bash")
+                .args(["-o", "pipefail", "-c", &line])
+                .env("PATH", tools.path()),
+            folder.path(),
+            "",
+            LIMIT,
+        )?;
+        if finished.end != End::Exit(0) {
+            let kept = if keep {
+                format!("\nkept: {}", show(folder.path()))
+            } else {
+                String::new()
+            };
+            return Err(format!(
+                "RUN: {line}\n{}\n{}{}{kept}",
+                finished.end, finished.stdout, finished.stderr
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The commands of a test, lines that end in a backslash joined.
+fn run_lines(text: &str) -> Result<Vec<String>, String> {
+    let mut commands: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        let Some((_, rest)) = line.split_once("RUN:") else {
+            continue;
+        };
+        let rest = rest.trim();
+        let (part, continues) = match rest.strip_suffix('\\') {
+            Some(part) => (part, true),
+            None => (rest, false),
+        };
+        match commands.last_mut() {
+            Some(last) if open => last.push_str(part),
+            _ => commands.push(part.to_owned()),
+        }
+        open = continues;
+    }
+    if commands.is_empty() {
+        return Err("no RUN line".to_owned());
+    }
+    if open {
+        return Err("the last RUN line ends in a backslash".to_owned());
+    }
+    Ok(commands)
+}
+
+/// Every FileCheck of a RUN line must have something to check for each of its prefixes.
+fn require_checks(line: &str) -> Result<(), String> {
+    for part in line.split(['|', ';', '&']) {
+        let mut words = part.split_whitespace();
+        if !words.any(|word| word == "FileCheck" || word.ends_with("/FileCheck")) {
+            continue;
+        }
+        let mut prefixes = Vec::new();
+        let mut file = None;
+        for word in words.take_while(|word| !word.starts_with(['<', '>'])) {
+            if let Some(list) = word.split_once("check-prefix").map(|(_, rest)| rest) {
+                let names = list.split_once('=').map_or("", |(_, names)| names);
+                prefixes.extend(names.split(',').map(str::to_owned));
+            } else if !word.starts_with('-') && file.is_none() {
+                file = Some(word);
+            }
+        }
+        if prefixes.is_empty() {
+            prefixes.push("CHECK".to_owned());
+        }
+        let file = file.ok_or_else(|| format!("FileCheck without a file: {part}"))?;
+        // A file that an earlier RUN line writes is FileCheck's own business.
+        let Ok(text) = fs::read_to_string(file) else {
+            continue;
+        };
+        for prefix in prefixes {
+            let has_check = text.match_indices(prefix.as_str()).any(|(at, _)| {
+                let rest = &text[at + prefix.len()..];
+                let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-{}".contains(c)));
+                end.is_some_and(|end| rest[end..].starts_with(':'))
+            });
+            if !has_check {
+                return Err(format!("{file} has no {prefix} line"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins_continued_lines() {
+        let text = "; RUN: a \\\n; RUN: | b\n// RUN: c\n";
+        assert_eq!(run_lines(text).unwrap(), ["a | b", "c"]);
+        assert!(run_lines("nothing").is_err());
+        assert!(run_lines("; RUN: a \\").is_err());
+    }
+
+    #[test]
+    fn finds_missing_checks() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x.ll");
+        fs::write(
+            &file,
+            "; CHECK-LABEL: x\n; RUN: FileCheck\n; OTHER-SAME{LITERAL}: y",
+        )
+        .unwrap();
+        let file = file.display();
+        assert!(require_checks(&format!("opt x | FileCheck {file}")).is_ok());
+        assert!(require_checks(&format!("FileCheck --check-prefix=OTHER {file}")).is_ok());
+        assert!(require_checks(&format!("FileCheck --check-prefix=NONE {file}")).is_err());
+        assert!(require_checks("opt x | FileCheck").is_err());
+    }
+}

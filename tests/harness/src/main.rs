@@ -1,0 +1,161 @@
+//! The test runner of okl: `lines` runs RUN lines, `run` compares okl builds of small programs with
+//! their OpenMP builds, `random` does the same with generated programs.
+//!
+//! The last line printed is `N passed, N failed, N skipped`; the exit status is 0 only when nothing
+//! failed and something passed.
+
+mod compare;
+mod differential;
+mod directives;
+mod jobs;
+mod lines;
+mod process;
+mod random;
+mod tools;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Runs okl's tests.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    mode: Mode,
+}
+
+#[derive(Subcommand)]
+enum Mode {
+    /// Runs the `RUN:` lines of every .ll, .c and .cpp file below the folders.
+    Lines {
+        /// Folders or single files.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Compares the okl build of every program below the folders with its OpenMP build.
+    Run {
+        /// Folders or single files.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        launch: Launch,
+        /// Checks the tests themselves: plain OpenMP builds only, every result twice.
+        #[arg(long)]
+        reference_only: bool,
+    },
+    /// Compares okl and OpenMP builds of random race-free programs.
+    Random {
+        /// How many programs.
+        #[arg(long, default_value_t = 20)]
+        count: u64,
+        /// Seed of the first program; the next ones take the numbers that follow.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Prints the program of the seed and stops.
+        #[arg(long)]
+        print: bool,
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        launch: Launch,
+        /// Checks the generator itself: plain OpenMP builds only.
+        #[arg(long)]
+        reference_only: bool,
+    },
+}
+
+/// Options of every mode.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// Folder with libokl_pass.so and libokl_mpi.so [default: the folder of this program].
+    #[arg(long)]
+    build_dir: Option<PathBuf>,
+    /// Only tests whose path contains this text.
+    #[arg(long)]
+    filter: Option<String>,
+    /// Tests at the same time [default: number of cores].
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Keeps the working folders and prints where they are.
+    #[arg(long)]
+    keep: bool,
+}
+
+/// How okl programs are started.
+#[derive(Args)]
+pub(crate) struct Launch {
+    /// Sets a variable for the runs of okl programs; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    environment: Vec<(String, String)>,
+    /// Rank counts to use instead of those the tests ask for.
+    #[arg(long, value_delimiter = ',')]
+    ranks: Vec<u32>,
+    /// Optimisation levels to use instead of those the tests ask for, such as -O3.
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
+    opt: Vec<String>,
+    /// Seconds one run may take.
+    #[arg(long, default_value = "30", value_parser = seconds)]
+    timeout: Duration,
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: u64 = text.parse().map_err(|_| "expected whole seconds")?;
+    Ok(Duration::from_secs(seconds))
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().mode {
+        Mode::Lines { paths, common } => lines::run(&paths, &common),
+        Mode::Run {
+            paths,
+            common,
+            launch,
+            reference_only,
+        } => differential::run(&paths, &common, &launch, reference_only),
+        Mode::Random {
+            count: _,
+            seed,
+            print: true,
+            ..
+        } => {
+            print!("{}", random::program(seed));
+            return ExitCode::SUCCESS;
+        }
+        Mode::Random {
+            count,
+            seed,
+            print: false,
+            common,
+            launch,
+            reference_only,
+        } => random::run(seed..seed + count, &common, &launch, reference_only),
+    };
+    match result {
+        Ok(tally) => {
+            println!("{tally}");
+            if tally.is_success() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+        Err(message) => {
+            eprintln!("okl-tests: {message}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Parallel regions and the statements in them.
+
+use super::generator::{Accumulator, Generator};
+use super::objects::{Object, Shape, Type};
+use super::phase::{Protection, STDOUT, Use};
+use super::tasks::tasks;
+use super::worksharing::{
+    barrier, doacross_loop, extras, head, iteration, ordered_loop, paired_loops,
+    reduction_operator, schedule, sections, whole_object, worksharing_loop,
+};
+
+/// A parallel region in `main` or in a function of its own.
+pub(crate) fn region(g: &mut Generator) {
+    g.phase.barrier();
+    g.atoms.clear();
+    if g.random.chance(40) {
+        let (parameters, arguments) = g.local_parameters();
+        let name = g.function(&parameters, body_with_sums);
+        g.line(format!("{name}({arguments});"));
+    } else {
+        g.line("{");
+        body_with_sums(g);
+        g.line("}");
+    }
+    g.phase.barrier();
+}
+
+/// The region between the declaration and the use of a few stack variables it reduces into.
+fn body_with_sums(g: &mut Generator) {
+    let mut accumulators = Vec::new();
+    for _ in 0..g.random.between(0, 3) {
+        let element = Type::random(&mut g.random);
+        let scalar = Object {
+            name: g.name("sum"),
+            element,
+            shape: Shape::Scalar,
+            len: 1,
+        };
+        let operator = reduction_operator(g, &scalar);
+        let start = g.random.between(0, 9);
+        g.line(format!("{} {} = {start};", element.name(), scalar.name));
+        accumulators.push(Accumulator {
+            name: scalar.name,
+            element,
+            operator,
+        });
+    }
+    let mut clauses = String::new();
+    for Accumulator { name, operator, .. } in &accumulators {
+        clauses.push_str(&format!(" reduction({operator}: {name})"));
+    }
+    region_clauses(g, &mut clauses);
+    g.accumulators = accumulators;
+    if g.random.chance(20) {
+        worksharing_loop(g, "parallel for", &clauses);
+    } else {
+        g.line(format!("#pragma omp parallel{clauses}"));
+        g.line("{");
+        for _ in 0..g.random.between(1, 5) {
+            statement(g, 0);
+        }
+        g.line("}");
+    }
+    g.phase.barrier();
+    g.visible = (0..g.objects.len()).collect();
+    g.atoms.clear();
+    for accumulator in std::mem::take(&mut g.accumulators) {
+        g.line(format!(
+            "printf(\"{0} %lu\\n\", (u64){0});",
+            accumulator.name
+        ));
+    }
+}
+
+fn region_clauses(g: &mut Generator, clauses: &mut String) {
+    if g.random.chance(25) {
+        clauses.push_str(&format!(" num_threads({})", g.random.between(1, 5)));
+    }
+    if g.random.chance(10) {
+        let condition = g.value(1);
+        clauses.push_str(&format!(" if({condition} & 1)"));
+    }
+    if g.random.chance(30) {
+        let scalars: Vec<_> = g
+            .visible
+            .iter()
+            .copied()
+            .filter(|&object| g.objects[object].is_scalar())
+            .collect();
+        if !scalars.is_empty() {
+            // In the region its name means the private copy, so nothing else may use it there.
+            let scalar = scalars[g.random.between(0, scalars.len() - 1)];
+            let name = g.objects[scalar].name.clone();
+            g.visible.retain(|&object| object != scalar);
+            clauses.push_str(&format!(" firstprivate({name})"));
+            g.atoms.push(format!("(u64){name}"));
+        }
+    }
+    if g.random.chance(20) {
+        let value = g.random.between(1, 1000);
+        g.line(format!("copied_in = {value};"));
+        clauses.push_str(" copyin(copied_in)");
+        g.atoms.push("copied_in".to_owned());
+    }
+}
+
+/// One statement that every thread of the team reaches.
+fn statement(g: &mut Generator, depth: usize) {
+    let deep = depth >= 2;
+    match g.random.between(0, 24) {
+        0..=6 => worksharing_loop(g, "for", ""),
+        7 => sections(g),
+        8 | 9 => one_thread(g),
+        10 => by_thread_number(g),
+        11 => private_sum(g),
+        12 => threadprivate_sum(g),
+        13 => barrier(g),
+        14 | 15 => tasks(g),
+        16 => ordered_loop(g),
+        17 => doacross_loop(g),
+        18 => paired_loops(g),
+        19 if !deep => repeated(g, depth),
+        20 if !deep => conditional(g, depth),
+        21 if !deep && !g.in_orphan => orphan(g, depth),
+        22 => sweeps(g),
+        23 => copyprivate(g),
+        _ => {
+            g.line("#pragma omp flush");
+            g.line("if (omp_get_thread_num() >= omp_get_num_threads() || omp_get_level() > 9) abort();");
+        }
+    }
+}
+
+/// `single` or `master`, which may also print.
+fn one_thread(g: &mut Generator) {
+    let construct = g
+        .random
+        .pick(&["single", "single nowait", "master", "masked"]);
+    g.line(format!("#pragma omp {construct}"));
+    g.line("{");
+    whole_object(g);
+    if g.random.chance(40) && g.phase.may_write(STDOUT) {
+        g.phase.note(STDOUT, Use::Written);
+        let value = g.value(1);
+        g.line(format!("printf(\"%lx\\n\", (u64)({value}));"));
+    }
+    g.line("}");
+    if construct == "single" {
+        g.phase.barrier();
+    }
+}
+
+/// Iterations dealt out by hand, in blocks or round robin.
+fn by_thread_number(g: &mut Generator) {
+    let Some(target) = g.take_for_writing(|object| !object.is_scalar()) else {
+        return barrier(g);
+    };
+    let object = g.objects[target].clone();
+    let (i, len) = (g.name("i"), object.len);
+    g.line("{");
+    g.line("u64 me = omp_get_thread_num(), team = omp_get_num_threads();");
+    if g.random.chance(50) {
+        g.line(format!(
+            "for (u64 {i} = {len} * me / team; {i} < {len} * (me + 1) / team; {i}++) {{"
+        ));
+    } else {
+        g.line(format!("for (u64 {i} = me; {i} < {len}; {i} += team) {{"));
+    }
+    g.atoms.push(i.clone());
+    // A nested region would change the meaning of the thread number, but not its value here.
+    iteration(g, &object, &i);
+    g.atoms.pop();
+    g.line("}");
+    g.line("}");
+    if g.random.chance(60) {
+        barrier(g);
+    }
+}
+
+/// A sum each thread keeps on its stack and adds to a shared one in the end.
+fn private_sum(g: &mut Generator) {
+    add_up(g, |g| {
+        let name = g.name("mine");
+        g.line(format!("u64 {name} = 0;"));
+        name
+    });
+}
+
+/// The same with a threadprivate variable.
+fn threadprivate_sum(g: &mut Generator) {
+    add_up(g, |g| {
+        g.line("collected = 0;");
+        "collected".to_owned()
+    });
+}
+
+fn add_up(g: &mut Generator, declare: impl FnOnce(&mut Generator) -> String) {
+    let by_critical = g.random.chance(50);
+    let by = if by_critical {
+        Protection::Critical
+    } else {
+        Protection::Atomic
+    };
+    g.line("{");
+    let name = declare(g);
+    let count = g.random.between(1, 500);
+    let schedule = schedule(g);
+    g.line(format!("#pragma omp for nowait{schedule}"));
+    let (head, number) = head(g, count);
+    g.line(head);
+    g.atoms.push(number);
+    let value = g.value(3);
+    g.line(format!("{name} += {value};"));
+    extras(g, count);
+    g.atoms.pop();
+    g.line("}");
+    let sums = g.visible.iter().copied().find(|&object| {
+        let unsigned = g.objects[object].element.updates().contains(&"-");
+        unsigned && g.phase.may_update(object, "+", by)
+    });
+    if let Some(sum) = sums {
+        let operator = "+";
+        let protection = by;
+        g.phase.note(
+            sum,
+            Use::Updated {
+                operator,
+                protection,
+            },
+        );
+        let object = g.objects[sum].clone();
+        let place = g.random.between(0, object.len - 1).to_string();
+        if by_critical {
+            g.line(format!("#pragma omp critical(of_{})", object.name));
+        } else {
+            g.line("#pragma omp atomic");
+        }
+        g.line(format!("{} += {name};", object.at(&place)));
+    }
+    g.line("}");
+}
+
+/// Statements in a sequential loop that all threads run together.
+fn repeated(g: &mut Generator, depth: usize) {
+    let t = g.name("t");
+    let times = g.random.between(1, 3);
+    // What the last statement does must not meet the first one of the next round.
+    if !g.phase.is_empty() {
+        barrier(g);
+    }
+    g.line(format!("for (u64 {t} = 0; {t} < {times}; {t}++) {{"));
+    let atoms = g.atoms.len();
+    g.atoms.push(t);
+    for _ in 0..g.random.between(1, 3) {
+        statement(g, depth + 1);
+    }
+    g.atoms.truncate(atoms);
+    barrier(g);
+    g.line("}");
+}
+
+/// Statements under a condition that is the same on every thread.
+fn conditional(g: &mut Generator, depth: usize) {
+    // The condition must not change while slower threads still read it.
+    barrier(g);
+    let condition = g.value(2);
+    g.line(format!("if ({condition} & 3) {{"));
+    barrier(g);
+    let atoms = g.atoms.len();
+    for _ in 0..g.random.between(1, 3) {
+        statement(g, depth + 1);
+    }
+    g.atoms.truncate(atoms);
+    g.line("}");
+    barrier(g);
+}
+
+/// Statements in a function of their own, which serial code may call as well.
+fn orphan(g: &mut Generator, depth: usize) {
+    barrier(g);
+    let visible = g.visible.clone();
+    let atoms = std::mem::take(&mut g.atoms);
+    let accumulators = std::mem::take(&mut g.accumulators);
+    g.visible.retain(|&object| !g.objects[object].is_local());
+    g.in_orphan = true;
+    let name = g.function("void", |g| {
+        for _ in 0..g.random.between(1, 3) {
+            statement(g, depth + 1);
+        }
+    });
+    g.in_orphan = false;
+    g.visible = visible;
+    g.atoms = atoms;
+    g.accumulators = accumulators;
+    g.orphans.push(name.clone());
+    for _ in 0..g.random.between(1, 2) {
+        g.line(format!("{name}();"));
+        barrier(g);
+    }
+}
+
+/// A stencil over two arrays whose pointers one thread swaps after each sweep.
+fn sweeps(g: &mut Generator) {
+    let Some(first) = g.take_for_writing(|o| o.shape == Shape::Heap && o.len > 3) else {
+        return worksharing_loop(g, "for", "");
+    };
+    let object = g.objects[first].clone();
+    let (name, ty, len) = (&object.name, object.element.name(), object.len);
+    let (other, i) = (g.name("other"), g.name("i"));
+    barrier(g);
+    // The second array: allocated by one thread, known to all, freed by one thread.
+    g.line("{");
+    g.line(format!("{ty} *{other};"));
+    g.line(format!("#pragma omp single copyprivate({other})"));
+    g.line(format!("{other} = malloc({len} * sizeof *{other});"));
+    let times = g.random.between(1, 4);
+    g.line(format!("for (int t = 0; t < {times}; t++) {{"));
+    let schedule = schedule(g);
+    g.line(format!("#pragma omp for{schedule}"));
+    g.line(format!("for (u64 {i} = 0; {i} < {len}; {i}++) {{"));
+    let sum = format!(
+        "(u64){name}[{i}] * 2 + (u64){name}[({i} + 1) % {len}] + (u64){name}[({i} + {}) % {len}]",
+        len - 1
+    );
+    g.line(format!("{other}[{i}] = {};", object.element.stored(&sum)));
+    g.line("}");
+    g.line(format!("{ty} *old = {name};"));
+    barrier(g);
+    g.line("#pragma omp single");
+    g.line(format!("{name} = {other};"));
+    g.line(format!("{other} = old;"));
+    g.line("}");
+    g.line("#pragma omp single");
+    g.line(format!("free({other});"));
+    g.line("}");
+    g.phase.barrier();
+}
+
+/// A value one thread computes and gives to all.
+fn copyprivate(g: &mut Generator) {
+    let name = g.name("told");
+    let value = g.value(2);
+    g.line(format!("u64 {name} = 0;"));
+    g.line(format!("#pragma omp single copyprivate({name})"));
+    g.line(format!("{name} = {value};"));
+    g.phase.barrier();
+    g.atoms.push(name);
+}

@@ -1,0 +1,81 @@
+//! Where the compiler, the plugin and the runtime are.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Common;
+
+/// Paths every mode needs.
+pub(crate) struct Tools {
+    /// LLVM 22's programs, among them FileCheck.
+    llvm_bin: PathBuf,
+    /// `libokl_pass.so`.
+    pub(crate) plugin: PathBuf,
+    /// Folder of `libokl_mpi.so`.
+    pub(crate) runtime_dir: PathBuf,
+}
+
+impl Tools {
+    /// Finds LLVM through llvm-config-22 and our libraries in `--build-dir`.
+    pub(crate) fn find(common: &Common) -> Result<Self, String> {
+        let output = Command::new("llvm-config-22")
+            .arg("--bindir")
+            .output()
+            .map_err(|error| format!("cannot run llvm-config-22: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("llvm-config-22 --bindir: {}", output.status));
+        }
+        let llvm_bin = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        let build_dir = match &common.build_dir {
+            Some(dir) => dir.canonicalize(),
+            None => std::env::current_exe().map(|exe| exe.parent().unwrap().to_owned()),
+        }
+        .map_err(|error| format!("build folder: {error}"))?;
+        Ok(Self {
+            llvm_bin,
+            plugin: build_dir.join("libokl_pass.so"),
+            runtime_dir: build_dir,
+        })
+    }
+
+    /// Says so if the plugin or the runtime has not been built.
+    pub(crate) fn require_libraries(&self) -> Result<(), String> {
+        let runtime = self.runtime_dir.join("libokl_mpi.so");
+        for library in [&self.plugin, &runtime] {
+            if !library.is_file() {
+                return Err(format!(
+                    "{} is missing: run cargo build --release or give --build-dir",
+                    library.display()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// `$PATH` with LLVM's programs first.
+    pub(crate) fn path(&self) -> OsString {
+        let mut path = self.llvm_bin.clone().into_os_string();
+        if let Some(rest) = std::env::var_os("PATH") {
+            path.push(":");
+            path.push(rest);
+        }
+        path
+    }
+
+    /// clang for C, clang++ for C++ files and for links with C++ in them.
+    pub(crate) fn compiler(&self, cxx: bool) -> Command {
+        let name = if cxx { "clang++" } else { "clang" };
+        Command::new(self.llvm_bin.join(name))
+    }
+}
+
+/// C++ by the file's extension.
+pub(crate) fn is_cxx(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "cpp")
+}
+
+/// C or C++ by the file's extension.
+pub(crate) fn is_source(file: &Path) -> bool {
+    is_cxx(file) || file.extension().is_some_and(|extension| extension == "c")
+}
