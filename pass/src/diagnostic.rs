@@ -56,15 +56,14 @@ pub struct Declined<'m> {
 
 /// Reports to the compiler's diagnostics.
 pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
-    let message = format!("okl: {}", declined.reason);
     match declined.site {
         Site::Instruction(at) => {
-            module.diagnose(Some(at.function()), Some(at), &message, severity);
+            module.diagnose(Some(at.function()), Some(at), &declined.reason, severity);
         }
         Site::Global(global) => {
             let location = global.source_location();
             let place = if location.is_empty() { location } else { format!("{location}: ") };
-            module.diagnose(None, None, &format!("{place}{message}"), severity);
+            module.diagnose(None, None, &format!("{place}{}", declined.reason), severity);
         }
     }
 }

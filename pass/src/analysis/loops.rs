@@ -10,7 +10,8 @@ use crate::llvm::{Block, Instruction, NaturalLoop, Opcode, Value};
 pub struct LoopView<'m> {
     /// Its first block.
     pub header: Block<'m>,
-    blocks: HashSet<Block<'m>>,
+    blocks: Vec<Block<'m>>,
+    members: HashSet<Block<'m>>,
     /// Its instructions in order.
     pub instructions: Vec<Instruction<'m>>,
 }
@@ -20,14 +21,15 @@ impl<'m> LoopView<'m> {
     pub fn of(natural: &NaturalLoop<'m>) -> Self {
         Self {
             header: natural.header,
-            blocks: natural.blocks.iter().copied().collect(),
+            blocks: natural.blocks.clone(),
+            members: natural.blocks.iter().copied().collect(),
             instructions: natural.blocks.iter().flat_map(|block| block.instructions()).collect(),
         }
     }
 
     /// Whether an instruction stands in the loop.
     pub fn contains(&self, instruction: Instruction<'m>) -> bool {
-        self.blocks.contains(&instruction.block())
+        self.members.contains(&instruction.block())
     }
 
     /// The values stored into a private variable in the loop.
@@ -47,7 +49,7 @@ impl<'m> LoopView<'m> {
     pub fn decides_exit(&self) -> Vec<Instruction<'m>> {
         let mut rest: Vec<Value<'m>> = Vec::new();
         for &block in &self.blocks {
-            if block.successors().iter().any(|next| !self.blocks.contains(next)) {
+            if block.successors().iter().any(|next| !self.members.contains(next)) {
                 rest.extend(block.terminator().and_then(Instruction::branch_condition));
             }
         }
@@ -79,7 +81,7 @@ impl<'m> LoopView<'m> {
                 Opcode::LLVMPHI => {
                     for (value, from) in instruction.incoming() {
                         rest.push(value);
-                        if self.blocks.contains(&from) {
+                        if self.members.contains(&from) {
                             rest.extend(from.terminator().and_then(Instruction::branch_condition));
                             self.push_choice(from, &mut rest);
                         }
@@ -134,7 +136,7 @@ impl<'m> LoopView<'m> {
     pub fn counts(&self, decides: &[Instruction<'m>]) -> bool {
         decides.iter().any(|&instruction| match instruction.opcode() {
             Opcode::LLVMPHI => instruction.incoming().into_iter().any(|(value, from)| {
-                self.blocks.contains(&from) && self.is_step(value, instruction)
+                self.members.contains(&from) && self.is_step(value, instruction)
             }),
             Opcode::LLVMLoad => {
                 private_variable(instruction.operand(0)).is_some_and(|variable| {

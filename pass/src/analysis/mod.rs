@@ -3,5 +3,7 @@
 pub mod call_graph;
 pub mod combine;
 pub mod library;
+mod loops;
 pub mod memory;
 pub mod unsafe_sites;
+mod waiting;

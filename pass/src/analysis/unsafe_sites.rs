@@ -1,11 +1,14 @@
-//! Constructs that are wrong in a team of more than one rank.
+//! Constructs that are wrong in a team of more than one rank, and those that are wrong even in a
+//! team of one.
 
 use std::collections::HashMap;
 
 use crate::analysis::call_graph::CallGraph;
+use crate::analysis::library::{Effect, known};
+use crate::analysis::waiting;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::ParallelLoop;
-use crate::llvm::{Function, Instruction};
+use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 
 /// One construct.
 pub struct UnsafeSite<'m> {
@@ -15,6 +18,8 @@ pub struct UnsafeSite<'m> {
     pub check_before: Instruction<'m>,
     /// What it is, as the end of a sentence that begins with "it".
     pub reason: String,
+    /// Whether it leaves frames behind.
+    jumps: bool,
 }
 
 impl UnsafeSite<'_> {
@@ -49,16 +54,231 @@ impl<'m> UnsafeSites<'m> {
 }
 
 /// Finds the constructs in these functions.
-pub fn find<'m>(_functions: &[Function<'m>]) -> UnsafeSites<'m> {
-    UnsafeSites { sites: Vec::new(), first: HashMap::new() }
+pub fn find<'m>(
+    module: &'m Module,
+    functions: &[Function<'m>],
+    graph: &CallGraph<'m>,
+) -> UnsafeSites<'m> {
+    let has_file_streams = module.functions().into_iter().any(|function| {
+        ["_ZNSt14basic_ofstream", "_ZNSt13basic_fstream", "_ZNSt13basic_filebuf"]
+            .iter()
+            .any(|prefix| function.name().starts_with(prefix))
+    });
+    let mut found = UnsafeSites {
+        sites: Vec::new(),
+        first: HashMap::new(),
+    };
+    for &function in functions {
+        for waiting in waiting::find(function, graph) {
+            let Some(check_before) = waiting.header.first_insertion_point() else {
+                continue;
+            };
+            found.first.entry(function).or_insert(found.sites.len());
+            found.sites.push(UnsafeSite {
+                at: waiting.at,
+                check_before,
+                reason: "waits for another thread to change a variable, without a synchronisation \
+                         point"
+                    .to_string(),
+                jumps: false,
+            });
+        }
+        for at in function.instructions() {
+            let Some((reason, jumps)) = construct(at, has_file_streams) else {
+                continue;
+            };
+            let check_before = if at.opcode() == Opcode::LLVMPHI {
+                at.block().first_insertion_point()
+            } else {
+                Some(at)
+            };
+            let Some(check_before) = check_before else {
+                continue;
+            };
+            found.first.entry(function).or_insert(found.sites.len());
+            found.sites.push(UnsafeSite {
+                at,
+                check_before,
+                reason,
+                jumps,
+            });
+        }
+    }
+    found
+}
+
+/// What is unsafe about an instruction, and whether it leaves frames behind.
+fn construct(at: Instruction<'_>, has_file_streams: bool) -> Option<(String, bool)> {
+    if let Some(call) = at.as_call() {
+        if let Some((template, constraints, side_effects)) = call.callee().as_inline_assembly() {
+            return is_unsafe_assembly(&template, &constraints, side_effects)
+                .then(|| ("executes inline assembly with effects on memory".to_string(), false));
+        }
+        if has_file_streams && writes_unknown_stream(call) {
+            return Some(("writes to a C++ stream that may be a file".to_string(), false));
+        }
+    }
+    for function in functions_mentioned(at) {
+        let name = function.name();
+        let Some(known) = known(&name).filter(|_| function.is_declaration()) else {
+            continue;
+        };
+        let call = at.as_call().filter(|call| call.callee_function() == Some(function));
+        let safe = match known.effect {
+            Effect::None | Effect::Threads => true,
+            Effect::Stream(index) => call
+                .and_then(|call| call.argument(index))
+                .is_some_and(|stream| is_standard_output(stream) || name == "fflush" && stream.is_null()),
+            Effect::Descriptor => {
+                ["write", "writev"].contains(&name.as_str())
+                    && call
+                        .and_then(|call| call.argument(0)?.as_constant_int())
+                        .is_some_and(|descriptor| [1, 2].contains(&descriptor))
+            }
+            Effect::HiddenState | Effect::Input | Effect::Process | Effect::Jump => false,
+        };
+        if !safe {
+            return Some((known.effect.reason(&name), known.effect == Effect::Jump));
+        }
+    }
+    None
+}
+
+fn functions_mentioned(at: Instruction<'_>) -> Vec<Function<'_>> {
+    let mut found = Vec::new();
+    let mut rest = at.operands();
+    rest.reverse();
+    while let Some(operand) = rest.pop() {
+        let operand = operand.through_alias();
+        if let Some(function) = operand.as_function() {
+            found.push(function);
+        } else if operand.is_composite_constant() {
+            rest.extend(operand.operands());
+        }
+    }
+    found
+}
+
+/// `stdout` or `stderr`, named in the call itself.
+fn is_standard_output(stream: Value<'_>) -> bool {
+    stream
+        .as_op(Opcode::LLVMLoad)
+        .and_then(|load| load.operand(0).as_global())
+        .is_some_and(|global| ["stdout", "stderr"].contains(&global.name().as_str()))
+}
+
+/// Whether a call is `std::ostream`'s output to something other than the standard output or a string
+/// stream of this function.
+fn writes_unknown_stream(call: Call<'_>) -> bool {
+    let is_output = |call: Call<'_>| {
+        let name = call.callee_name();
+        name.starts_with("_ZNSo") || name.starts_with("_ZStls")
+    };
+    if !is_output(call) {
+        return false;
+    }
+    let mut stream = call.argument(0);
+    // Output operators return their stream.
+    while let Some(inner) = stream.and_then(|stream| stream.as_call()).filter(|c| is_output(*c)) {
+        stream = inner.argument(0);
+    }
+    let Some(stream) = stream.map(crate::analysis::memory::base_of) else {
+        return true;
+    };
+    let standard = stream.as_global().is_some_and(|global| {
+        ["_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"].contains(&global.name().as_str())
+    });
+    let in_memory = stream
+        .as_op(Opcode::LLVMAlloca)
+        .is_some_and(|variable| variable.print().contains("stringstream"));
+    !standard && !in_memory
+}
+
+/// Instructions that a thread may execute at any time.
+const HARMLESS_ASSEMBLY: [&str; 12] = [
+    "nop", "pause", "rep", "rdtsc", "rdtscp", "cpuid", "lfence", "sfence", "mfence", "prefetcht0",
+    "prefetcht1", "prefetchnta",
+];
+
+fn is_unsafe_assembly(template: &str, constraints: &str, side_effects: bool) -> bool {
+    let harmless = template
+        .split(['\n', ';'])
+        .filter_map(|line| line.split_whitespace().next())
+        .all(|word| HARMLESS_ASSEMBLY.contains(&word));
+    let items = || constraints.split(',');
+    let touches_memory = items().any(|item| {
+        item == "~{memory}" || item.trim_start_matches(['=', '+', '&']).starts_with('*')
+    });
+    let has_result = items().any(|item| item.starts_with('='));
+    !harmless && (touches_memory || side_effects && !has_result)
 }
 
 /// Refuses what is wrong even on one rank.
 pub fn refuse<'m>(
-    _functions: &[Function<'m>],
-    _loops: &[ParallelLoop<'m>],
-    _graph: &CallGraph<'m>,
-    _sites: &UnsafeSites<'m>,
-    _refused: &mut Vec<Declined<'m>>,
+    functions: &[Function<'m>],
+    loops: &[ParallelLoop<'m>],
+    graph: &CallGraph<'m>,
+    sites: &UnsafeSites<'m>,
+    refused: &mut Vec<Declined<'m>>,
 ) {
+    let mut reported: Vec<Function<'m>> = Vec::new();
+    for at in functions.iter().flat_map(|function| function.instructions()) {
+        for function in functions_mentioned(at) {
+            if reported.contains(&function) {
+                continue;
+            }
+            if let Some(reason) = forbidden(function) {
+                reported.push(function);
+                refused.push(Declined {
+                    site: Site::Instruction(at),
+                    reason,
+                });
+            }
+        }
+    }
+    for one in loops {
+        let reach = graph.reachable(one.body.function);
+        let jump = sites
+            .sites
+            .iter()
+            .find(|site| site.jumps && reach.contains(&site.at.function()));
+        if let Some(jump) = jump.filter(|_| !sets_jump(&reach, graph)) {
+            refused.push(Declined {
+                site: Site::Instruction(one.site.instruction()),
+                reason: format!(
+                    "a jump leaves this {}: it {} ({})",
+                    one.origin,
+                    jump.reason,
+                    jump.location()
+                ),
+            });
+        }
+    }
+}
+
+fn forbidden(function: Function<'_>) -> Option<String> {
+    let name = function.name();
+    if !function.is_declaration() {
+        return None;
+    }
+    if name.starts_with("MPI_") || name.starts_with("PMPI_") {
+        return Some(format!(
+            "this file calls {name}: a program that uses MPI itself cannot be distributed over MPI \
+             ranks"
+        ));
+    }
+    known(&name).filter(|known| known.effect == Effect::Threads).map(|_| {
+        format!(
+            "this file calls {}: threads and processes that a program starts itself cannot be \
+             distributed over MPI ranks",
+            crate::llvm::demangle(&name)
+        )
+    })
+}
+
+fn sets_jump<'m>(reach: &[Function<'m>], graph: &CallGraph<'m>) -> bool {
+    const NAMES: [&str; 4] = ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp"];
+    reach.iter().filter_map(|function| graph.node(*function)).any(|node| {
+        node.mentions.iter().any(|mentioned| NAMES.contains(&mentioned.name().as_str()))
+    })
 }

@@ -19,6 +19,6 @@ mod value;
 pub use builder::Builder;
 pub use module::{Module, Visibility};
 pub use plugin::{PluginInfo, plugin_info};
-pub use shim::{Severity, demangle, print};
+pub use shim::{NaturalLoop, Severity, demangle, print};
 pub use types::Type;
 pub use value::{Block, Call, Function, Global, Instruction, Linkage, Opcode, Value};

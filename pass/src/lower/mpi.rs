@@ -56,7 +56,7 @@ pub fn check<'m>(
         .filter(|function| !function.is_declaration() && !function.has_mark(MARK))
         .collect();
     let graph = CallGraph::of(module);
-    let unsafe_sites = unsafe_sites::find(&functions);
+    let unsafe_sites = unsafe_sites::find(module, &functions, &graph);
     unsafe_sites::refuse(&functions, &loops, &graph, &unsafe_sites, refused);
     regions::refuse(module, &loops, refused);
     let alone = loops

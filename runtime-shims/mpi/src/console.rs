@@ -113,6 +113,21 @@ pub(crate) fn collect() {
     }
 }
 
+/// Makes `std::cout` and its like usable on every rank: the objects that do so in each source file are
+/// the program's constructors, which run on rank 0 only.
+pub(crate) fn start_cpp_streams() {
+    static INIT: u64 = 0;
+    // SAFETY: `std::ios_base::Init::Init()` of libstdc++, whose object is one byte it never uses; it
+    // counts how often it ran, and nothing is undone.
+    program::private(|| unsafe {
+        let init = libc::dlsym(libc::RTLD_DEFAULT, c"_ZNSt8ios_base4InitC1Ev".as_ptr());
+        if !init.is_null() {
+            let init: extern "C" fn(*const u64) = std::mem::transmute(init);
+            init(&INIT);
+        }
+    });
+}
+
 /// Writes out what the C and C++ libraries hold back, and hands collected text to rank 0.
 pub(crate) fn flush() {
     // SAFETY: the C library's own stream; pending text means it is initialised.

@@ -75,6 +75,7 @@ pub(crate) fn okl_mpi_main(
     share_memory(several_nodes);
     fill_thread_privates();
     team::start(icv);
+    console::start_cpp_streams();
     program_graph::close();
     if threads_per_rank > 1 && mpi_job::rank() == 0 {
         report::warn(&format!(

@@ -12,6 +12,7 @@ use std::ffi::{CStr, c_void};
 use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
+    api::Icv,
     cell::ProgramCell,
     coherence::{Notices, Phase, Run},
     console, doacross, layout,
@@ -38,7 +39,8 @@ const HEADER_RUNS: usize = 5;
 
 /// Words of a fork's first message.
 const FORK: usize = 128;
-const FORK_BODY: usize = 6;
+const FORK_ICV: usize = 6;
+const FORK_BODY: usize = FORK_ICV + Icv::WORDS;
 const FORK_REGION: u64 = 1;
 const FORK_QUIT: u64 = 2;
 
@@ -188,6 +190,7 @@ struct Fork {
     region: *mut RegionDescriptor,
     threads: i32,
     args: Vec<u64>,
+    icv: Icv,
 }
 
 static FORK_SLOT: ProgramCell<Option<Fork>> = ProgramCell::new(None);
@@ -206,7 +209,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         return;
     }
     stats::count(|counts| counts.forks += 1);
-    FORK_SLOT.with(|slot| *slot = Some(Fork { region, threads, args }));
+    FORK_SLOT.with(|slot| *slot = Some(Fork { region, threads, args, icv: team::icv(|icv| *icv) }));
     let frame = stack::pointer();
     stack::call_on(stack::region_stack_top(), fork_on_region_stack);
     make_frames_writable(frame);
@@ -264,7 +267,8 @@ extern "C" fn fork_on_region_stack() {
     message[0] = FORK_REGION | (fork.threads as u64) << 32;
     message[1] = fork.region as u64;
     message[2] = fork.args.len() as u64 | (carried.len() as u64) << 32;
-    message[3..FORK_BODY].copy_from_slice(&lengths);
+    message[3..FORK_ICV].copy_from_slice(&lengths);
+    message[FORK_ICV..FORK_BODY].copy_from_slice(&fork.icv.to_words());
     let inline = body.len() <= FORK - FORK_BODY;
     if inline {
         message[FORK_BODY..FORK_BODY + body.len()].copy_from_slice(&body);
@@ -332,7 +336,7 @@ fn apply_fork(notices: &Notices, carried: &[Page]) {
 fn run_region(fork: Fork) {
     let rank = mpi_job::rank() as i32;
     if rank < fork.threads {
-        team::enter(rank, fork.threads, location_of(fork.region));
+        team::enter(rank, fork.threads, location_of(fork.region), fork.icv);
         invoke(fork.region, fork.args);
         crate::tasks::complete_all();
         synchronise(Kind::Join, 0);
@@ -358,7 +362,8 @@ pub(crate) fn serve_forks() {
         stats::count(|counts| counts.forks += 1);
         doacross::restart();
         let (args, carried) = half(message[2]);
-        let lengths = &message[3..FORK_BODY];
+        let lengths = &message[3..FORK_ICV];
+        let icv = Icv::from_words(message[FORK_ICV..FORK_BODY].try_into().expect("all variables"));
         let runs = lengths.iter().sum::<u64>() as usize;
         let mut body = vec![0; args + runs + carried];
         if body.len() <= FORK - FORK_BODY {
@@ -372,7 +377,7 @@ pub(crate) fn serve_forks() {
         body.truncate(args);
         apply_fork(&notices, &carried);
         let region = message[1] as *mut RegionDescriptor;
-        run_region(Fork { region, threads: threads as i32, args: body });
+        run_region(Fork { region, threads: threads as i32, args: body, icv });
     }
 }
 

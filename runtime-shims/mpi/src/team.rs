@@ -15,13 +15,14 @@ struct Level {
     location: Option<&'static str>,
     /// The size asked for by a `num_threads` clause not yet used.
     pushed_num_threads: i32,
+    /// Each level inherits the variables of the one around it; changes end with the region.
+    icv: Icv,
 }
 
 #[derive(Default)]
 struct State {
     /// The innermost level is last; there is always one.
     levels: Vec<Level>,
-    icv: Icv,
     /// Whether a distributed region is running.
     distributed: bool,
 }
@@ -38,8 +39,8 @@ fn innermost<R>(body: impl FnOnce(&mut Level) -> R) -> R {
 
 /// Makes the initial thread.
 pub(crate) fn start(icv: Icv) {
-    let initial = Level { num_threads: 1, ..Level::default() };
-    STATE.with(|state| *state = Some(State { levels: vec![initial], icv, distributed: false }));
+    let initial = Level { num_threads: 1, icv, ..Level::default() };
+    STATE.with(|state| *state = Some(State { levels: vec![initial], distributed: false }));
 }
 
 /// This thread's number in the innermost team.
@@ -91,9 +92,9 @@ pub(crate) fn ranks() -> i32 {
     mpi_job::ranks() as i32
 }
 
-/// The internal control variables.
+/// The internal control variables of the innermost level.
 pub(crate) fn icv<R>(body: impl FnOnce(&mut Icv) -> R) -> R {
-    state(|state| body(&mut state.icv))
+    innermost(|level| body(&mut level.icv))
 }
 
 /// The dispatch loop of the innermost team.
@@ -109,21 +110,23 @@ pub(crate) fn location() -> &'static str {
 /// The size a team forked now would have, were it distributed. Uses up a `num_threads` clause.
 pub(crate) fn take_team_size() -> i32 {
     let asked = innermost(|level| std::mem::take(&mut level.pushed_num_threads));
-    let asked = if asked > 0 { asked } else { icv(|icv| icv.num_threads) };
-    let most = ranks();
+    let (preferred, limit) = icv(|icv| (icv.num_threads, icv.thread_limit));
+    let asked = if asked > 0 { asked } else { preferred };
+    let most = if limit > 0 { limit.min(ranks()) } else { ranks() };
     if asked > 0 { asked.min(most) } else { most }
 }
 
 /// Enters a team of one.
 pub(crate) fn enter_one(location: Option<&'static str>) {
-    state(|state| state.levels.push(Level { num_threads: 1, location, ..Level::default() }));
+    let icv = icv(|icv| *icv);
+    state(|state| state.levels.push(Level { num_threads: 1, location, icv, ..Level::default() }));
 }
 
-/// Enters the team of a distributed region.
-pub(crate) fn enter(thread_num: i32, num_threads: i32, location: &'static str) {
+/// Enters the team of a distributed region, with the control variables of the thread that forked it.
+pub(crate) fn enter(thread_num: i32, num_threads: i32, location: &'static str, icv: Icv) {
     state(|state| {
         let location = Some(location);
-        state.levels.push(Level { thread_num, num_threads, location, ..Level::default() });
+        state.levels.push(Level { thread_num, num_threads, location, icv, ..Level::default() });
         state.distributed = true;
     });
 }

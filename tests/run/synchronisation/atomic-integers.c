@@ -25,7 +25,7 @@
     }                                                                                              \
     printf("%s %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld\n", #type, (long)add, (long)sub,        \
            (long)mul, (long)and, (long) or, (long)xor, (long)div, (long)shl, (long)shr,            \
-           (long)pre, (long)rev % 2);                                                              \
+           (long)pre, (long)rev & 1);                                                              \
   }
 TYPE(of_char, char)
 TYPE(of_signed_char, signed char)

@@ -80,6 +80,50 @@ const ALLOCATORS: [&str; 8] = [
 const BINDINGS: [&str; 5] = ["FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"];
 
 impl Icv {
+    /// Words of [`Icv::to_words`].
+    pub(crate) const WORDS: usize = 14;
+
+    /// The variables as words of a message.
+    pub(crate) fn to_words(self) -> [u64; Self::WORDS] {
+        [
+            self.num_threads as u64,
+            self.dynamic as u64,
+            self.max_active_levels as u64,
+            self.schedule_kind as u64,
+            self.schedule_chunk as u64,
+            self.thread_limit as u64,
+            self.proc_bind as u64,
+            self.default_device as u64,
+            self.num_teams as u64,
+            self.teams_thread_limit as u64,
+            self.max_task_priority as u64,
+            self.display_env as u64,
+            self.pushed_team_threads as u64,
+            self.default_allocator as u64,
+        ]
+    }
+
+    /// The inverse of [`Icv::to_words`].
+    pub(crate) fn from_words(words: [u64; Self::WORDS]) -> Self {
+        let number = |index: usize| words[index] as i32;
+        Self {
+            num_threads: number(0),
+            dynamic: number(1),
+            max_active_levels: number(2),
+            schedule_kind: number(3),
+            schedule_chunk: number(4),
+            thread_limit: number(5),
+            proc_bind: number(6),
+            default_device: number(7),
+            num_teams: number(8),
+            teams_thread_limit: number(9),
+            max_task_priority: number(10),
+            display_env: number(11),
+            pushed_team_threads: number(12),
+            default_allocator: words[13] as i64,
+        }
+    }
+
     /// The initial values, with those the user set in the environment.
     pub(crate) fn from_environment(
         variable: impl Fn(&str) -> Option<String>,

@@ -1,0 +1,316 @@
+//! Loops that wait for another thread without a synchronisation point.
+//!
+//! Other ranks' changes arrive at synchronisation points, so a loop that only looks at memory until
+//! another thread has changed it would look for ever, or go on with old data around it. Such a loop
+//! ends when a volatile, atomic or flushed load changes, or when an exchange on one place finds the
+//! value it keeps asking for (a spin lock). Not meant are loops with a synchronisation point in
+//! them, loops that update memory by compare-and-swap, and loops that count and do work.
+
+use std::collections::HashSet;
+
+use crate::analysis::call_graph::CallGraph;
+use crate::analysis::library::{Effect, known};
+use crate::analysis::loops::{LoopView, is_same_address};
+use crate::analysis::memory::{base_of, private_variable};
+use crate::llvm::{Block, Call, Function, Instruction, Opcode, Value};
+
+/// How many calls deep the functions are followed through which C++ reaches its atomics.
+const DEPTH: usize = 5;
+
+/// Instructions such a function may have.
+const ACCESSOR_SIZE: usize = 200;
+
+/// A waiting loop.
+pub struct Waiting<'m> {
+    /// The access that it waits with.
+    pub at: Instruction<'m>,
+    /// The first block of the loop.
+    pub header: Block<'m>,
+}
+
+/// The waiting loops of a function, outer ones first.
+pub fn find<'m>(function: Function<'m>, graph: &CallGraph<'m>) -> Vec<Waiting<'m>> {
+    if !function.instructions().into_iter().any(|i| may_synchronise(i)) {
+        return Vec::new();
+    }
+    let views: Vec<_> = function.loops().iter().map(LoopView::of).collect();
+    let mut found: Vec<Waiting<'m>> = Vec::new();
+    for view in &views {
+        if let Some(at) = waits_with(view, graph) {
+            // The inner one of two loops that wait with the same access.
+            found.retain(|outer| outer.at != at);
+            found.push(Waiting {
+                at,
+                header: view.header,
+            });
+        }
+    }
+    found
+}
+
+fn may_synchronise(instruction: Instruction<'_>) -> bool {
+    instruction.is_atomic_access()
+        || instruction.is_volatile_load()
+        || instruction.as_call().is_some_and(|call| {
+            is_flush(call)
+                || call.callee_function().is_some_and(|callee| accesses(callee, DEPTH).is_some())
+        })
+}
+
+fn waits_with<'m>(view: &LoopView<'m>, graph: &CallGraph<'m>) -> Option<Instruction<'m>> {
+    let calls = || view.instructions.iter().filter_map(|instruction| instruction.as_call());
+    if calls().any(|call| synchronises(call, graph)) {
+        return None;
+    }
+    let flushes = calls().any(is_flush);
+    let decides = view.decides_exit();
+    if view.counts(&decides) && works(view) {
+        return None;
+    }
+    let decides: HashSet<_> = decides.into_iter().collect();
+    view.instructions
+        .iter()
+        .copied()
+        .filter(|instruction| decides.contains(instruction))
+        .find(|&instruction| is_wait(view, instruction, flushes))
+}
+
+fn is_wait(view: &LoopView<'_>, instruction: Instruction<'_>, flushes: bool) -> bool {
+    let unchanging = |address: Value<'_>| {
+        private_variable(address).is_none() && view.is_invariant(address)
+    };
+    match instruction.opcode() {
+        Opcode::LLVMLoad => {
+            let address = instruction.operand(0);
+            let is_watched =
+                flushes || instruction.is_atomic_access() || instruction.is_volatile_load();
+            is_watched && unchanging(address) && !is_written(view, address)
+        }
+        Opcode::LLVMAtomicRMW => {
+            // Exchange, and, or: setting what may be set already.
+            matches!(instruction.atomic_operation(), Some(0 | 3 | 5))
+                && unchanging(instruction.operand(0))
+                && view.is_invariant(instruction.operand(1))
+        }
+        Opcode::LLVMAtomicCmpXchg => {
+            unchanging(instruction.operand(0))
+                && is_stale(view, instruction.operand(1), &mut HashSet::new())
+        }
+        Opcode::LLVMCall | Opcode::LLVMInvoke => {
+            instruction.as_call().is_some_and(|call| is_waiting_call(view, call))
+        }
+        _ => false,
+    }
+}
+
+fn is_waiting_call(view: &LoopView<'_>, call: Call<'_>) -> bool {
+    let Some(accesses) = call.callee_function().and_then(|callee| accesses(callee, DEPTH)) else {
+        return false;
+    };
+    let arguments = call.arguments();
+    if !arguments.iter().all(|&argument| view.is_invariant(argument)) {
+        return false;
+    }
+    if accesses.compares {
+        // The expected value is passed by address: asked for again if the loop resets it.
+        let variables = arguments.iter().filter_map(|&argument| {
+            base_of(argument).as_op(Opcode::LLVMAlloca)
+        });
+        return variables.into_iter().any(|variable| {
+            view.instructions.iter().any(|store| {
+                store.opcode() == Opcode::LLVMStore
+                    && base_of(store.operand(1)) == *variable
+                    && is_stale(view, store.operand(0), &mut HashSet::new())
+            })
+        });
+    }
+    accesses.exchanges || accesses.loads
+}
+
+/// Whether the loop itself changes what is at an address.
+fn is_written(view: &LoopView<'_>, address: Value<'_>) -> bool {
+    view.instructions.iter().any(|instruction| {
+        instruction.opcode() != Opcode::LLVMLoad
+            && instruction.address().is_some_and(|written| is_same_address(written, address))
+    })
+}
+
+/// Whether a value that the loop compares with may be the same in the next iteration although
+/// memory has changed: it comes from a constant or from before the loop.
+fn is_stale<'m>(
+    view: &LoopView<'m>,
+    value: Value<'m>,
+    seen: &mut HashSet<Instruction<'m>>,
+) -> bool {
+    let Some(instruction) = value.as_instruction().filter(|i| view.contains(*i)) else {
+        return true;
+    };
+    if !seen.insert(instruction) {
+        return false;
+    }
+    match instruction.opcode() {
+        Opcode::LLVMLoad => match private_variable(instruction.operand(0)) {
+            Some(variable) => {
+                let stores = view.stored_into(variable);
+                stores.is_empty()
+                    || stores.into_iter().any(|store| is_stale(view, store.operand(0), seen))
+            }
+            None => false,
+        },
+        Opcode::LLVMPHI => {
+            let at_header = instruction.block() == view.header;
+            instruction.incoming().into_iter().any(|(value, from)| {
+                // What comes from before the loop is only the first guess.
+                let first = at_header && from.terminator().is_some_and(|end| !view.contains(end));
+                !first && is_stale(view, value, seen)
+            })
+        }
+        Opcode::LLVMAtomicRMW
+        | Opcode::LLVMAtomicCmpXchg
+        | Opcode::LLVMCall
+        | Opcode::LLVMInvoke => false,
+        _ => instruction.operands().into_iter().all(|operand| is_stale(view, operand, seen)),
+    }
+}
+
+/// Whether the loop does something besides waiting: writes shared memory, walks through memory, or
+/// calls functions other than those one waits with.
+fn works(view: &LoopView<'_>) -> bool {
+    view.instructions.iter().any(|instruction| match instruction.opcode() {
+        Opcode::LLVMStore => {
+            !instruction.is_atomic_access() && private_variable(instruction.operand(1)).is_none()
+        }
+        Opcode::LLVMLoad => {
+            let address = instruction.operand(0);
+            private_variable(address).is_none() && !view.is_invariant(address)
+        }
+        Opcode::LLVMCall | Opcode::LLVMInvoke => {
+            instruction.as_call().is_some_and(|call| !is_idle(call))
+        }
+        _ => false,
+    })
+}
+
+fn is_idle(call: Call<'_>) -> bool {
+    const NAMES: [&str; 12] = [
+        "sched_yield",
+        "pthread_yield",
+        "thrd_yield",
+        "usleep",
+        "sleep",
+        "nanosleep",
+        "omp_get_thread_num",
+        "omp_get_num_threads",
+        "omp_get_wtime",
+        "clock",
+        "clock_gettime",
+        "gettimeofday",
+    ];
+    let Some(callee) = call.callee_function() else {
+        return call.callee().as_inline_assembly().is_some();
+    };
+    callee.is_intrinsic()
+        || is_flush(call)
+        || NAMES.contains(&callee.name().as_str())
+        || accesses(callee, DEPTH).is_some()
+}
+
+fn is_flush(call: Call<'_>) -> bool {
+    call.callee_name() == "__kmpc_flush"
+}
+
+/// Whether a call is, or contains, a point at which changes of other threads arrive.
+fn synchronises<'m>(call: Call<'m>, graph: &CallGraph<'m>) -> bool {
+    let Some(callee) = call.callee_function() else {
+        return false;
+    };
+    is_synchronisation(&callee.name())
+        || graph.reachable(callee).into_iter().any(|inner| {
+            graph.node(inner).is_some_and(|node| {
+                node.mentions.iter().any(|mentioned| is_synchronisation(&mentioned.name()))
+            })
+        })
+}
+
+fn is_synchronisation(name: &str) -> bool {
+    const NAMES: [&str; 17] = [
+        "barrier",
+        "cancel_barrier",
+        "critical",
+        "critical_with_hint",
+        "ordered",
+        "copyprivate",
+        "reduce",
+        "reduce_nowait",
+        "omp_taskwait",
+        "end_taskgroup",
+        "doacross_wait",
+        "fork_call",
+        "fork_teams",
+        "omp_set_lock",
+        "omp_test_lock",
+        "omp_set_nest_lock",
+        "omp_test_nest_lock",
+    ];
+    let plain = name
+        .strip_prefix("__kmpc_")
+        .or_else(|| name.strip_prefix("okl_mpi_kmpc_"))
+        .or_else(|| name.strip_prefix("okl_mpi_"))
+        .unwrap_or(name);
+    NAMES.contains(&plain)
+}
+
+/// The atomic accesses of a small function that does nothing else, such as a member of
+/// `std::atomic`.
+#[derive(Clone, Copy, Default)]
+struct Accesses {
+    loads: bool,
+    exchanges: bool,
+    compares: bool,
+}
+
+fn accesses(function: Function<'_>, depth: usize) -> Option<Accesses> {
+    let found = collect(function, depth)?;
+    (found.loads || found.exchanges || found.compares).then_some(found)
+}
+
+fn collect(function: Function<'_>, depth: usize) -> Option<Accesses> {
+    let instructions = function.instructions();
+    if depth == 0 || function.is_declaration() || instructions.len() > ACCESSOR_SIZE {
+        return None;
+    }
+    let mut found = Accesses::default();
+    for instruction in instructions {
+        match instruction.opcode() {
+            Opcode::LLVMLoad => {
+                found.loads |= instruction.is_atomic_access() || instruction.is_volatile_load();
+            }
+            Opcode::LLVMAtomicRMW => match instruction.atomic_operation() {
+                Some(0 | 3 | 5) => found.exchanges = true,
+                _ => return None,
+            },
+            Opcode::LLVMAtomicCmpXchg => found.compares = true,
+            Opcode::LLVMStore if instruction.is_atomic_access() => return None,
+            Opcode::LLVMCall | Opcode::LLVMInvoke => {
+                let callee = instruction.as_call()?.callee_function()?;
+                let name = callee.name();
+                let harmless = callee.is_intrinsic()
+                    || name == "__kmpc_flush"
+                    || callee.is_declaration()
+                        && known(&name).is_some_and(|known| known.effect == Effect::None);
+                if !harmless {
+                    let inner = collect(callee, depth - 1)?;
+                    found.loads |= inner.loads;
+                    found.exchanges |= inner.exchanges;
+                    found.compares |= inner.compares;
+                }
+            }
+            _ => {}
+        }
+    }
+    if has_loop(function) { None } else { Some(found) }
+}
+
+fn has_loop(function: Function<'_>) -> bool {
+    !function.loops().is_empty()
+}
