@@ -62,7 +62,11 @@ pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
         }
         Site::Global(global) => {
             let location = global.source_location();
-            let place = if location.is_empty() { location } else { format!("{location}: ") };
+            let place = if location.is_empty() {
+                location
+            } else {
+                format!("{location}: ")
+            };
             module.diagnose(None, None, &format!("{place}{}", declined.reason), severity);
         }
     }

@@ -27,10 +27,17 @@ pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: 
 fn lower_to_mpi(module: &Module, strict: bool) -> bool {
     let (loops, mut refused) = openmp::recognise(module);
     let plan = mpi::check(module, loops, &mut refused);
+    for one in &mut refused {
+        one.reason.insert_str(0, "okl: ");
+    }
     report_all(module, &refused, Severity::Error);
 
     let declined = plan.declined();
-    let severity = if strict { Severity::Error } else { Severity::Warning };
+    let severity = if strict {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
     report_all(module, &declined, severity);
     if !refused.is_empty() || strict && !declined.is_empty() {
         return false;

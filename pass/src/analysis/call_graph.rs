@@ -111,7 +111,10 @@ pub fn is_address_taken(function: Function<'_>) -> bool {
             }
         } else if user.is_composite_constant() || user.is_alias() {
             rest.extend(user.users().into_iter().map(|next| (next, user)));
-        } else if user.as_global().is_some_and(|global| global.name().starts_with("llvm.")) {
+        } else if user
+            .as_global()
+            .is_some_and(|global| global.name().starts_with("llvm."))
+        {
             // llvm.used and the lists of constructors.
         } else {
             return true;

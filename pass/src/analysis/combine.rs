@@ -35,8 +35,11 @@ fn stays_inside(function: Function<'_>, parameters: &[Origin], depth: usize) -> 
     if depth == 0 || function.is_declaration() {
         return false;
     }
-    let origins: HashMap<_, _> =
-        function.parameters().into_iter().zip(parameters.iter().copied()).collect();
+    let origins: HashMap<_, _> = function
+        .parameters()
+        .into_iter()
+        .zip(parameters.iter().copied())
+        .collect();
     function.instructions().into_iter().all(|instruction| {
         let origin = |address| origin(address, &origins, &mut Vec::new());
         match instruction.opcode() {
@@ -44,8 +47,7 @@ fn stays_inside(function: Function<'_>, parameters: &[Origin], depth: usize) -> 
             Opcode::LLVMLoad => origin(instruction.operand(0)) != Origin::Elsewhere,
             Opcode::LLVMStore => {
                 let to = origin(instruction.operand(1));
-                let pointer_leaves =
-                    instruction.operand(0).ty().is_pointer() && to != Origin::Own;
+                let pointer_leaves = instruction.operand(0).ty().is_pointer() && to != Origin::Own;
                 matches!(to, Origin::Item | Origin::Own) && !pointer_leaves
             }
             Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => false,
@@ -66,8 +68,12 @@ fn call_stays_inside<'m>(
         return false;
     };
     let arguments = call.arguments();
-    let addresses = arguments.iter().filter(|argument| argument.ty().is_pointer());
-    let inside = addresses.clone().all(|&address| origin(address) != Origin::Elsewhere);
+    let addresses = arguments
+        .iter()
+        .filter(|argument| argument.ty().is_pointer());
+    let inside = addresses
+        .clone()
+        .all(|&address| origin(address) != Origin::Elsewhere);
     let name = callee.name();
     if callee.is_intrinsic() {
         // Copies go where their addresses point; the others do not touch memory at all.
@@ -81,7 +87,13 @@ fn call_stays_inside<'m>(
     }
     let parameters: Vec<_> = arguments
         .iter()
-        .map(|argument| if argument.ty().is_pointer() { origin(*argument) } else { Origin::Own })
+        .map(|argument| {
+            if argument.ty().is_pointer() {
+                origin(*argument)
+            } else {
+                Origin::Own
+            }
+        })
         .collect();
     inside && stays_inside(callee, &parameters, depth - 1)
 }
@@ -97,7 +109,11 @@ fn origin<'m>(
         return origin;
     }
     let Some(instruction) = address.as_instruction() else {
-        return if address.is_null() { Origin::Own } else { Origin::Elsewhere };
+        return if address.is_null() {
+            Origin::Own
+        } else {
+            Origin::Elsewhere
+        };
     };
     match instruction.opcode() {
         Opcode::LLVMAlloca => Origin::Own,
@@ -110,7 +126,11 @@ fn origin<'m>(
         Opcode::LLVMPHI if open.contains(&instruction) => Origin::Own,
         Opcode::LLVMPHI => {
             open.push(instruction);
-            let values: Vec<_> = instruction.incoming().into_iter().map(|(value, _)| value).collect();
+            let values: Vec<_> = instruction
+                .incoming()
+                .into_iter()
+                .map(|(value, _)| value)
+                .collect();
             let origin = join(&values, parameters, open);
             open.pop();
             origin

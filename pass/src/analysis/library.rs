@@ -209,14 +209,24 @@ pub fn is_library_variable(name: &str) -> bool {
         "__libc_single_threaded",
     ];
     const PREFIXES: [&str; 8] = [
-        "_ZSt", "_ZNSt", "_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZN10__cxxabiv1", "okl",
+        "_ZSt",
+        "_ZNSt",
+        "_ZTV",
+        "_ZTI",
+        "_ZTS",
+        "_ZTT",
+        "_ZN10__cxxabiv1",
+        "okl",
     ];
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// The name without what glibc's headers add to it: `__isoc99_sscanf`, `__printf_chk`.
 fn plain(name: &str) -> &str {
-    if let Some(rest) = name.strip_prefix("__isoc99_").or(name.strip_prefix("__isoc23_")) {
+    if let Some(rest) = name
+        .strip_prefix("__isoc99_")
+        .or(name.strip_prefix("__isoc23_"))
+    {
         return rest;
     }
     name.strip_prefix("__")

@@ -23,7 +23,11 @@ impl<'m> LoopView<'m> {
             header: natural.header,
             blocks: natural.blocks.clone(),
             members: natural.blocks.iter().copied().collect(),
-            instructions: natural.blocks.iter().flat_map(|block| block.instructions()).collect(),
+            instructions: natural
+                .blocks
+                .iter()
+                .flat_map(|block| block.instructions())
+                .collect(),
         }
     }
 
@@ -49,7 +53,11 @@ impl<'m> LoopView<'m> {
     pub fn decides_exit(&self) -> Vec<Instruction<'m>> {
         let mut rest: Vec<Value<'m>> = Vec::new();
         for &block in &self.blocks {
-            if block.successors().iter().any(|next| !self.members.contains(next)) {
+            if block
+                .successors()
+                .iter()
+                .any(|next| !self.members.contains(next))
+            {
                 rest.extend(block.terminator().and_then(Instruction::branch_condition));
             }
         }
@@ -134,31 +142,33 @@ impl<'m> LoopView<'m> {
     /// Whether the loop counts: among `decides` is a variable whose new value is computed from its
     /// old one.
     pub fn counts(&self, decides: &[Instruction<'m>]) -> bool {
-        decides.iter().any(|&instruction| match instruction.opcode() {
-            Opcode::LLVMPHI => instruction.incoming().into_iter().any(|(value, from)| {
-                self.members.contains(&from) && self.is_step(value, instruction)
-            }),
-            Opcode::LLVMLoad => {
-                private_variable(instruction.operand(0)).is_some_and(|variable| {
-                    self.stored_into(variable).into_iter().any(|store| {
-                        self.slice(vec![store.operand(0)]).into_iter().any(|part| {
-                            is_arithmetic(part)
-                                && self.slice(part.operands()).into_iter().any(|old| {
-                                    old.opcode() == Opcode::LLVMLoad
-                                        && private_variable(old.operand(0)) == Some(variable)
-                                })
+        decides
+            .iter()
+            .any(|&instruction| match instruction.opcode() {
+                Opcode::LLVMPHI => instruction.incoming().into_iter().any(|(value, from)| {
+                    self.members.contains(&from) && self.is_step(value, instruction)
+                }),
+                Opcode::LLVMLoad => {
+                    private_variable(instruction.operand(0)).is_some_and(|variable| {
+                        self.stored_into(variable).into_iter().any(|store| {
+                            self.slice(vec![store.operand(0)]).into_iter().any(|part| {
+                                is_arithmetic(part)
+                                    && self.slice(part.operands()).into_iter().any(|old| {
+                                        old.opcode() == Opcode::LLVMLoad
+                                            && private_variable(old.operand(0)) == Some(variable)
+                                    })
+                            })
                         })
                     })
-                })
-            }
-            _ => false,
-        })
+                }
+                _ => false,
+            })
     }
 
     fn is_step(&self, value: Value<'m>, phi: Instruction<'m>) -> bool {
-        value.as_instruction().is_some_and(|step| {
-            is_arithmetic(step) && self.slice(step.operands()).contains(&phi)
-        })
+        value
+            .as_instruction()
+            .is_some_and(|step| is_arithmetic(step) && self.slice(step.operands()).contains(&phi))
     }
 }
 
@@ -204,5 +214,8 @@ pub fn is_same_address(a: Value<'_>, b: Value<'_>) -> bool {
     comparable
         && a.opcode() == b.opcode()
         && operands_a.len() == operands_b.len()
-        && operands_a.into_iter().zip(operands_b).all(|(a, b)| is_same_address(a, b))
+        && operands_a
+            .into_iter()
+            .zip(operands_b)
+            .all(|(a, b)| is_same_address(a, b))
 }

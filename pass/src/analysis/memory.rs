@@ -6,7 +6,9 @@ use crate::llvm::{Instruction, Opcode, Value};
 pub fn base_of(address: Value<'_>) -> Value<'_> {
     let mut base = address;
     loop {
-        let gep = base.as_op(Opcode::LLVMGetElementPtr).map(|gep| gep.operand(0));
+        let gep = base
+            .as_op(Opcode::LLVMGetElementPtr)
+            .map(|gep| gep.operand(0));
         let constant = base.is_constant_gep().then(|| base.operand(0));
         match gep.or(constant) {
             Some(next) => base = next,
@@ -47,6 +49,8 @@ fn stays_private(variable: Value<'_>) -> bool {
 
 /// Intrinsics that mention memory without reading or writing it.
 fn is_marker(call: Value<'_>) -> bool {
-    let name = call.as_call().map_or_else(String::new, |call| call.callee_name());
+    let name = call
+        .as_call()
+        .map_or_else(String::new, |call| call.callee_name());
     name.starts_with("llvm.lifetime.") || name.starts_with("llvm.dbg.")
 }

@@ -43,7 +43,9 @@ impl<'m> UnsafeSites<'m> {
 
     /// Index of the first site in these functions.
     pub fn first_in(&self, functions: &[Function<'m>]) -> Option<usize> {
-        functions.iter().find_map(|function| self.first.get(function).copied())
+        functions
+            .iter()
+            .find_map(|function| self.first.get(function).copied())
     }
 
     /// Why a region with this body must have one thread: the nearest construct it reaches.
@@ -60,9 +62,13 @@ pub fn find<'m>(
     graph: &CallGraph<'m>,
 ) -> UnsafeSites<'m> {
     let has_file_streams = module.functions().into_iter().any(|function| {
-        ["_ZNSt14basic_ofstream", "_ZNSt13basic_fstream", "_ZNSt13basic_filebuf"]
-            .iter()
-            .any(|prefix| function.name().starts_with(prefix))
+        [
+            "_ZNSt14basic_ofstream",
+            "_ZNSt13basic_fstream",
+            "_ZNSt13basic_filebuf",
+        ]
+        .iter()
+        .any(|prefix| function.name().starts_with(prefix))
     });
     let mut found = UnsafeSites {
         sites: Vec::new(),
@@ -111,11 +117,18 @@ pub fn find<'m>(
 fn construct(at: Instruction<'_>, has_file_streams: bool) -> Option<(String, bool)> {
     if let Some(call) = at.as_call() {
         if let Some((template, constraints, side_effects)) = call.callee().as_inline_assembly() {
-            return is_unsafe_assembly(&template, &constraints, side_effects)
-                .then(|| ("executes inline assembly with effects on memory".to_string(), false));
+            return is_unsafe_assembly(&template, &constraints, side_effects).then(|| {
+                (
+                    "executes inline assembly with effects on memory".to_string(),
+                    false,
+                )
+            });
         }
         if has_file_streams && writes_unknown_stream(call) {
-            return Some(("writes to a C++ stream that may be a file".to_string(), false));
+            return Some((
+                "writes to a C++ stream that may be a file".to_string(),
+                false,
+            ));
         }
     }
     for function in functions_mentioned(at) {
@@ -123,12 +136,17 @@ fn construct(at: Instruction<'_>, has_file_streams: bool) -> Option<(String, boo
         let Some(known) = known(&name).filter(|_| function.is_declaration()) else {
             continue;
         };
-        let call = at.as_call().filter(|call| call.callee_function() == Some(function));
+        let call = at
+            .as_call()
+            .filter(|call| call.callee_function() == Some(function));
         let safe = match known.effect {
             Effect::None | Effect::Threads => true,
-            Effect::Stream(index) => call
-                .and_then(|call| call.argument(index))
-                .is_some_and(|stream| is_standard_output(stream) || name == "fflush" && stream.is_null()),
+            Effect::Stream(index) => {
+                call.and_then(|call| call.argument(index))
+                    .is_some_and(|stream| {
+                        is_standard_output(stream) || name == "fflush" && stream.is_null()
+                    })
+            }
             Effect::Descriptor => {
                 ["write", "writev"].contains(&name.as_str())
                     && call
@@ -179,7 +197,10 @@ fn writes_unknown_stream(call: Call<'_>) -> bool {
     }
     let mut stream = call.argument(0);
     // Output operators return their stream.
-    while let Some(inner) = stream.and_then(|stream| stream.as_call()).filter(|c| is_output(*c)) {
+    while let Some(inner) = stream
+        .and_then(|stream| stream.as_call())
+        .filter(|c| is_output(*c))
+    {
         stream = inner.argument(0);
     }
     let Some(stream) = stream.map(crate::analysis::memory::base_of) else {
@@ -196,8 +217,18 @@ fn writes_unknown_stream(call: Call<'_>) -> bool {
 
 /// Instructions that a thread may execute at any time.
 const HARMLESS_ASSEMBLY: [&str; 12] = [
-    "nop", "pause", "rep", "rdtsc", "rdtscp", "cpuid", "lfence", "sfence", "mfence", "prefetcht0",
-    "prefetcht1", "prefetchnta",
+    "nop",
+    "pause",
+    "rep",
+    "rdtsc",
+    "rdtscp",
+    "cpuid",
+    "lfence",
+    "sfence",
+    "mfence",
+    "prefetcht0",
+    "prefetcht1",
+    "prefetchnta",
 ];
 
 fn is_unsafe_assembly(template: &str, constraints: &str, side_effects: bool) -> bool {
@@ -222,7 +253,10 @@ pub fn refuse<'m>(
     refused: &mut Vec<Declined<'m>>,
 ) {
     let mut reported: Vec<Function<'m>> = Vec::new();
-    for at in functions.iter().flat_map(|function| function.instructions()) {
+    for at in functions
+        .iter()
+        .flat_map(|function| function.instructions())
+    {
         for function in functions_mentioned(at) {
             if reported.contains(&function) {
                 continue;
@@ -267,18 +301,25 @@ fn forbidden(function: Function<'_>) -> Option<String> {
              ranks"
         ));
     }
-    known(&name).filter(|known| known.effect == Effect::Threads).map(|_| {
-        format!(
-            "this file calls {}: threads and processes that a program starts itself cannot be \
+    known(&name)
+        .filter(|known| known.effect == Effect::Threads)
+        .map(|_| {
+            format!(
+                "this file calls {}: threads and processes that a program starts itself cannot be \
              distributed over MPI ranks",
-            crate::llvm::demangle(&name)
-        )
-    })
+                crate::llvm::demangle(&name)
+            )
+        })
 }
 
 fn sets_jump<'m>(reach: &[Function<'m>], graph: &CallGraph<'m>) -> bool {
     const NAMES: [&str; 4] = ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp"];
-    reach.iter().filter_map(|function| graph.node(*function)).any(|node| {
-        node.mentions.iter().any(|mentioned| NAMES.contains(&mentioned.name().as_str()))
-    })
+    reach
+        .iter()
+        .filter_map(|function| graph.node(*function))
+        .any(|node| {
+            node.mentions
+                .iter()
+                .any(|mentioned| NAMES.contains(&mentioned.name().as_str()))
+        })
 }

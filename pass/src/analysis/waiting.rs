@@ -30,7 +30,11 @@ pub struct Waiting<'m> {
 
 /// The waiting loops of a function, outer ones first.
 pub fn find<'m>(function: Function<'m>, graph: &CallGraph<'m>) -> Vec<Waiting<'m>> {
-    if !function.instructions().into_iter().any(|i| may_synchronise(i)) {
+    if !function
+        .instructions()
+        .into_iter()
+        .any(|i| may_synchronise(i))
+    {
         return Vec::new();
     }
     let views: Vec<_> = function.loops().iter().map(LoopView::of).collect();
@@ -53,12 +57,18 @@ fn may_synchronise(instruction: Instruction<'_>) -> bool {
         || instruction.is_volatile_load()
         || instruction.as_call().is_some_and(|call| {
             is_flush(call)
-                || call.callee_function().is_some_and(|callee| accesses(callee, DEPTH).is_some())
+                || call
+                    .callee_function()
+                    .is_some_and(|callee| accesses(callee, DEPTH).is_some())
         })
 }
 
 fn waits_with<'m>(view: &LoopView<'m>, graph: &CallGraph<'m>) -> Option<Instruction<'m>> {
-    let calls = || view.instructions.iter().filter_map(|instruction| instruction.as_call());
+    let calls = || {
+        view.instructions
+            .iter()
+            .filter_map(|instruction| instruction.as_call())
+    };
     if calls().any(|call| synchronises(call, graph)) {
         return None;
     }
@@ -76,9 +86,8 @@ fn waits_with<'m>(view: &LoopView<'m>, graph: &CallGraph<'m>) -> Option<Instruct
 }
 
 fn is_wait(view: &LoopView<'_>, instruction: Instruction<'_>, flushes: bool) -> bool {
-    let unchanging = |address: Value<'_>| {
-        private_variable(address).is_none() && view.is_invariant(address)
-    };
+    let unchanging =
+        |address: Value<'_>| private_variable(address).is_none() && view.is_invariant(address);
     match instruction.opcode() {
         Opcode::LLVMLoad => {
             let address = instruction.operand(0);
@@ -96,26 +105,32 @@ fn is_wait(view: &LoopView<'_>, instruction: Instruction<'_>, flushes: bool) -> 
             unchanging(instruction.operand(0))
                 && is_stale(view, instruction.operand(1), &mut HashSet::new())
         }
-        Opcode::LLVMCall | Opcode::LLVMInvoke => {
-            instruction.as_call().is_some_and(|call| is_waiting_call(view, call))
-        }
+        Opcode::LLVMCall | Opcode::LLVMInvoke => instruction
+            .as_call()
+            .is_some_and(|call| is_waiting_call(view, call)),
         _ => false,
     }
 }
 
 fn is_waiting_call(view: &LoopView<'_>, call: Call<'_>) -> bool {
-    let Some(accesses) = call.callee_function().and_then(|callee| accesses(callee, DEPTH)) else {
+    let Some(accesses) = call
+        .callee_function()
+        .and_then(|callee| accesses(callee, DEPTH))
+    else {
         return false;
     };
     let arguments = call.arguments();
-    if !arguments.iter().all(|&argument| view.is_invariant(argument)) {
+    if !arguments
+        .iter()
+        .all(|&argument| view.is_invariant(argument))
+    {
         return false;
     }
     if accesses.compares {
         // The expected value is passed by address: asked for again if the loop resets it.
-        let variables = arguments.iter().filter_map(|&argument| {
-            base_of(argument).as_op(Opcode::LLVMAlloca)
-        });
+        let variables = arguments
+            .iter()
+            .filter_map(|&argument| base_of(argument).as_op(Opcode::LLVMAlloca));
         return variables.into_iter().any(|variable| {
             view.instructions.iter().any(|store| {
                 store.opcode() == Opcode::LLVMStore
@@ -131,7 +146,9 @@ fn is_waiting_call(view: &LoopView<'_>, call: Call<'_>) -> bool {
 fn is_written(view: &LoopView<'_>, address: Value<'_>) -> bool {
     view.instructions.iter().any(|instruction| {
         instruction.opcode() != Opcode::LLVMLoad
-            && instruction.address().is_some_and(|written| is_same_address(written, address))
+            && instruction
+                .address()
+                .is_some_and(|written| is_same_address(written, address))
     })
 }
 
@@ -153,7 +170,9 @@ fn is_stale<'m>(
             Some(variable) => {
                 let stores = view.stored_into(variable);
                 stores.is_empty()
-                    || stores.into_iter().any(|store| is_stale(view, store.operand(0), seen))
+                    || stores
+                        .into_iter()
+                        .any(|store| is_stale(view, store.operand(0), seen))
             }
             None => false,
         },
@@ -169,26 +188,32 @@ fn is_stale<'m>(
         | Opcode::LLVMAtomicCmpXchg
         | Opcode::LLVMCall
         | Opcode::LLVMInvoke => false,
-        _ => instruction.operands().into_iter().all(|operand| is_stale(view, operand, seen)),
+        _ => instruction
+            .operands()
+            .into_iter()
+            .all(|operand| is_stale(view, operand, seen)),
     }
 }
 
 /// Whether the loop does something besides waiting: writes shared memory, walks through memory, or
 /// calls functions other than those one waits with.
 fn works(view: &LoopView<'_>) -> bool {
-    view.instructions.iter().any(|instruction| match instruction.opcode() {
-        Opcode::LLVMStore => {
-            !instruction.is_atomic_access() && private_variable(instruction.operand(1)).is_none()
-        }
-        Opcode::LLVMLoad => {
-            let address = instruction.operand(0);
-            private_variable(address).is_none() && !view.is_invariant(address)
-        }
-        Opcode::LLVMCall | Opcode::LLVMInvoke => {
-            instruction.as_call().is_some_and(|call| !is_idle(call))
-        }
-        _ => false,
-    })
+    view.instructions
+        .iter()
+        .any(|instruction| match instruction.opcode() {
+            Opcode::LLVMStore => {
+                !instruction.is_atomic_access()
+                    && private_variable(instruction.operand(1)).is_none()
+            }
+            Opcode::LLVMLoad => {
+                let address = instruction.operand(0);
+                private_variable(address).is_none() && !view.is_invariant(address)
+            }
+            Opcode::LLVMCall | Opcode::LLVMInvoke => {
+                instruction.as_call().is_some_and(|call| !is_idle(call))
+            }
+            _ => false,
+        })
 }
 
 fn is_idle(call: Call<'_>) -> bool {
@@ -227,7 +252,9 @@ fn synchronises<'m>(call: Call<'m>, graph: &CallGraph<'m>) -> bool {
     is_synchronisation(&callee.name())
         || graph.reachable(callee).into_iter().any(|inner| {
             graph.node(inner).is_some_and(|node| {
-                node.mentions.iter().any(|mentioned| is_synchronisation(&mentioned.name()))
+                node.mentions
+                    .iter()
+                    .any(|mentioned| is_synchronisation(&mentioned.name()))
             })
         })
 }
@@ -308,7 +335,11 @@ fn collect(function: Function<'_>, depth: usize) -> Option<Accesses> {
             _ => {}
         }
     }
-    if has_loop(function) { None } else { Some(found) }
+    if has_loop(function) {
+        None
+    } else {
+        Some(found)
+    }
 }
 
 fn has_loop(function: Function<'_>) -> bool {

@@ -2,7 +2,6 @@
 
 use inkwell::llvm_sys::LLVMIntPredicate;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
 
 use super::{Block, Call, Function, Instruction, Module, Type, Value};
@@ -71,7 +70,14 @@ impl<'m> Builder<'m> {
     pub fn load(&self, ty: Type<'m>, address: Value<'m>) -> Value<'m> {
         assert!(address.ty().is_pointer());
         // SAFETY: a positioned builder, a first-class type and a pointer.
-        unsafe { Value::new(LLVMBuildLoad2(self.raw, ty.raw(), address.raw(), c"".as_ptr())) }
+        unsafe {
+            Value::new(LLVMBuildLoad2(
+                self.raw,
+                ty.raw(),
+                address.raw(),
+                c"".as_ptr(),
+            ))
+        }
     }
 
     /// Stores to memory.
@@ -164,7 +170,12 @@ impl<'m> Builder<'m> {
         // SAFETY: a positioned builder; the conversion fits the type.
         unsafe {
             let own = if ty.is_pointer() {
-                LLVMBuildPtrToInt(self.raw, value.raw(), self.module.int(64).raw(), c"".as_ptr())
+                LLVMBuildPtrToInt(
+                    self.raw,
+                    value.raw(),
+                    self.module.int(64).raw(),
+                    c"".as_ptr(),
+                )
             } else if ty.is_integer() {
                 value.raw()
             } else {
@@ -203,7 +214,13 @@ impl<'m> Builder<'m> {
         assert!(value.ty().is_integer() && ty.is_integer());
         // SAFETY: a positioned builder and integers.
         unsafe {
-            Value::new(LLVMBuildIntCast2(self.raw, value.raw(), ty.raw(), 0, c"".as_ptr()))
+            Value::new(LLVMBuildIntCast2(
+                self.raw,
+                value.raw(),
+                ty.raw(),
+                0,
+                c"".as_ptr(),
+            ))
         }
     }
 
@@ -216,7 +233,15 @@ impl<'m> Builder<'m> {
             LLVMIntPredicate::LLVMIntEQ
         };
         // SAFETY: a positioned builder and two integers of one type.
-        unsafe { Value::new(LLVMBuildICmp(self.raw, predicate, a.raw(), b.raw(), c"".as_ptr())) }
+        unsafe {
+            Value::new(LLVMBuildICmp(
+                self.raw,
+                predicate,
+                a.raw(),
+                b.raw(),
+                c"".as_ptr(),
+            ))
+        }
     }
 
     /// Puts a field into a struct value.
@@ -231,11 +256,5 @@ impl<'m> Builder<'m> {
                 c"".as_ptr(),
             ))
         }
-    }
-
-    /// Gives an instruction the debug location of another.
-    pub fn copy_debug_location(to: Instruction<'m>, from: Instruction<'m>) {
-        // SAFETY: two live instructions of one function.
-        unsafe { LLVMInstructionSetDebugLoc(to.raw(), from.debug_location()) }
     }
 }

@@ -49,7 +49,10 @@ impl Module {
 
     /// Name of the source file.
     pub fn source_file(&self) -> String {
-        self.inner.get_source_file_name().to_string_lossy().into_owned()
+        self.inner
+            .get_source_file_name()
+            .to_string_lossy()
+            .into_owned()
     }
 
     /// Every function, in order.
@@ -78,20 +81,6 @@ impl Module {
             }
         }
         globals
-    }
-
-    /// Every alias, in order.
-    pub fn aliases(&self) -> Vec<Value<'_>> {
-        let mut aliases = Vec::new();
-        // SAFETY: a live module; the list is read to its end before anything changes.
-        unsafe {
-            let mut next = LLVMGetFirstGlobalAlias(self.raw());
-            while !next.is_null() {
-                aliases.push(Value::new(next));
-                next = LLVMGetNextGlobalAlias(next);
-            }
-        }
-        aliases
     }
 
     /// The function of that name.
@@ -172,7 +161,12 @@ impl Module {
         };
         let global = self.add_constant(name, value);
         // SAFETY: a global variable; its address is not compared, so equal texts may be merged.
-        unsafe { LLVMSetUnnamedAddress(global.raw(), inkwell::llvm_sys::LLVMUnnamedAddr::LLVMGlobalUnnamedAddr) };
+        unsafe {
+            LLVMSetUnnamedAddress(
+                global.raw(),
+                inkwell::llvm_sys::LLVMUnnamedAddr::LLVMGlobalUnnamedAddr,
+            )
+        };
         global
     }
 
@@ -263,7 +257,13 @@ impl Module {
     pub fn const_array<'m>(&'m self, element: Type<'m>, values: &[Value<'m>]) -> Value<'m> {
         let mut raw: Vec<_> = values.iter().map(|value| value.raw()).collect();
         // SAFETY: constants of the element type.
-        unsafe { Value::new(LLVMConstArray2(element.raw(), raw.as_mut_ptr(), raw.len() as u64)) }
+        unsafe {
+            Value::new(LLVMConstArray2(
+                element.raw(),
+                raw.as_mut_ptr(),
+                raw.len() as u64,
+            ))
+        }
     }
 
     /// Bytes from one array element of the type to the next.

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
     LLVMConstNull, LLVMCountParamTypes, LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPoison,
-    LLVMGetReturnType, LLVMGetTypeKind, LLVMIsFunctionVarArg,
+    LLVMGetTypeKind, LLVMIsFunctionVarArg,
 };
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
 
@@ -89,13 +89,6 @@ impl<'m> Type<'m> {
 
     fn is_function(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMFunctionTypeKind
-    }
-
-    /// Result of a function type.
-    pub fn return_type(self) -> Type<'m> {
-        assert!(self.is_function());
-        // SAFETY: a function type.
-        unsafe { Type::new(LLVMGetReturnType(self.raw)) }
     }
 
     /// Parameters of a function type.

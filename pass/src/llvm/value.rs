@@ -5,15 +5,12 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use inkwell::llvm_sys::LLVMAtomicOrdering;
-use inkwell::llvm_sys::LLVMTailCallKind;
 use inkwell::llvm_sys::LLVMValueKind as Kind;
 use inkwell::llvm_sys::comdat::{
     LLVMGetComdat, LLVMGetOrInsertComdat, LLVMSetComdat, LLVMSetComdatSelectionKind,
 };
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::{
-    LLVMDISubprogramGetLine, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
-};
+use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef, LLVMValueRef};
 
 pub use inkwell::llvm_sys::{LLVMLinkage as Linkage, LLVMOpcode as Opcode};
@@ -131,11 +128,6 @@ impl<'m> Value<'m> {
     /// The instruction with this opcode, where it is one.
     pub fn as_op(self, opcode: Opcode) -> Option<Instruction<'m>> {
         self.as_instruction().filter(|i| i.opcode() == opcode)
-    }
-
-    /// Whether it is a function's argument.
-    pub fn is_argument(self) -> bool {
-        self.kind() == Kind::LLVMArgumentValueKind
     }
 
     /// Whether it is a constant of any kind, globals included.
@@ -297,7 +289,9 @@ impl<'m> Value<'m> {
         // SAFETY: LLVM returns a string that is ours to dispose of.
         unsafe {
             let text = LLVMPrintValueToString(self.raw);
-            let copy = std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned();
+            let copy = std::ffi::CStr::from_ptr(text)
+                .to_string_lossy()
+                .into_owned();
             LLVMDisposeMessage(text);
             copy
         }
@@ -349,16 +343,10 @@ impl<'m> Function<'m> {
 
     /// Its instructions in order.
     pub fn instructions(self) -> Vec<Instruction<'m>> {
-        self.blocks().into_iter().flat_map(Block::instructions).collect()
-    }
-
-    /// Line of its definition in the debug information.
-    pub fn source_line(self) -> Option<u32> {
-        // SAFETY: a function; the subprogram is asked only where there is one.
-        unsafe {
-            let subprogram = LLVMGetSubprogram(self.raw);
-            (!subprogram.is_null()).then(|| LLVMDISubprogramGetLine(subprogram))
-        }
+        self.blocks()
+            .into_iter()
+            .flat_map(Block::instructions)
+            .collect()
     }
 
     /// Whether it has the string attribute.
@@ -399,6 +387,18 @@ impl<'m> Function<'m> {
             let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, 0);
             LLVMAddAttributeAtIndex(self.raw, FUNCTION_INDEX, attribute);
         }
+    }
+
+    /// Renames it.
+    pub fn set_name(self, name: &str) {
+        // SAFETY: a live value; LLVM copies the bytes.
+        unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
+    }
+
+    /// Takes it out of its comdat.
+    pub fn leave_comdat(self) {
+        // SAFETY: a function; null is no comdat.
+        unsafe { LLVMSetComdat(self.raw, std::ptr::null_mut()) }
     }
 
     /// Appends an empty block.
@@ -442,23 +442,10 @@ macro_rules! global_objects {
                 matches!(self.linkage(), Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage)
             }
 
-            /// Renames it.
-            pub fn set_name(self, name: &str) {
-                // SAFETY: a live value; LLVM copies the bytes.
-                unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
-            }
-
             /// Whether it belongs to a comdat.
             pub fn has_comdat(self) -> bool {
                 // SAFETY: a global object.
                 unsafe { !LLVMGetComdat(self.raw).is_null() }
-            }
-
-            /// Takes it out of its comdat.
-            #[allow(dead_code)]
-            pub fn leave_comdat(self) {
-                // SAFETY: a global object; null is no comdat.
-                unsafe { LLVMSetComdat(self.raw, std::ptr::null_mut()) }
             }
         }
     )*};
@@ -520,7 +507,9 @@ impl<'m> Global<'m> {
             if text.is_null() {
                 String::new()
             } else {
-                std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned()
+                std::ffi::CStr::from_ptr(text)
+                    .to_string_lossy()
+                    .into_owned()
             }
         }
     }
@@ -690,20 +679,6 @@ impl<'m> Instruction<'m> {
         unsafe { LLVMInstructionEraseFromParent(self.raw) }
     }
 
-    /// The type an `alloca` reserves.
-    pub fn allocated_type(self) -> Type<'m> {
-        assert!(self.opcode() == Opcode::LLVMAlloca);
-        // SAFETY: an alloca.
-        unsafe { Type::new(LLVMGetAllocatedType(self.raw)) }
-    }
-
-    /// The type a `getelementptr` steps over.
-    pub fn gep_element_type(self) -> Type<'m> {
-        assert!(self.opcode() == Opcode::LLVMGetElementPtr);
-        // SAFETY: a getelementptr.
-        unsafe { Type::new(LLVMGetGEPSourceElementType(self.raw)) }
-    }
-
     /// Whether it is an `atomicrmw`.
     pub fn is_atomic_update(self) -> bool {
         self.opcode() == Opcode::LLVMAtomicRMW
@@ -736,18 +711,6 @@ impl<'m> Instruction<'m> {
             Opcode::LLVMStore => Some(self.operand(1)),
             _ => None,
         }
-    }
-
-    /// Index of an `extractvalue` or `insertvalue` with one.
-    pub fn single_index(self) -> Option<u32> {
-        if !matches!(
-            self.opcode(),
-            Opcode::LLVMExtractValue | Opcode::LLVMInsertValue
-        ) {
-            return None;
-        }
-        // SAFETY: an instruction with indices, as just checked.
-        unsafe { (LLVMGetNumIndices(self.raw) == 1).then(|| *LLVMGetIndices(self.raw)) }
     }
 
     /// Incoming values of a phi with their blocks.
@@ -834,14 +797,6 @@ impl<'m> Call<'m> {
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
             !LLVMGetCallSiteEnumAttribute(self.raw, index as u32 + 1, kind).is_null()
-        }
-    }
-
-    /// Withdraws the promise that the callee does not touch the caller's stack.
-    pub fn clear_tail(self) {
-        if self.instruction().opcode() == Opcode::LLVMCall {
-            // SAFETY: a call instruction.
-            unsafe { LLVMSetTailCallKind(self.raw, LLVMTailCallKind::LLVMTailCallKindNone) }
         }
     }
 }

@@ -148,7 +148,11 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     );
     constructors::emit(module, constructors, register);
 
-    let new = regions.trampolines.into_iter().chain(main).chain([register]);
+    let new = regions
+        .trampolines
+        .into_iter()
+        .chain(main)
+        .chain([register]);
     for function in plan.functions.into_iter().chain(new) {
         function.mark(module, MARK, "mpi");
     }

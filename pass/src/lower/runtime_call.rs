@@ -12,7 +12,11 @@ pub fn declare<'m>(module: &'m Module, function: &RuntimeFn) -> Function<'m> {
     if let Some(declared) = module.function(function.name) {
         return declared;
     }
-    let parameters: Vec<_> = function.params.iter().map(|&ty| module.abi_type(ty)).collect();
+    let parameters: Vec<_> = function
+        .params
+        .iter()
+        .map(|&ty| module.abi_type(ty))
+        .collect();
     let ty = module.function_type(module.abi_type(function.ret), &parameters);
     let declared = module.add_function(function.name, ty, Linkage::LLVMExternalLinkage);
     if !MAY_UNWIND.contains(&function.name) {

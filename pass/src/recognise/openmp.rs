@@ -23,7 +23,9 @@ pub fn recognise(module: &Module) -> (Vec<ParallelLoop<'_>>, Vec<Declined<'_>>) 
         for instruction in function.instructions() {
             let mentioned = FORKS.iter().find(|(name, _)| {
                 let is_fork = |operand: &Value<'_>| {
-                    operand.as_function().is_some_and(|function| function.name() == *name)
+                    operand
+                        .as_function()
+                        .is_some_and(|function| function.name() == *name)
                 };
                 instruction.operands().iter().any(is_fork)
             });
@@ -113,7 +115,10 @@ fn worksharing_loop(call: Call<'_>) -> Option<WorksharingLoop> {
     let (schedule, ordered) = code.map_or((Schedule::Unknown, false), schedule);
     let chunked = matches!(
         schedule,
-        Schedule::StaticChunked | Schedule::DistributeChunked | Schedule::Dynamic | Schedule::Guided
+        Schedule::StaticChunked
+            | Schedule::DistributeChunked
+            | Schedule::Dynamic
+            | Schedule::Guided
     );
     let chunk = call.argument(chunk_index)?.as_constant_int();
     Some(WorksharingLoop {
@@ -149,7 +154,11 @@ fn argument<'m>(value: Value<'m>, parameter: Value<'m>) -> Argument<'m> {
         return Argument {
             value,
             passing: Passing::ByValue,
-            access: if parameter.is_unused() { Access::Unused } else { Access::Read },
+            access: if parameter.is_unused() {
+                Access::Unused
+            } else {
+                Access::Read
+            },
             place: Place::Scalar,
         };
     }
@@ -190,24 +199,43 @@ fn accesses(parameter: Value<'_>) -> (Access, Place) {
         }
     }
     let access = match uses {
-        Uses { reads: false, writes: false, increments, minimises, maximises, .. } => {
-            match (increments, minimises, maximises) {
-                (false, false, false) => Access::Unused,
-                (true, false, false) => Access::Increment,
-                (false, true, false) => Access::Min,
-                (false, false, true) => Access::Max,
-                _ => Access::ReadWrite,
-            }
-        }
-        Uses { reads: true, writes: false, increments: false, minimises: false, maximises: false, .. } => {
-            Access::Read
-        }
-        Uses { reads: false, writes: true, increments: false, minimises: false, maximises: false, .. } => {
-            Access::Write
-        }
+        Uses {
+            reads: false,
+            writes: false,
+            increments,
+            minimises,
+            maximises,
+            ..
+        } => match (increments, minimises, maximises) {
+            (false, false, false) => Access::Unused,
+            (true, false, false) => Access::Increment,
+            (false, true, false) => Access::Min,
+            (false, false, true) => Access::Max,
+            _ => Access::ReadWrite,
+        },
+        Uses {
+            reads: true,
+            writes: false,
+            increments: false,
+            minimises: false,
+            maximises: false,
+            ..
+        } => Access::Read,
+        Uses {
+            reads: false,
+            writes: true,
+            increments: false,
+            minimises: false,
+            maximises: false,
+            ..
+        } => Access::Write,
         _ => Access::ReadWrite,
     };
-    let place = if uses.elsewhere { Place::Unknown } else { Place::Scalar };
+    let place = if uses.elsewhere {
+        Place::Unknown
+    } else {
+        Place::Scalar
+    };
     (access, place)
 }
 
@@ -233,7 +261,10 @@ fn note<'m>(
             // At -O0 a parameter is first kept in a variable of its own.
             match private_variable(instruction.operand(1)) {
                 Some(variable) => rest.extend(
-                    variable.users().into_iter().filter(|user| user.as_op(Opcode::LLVMLoad).is_some()),
+                    variable
+                        .users()
+                        .into_iter()
+                        .filter(|user| user.as_op(Opcode::LLVMLoad).is_some()),
                 ),
                 None => uses.escape(),
             }

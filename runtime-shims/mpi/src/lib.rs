@@ -14,7 +14,7 @@
 //! | `sync`, `team`, `stack` | fork, barrier, join; team state |
 //! | `loops`, `constructs`, `reduce`, `locks`, `atomics`, `ordered`, `doacross`, `tasks` | OpenMP's constructs |
 //! | `api`, `allocators` | the user's `omp_*` functions |
-//! | `program_graph` | the modules of the program; regions that must not be distributed |
+//! | `program_graph`, `foreign_regions` | the modules of the program; regions that must not be distributed |
 //! | `settings`, `stats`, `verify`, `console`, `report`, `symbolise` | what the user sets and sees |
 
 mod allocators;
@@ -27,6 +27,7 @@ mod console;
 mod constructs;
 mod doacross;
 mod fault;
+mod foreign_regions;
 mod heap;
 mod interpose;
 mod layout;

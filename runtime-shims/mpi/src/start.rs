@@ -15,7 +15,7 @@ use crate::{
     api::Icv,
     cell::ProgramCell,
     coherence::Coherence,
-    console, fault, interpose, layout,
+    console, fault, foreign_regions, interpose, layout,
     layout::{Layout, PAGE, Sizes},
     memory,
     memory::{Memory, Peer, View},
@@ -83,6 +83,9 @@ pub(crate) fn okl_mpi_main(
              version runs one, so a team has {} threads",
             mpi_job::ranks()
         ));
+    }
+    if mpi_job::rank() == 0 {
+        report_foreign_regions();
     }
     fault::install();
     program::start(layout::layout(), mpi_job::rank());
@@ -226,6 +229,21 @@ fn compare_builds(user_main: *mut c_void, randomised: bool) {
     }
     if let Err(error) = program_graph::check_variables() {
         report::fatal(&error);
+    }
+}
+
+/// Parts of the program that fork threads themselves: wrong in the executable, doubtful in a library.
+fn report_foreign_regions() {
+    for found in foreign_regions::find() {
+        let what = format!(
+            "{} contains OpenMP regions that were not compiled with okl (it calls {})",
+            found.file.display(),
+            found.function
+        );
+        if found.is_executable {
+            report::fatal(&format!("{what}: compile all of the program's sources with the plugin"));
+        }
+        report::warn(&format!("warning: {what}: its threads must not touch memory that the ranks share"));
     }
 }
 

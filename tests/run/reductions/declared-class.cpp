@@ -8,9 +8,11 @@
 
 #pragma omp declare reduction(append : std::vector<int> : omp_out.insert(                          \
         omp_out.end(), omp_in.begin(), omp_in.end()))
-#pragma omp declare reduction(merge : std::map<int, long> : [&] {                                  \
-  for (auto &entry : omp_in) omp_out[entry.first] += entry.second;                                 \
-}())
+
+static void merge_into(std::map<int, long> &out, const std::map<int, long> &in) {
+  for (const auto &entry : in) out[entry.first] += entry.second;
+}
+#pragma omp declare reduction(merge : std::map<int, long> : merge_into(omp_out, omp_in))
 
 template <typename T> struct Matrix {
   std::vector<T> cells;

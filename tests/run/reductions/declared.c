@@ -20,7 +20,7 @@ static void pick(struct location *out, const struct location *in) {
 #pragma omp declare reduction(+ : struct moments : omp_out.n += omp_in.n,                          \
                                   omp_out.sum += omp_in.sum, omp_out.squares += omp_in.squares)    \
     initializer(omp_priv = {0, 0, 0})
-#pragma omp declare reduction(gcd : int : omp_out = omp_in % 12 == 0 ? omp_out : omp_out % 12)     \
+#pragma omp declare reduction(top : int : omp_out = omp_in > omp_out ? omp_in : omp_out)           \
     initializer(omp_priv = omp_orig)
 
 int main(void) {
@@ -38,9 +38,12 @@ int main(void) {
   printf("%.1f %d %.1f %d %.1f %d\n", best.value, best.index, list[0].value, list[0].index,
          list[1].value, list[1].index);
   printf("%ld %ld %ld\n", moments.n, moments.sum, moments.squares);
-  int g = 24;
-#pragma omp parallel for reduction(gcd : g)
-  for (int i = 0; i < 8; i++) g = g + 12;
-  printf("%d\n", g % 12);
+  int low = 24, high = 50;
+#pragma omp parallel for reduction(top : low, high)
+  for (int i = 0; i < 8; i++) {
+    if (i * 5 > low) low = i * 5;
+    if (i * 5 > high) high = i * 5;
+  }
+  printf("%d %d\n", low, high);
   return 0;
 }

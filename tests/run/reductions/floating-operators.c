@@ -35,7 +35,7 @@ int main(void) {
   printf("%.2f %.2f %.3Lf\n", f, d, ld);
   printf("%.1f %.1f %.1f %.1f %.1Lf %.1Lf\n", crealf(fc), cimagf(fc), creal(dc), cimag(dc),
          creall(lc), cimagl(lc));
-  printf("%.1f %.10Lf %.1f %.1f\n", d_mul, ld_mul, creal(dc_mul), cimag(dc_mul));
+  printf("%.1f %.10Lf %.1f %.1f\n", d_mul, ld_mul, creal(dc_mul), cimag(dc_mul) + 0.0);
   printf("%.1f %.1f %.1f %.1f %.1Lf\n", f_low, f_high, d_low, d_high, ld_high);
   return 0;
 }

@@ -6,9 +6,8 @@
   static void name(void) {                                                                         \
     type add = 3, sub = 90, mul = 1, and = (type)-1, or = 0, xor = 9, lo = 100, hi = 0;            \
     type both = 1, any = 0;                                                                        \
-    _Pragma("omp parallel for reduction(+ : add, sub) reduction(* : mul) reduction(& : and) "      \
-            "reduction(| : or) reduction(^ : xor) reduction(min : lo) reduction(max : hi) "        \
-            "reduction(&& : both) reduction(|| : any)") for (int i = 0; i < 37; i++) {             \
+    _Pragma("omp parallel for reduction(+:add,sub) reduction(*:mul) reduction(&:and) reduction(|:or) reduction(^:xor) reduction(min:lo) reduction(max:hi) reduction(&&:both) reduction(||:any)") \
+    for (int i = 0; i < 37; i++) {                                                                 \
       add += (type)i;                                                                              \
       sub -= (type)2;                                                                              \
       if (i % 13 == 0) mul *= (type)3;                                                             \

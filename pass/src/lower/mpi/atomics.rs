@@ -117,7 +117,10 @@ fn load<'m>(
     let result = variable(module, at, ty);
     let order = module.const_i32(SEQUENTIALLY_CONSISTENT);
     let callee = declare(module, &f::okl_mpi_atomic_load_n);
-    builder.call(callee, &[module.const_i64(size as i64), address, result, order]);
+    builder.call(
+        callee,
+        &[module.const_i64(size as i64), address, result, order],
+    );
     builder.load(ty, result)
 }
 
@@ -134,7 +137,10 @@ fn store<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>, value:
     builder.store(value, copy);
     let order = module.const_i32(SEQUENTIALLY_CONSISTENT);
     let callee = declare(module, &f::okl_mpi_atomic_store_n);
-    builder.call(callee, &[module.const_i64(size as i64), address, copy, order]);
+    builder.call(
+        callee,
+        &[module.const_i64(size as i64), address, copy, order],
+    );
 }
 
 fn update<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>) -> Value<'m> {
@@ -154,7 +160,10 @@ fn update<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>) -> Va
     builder.store(at.operand(1), copy);
     let order = module.const_i32(SEQUENTIALLY_CONSISTENT);
     let callee = declare(module, &f::okl_mpi_atomic_exchange_n);
-    builder.call(callee, &[module.const_i64(size as i64), address, copy, result, order]);
+    builder.call(
+        callee,
+        &[module.const_i64(size as i64), address, copy, result, order],
+    );
     builder.load(ty, result)
 }
 
@@ -179,7 +188,10 @@ fn compare_exchange<'m>(module: &'m Module, at: Instruction<'m>, address: Value<
         let callee = declare(module, &f::okl_mpi_atomic_compare_exchange_n);
         let size = module.const_i64(size as i64);
         let status = builder.call(callee, &[size, address, old, new, order, order]);
-        (builder.load(ty, old), builder.compare(status, module.const_i32(0), true))
+        (
+            builder.load(ty, old),
+            builder.compare(status, module.const_i32(0), true),
+        )
     };
     let pair = builder.insert(at.ty().poison(), old, 0);
     builder.insert(pair, swapped, 1)

@@ -43,7 +43,10 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         let Some(global) = module.global(name) else {
             continue;
         };
-        for entry in global.initializer().map_or_else(Vec::new, |list| list.operands()) {
+        for entry in global
+            .initializer()
+            .map_or_else(Vec::new, |list| list.operands())
+        {
             let fields = entry.operands();
             let (Some(priority), Some(function)) = (
                 fields.first().and_then(|value| value.as_constant_int()),
@@ -59,9 +62,15 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
             if ours && function.name().starts_with(REGISTER) {
                 plan.kept.push(*function);
             } else if list {
-                plan.constructors.push(Entry { priority, function: *function });
+                plan.constructors.push(Entry {
+                    priority,
+                    function: *function,
+                });
             } else {
-                plan.destructors.push(Entry { priority, function: *function });
+                plan.destructors.push(Entry {
+                    priority,
+                    function: *function,
+                });
             }
         }
     }
@@ -98,5 +107,10 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, register: Function<'m>) {
         })
         .collect();
     let list = module.const_array(entries[0].ty(), &entries);
-    module.add_global(LISTS[0], list.ty(), Some(list), Linkage::LLVMAppendingLinkage);
+    module.add_global(
+        LISTS[0],
+        list.ty(),
+        Some(list),
+        Linkage::LLVMAppendingLinkage,
+    );
 }

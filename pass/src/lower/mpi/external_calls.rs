@@ -39,7 +39,10 @@ fn external(call: Call<'_>) -> Option<External<'_>> {
         return None;
     }
     let name = callee.name();
-    if ["__kmpc_", "omp_", "__atomic_", "okl"].iter().any(|prefix| name.starts_with(prefix)) {
+    if ["__kmpc_", "omp_", "__atomic_", "okl"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+    {
         return None;
     }
     let perhaps_translated = match known(&name) {

@@ -15,7 +15,14 @@ const PAGE: u32 = 4096;
 
 /// Sections whose content is read by others than the program's threads.
 const UNTOUCHED_SECTIONS: [&str; 8] = [
-    ".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors", ".rodata", ".note", ".debug",
+    ".init_array",
+    ".fini_array",
+    ".preinit_array",
+    ".ctors",
+    ".dtors",
+    ".rodata",
+    ".note",
+    ".debug",
 ];
 
 /// The variables of a module.
@@ -56,8 +63,8 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         {
             continue;
         }
-        let elsewhere = global.is_declaration()
-            || global.linkage() == Linkage::LLVMAvailableExternallyLinkage;
+        let elsewhere =
+            global.is_declaration() || global.linkage() == Linkage::LLVMAvailableExternallyLinkage;
         if elsewhere {
             if !is_library_variable(&name) && !global.instruction_users().is_empty() {
                 plan.externs.push(global);
@@ -68,7 +75,9 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         if section.is_empty() {
             plan.shared.push(global);
         } else if ![DATA, ZERO].contains(&section.as_str())
-            && !UNTOUCHED_SECTIONS.iter().any(|prefix| section.starts_with(prefix))
+            && !UNTOUCHED_SECTIONS
+                .iter()
+                .any(|prefix| section.starts_with(prefix))
         {
             refused.push(Declined {
                 site: Site::Global(global),
@@ -87,7 +96,9 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
 pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> (Vec<Shared<'m>>, Vec<Global<'m>>) {
     let mut shared = Vec::new();
     for variable in plan.shared {
-        let initializer = variable.initializer().expect("a definition has an initial value");
+        let initializer = variable
+            .initializer()
+            .expect("a definition has an initial value");
         if initializer.is_undef() {
             variable.set_initializer(variable.value_type().zero());
         }

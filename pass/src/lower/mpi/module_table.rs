@@ -48,9 +48,8 @@ pub fn check<'m>(
     let has_entry = |function: Function<'m>| {
         let dropped_by_linker = function.is_local() && function.has_comdat();
         let elsewhere = function.linkage() == Linkage::LLVMAvailableExternallyLinkage;
-        let needed = bodies.contains(&function)
-            || taken.contains(&function)
-            || !is_dissolvable(function);
+        let needed =
+            bodies.contains(&function) || taken.contains(&function) || !is_dissolvable(function);
         needed && !dropped_by_linker && !elsewhere && !function.is_declaration()
     };
     let entries = functions
@@ -95,8 +94,8 @@ pub fn check<'m>(
 /// Whether only the runtime can tell what a function does, from the tables of all modules.
 fn is_unknown(function: Function<'_>) -> bool {
     let name = function.name();
-    let elsewhere = function.is_declaration()
-        || function.linkage() == Linkage::LLVMAvailableExternallyLinkage;
+    let elsewhere =
+        function.is_declaration() || function.linkage() == Linkage::LLVMAvailableExternallyLinkage;
     elsewhere
         && known(&name).is_none()
         && !is_runtime_name(&name)
@@ -155,15 +154,34 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
             .map(|entry| module.const_struct(&[module.const_i64(entry.priority), entry.function]))
             .collect()
     };
-    let constructors = array(module, "okl.constructors", structors(&parts.constructors.constructors));
-    let destructors = array(module, "okl.destructors", structors(&parts.constructors.destructors));
-    let functions = plan.entries.iter().map(|entry| function(module, entry, parts.sites));
+    let constructors = array(
+        module,
+        "okl.constructors",
+        structors(&parts.constructors.constructors),
+    );
+    let destructors = array(
+        module,
+        "okl.destructors",
+        structors(&parts.constructors.destructors),
+    );
+    let functions = plan
+        .entries
+        .iter()
+        .map(|entry| function(module, entry, parts.sites));
     let functions = array(module, "okl.functions", functions.collect());
-    let regions = array(module, "okl.regions", parts.regions.iter().map(|one| **one).collect());
+    let regions = array(
+        module,
+        "okl.regions",
+        parts.regions.iter().map(|one| **one).collect(),
+    );
 
     let dso_handle = module.global("__dso_handle").unwrap_or_else(|| {
-        let handle =
-            module.add_global("__dso_handle", module.int(8), None, Linkage::LLVMExternalLinkage);
+        let handle = module.add_global(
+            "__dso_handle",
+            module.int(8),
+            None,
+            Linkage::LLVMExternalLinkage,
+        );
         module.set_visibility(*handle, Visibility::LLVMHiddenVisibility);
         handle
     });
@@ -174,7 +192,13 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
         parts.bounds,
     ];
     for (array, count) in [
-        globals, externs, thread_privates, constructors, destructors, functions, regions,
+        globals,
+        externs,
+        thread_privates,
+        constructors,
+        destructors,
+        functions,
+        regions,
     ] {
         fields.push(array);
         fields.push(module.const_i64(count as i64));
@@ -203,7 +227,9 @@ fn function<'m>(module: &'m Module, entry: &Entry<'m>, sites: &[Global<'m>]) -> 
         module.const_i64(count as i64),
         names,
         module.const_i64(entry.flags),
-        entry.site.map_or(module.pointer().zero(), |site| *sites[site]),
+        entry
+            .site
+            .map_or(module.pointer().zero(), |site| *sites[site]),
     ])
 }
 

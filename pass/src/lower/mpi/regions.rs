@@ -21,11 +21,7 @@ pub struct Regions<'m> {
 }
 
 /// Refuses captured values that do not fit a slot.
-pub fn refuse<'m>(
-    module: &Module,
-    loops: &[ParallelLoop<'m>],
-    refused: &mut Vec<Declined<'m>>,
-) {
+pub fn refuse<'m>(module: &Module, loops: &[ParallelLoop<'m>], refused: &mut Vec<Declined<'m>>) {
     for one in loops {
         let parameters = one.body.function.parameters();
         let values = one.args.iter().map(|arg| arg.value.ty());
@@ -114,7 +110,12 @@ fn descriptor<'m>(
         module.const_i64(0),
     ]);
     // Not in the shared section: each rank keeps its own decision.
-    let global = module.add_global("okl.region", value.ty(), Some(value), Linkage::LLVMPrivateLinkage);
+    let global = module.add_global(
+        "okl.region",
+        value.ty(),
+        Some(value),
+        Linkage::LLVMPrivateLinkage,
+    );
     global.set_alignment(8);
     global
 }
@@ -143,6 +144,10 @@ fn fork<'m>(module: &'m Module, one: &ParallelLoop<'m>, descriptor: Global<'m>) 
         Space::League { .. } => f::okl_mpi_fork_teams,
     };
     let callee = declare(module, &function);
-    builder.call_like(call, callee, &[*descriptor, slots, module.const_i64(count as i64)]);
+    builder.call_like(
+        call,
+        callee,
+        &[*descriptor, slots, module.const_i64(count as i64)],
+    );
     at.erase();
 }

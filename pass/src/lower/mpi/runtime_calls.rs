@@ -68,7 +68,8 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
                 plan.reductions.push((call, replacement, deep));
             }
         } else if name == COMPARE_EXCHANGE {
-            plan.compare_exchanges.extend(calls(&name, function, refused));
+            plan.compare_exchanges
+                .extend(calls(&name, function, refused));
         } else if let Some(replacement) = same_signature(&name) {
             plan.renamed.push((function, replacement));
         } else if name.starts_with("__kmpc_") || is_unsupported_api(&name) {
@@ -97,16 +98,16 @@ fn same_signature(name: &str) -> Option<&'static RuntimeFn> {
 fn is_unsupported_api(name: &str) -> bool {
     // The second form is the Fortran one, whose arguments are addresses.
     name.starts_with("omp_target_")
-        || UNSUPPORTED_API.split_whitespace().any(|known| known == name)
-        || name.strip_suffix('_').is_some_and(|c_name| replacement_of(c_name).is_some())
+        || UNSUPPORTED_API
+            .split_whitespace()
+            .any(|known| known == name)
+        || name
+            .strip_suffix('_')
+            .is_some_and(|c_name| replacement_of(c_name).is_some())
 }
 
 /// The direct calls of a function; any other use is refused.
-fn calls<'m>(
-    name: &str,
-    function: Function<'m>,
-    refused: &mut Vec<Declined<'m>>,
-) -> Vec<Call<'m>> {
+fn calls<'m>(name: &str, function: Function<'m>, refused: &mut Vec<Declined<'m>>) -> Vec<Call<'m>> {
     let mut calls = Vec::new();
     for user in function.instruction_users() {
         match user.as_call().filter(|call| call.callee() == *function) {

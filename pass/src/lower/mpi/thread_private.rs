@@ -62,7 +62,9 @@ fn is_unused(global: Global<'_>) -> bool {
 fn is_in_static_data(value: Value<'_>) -> bool {
     value.users().into_iter().any(|user| {
         user.as_instruction().is_none()
-            && !user.as_global().is_some_and(|list| list.name().starts_with("llvm."))
+            && !user
+                .as_global()
+                .is_some_and(|list| list.name().starts_with("llvm."))
             && (user.as_global().is_some() || user.is_alias() || is_in_static_data(user))
     })
 }
@@ -102,7 +104,9 @@ fn slot<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
 }
 
 fn entry<'m>(module: &'m Module, variable: Global<'m>, slot: Global<'m>) -> ThreadPrivate<'m> {
-    let initial = variable.initializer().expect("a definition has an initial value");
+    let initial = variable
+        .initializer()
+        .expect("a definition has an initial value");
     let name = variable.name();
     let ty = variable.value_type();
     let image = module.add_global(
@@ -158,10 +162,15 @@ fn replace_operands<'m>(
     slot: Global<'m>,
 ) {
     let operands = instruction.operands();
-    for (index, _) in operands.iter().enumerate().filter(|(_, operand)| **operand == variable) {
+    for (index, _) in operands
+        .iter()
+        .enumerate()
+        .filter(|(_, operand)| **operand == variable)
+    {
         let place = if instruction.opcode() == Opcode::LLVMPHI {
             let (_, from) = instruction.incoming()[index];
-            from.terminator().expect("a complete block has a terminator")
+            from.terminator()
+                .expect("a complete block has a terminator")
         } else {
             instruction
         };
