@@ -11,6 +11,8 @@ pub enum Site<'m> {
     Instruction(Instruction<'m>),
     /// A global variable.
     Global(Global<'m>),
+    /// The module as a whole.
+    Module(&'m Module),
 }
 
 impl fmt::Display for Site<'_> {
@@ -28,6 +30,7 @@ impl fmt::Display for Site<'_> {
                     write!(f, "{location}")
                 }
             }
+            Site::Module(module) => write!(f, "{}", module.source_file()),
         }
     }
 }
@@ -60,6 +63,7 @@ pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
         Site::Instruction(at) => {
             module.diagnose(Some(at.function()), Some(at), &declined.reason, severity);
         }
+        // Neither has a function, which is what LLVM attaches a location to.
         Site::Global(global) => {
             let location = global.source_location();
             let place = if location.is_empty() {
@@ -68,6 +72,10 @@ pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
                 format!("{location}: ")
             };
             module.diagnose(None, None, &format!("{place}{}", declined.reason), severity);
+        }
+        Site::Module(_) => {
+            let message = format!("{}: {}", declined.site, declined.reason);
+            module.diagnose(None, None, &message, severity);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::{Site, user_name};
+use crate::diagnostic::user_name;
 use crate::llvm::{Call, Function, Value};
 
 /// A parallel loop found in the program.
@@ -215,13 +215,11 @@ impl Space {
 impl fmt::Display for ParallelLoop<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let site = self.site.instruction();
-        writeln!(
-            f,
-            "{} in {} at {}",
-            self.origin,
-            user_name(site.function()),
-            Site::Instruction(site)
-        )?;
+        write!(f, "{} in {}", self.origin, user_name(site.function()))?;
+        match site.source_location() {
+            Some((file, line)) => writeln!(f, " at {file}:{line}")?,
+            None => writeln!(f)?,
+        }
         writeln!(f, "  body {}", self.body.function.name())?;
         writeln!(f, "  {}", self.space)?;
         for (index, arg) in self.args.iter().enumerate() {

@@ -1,5 +1,5 @@
 //! `libokl_pass.so`, a pass plugin for LLVM 22: finds the parallel loops of a module and re-targets
-//! them. This file is the entry LLVM looks for; [`pipeline`] is what happens then.
+//! them. This file is the entry LLVM looks for; `pipeline` is what happens then.
 
 #![deny(unsafe_code)]
 

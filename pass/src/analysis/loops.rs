@@ -1,7 +1,7 @@
 //! What happens inside one natural loop: which values change from one iteration to the next, and
 //! what the decision to go on depends on.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::analysis::memory::private_variable;
 use crate::llvm::{Block, Instruction, NaturalLoop, Opcode, Value};
@@ -12,6 +12,8 @@ pub struct LoopView<'m> {
     pub header: Block<'m>,
     blocks: Vec<Block<'m>>,
     members: HashSet<Block<'m>>,
+    /// The stores into each private variable.
+    stores: HashMap<Instruction<'m>, Vec<Instruction<'m>>>,
     /// Its instructions in order.
     pub instructions: Vec<Instruction<'m>>,
 }
@@ -19,15 +21,26 @@ pub struct LoopView<'m> {
 impl<'m> LoopView<'m> {
     /// Reads a loop.
     pub fn of(natural: &NaturalLoop<'m>) -> Self {
+        let instructions: Vec<_> = natural
+            .blocks
+            .iter()
+            .flat_map(|block| block.instructions())
+            .collect();
+        let mut stores: HashMap<_, Vec<_>> = HashMap::new();
+        for &store in instructions
+            .iter()
+            .filter(|i| i.opcode() == Opcode::LLVMStore)
+        {
+            if let Some(variable) = private_variable(store.operand(1)) {
+                stores.entry(variable).or_default().push(store);
+            }
+        }
         Self {
             header: natural.header,
             blocks: natural.blocks.clone(),
             members: natural.blocks.iter().copied().collect(),
-            instructions: natural
-                .blocks
-                .iter()
-                .flat_map(|block| block.instructions())
-                .collect(),
+            stores,
+            instructions,
         }
     }
 
@@ -36,16 +49,9 @@ impl<'m> LoopView<'m> {
         self.members.contains(&instruction.block())
     }
 
-    /// The values stored into a private variable in the loop.
-    pub fn stored_into(&self, variable: Instruction<'m>) -> Vec<Instruction<'m>> {
-        self.instructions
-            .iter()
-            .copied()
-            .filter(|store| {
-                store.opcode() == Opcode::LLVMStore
-                    && private_variable(store.operand(1)) == Some(variable)
-            })
-            .collect()
+    /// The stores into a private variable in the loop.
+    pub fn stored_into(&self, variable: Instruction<'m>) -> &[Instruction<'m>] {
+        self.stores.get(&variable).map_or(&[], Vec::as_slice)
     }
 
     /// The instructions of the loop on which its exits depend, through private variables and
@@ -114,29 +120,50 @@ impl<'m> LoopView<'m> {
     /// that others can see counts as unchanged, and so does what a call with unchanged arguments
     /// returns: that is what a waiting loop waits for.
     pub fn is_invariant(&self, value: Value<'m>) -> bool {
-        let mut seen = HashSet::new();
-        let mut rest = vec![value];
-        while let Some(value) = rest.pop() {
-            let Some(instruction) = value.as_instruction() else {
-                continue;
-            };
-            if !self.contains(instruction) || !seen.insert(instruction) {
-                continue;
-            }
-            match instruction.opcode() {
-                Opcode::LLVMPHI => return false,
-                Opcode::LLVMLoad => match private_variable(instruction.operand(0)) {
-                    Some(variable) => {
-                        if !self.stored_into(variable).is_empty() {
-                            return false;
-                        }
-                    }
-                    None => rest.push(instruction.operand(0)),
-                },
-                _ => rest.extend(instruction.operands()),
-            }
+        self.is_unchanging(value, &mut Vec::new(), &mut HashSet::new())
+    }
+
+    /// `open` holds the private variables whose content is being looked at: one that is computed
+    /// from itself changes.
+    fn is_unchanging(
+        &self,
+        value: Value<'m>,
+        open: &mut Vec<Instruction<'m>>,
+        known: &mut HashSet<Instruction<'m>>,
+    ) -> bool {
+        let Some(instruction) = value.as_instruction() else {
+            return true;
+        };
+        if !self.contains(instruction) || known.contains(&instruction) {
+            return true;
         }
-        true
+        let parts: Vec<Value<'m>> = match instruction.opcode() {
+            Opcode::LLVMPHI => return false,
+            Opcode::LLVMLoad => match private_variable(instruction.operand(0)) {
+                Some(variable) if open.contains(&variable) => return false,
+                Some(variable) => {
+                    open.push(variable);
+                    let stores = self.stored_into(variable);
+                    let unchanging = stores
+                        .iter()
+                        .all(|store| self.is_unchanging(store.operand(0), open, known));
+                    open.pop();
+                    if unchanging {
+                        known.insert(instruction);
+                    }
+                    return unchanging;
+                }
+                None => vec![instruction.operand(0)],
+            },
+            _ => instruction.operands(),
+        };
+        let unchanging = parts
+            .into_iter()
+            .all(|part| self.is_unchanging(part, open, known));
+        if unchanging {
+            known.insert(instruction);
+        }
+        unchanging
     }
 
     /// Whether the loop counts: among `decides` is a variable whose new value is computed from its
@@ -150,7 +177,7 @@ impl<'m> LoopView<'m> {
                 }),
                 Opcode::LLVMLoad => {
                     private_variable(instruction.operand(0)).is_some_and(|variable| {
-                        self.stored_into(variable).into_iter().any(|store| {
+                        self.stored_into(variable).iter().any(|store| {
                             self.slice(vec![store.operand(0)]).into_iter().any(|part| {
                                 is_arithmetic(part)
                                     && self.slice(part.operands()).into_iter().any(|old| {

@@ -74,8 +74,9 @@ pub fn find<'m>(
         sites: Vec::new(),
         first: HashMap::new(),
     };
+    let callees = waiting::Callees::new(graph);
     for &function in functions {
-        for waiting in waiting::find(function, graph) {
+        for waiting in waiting::find(function, &callees) {
             let Some(check_before) = waiting.header.first_insertion_point() else {
                 continue;
             };

@@ -6,7 +6,8 @@
 //! value it keeps asking for (a spin lock). Not meant are loops with a synchronisation point in
 //! them, loops that update memory by compare-and-swap, and loops that count and do work.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::library::{Effect, known};
@@ -17,8 +18,8 @@ use crate::llvm::{Block, Call, Function, Instruction, Opcode, Value};
 /// How many calls deep the functions are followed through which C++ reaches its atomics.
 const DEPTH: usize = 5;
 
-/// Instructions such a function may have.
-const ACCESSOR_SIZE: usize = 200;
+/// Instructions such a function may have: a compare-and-swap for each pair of memory orders.
+const ACCESSOR_SIZE: usize = 1000;
 
 /// A waiting loop.
 pub struct Waiting<'m> {
@@ -28,19 +29,37 @@ pub struct Waiting<'m> {
     pub header: Block<'m>,
 }
 
+/// What is remembered of functions from one loop to the next.
+pub struct Callees<'a, 'm> {
+    graph: &'a CallGraph<'m>,
+    accesses: RefCell<HashMap<Function<'m>, Option<Accesses>>>,
+    synchronises: RefCell<HashMap<Function<'m>, bool>>,
+}
+
+impl<'a, 'm> Callees<'a, 'm> {
+    /// Nothing yet.
+    pub fn new(graph: &'a CallGraph<'m>) -> Self {
+        Self {
+            graph,
+            accesses: RefCell::default(),
+            synchronises: RefCell::default(),
+        }
+    }
+}
+
 /// The waiting loops of a function, outer ones first.
-pub fn find<'m>(function: Function<'m>, graph: &CallGraph<'m>) -> Vec<Waiting<'m>> {
+pub fn find<'m>(function: Function<'m>, callees: &Callees<'_, 'm>) -> Vec<Waiting<'m>> {
     if !function
         .instructions()
         .into_iter()
-        .any(|i| may_synchronise(i))
+        .any(|i| may_synchronise(i, callees))
     {
         return Vec::new();
     }
     let views: Vec<_> = function.loops().iter().map(LoopView::of).collect();
     let mut found: Vec<Waiting<'m>> = Vec::new();
     for view in &views {
-        if let Some(at) = waits_with(view, graph) {
+        if let Some(at) = waits_with(view, callees) {
             // The inner one of two loops that wait with the same access.
             found.retain(|outer| outer.at != at);
             found.push(Waiting {
@@ -52,29 +71,26 @@ pub fn find<'m>(function: Function<'m>, graph: &CallGraph<'m>) -> Vec<Waiting<'m
     found
 }
 
-fn may_synchronise(instruction: Instruction<'_>) -> bool {
+fn may_synchronise<'m>(instruction: Instruction<'m>, callees: &Callees<'_, 'm>) -> bool {
     instruction.is_atomic_access()
         || instruction.is_volatile_load()
-        || instruction.as_call().is_some_and(|call| {
-            is_flush(call)
-                || call
-                    .callee_function()
-                    .is_some_and(|callee| accesses(callee, DEPTH).is_some())
-        })
+        || instruction
+            .as_call()
+            .is_some_and(|call| is_flush(call) || callees.accesses(call).is_some())
 }
 
-fn waits_with<'m>(view: &LoopView<'m>, graph: &CallGraph<'m>) -> Option<Instruction<'m>> {
+fn waits_with<'m>(view: &LoopView<'m>, callees: &Callees<'_, 'm>) -> Option<Instruction<'m>> {
     let calls = || {
         view.instructions
             .iter()
             .filter_map(|instruction| instruction.as_call())
     };
-    if calls().any(|call| synchronises(call, graph)) {
+    if calls().any(|call| callees.synchronises(call)) {
         return None;
     }
     let flushes = calls().any(is_flush);
     let decides = view.decides_exit();
-    if view.counts(&decides) && works(view) {
+    if view.counts(&decides) && works(view, callees) {
         return None;
     }
     let decides: HashSet<_> = decides.into_iter().collect();
@@ -82,10 +98,15 @@ fn waits_with<'m>(view: &LoopView<'m>, graph: &CallGraph<'m>) -> Option<Instruct
         .iter()
         .copied()
         .filter(|instruction| decides.contains(instruction))
-        .find(|&instruction| is_wait(view, instruction, flushes))
+        .find(|&instruction| is_wait(view, instruction, flushes, callees))
 }
 
-fn is_wait(view: &LoopView<'_>, instruction: Instruction<'_>, flushes: bool) -> bool {
+fn is_wait<'m>(
+    view: &LoopView<'m>,
+    instruction: Instruction<'m>,
+    flushes: bool,
+    callees: &Callees<'_, 'm>,
+) -> bool {
     let unchanging =
         |address: Value<'_>| private_variable(address).is_none() && view.is_invariant(address);
     match instruction.opcode() {
@@ -99,7 +120,7 @@ fn is_wait(view: &LoopView<'_>, instruction: Instruction<'_>, flushes: bool) -> 
             // Exchange, and, or: setting what may be set already.
             matches!(instruction.atomic_operation(), Some(0 | 3 | 5))
                 && unchanging(instruction.operand(0))
-                && view.is_invariant(instruction.operand(1))
+                && is_stale(view, instruction.operand(1), &mut HashSet::new())
         }
         Opcode::LLVMAtomicCmpXchg => {
             unchanging(instruction.operand(0))
@@ -107,16 +128,13 @@ fn is_wait(view: &LoopView<'_>, instruction: Instruction<'_>, flushes: bool) -> 
         }
         Opcode::LLVMCall | Opcode::LLVMInvoke => instruction
             .as_call()
-            .is_some_and(|call| is_waiting_call(view, call)),
+            .is_some_and(|call| is_waiting_call(view, call, callees)),
         _ => false,
     }
 }
 
-fn is_waiting_call(view: &LoopView<'_>, call: Call<'_>) -> bool {
-    let Some(accesses) = call
-        .callee_function()
-        .and_then(|callee| accesses(callee, DEPTH))
-    else {
+fn is_waiting_call<'m>(view: &LoopView<'m>, call: Call<'m>, callees: &Callees<'_, 'm>) -> bool {
+    let Some(accesses) = callees.accesses(call) else {
         return false;
     };
     let arguments = call.arguments();
@@ -171,7 +189,7 @@ fn is_stale<'m>(
                 let stores = view.stored_into(variable);
                 stores.is_empty()
                     || stores
-                        .into_iter()
+                        .iter()
                         .any(|store| is_stale(view, store.operand(0), seen))
             }
             None => false,
@@ -197,7 +215,7 @@ fn is_stale<'m>(
 
 /// Whether the loop does something besides waiting: writes shared memory, walks through memory, or
 /// calls functions other than those one waits with.
-fn works(view: &LoopView<'_>) -> bool {
+fn works<'m>(view: &LoopView<'m>, callees: &Callees<'_, 'm>) -> bool {
     view.instructions
         .iter()
         .any(|instruction| match instruction.opcode() {
@@ -209,14 +227,14 @@ fn works(view: &LoopView<'_>) -> bool {
                 let address = instruction.operand(0);
                 private_variable(address).is_none() && !view.is_invariant(address)
             }
-            Opcode::LLVMCall | Opcode::LLVMInvoke => {
-                instruction.as_call().is_some_and(|call| !is_idle(call))
-            }
+            Opcode::LLVMCall | Opcode::LLVMInvoke => instruction
+                .as_call()
+                .is_some_and(|call| !is_idle(call, callees)),
             _ => false,
         })
 }
 
-fn is_idle(call: Call<'_>) -> bool {
+fn is_idle<'m>(call: Call<'m>, callees: &Callees<'_, 'm>) -> bool {
     const NAMES: [&str; 12] = [
         "sched_yield",
         "pthread_yield",
@@ -237,26 +255,51 @@ fn is_idle(call: Call<'_>) -> bool {
     callee.is_intrinsic()
         || is_flush(call)
         || NAMES.contains(&callee.name().as_str())
-        || accesses(callee, DEPTH).is_some()
+        || callees.accesses(call).is_some()
 }
 
 fn is_flush(call: Call<'_>) -> bool {
     call.callee_name() == "__kmpc_flush"
 }
 
-/// Whether a call is, or contains, a point at which changes of other threads arrive.
-fn synchronises<'m>(call: Call<'m>, graph: &CallGraph<'m>) -> bool {
-    let Some(callee) = call.callee_function() else {
-        return false;
-    };
-    is_synchronisation(&callee.name())
-        || graph.reachable(callee).into_iter().any(|inner| {
-            graph.node(inner).is_some_and(|node| {
+impl<'m> Callees<'_, 'm> {
+    /// Whether a call is, or contains, a point at which changes of other threads arrive.
+    fn synchronises(&self, call: Call<'m>) -> bool {
+        let Some(callee) = call.callee_function() else {
+            return false;
+        };
+        if callee.is_declaration() {
+            return is_synchronisation(&callee.name());
+        }
+        if let Some(&known) = self.synchronises.borrow().get(&callee) {
+            return known;
+        }
+        let reach = self.graph.reachable(callee);
+        let answer = reach
+            .into_iter()
+            .filter_map(|inner| self.graph.node(inner))
+            .any(|node| {
                 node.mentions
                     .iter()
                     .any(|mentioned| is_synchronisation(&mentioned.name()))
-            })
-        })
+            });
+        self.synchronises.borrow_mut().insert(callee, answer);
+        answer
+    }
+
+    /// The atomic accesses of the callee, where it is a small function that does nothing else.
+    fn accesses(&self, call: Call<'m>) -> Option<Accesses> {
+        let callee = call
+            .callee_function()
+            .filter(|callee| !callee.is_declaration())?;
+        if let Some(&known) = self.accesses.borrow().get(&callee) {
+            return known;
+        }
+        let answer =
+            collect(callee, DEPTH).filter(|found| found.loads || found.exchanges || found.compares);
+        self.accesses.borrow_mut().insert(callee, answer);
+        answer
+    }
 }
 
 fn is_synchronisation(name: &str) -> bool {
@@ -294,11 +337,6 @@ struct Accesses {
     loads: bool,
     exchanges: bool,
     compares: bool,
-}
-
-fn accesses(function: Function<'_>, depth: usize) -> Option<Accesses> {
-    let found = collect(function, depth)?;
-    (found.loads || found.exchanges || found.compares).then_some(found)
 }
 
 fn collect(function: Function<'_>, depth: usize) -> Option<Accesses> {

@@ -164,7 +164,7 @@ impl<'m> Builder<'m> {
     }
 
     /// The bits of an integer, pointer or floating-point value as an integer of its own size.
-    pub fn to_bits(&self, value: Value<'m>, bits: u32) -> Value<'m> {
+    pub fn bits_of(&self, value: Value<'m>, bits: u32) -> Value<'m> {
         let ty = value.ty();
         let int = self.module.int(bits);
         // SAFETY: a positioned builder; the conversion fits the type.
@@ -192,7 +192,7 @@ impl<'m> Builder<'m> {
     }
 
     /// The value of type `ty` with these bits; wider bits are dropped.
-    pub fn from_bits(&self, bits: Value<'m>, ty: Type<'m>) -> Value<'m> {
+    pub fn value_of_bits(&self, bits: Value<'m>, ty: Type<'m>) -> Value<'m> {
         // SAFETY: a positioned builder; the conversion fits the type.
         unsafe {
             let raw = if ty.is_pointer() {

@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 mod builder;
+mod instruction;
 mod module;
 mod plugin;
 mod shim;
@@ -17,8 +18,9 @@ mod types;
 mod value;
 
 pub use builder::Builder;
+pub use instruction::{Block, Opcode};
 pub use module::{Module, Visibility};
 pub use plugin::{PluginInfo, plugin_info};
 pub use shim::{NaturalLoop, Severity, demangle, print};
 pub use types::Type;
-pub use value::{Block, Call, Function, Global, Instruction, Linkage, Opcode, Value};
+pub use value::{Call, Function, Global, Instruction, Linkage, Value};

@@ -128,6 +128,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     atomics::emit(module, plan.atomics);
 
     let thread_privates = thread_private::emit(module, plan.thread_private);
+    globals::emit_many_threads(module);
     let bounds = globals::emit_bounds(module);
     let (shared, externs) = globals::emit(module, plan.globals);
     let constructors = plan.constructors;

@@ -42,7 +42,10 @@ struct Traits {
     fallback: Fallback,
 }
 
-const DEFAULT_TRAITS: Traits = Traits { alignment: 1, fallback: Fallback::DefaultMemory };
+const DEFAULT_TRAITS: Traits = Traits {
+    alignment: 1,
+    fallback: Fallback::DefaultMemory,
+};
 
 /// An allocator of the program. Its handle is its address.
 #[repr(C)]
@@ -81,14 +84,19 @@ fn traits_of(function: &str, handle: i64) -> Traits {
             return allocator.traits;
         }
     }
-    report::fatal(&format!("{function} ({}): {handle:#x} is no allocator", team::location()))
+    report::fatal(&format!(
+        "{function} ({}): {handle:#x} is no allocator",
+        team::location()
+    ))
 }
 
 /// Memory with a [`Block`] in front of it; null where there is none.
 fn raw_allocate(alignment: usize, size: usize) -> *mut c_void {
     const MALLOC_ALIGNMENT: usize = 16;
     let front = size_of::<Block>().max(alignment);
-    let room = size.checked_add(front).and_then(|room| room.checked_next_multiple_of(alignment));
+    let room = size
+        .checked_add(front)
+        .and_then(|room| room.checked_next_multiple_of(alignment));
     let Some(room) = room.filter(|&room| room <= isize::MAX as usize) else {
         return std::ptr::null_mut();
     };
@@ -104,7 +112,12 @@ fn raw_allocate(alignment: usize, size: usize) -> *mut c_void {
             return start;
         }
         let memory = start.byte_add(front);
-        memory.cast::<Block>().sub(1).write(Block { start, size, mark: BLOCK_MARK, unused: 0 });
+        memory.cast::<Block>().sub(1).write(Block {
+            start,
+            size,
+            mark: BLOCK_MARK,
+            unused: 0,
+        });
         memory
     }
 }
@@ -211,7 +224,13 @@ pub(crate) fn okl_mpi_omp_aligned_calloc(
     size: i64,
     allocator: i64,
 ) -> *mut c_void {
-    allocate_zeroed("omp_aligned_calloc", bytes(align), bytes(count), bytes(size), allocator)
+    allocate_zeroed(
+        "omp_aligned_calloc",
+        bytes(align),
+        bytes(count),
+        bytes(size),
+        allocator,
+    )
 }
 
 /// `omp_realloc`: memory that stays as it was where there is no more.
@@ -262,7 +281,12 @@ pub(crate) fn okl_mpi_kmpc_aligned_alloc(
     size: i64,
     allocator: *mut c_void,
 ) -> *mut c_void {
-    allocate("the allocate directive", bytes(align), bytes(size), allocator as i64)
+    allocate(
+        "the allocate directive",
+        bytes(align),
+        bytes(size),
+        allocator as i64,
+    )
 }
 
 /// `__kmpc_free`.
@@ -285,12 +309,22 @@ struct Trait {
 /// The traits a program asks for; `None` where one cannot be had.
 fn checked_traits(list: &[Trait]) -> Option<Traits> {
     let mut traits = DEFAULT_TRAITS;
-    let value_of = |key| list.iter().rev().find(|entry| entry.key == key).map(|entry| entry.value);
-    if !list.iter().all(|entry| (TRAIT_FIRST..=TRAIT_LAST).contains(&entry.key)) {
+    let value_of = |key| {
+        list.iter()
+            .rev()
+            .find(|entry| entry.key == key)
+            .map(|entry| entry.value)
+    };
+    if !list
+        .iter()
+        .all(|entry| (TRAIT_FIRST..=TRAIT_LAST).contains(&entry.key))
+    {
         return None;
     }
     if let Some(alignment) = value_of(TRAIT_ALIGNMENT).filter(|&value| value != VALUE_DEFAULT) {
-        traits.alignment = usize::try_from(alignment).ok().filter(|size| size.is_power_of_two())?;
+        traits.alignment = usize::try_from(alignment)
+            .ok()
+            .filter(|size| size.is_power_of_two())?;
     }
     traits.fallback = match value_of(TRAIT_FALLBACK) {
         None | Some(VALUE_DEFAULT | 11) => Fallback::DefaultMemory,
@@ -319,14 +353,19 @@ pub(crate) unsafe fn okl_mpi_omp_init_allocator(
         // SAFETY: the caller's array.
         _ => unsafe { std::slice::from_raw_parts(traits.cast(), count as usize) },
     };
-    let Some(traits) = checked_traits(list) else { return NULL_ALLOCATOR };
+    let Some(traits) = checked_traits(list) else {
+        return NULL_ALLOCATOR;
+    };
     // SAFETY: plain allocation, then a write to it.
     unsafe {
         let allocator = libc::malloc(size_of::<Allocator>()).cast::<Allocator>();
         if allocator.is_null() {
             return NULL_ALLOCATOR;
         }
-        allocator.write(Allocator { mark: ALLOCATOR_MARK, traits });
+        allocator.write(Allocator {
+            mark: ALLOCATOR_MARK,
+            traits,
+        });
         allocator as i64
     }
 }
@@ -350,7 +389,11 @@ pub(crate) unsafe fn okl_mpi_omp_destroy_allocator(allocator: i64) {
 
 /// `omp_set_default_allocator`.
 pub(crate) fn okl_mpi_omp_set_default_allocator(allocator: i64) {
-    let allocator = if allocator == NULL_ALLOCATOR { DEFAULT_ALLOCATOR } else { allocator };
+    let allocator = if allocator == NULL_ALLOCATOR {
+        DEFAULT_ALLOCATOR
+    } else {
+        allocator
+    };
     traits_of("omp_set_default_allocator", allocator);
     team::icv(|icv| icv.default_allocator = allocator);
 }
@@ -365,19 +408,39 @@ mod tests {
     use super::*;
 
     fn asked(list: &[(i32, u64)]) -> Option<Traits> {
-        let list: Vec<Trait> = list.iter().map(|&(key, value)| Trait { key, value }).collect();
+        let list: Vec<Trait> = list
+            .iter()
+            .map(|&(key, value)| Trait { key, value })
+            .collect();
         checked_traits(&list)
     }
 
     #[test]
     fn traits_are_kept_or_refused() {
         assert_eq!(asked(&[]), Some(DEFAULT_TRAITS));
-        let traits = |alignment, fallback| Some(Traits { alignment, fallback });
+        let traits = |alignment, fallback| {
+            Some(Traits {
+                alignment,
+                fallback,
+            })
+        };
         for (list, expected) in [
-            (&[(TRAIT_ALIGNMENT, 64)][..], traits(64, Fallback::DefaultMemory)),
-            (&[(TRAIT_ALIGNMENT, VALUE_DEFAULT), (TRAIT_FALLBACK, 12)], traits(1, Fallback::Null)),
-            (&[(TRAIT_FALLBACK, 13), (4, 1 << 20)], traits(1, Fallback::Abort)),
-            (&[(TRAIT_FALLBACK_DATA, 3), (TRAIT_FALLBACK, 14)], traits(1, Fallback::Allocator(3))),
+            (
+                &[(TRAIT_ALIGNMENT, 64)][..],
+                traits(64, Fallback::DefaultMemory),
+            ),
+            (
+                &[(TRAIT_ALIGNMENT, VALUE_DEFAULT), (TRAIT_FALLBACK, 12)],
+                traits(1, Fallback::Null),
+            ),
+            (
+                &[(TRAIT_FALLBACK, 13), (4, 1 << 20)],
+                traits(1, Fallback::Abort),
+            ),
+            (
+                &[(TRAIT_FALLBACK_DATA, 3), (TRAIT_FALLBACK, 14)],
+                traits(1, Fallback::Allocator(3)),
+            ),
             (&[(TRAIT_FALLBACK, 14)], None),
             (&[(TRAIT_FALLBACK, 99)], None),
             (&[(TRAIT_ALIGNMENT, 48)], None),

@@ -334,7 +334,10 @@ pub(crate) fn okl_mpi_omp_get_wtick() -> f64 {
 }
 
 fn seconds(read: impl FnOnce(&mut libc::timespec)) -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     read(&mut time);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

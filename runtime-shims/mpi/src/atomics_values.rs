@@ -10,7 +10,10 @@ use okl_abi::AtomicOp;
 /// # Panics
 /// For a size with no such type: the pass emits compare-and-exchange loops for those.
 pub(crate) fn apply(op: AtomicOp, old: u64, operand: u64, size: i32) -> u64 {
-    assert!(matches!(size, 1 | 2 | 4 | 8), "an atomic operation on {size} bytes");
+    assert!(
+        matches!(size, 1 | 2 | 4 | 8),
+        "an atomic operation on {size} bytes"
+    );
     let bits = 8 * size as u32;
     let mask = u64::MAX >> (64 - bits);
     let (old, operand) = (old & mask, operand & mask);
@@ -45,7 +48,9 @@ fn floating(
     double: fn(f64, f64) -> f64,
 ) -> u64 {
     match size {
-        4 => single(f32::from_bits(old as u32), f32::from_bits(operand as u32)).to_bits().into(),
+        4 => single(f32::from_bits(old as u32), f32::from_bits(operand as u32))
+            .to_bits()
+            .into(),
         8 => double(f64::from_bits(old), f64::from_bits(operand)).to_bits(),
         _ => panic!("an atomic floating-point operation on {size} bytes"),
     }
@@ -79,7 +84,11 @@ mod tests {
             (UMin, 0xffff_ffff, 3, 4, 3),
             (UMin, u64::MAX, 3, 8, 3),
         ] {
-            assert_eq!(apply(op, old, operand, size), new, "{op:?} {old:#x} {operand:#x} {size}");
+            assert_eq!(
+                apply(op, old, operand, size),
+                new,
+                "{op:?} {old:#x} {operand:#x} {size}"
+            );
         }
     }
 
@@ -88,7 +97,11 @@ mod tests {
         let above = 0xdead_beef_0000_0000;
         for op in AtomicOp::ALL {
             let expected = apply(op, 0x3f80_0001, 0x4020_0000, 4);
-            assert_eq!(apply(op, above | 0x3f80_0001, above | 0x4020_0000, 4), expected, "{op:?}");
+            assert_eq!(
+                apply(op, above | 0x3f80_0001, above | 0x4020_0000, 4),
+                expected,
+                "{op:?}"
+            );
         }
     }
 

@@ -76,6 +76,8 @@ pub(crate) struct Counts {
     pub(crate) diff_bytes: u64,
     pub(crate) protections: u64,
     pub(crate) acquires: u64,
+    /// How often all pages were closed to save mappings.
+    pub(crate) closings: u64,
 }
 
 /// Bytes of a page that one rank changed between two synchronisations.
@@ -195,6 +197,12 @@ impl<M: Machine> Coherence<M> {
     /// Serves a fault of the program on `page`.
     pub(crate) fn fault(&mut self, page: Page, write: bool) -> Result<(), Violation> {
         let access = self.pages.access(page);
+        if self.pages.is_closed(page) {
+            self.reopen(page);
+            if access == Access::Write || (access == Access::Read && !write) {
+                return Ok(());
+            }
+        }
         if self.pages.layout().is_private(page) {
             if write {
                 return Err(Violation::PrivateWrite);
@@ -219,20 +227,47 @@ impl<M: Machine> Coherence<M> {
         Ok(())
     }
 
-    /// Makes the pages from `first` to `last` present, and writable where `write` says so.
+    /// Makes the pages from `first` to `last` present, and writable where `write` says so, all at once.
     pub(crate) fn touch(&mut self, first: Page, last: Page, write: bool) {
-        for page in first..=last {
-            let access = self.pages.access(page);
-            if self.pages.layout().is_private(page) {
-                if access == Access::None {
-                    self.fetch_private(page);
-                }
-            } else if write && access != Access::Write {
-                self.make_writable(page);
-            } else if access == Access::None {
-                self.fetch(page);
+        loop {
+            let closings = self.counts.closings;
+            for page in first..=last {
+                self.touch_page(page, write);
+            }
+            if self.counts.closings == closings {
+                return;
             }
         }
+    }
+
+    fn touch_page(&mut self, page: Page, write: bool) {
+        let access = self.pages.access(page);
+        if self.pages.is_closed(page) {
+            self.reopen(page);
+        }
+        if self.pages.layout().is_private(page) {
+            if access == Access::None {
+                self.fetch_private(page);
+            }
+        } else if write && access != Access::Write {
+            self.make_writable(page);
+        } else if access == Access::None {
+            self.fetch(page);
+        }
+    }
+
+    /// Gives a closed page, and its neighbours that were closed alike, its protection back.
+    fn reopen(&mut self, page: Page) {
+        let access = self.pages.access(page);
+        let most = self.pages.layout().adjacent(page, READ_AHEAD);
+        let mut count = 1;
+        while count < most
+            && self.pages.is_closed(page + count)
+            && self.pages.access(page + count) == access
+        {
+            count += 1;
+        }
+        self.protect_now(Run { first: page, count }, access);
     }
 
     fn fetch(&mut self, page: Page) {
@@ -608,6 +643,9 @@ impl<M: Machine> Coherence<M> {
             return;
         }
         self.pages.set_access(page, access);
+        if self.pages.is_closed(page) {
+            return;
+        }
         if let Some((run, pending)) = &mut self.pending
             && *pending == access
             && run.first + run.count == page
@@ -628,46 +666,23 @@ impl<M: Machine> Coherence<M> {
 
     fn protect_now(&mut self, run: Run, access: Access) {
         self.counts.protections += 1;
-        if self.machine.protect(run.first, run.count, access).is_ok() {
-            return;
-        }
-        self.free_mappings(run);
         if self.machine.protect(run.first, run.count, access).is_err() {
-            panic!("the kernel's limit on memory mappings (vm.max_map_count) is reached; raise it");
+            self.close_all();
+            if self.machine.protect(run.first, run.count, access).is_err() {
+                panic!("the kernel's limit on memory mappings (vm.max_map_count) is reached; raise it");
+            }
+        }
+        for page in run.pages() {
+            self.pages.note_open(page);
         }
     }
 
-    /// Drops clean copies outside `keep`, so that neighbouring pages share protection again.
-    fn free_mappings(&mut self, keep: Run) {
-        let cached = std::mem::take(&mut self.cached);
-        for page in cached {
-            let droppable = self.pages.home(page) != self.rank
-                && self.pages.access(page) == Access::Read
-                && !keep.pages().contains(&page);
-            if droppable && self.machine.protect(page, 1, Access::None).is_ok() {
-                self.pages.clear(page, flag::CACHED);
-                self.pages.set_access(page, Access::None);
-            } else {
-                self.cached.push(page);
-            }
-        }
-        // Tracking more of the pages that are at home here is always safe.
-        if self.pages.home(keep.first) == self.rank {
-            let mut first = keep.first;
-            while first > 0
-                && keep.first - first < 2048
-                && self.pages.home(first - 1) == self.rank
-                && !self.pages.has(first - 1, flag::DIRTY)
-                && self.pages.access(first - 1) != Access::None
-                && !self.pages.layout().is_private(first - 1)
-                && self.pages.layout().adjacent(first - 1, 2) == 2
-            {
-                first -= 1;
-                self.pages.set_access(first, Access::Read);
-            }
-            if first < keep.first {
-                // A failure leaves the pages more open than noted; the second try of the caller decides.
-                let _ = self.machine.protect(first, keep.first - first, Access::Read);
+    /// Denies all access to all pages, so that the kernel joins their mappings. Accesses open them again.
+    fn close_all(&mut self) {
+        self.counts.closings += 1;
+        for (first, count) in self.pages.close_all() {
+            if self.machine.protect(first, count, Access::None).is_err() {
+                panic!("whole areas cannot be protected");
             }
         }
     }

@@ -73,7 +73,11 @@ fn dispatch_mapping(schedule: i32, chunk: i128, run_time: (i32, i32)) -> Option<
     // Ordered iterations take turns: the smaller the pieces, the more threads are at work. A static
     // schedule without a chunk size keeps its blocks, on which a program may count.
     let balanced = |chunk: i128| {
-        if ordered { Mapping::Chunks(chunk) } else { Mapping::Blocks }
+        if ordered {
+            Mapping::Chunks(chunk)
+        } else {
+            Mapping::Blocks
+        }
     };
     let mapping = match kind {
         STATIC_CHUNKED => Mapping::Chunks(chunk),
@@ -130,10 +134,18 @@ impl Dispatch {
         *self = Self {
             space,
             trips,
-            mapping: if member.threads == 1 { Mapping::Blocks } else { mapping },
+            mapping: if member.threads == 1 {
+                Mapping::Blocks
+            } else {
+                mapping
+            },
             member,
             pieces: 0,
-            ordered: ordered.then_some(Turn { base, position: base, passed: false }),
+            ordered: ordered.then_some(Turn {
+                base,
+                position: base,
+                passed: false,
+            }),
             ordered_iterations: self.ordered_iterations,
         };
     }
@@ -164,7 +176,10 @@ impl Dispatch {
 }
 
 fn member() -> Member {
-    Member { thread: team::thread_num() as u32, threads: team::num_threads().max(1) as u32 }
+    Member {
+        thread: team::thread_num() as u32,
+        threads: team::num_threads().max(1) as u32,
+    }
 }
 
 fn check_step(step: i128) {
@@ -186,7 +201,8 @@ fn unknown_schedule(schedule: i32) -> ! {
 
 /// What `ordered` does before its body: waits for the turn of the current iteration.
 pub(crate) fn okl_mpi_kmpc_ordered(_ident: *mut c_void, _gtid: i32) {
-    if let Some(position) = team::loop_state(|dispatch| dispatch.ordered.map(|turn| turn.position)) {
+    if let Some(position) = team::loop_state(|dispatch| dispatch.ordered.map(|turn| turn.position))
+    {
         crate::ordered::enter(position);
     }
 }
@@ -242,14 +258,22 @@ macro_rules! entry_points {
             let (lower, upper) = (lower.cast::<$value>(), upper.cast::<$value>());
             // SAFETY: the caller's variables.
             let space = unsafe {
-                Space { lower: (*lower).into(), upper: (*upper).into(), step: increment.into() }
+                Space {
+                    lower: (*lower).into(),
+                    upper: (*upper).into(),
+                    step: increment.into(),
+                }
             };
             check_step(space.step);
             let (mapping, member) = match plain_schedule(schedule).0 {
                 // There is one team, which gets the whole of a distributed loop.
-                FIRST_DISTRIBUTE..=LAST_DISTRIBUTE => {
-                    (Mapping::Blocks, Member { thread: 0, threads: 1 })
-                }
+                FIRST_DISTRIBUTE..=LAST_DISTRIBUTE => (
+                    Mapping::Blocks,
+                    Member {
+                        thread: 0,
+                        threads: 1,
+                    },
+                ),
                 _ => match static_mapping(schedule, chunk.into()) {
                     Some(mapping) => (mapping, member()),
                     None => unknown_schedule(schedule),
@@ -288,7 +312,11 @@ macro_rules! entry_points {
             let (lower, upper) = (lower.cast::<$value>(), upper.cast::<$value>());
             // SAFETY: the caller's variables.
             let space = unsafe {
-                Space { lower: (*lower).into(), upper: (*upper).into(), step: increment.into() }
+                Space {
+                    lower: (*lower).into(),
+                    upper: (*upper).into(),
+                    step: increment.into(),
+                }
             };
             check_step(space.step);
             let Some(mapping) = static_mapping(schedule, chunk.into()) else {
@@ -324,7 +352,8 @@ macro_rules! entry_points {
             };
             check_step(space.step);
             let run_time = team::icv(|icv| (icv.schedule_kind, icv.schedule_chunk));
-            let Some((mapping, ordered)) = dispatch_mapping(schedule, chunk.into(), run_time) else {
+            let Some((mapping, ordered)) = dispatch_mapping(schedule, chunk.into(), run_time)
+            else {
                 unknown_schedule(schedule)
             };
             let member = member();
@@ -345,7 +374,9 @@ macro_rules! entry_points {
             stride: *mut c_void,
         ) -> i32 {
             let next = team::loop_state(|dispatch| (dispatch.next(), dispatch.space.step));
-            let (Some((first, end, is_last)), step) = next else { return 0 };
+            let (Some((first, end, is_last)), step) = next else {
+                return 0;
+            };
             // SAFETY: the caller's variables.
             unsafe {
                 *lower.cast::<$value>() = first as $value;
@@ -368,24 +399,44 @@ macro_rules! entry_points {
 }
 
 entry_points!(
-    LoopType::I32, i32, i32,
-    okl_mpi_kmpc_for_static_init_4, okl_mpi_kmpc_dist_for_static_init_4,
-    okl_mpi_kmpc_dispatch_init_4, okl_mpi_kmpc_dispatch_next_4, okl_mpi_kmpc_dispatch_fini_4
+    LoopType::I32,
+    i32,
+    i32,
+    okl_mpi_kmpc_for_static_init_4,
+    okl_mpi_kmpc_dist_for_static_init_4,
+    okl_mpi_kmpc_dispatch_init_4,
+    okl_mpi_kmpc_dispatch_next_4,
+    okl_mpi_kmpc_dispatch_fini_4
 );
 entry_points!(
-    LoopType::U32, u32, i32,
-    okl_mpi_kmpc_for_static_init_4u, okl_mpi_kmpc_dist_for_static_init_4u,
-    okl_mpi_kmpc_dispatch_init_4u, okl_mpi_kmpc_dispatch_next_4u, okl_mpi_kmpc_dispatch_fini_4u
+    LoopType::U32,
+    u32,
+    i32,
+    okl_mpi_kmpc_for_static_init_4u,
+    okl_mpi_kmpc_dist_for_static_init_4u,
+    okl_mpi_kmpc_dispatch_init_4u,
+    okl_mpi_kmpc_dispatch_next_4u,
+    okl_mpi_kmpc_dispatch_fini_4u
 );
 entry_points!(
-    LoopType::I64, i64, i64,
-    okl_mpi_kmpc_for_static_init_8, okl_mpi_kmpc_dist_for_static_init_8,
-    okl_mpi_kmpc_dispatch_init_8, okl_mpi_kmpc_dispatch_next_8, okl_mpi_kmpc_dispatch_fini_8
+    LoopType::I64,
+    i64,
+    i64,
+    okl_mpi_kmpc_for_static_init_8,
+    okl_mpi_kmpc_dist_for_static_init_8,
+    okl_mpi_kmpc_dispatch_init_8,
+    okl_mpi_kmpc_dispatch_next_8,
+    okl_mpi_kmpc_dispatch_fini_8
 );
 entry_points!(
-    LoopType::U64, u64, i64,
-    okl_mpi_kmpc_for_static_init_8u, okl_mpi_kmpc_dist_for_static_init_8u,
-    okl_mpi_kmpc_dispatch_init_8u, okl_mpi_kmpc_dispatch_next_8u, okl_mpi_kmpc_dispatch_fini_8u
+    LoopType::U64,
+    u64,
+    i64,
+    okl_mpi_kmpc_for_static_init_8u,
+    okl_mpi_kmpc_dist_for_static_init_8u,
+    okl_mpi_kmpc_dispatch_init_8u,
+    okl_mpi_kmpc_dispatch_next_8u,
+    okl_mpi_kmpc_dispatch_fini_8u
 );
 
 #[cfg(test)]
@@ -399,7 +450,11 @@ mod tests {
     fn modifiers_and_unmerged_forms_do_not_change_the_schedule() {
         for schedule in [33, 34, 35, 65, 66, 69] {
             let expected = plain_schedule(schedule);
-            for form in [schedule | MONOTONIC, schedule | NONMONOTONIC, schedule + UNMERGED_OFFSET] {
+            for form in [
+                schedule | MONOTONIC,
+                schedule | NONMONOTONIC,
+                schedule + UNMERGED_OFFSET,
+            ] {
                 assert_eq!(plain_schedule(form), expected, "{form}");
             }
         }
@@ -410,8 +465,26 @@ mod tests {
     #[test]
     fn schedules_are_mapped_as_the_file_says() {
         let mapping = |schedule, chunk| dispatch_mapping(schedule, chunk, (RUN_TIME_STATIC, 0));
-        for schedule in [34, 35 | NONMONOTONIC, 36, 37, 38, 39, 40, 41, 42, 43, 44, 46, 47] {
-            assert_eq!(mapping(schedule, 5), Some((Mapping::Blocks, false)), "{schedule}");
+        for schedule in [
+            34,
+            35 | NONMONOTONIC,
+            36,
+            37,
+            38,
+            39,
+            40,
+            41,
+            42,
+            43,
+            44,
+            46,
+            47,
+        ] {
+            assert_eq!(
+                mapping(schedule, 5),
+                Some((Mapping::Blocks, false)),
+                "{schedule}"
+            );
         }
         assert_eq!(mapping(33, 5), Some((Mapping::Chunks(5), false)));
         assert_eq!(mapping(45, 8), Some((Mapping::BlocksOfMultiples(8), false)));
@@ -431,9 +504,15 @@ mod tests {
             ((2, 7), Mapping::Blocks),
             ((4, 1), Mapping::Blocks),
         ] {
-            assert_eq!(dispatch_mapping(RUNTIME, 1, run_time), Some((expected, false)));
+            assert_eq!(
+                dispatch_mapping(RUNTIME, 1, run_time),
+                Some((expected, false))
+            );
         }
-        assert_eq!(dispatch_mapping(69, 1, (2, 7)), Some((Mapping::Chunks(7), true)));
+        assert_eq!(
+            dispatch_mapping(69, 1, (2, 7)),
+            Some((Mapping::Chunks(7), true))
+        );
     }
 
     /// Runs an ordered loop on one thread of several; the positions it takes.
@@ -457,10 +536,38 @@ mod tests {
             let member = Member { thread, threads: 3 };
             let mut dispatch = Dispatch::default();
             for (chunk, space) in [
-                (2, Space { lower: 0, upper: 10, step: 1 }),
-                (1, Space { lower: 5, upper: -4, step: -3 }),
-                (1, Space { lower: 1, upper: 0, step: 1 }),
-                (4, Space { lower: 0, upper: 5, step: 1 }),
+                (
+                    2,
+                    Space {
+                        lower: 0,
+                        upper: 10,
+                        step: 1,
+                    },
+                ),
+                (
+                    1,
+                    Space {
+                        lower: 5,
+                        upper: -4,
+                        step: -3,
+                    },
+                ),
+                (
+                    1,
+                    Space {
+                        lower: 1,
+                        upper: 0,
+                        step: 1,
+                    },
+                ),
+                (
+                    4,
+                    Space {
+                        lower: 0,
+                        upper: 5,
+                        step: 1,
+                    },
+                ),
             ] {
                 let taken = positions(&mut dispatch, space, chunk, member);
                 assert!(taken.is_sorted());
@@ -474,8 +581,20 @@ mod tests {
     #[test]
     fn a_team_of_one_gets_the_loop_in_one_piece_and_no_turns() {
         let mut dispatch = Dispatch::default();
-        let space = Space { lower: 0, upper: 9, step: 1 };
-        dispatch.start(space, Mapping::Chunks(1), true, Member { thread: 0, threads: 1 });
+        let space = Space {
+            lower: 0,
+            upper: 9,
+            step: 1,
+        };
+        dispatch.start(
+            space,
+            Mapping::Chunks(1),
+            true,
+            Member {
+                thread: 0,
+                threads: 1,
+            },
+        );
         assert_eq!(dispatch.next(), Some((0, 9, true)));
         assert_eq!(dispatch.end_iteration(), None);
         assert_eq!(dispatch.next(), None);
@@ -484,8 +603,20 @@ mod tests {
     #[test]
     fn an_ordered_construct_leaves_the_turn_once() {
         let mut dispatch = Dispatch::default();
-        let space = Space { lower: 0, upper: 3, step: 1 };
-        dispatch.start(space, Mapping::Chunks(1), true, Member { thread: 1, threads: 2 });
+        let space = Space {
+            lower: 0,
+            upper: 3,
+            step: 1,
+        };
+        dispatch.start(
+            space,
+            Mapping::Chunks(1),
+            true,
+            Member {
+                thread: 1,
+                threads: 2,
+            },
+        );
         assert!(dispatch.next().is_some());
         dispatch.ordered.as_mut().unwrap().passed = true;
         assert_eq!(dispatch.end_iteration(), None);

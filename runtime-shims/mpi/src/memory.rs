@@ -12,6 +12,7 @@ use crate::{
     cell::ProgramCell,
     coherence::{Access, Coherence, Machine, TooManyMappings},
     layout::{Layout, PAGE, Page},
+    program,
     service::Remote,
     stack,
 };
@@ -102,17 +103,55 @@ pub(crate) enum Peer {
 pub(crate) struct Memory {
     layout: Layout,
     rank: u32,
+    file: i32,
     own: View,
     peers: Vec<Peer>,
     remote: Option<Remote>,
     /// Single-process jobs have nothing to protect.
     alone: bool,
+    mappings: Mappings,
+}
+
+/// Watches this process's number of mappings, so that the kernel's limit leaves room for MPI's own.
+struct Mappings {
+    most: usize,
+    calls: u32,
+}
+
+impl Mappings {
+    /// Protections between two looks.
+    const INTERVAL: u32 = 8192;
+
+    fn new() -> Self {
+        let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
+        let limit = limit.and_then(|text| text.trim().parse().ok()).unwrap_or(65530);
+        Self { most: limit / 4 * 3, calls: 0 }
+    }
+
+    /// Whether, on one of the occasional looks, there are too many.
+    fn are_too_many(&mut self) -> bool {
+        self.calls += 1;
+        if self.calls < Self::INTERVAL {
+            return false;
+        }
+        self.calls = 0;
+        let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
+        maps.iter().filter(|&&byte| byte == b'\n').count() > self.most
+    }
 }
 
 impl Memory {
-    pub(crate) fn new(layout: Layout, rank: u32, own: View, peers: Vec<Peer>, remote: Option<Remote>) -> Self {
+    /// The memory of `rank` is `file`, mapped at `own`.
+    pub(crate) fn new(
+        layout: Layout,
+        rank: u32,
+        file: i32,
+        own: View,
+        peers: Vec<Peer>,
+        remote: Option<Remote>,
+    ) -> Self {
         let alone = peers.len() == 1;
-        Self { layout, rank, own, peers, remote, alone }
+        Self { layout, rank, file, own, peers, remote, alone, mappings: Mappings::new() }
     }
 
     fn remote(&mut self) -> &mut Remote {
@@ -152,9 +191,13 @@ impl Memory {
         self.remote.as_ref().map_or((0, 0), Remote::traffic)
     }
 
-    /// The runtime's view of this rank's own file.
-    pub(crate) fn own(&self) -> View {
-        self.own
+    /// Bytes of this rank's memory file that are in use.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        // SAFETY: asks about a descriptor of our own.
+        unsafe {
+            let mut status: libc::stat = std::mem::zeroed();
+            if libc::fstat(self.file, &mut status) == 0 { status.st_blocks as u64 * 512 } else { 0 }
+        }
     }
 
     /// Writes text to rank 0's standard output through its service thread.
@@ -174,6 +217,9 @@ impl Machine for Memory {
     fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings> {
         if self.alone {
             return Ok(());
+        }
+        if self.mappings.are_too_many() {
+            return Err(TooManyMappings);
         }
         let protection = match access {
             Access::None => libc::PROT_NONE,
@@ -245,10 +291,11 @@ pub(crate) fn install(coherence: Coherence<Memory>) {
     COHERENCE.with(|slot| *slot = Some(coherence));
 }
 
-/// This rank's protocol state.
+/// This rank's protocol state. Library calls that `body` makes are the runtime's: they neither allocate
+/// shared memory nor touch it.
 pub(crate) fn coherence<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R {
     stack::make_next_frames_writable();
-    COHERENCE.with(|slot| body(slot.as_mut().expect("the job has started")))
+    program::private(|| COHERENCE.with(|slot| body(slot.as_mut().expect("the job has started"))))
 }
 
 /// Makes `length` bytes from `address` present in the program's view, and writable where `write` says

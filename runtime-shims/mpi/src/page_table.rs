@@ -89,6 +89,9 @@ pub(crate) struct PageTable {
     /// 0: as at the start; otherwise the home + 1.
     home: Sparse<u32>,
     flags: Sparse<u8>,
+    /// The closing after which the page was opened last; see [`PageTable::is_closed`].
+    opened: Sparse<u32>,
+    closings: u32,
     /// 0: none; otherwise an index into `twins` + 1.
     twin: Sparse<u32>,
     twins: Vec<Box<[u8; PAGE]>>,
@@ -105,6 +108,8 @@ impl PageTable {
             access: Sparse::zeroed(pages),
             home: Sparse::zeroed(pages),
             flags: Sparse::zeroed(pages),
+            opened: Sparse::zeroed(pages),
+            closings: 0,
             twin: Sparse::zeroed(pages),
             layout,
             twins: Vec::new(),
@@ -132,6 +137,35 @@ impl PageTable {
 
     pub(crate) fn set_access(&mut self, page: Page, access: Access) {
         self.access.set(page, access as u8 + 1);
+    }
+
+    /// Whether the kernel denies all access to `page` whatever [`PageTable::access`] says, because all
+    /// pages were closed since it was opened: many pages with alternating protections become one mapping.
+    pub(crate) fn is_closed(&self, page: Page) -> bool {
+        self.opened.get(page) < self.closings && self.can_close(page)
+    }
+
+    /// The runtime itself runs on stacks, so these stay open.
+    fn can_close(&self, page: Page) -> bool {
+        !self.layout.is_stack(page) && !self.layout.is_private(page)
+    }
+
+    /// Notes that `page` has the protection that [`PageTable::access`] says.
+    pub(crate) fn note_open(&mut self, page: Page) {
+        if self.closings > 0 {
+            self.opened.set(page, self.closings);
+        }
+    }
+
+    /// Notes that all pages are closed, and says which the kernel must close for that.
+    pub(crate) fn close_all(&mut self) -> Vec<(Page, u32)> {
+        self.closings += 1;
+        let can_close = |page| self.can_close(page);
+        self.layout
+            .segments()
+            .filter(|segment| segment.pages > 0 && can_close(segment.page))
+            .map(|segment| (segment.page, segment.pages))
+            .collect()
     }
 
     pub(crate) fn home(&self, page: Page) -> u32 {

@@ -286,7 +286,7 @@ fn share_memory(several_nodes: bool) {
     memory::install(Coherence::new(
         rank,
         table,
-        Memory::new(shared, rank, own, peers, remote),
+        Memory::new(shared, rank, file, own, peers, remote),
         settings().verify,
     ));
 }

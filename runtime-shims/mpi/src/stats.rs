@@ -118,18 +118,8 @@ fn row(mine: &Counts, protocol: &coherence::Counts, messages: u64, bytes: u64) -
         protocol.pages_fetched + protocol.private_pages_fetched,
         protocol.diffs,
         protocol.diff_bytes,
-        resident_shared_kib(),
+        memory::coherence(|coherence| coherence.machine.resident_bytes()) >> 10,
     ]
-}
-
-/// This rank's shared memory that is in RAM, from /proc (KiB).
-fn resident_shared_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("RssShmem:"))
-        .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
-        .unwrap_or(0)
 }
 
 fn print_hottest_lines() {

@@ -9,15 +9,13 @@
 
 use std::ffi::c_void;
 
-use crate::{
-    api::source_of,
-    cell::ProgramCell,
-    mpi_job, report, team,
-};
+use crate::{api::source_of, cell::ProgramCell, mpi_job, report, team};
 
 mod state;
 
-use state::{Creator, Dependence, Detached, Group, Item, Queued, Tasks, UnknownEvent, is_empty_taskloop};
+use state::{
+    Creator, Dependence, Detached, Group, Item, Queued, Tasks, UnknownEvent, is_empty_taskloop,
+};
 
 /// Compiled code of a task: `kmp_routine_entry_t`.
 type Routine = unsafe extern "C-unwind" fn(i32, *mut c_void) -> i32;
@@ -69,10 +67,18 @@ fn allocate(size: usize) -> *mut c_void {
     let block = block.map(|size| unsafe { libc::aligned_alloc(align_of::<Header>(), size) });
     let header = block.unwrap_or(std::ptr::null_mut()).cast::<Header>();
     if header.is_null() {
-        report::fatal(&format!("no memory for a task of {size} bytes ({})", team::location()));
+        report::fatal(&format!(
+            "no memory for a task of {size} bytes ({})",
+            team::location()
+        ));
     }
-    let contents =
-        Header { size, flags: 0, running: false, resubmitted: false, event: 0 };
+    let contents = Header {
+        size,
+        flags: 0,
+        running: false,
+        resubmitted: false,
+        event: 0,
+    };
     // SAFETY: the block has room for a header and `size` bytes.
     unsafe {
         header.write(contents);
@@ -121,12 +127,7 @@ fn event_missing(place: &str, construct: &str) -> ! {
 ///
 /// # Safety
 /// As [`okl_mpi_kmpc_omp_task_with_deps`].
-unsafe fn submit(
-    ident: *mut c_void,
-    gtid: i32,
-    task: *mut c_void,
-    dependences: Vec<Dependence>,
-) {
+unsafe fn submit(ident: *mut c_void, gtid: i32, task: *mut c_void, dependences: Vec<Dependence>) {
     // SAFETY: a record with its header.
     let header = unsafe { &mut *header_of(task) };
     if header.running {
@@ -136,12 +137,16 @@ unsafe fn submit(
     let level = team::level();
     let creator = TASKS.with(|tasks| tasks.creator(level));
     if TASKS.with(|tasks| tasks.is_too_deep(creator)) {
-        let queued = Queued { gtid, task, creator, dependences };
+        let queued = Queued {
+            gtid,
+            task,
+            creator,
+            dependences,
+        };
         TASKS.with(|tasks| tasks.queue.push_back(queued));
         return;
     }
-    if !dependences.is_empty()
-        && TASKS.with(|tasks| tasks.depends_on_event(creator, &dependences))
+    if !dependences.is_empty() && TASKS.with(|tasks| tasks.depends_on_event(creator, &dependences))
     {
         // SAFETY: the caller's `ident_t`.
         event_missing(&unsafe { source_of(ident) }, "a task with this dependence");
@@ -218,7 +223,12 @@ unsafe fn end(gtid: i32, task: *mut c_void, dependences: Vec<Dependence>) -> boo
 /// Runs the tasks that were put off, in the order of their creation, and those they put off.
 fn run_queue() {
     while let Some(next) = TASKS.with(|tasks| tasks.queue.pop_front()) {
-        let Queued { gtid, task, creator, dependences } = next;
+        let Queued {
+            gtid,
+            task,
+            creator,
+            dependences,
+        } = next;
         if TASKS.with(|tasks| tasks.depends_on_event(creator, &dependences)) {
             event_missing(team::location(), "a task with a dependence");
         }
@@ -232,7 +242,10 @@ pub(crate) fn complete_all() {
     run_queue();
     let level = team::level();
     if TASKS.with(|tasks| tasks.waiting().any(|done| done.creator.level == level)) {
-        event_missing(team::location(), "a barrier, or the end of the parallel region,");
+        event_missing(
+            team::location(),
+            "a barrier, or the end of the parallel region,",
+        );
     }
 }
 
@@ -250,7 +263,9 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_alloc(
 ) -> *mut c_void {
     const SHAREDS_ALIGNMENT: usize = 16;
     let (task_size, shareds_size) = (task_size as usize, shareds_size as usize);
-    let shareds_offset = task_size.max(size_of::<Record>()).next_multiple_of(SHAREDS_ALIGNMENT);
+    let shareds_offset = task_size
+        .max(size_of::<Record>())
+        .next_multiple_of(SHAREDS_ALIGNMENT);
     let task = allocate(shareds_offset.saturating_add(shareds_size));
     // SAFETY: the block has room for the record and, behind it, the shareds; `entry` is a routine.
     unsafe {
@@ -261,7 +276,13 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_alloc(
             std::ptr::null_mut()
         };
         let routine = std::mem::transmute::<*mut c_void, Routine>(entry);
-        let record = Record { shareds, routine, part: 0, destructors: None, priority: 0 };
+        let record = Record {
+            shareds,
+            routine,
+            part: 0,
+            destructors: None,
+            priority: 0,
+        };
         task.cast::<Record>().write(record);
     }
     task
@@ -417,7 +438,11 @@ pub(crate) fn okl_mpi_kmpc_omp_taskyield(_ident: *mut c_void, _gtid: i32, _end_p
 pub(crate) fn okl_mpi_kmpc_taskgroup(_ident: *mut c_void, _gtid: i32) {
     TASKS.with(|tasks| {
         let id = tasks.number();
-        tasks.groups.push(Group { id, first_task: id, items: Vec::new() });
+        tasks.groups.push(Group {
+            id,
+            first_task: id,
+            items: Vec::new(),
+        });
     });
 }
 
@@ -515,7 +540,8 @@ unsafe fn copy_of(task: *mut c_void) -> *mut c_void {
         let header = header_of(task);
         let copy = allocate((*header).size);
         (*header_of(copy)).flags = (*header).flags;
-        copy.cast::<u8>().copy_from_nonoverlapping(task.cast::<u8>(), (*header).size);
+        copy.cast::<u8>()
+            .copy_from_nonoverlapping(task.cast::<u8>(), (*header).size);
         let shareds = (*task.cast::<Record>()).shareds;
         if !shareds.is_null() {
             let offset = shareds.byte_offset_from(task);
@@ -553,12 +579,19 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskred_init(
     };
     let item = |item: &Description| Item {
         shared: item.shared,
-        original: if item.original == 0 { item.shared } else { item.original },
+        original: if item.original == 0 {
+            item.shared
+        } else {
+            item.original
+        },
         size: item.size,
     };
     let new: Vec<Item> = list.iter().map(item).collect();
     TASKS.with(|tasks| {
-        let group = tasks.groups.last_mut().expect("a task reduction belongs to a taskgroup");
+        let group = tasks
+            .groups
+            .last_mut()
+            .expect("a task reduction belongs to a taskgroup");
         group.items.extend(new);
         std::ptr::without_provenance_mut(group.id as usize)
     })
@@ -633,7 +666,13 @@ pub(crate) unsafe fn okl_mpi_kmpc_task_allow_completion_event(
         let rank = i64::from(mpi_job::rank()) + 1;
         header.event = TASKS.with(|tasks| {
             let event = rank << EVENT_BITS | tasks.number() as i64;
-            tasks.detached.push(Detached { event, gtid, task, fulfilled: false, done: None });
+            tasks.detached.push(Detached {
+                event,
+                gtid,
+                task,
+                fulfilled: false,
+                done: None,
+            });
             event
         });
     }
@@ -651,11 +690,16 @@ pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
             let message = if owner == i64::from(mpi_job::rank()) {
                 "the event is fulfilled already".to_owned()
             } else if (0..i64::from(team::ranks())).contains(&owner) {
-                format!("the event belongs to a task of rank {owner}, and only that rank can fulfil it")
+                format!(
+                    "the event belongs to a task of rank {owner}, and only that rank can fulfil it"
+                )
             } else {
                 format!("{event:#x} is no event")
             };
-            report::fatal(&format!("omp_fulfill_event ({}): {message}", team::location()));
+            report::fatal(&format!(
+                "omp_fulfill_event ({}): {message}",
+                team::location()
+            ));
         }
     }
 }

@@ -112,7 +112,7 @@ fn load<'m>(
     if size <= LARGEST {
         let callee = declare(module, &f::okl_mpi_atomic_load);
         let bits = builder.call(callee, &[address, size_value]);
-        return builder.from_bits(bits, ty);
+        return builder.value_of_bits(bits, ty);
     }
     let result = variable(module, at, ty);
     let order = module.const_i32(SEQUENTIALLY_CONSISTENT);
@@ -128,7 +128,7 @@ fn store<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>, value:
     let (size, size_value) = size_of(module, value.ty());
     let builder = Builder::before(module, at);
     if size <= LARGEST {
-        let bits = builder.to_bits(value, 64);
+        let bits = builder.bits_of(value, 64);
         let callee = declare(module, &f::okl_mpi_atomic_store);
         builder.call(callee, &[address, bits, size_value]);
         return;
@@ -149,11 +149,11 @@ fn update<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>) -> Va
     let (size, size_value) = size_of(module, ty);
     let builder = Builder::before(module, at);
     if size <= LARGEST {
-        let bits = builder.to_bits(at.operand(1), 64);
+        let bits = builder.bits_of(at.operand(1), 64);
         let operation = module.const_i32(operation as i32);
         let callee = declare(module, &f::okl_mpi_atomic_rmw);
         let old = builder.call(callee, &[address, operation, bits, size_value]);
-        return builder.from_bits(old, ty);
+        return builder.value_of_bits(old, ty);
     }
     let copy = variable(module, at, ty);
     let result = variable(module, at, ty);
@@ -173,12 +173,12 @@ fn compare_exchange<'m>(module: &'m Module, at: Instruction<'m>, address: Value<
     let (size, size_value) = size_of(module, ty);
     let builder = Builder::before(module, at);
     let (old, swapped) = if size <= LARGEST {
-        let expected_bits = builder.to_bits(expected, 64);
-        let desired_bits = builder.to_bits(desired, 64);
+        let expected_bits = builder.bits_of(expected, 64);
+        let desired_bits = builder.bits_of(desired, 64);
         let callee = declare(module, &f::okl_mpi_atomic_cmpxchg);
         let old = builder.call(callee, &[address, expected_bits, desired_bits, size_value]);
         let swapped = builder.compare(old, expected_bits, false);
-        (builder.from_bits(old, ty), swapped)
+        (builder.value_of_bits(old, ty), swapped)
     } else {
         let old = variable(module, at, ty);
         let new = variable(module, at, ty);

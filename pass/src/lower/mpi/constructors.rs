@@ -86,10 +86,9 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, register: Function<'m>) {
         // An initialiser of a template's or inline variable sits in the comdat of the variable, of
         // which the linker drops all copies but one. The table refers to every copy: they stay, and
         // the variable's guard lets the first one work.
-        if let Some(function) = entry.function.as_function() {
-            if function.is_local() {
-                function.leave_comdat();
-            }
+        let function = entry.function.as_function();
+        if let Some(function) = function.filter(|function| function.is_local()) {
+            function.leave_comdat();
         }
     }
     for name in LISTS {

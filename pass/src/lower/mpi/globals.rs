@@ -25,6 +25,10 @@ const UNTOUCHED_SECTIONS: [&str; 8] = [
     ".debug",
 ];
 
+/// glibc's promise that there is one thread, in which case the C++ library counts references
+/// without atomics.
+const SINGLE_THREADED: &str = "__libc_single_threaded";
+
 /// The variables of a module.
 pub struct Plan<'m> {
     shared: Vec<Global<'m>>,
@@ -89,6 +93,20 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         }
     }
     plan
+}
+
+/// Makes code of the C++ library count references as if there were threads: the objects are shared
+/// between ranks.
+pub fn emit_many_threads(module: &Module) {
+    let Some(promise) = module
+        .global(SINGLE_THREADED)
+        .filter(|global| global.is_declaration())
+    else {
+        return;
+    };
+    let never = module.add_constant("okl.many_threads", promise.value_type().zero());
+    promise.replace_all_uses_with(*never);
+    promise.erase();
 }
 
 /// Moves the variables. Returns what the module table lists: the shared ones and those that other

@@ -59,6 +59,7 @@ pub fn check<'m>(
         .map(|function| {
             let reach = graph.reachable_through(function, |next| !has_entry(next));
             let mut callees: Vec<(Function<'m>, String)> = Vec::new();
+            let mut listed = HashSet::new();
             let mut calls_indirectly = false;
             for inner in &reach {
                 let Some(node) = graph.node(*inner) else {
@@ -66,8 +67,8 @@ pub fn check<'m>(
                 };
                 calls_indirectly |= node.calls_indirectly;
                 for &callee in &node.mentions {
-                    let listed = callees.iter().any(|(listed, _)| *listed == callee);
-                    if !listed && (has_entry(callee) || is_unknown(callee)) {
+                    let concerns = has_entry(callee) || is_unknown(callee);
+                    if concerns && listed.insert(callee) {
                         callees.push((callee, user_name(callee)));
                     }
                 }

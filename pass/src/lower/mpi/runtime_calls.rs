@@ -54,9 +54,8 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
     };
     for function in module.functions() {
         let name = function.name();
-        let users = function.instruction_users();
         let is_fork = FORKS.iter().any(|(fork, _)| *fork == name);
-        if !function.is_declaration() || users.is_empty() || is_fork {
+        if !function.is_declaration() || function.is_unused() || is_fork {
             continue;
         }
         if let Some((_, replacement)) = REDUCTIONS.iter().find(|(old, _)| *old == name) {
@@ -74,17 +73,25 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
             plan.renamed.push((function, replacement));
         } else if name.starts_with("__kmpc_") || is_unsupported_api(&name) {
             refused.push(Declined {
-                site: Site::Instruction(users[0]),
+                site: first_use(module, function),
                 reason: format!("{name} is not supported on MPI ranks"),
             });
         } else if name.starts_with("__tgt_") {
             refused.push(Declined {
-                site: Site::Instruction(users[0]),
+                site: first_use(module, function),
                 reason: format!("target regions ({name}) are not supported on MPI ranks"),
             });
         }
     }
     plan
+}
+
+fn first_use<'m>(module: &'m Module, function: Function<'m>) -> Site<'m> {
+    match function.instruction_users().first() {
+        Some(&user) => Site::Instruction(user),
+        // The runtime names it in a table of functions.
+        None => Site::Module(module),
+    }
 }
 
 fn same_signature(name: &str) -> Option<&'static RuntimeFn> {

@@ -120,11 +120,17 @@ fn expand(format: &[u8], value_of: impl Fn(&str) -> Option<String>) -> Vec<u8> {
         rest = dot.unwrap_or(rest);
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let width = rest[..digits].iter().fold(0usize, |width, digit| {
-            width.saturating_mul(10).saturating_add(usize::from(digit - b'0'))
+            width
+                .saturating_mul(10)
+                .saturating_add(usize::from(digit - b'0'))
         });
         rest = &rest[digits..];
-        let Some(name) = field_name(&mut rest) else { break };
-        let value = value_of(&name).unwrap_or_else(|| "undefined".to_owned()).into_bytes();
+        let Some(name) = field_name(&mut rest) else {
+            break;
+        };
+        let value = value_of(&name)
+            .unwrap_or_else(|| "undefined".to_owned())
+            .into_bytes();
         let fill = width.min(1024).saturating_sub(value.len());
         match (dot, zeros) {
             (Some(_), Some(_)) => text.resize(text.len() + fill, b'0'),
@@ -142,13 +148,20 @@ fn expand(format: &[u8], value_of: impl Fn(&str) -> Option<String>) -> Vec<u8> {
 /// A field's one letter or its name in braces; `None` at the end of the format.
 fn field_name(rest: &mut &[u8]) -> Option<String> {
     let length = match rest.first()? {
-        b'{' => rest.iter().position(|&byte| byte == b'}').map_or(rest.len(), |end| end + 1),
+        b'{' => rest
+            .iter()
+            .position(|&byte| byte == b'}')
+            .map_or(rest.len(), |end| end + 1),
         _ => 1,
     };
     let (name, behind) = rest.split_at(length);
     *rest = behind;
     let name = String::from_utf8_lossy(name);
-    Some(name.trim_start_matches('{').trim_end_matches('}').to_owned())
+    Some(
+        name.trim_start_matches('{')
+            .trim_end_matches('}')
+            .to_owned(),
+    )
 }
 
 /// The value of a field, by its letter or name.
@@ -177,7 +190,10 @@ fn host() -> String {
     let mut name = [0u8; 256];
     // SAFETY: a live buffer, one byte of which stays 0.
     unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
-    let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+    let end = name
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(name.len());
     String::from_utf8_lossy(&name[..end]).into_owned()
 }
 
@@ -201,7 +217,11 @@ fn ranges(numbers: &[usize]) -> String {
     let parts: Vec<String> = runs
         .map(|run| match run {
             [first, .., last] if run.len() > 2 => format!("{first}-{last}"),
-            _ => run.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
+            _ => run
+                .iter()
+                .map(usize::to_string)
+                .collect::<Vec<_>>()
+                .join(","),
         })
         .collect();
     parts.join(",")
@@ -223,7 +243,10 @@ mod tests {
     #[test]
     fn fields_are_padded_as_libomp_pads_them() {
         for (format, text) in [
-            ("x %n|%5n|%.5n|%05n|%0.8n|", "x 7|7    |    7|7    |00000007|"),
+            (
+                "x %n|%5n|%.5n|%05n|%0.8n|",
+                "x 7|7    |    7|7    |00000007|",
+            ),
             ("%{thread_num} %.10{host}", "7         vm"),
             ("100%% %q %{foo}", "100% undefined undefined"),
             ("end %", "end "),

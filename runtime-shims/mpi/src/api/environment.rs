@@ -128,7 +128,9 @@ impl Icv {
     pub(crate) fn from_environment(
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
-        let environment = Environment { variable: &variable };
+        let environment = Environment {
+            variable: &variable,
+        };
         let mut icv = Self::default();
         if let Some(numbers) = environment.get("OMP_NUM_THREADS", numbers, NUMBERS)? {
             icv.num_threads = numbers[0];
@@ -177,7 +179,11 @@ impl Icv {
 
     /// thread-limit-var with the number of ranks as its default and its most.
     pub(crate) fn thread_limit_of(&self, ranks: i32) -> i32 {
-        if self.thread_limit > 0 { self.thread_limit.min(ranks) } else { ranks }
+        if self.thread_limit > 0 {
+            self.thread_limit.min(ranks)
+        } else {
+            ranks
+        }
     }
 
     /// The size of a team that is not nested; `asked` by a `num_threads` clause, 0: none.
@@ -202,7 +208,9 @@ impl Icv {
             let _ = write!(schedule, ",{}", self.schedule_chunk);
         }
         let allocator = usize::try_from(self.default_allocator - 1).ok();
-        let allocator = allocator.and_then(|index| ALLOCATORS.get(index)).unwrap_or(&"of the program");
+        let allocator = allocator
+            .and_then(|index| ALLOCATORS.get(index))
+            .unwrap_or(&"of the program");
         let threads = self.most_threads(0, ranks).to_string();
         let mut lines = vec![
             ("OMP_AFFINITY_FORMAT", affinity_format.to_owned()),
@@ -215,9 +223,15 @@ impl Icv {
             ("OMP_NUM_TEAMS", self.num_teams.to_string()),
             ("OMP_NUM_THREADS", threads),
             ("OMP_PLACES", String::new()),
-            ("OMP_PROC_BIND", BINDINGS[self.proc_bind as usize].to_owned()),
+            (
+                "OMP_PROC_BIND",
+                BINDINGS[self.proc_bind as usize].to_owned(),
+            ),
             ("OMP_SCHEDULE", schedule),
-            ("OMP_TEAMS_THREAD_LIMIT", self.teams_thread_limit.to_string()),
+            (
+                "OMP_TEAMS_THREAD_LIMIT",
+                self.teams_thread_limit.to_string(),
+            ),
             ("OMP_THREAD_LIMIT", self.thread_limit_of(ranks).to_string()),
         ];
         if verbose {
@@ -244,7 +258,9 @@ impl Environment<'_> {
         parse: fn(&str) -> Option<T>,
         valid: &str,
     ) -> Result<Option<T>, String> {
-        let Some(text) = (self.variable)(name) else { return Ok(None) };
+        let Some(text) = (self.variable)(name) else {
+            return Ok(None);
+        };
         match parse(text.trim()) {
             Some(value) => Ok(Some(value)),
             None => Err(format!("{name}={text}: valid values are {valid}")),
@@ -272,7 +288,9 @@ fn from_one(text: &str) -> Option<i32> {
 
 /// A list, one number for each nesting level.
 fn numbers(text: &str) -> Option<Vec<i32>> {
-    text.split(',').map(|number| from_one(number.trim())).collect()
+    text.split(',')
+        .map(|number| from_one(number.trim()))
+        .collect()
 }
 
 /// Besides the specification's words, those that libomp takes.
@@ -285,7 +303,11 @@ fn switch(text: &str) -> Option<bool> {
 }
 
 fn display(text: &str) -> Option<i32> {
-    if text.eq_ignore_ascii_case("verbose") { Some(2) } else { switch(text).map(i32::from) }
+    if text.eq_ignore_ascii_case("verbose") {
+        Some(2)
+    } else {
+        switch(text).map(i32::from)
+    }
 }
 
 fn schedule(text: &str) -> Option<(i32, i32)> {
@@ -328,7 +350,9 @@ fn binding(text: &str) -> Option<i32> {
 }
 
 fn allocator(text: &str) -> Option<i64> {
-    let index = ALLOCATORS.iter().position(|name| text.eq_ignore_ascii_case(name))?;
+    let index = ALLOCATORS
+        .iter()
+        .position(|name| text.eq_ignore_ascii_case(name))?;
     Some(index as i64 + 1)
 }
 
@@ -349,25 +373,100 @@ mod tests {
     fn values_of_the_specification_are_read() {
         let default = Icv::default();
         for (name, value, expected) in [
-            ("OMP_NUM_THREADS", " 4, 2 ", Icv { num_threads: 4, ..default }),
-            ("OMP_DYNAMIC", "TRUE", Icv { dynamic: 1, ..default }),
-            ("OMP_MAX_ACTIVE_LEVELS", "0", Icv { max_active_levels: 0, ..default }),
+            (
+                "OMP_NUM_THREADS",
+                " 4, 2 ",
+                Icv {
+                    num_threads: 4,
+                    ..default
+                },
+            ),
+            (
+                "OMP_DYNAMIC",
+                "TRUE",
+                Icv {
+                    dynamic: 1,
+                    ..default
+                },
+            ),
+            (
+                "OMP_MAX_ACTIVE_LEVELS",
+                "0",
+                Icv {
+                    max_active_levels: 0,
+                    ..default
+                },
+            ),
             ("OMP_MAX_ACTIVE_LEVELS", "7", default),
             ("OMP_NESTED", "true", default),
             ("OMP_SCHEDULE", "static", default),
-            ("OMP_SCHEDULE", "Static , 8", Icv { schedule_chunk: 8, ..default }),
-            ("OMP_SCHEDULE", "dynamic", Icv { schedule_kind: 2, schedule_chunk: 1, ..default }),
+            (
+                "OMP_SCHEDULE",
+                "Static , 8",
+                Icv {
+                    schedule_chunk: 8,
+                    ..default
+                },
+            ),
+            (
+                "OMP_SCHEDULE",
+                "dynamic",
+                Icv {
+                    schedule_kind: 2,
+                    schedule_chunk: 1,
+                    ..default
+                },
+            ),
             (
                 "OMP_SCHEDULE",
                 "monotonic:guided,4",
-                Icv { schedule_kind: 3 | SCHEDULE_MONOTONIC, schedule_chunk: 4, ..default },
+                Icv {
+                    schedule_kind: 3 | SCHEDULE_MONOTONIC,
+                    schedule_chunk: 4,
+                    ..default
+                },
             ),
-            ("OMP_THREAD_LIMIT", "3", Icv { thread_limit: 3, ..default }),
+            (
+                "OMP_THREAD_LIMIT",
+                "3",
+                Icv {
+                    thread_limit: 3,
+                    ..default
+                },
+            ),
             ("OMP_DEFAULT_DEVICE", "0", default),
-            ("OMP_PROC_BIND", "close,spread", Icv { proc_bind: 3, ..default }),
-            ("OMP_PROC_BIND", "true", Icv { proc_bind: 1, ..default }),
-            ("OMP_DISPLAY_ENV", "VERBOSE", Icv { display_env: 2, ..default }),
-            ("OMP_ALLOCATOR", "omp_thread_mem_alloc", Icv { default_allocator: 8, ..default }),
+            (
+                "OMP_PROC_BIND",
+                "close,spread",
+                Icv {
+                    proc_bind: 3,
+                    ..default
+                },
+            ),
+            (
+                "OMP_PROC_BIND",
+                "true",
+                Icv {
+                    proc_bind: 1,
+                    ..default
+                },
+            ),
+            (
+                "OMP_DISPLAY_ENV",
+                "VERBOSE",
+                Icv {
+                    display_env: 2,
+                    ..default
+                },
+            ),
+            (
+                "OMP_ALLOCATOR",
+                "omp_thread_mem_alloc",
+                Icv {
+                    default_allocator: 8,
+                    ..default
+                },
+            ),
             ("OMP_CANCELLATION", "true", default),
         ] {
             assert_eq!(read(name, value), Ok(expected), "{name}={value}");
@@ -402,7 +501,11 @@ mod tests {
         assert_eq!(icv.most_threads(0, 4), 4);
         assert_eq!(icv.most_threads(2, 4), 2);
         assert_eq!(icv.most_threads(9, 4), 4);
-        let icv = Icv { num_threads: 3, thread_limit: 2, ..icv };
+        let icv = Icv {
+            num_threads: 3,
+            thread_limit: 2,
+            ..icv
+        };
         assert_eq!(icv.most_threads(0, 4), 2);
         assert_eq!(icv.most_threads(1, 4), 1);
         assert_eq!(icv.thread_limit_of(1), 1);
@@ -410,11 +513,25 @@ mod tests {
 
     #[test]
     fn the_display_is_that_of_the_specification() {
-        let icv = Icv { schedule_kind: 2 | SCHEDULE_MONOTONIC, schedule_chunk: 4, ..Icv::default() };
+        let icv = Icv {
+            schedule_kind: 2 | SCHEDULE_MONOTONIC,
+            schedule_chunk: 4,
+            ..Icv::default()
+        };
         let text = icv.display(true, 4, "%n");
-        assert!(text.starts_with("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP='202011'\n"), "{text}");
-        assert!(text.ends_with("\nOPENMP DISPLAY ENVIRONMENT END\n"), "{text}");
-        for line in ["OMP_SCHEDULE='MONOTONIC:DYNAMIC,4'", "OMP_NUM_THREADS='4'", "MPI ranks='4'"] {
+        assert!(
+            text.starts_with("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP='202011'\n"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("\nOPENMP DISPLAY ENVIRONMENT END\n"),
+            "{text}"
+        );
+        for line in [
+            "OMP_SCHEDULE='MONOTONIC:DYNAMIC,4'",
+            "OMP_NUM_THREADS='4'",
+            "MPI ranks='4'",
+        ] {
             assert!(text.contains(&format!("  [host] {line}\n")), "{text}");
         }
     }

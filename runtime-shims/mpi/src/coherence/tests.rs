@@ -125,8 +125,7 @@ impl Job {
     }
 
     fn write(&mut self, rank: usize, page: Page, offset: usize, value: u8) {
-        let access = self.cluster.borrow().protections[rank][page as usize];
-        if access != Access::Write {
+        if self.cluster.borrow().protections[rank][page as usize] != Access::Write {
             self.ranks[rank].fault(page, true).expect("a page nobody may write");
         }
         let mut cluster = self.cluster.borrow_mut();
@@ -178,9 +177,11 @@ impl Job {
                 assert_eq!(rank.pages().home(page), first.home(page), "home of page {page}");
                 assert_eq!(rank.pages().is_exclusive(page), first.is_exclusive(page), "page {page}");
                 let protection = self.cluster.borrow().protections[index][page as usize];
-                assert_eq!(protection, rank.pages().access(page), "rank {index}, page {page}");
+                let access = rank.pages().access(page);
+                let expected = if rank.pages().is_closed(page) { Access::None } else { access };
+                assert_eq!(protection, expected, "rank {index}, page {page}");
                 if rank.pages().is_exclusive(page) && first.home(page) as usize != index {
-                    assert_eq!(protection, Access::None, "rank {index} has an exclusive page {page}");
+                    assert_eq!(access, Access::None, "rank {index} has an exclusive page {page}");
                 }
             }
         }
@@ -201,6 +202,8 @@ fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) 
             job.barrier();
         }
     }
+    let closings: u64 = job.ranks.iter().map(|rank| rank.counts.closings).sum();
+    assert_eq!(closings > 0, mappings.is_some(), "closings happen where mappings are few");
     for page in 0..job.used {
         for offset in (0..PAGE).step_by(61) {
             job.check(0, page, offset, "at the end");

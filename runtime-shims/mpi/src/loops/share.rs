@@ -36,8 +36,16 @@ pub(crate) struct Space {
 impl Space {
     /// The number of iterations: at most 2^64.
     pub(crate) fn trip_count(self) -> u128 {
-        let span = if self.step > 0 { self.upper - self.lower } else { self.lower - self.upper };
-        if span < 0 { 0 } else { span as u128 / self.step.unsigned_abs() + 1 }
+        let span = if self.step > 0 {
+            self.upper - self.lower
+        } else {
+            self.lower - self.upper
+        };
+        if span < 0 {
+            0
+        } else {
+            span as u128 / self.step.unsigned_abs() + 1
+        }
     }
 
     /// The loop variable in an iteration.
@@ -97,10 +105,20 @@ pub(crate) fn share(space: Space, loop_type: LoopType, mapping: Mapping, member:
     let Space { lower, upper, step } = space;
     let trips = space.trip_count();
     if trips == 0 {
-        return Share { lower, upper, stride: step, last: false };
+        return Share {
+            lower,
+            upper,
+            stride: step,
+            last: false,
+        };
     }
     if member.threads == 1 {
-        return Share { lower, upper, stride: space.whole_stride(), last: true };
+        return Share {
+            lower,
+            upper,
+            stride: space.whole_stride(),
+            last: true,
+        };
     }
     match mapping {
         Mapping::Chunks(chunk) => chunked(space, trips, loop_type, chunk, member),
@@ -122,7 +140,15 @@ pub(crate) fn distributed_share(
     let trips = space.trip_count();
     if trips == 0 {
         let Space { lower, upper, .. } = space;
-        return (Share { lower, upper, stride: upper - lower, last: false }, upper);
+        return (
+            Share {
+                lower,
+                upper,
+                stride: upper - lower,
+                last: false,
+            },
+            upper,
+        );
     }
     let own = match mapping {
         Mapping::Chunks(chunk) => chunked(space, trips, loop_type, chunk, member),
@@ -148,11 +174,16 @@ pub(crate) fn piece(mapping: Mapping, trips: u128, member: Member, index: u128) 
             ((thread + index * threads) * chunk, chunk)
         }
         Mapping::BlocksOfMultiples(of) => {
-            let size = trips.div_ceil(threads).next_multiple_of(chunk_size(of, u128::MAX));
+            let size = trips
+                .div_ceil(threads)
+                .next_multiple_of(chunk_size(of, u128::MAX));
             (thread * size + index * trips, size)
         }
     };
-    (first < trips && count > 0).then(|| Piece { first, count: count.min(trips - first) })
+    (first < trips && count > 0).then(|| Piece {
+        first,
+        count: count.min(trips - first),
+    })
 }
 
 fn chunk_size(asked: i128, trips: u128) -> u128 {
@@ -169,7 +200,12 @@ fn one_piece(
     match own {
         None => {
             let (lower, upper) = nothing(space, loop_type);
-            Share { lower, upper, stride, last: false }
+            Share {
+                lower,
+                upper,
+                stride,
+                last: false,
+            }
         }
         Some(Piece { first, count }) => Share {
             lower: space.value(first),
@@ -190,13 +226,7 @@ fn nothing(space: Space, loop_type: LoopType) -> (i128, i128) {
     }
 }
 
-fn chunked(
-    space: Space,
-    trips: u128,
-    loop_type: LoopType,
-    chunk: i128,
-    member: Member,
-) -> Share {
+fn chunked(space: Space, trips: u128, loop_type: LoopType, chunk: i128, member: Member) -> Share {
     let (thread, threads) = (u128::from(member.thread), u128::from(member.threads));
     let chunk = chunk_size(chunk, trips);
     let chunks = trips.div_ceil(chunk);
@@ -208,11 +238,19 @@ fn chunked(
     if !loop_type.range().contains(&(last_lower + stride)) {
         let own = piece(Mapping::Blocks, trips, member, 0);
         let block = one_piece(space, loop_type, trips, own, 0);
-        return Share { stride: space.upper + space.unit() - block.lower, ..block };
+        return Share {
+            stride: space.upper + space.unit() - block.lower,
+            ..block
+        };
     }
     if thread >= chunks {
         let (lower, upper) = nothing(space, loop_type);
-        return Share { lower, upper, stride, last: false };
+        return Share {
+            lower,
+            upper,
+            stride,
+            last: false,
+        };
     }
     let lower = space.value(thread * chunk);
     Share {
@@ -257,7 +295,12 @@ mod tests {
     }
 
     /// The pieces that code compiled by clang runs when handed `share`, as (lower, upper).
-    fn compiled(space: Space, loop_type: LoopType, share: Share, repeat: bool) -> Vec<(i128, i128)> {
+    fn compiled(
+        space: Space,
+        loop_type: LoopType,
+        share: Share,
+        repeat: bool,
+    ) -> Vec<(i128, i128)> {
         let past = |a: i128, b: i128| if space.step > 0 { a > b } else { a < b };
         let mut pieces = Vec::new();
         let (mut lower, mut upper) = (wrap(loop_type, share.lower), wrap(loop_type, share.upper));
@@ -269,7 +312,10 @@ mod tests {
                 return pieces;
             }
             pieces.push((lower, upper));
-            assert!(pieces.len() < 10_000, "{space:?} {loop_type:?} {share:?}: no end");
+            assert!(
+                pieces.len() < 10_000,
+                "{space:?} {loop_type:?} {share:?}: no end"
+            );
             if !repeat {
                 return pieces;
             }
@@ -286,14 +332,24 @@ mod tests {
             (span / step) as u128
         };
         let piece = |&(lower, upper): &(i128, i128)| {
-            assert_eq!((lower - space.lower) % space.step, 0, "{space:?}: {lower} is no iteration");
-            Piece { first: number(lower), count: number(upper) - number(lower) + 1 }
+            assert_eq!(
+                (lower - space.lower) % space.step,
+                0,
+                "{space:?}: {lower} is no iteration"
+            );
+            Piece {
+                first: number(lower),
+                count: number(upper) - number(lower) + 1,
+            }
         };
         pieces.iter().map(piece).collect()
     }
 
     fn assert_exact_cover(what: &str, trips: u128, threads: &[(Vec<Piece>, bool)]) {
-        let mut all: Vec<Piece> = threads.iter().flat_map(|(pieces, _)| pieces.clone()).collect();
+        let mut all: Vec<Piece> = threads
+            .iter()
+            .flat_map(|(pieces, _)| pieces.clone())
+            .collect();
         all.sort_by_key(|piece| piece.first);
         let mut next = 0;
         for piece in all {
@@ -302,8 +358,14 @@ mod tests {
         }
         assert_eq!(next, trips, "{what}");
         for (thread, (pieces, last)) in threads.iter().enumerate() {
-            let runs_last = pieces.iter().any(|piece| piece.first + piece.count == trips);
-            assert_eq!(*last, trips > 0 && runs_last, "{what}: the last flag of thread {thread}");
+            let runs_last = pieces
+                .iter()
+                .any(|piece| piece.first + piece.count == trips);
+            assert_eq!(
+                *last,
+                trips > 0 && runs_last,
+                "{what}: the last flag of thread {thread}"
+            );
         }
     }
 
@@ -311,23 +373,45 @@ mod tests {
     fn random_space(random: &mut Random, loop_type: LoopType) -> Space {
         let (least, most) = (*loop_type.range().start(), *loop_type.range().end());
         let anywhere = |random: &mut Random| least + random.below(most - least);
-        let step_range = if most > u32::MAX.into() { i64::MAX as i128 } else { i32::MAX as i128 };
+        let step_range = if most > u32::MAX.into() {
+            i64::MAX as i128
+        } else {
+            i32::MAX as i128
+        };
         let magnitude = match random.below(4) {
             0 => 1,
             1 => 1 + random.below(10),
             2 => 1 + random.below(1000),
             _ => 1 + random.below(step_range),
         };
-        let step = if random.below(3) == 0 { -magnitude } else { magnitude };
+        let step = if random.below(3) == 0 {
+            -magnitude
+        } else {
+            magnitude
+        };
         let lower = match random.below(4) {
             0 => 0,
-            1 => if step > 0 { least } else { most },
+            1 => {
+                if step > 0 {
+                    least
+                } else {
+                    most
+                }
+            }
             _ => anywhere(random),
         };
         let upper = match random.below(5) {
             0 => anywhere(random),
-            1 => if step > 0 { most } else { least },
-            _ => lower + step.signum() * (random.below(100) - 3) * random.below(magnitude + 1).max(1),
+            1 => {
+                if step > 0 {
+                    most
+                } else {
+                    least
+                }
+            }
+            _ => {
+                lower + step.signum() * (random.below(100) - 3) * random.below(magnitude + 1).max(1)
+            }
         };
         let clamp = |value: i128, least: i128, most: i128| value.max(least).min(most);
         let upper = if step > 0 {
@@ -432,7 +516,11 @@ mod tests {
         cases(|random, loop_type, space, threads| {
             let trips = space.trip_count();
             let chunk = random_chunk(random, trips);
-            for mapping in [Mapping::Blocks, Mapping::Chunks(chunk), Mapping::BlocksOfMultiples(8)] {
+            for mapping in [
+                Mapping::Blocks,
+                Mapping::Chunks(chunk),
+                Mapping::BlocksOfMultiples(8),
+            ] {
                 if mapping == Mapping::Chunks(chunk) && trips / chunk.max(1) as u128 > 1000 {
                     continue;
                 }
@@ -454,7 +542,11 @@ mod tests {
     /// `__kmpc_for_static_init` of libomp for `kmp_sch_static` (balanced) and
     /// `kmp_sch_static_chunked`, restated without overflow.
     fn libomp(space: Space, chunk: Option<i128>, member: Member) -> Share {
-        let Space { mut lower, mut upper, step } = space;
+        let Space {
+            mut lower,
+            mut upper,
+            step,
+        } = space;
         let (thread, threads) = (i128::from(member.thread), i128::from(member.threads));
         let trips = space.trip_count() as i128;
         let (stride, last);
@@ -496,7 +588,12 @@ mod tests {
                 last = thread == (chunks - 1) % threads;
             }
         }
-        Share { lower, upper, stride, last }
+        Share {
+            lower,
+            upper,
+            stride,
+            last,
+        }
     }
 
     #[test]
@@ -517,7 +614,10 @@ mod tests {
                     }
                     compared += 1;
                     let found = share(space, loop_type, mapping, member);
-                    assert_eq!(found, expected, "{space:?} {loop_type:?} {mapping:?} {member:?}");
+                    assert_eq!(
+                        found, expected,
+                        "{space:?} {loop_type:?} {mapping:?} {member:?}"
+                    );
                 }
             }
         });
@@ -527,10 +627,42 @@ mod tests {
     #[test]
     fn full_ranges_do_not_overflow() {
         for (loop_type, space, trips) in [
-            (LoopType::I64, Space { lower: i64::MIN.into(), upper: i64::MAX.into(), step: 1 }, 1 << 64),
-            (LoopType::U64, Space { lower: 0, upper: u64::MAX.into(), step: 1 }, 1 << 64),
-            (LoopType::I32, Space { lower: i32::MAX.into(), upper: i32::MIN.into(), step: -1 }, 1 << 32),
-            (LoopType::U64, Space { lower: 0, upper: u64::MAX.into(), step: i64::MAX.into() }, 3),
+            (
+                LoopType::I64,
+                Space {
+                    lower: i64::MIN.into(),
+                    upper: i64::MAX.into(),
+                    step: 1,
+                },
+                1 << 64,
+            ),
+            (
+                LoopType::U64,
+                Space {
+                    lower: 0,
+                    upper: u64::MAX.into(),
+                    step: 1,
+                },
+                1 << 64,
+            ),
+            (
+                LoopType::I32,
+                Space {
+                    lower: i32::MAX.into(),
+                    upper: i32::MIN.into(),
+                    step: -1,
+                },
+                1 << 32,
+            ),
+            (
+                LoopType::U64,
+                Space {
+                    lower: 0,
+                    upper: u64::MAX.into(),
+                    step: i64::MAX.into(),
+                },
+                3,
+            ),
         ] {
             assert_eq!(space.trip_count(), trips);
             for threads in [1, 2, 3, 7] {

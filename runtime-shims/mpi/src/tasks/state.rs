@@ -28,7 +28,8 @@ impl Dependence {
         if (self.kind | other.kind) & Self::ALL_MEMORY != 0 {
             return true;
         }
-        let compatible = self.kind == other.kind && matches!(self.kind, Self::IN | Self::IN_OUT_SET);
+        let compatible =
+            self.kind == other.kind && matches!(self.kind, Self::IN | Self::IN_OUT_SET);
         self.address == other.address && !compatible
     }
 }
@@ -139,17 +140,29 @@ impl Tasks {
     /// The task region at nesting level `level`, which is the innermost.
     pub(super) fn creator(&self, level: i32) -> Creator {
         match self.frames.last() {
-            Some(frame) if frame.level == level => {
-                Creator { task: frame.id, level, is_final: frame.is_final }
-            }
-            _ => Creator { task: 0, level, is_final: false },
+            Some(frame) if frame.level == level => Creator {
+                task: frame.id,
+                level,
+                is_final: frame.is_final,
+            },
+            _ => Creator {
+                task: 0,
+                level,
+                is_final: false,
+            },
         }
     }
 
     pub(super) fn begin(&mut self, level: i32, flags: i32, creator: Creator, icv: Icv) {
         let id = self.number();
         let is_final = flags & FINAL != 0 || creator.is_final;
-        self.frames.push(Frame { id, level, is_final, creator, icv });
+        self.frames.push(Frame {
+            id,
+            level,
+            is_final,
+            creator,
+            icv,
+        });
     }
 
     /// Whether a task created now has to wait for its turn.
@@ -164,15 +177,21 @@ impl Tasks {
 
     /// Detached tasks whose bodies have run.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Done> {
-        self.detached.iter().filter(|task| !task.fulfilled).filter_map(|task| task.done.as_ref())
+        self.detached
+            .iter()
+            .filter(|task| !task.fulfilled)
+            .filter_map(|task| task.done.as_ref())
     }
 
     /// Whether a task that `creator` creates has to wait for an event before it may run.
     pub(super) fn depends_on_event(&self, creator: Creator, dependences: &[Dependence]) -> bool {
-        self.waiting().filter(|done| done.creator == creator).any(|done| {
-            let conflicts = |new: &Dependence| done.dependences.iter().any(|old| new.waits_for(old));
-            dependences.iter().any(conflicts)
-        })
+        self.waiting()
+            .filter(|done| done.creator == creator)
+            .any(|done| {
+                let conflicts =
+                    |new: &Dependence| done.dependences.iter().any(|old| new.waits_for(old));
+                dependences.iter().any(conflicts)
+            })
     }
 
     /// Notes the end of the body of the innermost task. The frame, and whether the task is complete.
@@ -186,7 +205,11 @@ impl Tasks {
                 true
             }
             Some(index) => {
-                let done = Done { id: frame.id, creator: frame.creator, dependences };
+                let done = Done {
+                    id: frame.id,
+                    creator: frame.creator,
+                    dependences,
+                };
                 self.detached[index].done = Some(done);
                 false
             }
@@ -195,7 +218,10 @@ impl Tasks {
     }
 
     /// Notes that an event is fulfilled. The task to complete, if its body has run.
-    pub(super) fn fulfill(&mut self, event: i64) -> Result<Option<(i32, *mut c_void)>, UnknownEvent> {
+    pub(super) fn fulfill(
+        &mut self,
+        event: i64,
+    ) -> Result<Option<(i32, *mut c_void)>, UnknownEvent> {
         let known = |task: &Detached| task.event == event && !task.fulfilled;
         let index = self.detached.iter().position(known).ok_or(UnknownEvent)?;
         if self.detached[index].done.is_none() {
@@ -222,7 +248,13 @@ pub(super) struct UnknownEvent;
 /// Whether a taskloop has no iterations. Its bounds carry no sign: it is empty where they say so read
 /// either way, or where the upper bound lies one step in front of the lower one.
 pub(super) fn is_empty_taskloop(lower: u64, upper: u64, stride: i64) -> bool {
-    let past = |lower: i128, upper: i128| if stride > 0 { upper < lower } else { lower < upper };
+    let past = |lower: i128, upper: i128| {
+        if stride > 0 {
+            upper < lower
+        } else {
+            lower < upper
+        }
+    };
     let one_in_front = upper.wrapping_add(stride.signum() as u64) == lower;
     one_in_front
         || past(lower.into(), upper.into()) && past((lower as i64).into(), (upper as i64).into())
@@ -235,11 +267,21 @@ mod tests {
     const OUT: u8 = 3;
 
     fn on(address: usize, kind: u8) -> Dependence {
-        Dependence { address, length: 8, kind }
+        Dependence {
+            address,
+            length: 8,
+            kind,
+        }
     }
 
     fn detached(event: i64) -> Detached {
-        Detached { event, gtid: 0, task: std::ptr::null_mut(), fulfilled: false, done: None }
+        Detached {
+            event,
+            gtid: 0,
+            task: std::ptr::null_mut(),
+            fulfilled: false,
+            done: None,
+        }
     }
 
     /// Runs an empty task with `event`, created at `level` by whoever is innermost.
@@ -300,7 +342,10 @@ mod tests {
         let creator = tasks.creator(0);
         assert!(tasks.depends_on_event(creator, &[on(1, Dependence::IN)]));
         assert!(!tasks.depends_on_event(creator, &[on(2, OUT)]));
-        let other = Creator { task: 99, ..creator };
+        let other = Creator {
+            task: 99,
+            ..creator
+        };
         assert!(!tasks.depends_on_event(other, &[on(1, OUT)]));
         assert_eq!(tasks.waiting().count(), 1);
         assert!(tasks.fulfill(7).unwrap().is_some());
@@ -310,9 +355,21 @@ mod tests {
     #[test]
     fn reduction_items_are_found_from_the_named_group_outwards() {
         let mut tasks = Tasks::new();
-        let item = |shared, original, size| Item { shared, original, size };
-        tasks.groups.push(Group { id: 1, first_task: 1, items: vec![item(100, 500, 16)] });
-        tasks.groups.push(Group { id: 2, first_task: 2, items: vec![item(900, 100, 8)] });
+        let item = |shared, original, size| Item {
+            shared,
+            original,
+            size,
+        };
+        tasks.groups.push(Group {
+            id: 1,
+            first_task: 1,
+            items: vec![item(100, 500, 16)],
+        });
+        tasks.groups.push(Group {
+            id: 2,
+            first_task: 2,
+            items: vec![item(900, 100, 8)],
+        });
         assert_eq!(tasks.reduction_item(1, 100), 100);
         assert_eq!(tasks.reduction_item(1, 500 + 8), 108);
         assert_eq!(tasks.reduction_item(2, 100), 900);
@@ -348,7 +405,11 @@ mod tests {
             (-5i64 as u64, 3, 1, false),
             (-5i64 as u64, -7i64 as u64, 1, true),
         ] {
-            assert_eq!(is_empty_taskloop(lower, upper, stride), empty, "{lower} {upper} {stride}");
+            assert_eq!(
+                is_empty_taskloop(lower, upper, stride),
+                empty,
+                "{lower} {upper} {stride}"
+            );
         }
     }
 }

@@ -1,0 +1,247 @@
+//! Blocks, instructions and calls.
+
+use std::marker::PhantomData;
+
+use inkwell::llvm_sys::LLVMAtomicOrdering;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef};
+
+pub use inkwell::llvm_sys::LLVMOpcode as Opcode;
+
+use super::{Call, Function, Instruction, Value};
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Block<'m> {
+    raw: LLVMBasicBlockRef,
+    lives: PhantomData<&'m ()>,
+}
+
+impl<'m> Block<'m> {
+    /// # Safety
+    /// `raw` is a live block.
+    pub(super) unsafe fn new(raw: LLVMBasicBlockRef) -> Self {
+        debug_assert!(!raw.is_null());
+        Self {
+            raw,
+            lives: PhantomData,
+        }
+    }
+
+    pub(super) fn raw(self) -> LLVMBasicBlockRef {
+        self.raw
+    }
+
+    /// Its instructions in order.
+    pub fn instructions(self) -> Vec<Instruction<'m>> {
+        let mut instructions = Vec::new();
+        // SAFETY: a live block; the list is read to its end before anything changes.
+        unsafe {
+            let mut next = LLVMGetFirstInstruction(self.raw);
+            while !next.is_null() {
+                instructions.push(Instruction(Value::new(next)));
+                next = LLVMGetNextInstruction(next);
+            }
+        }
+        instructions
+    }
+
+    /// Its last instruction, of a complete block.
+    pub fn terminator(self) -> Option<Instruction<'m>> {
+        // SAFETY: a live block.
+        unsafe { Instruction::from_nullable(LLVMGetBasicBlockTerminator(self.raw)) }
+    }
+
+    /// Where control may go from here.
+    pub fn successors(self) -> Vec<Block<'m>> {
+        let Some(terminator) = self.terminator() else {
+            return Vec::new();
+        };
+        // SAFETY: a terminator; indices below its count.
+        unsafe {
+            (0..LLVMGetNumSuccessors(terminator.raw()))
+                .map(|i| Block::new(LLVMGetSuccessor(terminator.raw(), i)))
+                .collect()
+        }
+    }
+}
+
+impl<'m> Instruction<'m> {
+    /// What it does.
+    pub fn opcode(self) -> Opcode {
+        // SAFETY: an instruction.
+        unsafe { LLVMGetInstructionOpcode(self.raw()) }
+    }
+
+    /// The block it stands in.
+    pub fn block(self) -> Block<'m> {
+        // SAFETY: an instruction that has been inserted.
+        unsafe { Block::new(LLVMGetInstructionParent(self.raw())) }
+    }
+
+    /// The function it stands in.
+    pub fn function(self) -> Function<'m> {
+        // SAFETY: a block that has been inserted.
+        unsafe { Function(Value::new(LLVMGetBasicBlockParent(self.block().raw()))) }
+    }
+
+    pub(super) fn debug_location(self) -> LLVMMetadataRef {
+        // SAFETY: an instruction.
+        unsafe { LLVMInstructionGetDebugLoc(self.raw()) }
+    }
+
+    /// File and line from the debug information.
+    pub fn source_location(self) -> Option<(String, u32)> {
+        if self.debug_location().is_null() {
+            return None;
+        }
+        let mut size = 0;
+        // SAFETY: an instruction with a location; LLVM returns `size` bytes it owns, or null.
+        unsafe {
+            let data = LLVMGetDebugLocFilename(self.raw(), &mut size);
+            let line = LLVMGetDebugLocLine(self.raw());
+            if data.is_null() || size == 0 || line == 0 {
+                return None;
+            }
+            let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size as usize);
+            Some((String::from_utf8_lossy(bytes).into_owned(), line))
+        }
+    }
+
+    /// Replaces one operand.
+    pub fn set_operand(self, index: usize, value: Value<'m>) {
+        assert!(value.ty() == self.operand(index).ty());
+        // SAFETY: an operand that exists, replaced by a value of the same type.
+        unsafe { LLVMSetOperand(self.raw(), index as u32, value.raw()) }
+    }
+
+    /// Deletes it. Nothing may use it any more.
+    pub fn erase(self) {
+        assert!(self.is_unused());
+        // SAFETY: nothing refers to it.
+        unsafe { LLVMInstructionEraseFromParent(self.raw()) }
+    }
+
+    /// Whether it is an `atomicrmw`.
+    pub fn is_atomic_update(self) -> bool {
+        self.opcode() == Opcode::LLVMAtomicRMW
+    }
+
+    /// Whether it is an atomic access to memory.
+    pub fn is_atomic_access(self) -> bool {
+        match self.opcode() {
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
+            // SAFETY: a load or store.
+            Opcode::LLVMLoad | Opcode::LLVMStore => unsafe {
+                LLVMGetOrdering(self.raw()) != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether it is a volatile load.
+    pub fn is_volatile_load(self) -> bool {
+        // SAFETY: a load, where it is asked.
+        self.opcode() == Opcode::LLVMLoad && unsafe { LLVMGetVolatile(self.raw()) != 0 }
+    }
+
+    /// Address a memory instruction accesses.
+    pub fn address(self) -> Option<Value<'m>> {
+        match self.opcode() {
+            Opcode::LLVMLoad | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
+                Some(self.operand(0))
+            }
+            Opcode::LLVMStore => Some(self.operand(1)),
+            _ => None,
+        }
+    }
+
+    /// Incoming values of a phi with their blocks.
+    pub fn incoming(self) -> Vec<(Value<'m>, Block<'m>)> {
+        assert!(self.opcode() == Opcode::LLVMPHI);
+        // SAFETY: a phi; indices below its count.
+        unsafe {
+            (0..LLVMCountIncoming(self.raw()))
+                .map(|i| {
+                    (
+                        Value::new(LLVMGetIncomingValue(self.raw(), i)),
+                        Block::new(LLVMGetIncomingBlock(self.raw(), i)),
+                    )
+                })
+                .collect()
+        }
+    }
+
+    /// Condition of a conditional branch or `switch`.
+    pub fn branch_condition(self) -> Option<Value<'m>> {
+        match self.opcode() {
+            // SAFETY: a branch; the condition is asked of a conditional one only.
+            Opcode::LLVMBr => unsafe {
+                (LLVMIsConditional(self.raw()) != 0)
+                    .then(|| Value::new(LLVMGetCondition(self.raw())))
+            },
+            Opcode::LLVMSwitch => Some(self.operand(0)),
+            _ => None,
+        }
+    }
+}
+
+impl<'m> Call<'m> {
+    /// As an instruction.
+    pub fn instruction(self) -> Instruction<'m> {
+        Instruction(self.0)
+    }
+
+    /// The called value.
+    pub fn callee(self) -> Value<'m> {
+        // SAFETY: a call.
+        unsafe { Value::new(LLVMGetCalledValue(self.raw())) }
+    }
+
+    /// The called function, where it is known; through aliases.
+    pub fn callee_function(self) -> Option<Function<'m>> {
+        self.callee().through_alias().as_function()
+    }
+
+    /// Name of the called function; empty where it is not known.
+    pub fn callee_name(self) -> String {
+        self.callee_function()
+            .map_or_else(String::new, |function| function.name())
+    }
+
+    /// Its arguments.
+    pub fn arguments(self) -> Vec<Value<'m>> {
+        // SAFETY: a call; its arguments are its first operands.
+        unsafe {
+            (0..LLVMGetNumArgOperands(self.raw()))
+                .map(|i| Value::new(LLVMGetOperand(self.raw(), i)))
+                .collect()
+        }
+    }
+
+    /// Argument `index`, where the call has so many.
+    pub fn argument(self, index: usize) -> Option<Value<'m>> {
+        self.arguments().get(index).copied()
+    }
+
+    /// Where an `invoke` goes: normally, and on an exception.
+    pub fn invoke_targets(self) -> Option<(Block<'m>, Block<'m>)> {
+        // SAFETY: an invoke, where it is asked.
+        (self.instruction().opcode() == Opcode::LLVMInvoke).then(|| unsafe {
+            (
+                Block::new(LLVMGetNormalDest(self.raw())),
+                Block::new(LLVMGetUnwindDest(self.raw())),
+            )
+        })
+    }
+
+    /// Whether argument `index` is passed as a copy of what it points to.
+    pub fn is_by_value(self, index: usize) -> bool {
+        // SAFETY: a call; attribute positions start at 1 for arguments.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
+            !LLVMGetCallSiteEnumAttribute(self.raw(), index as u32 + 1, kind).is_null()
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// What a function may hand to the kernel is brought in first: always for functions known to do so,
+// never for those known not to, and unless the function is translated for unknown ones.
+// RUN: clang-22 -O0 -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: FileCheck %s < %t.ll
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+void unknown(double *data, const char *text, void (*function)(void), int *null);
+static void own(double *data) { data[0] = 1; }
+
+// CHECK: @okl.translated.unknown = extern_weak global i8
+// CHECK: @okl.translated.f = alias void (ptr), ptr @f
+// CHECK-NOT: @okl.translated.own
+
+// CHECK-LABEL: define dso_local void @f(
+// CHECK-NOT:     okl_mpi_touch
+// CHECK:         call i64 @strlen(
+// CHECK-NOT:     okl_mpi_touch
+// CHECK:         call i32 (ptr, ...) @printf(
+// CHECK-NOT:     okl_mpi_touch
+// CHECK:         call void @own(
+// CHECK-NOT:     okl_mpi_touch
+// CHECK:         call void @okl_mpi_touch(ptr %[[TIME:.*]])
+// CHECK-NEXT:    call i32 @clock_gettime(i32 noundef 0, ptr noundef %[[TIME]])
+// CHECK:         %[[MISSING:.*]] = icmp eq ptr @okl.translated.unknown, null
+// CHECK-NEXT:    br i1 %[[MISSING]], label %[[TOUCH:.*]], label %[[CALL:.*]]
+// CHECK:       [[TOUCH]]:
+// CHECK-NEXT:    call void @okl_mpi_touch(ptr %[[DATA:.*]])
+// CHECK-NEXT:    br label %[[CALL]]
+// CHECK:       [[CALL]]:
+// CHECK-NEXT:    call void @unknown(ptr noundef %[[DATA]], ptr noundef @.str{{.*}}, ptr noundef {{.*}}, ptr noundef null)
+void f(double *data) {
+  struct timespec now;
+  printf("%zu\n", strlen((char *)data));
+  own(data);
+  clock_gettime(CLOCK_REALTIME, &now);
+  unknown(data, "text", (void (*)(void))own, NULL);
+}

@@ -1,0 +1,25 @@
+// A fork stores the captured values in slots and hands them to the runtime; a trampoline takes them
+// out again on every rank.
+// RUN: clang-22 -O0 -fopenmp -gline-tables-only -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: FileCheck %s < %t.ll
+
+// CHECK:      @[[PLACE:okl.region.location]] = {{.*}}fork.c:[[# @LINE + 13]]\00"
+// CHECK:      @[[REGION:okl.region]] = private global
+// CHECK-SAME: { ptr @okl.invoke.f.omp_outlined, ptr @f.omp_outlined, ptr @[[PLACE]], i64 0, i64 0 }{{, align 8$}}
+
+// CHECK-LABEL: define dso_local void @f(
+// CHECK:         %[[SLOTS:.*]] = alloca [2 x i64], align 8
+// CHECK:         store ptr %{{.*}}, ptr %[[SLOTS]], align 8
+// CHECK:         %[[SECOND:.*]] = getelementptr inbounds i8, ptr %[[SLOTS]], i64 8
+// CHECK:         store i64 %{{.*}}, ptr %[[SECOND]], align 8
+// CHECK:         call void @okl_mpi_fork(ptr @[[REGION]], ptr %[[SLOTS]], i64 2), !dbg
+void f(int shared, int copy) {
+#pragma omp parallel firstprivate(copy)
+  shared = copy;
+}
+
+// CHECK-LABEL: define internal void @okl.invoke.f.omp_outlined(ptr %0, ptr %1, ptr %2)
+// CHECK:         %[[A:.*]] = load ptr, ptr %2
+// CHECK:         %[[SLOT:.*]] = getelementptr inbounds i8, ptr %2, i64 8
+// CHECK:         %[[B:.*]] = load i64, ptr %[[SLOT]]
+// CHECK:         call void @f.omp_outlined(ptr %0, ptr %1, ptr %[[A]], i64 %[[B]])

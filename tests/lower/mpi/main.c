@@ -1,0 +1,12 @@
+// The user's main becomes okl.main and keeps its debug information; recursion keeps working.
+// RUN: clang-22 -O0 -g -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: FileCheck %s < %t.ll
+// RUN: clang-22 -O2 -fpass-plugin=%plugin -c %s -o %t.o
+
+// CHECK:       define internal i32 @okl.main(i32 {{.*}}, ptr {{.*}}) {{.*}}!dbg ![[MAIN:[0-9]+]]
+// CHECK:         call i32 @okl.main(
+// CHECK-LABEL: define i32 @main(i32 %0, ptr %1, ptr %2)
+// CHECK-NEXT:    %[[STATUS:.*]] = call i32 @okl_mpi_main(ptr @okl.main, i32 %0, ptr %1, ptr %2)
+// CHECK-NEXT:    ret i32 %[[STATUS]]
+// CHECK:       ![[MAIN]] = distinct !DISubprogram(name: "main"
+int main(int argc, char **argv) { return argc > 1 ? main(argc - 1, argv) : 0; }

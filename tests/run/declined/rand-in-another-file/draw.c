@@ -1,0 +1,3 @@
+#include <stdlib.h>
+
+int draw(int limit) { return rand() % limit; }

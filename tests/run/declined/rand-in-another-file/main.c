@@ -1,0 +1,20 @@
+// The unsafe call is in another source file: seen when the whole program is known, at start-up.
+// threads: any
+#include <stdio.h>
+#include <stdlib.h>
+
+int draw(int limit);
+
+int main(void) {
+  int a[40], sum = 0;
+  srand(5);
+#pragma omp parallel for ordered
+  for (int i = 0; i < 40; i++) {
+#pragma omp ordered
+    a[i] = draw(1000);
+  }
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 40; i++) sum += a[i] * i;
+  printf("%d\n", sum);
+  return 0;
+}

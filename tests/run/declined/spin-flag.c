@@ -1,0 +1,29 @@
+// A thread that waits for a flag with flush has no synchronisation point.
+// threads: any
+// flags: -gline-tables-only
+// warns: spin-flag.c:14:
+// warns: parallel region runs as a team of one: it waits for another thread to change a variable, without a synchronisation point
+#include <omp.h>
+#include <stdio.h>
+
+static int ready[64], data[64];
+
+int main(void) {
+  int last = 0;
+#pragma omp parallel
+  {
+    int me = omp_get_thread_num(), team = omp_get_num_threads();
+    if (me > 0) {
+      while (!ready[me - 1]) {
+#pragma omp flush
+      }
+    }
+    data[me] = (me > 0 ? data[me - 1] : 40) + 1;
+#pragma omp flush
+    ready[me] = 1;
+#pragma omp flush
+    if (me == team - 1) last = data[me] - me;
+  }
+  printf("%d\n", last);
+  return 0;
+}

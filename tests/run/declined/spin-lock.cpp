@@ -1,0 +1,19 @@
+// A home-made spin lock.
+// threads: any
+// warns: parallel region runs as a team of one: it waits for another thread to change a variable, without a synchronisation point
+#include <atomic>
+#include <cstdio>
+
+static std::atomic<bool> locked{false};
+static long total = 0;
+
+int main() {
+#pragma omp parallel for
+  for (int i = 0; i < 100; i++) {
+    while (locked.exchange(true, std::memory_order_acquire)) {
+    }
+    total += i;
+    locked.store(false, std::memory_order_release);
+  }
+  std::printf("%ld\n", total);
+}

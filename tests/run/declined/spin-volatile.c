@@ -1,0 +1,22 @@
+// The same with a volatile variable.
+// threads: any
+// warns: parallel region runs as a team of one: it waits for another thread to change a variable, without a synchronisation point
+#include <omp.h>
+#include <stdio.h>
+
+static volatile int stage;
+
+int main(void) {
+  int seen = 0;
+#pragma omp parallel
+  {
+    int me = omp_get_thread_num();
+    while (stage < me) {
+    }
+    if (stage == me) stage = me + 1;
+#pragma omp atomic
+    seen++;
+  }
+  printf("%d\n", seen == stage);
+  return 0;
+}
