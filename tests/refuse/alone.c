@@ -9,7 +9,7 @@
 
 static int helper(void) { return rand(); }
 
-// CHECK: alone.c:[[# @LINE + 4]]:1: warning: parallel region runs as a team of one: it calls rand, which keeps state in the C library ({{.*}}alone.c:[[# @LINE - 3]])
+// CHECK: alone.c:[[# @LINE + 4]]:1: warning: parallel region runs as a team of one: it calls rand, which keeps state in the C library ({{.*}}alone.c:[[# @LINE - 2]])
 // REMARK: alone.c:[[# @LINE + 3]]:1: remark: parallel region runs as a team of one: it calls rand, which keeps state in the C library ({{.*}}) [-Rpass-missed=okl]
 // STRICT: error: parallel region runs as a team of one: it calls rand, which keeps state in the C library
 void state(int *a) {
@@ -17,7 +17,7 @@ void state(int *a) {
   a[0] = helper();
 }
 
-// CHECK: alone.c:[[# @LINE + 3]]:1: warning: parallel region runs as a team of one: it calls fgets on a file that is open in one process only ({{.*}}alone.c:[[# @LINE + 5]])
+// CHECK: alone.c:[[# @LINE + 3]]:1: warning: parallel region runs as a team of one: it calls fgets on a file that is open in one process only ({{.*}}alone.c:[[# @LINE + 7]])
 // NODEBUG: warning: parallel region runs as a team of one: it calls fgets on a file that is open in one process only (in function file)
 void file(FILE *f, char *text) {
 #pragma omp parallel
@@ -28,7 +28,7 @@ void file(FILE *f, char *text) {
   }
 }
 
-// CHECK: alone.c:[[# @LINE + 2]]:1: warning: parallel region runs as a team of one: it calls getchar, which reads the standard input
+// CHECK: alone.c:[[# @LINE + 2]]:1: warning: parallel region runs as a team of one: it calls {{getc|getchar}}, which reads the standard input
 void input(int *a) {
 #pragma omp parallel
   a[0] = getchar();
@@ -40,7 +40,7 @@ void assembly(int *a) {
   __asm__ volatile("lock; incl %0" : "+m"(*a));
 }
 
-// CHECK-NOT: warning
+// CHECK-NOT: warning:
 // REMARK: remark: parallel region distributed over MPI ranks [-Rpass=okl]
 int fine(int *a) {
 #pragma omp parallel

@@ -5,7 +5,7 @@ jmp_buf place;
 
 static void leave(void) { longjmp(place, 1); }
 
-// CHECK: jumps.c:[[# @LINE + 3]]:1: error: okl: a jump leaves this parallel region: it calls longjmp, which leaves the region's frames ({{.*}}jumps.c:[[# @LINE - 3]])
+// CHECK: jumps.c:[[# @LINE + 3]]:1: error: okl: a jump leaves this parallel region: it calls longjmp, which leaves the region's frames ({{.*}}jumps.c:[[# @LINE - 2]])
 void out(void) {
   if (setjmp(place) == 0)
 #pragma omp parallel

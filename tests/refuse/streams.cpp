@@ -19,7 +19,7 @@ void input(double *a) {
   std::cin >> a[0];
 }
 
-// CHECK-NOT: warning
+// CHECK-NOT: warning:
 void fine(double *a) {
 #pragma omp parallel
 #pragma omp critical

@@ -45,7 +45,7 @@ void lock(double *a) {
   }
 }
 
-// CHECK-NOT: warning
+// CHECK-NOT: warning:
 void update() {
 #pragma omp parallel
   {

@@ -50,9 +50,33 @@ impl<'m> UnsafeSites<'m> {
 
     /// Why a region with this body must have one thread: the nearest construct it reaches.
     pub fn reason_in(&self, graph: &CallGraph<'m>, body: Function<'m>) -> Option<String> {
-        let site = &self.sites[self.first_in(&graph.reachable(body))?];
-        Some(format!("{} ({})", site.reason, site.location()))
+        let reach = graph.reachable(body);
+        let site = &self.sites[self.first_in(&reach)?];
+        let place = Site::Instruction(in_user_code(site.at, &reach));
+        Some(format!("{} ({place})", site.reason))
     }
+}
+
+/// The instruction itself, or where it stands in a system header, the call that leads there.
+fn in_user_code<'m>(at: Instruction<'m>, reach: &[Function<'m>]) -> Instruction<'m> {
+    const HEADERS: usize = 8;
+    let is_system = |at: Instruction<'m>| {
+        at.source_location()
+            .is_some_and(|(file, _)| file.starts_with("/usr/"))
+    };
+    let mut place = at;
+    for _ in 0..HEADERS {
+        if !is_system(place) {
+            return place;
+        }
+        let function = place.function();
+        let mut instructions = reach.iter().flat_map(|caller| caller.instructions());
+        match instructions.find(|call| functions_mentioned(*call).contains(&function)) {
+            Some(call) => place = call,
+            None => return at,
+        }
+    }
+    at
 }
 
 /// Finds the constructs in these functions.
@@ -145,7 +169,8 @@ fn construct(at: Instruction<'_>, has_file_streams: bool) -> Option<(String, boo
             Effect::Stream(index) => {
                 call.and_then(|call| call.argument(index))
                     .is_some_and(|stream| {
-                        is_standard_output(stream) || name == "fflush" && stream.is_null()
+                        is_stream(stream, &["stdout", "stderr"])
+                            || name == "fflush" && stream.is_null()
                     })
             }
             Effect::Descriptor => {
@@ -156,6 +181,15 @@ fn construct(at: Instruction<'_>, has_file_streams: bool) -> Option<(String, boo
             }
             Effect::HiddenState | Effect::Input | Effect::Process | Effect::Jump => false,
         };
+        let reads_input = |index| {
+            let stream = call.and_then(|call| call.argument(index));
+            stream.is_some_and(|stream| is_stream(stream, &["stdin"]))
+        };
+        if let Effect::Stream(index) = known.effect
+            && reads_input(index)
+        {
+            return Some((Effect::Input.reason(&name), false));
+        }
         if !safe {
             return Some((known.effect.reason(&name), known.effect == Effect::Jump));
         }
@@ -178,22 +212,33 @@ fn functions_mentioned(at: Instruction<'_>) -> Vec<Function<'_>> {
     found
 }
 
-/// `stdout` or `stderr`, named in the call itself.
-fn is_standard_output(stream: Value<'_>) -> bool {
+/// One of these variables, named in the call itself.
+fn is_stream(stream: Value<'_>, names: &[&str]) -> bool {
     stream
         .as_op(Opcode::LLVMLoad)
         .and_then(|load| load.operand(0).as_global())
-        .is_some_and(|global| ["stdout", "stderr"].contains(&global.name().as_str()))
+        .is_some_and(|global| names.contains(&global.name().as_str()))
 }
 
-/// Whether a call is `std::ostream`'s output to something other than the standard output or a string
+/// Whether a call is output of a `std::ostream` that is neither the standard output nor a string
 /// stream of this function.
 fn writes_unknown_stream(call: Call<'_>) -> bool {
+    const OUTPUT: [&str; 6] = [
+        "_ZNSols",
+        "_ZStls",
+        "_ZNSo5write",
+        "_ZNSo3put",
+        "_ZNSo5flush",
+        "_ZNSo9_M_insert",
+    ];
+    const LIBRARY: [&str; 5] = ["_ZSt", "_ZNSt", "_ZNKSt", "_ZNSo", "_ZNKSo"];
     let is_output = |call: Call<'_>| {
-        let name = call.callee_name();
-        name.starts_with("_ZNSo") || name.starts_with("_ZStls")
+        OUTPUT
+            .iter()
+            .any(|prefix| call.callee_name().starts_with(prefix))
     };
-    if !is_output(call) {
+    let caller = call.instruction().function().name();
+    if !is_output(call) || LIBRARY.iter().any(|prefix| caller.starts_with(prefix)) {
         return false;
     }
     let mut stream = call.argument(0);

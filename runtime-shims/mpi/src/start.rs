@@ -12,6 +12,7 @@ use std::{
 use okl_abi::ConstructorEntry;
 
 use crate::{
+    api,
     api::Icv,
     cell::ProgramCell,
     coherence::Coherence,
@@ -75,6 +76,9 @@ pub(crate) fn okl_mpi_main(
     share_memory(several_nodes);
     fill_thread_privates();
     team::start(icv);
+    if icv.display_env != 0 && mpi_job::rank() == 0 {
+        api::okl_mpi_omp_display_env(i32::from(icv.display_env == 2));
+    }
     console::start_cpp_streams();
     program_graph::close();
     if threads_per_rank > 1 && mpi_job::rank() == 0 {

@@ -18,7 +18,7 @@ use crate::{
     console, doacross, layout,
     layout::{PAGE, Page},
     memory::coherence,
-    mpi_job, ordered, program_graph, report, stack, stats, team, verify,
+    mpi_job, ordered, program_graph, report, stack, stats, tasks, team, verify,
 };
 
 /// Why a rank synchronises. All members of a team must agree.
@@ -144,7 +144,7 @@ fn check_agreement(headers: &[u64], mine: Kind) {
 
 /// `__kmpc_barrier`.
 pub(crate) fn okl_mpi_kmpc_barrier(_ident: *mut c_void, _gtid: i32) {
-    crate::tasks::complete_all();
+    tasks::complete_all();
     if team::is_parallel() {
         stats::count(|counts| counts.barriers += 1);
         synchronise(Kind::Barrier, 0);
@@ -205,6 +205,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     if alone {
         team::enter_one(Some(location_of(region)));
         invoke(region, args);
+        tasks::complete_all();
         team::leave();
         return;
     }
@@ -220,7 +221,17 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
 pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: i64) {
     // SAFETY: as in `okl_mpi_fork`.
     let args = unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
+    let outer = team::icv(|icv| *icv);
+    team::icv(|icv| {
+        let clause = std::mem::take(&mut icv.pushed_team_threads);
+        let limit = if clause > 0 { clause } else { icv.teams_thread_limit };
+        if limit > 0 {
+            icv.thread_limit = limit;
+        }
+    });
     invoke(region.cast(), args);
+    tasks::complete_all();
+    team::icv(|icv| *icv = Icv { pushed_team_threads: 0, ..outer });
 }
 
 /// Whether the pass or the whole-program call graph declined the region.
@@ -338,7 +349,7 @@ fn run_region(fork: Fork) {
     if rank < fork.threads {
         team::enter(rank, fork.threads, location_of(fork.region), fork.icv);
         invoke(fork.region, fork.args);
-        crate::tasks::complete_all();
+        tasks::complete_all();
         synchronise(Kind::Join, 0);
         team::leave();
     } else {

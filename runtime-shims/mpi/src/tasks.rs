@@ -11,97 +11,15 @@ use std::ffi::c_void;
 
 use crate::{api::source_of, cell::ProgramCell, mpi_job, report, team};
 
+mod record;
 mod state;
 
+use record::{Duplicate, Record, Routine, allocate, copy_of, dispose, header_of};
 use state::{
     Creator, Dependence, Detached, Group, Item, Queued, Tasks, UnknownEvent, is_empty_taskloop,
 };
 
-/// Compiled code of a task: `kmp_routine_entry_t`.
-type Routine = unsafe extern "C-unwind" fn(i32, *mut c_void) -> i32;
-/// Makes one taskloop task's record from another's: copies firstprivate objects, notes the last one.
-type Duplicate = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, i32);
-
-/// A bit of libomp's `kmp_tasking_flags_t`: private variables have destructors.
-const DESTRUCTORS: i32 = 1 << 3;
-
-/// The start of a task's record: libomp's `kmp_task_t`. Private variables follow, then the block
-/// `shareds` points to.
-#[repr(C)]
-struct Record {
-    shareds: *mut c_void,
-    routine: Routine,
-    part: i32,
-    /// The destructors of the private variables, where the flags say so.
-    destructors: Option<Routine>,
-    priority: i64,
-}
-
-/// What the runtime keeps in front of a record. The size is the alignment of the record.
-#[repr(C, align(64))]
-struct Header {
-    /// Bytes of the record and what belongs to it.
-    size: usize,
-    flags: i32,
-    /// Whether the routine is being called.
-    running: bool,
-    /// An untied task hands itself in again and returns, to go on at its next part.
-    resubmitted: bool,
-    /// The event its completion waits for; 0: none.
-    event: i64,
-}
-
 static TASKS: ProgramCell<Tasks> = ProgramCell::new(Tasks::new());
-
-/// # Safety
-/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`].
-unsafe fn header_of(task: *mut c_void) -> *mut Header {
-    // SAFETY: the header lies in front of the record.
-    unsafe { task.cast::<Header>().sub(1) }
-}
-
-fn allocate(size: usize) -> *mut c_void {
-    let block = size.checked_next_multiple_of(align_of::<Header>());
-    let block = block.and_then(|block| block.checked_add(size_of::<Header>()));
-    // SAFETY: the size is a multiple of the alignment.
-    let block = block.map(|size| unsafe { libc::aligned_alloc(align_of::<Header>(), size) });
-    let header = block.unwrap_or(std::ptr::null_mut()).cast::<Header>();
-    if header.is_null() {
-        report::fatal(&format!(
-            "no memory for a task of {size} bytes ({})",
-            team::location()
-        ));
-    }
-    let contents = Header {
-        size,
-        flags: 0,
-        running: false,
-        resubmitted: false,
-        event: 0,
-    };
-    // SAFETY: the block has room for a header and `size` bytes.
-    unsafe {
-        header.write(contents);
-        header.add(1).cast()
-    }
-}
-
-/// Frees a complete task, its private objects first.
-///
-/// # Safety
-/// `task` is a record that nothing uses any more.
-unsafe fn dispose(gtid: i32, task: *mut c_void) {
-    // SAFETY: a record with its header.
-    unsafe {
-        let header = header_of(task);
-        if (*header).flags & DESTRUCTORS != 0
-            && let Some(destructors) = (*task.cast::<Record>()).destructors
-        {
-            destructors(gtid, task);
-        }
-        libc::free(header.cast());
-    }
-}
 
 /// A list of dependences of the program.
 ///
@@ -527,27 +445,6 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
             ident, gtid, task, if_value, lower, upper, stride, no_group, schedule, grain_size,
             duplicate,
         );
-    }
-}
-
-/// A second record with the contents of a first.
-///
-/// # Safety
-/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`].
-unsafe fn copy_of(task: *mut c_void) -> *mut c_void {
-    // SAFETY: both blocks have `size` bytes; the shareds lie at the same place in both.
-    unsafe {
-        let header = header_of(task);
-        let copy = allocate((*header).size);
-        (*header_of(copy)).flags = (*header).flags;
-        copy.cast::<u8>()
-            .copy_from_nonoverlapping(task.cast::<u8>(), (*header).size);
-        let shareds = (*task.cast::<Record>()).shareds;
-        if !shareds.is_null() {
-            let offset = shareds.byte_offset_from(task);
-            (*copy.cast::<Record>()).shareds = copy.byte_offset(offset);
-        }
-        copy
     }
 }
 

@@ -3,7 +3,7 @@
 //! Rank `r` is thread `r` of a distributed team. Everything nested in a region, and every region that
 //! is not distributed, runs in a team of one.
 
-use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job};
+use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, tasks};
 
 /// One nesting level.
 #[derive(Clone, Debug, Default)]
@@ -110,10 +110,8 @@ pub(crate) fn location() -> &'static str {
 /// The size a team forked now would have, were it distributed. Uses up a `num_threads` clause.
 pub(crate) fn take_team_size() -> i32 {
     let asked = innermost(|level| std::mem::take(&mut level.pushed_num_threads));
-    let (preferred, limit) = icv(|icv| (icv.num_threads, icv.thread_limit));
-    let asked = if asked > 0 { asked } else { preferred };
-    let most = if limit > 0 { limit.min(ranks()) } else { ranks() };
-    if asked > 0 { asked.min(most) } else { most }
+    let icv = icv(|icv| *icv);
+    if icv.max_active_levels == 0 { 1 } else { icv.most_threads(asked, ranks()) }
 }
 
 /// Enters a team of one.
@@ -153,6 +151,7 @@ pub(crate) fn okl_mpi_kmpc_serialized_parallel(_ident: *mut std::ffi::c_void, _g
 
 /// `__kmpc_end_serialized_parallel`.
 pub(crate) fn okl_mpi_kmpc_end_serialized_parallel(_ident: *mut std::ffi::c_void, _gtid: i32) {
+    tasks::complete_all();
     leave();
 }
 

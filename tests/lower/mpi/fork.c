@@ -3,7 +3,7 @@
 // RUN: clang-22 -O0 -fopenmp -gline-tables-only -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 
-// CHECK:      @[[PLACE:okl.region.location]] = {{.*}}fork.c:[[# @LINE + 13]]\00"
+// CHECK:      @[[PLACE:okl.region.location]] = {{.*}}fork.c:[[# @LINE + 11]]\00"
 // CHECK:      @[[REGION:okl.region]] = private global
 // CHECK-SAME: { ptr @okl.invoke.f.omp_outlined, ptr @f.omp_outlined, ptr @[[PLACE]], i64 0, i64 0 }{{, align 8$}}
 

@@ -14,13 +14,13 @@ extern void (*pointer)(void);
 // CHECK-DAG: @[[UNKNOWN:okl.callees.*]] = private constant [1 x ptr] [ptr @unknown]
 // CHECK-DAG: @[[COMPARE:okl.callees.*]] = private constant [1 x ptr] [ptr @compare]
 // CHECK-DAG: @[[BODY:okl.callees.*]] = private constant [1 x ptr] [ptr @region.omp_outlined]
-// CHECK-DAG: @okl.functions = private constant [6 x { ptr, ptr, ptr, i64, ptr, i64, ptr }] [
-// CHECK-SAME: { ptr @calls_hidden, ptr @{{.*}}, ptr @[[UNKNOWN]], i64 1, ptr @{{.*}}, i64 0, ptr null }
-// CHECK-SAME: { ptr @sorts, ptr @{{.*}}, ptr @[[COMPARE]], i64 1, ptr @{{.*}}, i64 0, ptr null }
-// CHECK-SAME: { ptr @compare, ptr @{{.*}}, ptr null, i64 0, ptr null, i64 1, ptr null }
-// CHECK-SAME: { ptr @calls_pointer, ptr @{{.*}}, ptr null, i64 0, ptr null, i64 2, ptr null }
-// CHECK-SAME: { ptr @region, ptr @{{.*}}, ptr @[[BODY]], i64 1, ptr @{{.*}}, i64 0, ptr null }
-// CHECK-SAME: { ptr @region.omp_outlined, ptr @{{.*}}, ptr @{{.*}}, i64 1, ptr @{{.*}}, i64 0, ptr @okl.unsafe }
+// CHECK:      @okl.functions = private constant [6 x { ptr, ptr, ptr, i64, ptr, i64, ptr }] [
+// CHECK-SAME: { ptr @calls_hidden, ptr @{{[^,]*}}, ptr @[[UNKNOWN]], i64 1, ptr @{{[^,]*}}, i64 0, ptr null }
+// CHECK-SAME: { ptr @sorts, ptr @{{[^,]*}}, ptr @[[COMPARE]], i64 1, ptr @{{[^,]*}}, i64 0, ptr null }
+// CHECK-SAME: { ptr @compare, ptr @{{[^,]*}}, ptr null, i64 0, ptr null, i64 1, ptr null }
+// CHECK-SAME: { ptr @calls_pointer, ptr @{{[^,]*}}, ptr null, i64 0, ptr null, i64 2, ptr null }
+// CHECK-SAME: { ptr @region, ptr @{{[^,]*}}, ptr @[[BODY]], i64 1, ptr @{{[^,]*}}, i64 0, ptr null }
+// CHECK-SAME: { ptr @region.omp_outlined, ptr @{{[^,]*}}, ptr @{{[^,]*}}, i64 1, ptr @{{[^,]*}}, i64 0, ptr @okl.unsafe }
 void calls_hidden(void) { hidden(); }
 void sorts(int *a) { qsort(a, 10, sizeof *a, compare); }
 double calls_pointer(double x) {

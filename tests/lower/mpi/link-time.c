@@ -1,16 +1,16 @@
 // At link time modules that went through the plugin when they were compiled stay as they are, and
 // those that did not are translated.
-// RUN: clang-22 -O1 -fopenmp -flto -fpass-plugin=%plugin -c %s -o %t.1.o
-// RUN: clang-22 -O1 -fopenmp -flto -DSECOND -c %s -o %t.2.o
-// RUN: clang-22 -O1 -flto -fuse-ld=lld -shared -Wl,--load-pass-plugin=%plugin -Wl,--plugin-opt=save-temps %t.1.o %t.2.o -o %t.so
+// RUN: clang-22 -O1 -fPIC -fopenmp -flto -fpass-plugin=%plugin -c %s -o %t.1.o
+// RUN: clang-22 -O1 -fPIC -fopenmp -flto -DSECOND -c %s -o %t.2.o
+// RUN: clang-22 -O1 -flto -fuse-ld=lld -shared -Wl,--load-pass-plugin=%plugin %t.1.o %t.2.o -o %t.so
 // RUN: nm %t.so | FileCheck %s
 // CHECK-NOT: __kmpc
 // CHECK-DAG: U okl_mpi_fork
 // CHECK-DAG: okl.register
 // CHECK-DAG: okl.register.{{[0-9]+}}
 // CHECK-NOT: __kmpc
-int first, second;
 #ifdef SECOND
+int second;
 int g(void) {
 #pragma omp parallel
 #pragma omp atomic
@@ -18,6 +18,7 @@ int g(void) {
   return second;
 }
 #else
+int first;
 int f(void) {
 #pragma omp parallel
 #pragma omp atomic
