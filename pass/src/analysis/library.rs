@@ -41,7 +41,7 @@ pub struct Known {
 impl Effect {
     /// The end of a sentence that begins with "it": what a caller of `name` does.
     pub fn reason(self, name: &str) -> String {
-        let name = crate::llvm::demangle(name);
+        let name = crate::llvm::demangle(plain(name));
         match self {
             Effect::None => format!("calls {name}"),
             Effect::HiddenState => format!("calls {name}, which keeps state in the C library"),

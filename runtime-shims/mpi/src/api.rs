@@ -113,11 +113,6 @@ pub(crate) fn okl_mpi_omp_get_dynamic() -> i32 {
     team::icv(|icv| icv.dynamic)
 }
 
-/// `omp_get_cancellation`: nothing is ever cancelled.
-pub(crate) fn okl_mpi_omp_get_cancellation() -> i32 {
-    0
-}
-
 /// `omp_set_nested`: no effect, since nested regions are teams of one.
 pub(crate) fn okl_mpi_omp_set_nested(_nested: i32) {}
 
@@ -380,16 +375,6 @@ pub(crate) fn okl_mpi_kmpc_set_thread_limit(_ident: *mut c_void, _gtid: i32, lim
     if limit > 0 {
         team::icv(|icv| icv.thread_limit = limit);
     }
-}
-
-/// `__kmpc_cancel`: nothing is ever cancelled.
-pub(crate) fn okl_mpi_kmpc_cancel(_ident: *mut c_void, _gtid: i32, _kind: i32) -> i32 {
-    0
-}
-
-/// `__kmpc_cancellationpoint`.
-pub(crate) fn okl_mpi_kmpc_cancellationpoint(_ident: *mut c_void, _gtid: i32, _kind: i32) -> i32 {
-    0
 }
 
 /// `__kmpc_error`: `#pragma omp error at(execution)`.

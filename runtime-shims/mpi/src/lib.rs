@@ -12,7 +12,7 @@
 //! | `memory`, `service`, `mpi_job` | mapped memory, other nodes' memory, MPI |
 //! | `fault`, `touch`, `interpose`, `heap`, `program` | page faults, system calls, allocation |
 //! | `sync`, `team`, `stack` | fork, barrier, join; team state |
-//! | `loops`, `constructs`, `reduce`, `locks`, `atomics`, `ordered`, `doacross`, `tasks` | OpenMP's constructs |
+//! | `loops`, `constructs`, `reduce`, `locks`, `atomics`, `ordered`, `doacross`, `cancel`, `tasks` | OpenMP's constructs |
 //! | `api`, `allocators` | the user's `omp_*` functions |
 //! | `program_graph`, `foreign_regions` | the modules of the program; regions that must not be distributed |
 //! | `settings`, `stats`, `verify`, `console`, `report`, `symbolise` | what the user sets and sees |
@@ -21,6 +21,7 @@ mod allocators;
 mod api;
 mod atomics;
 mod atomics_values;
+mod cancel;
 mod cell;
 mod coherence;
 mod console;
@@ -61,7 +62,7 @@ static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::Priva
 /// What each exported symbol does, by its name.
 mod entry {
     pub(crate) use crate::{
-        allocators::*, api::*, atomics::*, constructs::*, doacross::*, locks::*, loops::*, ordered::*,
+        allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, locks::*, loops::*, ordered::*,
         program_graph::*, reduce::*, start::*, sync::*, tasks::*, team::*, touch::*,
     };
 }

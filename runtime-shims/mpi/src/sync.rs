@@ -13,6 +13,7 @@ use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
     api::Icv,
+    cancel,
     cell::ProgramCell,
     coherence::{Notices, Phase, Run},
     console, doacross, layout,
@@ -73,7 +74,7 @@ fn unflatten(words: &[u64], lengths: &[u64]) -> Notices {
     Notices { dirty: runs(dirty), flushed: runs(flushed), fetched: runs(fetched) }
 }
 
-/// Synchronises all ranks. The payloads of all, in rank order, and whether rank 0 has left the region.
+/// Synchronises all ranks. The payloads of all, in rank order, and whether the whole team has joined.
 fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     console::flush();
     stats::count(|counts| counts.synchronisations += 1);
@@ -114,7 +115,9 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
         mpi_job::barrier();
     }
     let payloads = headers.chunks(HEADER).map(|header| header[1]).collect();
-    let joined = headers[0] == Kind::Join as u64;
+    let joined = headers
+        .chunks(HEADER)
+        .all(|header| header[0] == Kind::Join as u64 || header[0] == Kind::Passive as u64);
     HEADERS.with(|slot| *slot = headers);
     (payloads, joined)
 }
@@ -125,7 +128,9 @@ fn check_agreement(headers: &[u64], mine: Kind) {
         return;
     }
     for (rank, header) in headers.chunks(HEADER).enumerate() {
-        if header[0] != mine as u64 && header[0] != Kind::Passive as u64 {
+        let differs = header[0] != mine as u64 && header[0] != Kind::Passive as u64;
+        // The threads of a cancelled region go to its end from where they are.
+        if differs && !cancel::region_is_cancelled() {
             let name = |kind: u64| match kind {
                 kind if kind == Kind::Join as u64 => "the end of the region",
                 kind if kind == Kind::Copyprivate as u64 => "a single construct with copyprivate",
@@ -148,13 +153,14 @@ pub(crate) fn okl_mpi_kmpc_barrier(_ident: *mut c_void, _gtid: i32) {
     if team::is_parallel() {
         stats::count(|counts| counts.barriers += 1);
         synchronise(Kind::Barrier, 0);
+        cancel::pass_barrier();
     }
 }
 
-/// `__kmpc_cancel_barrier`: nothing is ever cancelled.
+/// `__kmpc_cancel_barrier`: 1 where the region is cancelled.
 pub(crate) fn okl_mpi_kmpc_cancel_barrier(ident: *mut c_void, gtid: i32) -> i32 {
     okl_mpi_kmpc_barrier(ident, gtid);
-    0
+    i32::from(cancel::region_is_cancelled())
 }
 
 /// `__kmpc_copyprivate`: `copy(own list, the list of the thread that ran the single)`.
@@ -269,6 +275,7 @@ extern "C" fn fork_on_region_stack() {
     let fork = FORK_SLOT.with(Option::take).expect("okl_mpi_fork stored it");
     ordered::restart();
     doacross::restart();
+    cancel::restart();
     let notices = coherence(|coherence| coherence.notices());
     let carried = pages_to_carry(&fork.args);
     let (runs, lengths) = flatten(&notices);
@@ -347,10 +354,11 @@ fn apply_fork(notices: &Notices, carried: &[Page]) {
 fn run_region(fork: Fork) {
     let rank = mpi_job::rank() as i32;
     if rank < fork.threads {
+        cancel::enter_region();
         team::enter(rank, fork.threads, location_of(fork.region), fork.icv);
         invoke(fork.region, fork.args);
         tasks::complete_all();
-        synchronise(Kind::Join, 0);
+        while !synchronise(Kind::Join, 0).1 {}
         team::leave();
     } else {
         while !synchronise(Kind::Passive, 0).1 {}

@@ -1,7 +1,7 @@
 // A thread that waits for a flag with flush has no synchronisation point.
 // threads: any
 // flags: -gline-tables-only
-// warns: spin-flag.c:14:
+// warns: spin-flag.c:13:
 // warns: parallel region runs as a team of one: it waits for another thread to change a variable, without a synchronisation point
 #include <omp.h>
 #include <stdio.h>

@@ -37,6 +37,8 @@ pub(crate) struct Icv {
     pub(crate) max_task_priority: i32,
     /// `OMP_DISPLAY_ENV`: 0 no, 1 yes, 2 verbose.
     pub(crate) display_env: i32,
+    /// cancel-var, 0 or 1.
+    pub(crate) cancellation: i32,
     /// The `thread_limit` clause of the `teams` construct about to begin; 0: none.
     pub(crate) pushed_team_threads: i32,
     /// def-allocator-var: an `omp_allocator_handle_t`.
@@ -58,6 +60,7 @@ impl Default for Icv {
             teams_thread_limit: 0,
             max_task_priority: 0,
             display_env: 0,
+            cancellation: 0,
             pushed_team_threads: 0,
             default_allocator: 1,
         }
@@ -81,7 +84,7 @@ const BINDINGS: [&str; 5] = ["FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"];
 
 impl Icv {
     /// Words of [`Icv::to_words`].
-    pub(crate) const WORDS: usize = 14;
+    pub(crate) const WORDS: usize = 15;
 
     /// The variables as words of a message.
     pub(crate) fn to_words(self) -> [u64; Self::WORDS] {
@@ -99,6 +102,7 @@ impl Icv {
             self.max_task_priority as u64,
             self.display_env as u64,
             self.pushed_team_threads as u64,
+            self.cancellation as u64,
             self.default_allocator as u64,
         ]
     }
@@ -120,7 +124,8 @@ impl Icv {
             max_task_priority: number(10),
             display_env: number(11),
             pushed_team_threads: number(12),
-            default_allocator: words[13] as i64,
+            cancellation: number(13),
+            default_allocator: words[14] as i64,
         }
     }
 
@@ -171,9 +176,10 @@ impl Icv {
         if let Some(allocator) = environment.get("OMP_ALLOCATOR", allocator, ALLOCATOR)? {
             icv.default_allocator = allocator;
         }
-        for name in ["OMP_CANCELLATION", "OMP_DISPLAY_AFFINITY"] {
-            environment.get(name, switch, SWITCH)?;
+        if let Some(cancellation) = environment.get("OMP_CANCELLATION", switch, SWITCH)? {
+            icv.cancellation = cancellation.into();
         }
+        environment.get("OMP_DISPLAY_AFFINITY", switch, SWITCH)?;
         Ok(icv)
     }
 
@@ -215,7 +221,7 @@ impl Icv {
         let mut lines = vec![
             ("OMP_AFFINITY_FORMAT", affinity_format.to_owned()),
             ("OMP_ALLOCATOR", (*allocator).to_owned()),
-            ("OMP_CANCELLATION", switch(false).to_owned()),
+            ("OMP_CANCELLATION", switch(self.cancellation != 0).to_owned()),
             ("OMP_DEFAULT_DEVICE", self.default_device.to_string()),
             ("OMP_DYNAMIC", switch(self.dynamic != 0).to_owned()),
             ("OMP_MAX_ACTIVE_LEVELS", self.max_active_levels.to_string()),
@@ -467,7 +473,14 @@ mod tests {
                     ..default
                 },
             ),
-            ("OMP_CANCELLATION", "true", default),
+            (
+                "OMP_CANCELLATION",
+                "true",
+                Icv {
+                    cancellation: 1,
+                    ..default
+                },
+            ),
         ] {
             assert_eq!(read(name, value), Ok(expected), "{name}={value}");
         }
