@@ -131,6 +131,10 @@ void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To) {
   Sink(To, text(StringRef((Variable->getFilename() + ":" + Twine(Variable->getLine())).str())));
 }
 
+bool okl_only_reads(LLVMValueRef Function) {
+  return unwrap<llvm::Function>(Function)->onlyReadsMemory();
+}
+
 void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To) {
   DominatorTree Dominators(*unwrap<llvm::Function>(Function));
   LoopInfo Loops(Dominators);

@@ -35,6 +35,9 @@ void okl_demangle(OklText Name, OklTextSink Sink, void *To);
 void okl_function_source_name(LLVMValueRef Function, OklTextSink Sink, void *To);
 void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To);
 
+// Whether LLVM knows that the function does not write memory.
+bool okl_only_reads(LLVMValueRef Function);
+
 // Control flow.
 void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To);
 LLVMValueRef okl_first_insertion_point(LLVMBasicBlockRef Block);

@@ -13,10 +13,16 @@ void to_file(double *a) {
   out << a[0] << '\n';
 }
 
-// CHECK: streams.cpp:[[# @LINE + 2]]:1: warning: {{.*}}it calls {{.*}}, which reads the standard input
+// CHECK: streams.cpp:[[# @LINE + 2]]:1: warning: {{.*}}it reads std::cin, the standard input
 void input(double *a) {
 #pragma omp parallel
   std::cin >> a[0];
+}
+
+// CHECK: streams.cpp:[[# @LINE + 2]]:1: warning: {{.*}}it reads a C++ stream that may be a file
+void from_file(std::istream &in, std::string &line) {
+#pragma omp parallel
+  std::getline(in, line);
 }
 
 // CHECK-NOT: warning:
@@ -26,6 +32,8 @@ void fine(double *a) {
   {
     std::ostringstream text;
     text << a[0] << "x";
+    std::istringstream numbers(text.str());
+    numbers >> a[1] >> a[2];
     std::cout << text.str() << 3 << std::endl;
   }
 }

@@ -131,7 +131,12 @@ pub fn is_runtime_name(name: &str) -> bool {
 /// Whether every module that calls the function has a definition of its own, so that other modules
 /// need not know this one.
 pub fn is_dissolvable(function: Function<'_>) -> bool {
-    function.is_local()
+    // C++ gives a module's initialiser of thread_local variables a public name in this way.
+    let has_public_name = function
+        .users()
+        .into_iter()
+        .any(|user| user.is_public_alias());
+    function.is_local() && !has_public_name
         || matches!(
             function.linkage(),
             Linkage::LLVMLinkOnceODRLinkage | Linkage::LLVMLinkOnceAnyLinkage

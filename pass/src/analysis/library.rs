@@ -145,10 +145,7 @@ const MATH: &str = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh 
 /// Prefixes of mangled names in the C++ library, the first that fits decides.
 const CXX_PREFIXES: &[(&str, Effect)] = &[
     ("_ZNSt6thread15_M_start_thread", Effect::Threads),
-    ("_ZNSi", Effect::Input),
-    ("_ZStrs", Effect::Input),
-    ("_ZSt7getline", Effect::Input),
-    ("_ZSt2ws", Effect::Input),
+    ("_ZNSi", Effect::None),
     ("_ZNSt13basic_filebuf", Effect::Descriptor),
     ("_ZNSt14basic_ifstream", Effect::Descriptor),
     ("_ZNSt14basic_ofstream", Effect::Descriptor),
@@ -163,7 +160,7 @@ const CXX_PREFIXES: &[(&str, Effect)] = &[
     ("_ZNSs", Effect::None),
     ("_ZNKSs", Effect::None),
     ("_ZNSa", Effect::None),
-    ("_ZNSd", Effect::Input),
+    ("_ZNSd", Effect::None),
     ("_ZN9__gnu_cxx", Effect::None),
     ("_ZNK9__gnu_cxx", Effect::None),
     ("_ZN10__cxxabiv1", Effect::None),

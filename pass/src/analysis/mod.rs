@@ -5,5 +5,6 @@ pub mod combine;
 pub mod library;
 mod loops;
 pub mod memory;
+mod streams;
 pub mod unsafe_sites;
 mod waiting;

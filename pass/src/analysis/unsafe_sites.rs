@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::library::{Effect, known};
-use crate::analysis::waiting;
+use crate::analysis::{streams, waiting};
 use crate::diagnostic::{Declined, Site};
 use crate::ir::ParallelLoop;
-use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
+use crate::llvm::{Function, Instruction, Module, Opcode, Value};
 
 /// One construct.
 pub struct UnsafeSite<'m> {
@@ -85,15 +85,7 @@ pub fn find<'m>(
     functions: &[Function<'m>],
     graph: &CallGraph<'m>,
 ) -> UnsafeSites<'m> {
-    let has_file_streams = module.functions().into_iter().any(|function| {
-        [
-            "_ZNSt14basic_ofstream",
-            "_ZNSt13basic_fstream",
-            "_ZNSt13basic_filebuf",
-        ]
-        .iter()
-        .any(|prefix| function.name().starts_with(prefix))
-    });
+    let has_file_streams = streams::has_file_streams(module);
     let mut found = UnsafeSites {
         sites: Vec::new(),
         first: HashMap::new(),
@@ -149,11 +141,8 @@ fn construct(at: Instruction<'_>, has_file_streams: bool) -> Option<(String, boo
                 )
             });
         }
-        if has_file_streams && writes_unknown_stream(call) {
-            return Some((
-                "writes to a C++ stream that may be a file".to_string(),
-                false,
-            ));
+        if let Some(reason) = streams::reason(call, has_file_streams) {
+            return Some((reason.to_string(), false));
         }
     }
     for function in functions_mentioned(at) {
@@ -218,47 +207,6 @@ fn is_stream(stream: Value<'_>, names: &[&str]) -> bool {
         .as_op(Opcode::LLVMLoad)
         .and_then(|load| load.operand(0).as_global())
         .is_some_and(|global| names.contains(&global.name().as_str()))
-}
-
-/// Whether a call is output of a `std::ostream` that is neither the standard output nor a string
-/// stream of this function.
-fn writes_unknown_stream(call: Call<'_>) -> bool {
-    const OUTPUT: [&str; 6] = [
-        "_ZNSols",
-        "_ZStls",
-        "_ZNSo5write",
-        "_ZNSo3put",
-        "_ZNSo5flush",
-        "_ZNSo9_M_insert",
-    ];
-    const LIBRARY: [&str; 5] = ["_ZSt", "_ZNSt", "_ZNKSt", "_ZNSo", "_ZNKSo"];
-    let is_output = |call: Call<'_>| {
-        OUTPUT
-            .iter()
-            .any(|prefix| call.callee_name().starts_with(prefix))
-    };
-    let caller = call.instruction().function().name();
-    if !is_output(call) || LIBRARY.iter().any(|prefix| caller.starts_with(prefix)) {
-        return false;
-    }
-    let mut stream = call.argument(0);
-    // Output operators return their stream.
-    while let Some(inner) = stream
-        .and_then(|stream| stream.as_call())
-        .filter(|c| is_output(*c))
-    {
-        stream = inner.argument(0);
-    }
-    let Some(stream) = stream.map(crate::analysis::memory::base_of) else {
-        return true;
-    };
-    let standard = stream.as_global().is_some_and(|global| {
-        ["_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"].contains(&global.name().as_str())
-    });
-    let in_memory = stream
-        .as_op(Opcode::LLVMAlloca)
-        .is_some_and(|variable| variable.print().contains("stringstream"));
-    !standard && !in_memory
 }
 
 /// Instructions that a thread may execute at any time.

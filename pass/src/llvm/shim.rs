@@ -52,6 +52,7 @@ unsafe extern "C" {
     fn okl_demangle(name: Text, sink: TextSink, to: *mut c_void);
     fn okl_function_source_name(function: LLVMValueRef, sink: TextSink, to: *mut c_void);
     fn okl_global_location(global: LLVMValueRef, sink: TextSink, to: *mut c_void);
+    fn okl_only_reads(function: LLVMValueRef) -> bool;
     fn okl_loops(function: LLVMValueRef, sink: LoopSink, to: *mut c_void);
     fn okl_first_insertion_point(block: LLVMBasicBlockRef) -> LLVMValueRef;
     fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
@@ -145,6 +146,12 @@ impl<'m> Function<'m> {
     pub fn source_name(self) -> String {
         // SAFETY: a function; the sink's target lives through the call.
         collect_text(|sink, to| unsafe { okl_function_source_name(self.raw(), sink, to) })
+    }
+
+    /// Whether LLVM knows that it does not write memory.
+    pub fn only_reads(self) -> bool {
+        // SAFETY: a function.
+        unsafe { okl_only_reads(self.raw()) }
     }
 
     /// The natural loops, outer ones first.

@@ -190,6 +190,16 @@ impl<'m> Value<'m> {
         self.kind() == Kind::LLVMGlobalAliasValueKind
     }
 
+    /// Whether it is an alias that other modules can name.
+    pub fn is_public_alias(self) -> bool {
+        // SAFETY: an alias, where it is asked.
+        self.is_alias()
+            && !matches!(
+                unsafe { LLVMGetLinkage(self.raw) },
+                Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage
+            )
+    }
+
     /// Operands of an instruction or constant.
     pub fn operands(self) -> Vec<Value<'m>> {
         if self.as_instruction().is_none() && !self.is_constant() {

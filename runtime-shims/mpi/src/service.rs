@@ -39,7 +39,7 @@ const ALERT: Duration = Duration::from_micros(300);
 const NAP: Duration = Duration::from_micros(20);
 
 /// A communicator lent to one thread.
-struct Channel(SimpleCommunicator);
+struct Channel(std::mem::ManuallyDrop<SimpleCommunicator>);
 
 // SAFETY: MPI runs with MPI_THREAD_MULTIPLE, and one thread of this process uses the communicator
 // for receiving; sending is safe from any.
@@ -64,8 +64,8 @@ impl Remote {
         let requests = mpi_job::duplicate();
         let replies = mpi_job::duplicate();
         // The thread has its own handles of the same two communicators.
-        let serving = Channel(clone_handle(&requests));
-        let answering = Channel(clone_handle(&replies));
+        let serving = Channel(std::mem::ManuallyDrop::new(clone_handle(&requests)));
+        let answering = Channel(std::mem::ManuallyDrop::new(clone_handle(&replies)));
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = program::private(|| {
@@ -178,8 +178,11 @@ impl Remote {
 
     /// Ends the thread.
     pub(crate) fn stop(self) {
-        self.stop.store(true, SeqCst);
-        self.thread.join().expect("the service thread does not panic");
+        program::private(move || {
+            let this = self;
+            this.stop.store(true, SeqCst);
+            this.thread.join().expect("the service thread does not panic");
+        });
     }
 }
 

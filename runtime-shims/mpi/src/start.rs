@@ -370,7 +370,7 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
     let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
     // A word that a rank can only read in the right file.
     let token_at = shared.control_offset() + layout::CONTROL_BYTES - 8;
-    let token = std::process::id() as u64 ^ (build_hash() << 20) ^ (u64::from(rank) << 48) | 1;
+    let token = std::process::id() as u64 ^ (build_hash() << 32) ^ (u64::from(rank) << 48);
     own.write(token_at, &token.to_le_bytes());
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let host = host.bytes().fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));

@@ -7,6 +7,7 @@
 #include <time.h>
 
 void unknown(double *data, const char *text, void (*function)(void), int *null);
+__attribute__((pure)) double pure(const double *data);
 static void own(double *data) { data[0] = 1; }
 
 // CHECK: @okl.translated.unknown = extern_weak global i8
@@ -18,6 +19,8 @@ static void own(double *data) { data[0] = 1; }
 // CHECK:         call i64 @strlen(
 // CHECK-NOT:     okl_mpi_touch
 // CHECK:         call i32 (ptr, ...) @printf(
+// CHECK-NOT:     okl_mpi_touch
+// CHECK:         call double @pure(
 // CHECK-NOT:     okl_mpi_touch
 // CHECK:         call void @own(
 // CHECK-NOT:     okl_mpi_touch
@@ -33,6 +36,7 @@ static void own(double *data) { data[0] = 1; }
 void f(double *data) {
   struct timespec now;
   printf("%zu\n", strlen((char *)data));
+  data[1] = pure(data);
   own(data);
   clock_gettime(CLOCK_REALTIME, &now);
   unknown(data, "text", (void (*)(void))own, NULL);

@@ -35,3 +35,16 @@ end:
   %p = phi ptr [ @t, %yes ], [ @other, %no ]
   ret ptr %p
 }
+
+; CHECK-LABEL: define ptr @switched(
+; CHECK:         %[[T:.*]] = load ptr, ptr @okl.tp.t
+; CHECK-NEXT:    switch
+; CHECK:         phi ptr [ %[[T]], %0 ], [ %[[T]], %0 ]
+define ptr @switched(i32 %c) {
+  switch i32 %c, label %out [ i32 1, label %end  i32 2, label %end ]
+end:
+  %p = phi ptr [ @t, %0 ], [ @t, %0 ]
+  ret ptr %p
+out:
+  ret ptr null
+}

@@ -161,12 +161,12 @@ fn replace_operands<'m>(
     variable: Value<'m>,
     slot: Global<'m>,
 ) {
-    let operands = instruction.operands();
-    for (index, _) in operands
-        .iter()
-        .enumerate()
-        .filter(|(_, operand)| **operand == variable)
-    {
+    // A phi must get one value from a block that comes before it in several ways.
+    let mut copies: Vec<(Instruction<'m>, Value<'m>)> = Vec::new();
+    for (index, operand) in instruction.operands().into_iter().enumerate() {
+        if operand != variable {
+            continue;
+        }
         let place = if instruction.opcode() == Opcode::LLVMPHI {
             let (_, from) = instruction.incoming()[index];
             from.terminator()
@@ -174,7 +174,15 @@ fn replace_operands<'m>(
         } else {
             instruction
         };
-        let copy = Builder::before(module, place).load(module.pointer(), *slot);
+        let made = copies
+            .iter()
+            .find(|(at, _)| *at == place)
+            .map(|(_, copy)| *copy);
+        let copy = made.unwrap_or_else(|| {
+            let copy = Builder::before(module, place).load(module.pointer(), *slot);
+            copies.push((place, copy));
+            copy
+        });
         instruction.set_operand(index, copy);
     }
 }
