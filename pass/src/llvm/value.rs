@@ -41,7 +41,7 @@ macro_rules! kinds {
         impl<'m> $name<'m> {
             /// # Safety
             /// `raw` is null or a live value of this kind.
-            #[allow(dead_code)]
+            #[allow(dead_code, reason = "not every kind is read from a nullable handle")]
             pub(super) unsafe fn from_nullable(raw: LLVMValueRef) -> Option<Self> {
                 // SAFETY: not null here; the caller vouches for the rest.
                 (!raw.is_null()).then(|| Self(unsafe { Value::new(raw) }))

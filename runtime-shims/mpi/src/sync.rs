@@ -201,6 +201,9 @@ struct Fork {
 
 static FORK_SLOT: ProgramCell<Option<Fork>> = ProgramCell::new(None);
 
+/// Where rank 0's frames on the shared stack are while it runs a region.
+static FRAME: ProgramCell<usize> = ProgramCell::new(0);
+
 /// `__kmpc_fork_call`.
 pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     let threads = team::take_team_size();
@@ -217,10 +220,8 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     }
     stats::count(|counts| counts.forks += 1);
     FORK_SLOT.with(|slot| *slot = Some(Fork { region, threads, args, icv: team::icv(|icv| *icv) }));
-    let frame = stack::pointer();
+    FRAME.with(|frame| *frame = stack::pointer());
     stack::call_on(stack::region_stack_top(), fork_on_region_stack);
-    make_frames_writable(frame);
-    coherence(|coherence| coherence.restart_sequences());
 }
 
 /// `__kmpc_fork_teams`: the initial thread runs the one team of the league.
@@ -301,6 +302,7 @@ extern "C" fn fork_on_region_stack() {
     }
     apply_fork(&notices, &carried);
     run_region(fork);
+    make_frames_writable(FRAME.with(|frame| *frame));
 }
 
 /// The pages that other ranks will read first: those of captured stack variables, and the few tracked
@@ -363,9 +365,7 @@ fn run_region(fork: Fork) {
     } else {
         while !synchronise(Kind::Passive, 0).1 {}
     }
-    if rank != 0 {
-        coherence(|coherence| coherence.restart_sequences());
-    }
+    coherence(|coherence| coherence.restart_sequences());
 }
 
 /// Ranks other than 0: runs regions until rank 0 ends the program.
@@ -407,8 +407,8 @@ pub(crate) fn quit() {
     mpi_job::broadcast(&mut message);
 }
 
-/// Rank 0, back on the shared stack: system calls of serial code write to frames near `frame`, and
-/// cannot fault.
+/// Rank 0, before it returns to the shared stack: the frames there are written at once, and system
+/// calls of serial code, which cannot fault, write near them.
 fn make_frames_writable(frame: usize) {
     const BELOW: usize = 256 << 10;
     const ABOVE: usize = 8 << 10;

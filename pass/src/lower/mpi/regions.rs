@@ -89,7 +89,8 @@ fn trampoline<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
         };
         arguments.push(value);
     }
-    builder.call(body, &arguments);
+    // Inlined into a function without debug information the body would lose its lines.
+    builder.call_without_inlining(body, &arguments);
     builder.ret(None);
     trampoline
 }
