@@ -11,7 +11,10 @@ use std::{
 
 use okl_abi::AtomicOp;
 
-use crate::{atomics_values::apply, layout, layout::PAGE, locks, memory::coherence, mpi_job, report, stats, team};
+use crate::{
+    atomics_values::apply, layout, layout::PAGE, locks, memory::coherence, mpi_job, report, stats,
+    team,
+};
 
 /// Where an atomic operation takes place.
 enum Place {
@@ -38,7 +41,10 @@ fn place_of(address: usize) -> Place {
                 ))
             }
         }
-        Some(page) => Place::Home { page, offset: page as usize * PAGE + address % PAGE },
+        Some(page) => Place::Home {
+            page,
+            offset: page as usize * PAGE + address % PAGE,
+        },
     }
 }
 
@@ -105,8 +111,13 @@ fn update(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) ->
                 loop {
                     let value = new(old).map(|value| value & mask(size));
                     if let Some(value) = value {
-                        let seen =
-                            coherence.machine.compare_exchange(offset, old, value, size as u32, home) & mask(size);
+                        let seen = coherence.machine.compare_exchange(
+                            offset,
+                            old,
+                            value,
+                            size as u32,
+                            home,
+                        ) & mask(size);
                         if seen != old {
                             old = seen;
                             continue;
@@ -133,15 +144,29 @@ pub(crate) fn okl_mpi_atomic_store(address: *mut c_void, value: i64, size: i32) 
 }
 
 /// `atomicrmw`; the old value.
-pub(crate) fn okl_mpi_atomic_rmw(address: *mut c_void, operation: i32, value: i64, size: i32) -> i64 {
+pub(crate) fn okl_mpi_atomic_rmw(
+    address: *mut c_void,
+    operation: i32,
+    value: i64,
+    size: i32,
+) -> i64 {
     let operation = AtomicOp::ALL[operation as usize];
-    update(address as usize, size, |old| Some(apply(operation, old, value as u64, size))) as i64
+    update(address as usize, size, |old| {
+        Some(apply(operation, old, value as u64, size))
+    }) as i64
 }
 
 /// `cmpxchg`; the old value.
-pub(crate) fn okl_mpi_atomic_cmpxchg(address: *mut c_void, expected: i64, desired: i64, size: i32) -> i64 {
+pub(crate) fn okl_mpi_atomic_cmpxchg(
+    address: *mut c_void,
+    expected: i64,
+    desired: i64,
+    size: i32,
+) -> i64 {
     let expected = expected as u64 & mask(size);
-    update(address as usize, size, |old| (old == expected).then_some(desired as u64)) as i64
+    update(address as usize, size, |old| {
+        (old == expected).then_some(desired as u64)
+    }) as i64
 }
 
 /// Runs `body` on an object of any size with nobody else in between.
@@ -159,12 +184,22 @@ fn copy(from: *mut c_void, to: *mut c_void, size: i64) {
 }
 
 /// `__atomic_load`.
-pub(crate) fn okl_mpi_atomic_load_n(size: i64, address: *mut c_void, result: *mut c_void, _order: i32) {
+pub(crate) fn okl_mpi_atomic_load_n(
+    size: i64,
+    address: *mut c_void,
+    result: *mut c_void,
+    _order: i32,
+) {
     exclusively(address, || copy(address, result, size));
 }
 
 /// `__atomic_store`.
-pub(crate) fn okl_mpi_atomic_store_n(size: i64, address: *mut c_void, value: *mut c_void, _order: i32) {
+pub(crate) fn okl_mpi_atomic_store_n(
+    size: i64,
+    address: *mut c_void,
+    value: *mut c_void,
+    _order: i32,
+) {
     exclusively(address, || copy(value, address, size));
 }
 

@@ -17,7 +17,10 @@ unsafe impl<T> Sync for ProgramCell<T> {}
 
 impl<T> ProgramCell<T> {
     pub(crate) const fn new(value: T) -> Self {
-        Self { value: UnsafeCell::new(value), borrowed: Cell::new(false) }
+        Self {
+            value: UnsafeCell::new(value),
+            borrowed: Cell::new(false),
+        }
     }
 
     /// Lends the value to `body`.
@@ -31,7 +34,10 @@ impl<T> ProgramCell<T> {
                 self.0.set(false);
             }
         }
-        assert!(!self.borrowed.replace(true), "runtime state is in use: protected memory was touched inside the runtime");
+        assert!(
+            !self.borrowed.replace(true),
+            "runtime state is in use: protected memory was touched inside the runtime"
+        );
         let _return = Return(&self.borrowed);
         // SAFETY: `borrowed` was false, so no other reference exists; one thread only (see above).
         body(unsafe { &mut *self.value.get() })

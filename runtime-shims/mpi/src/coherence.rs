@@ -119,7 +119,11 @@ struct Sequence {
 
 impl Sequence {
     fn fault_at(&mut self, page: Page, most: u32) -> u32 {
-        self.length = if page == self.next { (self.length * 2).clamp(1, most) } else { 1 };
+        self.length = if page == self.next {
+            (self.length * 2).clamp(1, most)
+        } else {
+            1
+        };
         self.length
     }
 }
@@ -311,7 +315,8 @@ impl<M: Machine> Coherence<M> {
         }
         for written in page..page + count {
             if (home != self.rank || self.verify) && !self.pages.has_twin(written) {
-                self.pages.make_twin(written, self.machine.contents(written));
+                self.pages
+                    .make_twin(written, self.machine.contents(written));
             }
             if self.pages.mark(written, flag::DIRTY) {
                 self.dirty.push(written);
@@ -339,7 +344,13 @@ impl<M: Machine> Coherence<M> {
         if self.pages.access(page) == Access::None {
             self.private_copies.push(page);
             self.pages.set_access(page, Access::Read);
-            self.protect_now(Run { first: page, count: 1 }, Access::Read);
+            self.protect_now(
+                Run {
+                    first: page,
+                    count: 1,
+                },
+                Access::Read,
+            );
         }
     }
 
@@ -442,7 +453,9 @@ impl<M: Machine> Coherence<M> {
     fn send_changes(&mut self, page: Page) {
         let home = self.pages.home(page);
         let contents = *self.machine.contents(page);
-        let Some(twin) = self.pages.twin(page) else { return };
+        let Some(twin) = self.pages.twin(page) else {
+            return;
+        };
         let mut sent = 0;
         for (start, end) in changed_ranges(&contents, twin) {
             self.machine.put(page, start, &contents[start..end], home);
@@ -471,10 +484,11 @@ impl<M: Machine> Coherence<M> {
             let page = self.dirty[index];
             let contents = *self.machine.contents(page);
             if let Some(twin) = self.pages.twin(page) {
-                changes.extend(
-                    changed_ranges(&contents, twin)
-                        .map(|(start, end)| Change { page, start: start as u32, end: end as u32 }),
-                );
+                changes.extend(changed_ranges(&contents, twin).map(|(start, end)| Change {
+                    page,
+                    start: start as u32,
+                    end: end as u32,
+                }));
             }
         }
         changes
@@ -547,7 +561,10 @@ impl<M: Machine> Coherence<M> {
         let exclusive = !self.verify;
         match writers.dirty {
             Some(writer)
-                if !writers.several && !writers.flushed && writer != home && !home_wrote_untracked =>
+                if !writers.several
+                    && !writers.flushed
+                    && writer != home
+                    && !home_wrote_untracked =>
             {
                 self.pages.set_home(page, writer);
                 self.pages.set_exclusive(page, exclusive);
@@ -571,7 +588,14 @@ impl<M: Machine> Coherence<M> {
                     self.change_access(page, Access::None);
                 } else {
                     self.pages.drop_twin(page);
-                    self.change_access(page, if exclusive { Access::Write } else { Access::Read });
+                    self.change_access(
+                        page,
+                        if exclusive {
+                            Access::Write
+                        } else {
+                            Access::Read
+                        },
+                    );
                 }
                 self.pages.set_exclusive(page, exclusive);
                 writers.foreign_dirty
@@ -617,7 +641,9 @@ impl<M: Machine> Coherence<M> {
     /// Of this rank's pages: whether one may travel with a fork (it is the home, or will be as the
     /// only writer of a serial phase).
     pub(crate) fn can_travel(&self, page: Page) -> bool {
-        self.pages.access(page) == Access::Write && !self.pages.layout().is_private(page) && !self.verify
+        self.pages.access(page) == Access::Write
+            && !self.pages.layout().is_private(page)
+            && !self.verify
     }
 
     /// The pages this rank has written since the last synchronisation, tracked.
@@ -654,7 +680,13 @@ impl<M: Machine> Coherence<M> {
             return;
         }
         self.apply_pending();
-        self.pending = Some((Run { first: page, count: 1 }, access));
+        self.pending = Some((
+            Run {
+                first: page,
+                count: 1,
+            },
+            access,
+        ));
     }
 
     /// Carries out protection changes not yet made.
@@ -669,7 +701,9 @@ impl<M: Machine> Coherence<M> {
         if self.machine.protect(run.first, run.count, access).is_err() {
             self.close_all();
             if self.machine.protect(run.first, run.count, access).is_err() {
-                panic!("the kernel's limit on memory mappings (vm.max_map_count) is reached; raise it");
+                panic!(
+                    "the kernel's limit on memory mappings (vm.max_map_count) is reached; raise it"
+                );
             }
         }
         for page in run.pages() {
@@ -721,7 +755,10 @@ fn runs_of(pages: &mut [Page]) -> Vec<Run> {
     for &page in pages.iter() {
         match runs.last_mut() {
             Some(run) if run.first + run.count == page => run.count += 1,
-            _ => runs.push(Run { first: page, count: 1 }),
+            _ => runs.push(Run {
+                first: page,
+                count: 1,
+            }),
         }
     }
     runs

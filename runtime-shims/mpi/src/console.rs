@@ -84,14 +84,19 @@ impl Handover {
 }
 
 fn failed(error: &std::io::Error) -> ! {
-    report::fatal(&format!("cannot share the standard output with the other ranks: {error}"))
+    report::fatal(&format!(
+        "cannot share the standard output with the other ranks: {error}"
+    ))
 }
 
 /// Lends a message of one byte with room for one descriptor.
 fn exchange(body: impl FnOnce(&mut libc::msghdr)) {
     let mut byte = [0u8; 1];
     let mut control = [0u64; 8];
-    let mut part = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
+    let mut part = libc::iovec {
+        iov_base: byte.as_mut_ptr().cast(),
+        iov_len: 1,
+    };
     // SAFETY: all zero is an empty message.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = &mut part;
@@ -107,7 +112,11 @@ pub(crate) fn collect() {
     // SAFETY: a new descriptor put in place of standard output.
     unsafe {
         let file = libc::memfd_create(c"okl-stdout".as_ptr(), libc::MFD_CLOEXEC);
-        assert!(file >= 0, "memfd_create: {}", std::io::Error::last_os_error());
+        assert!(
+            file >= 0,
+            "memfd_create: {}",
+            std::io::Error::last_os_error()
+        );
         libc::dup2(file, 1);
         COLLECTED.store(file, Relaxed);
     }
@@ -154,8 +163,12 @@ fn flush_cpp_stream() {
             unsafe {
                 let cout = libc::dlsym(libc::RTLD_DEFAULT, c"_ZSt4cout".as_ptr());
                 let flush = libc::dlsym(libc::RTLD_DEFAULT, c"_ZNSo5flushEv".as_ptr());
-                (!cout.is_null() && !flush.is_null())
-                    .then(|| (cout as usize, std::mem::transmute::<*mut libc::c_void, Flush>(flush)))
+                (!cout.is_null() && !flush.is_null()).then(|| {
+                    (
+                        cout as usize,
+                        std::mem::transmute::<*mut libc::c_void, Flush>(flush),
+                    )
+                })
             }
         })
     });
@@ -174,7 +187,12 @@ fn hand_over(file: i32) {
         }
         let mut text = vec![0u8; length as usize];
         let got = libc::pread(file, text.as_mut_ptr().cast(), text.len(), 0);
-        assert_eq!(got, length as isize, "reading collected output: {}", std::io::Error::last_os_error());
+        assert_eq!(
+            got,
+            length as isize,
+            "reading collected output: {}",
+            std::io::Error::last_os_error()
+        );
         libc::ftruncate(file, 0);
         libc::lseek(file, 0, libc::SEEK_SET);
         memory::coherence(|coherence| coherence.machine.write_to_console(&text));

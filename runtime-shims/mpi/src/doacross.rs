@@ -28,13 +28,25 @@ struct Dimension {
 
 impl Dimension {
     fn count(&self) -> u64 {
-        let span = if self.stride > 0 { self.upper - self.lower } else { self.lower - self.upper };
-        if span < 0 { 0 } else { span as u64 / self.stride.unsigned_abs() + 1 }
+        let span = if self.stride > 0 {
+            self.upper - self.lower
+        } else {
+            self.lower - self.upper
+        };
+        if span < 0 {
+            0
+        } else {
+            span as u64 / self.stride.unsigned_abs() + 1
+        }
     }
 
     /// The number of the iteration with this value, `None` outside the loop.
     fn number(&self, value: i64) -> Option<u64> {
-        let span = if self.stride > 0 { value - self.lower } else { self.lower - value };
+        let span = if self.stride > 0 {
+            value - self.lower
+        } else {
+            self.lower - value
+        };
         let number = u64::try_from(span).ok()? / self.stride.unsigned_abs();
         (number < self.count()).then_some(number)
     }
@@ -66,12 +78,18 @@ pub(crate) fn restart() {
 }
 
 /// `__kmpc_doacross_init`.
-pub(crate) fn okl_mpi_kmpc_doacross_init(_ident: *mut c_void, _gtid: i32, dims: i32, bounds: *mut c_void) {
+pub(crate) fn okl_mpi_kmpc_doacross_init(
+    _ident: *mut c_void,
+    _gtid: i32,
+    dims: i32,
+    bounds: *mut c_void,
+) {
     if !team::is_parallel() {
         return;
     }
     // SAFETY: the compiler passes `dims` dimensions.
-    let dimensions = unsafe { std::slice::from_raw_parts(bounds.cast::<Dimension>(), dims as usize) }.to_vec();
+    let dimensions =
+        unsafe { std::slice::from_raw_parts(bounds.cast::<Dimension>(), dims as usize) }.to_vec();
     let count: u64 = dimensions.iter().map(Dimension::count).product();
     let next = state(|state| {
         state.first = state.next;
@@ -106,7 +124,9 @@ pub(crate) fn okl_mpi_kmpc_doacross_wait(_ident: *mut c_void, _gtid: i32, iterat
     if !team::is_parallel() {
         return;
     }
-    let Some((word, mask)) = bit_of(iteration) else { return };
+    let Some((word, mask)) = bit_of(iteration) else {
+        return;
+    };
     let patience = Patience::new();
     while load_word(word) & mask == 0 {
         patience.wait();
@@ -121,7 +141,9 @@ pub(crate) fn okl_mpi_kmpc_doacross_post(_ident: *mut c_void, _gtid: i32, iterat
     }
     console::flush();
     coherence(|coherence| coherence.release());
-    let Some((word, mask)) = bit_of(iteration) else { return };
+    let Some((word, mask)) = bit_of(iteration) else {
+        return;
+    };
     let mut old = load_word(word);
     loop {
         let seen = exchange_word(word, old, old | mask);

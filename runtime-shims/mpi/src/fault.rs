@@ -9,11 +9,8 @@ use std::{
 };
 
 use crate::{
-    coherence::Violation,
-    layout,
-    memory::coherence,
-    mpi_job, program_graph, report,
-    stats, symbolise, team,
+    coherence::Violation, layout, memory::coherence, mpi_job, program_graph, report, stats,
+    symbolise, team,
 };
 
 /// Bytes of the handler's stack: MPI runs on it.
@@ -40,8 +37,15 @@ pub(crate) fn install() {
             -1,
             0,
         );
-        assert!(stack != libc::MAP_FAILED, "no memory for the fault handler's stack");
-        let alternate = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: HANDLER_STACK };
+        assert!(
+            stack != libc::MAP_FAILED,
+            "no memory for the fault handler's stack"
+        );
+        let alternate = libc::stack_t {
+            ss_sp: stack,
+            ss_flags: 0,
+            ss_size: HANDLER_STACK,
+        };
         libc::sigaltstack(&alternate, std::ptr::null_mut());
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_fault as *const () as usize;
@@ -66,22 +70,40 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
     // SAFETY: asks for the calling thread's number.
     let thread = unsafe { libc::gettid() };
     if outer != 0 {
-        die(address, program_counter, "touched inside the runtime's fault handler");
+        die(
+            address,
+            program_counter,
+            "touched inside the runtime's fault handler",
+        );
     }
     if signal == libc::SIGBUS {
-        die(address, program_counter, "cannot be given memory: the node is out of memory");
+        die(
+            address,
+            program_counter,
+            "cannot be given memory: the node is out of memory",
+        );
     }
     if thread != PROGRAM_THREAD.load(Relaxed) {
-        die(address, program_counter, "touched by a thread that is not the program's");
+        die(
+            address,
+            program_counter,
+            "touched by a thread that is not the program's",
+        );
     }
     let Some(page) = layout::get().and_then(|layout| layout.page_of(address)) else {
-        die(address, program_counter, if write { "written" } else { "read" });
+        die(
+            address,
+            program_counter,
+            if write { "written" } else { "read" },
+        );
     };
     stats::fault_at(program_counter);
     match coherence(|coherence| coherence.fault(page, write)) {
         Ok(()) => {}
         Err(Violation::PrivateWrite) => die(address, program_counter, "written by another rank"),
-        Err(Violation::Unexplained) => die(address, program_counter, "touched against its protection"),
+        Err(Violation::Unexplained) => {
+            die(address, program_counter, "touched against its protection")
+        }
     }
     SERVING.store(0, Relaxed);
     // SAFETY: as above.
@@ -90,7 +112,8 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
 
 /// Ends the job with the address, what was done to it, and the source line.
 fn die(address: usize, program_counter: usize, what: &str) -> ! {
-    let line = symbolise::location_of(program_counter).unwrap_or_else(|| format!("{program_counter:#x}"));
+    let line =
+        symbolise::location_of(program_counter).unwrap_or_else(|| format!("{program_counter:#x}"));
     let object = match layout::get() {
         Some(layout) if layout.page_of(address).is_some() => program_graph::object_at(address),
         _ if mpi_job::rank() != 0 || team::is_distributed() => {
@@ -98,5 +121,7 @@ fn die(address: usize, program_counter: usize, what: &str) -> ! {
         }
         _ => "no memory of the program: a null or stray pointer".into(),
     };
-    report::fatal(&format!("segmentation fault at {line}: address {address:#x} ({object}) was {what}"))
+    report::fatal(&format!(
+        "segmentation fault at {line}: address {address:#x} ({object}) was {what}"
+    ))
 }

@@ -12,7 +12,12 @@ use std::{
 use object::{Object, ObjectSymbol};
 
 /// How compilers start a region: clang, flang and icx; gcc and gfortran.
-const FORKS: [&str; 4] = ["__kmpc_fork_call", "__kmpc_fork_teams", "GOMP_parallel", "GOMP_parallel_start"];
+const FORKS: [&str; 4] = [
+    "__kmpc_fork_call",
+    "__kmpc_fork_teams",
+    "GOMP_parallel",
+    "GOMP_parallel_start",
+];
 
 /// The OpenMP runtimes themselves name these functions too.
 const RUNTIMES: [&str; 3] = ["libomp", "libgomp", "libiomp"];
@@ -34,8 +39,16 @@ pub(crate) fn find() -> Vec<ForeignRegions> {
             let is_executable = file == Path::new("/proc/self/exe");
             let bytes = std::fs::read(&file).ok()?;
             let function = fork_used_in(&bytes)?;
-            let file = if is_executable { std::env::current_exe().unwrap_or(file) } else { file };
-            Some(ForeignRegions { file, function, is_executable })
+            let file = if is_executable {
+                std::env::current_exe().unwrap_or(file)
+            } else {
+                file
+            };
+            Some(ForeignRegions {
+                file,
+                function,
+                is_executable,
+            })
         })
         .collect()
 }
@@ -56,9 +69,18 @@ fn fork_used_in(bytes: &[u8]) -> Option<&'static str> {
 
 /// The files of this process: the executable, and the libraries that no MPI or C library brings along.
 fn loaded_files() -> Vec<PathBuf> {
-    unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, files: *mut c_void) -> c_int {
+    unsafe extern "C" fn visit(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        files: *mut c_void,
+    ) -> c_int {
         // SAFETY: the loader passes a valid structure, and the pointer given below.
-        let (name, files) = unsafe { (CStr::from_ptr((*info).dlpi_name), &mut *files.cast::<Vec<PathBuf>>()) };
+        let (name, files) = unsafe {
+            (
+                CStr::from_ptr((*info).dlpi_name),
+                &mut *files.cast::<Vec<PathBuf>>(),
+            )
+        };
         files.push(PathBuf::from(OsStr::from_bytes(name.to_bytes())));
         0
     }
@@ -66,6 +88,9 @@ fn loaded_files() -> Vec<PathBuf> {
     // SAFETY: `visit` fits, and `files` outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut files).cast()) };
     // The loader names the executable by the empty string.
-    files.iter_mut().filter(|file| file.as_os_str().is_empty()).for_each(|file| *file = "/proc/self/exe".into());
+    files
+        .iter_mut()
+        .filter(|file| file.as_os_str().is_empty())
+        .for_each(|file| *file = "/proc/self/exe".into());
     files
 }

@@ -81,16 +81,33 @@ impl Layout {
         let mut page: Page = 0;
         let mut segment = |address: usize, bytes: usize| {
             let pages = u32::try_from(bytes / PAGE).expect("segment within 16 TiB");
-            let segment = Segment { address, page, pages, home: 0 };
-            page = page.checked_add(pages).expect("shared memory within 16 TiB");
+            let segment = Segment {
+                address,
+                page,
+                pages,
+                home: 0,
+            };
+            page = page
+                .checked_add(pages)
+                .expect("shared memory within 16 TiB");
             segment
         };
-        let globals = globals.iter().map(|&(start, end)| segment(start, end - start)).collect();
+        let globals = globals
+            .iter()
+            .map(|&(start, end)| segment(start, end - start))
+            .collect();
         let stack = segment(BASE, sizes.stack);
         let arenas_at = BASE + sizes.stack + GUARD;
         let arenas = segment(arenas_at, sizes.arena * ranks as usize);
         let private = segment(arenas.end() + GUARD, sizes.private * ranks as usize);
-        Self { ranks, sizes, globals, stack, arenas, private }
+        Self {
+            ranks,
+            sizes,
+            globals,
+            stack,
+            arenas,
+            private,
+        }
     }
 
     /// Number of shared pages.
@@ -211,9 +228,15 @@ impl Layout {
         if self.stack.contains(address) {
             "the initial thread's stack".into()
         } else if self.arenas.contains(address) {
-            format!("the heap of rank {}", (address - self.arenas.address) / self.sizes.arena)
+            format!(
+                "the heap of rank {}",
+                (address - self.arenas.address) / self.sizes.arena
+            )
         } else if self.private.contains(address) {
-            format!("the private memory of rank {}", (address - self.private.address) / self.sizes.private)
+            format!(
+                "the private memory of rank {}",
+                (address - self.private.address) / self.sizes.private
+            )
         } else if self.globals.iter().any(|segment| segment.contains(address)) {
             "the program's global variables".into()
         } else {
@@ -236,7 +259,10 @@ impl Layout {
         } else if page >= self.stack.page {
             &self.stack
         } else {
-            self.globals.iter().rfind(|segment| segment.page <= page).expect("page 0 is in the first segment")
+            self.globals
+                .iter()
+                .rfind(|segment| segment.page <= page)
+                .expect("page 0 is in the first segment")
         }
     }
 }
@@ -271,7 +297,11 @@ mod tests {
     use super::*;
 
     fn sample() -> Layout {
-        let sizes = Sizes { stack: 4 * PAGE, arena: 16 * PAGE, private: 8 * PAGE };
+        let sizes = Sizes {
+            stack: 4 * PAGE,
+            arena: 16 * PAGE,
+            private: 8 * PAGE,
+        };
         Layout::new(&[(0x40_0000, 0x40_3000), (0x50_0000, 0x50_1000)], sizes, 3)
     }
 
@@ -295,7 +325,10 @@ mod tests {
             next += segment.pages;
             for page in segment.page..next {
                 assert_eq!(layout.first_home(page), segment.home);
-                assert_eq!(layout.address_of(page), segment.address + (page - segment.page) as usize * PAGE);
+                assert_eq!(
+                    layout.address_of(page),
+                    segment.address + (page - segment.page) as usize * PAGE
+                );
             }
         }
         assert_eq!(next, layout.pages());

@@ -62,8 +62,9 @@ static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::Priva
 /// What each exported symbol does, by its name.
 mod entry {
     pub(crate) use crate::{
-        allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, locks::*, loops::*, ordered::*,
-        program_graph::*, reduce::*, start::*, sync::*, tasks::*, team::*, touch::*,
+        allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, locks::*,
+        loops::*, ordered::*, program_graph::*, reduce::*, start::*, sync::*, tasks::*, team::*,
+        touch::*,
     };
 }
 

@@ -11,9 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
-    cell::ProgramCell, console, layout, memory::coherence, mpi_job, report, stats, team,
-};
+use crate::{cell::ProgramCell, console, layout, memory::coherence, mpi_job, report, stats, team};
 
 /// Offsets in the control area: first the counters, then the table of locks.
 const TABLE: usize = 1 << 16;
@@ -36,7 +34,11 @@ fn known<R>(body: impl FnOnce(&mut Known) -> R) -> R {
 /// Compare and exchange of a control word on rank 0.
 pub(crate) fn exchange_word(offset: usize, expected: u64, desired: u64) -> u64 {
     let at = layout::layout().control_offset() + offset;
-    coherence(|coherence| coherence.machine.compare_exchange(at, expected, desired, 8, 0))
+    coherence(|coherence| {
+        coherence
+            .machine
+            .compare_exchange(at, expected, desired, 8, 0)
+    })
 }
 
 /// A control word on rank 0.
@@ -55,7 +57,10 @@ pub(crate) struct Patience {
 impl Patience {
     pub(crate) fn new() -> Self {
         let near = coherence(|coherence| coherence.machine.is_near(0));
-        Self { since: Instant::now(), near }
+        Self {
+            since: Instant::now(),
+            near,
+        }
     }
 
     pub(crate) fn wait(&self) {
@@ -63,7 +68,11 @@ impl Patience {
         if self.near && waited < Duration::from_millis(1) {
             std::thread::yield_now();
         } else {
-            std::thread::sleep(if self.near { Duration::from_micros(20) } else { Duration::from_micros(50) });
+            std::thread::sleep(if self.near {
+                Duration::from_micros(20)
+            } else {
+                Duration::from_micros(50)
+            });
         }
     }
 }
@@ -105,7 +114,9 @@ fn lock(key: u64) {
     while !try_lock(key) {
         let held_here = load_word(word_of(key)) == me();
         if held_here {
-            report::fatal("a thread waits for a lock that it holds itself: a deadlock in the program");
+            report::fatal(
+                "a thread waits for a lock that it holds itself: a deadlock in the program",
+            );
         }
         patience.wait();
     }
@@ -132,7 +143,12 @@ pub(crate) fn okl_mpi_kmpc_critical(_ident: *mut c_void, _gtid: i32, name: *mut 
 }
 
 /// `__kmpc_critical_with_hint`.
-pub(crate) fn okl_mpi_kmpc_critical_with_hint(ident: *mut c_void, gtid: i32, name: *mut c_void, _hint: i32) {
+pub(crate) fn okl_mpi_kmpc_critical_with_hint(
+    ident: *mut c_void,
+    gtid: i32,
+    name: *mut c_void,
+    _hint: i32,
+) {
     okl_mpi_kmpc_critical(ident, gtid, name);
 }
 

@@ -46,7 +46,9 @@ impl View {
         if first == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
         }
-        Ok(Self { first: first.cast() })
+        Ok(Self {
+            first: first.cast(),
+        })
     }
 
     /// The byte at `offset` of the file.
@@ -69,13 +71,20 @@ impl View {
 
     /// Compares the `size` bytes at `offset` with `expected` and puts `desired` there where they are
     /// equal. The old value.
-    pub(crate) fn compare_exchange(self, offset: usize, expected: u64, desired: u64, size: u32) -> u64 {
+    pub(crate) fn compare_exchange(
+        self,
+        offset: usize,
+        expected: u64,
+        desired: u64,
+        size: u32,
+    ) -> u64 {
         let place = self.at(offset);
         macro_rules! exchange {
             ($atomic:ty, $value:ty) => {{
                 // SAFETY: within the file and aligned, as C and C++ demand of atomic objects.
                 let atomic = unsafe { &*place.cast::<$atomic>() };
-                match atomic.compare_exchange(expected as $value, desired as $value, SeqCst, SeqCst) {
+                match atomic.compare_exchange(expected as $value, desired as $value, SeqCst, SeqCst)
+                {
                     Ok(old) | Err(old) => u64::from(old),
                 }
             }};
@@ -124,8 +133,13 @@ impl Mappings {
 
     fn new() -> Self {
         let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
-        let limit = limit.and_then(|text| text.trim().parse().ok()).unwrap_or(65530);
-        Self { most: limit / 4 * 3, calls: 0 }
+        let limit = limit
+            .and_then(|text| text.trim().parse().ok())
+            .unwrap_or(65530);
+        Self {
+            most: limit / 4 * 3,
+            calls: 0,
+        }
     }
 
     /// Whether, on one of the occasional looks, there are too many.
@@ -151,11 +165,22 @@ impl Memory {
         remote: Option<Remote>,
     ) -> Self {
         let alone = peers.len() == 1;
-        Self { layout, rank, file, own, peers, remote, alone, mappings: Mappings::new() }
+        Self {
+            layout,
+            rank,
+            file,
+            own,
+            peers,
+            remote,
+            alone,
+            mappings: Mappings::new(),
+        }
     }
 
     fn remote(&mut self) -> &mut Remote {
-        self.remote.as_mut().expect("a rank on another node implies a service thread")
+        self.remote
+            .as_mut()
+            .expect("a rank on another node implies a service thread")
     }
 
     /// Atomic compare and exchange of `size` bytes at `offset` of the file of rank `home`.
@@ -169,7 +194,9 @@ impl Memory {
     ) -> u64 {
         match self.peers[home as usize] {
             Peer::Mapped(view) => view.compare_exchange(offset, expected, desired, size),
-            Peer::Remote => self.remote().compare_exchange(offset, expected, desired, size, home),
+            Peer::Remote => self
+                .remote()
+                .compare_exchange(offset, expected, desired, size, home),
         }
     }
 
@@ -196,7 +223,11 @@ impl Memory {
         // SAFETY: asks about a descriptor of our own.
         unsafe {
             let mut status: libc::stat = std::mem::zeroed();
-            if libc::fstat(self.file, &mut status) == 0 { status.st_blocks as u64 * 512 } else { 0 }
+            if libc::fstat(self.file, &mut status) == 0 {
+                status.st_blocks as u64 * 512
+            } else {
+                0
+            }
         }
     }
 
@@ -232,10 +263,15 @@ impl Machine for Memory {
             let address = self.layout.address_of(page);
             // SAFETY: the program's view of shared pages, which only the protocol protects.
             let failed =
-                unsafe { libc::mprotect(address as *mut _, pages as usize * PAGE, protection) } != 0;
+                unsafe { libc::mprotect(address as *mut _, pages as usize * PAGE, protection) }
+                    != 0;
             if failed {
                 let error = std::io::Error::last_os_error();
-                assert_eq!(error.raw_os_error(), Some(libc::ENOMEM), "mprotect: {error}");
+                assert_eq!(
+                    error.raw_os_error(),
+                    Some(libc::ENOMEM),
+                    "mprotect: {error}"
+                );
                 return Err(TooManyMappings);
             }
             page += pages;
@@ -301,11 +337,15 @@ pub(crate) fn coherence<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R 
 /// Makes `length` bytes from `address` present in the program's view, and writable where `write` says
 /// so. Does nothing for memory that is not shared, and in a job of one rank.
 pub(crate) fn touch(address: usize, length: usize, write: bool) {
-    let Some(layout) = crate::layout::get() else { return };
+    let Some(layout) = crate::layout::get() else {
+        return;
+    };
     if length == 0 || !crate::program::on_program_stack() {
         return;
     }
-    let Some(first) = layout.page_of(address) else { return };
+    let Some(first) = layout.page_of(address) else {
+        return;
+    };
     let last = layout.page_of(address + length - 1).unwrap_or_else(|| {
         let pages = layout.adjacent(first, u32::MAX - first);
         first + pages - 1

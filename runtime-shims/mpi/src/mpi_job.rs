@@ -6,11 +6,7 @@
 use std::sync::OnceLock;
 
 use mpi::{
-    Threading,
-    datatype::PartitionMut,
-    environment::Universe,
-    ffi,
-    topology::SimpleCommunicator,
+    Threading, datatype::PartitionMut, environment::Universe, ffi, topology::SimpleCommunicator,
     traits::*,
 };
 
@@ -38,16 +34,28 @@ static JOB: OnceLock<Job> = OnceLock::new();
 /// Starts MPI. With `service_thread` a second thread of each rank will communicate too; an error says
 /// that this MPI cannot do that.
 pub(crate) fn start(service_thread: bool) -> Result<(), String> {
-    let wanted = if service_thread { Threading::Multiple } else { Threading::Funneled };
-    let (universe, provided) = program::private(|| mpi::initialize_with_threading(wanted))
-        .ok_or("MPI is already initialised: a program that calls MPI itself cannot be re-targeted")?;
+    let wanted = if service_thread {
+        Threading::Multiple
+    } else {
+        Threading::Funneled
+    };
+    let (universe, provided) = program::private(|| mpi::initialize_with_threading(wanted)).ok_or(
+        "MPI is already initialised: a program that calls MPI itself cannot be re-targeted",
+    )?;
     if provided < wanted {
-        return Err("this MPI library lacks MPI_THREAD_MULTIPLE, which ranks on several nodes need".into());
+        return Err(
+            "this MPI library lacks MPI_THREAD_MULTIPLE, which ranks on several nodes need".into(),
+        );
     }
     let collective = program::private(|| universe.world().duplicate());
     let rank = collective.rank() as u32;
     let ranks = collective.size() as u32;
-    let job = Job { _universe: std::mem::ManuallyDrop::new(universe), collective, rank, ranks };
+    let job = Job {
+        _universe: std::mem::ManuallyDrop::new(universe),
+        collective,
+        rank,
+        ranks,
+    };
     assert!(JOB.set(job).is_ok(), "one job starts once");
     Ok(())
 }
@@ -117,7 +125,13 @@ pub(crate) fn send(bytes: &[u8], rank: u32) {
 
 /// Receives a message of any length from `rank`.
 pub(crate) fn receive(rank: u32) -> Vec<u8> {
-    program::private(|| job().collective.process_at_rank(rank as i32).receive_vec::<u8>().0)
+    program::private(|| {
+        job()
+            .collective
+            .process_at_rank(rank as i32)
+            .receive_vec::<u8>()
+            .0
+    })
 }
 
 /// Ends MPI. Collective.

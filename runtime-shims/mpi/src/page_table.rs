@@ -40,8 +40,14 @@ impl<T: Copy> Sparse<T> {
                 0,
             )
         };
-        assert!(first != libc::MAP_FAILED, "no address space for the page table ({bytes} bytes)");
-        Self { first: first.cast(), len }
+        assert!(
+            first != libc::MAP_FAILED,
+            "no address space for the page table ({bytes} bytes)"
+        );
+        Self {
+            first: first.cast(),
+            len,
+        }
     }
 
     fn get(&self, page: Page) -> T {
@@ -132,7 +138,11 @@ impl PageTable {
 
     /// The protection of a page of this rank's own at the start.
     pub(crate) fn home_access_at_start(&self, page: Page) -> Access {
-        if self.track_all && !self.layout.is_private(page) { Access::Read } else { Access::Write }
+        if self.track_all && !self.layout.is_private(page) {
+            Access::Read
+        } else {
+            Access::Write
+        }
     }
 
     pub(crate) fn set_access(&mut self, page: Page, access: Access) {

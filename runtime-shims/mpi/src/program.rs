@@ -18,7 +18,11 @@ static HEAP: ProgramCell<Option<Heap>> = ProgramCell::new(None);
 
 /// Lets program code start: from now on what it allocates is shared.
 pub(crate) fn start(layout: &Layout, rank: u32) {
-    let (stack, private, arena) = (layout.stack(), layout.private_area(rank), layout.arena(rank));
+    let (stack, private, arena) = (
+        layout.stack(),
+        layout.private_area(rank),
+        layout.arena(rank),
+    );
     STACK_FIRST.store(stack.address, Relaxed);
     STACK_END.store(stack.end(), Relaxed);
     REGION_STACK_FIRST.store(private.address, Relaxed);
@@ -38,7 +42,8 @@ pub(crate) fn allocates_shared() -> bool {
 pub(crate) fn on_program_stack() -> bool {
     let stack_pointer = stack::pointer();
     on_shared_stack(stack_pointer)
-        || (REGION_STACK_FIRST.load(Relaxed)..REGION_STACK_END.load(Relaxed)).contains(&stack_pointer)
+        || (REGION_STACK_FIRST.load(Relaxed)..REGION_STACK_END.load(Relaxed))
+            .contains(&stack_pointer)
 }
 
 /// Whether `address` lies on the stack that ranks share.

@@ -46,7 +46,9 @@ fn text(pointer: *mut c_void) -> &'static str {
         return "?";
     }
     // SAFETY: the pass emits NUL-terminated constants.
-    unsafe { CStr::from_ptr(pointer.cast()) }.to_str().unwrap_or("?")
+    unsafe { CStr::from_ptr(pointer.cast()) }
+        .to_str()
+        .unwrap_or("?")
 }
 
 // SAFETY of the accessors: the pass emits each array with its length.
@@ -118,12 +120,18 @@ pub(crate) fn okl_mpi_register_v1(table: *mut c_void) {
             module.source_file()
         ));
     }
-    REGISTERED.lock().expect("registering does not panic").push(module);
+    REGISTERED
+        .lock()
+        .expect("registering does not panic")
+        .push(module);
 }
 
 /// The modules, in the order of their registration: libraries before what uses them.
 pub(crate) fn modules() -> Vec<Module> {
-    REGISTERED.lock().expect("registering does not panic").clone()
+    REGISTERED
+        .lock()
+        .expect("registering does not panic")
+        .clone()
 }
 
 /// The functions of all modules by address.
@@ -140,7 +148,10 @@ unsafe impl Sync for Graph {}
 
 /// Builds the graph; no module may register afterwards.
 pub(crate) fn close() {
-    let mut graph = Graph { functions: HashMap::new(), address_taken: Vec::new() };
+    let mut graph = Graph {
+        functions: HashMap::new(),
+        address_taken: Vec::new(),
+    };
     for function in modules().iter().flat_map(|module| module.functions()) {
         graph.functions.insert(function.address as usize, *function);
         if function.flags & function_flags::ADDRESS_TAKEN != 0 {
@@ -152,8 +163,12 @@ pub(crate) fn close() {
 
 /// Whether `region` must run as a team of one. If so the user is told why, once.
 pub(crate) fn declines(region: &RegionDescriptor) -> bool {
-    let Some(graph) = GRAPH.get() else { return false };
-    let Some(reason) = program::private(|| graph.obstacle(region.body as usize)) else { return false };
+    let Some(graph) = GRAPH.get() else {
+        return false;
+    };
+    let Some(reason) = program::private(|| graph.obstacle(region.body as usize)) else {
+        return false;
+    };
     report::warn(&format!(
         "warning: the parallel region at {} runs as a team of one: it {reason}",
         text(region.location)
@@ -176,7 +191,12 @@ impl Graph {
             }
             if function.flags & function_flags::CALLS_INDIRECTLY != 0 && !calls_indirectly {
                 calls_indirectly = true;
-                open.extend(self.address_taken.iter().copied().filter(|&taken| seen.insert(taken)));
+                open.extend(
+                    self.address_taken
+                        .iter()
+                        .copied()
+                        .filter(|&taken| seen.insert(taken)),
+                );
             }
             // SAFETY: the pass emits both arrays with this length.
             let (callees, names) = unsafe {
@@ -222,7 +242,9 @@ const SYSTEM_LIBRARIES: [&str; 13] = [
 fn untranslated(address: usize, name: &str, caller: &str) -> Option<String> {
     let object = object_of_symbol(name).or_else(|| object_of_address(address))?;
     let file = object.rsplit('/').next().unwrap_or(&object);
-    let known = SYSTEM_LIBRARIES.iter().any(|library| file.starts_with(library));
+    let known = SYSTEM_LIBRARIES
+        .iter()
+        .any(|library| file.starts_with(library));
     (!known).then(|| {
         format!("calls {name} (in {caller}), which was not compiled with okl and may keep state of its own ({file})")
     })
@@ -233,7 +255,11 @@ fn object_of_symbol(name: &str) -> Option<String> {
     let name = std::ffi::CString::new(name).ok()?;
     // SAFETY: a look-up by name.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    if address.is_null() { None } else { object_of_address(address as usize) }
+    if address.is_null() {
+        None
+    } else {
+        object_of_address(address as usize)
+    }
 }
 
 /// The file that the code at `address` was loaded from.
@@ -244,7 +270,11 @@ fn object_of_address(address: usize) -> Option<String> {
         if libc::dladdr(address as *const c_void, &mut info) == 0 || info.dli_fname.is_null() {
             return None;
         }
-        Some(CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned())
+        Some(
+            CStr::from_ptr(info.dli_fname)
+                .to_string_lossy()
+                .into_owned(),
+        )
     }
 }
 
@@ -270,7 +300,12 @@ pub(crate) fn object_at(address: usize) -> String {
         for global in module.globals() {
             let start = global.address as usize;
             if (start..start + global.size as usize).contains(&address) {
-                return format!("{} + {} of {}", text(global.name), address - start, module.source_file());
+                return format!(
+                    "{} + {} of {}",
+                    text(global.name),
+                    address - start,
+                    module.source_file()
+                );
             }
         }
     }
@@ -279,16 +314,25 @@ pub(crate) fn object_at(address: usize) -> String {
 
 /// The whole shared variable at `address`.
 pub(crate) fn global_extent(address: usize) -> Option<(usize, usize)> {
-    modules().iter().flat_map(|module| module.globals()).find_map(|global| {
-        let start = global.address as usize;
-        (start..start + global.size as usize).contains(&address).then_some((start, global.size as usize))
-    })
+    modules()
+        .iter()
+        .flat_map(|module| module.globals())
+        .find_map(|global| {
+            let start = global.address as usize;
+            (start..start + global.size as usize)
+                .contains(&address)
+                .then_some((start, global.size as usize))
+        })
 }
 
 /// Checks that variables shared between modules are shared between ranks. The complaint, if not.
 pub(crate) fn check_variables() -> Result<(), String> {
     let shared: Vec<(usize, usize)> = shared_ranges();
-    let is_shared = |address: usize| shared.iter().any(|&(start, end)| (start..end).contains(&address));
+    let is_shared = |address: usize| {
+        shared
+            .iter()
+            .any(|&(start, end)| (start..end).contains(&address))
+    };
     for module in modules() {
         for global in module.globals() {
             if !is_shared(global.address as usize) {
@@ -306,8 +350,16 @@ pub(crate) fn check_variables() -> Result<(), String> {
                 continue;
             }
             let file = object_of_symbol(text(global.name)).or_else(|| object_of_address(address));
-            let file = file.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or("?").to_owned();
-            if !SYSTEM_LIBRARIES.iter().any(|library| file.starts_with(library)) && mpi_job::rank() == 0 {
+            let file = file
+                .as_deref()
+                .and_then(|path| path.rsplit('/').next())
+                .unwrap_or("?")
+                .to_owned();
+            if !SYSTEM_LIBRARIES
+                .iter()
+                .any(|library| file.starts_with(library))
+                && mpi_job::rank() == 0
+            {
                 report::warn(&format!(
                     "warning: variable {} used in {} is defined in {file} by an object that was not compiled with \
                      okl: other ranks do not see its changes",
@@ -353,7 +405,11 @@ fn ranges_of_object(module: Module) -> [(usize, usize); 2] {
     ends.sort_unstable();
     let [lower, upper] = ends;
     let range = |from: usize, end: usize| {
-        let first = variables.iter().copied().filter(|address| (from..end).contains(address)).min();
+        let first = variables
+            .iter()
+            .copied()
+            .filter(|address| (from..end).contains(address))
+            .min();
         (first.map_or(end, |first| first / PAGE * PAGE), end)
     };
     [range(0, lower), range(lower, upper)]

@@ -103,7 +103,11 @@ impl Remote {
         message.extend_from_slice(data);
         self.messages += 1;
         self.bytes += message.len() as u64;
-        program::private(|| self.requests.process_at_rank(rank as i32).send(&message[..]));
+        program::private(|| {
+            self.requests
+                .process_at_rank(rank as i32)
+                .send(&message[..])
+        });
     }
 
     fn reply(&mut self, into: &mut [u8], rank: u32) {
@@ -144,8 +148,9 @@ impl Remote {
         for rank in 0..self.puts.len() as u32 {
             self.send_puts(rank);
         }
-        let waiting: Vec<u32> =
-            (0..self.unsettled.len() as u32).filter(|&rank| self.unsettled[rank as usize]).collect();
+        let waiting: Vec<u32> = (0..self.unsettled.len() as u32)
+            .filter(|&rank| self.unsettled[rank as usize])
+            .collect();
         for &rank in &waiting {
             self.request([SETTLE, 0, 0, 0, 0], &[], rank);
         }
@@ -164,7 +169,17 @@ impl Remote {
         size: u32,
         rank: u32,
     ) -> u64 {
-        self.request([COMPARE_EXCHANGE, offset as u64, u64::from(size), expected, desired], &[], rank);
+        self.request(
+            [
+                COMPARE_EXCHANGE,
+                offset as u64,
+                u64::from(size),
+                expected,
+                desired,
+            ],
+            &[],
+            rank,
+        );
         let mut old = [0; 8];
         self.reply(&mut old, rank);
         u64::from_le_bytes(old)
@@ -181,7 +196,9 @@ impl Remote {
         program::private(move || {
             let this = self;
             this.stop.store(true, SeqCst);
-            this.thread.join().expect("the service thread does not panic");
+            this.thread
+                .join()
+                .expect("the service thread does not panic");
         });
     }
 }
@@ -222,7 +239,8 @@ fn serve(own: View, requests: Channel, replies: Channel, stop: &AtomicBool) {
 }
 
 fn answer(own: View, message: &[u8], replies: &SimpleCommunicator, rank: i32) {
-    let word = |i: usize| u64::from_le_bytes(message[8 * i..8 * i + 8].try_into().expect("8 bytes"));
+    let word =
+        |i: usize| u64::from_le_bytes(message[8 * i..8 * i + 8].try_into().expect("8 bytes"));
     let (operation, offset, length) = (word(0), word(1) as usize, word(2) as usize);
     let reply = |bytes: &[u8]| replies.process_at_rank(rank).send(bytes);
     match operation {
@@ -234,14 +252,19 @@ fn answer(own: View, message: &[u8], replies: &SimpleCommunicator, rank: i32) {
         PUT => {
             let mut data = &message[HEADER..];
             while !data.is_empty() {
-                let number = |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().expect("8 bytes")) as usize;
+                let number = |at: usize| {
+                    u64::from_le_bytes(data[at..at + 8].try_into().expect("8 bytes")) as usize
+                };
                 let (offset, length) = (number(0), number(8));
                 own.write(offset, &data[16..16 + length]);
                 data = &data[16 + length..];
             }
         }
         COMPARE_EXCHANGE => {
-            reply(&own.compare_exchange(offset, word(3), word(4), length as u32).to_le_bytes());
+            reply(
+                &own.compare_exchange(offset, word(3), word(4), length as u32)
+                    .to_le_bytes(),
+            );
         }
         SETTLE => reply(&[0; 8]),
         CONSOLE => {

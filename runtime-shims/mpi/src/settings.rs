@@ -37,7 +37,12 @@ impl Settings {
                 format!("OMP_STACKSIZE={text}: valid values are a number and one of B, K, M, G, at least 16K")
             })?,
         };
-        Ok(Self { stats: switch("OKL_STATS")?, verify: switch("OKL_VERIFY")?, ranks_per_node, stack_bytes })
+        Ok(Self {
+            stats: switch("OKL_STATS")?,
+            verify: switch("OKL_VERIFY")?,
+            ranks_per_node,
+            stack_bytes,
+        })
     }
 }
 
@@ -77,16 +82,33 @@ mod tests {
 
     #[test]
     fn sizes_have_the_units_of_the_specification() {
-        for (text, bytes) in [("2000", 2000 << 10), ("20M", 20 << 20), ("1 G", 1 << 30), ("32768B", 32768)] {
-            assert_eq!(read("OMP_STACKSIZE", text).unwrap().stack_bytes, bytes, "{text}");
+        for (text, bytes) in [
+            ("2000", 2000 << 10),
+            ("20M", 20 << 20),
+            ("1 G", 1 << 30),
+            ("32768B", 32768),
+        ] {
+            assert_eq!(
+                read("OMP_STACKSIZE", text).unwrap().stack_bytes,
+                bytes,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn bad_values_are_named() {
         for (name, value, message) in [
-            ("OKL_STATS", "yes", "OKL_STATS=yes: valid values are 0 and 1"),
-            ("OKL_RANKS_PER_NODE", "0", "OKL_RANKS_PER_NODE=0: valid values are whole numbers from 1"),
+            (
+                "OKL_STATS",
+                "yes",
+                "OKL_STATS=yes: valid values are 0 and 1",
+            ),
+            (
+                "OKL_RANKS_PER_NODE",
+                "0",
+                "OKL_RANKS_PER_NODE=0: valid values are whole numbers from 1",
+            ),
             (
                 "OMP_STACKSIZE",
                 "big",

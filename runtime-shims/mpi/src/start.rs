@@ -60,10 +60,11 @@ pub(crate) fn okl_mpi_main(
     let randomised = !disable_randomisation(argv.cast());
     install_panic_message();
     interpose::resolve();
-    let chosen = Settings::read(|name| std::env::var(name).ok()).unwrap_or_else(|error| report::fatal(&error));
+    let chosen = Settings::read(|name| std::env::var(name).ok())
+        .unwrap_or_else(|error| report::fatal(&error));
     settings::install(chosen);
-    let mut icv =
-        Icv::from_environment(|name| std::env::var(name).ok()).unwrap_or_else(|error| report::fatal(&error));
+    let mut icv = Icv::from_environment(|name| std::env::var(name).ok())
+        .unwrap_or_else(|error| report::fatal(&error));
     // As in every hybrid MPI program OMP_NUM_THREADS counts the threads of a rank, not those of a team.
     let threads_per_rank = std::mem::take(&mut icv.num_threads);
     separate_private_memory(randomised);
@@ -97,7 +98,14 @@ pub(crate) fn okl_mpi_main(
     // SAFETY: registers a function that lives as long as the process.
     unsafe { on_exit(at_exit, std::ptr::null_mut()) };
     if mpi_job::rank() == 0 {
-        ENTRY.with(|entry| *entry = Some(Entry { user_main, argc, argv: argv.cast(), envp: envp.cast() }));
+        ENTRY.with(|entry| {
+            *entry = Some(Entry {
+                user_main,
+                argc,
+                argv: argv.cast(),
+                envp: envp.cast(),
+            })
+        });
         stack::call_on(stack::serial_stack_top(), run_program);
     } else {
         stack::call_on(stack::region_stack_top(), serve);
@@ -125,7 +133,9 @@ fn disable_randomisation(argv: *const *const c_char) -> bool {
             std::env::remove_var(REEXECUTED);
             return false;
         }
-        if persona < 0 || libc::personality((persona | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong) < 0 {
+        if persona < 0
+            || libc::personality((persona | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong) < 0
+        {
             return false;
         }
         std::env::set_var(REEXECUTED, "1");
@@ -144,20 +154,26 @@ fn install_panic_message() {
             .map(String::as_str)
             .or_else(|| info.payload().downcast_ref::<&str>().copied())
             .unwrap_or("unknown");
-        let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
+        let place = info
+            .location()
+            .map(|l| format!(" ({}:{})", l.file(), l.line()))
+            .unwrap_or_default();
         report::fatal(&format!("internal error: {message}{place}"));
     }));
 }
 
 /// This process's number as the launcher tells it before MPI starts.
 fn launcher_number(names: &[&str]) -> Option<u32> {
-    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
+    names
+        .iter()
+        .find_map(|name| std::env::var(name).ok()?.parse().ok())
 }
 
 /// Without randomisation the private heaps of all ranks would coincide, and a private pointer that
 /// leaks would read another rank's own bytes. Shifts this process's heap and later mappings by its rank.
 fn separate_private_memory(randomised: bool) {
-    let rank = launcher_number(&["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"]).unwrap_or(0) as usize;
+    let rank =
+        launcher_number(&["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"]).unwrap_or(0) as usize;
     if randomised || rank == 0 {
         return;
     }
@@ -219,7 +235,9 @@ fn compare_builds(user_main: *mut c_void, randomised: bool) {
     mpi_job::all_gather(&[build, addresses], &mut all);
     for (rank, theirs) in all.chunks(2).enumerate() {
         if theirs[0] != all[0] {
-            report::fatal(&format!("rank 0 and rank {rank} run different builds of the program"));
+            report::fatal(&format!(
+                "rank 0 and rank {rank} run different builds of the program"
+            ));
         }
         if theirs[1] != all[1] {
             let reason = if randomised {
@@ -228,7 +246,9 @@ fn compare_builds(user_main: *mut c_void, randomised: bool) {
             } else {
                 "the program was loaded differently"
             };
-            report::fatal(&format!("rank 0 and rank {rank} have the program at different addresses: {reason}"));
+            report::fatal(&format!(
+                "rank 0 and rank {rank} have the program at different addresses: {reason}"
+            ));
         }
     }
     if let Err(error) = program_graph::check_variables() {
@@ -245,9 +265,13 @@ fn report_foreign_regions() {
             found.function
         );
         if found.is_executable {
-            report::fatal(&format!("{what}: compile all of the program's sources with the plugin"));
+            report::fatal(&format!(
+                "{what}: compile all of the program's sources with the plugin"
+            ));
         }
-        report::warn(&format!("warning: {what}: its threads must not touch memory that the ranks share"));
+        report::warn(&format!(
+            "warning: {what}: its threads must not touch memory that the ranks share"
+        ));
     }
 }
 
@@ -271,20 +295,27 @@ fn share_memory(several_nodes: bool) {
     // SAFETY: as above.
     if file < 0 || unsafe { libc::ftruncate(file, bytes as i64) } != 0 {
         let error = std::io::Error::last_os_error();
-        report::fatal(&format!("no file of {} GiB for shared memory: {error}", bytes >> 30));
+        report::fatal(&format!(
+            "no file of {} GiB for shared memory: {error}",
+            bytes >> 30
+        ));
     }
     let own = View::map(file, bytes).unwrap_or_else(|error| no_address_space(bytes, &error));
     if rank == 0 {
         for segment in shared.globals() {
             let length = segment.pages as usize * PAGE;
             // SAFETY: the program's own variables, before anything of it runs.
-            let values = unsafe { std::slice::from_raw_parts(segment.address as *const u8, length) };
+            let values =
+                unsafe { std::slice::from_raw_parts(segment.address as *const u8, length) };
             own.write(segment.page as usize * PAGE, values);
         }
     }
     map_program_view(&shared, file, rank);
     let peers = map_peers(&shared, file, own, several_nodes);
-    let remote = peers.iter().any(|peer| matches!(peer, Peer::Remote)).then(|| Remote::start(own));
+    let remote = peers
+        .iter()
+        .any(|peer| matches!(peer, Peer::Remote))
+        .then(|| Remote::start(own));
     let table = PageTable::new(rank, shared.clone(), settings().verify);
     layout::install(shared.clone());
     memory::install(Coherence::new(
@@ -307,8 +338,12 @@ fn agree_on_sizes() -> Sizes {
     let ranks = mpi_job::ranks() as usize;
     // SAFETY: asks for two numbers and a limit.
     let (memory, stack_limit) = unsafe {
-        let memory = libc::sysconf(libc::_SC_PHYS_PAGES) as u64 * libc::sysconf(libc::_SC_PAGESIZE) as u64;
-        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        let memory =
+            libc::sysconf(libc::_SC_PHYS_PAGES) as u64 * libc::sysconf(libc::_SC_PAGESIZE) as u64;
+        let mut limit = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
         libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
         (memory, limit.rlim_cur)
     };
@@ -317,16 +352,33 @@ fn agree_on_sizes() -> Sizes {
         .flat_map(|module| module.thread_privates())
         .map(|variable| (variable.size + 2 * variable.align) as u64)
         .sum();
-    let mine = [memory, stack_limit.min(16 << 30), settings().stack_bytes as u64 + thread_privates];
+    let mine = [
+        memory,
+        stack_limit.min(16 << 30),
+        settings().stack_bytes as u64 + thread_privates,
+    ];
     let mut all = vec![0; mine.len() * ranks];
     mpi_job::all_gather(&mine, &mut all);
-    let most = |field: usize| all.iter().skip(field).step_by(mine.len()).copied().max().unwrap_or(0) as usize;
-    let mut arena = (2 * most(0)).next_power_of_two().clamp(ARENA_LEAST, ARENA_MOST);
+    let most = |field: usize| {
+        all.iter()
+            .skip(field)
+            .step_by(mine.len())
+            .copied()
+            .max()
+            .unwrap_or(0) as usize
+    };
+    let mut arena = (2 * most(0))
+        .next_power_of_two()
+        .clamp(ARENA_LEAST, ARENA_MOST);
     while arena > ARENA_LEAST && arena * ranks * (ranks + 2) > VIEWS_MOST {
         arena /= 2;
     }
     let round = |bytes: usize| bytes.next_multiple_of(1 << 20);
-    Sizes { stack: round(most(1).max(256 << 20)), arena, private: round(most(2)) + (1 << 20) }
+    Sizes {
+        stack: round(most(1).max(256 << 20)),
+        arena,
+        private: round(most(2)) + (1 << 20),
+    }
 }
 
 /// Puts the memory file under the program's addresses, with the protections of the start.
@@ -342,7 +394,11 @@ fn map_program_view(shared: &Layout, file: i32, rank: u32) {
             libc::PROT_READ | libc::PROT_WRITE
         };
         // The program's variables are replaced where they are; everything else must be free.
-        let place = if shared.is_global(segment.page) { libc::MAP_FIXED } else { libc::MAP_FIXED_NOREPLACE };
+        let place = if shared.is_global(segment.page) {
+            libc::MAP_FIXED
+        } else {
+            libc::MAP_FIXED_NOREPLACE
+        };
         let bytes = segment.pages as usize * PAGE;
         if bytes == 0 {
             continue;
@@ -373,8 +429,14 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
     let token = std::process::id() as u64 ^ (build_hash() << 32) ^ (u64::from(rank) << 48);
     own.write(token_at, &token.to_le_bytes());
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let host = host.bytes().fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
-    let node = |of: u32| settings().ranks_per_node.map_or(0, |per_node| of / per_node);
+    let host = host.bytes().fold(0u64, |hash, byte| {
+        hash.wrapping_mul(31).wrapping_add(u64::from(byte))
+    });
+    let node = |of: u32| {
+        settings()
+            .ranks_per_node
+            .map_or(0, |per_node| of / per_node)
+    };
     let mine = [host, u64::from(std::process::id()), file as u64, token];
     let mut all = vec![0; mine.len() * ranks as usize];
     mpi_job::all_gather(&mine, &mut all);
@@ -408,7 +470,11 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
 }
 
 fn open_file_of(process: u64, descriptor: u64) -> Option<std::fs::File> {
-    std::fs::OpenOptions::new().read(true).write(true).open(format!("/proc/{process}/fd/{descriptor}")).ok()
+    std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(format!("/proc/{process}/fd/{descriptor}"))
+        .ok()
 }
 
 /// Makes every rank's standard output rank 0's. Collective.
@@ -417,7 +483,11 @@ fn share_console(token: u64, peers: &[Peer]) {
     let takers: Vec<u32> = {
         let mut all = vec![0; peers.len()];
         mpi_job::all_gather(&[u64::from(near)], &mut all);
-        (1..).zip(&all[1..]).filter(|(_, near)| **near != 0).map(|(rank, _)| rank).collect()
+        (1..)
+            .zip(&all[1..])
+            .filter(|(_, near)| **near != 0)
+            .map(|(rank, _)| rank)
+            .collect()
     };
     let socket = console::Handover::new(token, mpi_job::rank() == 0 && !takers.is_empty());
     mpi_job::barrier();
@@ -433,11 +503,18 @@ fn share_console(token: u64, peers: &[Peer]) {
 /// Gives each `thread_local` variable its place in this rank's private area.
 fn fill_thread_privates() {
     let mut next = layout::layout().private_area(mpi_job::rank()).address;
-    for variable in program_graph::modules().iter().flat_map(|module| module.thread_privates()) {
+    for variable in program_graph::modules()
+        .iter()
+        .flat_map(|module| module.thread_privates())
+    {
         next = next.next_multiple_of(variable.align as usize);
         // SAFETY: the slot is the pass's pointer variable; the place is ours and large enough.
         unsafe {
-            std::ptr::copy_nonoverlapping(variable.image.cast::<u8>(), next as *mut u8, variable.size as usize);
+            std::ptr::copy_nonoverlapping(
+                variable.image.cast::<u8>(),
+                next as *mut u8,
+                variable.size as usize,
+            );
             variable.slot.cast::<usize>().write(next);
         }
         next += variable.size as usize;
@@ -465,7 +542,9 @@ extern "C" fn run_program() {
 }
 
 /// Constructors or destructors of all modules: libraries first, by priority within each.
-fn in_order(list: impl Fn(program_graph::Module) -> &'static [ConstructorEntry]) -> Vec<ConstructorEntry> {
+fn in_order(
+    list: impl Fn(program_graph::Module) -> &'static [ConstructorEntry],
+) -> Vec<ConstructorEntry> {
     let modules = program_graph::modules();
     let mut objects: Vec<usize> = Vec::new();
     for module in &modules {
@@ -475,8 +554,12 @@ fn in_order(list: impl Fn(program_graph::Module) -> &'static [ConstructorEntry])
     }
     let mut ordered = Vec::new();
     for object in objects {
-        let mut own: Vec<ConstructorEntry> =
-            modules.iter().filter(|module| module.dso() == object).flat_map(|&module| list(module)).copied().collect();
+        let mut own: Vec<ConstructorEntry> = modules
+            .iter()
+            .filter(|module| module.dso() == object)
+            .flat_map(|&module| list(module))
+            .copied()
+            .collect();
         own.sort_by_key(|entry| entry.priority);
         ordered.extend(own);
     }
@@ -517,7 +600,10 @@ extern "C" fn at_exit(status: i32, _: *mut c_void) {
         console::flush();
         mpi_job::abort(status);
     }
-    for destructor in in_order(program_graph::Module::destructors).into_iter().rev() {
+    for destructor in in_order(program_graph::Module::destructors)
+        .into_iter()
+        .rev()
+    {
         // SAFETY: the destructors of the program, called as the C library calls them.
         let run: extern "C" fn() = unsafe { std::mem::transmute(destructor.function) };
         run();

@@ -3,7 +3,9 @@
 
 use std::{collections::HashMap, fmt::Write};
 
-use crate::{cell::ProgramCell, coherence, memory, mpi_job, program, settings::settings, symbolise};
+use crate::{
+    cell::ProgramCell, coherence, memory, mpi_job, program, settings::settings, symbolise,
+};
 
 /// Counts of this rank since the start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,7 +55,12 @@ pub(crate) fn synchronisations() -> u64 {
 /// Notes a fault at `program_counter`.
 pub(crate) fn fault_at(program_counter: usize) {
     if settings().stats {
-        FAULTS.with(|faults| *faults.get_or_insert_default().entry(program_counter).or_default() += 1);
+        FAULTS.with(|faults| {
+            *faults
+                .get_or_insert_default()
+                .entry(program_counter)
+                .or_default() += 1
+        });
     }
 }
 
@@ -92,7 +99,8 @@ pub(crate) fn print() {
             for (column, name) in COLUMNS.iter().enumerate() {
                 write!(text, "  {name:>14}").expect("writing to a string");
                 for rank in 0..ranks {
-                    write!(text, " {:>12}", table[rank * COLUMNS.len() + column]).expect("writing to a string");
+                    write!(text, " {:>12}", table[rank * COLUMNS.len() + column])
+                        .expect("writing to a string");
                 }
                 text.push('\n');
             }
@@ -103,7 +111,12 @@ pub(crate) fn print() {
     });
 }
 
-fn row(mine: &Counts, protocol: &coherence::Counts, messages: u64, bytes: u64) -> [u64; COLUMNS.len()] {
+fn row(
+    mine: &Counts,
+    protocol: &coherence::Counts,
+    messages: u64,
+    bytes: u64,
+) -> [u64; COLUMNS.len()] {
     [
         mine.forks,
         mine.barriers,
@@ -127,14 +140,20 @@ fn print_hottest_lines() {
     let faults = FAULTS.with(std::mem::take).unwrap_or_default();
     let mut by_line: HashMap<String, u64> = HashMap::new();
     for (program_counter, count) in faults {
-        let line = symbolise::location_of(program_counter).unwrap_or_else(|| format!("{program_counter:#x}"));
+        let line = symbolise::location_of(program_counter)
+            .unwrap_or_else(|| format!("{program_counter:#x}"));
         *by_line.entry(line).or_default() += count;
     }
     let mut lines: Vec<(String, u64)> = by_line.into_iter().collect();
     lines.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let mut text = String::new();
     for (line, count) in lines.iter().take(MOST) {
-        writeln!(text, "okl: rank {}: {count} faults at {line}", mpi_job::rank()).expect("writing to a string");
+        writeln!(
+            text,
+            "okl: rank {}: {count} faults at {line}",
+            mpi_job::rank()
+        )
+        .expect("writing to a string");
     }
     crate::console::write_all(2, text.as_bytes());
 }

@@ -56,13 +56,19 @@ fn encode(run: Run) -> u64 {
 }
 
 fn decode(word: u64) -> Run {
-    Run { first: word as u32, count: (word >> 32) as u32 }
+    Run {
+        first: word as u32,
+        count: (word >> 32) as u32,
+    }
 }
 
 /// The three lists in one, with their lengths.
 fn flatten(notices: &Notices) -> (Vec<u64>, [u64; 3]) {
     let lists = [&notices.dirty, &notices.flushed, &notices.fetched];
-    let words = lists.iter().flat_map(|list| list.iter().copied().map(encode)).collect();
+    let words = lists
+        .iter()
+        .flat_map(|list| list.iter().copied().map(encode))
+        .collect();
     (words, lists.map(|list| list.len() as u64))
 }
 
@@ -71,7 +77,11 @@ fn unflatten(words: &[u64], lengths: &[u64]) -> Notices {
     let (flushed, rest) = rest.split_at(lengths[1] as usize);
     let fetched = &rest[..lengths[2] as usize];
     let runs = |words: &[u64]| words.iter().copied().map(decode).collect();
-    Notices { dirty: runs(dirty), flushed: runs(flushed), fetched: runs(fetched) }
+    Notices {
+        dirty: runs(dirty),
+        flushed: runs(flushed),
+        fetched: runs(fetched),
+    }
 }
 
 /// Synchronises all ranks. The payloads of all, in rank order, and whether the whole team has joined.
@@ -92,8 +102,10 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     mpi_job::all_gather(&header, &mut headers);
     stats::count(|counts| counts.sent(ranks - 1, 8 * HEADER));
 
-    let totals: Vec<usize> =
-        headers.chunks(HEADER).map(|header| header[2..5].iter().sum::<u64>() as usize).collect();
+    let totals: Vec<usize> = headers
+        .chunks(HEADER)
+        .map(|header| header[2..5].iter().sum::<u64>() as usize)
+        .collect();
     let notices: Vec<Notices> = if totals.iter().any(|&total| total > HEADER - HEADER_RUNS) {
         let all = mpi_job::all_gather_parts(&runs, &totals);
         stats::count(|counts| counts.sent(ranks - 1, 8 * runs.len()));
@@ -108,7 +120,10 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
             })
             .collect()
     } else {
-        headers.chunks(HEADER).map(|header| unflatten(&header[HEADER_RUNS..], &header[2..5])).collect()
+        headers
+            .chunks(HEADER)
+            .map(|header| unflatten(&header[HEADER_RUNS..], &header[2..5]))
+            .collect()
     };
     check_agreement(&headers, kind);
     if coherence(|coherence| coherence.apply(&notices, Phase::Parallel)) {
@@ -209,7 +224,8 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     let threads = team::take_team_size();
     let region: *mut RegionDescriptor = region.cast();
     // SAFETY: the pass emits the descriptor, and `count` captured values.
-    let args: Vec<u64> = unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
+    let args: Vec<u64> =
+        unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
     let alone = threads == 1 || team::level() > 0 || is_team_of_one(region);
     if alone {
         team::enter_one(Some(location_of(region)));
@@ -219,7 +235,14 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         return;
     }
     stats::count(|counts| counts.forks += 1);
-    FORK_SLOT.with(|slot| *slot = Some(Fork { region, threads, args, icv: team::icv(|icv| *icv) }));
+    FORK_SLOT.with(|slot| {
+        *slot = Some(Fork {
+            region,
+            threads,
+            args,
+            icv: team::icv(|icv| *icv),
+        })
+    });
     FRAME.with(|frame| *frame = stack::pointer());
     stack::call_on(stack::region_stack_top(), fork_on_region_stack);
 }
@@ -231,14 +254,23 @@ pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: 
     let outer = team::icv(|icv| *icv);
     team::icv(|icv| {
         let clause = std::mem::take(&mut icv.pushed_team_threads);
-        let limit = if clause > 0 { clause } else { icv.teams_thread_limit };
+        let limit = if clause > 0 {
+            clause
+        } else {
+            icv.teams_thread_limit
+        };
         if limit > 0 {
             icv.thread_limit = limit;
         }
     });
     invoke(region.cast(), args);
     tasks::complete_all();
-    team::icv(|icv| *icv = Icv { pushed_team_threads: 0, ..outer });
+    team::icv(|icv| {
+        *icv = Icv {
+            pushed_team_threads: 0,
+            ..outer
+        }
+    });
 }
 
 /// Whether the pass or the whole-program call graph declined the region.
@@ -248,7 +280,8 @@ fn is_team_of_one(region: *mut RegionDescriptor) -> bool {
     // SAFETY: descriptors are private to the process and used by the program's thread only.
     let region = unsafe { &mut *region };
     if region.decision == 0 {
-        let declined = region.flags & region_flags::TEAM_OF_ONE != 0 || program_graph::declines(region);
+        let declined =
+            region.flags & region_flags::TEAM_OF_ONE != 0 || program_graph::declines(region);
         region.decision = if declined { ONE } else { DISTRIBUTE };
     }
     region.decision == ONE
@@ -256,7 +289,9 @@ fn is_team_of_one(region: *mut RegionDescriptor) -> bool {
 
 fn location_of(region: *const RegionDescriptor) -> &'static str {
     // SAFETY: the pass emits a NUL-terminated constant.
-    unsafe { CStr::from_ptr((*region).location.cast()) }.to_str().unwrap_or("an unnamed place")
+    unsafe { CStr::from_ptr((*region).location.cast()) }
+        .to_str()
+        .unwrap_or("an unnamed place")
 }
 
 /// Calls the region's body with this thread's number and `args`.
@@ -265,7 +300,8 @@ fn invoke(region: *const RegionDescriptor, mut args: Vec<u64>) {
     let mut bound = team::thread_num();
     // SAFETY: the trampoline the pass emits, with the arguments it stored.
     unsafe {
-        let body: extern "C" fn(*mut i32, *mut i32, *mut u64) = std::mem::transmute((*region).invoke);
+        let body: extern "C" fn(*mut i32, *mut i32, *mut u64) =
+            std::mem::transmute((*region).invoke);
         body(&mut gtid, &mut bound, args.as_mut_ptr());
     }
 }
@@ -273,15 +309,22 @@ fn invoke(region: *const RegionDescriptor, mut args: Vec<u64>) {
 /// Rank 0: sends the fork and takes part in it.
 extern "C" fn fork_on_region_stack() {
     console::flush();
-    let fork = FORK_SLOT.with(Option::take).expect("okl_mpi_fork stored it");
+    let fork = FORK_SLOT
+        .with(Option::take)
+        .expect("okl_mpi_fork stored it");
     ordered::restart();
     doacross::restart();
     cancel::restart();
     let notices = coherence(|coherence| coherence.notices());
     let carried = pages_to_carry(&fork.args);
     let (runs, lengths) = flatten(&notices);
-    let body: Vec<u64> =
-        fork.args.iter().copied().chain(runs).chain(carried.iter().map(|&page| u64::from(page))).collect();
+    let body: Vec<u64> = fork
+        .args
+        .iter()
+        .copied()
+        .chain(runs)
+        .chain(carried.iter().map(|&page| u64::from(page)))
+        .collect();
     let mut message = [0; FORK];
     message[0] = FORK_REGION | (fork.threads as u64) << 32;
     message[1] = fork.region as u64;
@@ -382,7 +425,11 @@ pub(crate) fn serve_forks() {
         doacross::restart();
         let (args, carried) = half(message[2]);
         let lengths = &message[3..FORK_ICV];
-        let icv = Icv::from_words(message[FORK_ICV..FORK_BODY].try_into().expect("all variables"));
+        let icv = Icv::from_words(
+            message[FORK_ICV..FORK_BODY]
+                .try_into()
+                .expect("all variables"),
+        );
         let runs = lengths.iter().sum::<u64>() as usize;
         let mut body = vec![0; args + runs + carried];
         if body.len() <= FORK - FORK_BODY {
@@ -392,11 +439,19 @@ pub(crate) fn serve_forks() {
             mpi_job::broadcast(&mut body);
         }
         let notices = unflatten(&body[args..args + runs], lengths);
-        let carried: Vec<Page> = body[args + runs..].iter().map(|&page| page as Page).collect();
+        let carried: Vec<Page> = body[args + runs..]
+            .iter()
+            .map(|&page| page as Page)
+            .collect();
         body.truncate(args);
         apply_fork(&notices, &carried);
         let region = message[1] as *mut RegionDescriptor;
-        run_region(Fork { region, threads: threads as i32, args: body, icv });
+        run_region(Fork {
+            region,
+            threads: threads as i32,
+            args: body,
+            icv,
+        });
     }
 }
 

@@ -39,8 +39,17 @@ fn innermost<R>(body: impl FnOnce(&mut Level) -> R) -> R {
 
 /// Makes the initial thread.
 pub(crate) fn start(icv: Icv) {
-    let initial = Level { num_threads: 1, icv, ..Level::default() };
-    STATE.with(|state| *state = Some(State { levels: vec![initial], distributed: false }));
+    let initial = Level {
+        num_threads: 1,
+        icv,
+        ..Level::default()
+    };
+    STATE.with(|state| {
+        *state = Some(State {
+            levels: vec![initial],
+            distributed: false,
+        })
+    });
 }
 
 /// This thread's number in the innermost team.
@@ -84,7 +93,12 @@ pub(crate) fn team_size(level: i32) -> i32 {
 }
 
 fn at_level(level: i32, field: impl FnOnce(&Level) -> i32) -> i32 {
-    state(|state| usize::try_from(level).ok().and_then(|level| state.levels.get(level)).map_or(-1, field))
+    state(|state| {
+        usize::try_from(level)
+            .ok()
+            .and_then(|level| state.levels.get(level))
+            .map_or(-1, field)
+    })
 }
 
 /// The number of ranks: the most threads a team can have.
@@ -104,27 +118,45 @@ pub(crate) fn loop_state<R>(body: impl FnOnce(&mut Dispatch) -> R) -> R {
 
 /// Where the innermost distributed region was entered.
 pub(crate) fn location() -> &'static str {
-    state(|state| state.levels.iter().rev().find_map(|level| level.location)).unwrap_or("serial code")
+    state(|state| state.levels.iter().rev().find_map(|level| level.location))
+        .unwrap_or("serial code")
 }
 
 /// The size a team forked now would have, were it distributed. Uses up a `num_threads` clause.
 pub(crate) fn take_team_size() -> i32 {
     let asked = innermost(|level| std::mem::take(&mut level.pushed_num_threads));
     let icv = icv(|icv| *icv);
-    if icv.max_active_levels == 0 { 1 } else { icv.most_threads(asked, ranks()) }
+    if icv.max_active_levels == 0 {
+        1
+    } else {
+        icv.most_threads(asked, ranks())
+    }
 }
 
 /// Enters a team of one.
 pub(crate) fn enter_one(location: Option<&'static str>) {
     let icv = icv(|icv| *icv);
-    state(|state| state.levels.push(Level { num_threads: 1, location, icv, ..Level::default() }));
+    state(|state| {
+        state.levels.push(Level {
+            num_threads: 1,
+            location,
+            icv,
+            ..Level::default()
+        })
+    });
 }
 
 /// Enters the team of a distributed region, with the control variables of the thread that forked it.
 pub(crate) fn enter(thread_num: i32, num_threads: i32, location: &'static str, icv: Icv) {
     state(|state| {
         let location = Some(location);
-        state.levels.push(Level { thread_num, num_threads, location, icv, ..Level::default() });
+        state.levels.push(Level {
+            thread_num,
+            num_threads,
+            location,
+            icv,
+            ..Level::default()
+        });
         state.distributed = true;
     });
 }
@@ -132,14 +164,21 @@ pub(crate) fn enter(thread_num: i32, num_threads: i32, location: &'static str, i
 /// Leaves the innermost team.
 pub(crate) fn leave() {
     state(|state| {
-        assert!(state.levels.len() > 1, "a team is left that was not entered");
+        assert!(
+            state.levels.len() > 1,
+            "a team is left that was not entered"
+        );
         state.levels.pop();
         state.distributed &= state.levels.len() > 1;
     });
 }
 
 /// `__kmpc_push_num_threads`.
-pub(crate) fn okl_mpi_kmpc_push_num_threads(_ident: *mut std::ffi::c_void, _gtid: i32, threads: i32) {
+pub(crate) fn okl_mpi_kmpc_push_num_threads(
+    _ident: *mut std::ffi::c_void,
+    _gtid: i32,
+    threads: i32,
+) {
     innermost(|level| level.pushed_num_threads = threads);
 }
 

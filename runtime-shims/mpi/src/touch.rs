@@ -19,7 +19,11 @@ struct Recent {
     next: usize,
 }
 
-static RECENT: ProgramCell<Recent> = ProgramCell::new(Recent { epoch: 0, objects: [(0, 0); REMEMBERED], next: 0 });
+static RECENT: ProgramCell<Recent> = ProgramCell::new(Recent {
+    epoch: 0,
+    objects: [(0, 0); REMEMBERED],
+    next: 0,
+});
 
 /// Makes the object behind `pointer` present and writable.
 pub(crate) fn okl_mpi_touch(pointer: *mut c_void) {
@@ -31,9 +35,16 @@ pub(crate) fn okl_mpi_touch(pointer: *mut c_void) {
     let epoch = stats::synchronisations();
     let known = RECENT.with(|recent| {
         if recent.epoch != epoch {
-            *recent = Recent { epoch, objects: [(0, 0); REMEMBERED], next: 0 };
+            *recent = Recent {
+                epoch,
+                objects: [(0, 0); REMEMBERED],
+                next: 0,
+            };
         }
-        recent.objects.iter().any(|&(start, length)| (start..start + length).contains(&address))
+        recent
+            .objects
+            .iter()
+            .any(|&(start, length)| (start..start + length).contains(&address))
     });
     if known {
         return;
@@ -55,8 +66,15 @@ fn extent_of(address: usize) -> (usize, usize) {
         return extent;
     }
     let segment_end = |window: usize| {
-        let end = layout.segments().find(|s| (s.address..s.end()).contains(&address)).map_or(address, |s| s.end());
+        let end = layout
+            .segments()
+            .find(|s| (s.address..s.end()).contains(&address))
+            .map_or(address, |s| s.end());
         (address, window.min(end - address))
     };
-    if layout::is_arena_address(address) { segment_end(HEAP_WINDOW) } else { segment_end(STACK_WINDOW) }
+    if layout::is_arena_address(address) {
+        segment_end(HEAP_WINDOW)
+    } else {
+        segment_end(STACK_WINDOW)
+    }
 }

@@ -18,7 +18,11 @@ fn encode(change: Change) -> u64 {
 
 fn decode(word: u64) -> Change {
     let field = |shift: u32| (word >> shift & 0x1fff) as u32;
-    Change { page: (word >> 26) as u32, start: field(13), end: field(0) }
+    Change {
+        page: (word >> 26) as u32,
+        start: field(13),
+        end: field(0),
+    }
 }
 
 /// Exchanges the changes of all ranks and reports conflicts, on rank 0. Collective.
@@ -26,8 +30,10 @@ pub(crate) fn exchange_changes() {
     if !settings().verify {
         return;
     }
-    let mine: Vec<u64> =
-        memory::coherence(|coherence| coherence.changes()).into_iter().map(encode).collect();
+    let mine: Vec<u64> = memory::coherence(|coherence| coherence.changes())
+        .into_iter()
+        .map(encode)
+        .collect();
     let ranks = mpi_job::ranks() as usize;
     let mut lengths = vec![0; ranks];
     mpi_job::all_gather(&[mine.len() as u64], &mut lengths);
@@ -65,7 +71,13 @@ fn conflicts(changes: &mut [(Change, u32)]) -> Vec<(u32, u32, u32, u32, u32)> {
         match furthest {
             Some((before, other)) if before.page == change.page && change.start < before.end => {
                 if other != rank {
-                    found.push((change.page, change.start, change.end.min(before.end), other, rank));
+                    found.push((
+                        change.page,
+                        change.start,
+                        change.end.min(before.end),
+                        other,
+                        rank,
+                    ));
                 }
                 if change.end > before.end {
                     furthest = Some((change, rank));
@@ -87,16 +99,28 @@ mod tests {
 
     #[test]
     fn words_keep_a_change() {
-        for sample in [change(0, 0, 1), change(u32::MAX, 4095, 4096), change(7, 12, 4096)] {
+        for sample in [
+            change(0, 0, 1),
+            change(u32::MAX, 4095, 4096),
+            change(7, 12, 4096),
+        ] {
             assert_eq!(decode(encode(sample)), sample);
         }
     }
 
     #[test]
     fn neighbours_do_not_conflict_and_overlaps_do() {
-        let mut apart = [(change(1, 0, 8), 0), (change(1, 8, 16), 1), (change(2, 0, 8), 1)];
+        let mut apart = [
+            (change(1, 0, 8), 0),
+            (change(1, 8, 16), 1),
+            (change(2, 0, 8), 1),
+        ];
         assert!(conflicts(&mut apart).is_empty());
-        let mut overlap = [(change(1, 4, 12), 1), (change(1, 0, 8), 0), (change(1, 20, 24), 1)];
+        let mut overlap = [
+            (change(1, 4, 12), 1),
+            (change(1, 0, 8), 0),
+            (change(1, 20, 24), 1),
+        ];
         assert_eq!(conflicts(&mut overlap), [(1, 4, 8, 0, 1)]);
     }
 }

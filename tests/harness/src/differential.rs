@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::compare::difference;
-use crate::directives::{self, Directives, Threads};
+use crate::directives::{self, Directives, Exit, Reference, Threads};
 use crate::jobs::{self, Outcome, Tally};
 use crate::lines::short_name;
 use crate::process::{self, End, Finished};
@@ -22,6 +22,9 @@ use crate::{Common, Launch};
 const COMPILE_LIMIT: Duration = Duration::from_secs(180);
 /// What the compiler says when a region is not distributed.
 const TEAM_OF_ONE: &str = "runs as a team of one";
+
+/// How the runtime's messages begin.
+const RUNTIME_SAYS: &str = "okl: rank ";
 
 /// A program with what its comment says about running it.
 pub(crate) struct Program {
@@ -217,19 +220,12 @@ impl<'a> Setting<'a> {
     /// The OpenMP build against the okl build at every rank count.
     fn compare_builds(&self, program: &Program, opt: &str, folder: &Path) -> Result<(), String> {
         let okl = self.build(program, opt, Build::Okl, folder)?;
-        let expected_file = match &program.directives.reference {
-            Some(name) => {
-                let path = program.main.with_file_name(name);
-                Some(fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?)
-            }
-            None => None,
-        };
-        let openmp = match expected_file {
-            Some(_) => None,
-            None => Some(self.build(program, opt, Build::OpenMp, folder)?),
+        let openmp = match &program.directives.reference {
+            Reference::OpenMp => Some(self.build(program, opt, Build::OpenMp, folder)?),
+            Reference::File(_) | Reference::None => None,
         };
         // With a fixed number of threads one reference run serves all rank counts.
-        let mut references: HashMap<u32, String> = HashMap::new();
+        let mut references: HashMap<u32, Option<String>> = HashMap::new();
         let mut failed = Vec::new();
         let mut first = String::new();
         for &ranks in self.rank_counts(program) {
@@ -238,20 +234,10 @@ impl<'a> Setting<'a> {
                 Threads::Fixed(threads) => threads,
                 Threads::Any => 1,
             };
-            let expected = match (&expected_file, &openmp) {
-                (Some(text), _) => text,
-                (None, Some(executable)) => {
-                    if let Entry::Vacant(entry) = references.entry(threads) {
-                        let finished =
-                            self.launch(program, executable, Build::OpenMp, threads, folder)?;
-                        check_end(&finished, program.directives.exit)
-                            .map_err(|why| format!("OpenMP, {threads} threads: {why}"))?;
-                        entry.insert(finished.stdout);
-                    }
-                    &references[&threads]
-                }
-                (None, None) => return Err("no reference".to_owned()),
-            };
+            if let Entry::Vacant(entry) = references.entry(threads) {
+                entry.insert(self.expected(program, openmp.as_deref(), threads, folder)?);
+            }
+            let expected = references[&threads].as_deref();
             let finished = self.launch(program, &okl, Build::Okl, ranks, folder)?;
             if let Err(why) = check_run(&finished, expected, &program.directives) {
                 if failed.is_empty() {
@@ -271,10 +257,35 @@ impl<'a> Setting<'a> {
         }
     }
 
+    /// What the program must print; `None`: anything.
+    fn expected(
+        &self,
+        program: &Program,
+        openmp: Option<&Path>,
+        threads: u32,
+        folder: &Path,
+    ) -> Result<Option<String>, String> {
+        match (&program.directives.reference, openmp) {
+            (Reference::File(name), _) => {
+                let path = program.main.with_file_name(name);
+                let text = fs::read_to_string(&path);
+                text.map(Some)
+                    .map_err(|error| format!("{}: {error}", path.display()))
+            }
+            (Reference::OpenMp, Some(executable)) => {
+                let finished = self.launch(program, executable, Build::OpenMp, threads, folder)?;
+                check_end(&finished, program.directives.exit)
+                    .map_err(|why| format!("OpenMP, {threads} threads: {why}"))?;
+                Ok(Some(finished.stdout))
+            }
+            (Reference::OpenMp, None) | (Reference::None, _) => Ok(None),
+        }
+    }
+
     /// The OpenMP build alone: it ends as expected and prints the same twice at each team size, or
     /// at all team sizes where the test says so.
     fn check_reference(&self, program: &Program, opt: &str, folder: &Path) -> Result<(), String> {
-        if program.directives.reference.is_some() {
+        if program.directives.reference != Reference::OpenMp {
             return Ok(());
         }
         let openmp = self.build(program, opt, Build::OpenMp, folder)?;
@@ -320,7 +331,8 @@ impl<'a> Setting<'a> {
             let objects = self.compile(program, &program.part, opt, build, &folder, &mut said)?;
             let mut link = self.tools.compiler(cxx(&program.part));
             link.args([opt, "-fopenmp", "-shared", "-o", "libpart.so"]);
-            link.args(objects).args(self.runtime(build));
+            link.args(objects).args(&program.directives.flags);
+            link.args(self.runtime(build));
             compile_step(&mut link, &folder, &mut said)?;
             libraries.extend(["-L.".to_owned(), "-lpart".to_owned()]);
             libraries.push(format!("-Wl,-rpath,{}", folder.display()));
@@ -328,6 +340,7 @@ impl<'a> Setting<'a> {
         let objects = self.compile(program, &program.sources, opt, build, &folder, &mut said)?;
         let mut link = self.tools.compiler(cxx(&program.sources));
         link.args([opt, "-fopenmp", "-o", "program"]).args(objects);
+        link.args(&program.directives.flags);
         link.args(libraries).args(self.runtime(build)).arg("-lm");
         if build == Build::OpenMp {
             link.args(&program.directives.openmp_libs);
@@ -427,7 +440,7 @@ impl<'a> Setting<'a> {
             &mut command,
             cwd.path(),
             &program.directives.stdin,
-            self.launch.timeout,
+            program.directives.limit.unwrap_or(self.launch.timeout),
         )
     }
 }
@@ -462,31 +475,41 @@ fn check_warnings(said: &str, expected: &[String]) -> Result<(), String> {
     }
 }
 
-fn check_end(finished: &Finished, exit: i32) -> Result<(), String> {
-    if finished.end == End::Exit(exit) {
-        return Ok(());
-    }
+fn check_end(finished: &Finished, exit: Exit) -> Result<(), String> {
+    let wanted = match (exit, finished.end) {
+        (Exit::Code(code), End::Exit(got)) if got == code => return Ok(()),
+        (Exit::Failure, End::Exit(got)) if got != 0 => return Ok(()),
+        (Exit::Code(code), _) => format!("exit code {code}"),
+        (Exit::Failure, _) => "a failure".to_owned(),
+    };
     Err(format!(
-        "{} instead of exit code {exit}\n{}",
+        "{} instead of {wanted}\n{}",
         finished.end,
         tail(&finished.stderr, 12)
     ))
 }
 
-fn check_run(finished: &Finished, expected: &str, asked: &Directives) -> Result<(), String> {
+fn check_run(
+    finished: &Finished,
+    expected: Option<&str>,
+    asked: &Directives,
+) -> Result<(), String> {
     check_end(finished, asked.exit)?;
-    if let Some(diff) = difference(expected, &finished.stdout, asked.compare) {
+    let diff = expected.and_then(|text| difference(text, &finished.stdout, asked.compare));
+    if let Some(diff) = diff {
         return Err(format!("{diff}\n{}", tail(&finished.stderr, 6)));
     }
-    match asked
+    let lacks = |text: &&String| !finished.stderr.contains(text.as_str());
+    if let Some(text) = asked.stderr.iter().find(lacks) {
+        let said = tail(&finished.stderr, 12);
+        return Err(format!("stderr lacks '{text}'\n{said}"));
+    }
+    let unexpected = finished
         .stderr
-        .iter()
-        .find(|text| !finished.stderr.contains(text.as_str()))
-    {
-        Some(text) => Err(format!(
-            "stderr lacks '{text}'\n{}",
-            tail(&finished.stderr, 12)
-        )),
+        .lines()
+        .find(|line| line.starts_with(RUNTIME_SAYS) && asked.stderr.is_empty());
+    match unexpected {
+        Some(line) => Err(format!("unexpected: {line}")),
         None => Ok(()),
     }
 }

@@ -7,16 +7,19 @@
 //! | `flags: ...` | more compiler flags, for both builds |
 //! | `threads: ranks` | OpenMP threads of the reference: `ranks` (default), a number, or `any`: the output does not depend on it |
 //! | `compare: exact` | `exact` (default), `tolerance 1e-9` (numbers token by token), `sorted` (lines) |
-//! | `expect-exit: N` | exit code of both programs (default 0) |
-//! | `expect-stderr: text` | okl's stderr must contain it |
+//! | `expect-exit: N` | exit code of both programs (default 0), or `failure`: any other |
+//! | `expect-stderr: text` | okl's stderr must contain it; without one, the runtime must say nothing |
 //! | `warns: text` | the okl compiler must print it; without one, no region may run as a team of one |
-//! | `reference: FILE` | expected output, beside the main file, instead of an OpenMP run |
+//! | `reference: FILE` | expected output, beside the main file, instead of an OpenMP run; `none`: any |
+//! | `limit: N` | seconds one run may take, instead of `--timeout` |
 //! | `env: A=B` | a variable for both programs |
 //! | `args: ...` | arguments, split at spaces |
 //! | `stdin: text` | standard input, with `\n` for a line end |
 //! | `openmp-libs: ...` | what only the OpenMP build needs to link |
 //! | `untranslated: FILE` | a source compiled without the plugin |
 //! | `skip-with: A=B` | skipped when run with `--environment A=B` |
+
+use std::time::Duration;
 
 /// Everything the comment of a test says.
 #[derive(Debug, PartialEq)]
@@ -26,10 +29,11 @@ pub(crate) struct Directives {
     pub(crate) flags: Vec<String>,
     pub(crate) threads: Threads,
     pub(crate) compare: Comparison,
-    pub(crate) exit: i32,
+    pub(crate) exit: Exit,
     pub(crate) stderr: Vec<String>,
     pub(crate) warns: Vec<String>,
-    pub(crate) reference: Option<String>,
+    pub(crate) reference: Reference,
+    pub(crate) limit: Option<Duration>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) args: Vec<String>,
     pub(crate) stdin: String,
@@ -47,6 +51,26 @@ pub(crate) enum Threads {
     Fixed(u32),
     /// One; the output is the same with any other number.
     Any,
+}
+
+/// How the programs must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// With this exit code.
+    Code(i32),
+    /// With an exit code other than 0, before the time limit.
+    Failure,
+}
+
+/// Where the expected output comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// The OpenMP build of the same program.
+    OpenMp,
+    /// A file beside the main file.
+    File(String),
+    /// Any output will do.
+    None,
 }
 
 /// What "the same output" means.
@@ -68,10 +92,11 @@ impl Default for Directives {
             flags: Vec::new(),
             threads: Threads::Ranks,
             compare: Comparison::Exact,
-            exit: 0,
+            exit: Exit::Code(0),
             stderr: Vec::new(),
             warns: Vec::new(),
-            reference: None,
+            reference: Reference::OpenMp,
+            limit: None,
             env: Vec::new(),
             args: Vec::new(),
             stdin: String::new(),
@@ -121,10 +146,24 @@ pub(crate) fn parse(source: &str) -> Result<Directives, String> {
                     _ => return Err(wrong()),
                 }
             }
-            "expect-exit" => found.exit = value.parse().map_err(|_| wrong())?,
+            "expect-exit" => {
+                found.exit = match value {
+                    "failure" => Exit::Failure,
+                    code => Exit::Code(code.parse().map_err(|_| wrong())?),
+                }
+            }
             "expect-stderr" => found.stderr.push(value.to_owned()),
             "warns" => found.warns.push(value.to_owned()),
-            "reference" => found.reference = Some(value.to_owned()),
+            "reference" => {
+                found.reference = match value {
+                    "none" => Reference::None,
+                    file => Reference::File(file.to_owned()),
+                }
+            }
+            "limit" => {
+                let seconds = value.parse().map_err(|_| wrong())?;
+                found.limit = Some(Duration::from_secs(seconds));
+            }
             "env" => found.env.push(pair(value).ok_or_else(wrong)?),
             "args" => found.args = words().collect(),
             "stdin" => found.stdin = value.replace("\\n", "\n"),

@@ -221,7 +221,10 @@ impl Icv {
         let mut lines = vec![
             ("OMP_AFFINITY_FORMAT", affinity_format.to_owned()),
             ("OMP_ALLOCATOR", (*allocator).to_owned()),
-            ("OMP_CANCELLATION", switch(self.cancellation != 0).to_owned()),
+            (
+                "OMP_CANCELLATION",
+                switch(self.cancellation != 0).to_owned(),
+            ),
             ("OMP_DEFAULT_DEVICE", self.default_device.to_string()),
             ("OMP_DYNAMIC", switch(self.dynamic != 0).to_owned()),
             ("OMP_MAX_ACTIVE_LEVELS", self.max_active_levels.to_string()),

@@ -43,13 +43,17 @@ impl Machine for Simulated {
     }
 
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {
-        self.cluster.borrow_mut().under_way.push((home as usize, page, offset, bytes.to_vec()));
+        self.cluster
+            .borrow_mut()
+            .under_way
+            .push((home as usize, page, offset, bytes.to_vec()));
     }
 
     fn settle(&mut self) {
         let mut cluster = self.cluster.borrow_mut();
         for (home, page, offset, bytes) in std::mem::take(&mut cluster.under_way) {
-            cluster.memories[home][page as usize][offset..offset + bytes.len()].copy_from_slice(&bytes);
+            cluster.memories[home][page as usize][offset..offset + bytes.len()]
+                .copy_from_slice(&bytes);
         }
     }
 
@@ -88,7 +92,11 @@ struct Job {
 
 impl Job {
     fn new(ranks: usize, verify: bool, mappings: Option<u32>) -> Self {
-        let sizes = Sizes { stack: 2 * PAGE, arena: 4 * PAGE, private: PAGE };
+        let sizes = Sizes {
+            stack: 2 * PAGE,
+            arena: 4 * PAGE,
+            private: PAGE,
+        };
         let layout = Layout::new(&[(0x40_0000, 0x40_3000)], sizes, ranks as u32);
         let pages = layout.pages() as usize;
         let tables = (0..ranks).map(|rank| PageTable::new(rank as u32, layout.clone(), verify));
@@ -112,24 +120,42 @@ impl Job {
             })
             .collect();
         let used = layout.private_area(0).page;
-        Self { ranks, cluster, layout, truth: vec![[0; PAGE]; pages], used }
+        Self {
+            ranks,
+            cluster,
+            layout,
+            truth: vec![[0; PAGE]; pages],
+            used,
+        }
     }
 
     fn read(&mut self, rank: usize, page: Page, offset: usize) -> u8 {
         if self.cluster.borrow().protections[rank][page as usize] == Access::None {
-            self.ranks[rank].fault(page, false).expect("a page nobody may read");
+            self.ranks[rank]
+                .fault(page, false)
+                .expect("a page nobody may read");
         }
         let cluster = self.cluster.borrow();
-        assert_ne!(cluster.protections[rank][page as usize], Access::None, "the fault was not served");
+        assert_ne!(
+            cluster.protections[rank][page as usize],
+            Access::None,
+            "the fault was not served"
+        );
         cluster.memories[rank][page as usize][offset]
     }
 
     fn write(&mut self, rank: usize, page: Page, offset: usize, value: u8) {
         if self.cluster.borrow().protections[rank][page as usize] != Access::Write {
-            self.ranks[rank].fault(page, true).expect("a page nobody may write");
+            self.ranks[rank]
+                .fault(page, true)
+                .expect("a page nobody may write");
         }
         let mut cluster = self.cluster.borrow_mut();
-        assert_eq!(cluster.protections[rank][page as usize], Access::Write, "the fault was not served");
+        assert_eq!(
+            cluster.protections[rank][page as usize],
+            Access::Write,
+            "the fault was not served"
+        );
         cluster.memories[rank][page as usize][offset] = value;
         self.truth[page as usize][offset] = value;
     }
@@ -137,25 +163,40 @@ impl Job {
     fn check(&mut self, rank: usize, page: Page, offset: usize, when: &str) {
         let seen = self.read(rank, page, offset);
         let true_value = self.truth[page as usize][offset];
-        assert_eq!(seen, true_value, "rank {rank}, page {page}, byte {offset}, {when}");
+        assert_eq!(
+            seen, true_value,
+            "rank {rank}, page {page}, byte {offset}, {when}"
+        );
     }
 
     fn barrier(&mut self) {
         let notices: Vec<Notices> = self.ranks.iter_mut().map(Coherence::notices).collect();
-        let decisions: Vec<bool> =
-            self.ranks.iter_mut().map(|rank| rank.apply(&notices, Phase::Parallel)).collect();
-        assert!(decisions.iter().all(|&decision| decision == decisions[0]), "ranks decide differently");
+        let decisions: Vec<bool> = self
+            .ranks
+            .iter_mut()
+            .map(|rank| rank.apply(&notices, Phase::Parallel))
+            .collect();
+        assert!(
+            decisions.iter().all(|&decision| decision == decisions[0]),
+            "ranks decide differently"
+        );
         if decisions[0] {
             self.ranks[0].machine.settle();
         }
-        assert!(self.cluster.borrow().under_way.is_empty(), "bytes under way that nobody waits for");
+        assert!(
+            self.cluster.borrow().under_way.is_empty(),
+            "bytes under way that nobody waits for"
+        );
         self.check_agreement();
     }
 
     fn fork(&mut self, carried: &[Page]) {
         let notices = self.ranks[0].notices();
-        let carried: Vec<Page> =
-            carried.iter().copied().filter(|&page| self.ranks[0].can_travel(page)).collect();
+        let carried: Vec<Page> = carried
+            .iter()
+            .copied()
+            .filter(|&page| self.ranks[0].can_travel(page))
+            .collect();
         for rank in &mut self.ranks {
             assert!(!rank.apply(std::slice::from_ref(&notices), Phase::Serial));
         }
@@ -174,14 +215,30 @@ impl Job {
         for page in 0..self.used {
             let first = self.ranks[0].pages();
             for (index, rank) in self.ranks.iter().enumerate() {
-                assert_eq!(rank.pages().home(page), first.home(page), "home of page {page}");
-                assert_eq!(rank.pages().is_exclusive(page), first.is_exclusive(page), "page {page}");
+                assert_eq!(
+                    rank.pages().home(page),
+                    first.home(page),
+                    "home of page {page}"
+                );
+                assert_eq!(
+                    rank.pages().is_exclusive(page),
+                    first.is_exclusive(page),
+                    "page {page}"
+                );
                 let protection = self.cluster.borrow().protections[index][page as usize];
                 let access = rank.pages().access(page);
-                let expected = if rank.pages().is_closed(page) { Access::None } else { access };
+                let expected = if rank.pages().is_closed(page) {
+                    Access::None
+                } else {
+                    access
+                };
                 assert_eq!(protection, expected, "rank {index}, page {page}");
                 if rank.pages().is_exclusive(page) && first.home(page) as usize != index {
-                    assert_eq!(access, Access::None, "rank {index} has an exclusive page {page}");
+                    assert_eq!(
+                        access,
+                        Access::None,
+                        "rank {index} has an exclusive page {page}"
+                    );
                 }
             }
         }
@@ -203,7 +260,11 @@ fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) 
         }
     }
     let closings: u64 = job.ranks.iter().map(|rank| rank.counts.closings).sum();
-    assert_eq!(closings > 0, mappings.is_some(), "closings happen where mappings are few");
+    assert_eq!(
+        closings > 0,
+        mappings.is_some(),
+        "closings happen where mappings are few"
+    );
     for page in 0..job.used {
         for offset in (0..PAGE).step_by(61) {
             job.check(0, page, offset, "at the end");
@@ -220,20 +281,23 @@ fn serial(job: &mut Job, random: &mut Random) {
             job.check(0, page, offset, "in serial code");
         }
     }
-    let carried: Vec<Page> =
-        (0..random.below(3)).map(|_| random.below(job.used as usize) as Page).collect();
+    let carried: Vec<Page> = (0..random.below(3))
+        .map(|_| random.below(job.used as usize) as Page)
+        .collect();
     job.fork(&carried);
 }
 
 /// What ranks do between two synchronisations: every byte has one writer, which others do not read.
 fn interval(job: &mut Job, random: &mut Random, verify: bool) {
     let ranks = job.ranks.len();
-    let pages: Vec<Page> =
-        (0..1 + random.below(6)).map(|_| random.below(job.used as usize) as Page).collect();
+    let pages: Vec<Page> = (0..1 + random.below(6))
+        .map(|_| random.below(job.used as usize) as Page)
+        .collect();
     // Byte `offset` of a page belongs to the rank that this says, or to readers.
     let grain = 1 + random.below(40);
     let shift = random.below(ranks + 1);
-    let owner = move |page: Page, offset: usize| (offset / grain + page as usize + shift) % (ranks + 1);
+    let owner =
+        move |page: Page, offset: usize| (offset / grain + page as usize + shift) % (ranks + 1);
     for _ in 0..random.below(300) {
         let rank = random.below(ranks);
         let page = pages[random.below(pages.len())];
@@ -248,16 +312,29 @@ fn interval(job: &mut Job, random: &mut Random, verify: bool) {
                 }
                 job.ranks[rank].release();
             }
-            1 => atomic(job, rank, page, ATOMIC + random.below(64), random.below(256) as u8),
+            1 => atomic(
+                job,
+                rank,
+                page,
+                ATOMIC + random.below(64),
+                random.below(256) as u8,
+            ),
             2 => {
-                let last = pages.iter().copied().max().expect("not empty").min(page + 2);
+                let last = pages
+                    .iter()
+                    .copied()
+                    .max()
+                    .expect("not empty")
+                    .min(page + 2);
                 job.ranks[rank].touch(page, last, random.chance(50));
             }
             _ if owner(page, offset) == rank => {
                 job.check(rank, page, offset, "its own byte");
                 job.write(rank, page, offset, random.below(256) as u8);
             }
-            _ if owner(page, offset) == ranks => job.check(rank, page, offset, "a byte nobody writes"),
+            _ if owner(page, offset) == ranks => {
+                job.check(rank, page, offset, "a byte nobody writes")
+            }
             _ => {}
         }
     }
@@ -338,7 +415,10 @@ fn sequential_readers_fetch_ahead() {
     for page in job.layout.arena(0).page..job.layout.arena(0).page + 4 {
         job.check(1, page, 0, "sequential read");
     }
-    assert_eq!(job.ranks[1].counts.read_faults, 3, "one page, then two, then the rest");
+    assert_eq!(
+        job.ranks[1].counts.read_faults, 3,
+        "one page, then two, then the rest"
+    );
 }
 
 #[test]
@@ -365,6 +445,9 @@ fn changed_ranges_are_maximal() {
 #[test]
 fn runs_join_neighbours() {
     let run = |first, count| Run { first, count };
-    assert_eq!(runs_of(&mut [5, 1, 2, 3, 9, 10]), [run(1, 3), run(5, 1), run(9, 2)]);
+    assert_eq!(
+        runs_of(&mut [5, 1, 2, 3, 9, 10]),
+        [run(1, 3), run(5, 1), run(9, 2)]
+    );
     assert!(runs_of(&mut []).is_empty());
 }
