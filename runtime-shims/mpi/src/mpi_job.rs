@@ -3,10 +3,18 @@
 //! Guarantee: whatever MPI allocates inside these calls is private to the process, and every buffer
 //! handed to MPI is memory that is never protected.
 
-use std::sync::OnceLock;
+use std::{
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
 
 use mpi::{
-    Threading, datatype::PartitionMut, environment::Universe, ffi, topology::SimpleCommunicator,
+    Threading,
+    datatype::PartitionMut,
+    environment::Universe,
+    ffi,
+    request::{Request, Scope, scope},
+    topology::SimpleCommunicator,
     traits::*,
 };
 
@@ -22,6 +30,8 @@ pub(crate) struct Job {
     collective: SimpleCommunicator,
     rank: u32,
     ranks: u32,
+    /// Whether this rank has a second thread, to which it must leave the processor when it waits.
+    service_thread: bool,
 }
 
 // SAFETY: used by the program's thread only; the service thread has communicators of its own.
@@ -55,6 +65,7 @@ pub(crate) fn start(service_thread: bool) -> Result<(), String> {
         collective,
         rank,
         ranks,
+        service_thread,
     };
     assert!(JOB.set(job).is_ok(), "one job starts once");
     Ok(())
@@ -62,6 +73,34 @@ pub(crate) fn start(service_thread: bool) -> Result<(), String> {
 
 fn job() -> &'static Job {
     JOB.get().expect("MPI has started")
+}
+
+/// Looks at `done` until it is. Where a service thread shares the processor, a rank that waits leaves it
+/// soon: a thread that only yields keeps its turn from threads that wake up.
+pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
+    const PATIENCE: Duration = Duration::from_micros(30);
+    const PAUSE: Duration = Duration::from_micros(5);
+    let since = Instant::now();
+    while !done() {
+        if since.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Completes an operation that was started.
+fn complete<'a, D: ?Sized, S: Scope<'a>>(request: Request<'a, D, S>) {
+    if !job().service_thread {
+        request.wait_without_status();
+        return;
+    }
+    let mut open = Some(request);
+    wait_until(|| {
+        open = open.take().and_then(|request| request.test().err());
+        open.is_none()
+    });
 }
 
 /// This process's rank; 0 before the start.
@@ -81,7 +120,12 @@ pub(crate) fn duplicate() -> SimpleCommunicator {
 
 /// Gathers `mine` from every rank, in rank order, into `all`.
 pub(crate) fn all_gather(mine: &[u64], all: &mut [u64]) {
-    program::private(|| job().collective.all_gather_into(mine, all));
+    program::private(|| {
+        if !job().service_thread {
+            return job().collective.all_gather_into(mine, all);
+        }
+        scope(|scope| complete(job().collective.immediate_all_gather_into(scope, mine, all)));
+    });
 }
 
 /// Gathers parts of different lengths: `lengths[r]` words from rank `r`, in rank order.
@@ -98,24 +142,43 @@ pub(crate) fn all_gather_parts(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
     let mut all = vec![0; lengths.iter().sum()];
     program::private(|| {
         let mut parts = PartitionMut::new(&mut all[..], counts, &starts[..]);
-        job().collective.all_gather_varcount_into(mine, &mut parts);
+        scope(|scope| {
+            complete(
+                job()
+                    .collective
+                    .immediate_all_gather_varcount_into(scope, mine, &mut parts),
+            );
+        });
     });
     all
 }
 
 /// Sends `words` from rank 0 to all.
 pub(crate) fn broadcast(words: &mut [u64]) {
-    program::private(|| job().collective.process_at_rank(0).broadcast_into(words));
+    broadcast_any(words);
 }
 
 /// Sends `bytes` from rank 0 to all.
 pub(crate) fn broadcast_bytes(bytes: &mut [u8]) {
-    program::private(|| job().collective.process_at_rank(0).broadcast_into(bytes));
+    broadcast_any(bytes);
+}
+
+fn broadcast_any<T: Equivalence>(values: &mut [T])
+where
+    [T]: BufferMut,
+{
+    program::private(|| {
+        let first = job().collective.process_at_rank(0);
+        if !job().service_thread {
+            return first.broadcast_into(values);
+        }
+        scope(|scope| complete(first.immediate_broadcast_into(scope, values)));
+    });
 }
 
 /// Waits for all ranks.
 pub(crate) fn barrier() {
-    program::private(|| job().collective.barrier());
+    program::private(|| complete(job().collective.immediate_barrier()));
 }
 
 /// Sends `bytes` to `rank`.

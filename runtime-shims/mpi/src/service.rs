@@ -73,6 +73,7 @@ impl Remote {
                 .name("okl-service".into())
                 .spawn(move || {
                     block_signals();
+                    run_promptly();
                     serve(own, serving, answering, &stopped);
                 })
                 .expect("the system allows another thread")
@@ -111,7 +112,11 @@ impl Remote {
     }
 
     fn reply(&mut self, into: &mut [u8], rank: u32) {
-        program::private(|| self.replies.process_at_rank(rank as i32).receive_into(into));
+        program::private(|| {
+            let source = self.replies.process_at_rank(rank as i32);
+            mpi_job::wait_until(|| source.immediate_probe().is_some());
+            source.receive_into(into);
+        });
     }
 
     /// Reads from `offset` of the file of `rank`.
@@ -218,6 +223,33 @@ fn block_signals() {
         libc::pthread_sigmask(libc::SIG_BLOCK, &all, std::ptr::null_mut());
         // The default slack of 50 us would dominate a nap.
         libc::prctl(libc::PR_SET_TIMERSLACK, 1000);
+    }
+}
+
+/// A launcher that binds each rank to a core binds this thread to the program's core. It runs wherever
+/// there is room, and where there is none it asks to be run as soon as it wakes: with a slice shorter
+/// than other threads' (Linux 6.12; older kernels ignore it) it preempts them.
+fn run_promptly() {
+    const SCHED_OTHER: u32 = 0;
+    const SLICE_NS: u64 = 100_000;
+    // SAFETY: changes this thread's scheduling only; a refusal leaves it as it was.
+    unsafe {
+        let mut everywhere: libc::cpu_set_t = std::mem::zeroed();
+        for processor in 0..libc::CPU_SETSIZE as usize {
+            libc::CPU_SET(processor, &mut everywhere);
+        }
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &everywhere);
+        let attributes = libc::sched_attr {
+            size: size_of::<libc::sched_attr>() as u32,
+            sched_policy: SCHED_OTHER,
+            sched_flags: 0,
+            sched_nice: 0,
+            sched_priority: 0,
+            sched_runtime: SLICE_NS,
+            sched_deadline: 0,
+            sched_period: 0,
+        };
+        libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0);
     }
 }
 
