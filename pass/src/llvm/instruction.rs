@@ -140,6 +140,31 @@ impl<'m> Instruction<'m> {
         }
     }
 
+    /// Whether an atomic access publishes earlier writes, and whether it sees those published by others.
+    pub fn releases_and_acquires(self) -> (bool, bool) {
+        // SAFETY: an atomic access.
+        let ordering = unsafe {
+            match self.opcode() {
+                Opcode::LLVMAtomicCmpXchg => LLVMGetCmpXchgSuccessOrdering(self.raw()),
+                _ => LLVMGetOrdering(self.raw()),
+            }
+        };
+        let (releases, acquires) = match ordering {
+            LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+            | LLVMAtomicOrdering::LLVMAtomicOrderingUnordered
+            | LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic => (false, false),
+            LLVMAtomicOrdering::LLVMAtomicOrderingAcquire => (false, true),
+            LLVMAtomicOrdering::LLVMAtomicOrderingRelease => (true, false),
+            LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease
+            | LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent => (true, true),
+        };
+        let (is_load, is_store) = (
+            self.opcode() == Opcode::LLVMLoad,
+            self.opcode() == Opcode::LLVMStore,
+        );
+        (releases && !is_load, acquires && !is_store)
+    }
+
     /// Whether it is a volatile load.
     pub fn is_volatile_load(self) -> bool {
         // SAFETY: a load, where it is asked.

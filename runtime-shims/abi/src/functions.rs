@@ -195,14 +195,19 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_kmpc_task_allow_completion_event(ident: ptr, gtid: i32, task: ptr) -> ptr;
 
             // Atomic accesses, replacing the IR instructions: `size` is 1, 2, 4 or 8 bytes, values are zero-extended.
-            /// Sequentially consistent load.
+            // They order nothing but the accesses to the one object.
+            /// Atomic load.
             fn okl_mpi_atomic_load(address: ptr, size: i32) -> i64;
-            /// Sequentially consistent store.
+            /// Atomic store.
             fn okl_mpi_atomic_store(address: ptr, value: i64, size: i32);
             /// Returns the old value; `operation` is a [`crate::AtomicOp`].
             fn okl_mpi_atomic_rmw(address: ptr, operation: i32, value: i64, size: i32) -> i64;
             /// Returns the old value; equal to `expected` where the exchange took place.
             fn okl_mpi_atomic_cmpxchg(address: ptr, expected: i64, desired: i64, size: i32) -> i64;
+            /// Before an access with release ordering: others that acquire see what this thread wrote.
+            fn okl_mpi_atomic_release();
+            /// After an access with acquire ordering: sees what others wrote before they released.
+            fn okl_mpi_atomic_acquire();
             /// `__atomic_load`: any size, through memory.
             fn okl_mpi_atomic_load_n(size: i64, address: ptr, result: ptr, order: i32);
             /// `__atomic_store`: any size, through memory.

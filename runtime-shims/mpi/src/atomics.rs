@@ -2,7 +2,8 @@
 //!
 //! Guarantee: all ranks see one order of the operations on a location. Before the operation this
 //! rank's changes to the page go home; afterwards its own copy, if it has one, holds the new value.
-//! In a team of one the program's own memory is used directly.
+//! In a team of one the program's own memory is used directly. An access orders nothing else: the pass
+//! puts a release in front of it and an acquisition behind it where its memory order asks for them.
 
 use std::{
     ffi::c_void,
@@ -133,12 +134,12 @@ fn update(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) ->
     }
 }
 
-/// Sequentially consistent load.
+/// Atomic load.
 pub(crate) fn okl_mpi_atomic_load(address: *mut c_void, size: i32) -> i64 {
     update(address as usize, size, |_| None) as i64
 }
 
-/// Sequentially consistent store.
+/// Atomic store.
 pub(crate) fn okl_mpi_atomic_store(address: *mut c_void, value: i64, size: i32) {
     update(address as usize, size, |_| Some(value as u64));
 }
@@ -167,6 +168,20 @@ pub(crate) fn okl_mpi_atomic_cmpxchg(
     update(address as usize, size, |old| {
         (old == expected).then_some(desired as u64)
     }) as i64
+}
+
+/// What this rank wrote is at its home before an access that releases it.
+pub(crate) fn okl_mpi_atomic_release() {
+    if team::is_distributed() {
+        coherence(|coherence| coherence.release());
+    }
+}
+
+/// Copies from before an access that acquires are read anew.
+pub(crate) fn okl_mpi_atomic_acquire() {
+    if team::is_distributed() {
+        coherence(|coherence| coherence.acquire());
+    }
 }
 
 /// Runs `body` on an object of any size with nobody else in between.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    coherence::Violation, layout, memory::coherence, mpi_job, program_graph, report, stats,
+    coherence::Violation, layout, memory::coherence, mpi_job, program_graph, report, stack, stats,
     symbolise, team,
 };
 
@@ -76,6 +76,10 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
             "touched inside the runtime's fault handler",
         );
     }
+    if let Some(overflow) = stack::overflow_at(address) {
+        let line = line_of(program_counter);
+        report::fatal(&format!("stack overflow at {line}: {overflow}"));
+    }
     if signal == libc::SIGBUS {
         die(
             address,
@@ -110,10 +114,13 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
     unsafe { *libc::__errno_location() = errno };
 }
 
+fn line_of(program_counter: usize) -> String {
+    symbolise::location_of(program_counter).unwrap_or_else(|| format!("{program_counter:#x}"))
+}
+
 /// Ends the job with the address, what was done to it, and the source line.
 fn die(address: usize, program_counter: usize, what: &str) -> ! {
-    let line =
-        symbolise::location_of(program_counter).unwrap_or_else(|| format!("{program_counter:#x}"));
+    let line = line_of(program_counter);
     let object = match layout::get() {
         Some(layout) if layout.page_of(address).is_some() => program_graph::object_at(address),
         _ if mpi_job::rank() != 0 || team::is_distributed() => {

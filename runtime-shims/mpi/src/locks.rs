@@ -6,7 +6,7 @@
 //! copy: what it protects travels with it.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ffi::c_void,
     time::{Duration, Instant},
 };
@@ -18,11 +18,13 @@ const TABLE: usize = 1 << 16;
 const SLOT: usize = 16;
 const SLOTS: u64 = 1 << 20;
 
-/// Known slots, and how often this rank holds each nest lock.
+/// Known slots, how often this rank holds each nest lock, and the guards of the function-local statics
+/// that it knows to be initialised.
 #[derive(Default)]
 struct Known {
     words: HashMap<u64, usize>,
     nested: HashMap<u64, i32>,
+    statics: HashSet<u64>,
 }
 
 static KNOWN: ProgramCell<Option<Known>> = ProgramCell::new(None);
@@ -130,11 +132,6 @@ fn unlock(key: u64) {
     exchange_word(word_of(key), me(), 0);
 }
 
-/// Nothing can hold or wait for a lock in a job of one thread.
-fn matters() -> bool {
-    mpi_job::ranks() > 1
-}
-
 /// `__kmpc_critical`. Serial code needs no exclusion: nobody else runs.
 pub(crate) fn okl_mpi_kmpc_critical(_ident: *mut c_void, _gtid: i32, name: *mut c_void) {
     if team::is_distributed() {
@@ -161,12 +158,10 @@ pub(crate) fn okl_mpi_kmpc_end_critical(_ident: *mut c_void, _gtid: i32, name: *
 
 /// `omp_init_lock`.
 pub(crate) fn okl_mpi_omp_init_lock(lock: *mut c_void) {
-    if matters() {
-        let word = word_of(lock as u64);
-        let old = load_word(word);
-        exchange_word(word, old, 0);
-        known(|known| known.nested.remove(&(lock as u64)));
-    }
+    let word = word_of(lock as u64);
+    let old = load_word(word);
+    exchange_word(word, old, 0);
+    known(|known| known.nested.remove(&(lock as u64)));
 }
 
 /// `omp_init_lock_with_hint`.
@@ -181,21 +176,17 @@ pub(crate) fn okl_mpi_omp_destroy_lock(lock: *mut c_void) {
 
 /// `omp_set_lock`.
 pub(crate) fn okl_mpi_omp_set_lock(key: *mut c_void) {
-    if matters() {
-        lock(key as u64);
-    }
+    lock(key as u64);
 }
 
 /// `omp_unset_lock`.
 pub(crate) fn okl_mpi_omp_unset_lock(key: *mut c_void) {
-    if matters() {
-        unlock(key as u64);
-    }
+    unlock(key as u64);
 }
 
 /// `omp_test_lock`.
 pub(crate) fn okl_mpi_omp_test_lock(key: *mut c_void) -> i32 {
-    i32::from(!matters() || try_lock(key as u64))
+    i32::from(try_lock(key as u64))
 }
 
 /// `omp_init_nest_lock`.
@@ -227,7 +218,7 @@ fn set_depth(key: u64, depth: i32) {
 pub(crate) fn okl_mpi_omp_set_nest_lock(key: *mut c_void) {
     let key = key as u64;
     let held = depth(key);
-    if held == 0 && matters() {
+    if held == 0 {
         lock(key);
     }
     set_depth(key, held + 1);
@@ -238,7 +229,7 @@ pub(crate) fn okl_mpi_omp_unset_nest_lock(key: *mut c_void) {
     let key = key as u64;
     let held = depth(key);
     set_depth(key, held - 1);
-    if held == 1 && matters() {
+    if held == 1 {
         unlock(key);
     }
 }
@@ -247,23 +238,48 @@ pub(crate) fn okl_mpi_omp_unset_nest_lock(key: *mut c_void) {
 pub(crate) fn okl_mpi_omp_test_nest_lock(key: *mut c_void) -> i32 {
     let key = key as u64;
     let held = depth(key);
-    if held == 0 && matters() && !try_lock(key) {
+    if held == 0 && !try_lock(key) {
         return 0;
     }
     set_depth(key, held + 1);
     held + 1
 }
 
-/// `__cxa_guard_acquire`: 1 where the caller must initialise the function-local static (Itanium C++
-/// ABI, section 3.3.3). The first byte of the guard says that it is initialised.
+/// The byte of a guard that the program looks at before it calls: not 0 once the static is initialised
+/// and every rank sees that (Itanium C++ ABI, section 3.3.3).
+const GUARD_SEEN_BY_ALL: usize = 0;
+/// The byte of a guard that says, under its lock, that the static is initialised. The C++ library leaves
+/// it alone.
+const GUARD_INITIALISED: usize = 4;
+
+fn guard_byte(guard: *mut c_void, index: usize) -> *mut u8 {
+    // SAFETY: a guard has 8 bytes.
+    unsafe { guard.cast::<u8>().add(index) }
+}
+
+/// `__cxa_guard_acquire`: 1 where the caller must initialise the function-local static.
+///
+/// The program's own look at the guard takes no lock, so it must not see a static that another rank has
+/// initialised since the last barrier: that rank's other writes are not here yet. Within a region each
+/// rank asks once under the lock.
 pub(crate) fn okl_mpi_guard_acquire(guard: *mut c_void) -> i32 {
-    if team::is_distributed() {
+    let distributed = team::is_distributed();
+    if distributed {
+        if known(|known| known.statics.contains(&(guard as u64))) {
+            return 0;
+        }
         lock(guard as u64);
     }
     // SAFETY: the guard variable of the caller's static.
-    let done = unsafe { guard.cast::<u8>().read_volatile() } != 0;
-    if done && team::is_distributed() {
-        unlock(guard as u64);
+    let done = unsafe {
+        guard_byte(guard, GUARD_SEEN_BY_ALL).read_volatile() != 0
+            || guard_byte(guard, GUARD_INITIALISED).read_volatile() != 0
+    };
+    if done {
+        note_initialised(guard);
+        if distributed {
+            unlock(guard as u64);
+        }
     }
     i32::from(!done)
 }
@@ -271,9 +287,20 @@ pub(crate) fn okl_mpi_guard_acquire(guard: *mut c_void) -> i32 {
 /// `__cxa_guard_release`: the static is initialised.
 pub(crate) fn okl_mpi_guard_release(guard: *mut c_void) {
     // SAFETY: as above.
-    unsafe { guard.cast::<u8>().write_volatile(1) };
+    unsafe { guard_byte(guard, GUARD_INITIALISED).write_volatile(1) };
+    note_initialised(guard);
     if team::is_distributed() {
         unlock(guard as u64);
+    }
+}
+
+/// Remembers an initialised static. What serial code writes all ranks see before they go on.
+fn note_initialised(guard: *mut c_void) {
+    if team::is_distributed() {
+        known(|known| known.statics.insert(guard as u64));
+    } else {
+        // SAFETY: as above.
+        unsafe { guard_byte(guard, GUARD_SEEN_BY_ALL).write_volatile(1) };
     }
 }
 

@@ -90,12 +90,9 @@ pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Completes an operation that was started.
+/// Completes an operation that was started, where there is a service thread. (Without one the blocking
+/// operations are used, which are faster: an immediate collective slows all of MPI's progress down.)
 fn complete<'a, D: ?Sized, S: Scope<'a>>(request: Request<'a, D, S>) {
-    if !job().service_thread {
-        request.wait_without_status();
-        return;
-    }
     let mut open = Some(request);
     wait_until(|| {
         open = open.take().and_then(|request| request.test().err());
@@ -142,12 +139,12 @@ pub(crate) fn all_gather_parts(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
     let mut all = vec![0; lengths.iter().sum()];
     program::private(|| {
         let mut parts = PartitionMut::new(&mut all[..], counts, &starts[..]);
+        let collective = &job().collective;
+        if !job().service_thread {
+            return collective.all_gather_varcount_into(mine, &mut parts);
+        }
         scope(|scope| {
-            complete(
-                job()
-                    .collective
-                    .immediate_all_gather_varcount_into(scope, mine, &mut parts),
-            );
+            complete(collective.immediate_all_gather_varcount_into(scope, mine, &mut parts));
         });
     });
     all
@@ -178,7 +175,12 @@ where
 
 /// Waits for all ranks.
 pub(crate) fn barrier() {
-    program::private(|| complete(job().collective.immediate_barrier()));
+    program::private(|| {
+        if !job().service_thread {
+            return job().collective.barrier();
+        }
+        complete(job().collective.immediate_barrier());
+    });
 }
 
 /// Sends `bytes` to `rank`.

@@ -49,7 +49,7 @@ fn wait_for(position: u64) {
 
 /// `__kmpc_flush`: sends what this rank wrote, drops its copies.
 pub(crate) fn okl_mpi_kmpc_flush(_ident: *mut c_void) {
-    if team::is_parallel() {
+    if team::is_distributed() {
         coherence(|coherence| coherence.acquire());
     }
 }

@@ -24,11 +24,8 @@ fn reduce(items: i32, list: *mut c_void, combine: *mut c_void, deep: i32) -> i32
     if mpi_job::rank() == 0 {
         // SAFETY: the compiler's combine function, called as libomp calls it.
         let combine: Combine = unsafe { std::mem::transmute(combine) };
-        if deep != 0 {
-            coherence(|coherence| coherence.acquire());
-        }
         for rank in 1..threads {
-            let theirs = receive_list(rank);
+            let theirs = receive_list(rank, deep != 0);
             combine(list, theirs);
         }
         coherence(|coherence| coherence.drop_private_copies());
@@ -72,9 +69,14 @@ fn send_list(list: *mut c_void, items: i32) {
     mpi_job::send(&message, 0);
 }
 
-/// Receives the list of `rank` and makes its pages readable here. The list's address.
-fn receive_list(rank: u32) -> *mut c_void {
+/// Receives the list of `rank` and makes its pages readable here; with `deep`, so is everything that
+/// `rank` wrote. The list's address.
+fn receive_list(rank: u32, deep: bool) -> *mut c_void {
     let message = mpi_job::receive(rank);
+    if deep {
+        // Not before: a page read for the rank before may hold this one's writes, too.
+        coherence(|coherence| coherence.acquire());
+    }
     let word = |at: usize| u64::from_le_bytes(message[at..at + 8].try_into().expect("8 bytes"));
     coherence(|coherence| {
         for part in message[8..].chunks(8 + PAGE) {

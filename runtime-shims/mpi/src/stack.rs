@@ -1,5 +1,7 @@
 //! The stacks program code runs on.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use crate::{layout, layout::PAGE, mpi_job, program};
 
 /// The stack pointer of the caller, roughly.
@@ -19,6 +21,33 @@ pub(crate) fn region_stack_top() -> usize {
 /// The top of rank 0's stack for serial code.
 pub(crate) fn serial_stack_top() -> usize {
     layout::layout().stack().end()
+}
+
+/// The page between this rank's `threadprivate` variables and its stack for region frames.
+static GUARD: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes the first page behind `thread_privates_end` inaccessible: a stack that grows too far faults there.
+pub(crate) fn install_guard(thread_privates_end: usize) {
+    let guard = thread_privates_end.next_multiple_of(PAGE);
+    // SAFETY: a page of this rank's private area that nothing uses.
+    let failed = unsafe { libc::mprotect(guard as *mut _, PAGE, libc::PROT_NONE) } != 0;
+    assert!(!failed, "mprotect: {}", std::io::Error::last_os_error());
+    GUARD.store(guard, Relaxed);
+}
+
+/// What overflowed and how to enlarge it, if a fault at `address` is a stack overflow.
+pub(crate) fn overflow_at(address: usize) -> Option<&'static str> {
+    /// A frame may skip the pages right below the stack.
+    const REACH: usize = 1 << 20;
+    let serial = layout::get()?.stack();
+    let guard = GUARD.load(Relaxed);
+    if (guard..guard + PAGE).contains(&address) {
+        Some("the stack of a region is exhausted; raise OMP_STACKSIZE")
+    } else if (serial.address - REACH..serial.address).contains(&address) {
+        Some("the stack of the initial thread is exhausted; raise ulimit -s")
+    } else {
+        None
+    }
 }
 
 /// Serves the faults that the protocol's own frames would raise: on rank 0 serial code and the runtime

@@ -518,7 +518,7 @@ fn fill_thread_privates() {
             variable.slot.cast::<usize>().write(next);
         }
         next += variable.size as usize;
-    }
+    }    stack::install_guard(next);
 }
 
 /// Rank 0, on the shared stack: constructors, `main`, exit.

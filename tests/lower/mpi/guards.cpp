@@ -8,7 +8,7 @@ extern "C" char __libc_single_threaded;
 
 // CHECK:       @okl.many_threads = private constant i8 0
 // CHECK-LABEL: define {{.*}}@_Z1gv()
-// CHECK:         call i64 @okl_mpi_atomic_load(ptr @_ZGVZ1gvE1x, i32 1)
+// CHECK:         load atomic i8, ptr @_ZGVZ1gvE1x acquire
 // CHECK:         call i32 @okl_mpi_guard_acquire(ptr @_ZGVZ1gvE1x)
 // CHECK:         call void @okl_mpi_guard_release(ptr @_ZGVZ1gvE1x)
 // CHECK:         load i8, ptr @okl.many_threads

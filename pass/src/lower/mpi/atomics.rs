@@ -38,11 +38,17 @@ fn shared_accesses(function: Function<'_>) -> Vec<Instruction<'_>> {
         .into_iter()
         .filter(|instruction| {
             instruction.is_atomic_access()
-                && instruction
-                    .address()
-                    .is_some_and(|address| private_variable(address).is_none())
+                && instruction.address().is_some_and(|address| {
+                    private_variable(address).is_none() && !is_guard(address)
+                })
         })
         .collect()
+}
+
+/// Whether `address` is the guard of a function-local static. The runtime sets the byte that the
+/// program looks at only where a barrier follows, so a plain look is right and costs no message.
+fn is_guard(address: Value<'_>) -> bool {
+    address.name().starts_with("_ZGV")
 }
 
 /// The runtime's operation for an `atomicrmw`.
@@ -77,6 +83,11 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
 
 fn replace<'m>(module: &'m Module, access: Instruction<'m>) {
     let address = access.address().expect("an access has an address");
+    let (releases, acquires) = access.releases_and_acquires();
+    let order = |callee| Builder::before(module, access).call(declare(module, callee), &[]);
+    if releases {
+        order(&f::okl_mpi_atomic_release);
+    }
     match access.opcode() {
         Opcode::LLVMLoad => {
             let value = load(module, access, address, access.ty());
@@ -92,6 +103,9 @@ fn replace<'m>(module: &'m Module, access: Instruction<'m>) {
             access.replace_all_uses_with(value);
         }
         other => unreachable!("not an atomic access: {other:?}"),
+    }
+    if acquires {
+        order(&f::okl_mpi_atomic_acquire);
     }
     access.erase();
 }
