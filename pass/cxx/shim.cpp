@@ -58,6 +58,15 @@ struct PrintLoopsPass : PassInfoMixin<PrintLoopsPass> {
   static bool isRequired() { return true; }
 };
 
+// Only reachable by its name, from opt: for the test of what a panic does.
+struct PanicPass : PassInfoMixin<PanicPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    okl_run_panic(wrap(&M));
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
 } // namespace
 
 extern "C" {
@@ -68,6 +77,10 @@ void okl_register(void *Builder) {
                                         ArrayRef<PassBuilder::PipelineElement>) {
     if (Name == "print<okl-loops>") {
       MPM.addPass(PrintLoopsPass());
+      return true;
+    }
+    if (Name == "okl-panic") {
+      MPM.addPass(PanicPass());
       return true;
     }
     if (!PassBuilder::checkParametrizedPassName(Name, "okl-lower"))

@@ -21,6 +21,8 @@ pub struct ParallelLoop<'m> {
     pub body: Body<'m>,
     /// What it runs on.
     pub args: Vec<Argument<'m>>,
+    /// Where this integer is zero, one thread runs it.
+    pub condition: Option<Value<'m>>,
 }
 
 /// The construct a loop was written as.
@@ -176,6 +178,9 @@ impl ParallelLoop<'_> {
             arg.verify(self.args.len())
                 .map_err(|problem| format!("argument {index}: {problem}"))?;
         }
+        if self.condition.is_some_and(|value| !value.ty().is_integer()) {
+            return Err("its condition is not an integer".to_string());
+        }
         for ws in self.space.loops() {
             if ![32, 64].contains(&ws.width) {
                 return Err(format!("a worksharing loop of {} bits", ws.width));
@@ -222,6 +227,9 @@ impl fmt::Display for ParallelLoop<'_> {
         }
         writeln!(f, "  body {}", self.body.function.name())?;
         writeln!(f, "  {}", self.space)?;
+        if self.condition.is_some() {
+            writeln!(f, "  one thread unless a condition holds")?;
+        }
         for (index, arg) in self.args.iter().enumerate() {
             writeln!(f, "  arg {index}: {arg}")?;
         }

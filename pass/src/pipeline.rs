@@ -63,3 +63,11 @@ pub fn print_loops(module: &Module) {
     }
     report_all(module, &declined, Severity::Error);
 }
+
+/// Fails as a mistake of ours would, with a function half written: `-passes=okl-panic`.
+pub fn panic_half_way(module: &Module) -> bool {
+    let ty = module.function_type(module.void(), &[]);
+    let function = module.add_function("okl.half_written", ty, llvm::Linkage::LLVMInternalLinkage);
+    function.append_block(module);
+    panic!("asked to panic");
+}

@@ -24,3 +24,13 @@ define void @f() {
   call void @omp_of_the_user()
   ret void
 }
+
+; An atomic access of one size that the program names itself.
+; CHECK: error: {{.*}}in function g {{.*}}okl: __atomic_fetch_add_16 is not supported on MPI ranks
+declare i128 @__atomic_fetch_add_16(ptr, i128, i32)
+declare i1 @__atomic_is_lock_free(i64, ptr)
+define void @g(ptr %p) {
+  %a = call i128 @__atomic_fetch_add_16(ptr %p, i128 1, i32 5)
+  %b = call i1 @__atomic_is_lock_free(i64 16, ptr %p)
+  ret void
+}

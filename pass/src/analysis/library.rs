@@ -85,7 +85,8 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
         gmtime_r localtime_r asctime_r ctime_r nanosleep usleep sleep sched_yield sched_getcpu
         sched_getaffinity getpid getppid getuid gethostname uname getrusage sysinfo sysconf getpagesize
         get_nprocs getloadavg stat fstat lstat access unlink remove rename mkdir rmdir chmod getrandom
-        getentropy posix_madvise madvise pthread_self pthread_equal"),
+        getentropy posix_madvise madvise gettid timespec_get utime utimes utimensat readlink realpath
+        symlink link statvfs fstatvfs pthread_equal"),
     // libm and the compiler's own runtime.
     (Effect::None, USER, "sincos nan drem significand gamma scalb exp10 pow10 __fpclassify __fpclassifyf __isnan
         __isnanf __isinf __isinff __finite __finitef __signbit __signbitf
@@ -100,7 +101,9 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
         putenv unsetenv clearenv tmpnam tempnam mktemp strerror strsignal setlocale localeconv getopt
         getopt_long getopt_long_only getpwnam getpwuid getgrnam getgrgid gethostbyname gethostbyaddr
         inet_ntoa hcreate hsearch hdestroy getdate ecvt fcvt gcvt l64a ttyname crypt getlogin ctermid cuserid
-        basename dirname atexit on_exit at_quick_exit mblen readdir ptsname umask"),
+        basename dirname atexit on_exit at_quick_exit mblen readdir ptsname umask
+        mbrlen tzset nl_langinfo getpass getservbyname getprotobyname getpwent getgrent getmntent ether_ntoa
+        ether_aton qecvt qfcvt hcreate_r uselocale"),
     // Streams. The position of the stream among the arguments follows the bar.
     (Effect::Stream(0), USER, "fprintf vfprintf fscanf vfscanf fgetc getc getc_unlocked fgetc_unlocked _IO_getc
         fflush fflush_unlocked setbuf setvbuf setlinebuf fileno ferror feof clearerr fseek fseeko ftell ftello
@@ -121,6 +124,10 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
     (Effect::Descriptor, USER, "read write pread pwrite pread64 pwrite64 readv writev preadv pwritev send recv"),
     // One process.
     (Effect::Process, KERNEL, "pthread_mutex_lock pthread_mutex_trylock pthread_mutex_timedlock pthread_mutex_unlock
+        pthread_mutex_clocklock pthread_cond_clockwait pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock
+        pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock pthread_self thrd_current sem_clockwait eventfd
+        timerfd_create timerfd_settime sigtimedwait sigwaitinfo sigqueue getcontext setcontext swapcontext
+        makecontext brk sbrk
         pthread_cond_wait pthread_cond_timedwait pthread_cond_signal pthread_cond_broadcast
         pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_tryrdlock pthread_rwlock_trywrlock
         pthread_rwlock_unlock pthread_spin_lock pthread_spin_trylock pthread_spin_unlock pthread_barrier_wait

@@ -101,6 +101,11 @@ impl<'m> LoopView<'m> {
                         }
                     }
                 }
+                // What an OpenMP runtime call answers does not depend on who asks.
+                Opcode::LLVMCall | Opcode::LLVMInvoke
+                    if instruction
+                        .as_call()
+                        .is_some_and(|call| call.callee_name().starts_with("__kmpc_")) => {}
                 _ => rest.extend(instruction.operands()),
             }
         }

@@ -39,12 +39,26 @@ fn stays_private(variable: Value<'_>) -> bool {
                 Opcode::LLVMAtomicCmpXchg
                     if instruction.operand(1) != address && instruction.operand(2) != address => {}
                 Opcode::LLVMGetElementPtr => rest.push(user),
-                Opcode::LLVMCall if is_marker(user) => {}
+                Opcode::LLVMCall | Opcode::LLVMInvoke
+                    if is_marker(user) || sets_loop_bounds(user) => {}
                 _ => return false,
             }
         }
     }
     true
+}
+
+/// Runtime calls that write the bounds of a thread's share of a loop to its own variables.
+fn sets_loop_bounds(call: Value<'_>) -> bool {
+    const CALLS: [&str; 3] = [
+        "__kmpc_for_static_init_",
+        "__kmpc_dist_for_static_init_",
+        "__kmpc_dispatch_next_",
+    ];
+    call.as_call().is_some_and(|call| {
+        let name = call.callee_name();
+        CALLS.iter().any(|prefix| name.starts_with(prefix))
+    })
 }
 
 /// Intrinsics that mention memory without reading or writing it.

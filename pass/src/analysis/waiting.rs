@@ -2,8 +2,9 @@
 //!
 //! Other ranks' changes arrive at synchronisation points, so a loop that only looks at memory until
 //! another thread has changed it would look for ever, or go on with old data around it. Such a loop
-//! ends when a volatile, atomic or flushed load changes, or when an exchange on one place finds the
-//! value it keeps asking for (a spin lock). Not meant are loops with a synchronisation point in
+//! ends when a volatile, atomic or watched load changes, or when an exchange on one place finds the
+//! value it keeps asking for (a spin lock). A load is watched where the loop makes the compiler read
+//! memory again: by a flush, a fence, a pause, or an exchange on the same place. Not meant are loops with a synchronisation point in
 //! them, loops that update memory by compare-and-swap, and loops that count and do work.
 
 use std::cell::RefCell;
@@ -76,7 +77,8 @@ fn may_synchronise<'m>(instruction: Instruction<'m>, callees: &Callees<'_, 'm>) 
         || instruction.is_volatile_load()
         || instruction
             .as_call()
-            .is_some_and(|call| is_flush(call) || callees.accesses(call).is_some())
+            .is_some_and(|call| callees.accesses(call).is_some())
+        || makes_reload(instruction)
 }
 
 fn waits_with<'m>(view: &LoopView<'m>, callees: &Callees<'_, 'm>) -> Option<Instruction<'m>> {
@@ -88,7 +90,7 @@ fn waits_with<'m>(view: &LoopView<'m>, callees: &Callees<'_, 'm>) -> Option<Inst
     if calls().any(|call| callees.synchronises(call)) {
         return None;
     }
-    let flushes = calls().any(is_flush);
+    let reloads = view.instructions.iter().copied().any(makes_reload);
     let decides = view.decides_exit();
     if view.counts(&decides) && works(view, callees) {
         return None;
@@ -98,13 +100,13 @@ fn waits_with<'m>(view: &LoopView<'m>, callees: &Callees<'_, 'm>) -> Option<Inst
         .iter()
         .copied()
         .filter(|instruction| decides.contains(instruction))
-        .find(|&instruction| is_wait(view, instruction, flushes, callees))
+        .find(|&instruction| is_wait(view, instruction, reloads, callees))
 }
 
 fn is_wait<'m>(
     view: &LoopView<'m>,
     instruction: Instruction<'m>,
-    flushes: bool,
+    reloads: bool,
     callees: &Callees<'_, 'm>,
 ) -> bool {
     let unchanging =
@@ -113,14 +115,15 @@ fn is_wait<'m>(
         Opcode::LLVMLoad => {
             let address = instruction.operand(0);
             let is_watched =
-                flushes || instruction.is_atomic_access() || instruction.is_volatile_load();
-            is_watched && unchanging(address) && !is_written(view, address)
+                reloads || instruction.is_atomic_access() || instruction.is_volatile_load();
+            unchanging(address)
+                && (is_watched && !is_written(view, address) || is_exchanged(view, address))
         }
         Opcode::LLVMAtomicRMW => {
             // Exchange, and, or: setting what may be set already.
-            matches!(instruction.atomic_operation(), Some(0 | 3 | 5))
-                && unchanging(instruction.operand(0))
-                && is_stale(view, instruction.operand(1), &mut HashSet::new())
+            let sets = matches!(instruction.atomic_operation(), Some(0 | 3 | 5))
+                && is_stale(view, instruction.operand(1), &mut HashSet::new());
+            unchanging(instruction.operand(0)) && (sets || only_looks(instruction))
         }
         Opcode::LLVMAtomicCmpXchg => {
             unchanging(instruction.operand(0))
@@ -160,6 +163,27 @@ fn is_waiting_call<'m>(view: &LoopView<'m>, call: Call<'m>, callees: &Callees<'_
     accesses.exchanges || accesses.loads
 }
 
+/// Whether an update leaves memory as it is: adds, subtracts or flips nothing.
+fn only_looks(update: Instruction<'_>) -> bool {
+    matches!(update.atomic_operation(), Some(1 | 2 | 6)) && is_zero(update.operand(1))
+}
+
+/// Whether a value is the constant 0, which at -O0 is first kept in a variable.
+fn is_zero(value: Value<'_>) -> bool {
+    let kept_in = |load: Instruction<'_>| {
+        private_variable(load.operand(0)).is_some_and(|variable| {
+            let users = variable.instruction_users();
+            let mut stores = users
+                .into_iter()
+                .filter(|user| user.opcode() == Opcode::LLVMStore)
+                .peekable();
+            stores.peek().is_some()
+                && stores.all(|store| store.operand(0).as_constant_int() == Some(0))
+        })
+    };
+    value.as_constant_int() == Some(0) || value.as_op(Opcode::LLVMLoad).is_some_and(kept_in)
+}
+
 /// Whether the loop itself changes what is at an address.
 fn is_written(view: &LoopView<'_>, address: Value<'_>) -> bool {
     view.instructions.iter().any(|instruction| {
@@ -167,6 +191,16 @@ fn is_written(view: &LoopView<'_>, address: Value<'_>) -> bool {
             && instruction
                 .address()
                 .is_some_and(|written| is_same_address(written, address))
+    })
+}
+
+/// Whether the loop keeps asking for one value at an address, although what it finds there is looked
+/// at by another load.
+fn is_exchanged<'m>(view: &LoopView<'m>, address: Value<'m>) -> bool {
+    view.instructions.iter().any(|exchange| {
+        exchange.opcode() == Opcode::LLVMAtomicCmpXchg
+            && is_same_address(exchange.operand(0), address)
+            && is_stale(view, exchange.operand(1), &mut HashSet::new())
     })
 }
 
@@ -234,27 +268,53 @@ fn works<'m>(view: &LoopView<'m>, callees: &Callees<'_, 'm>) -> bool {
         })
 }
 
+/// Calls that give other threads time.
+const PAUSES: [&str; 9] = [
+    "sched_yield",
+    "pthread_yield",
+    "thrd_yield",
+    "thrd_sleep",
+    "usleep",
+    "sleep",
+    "nanosleep",
+    "clock_nanosleep",
+    "__kmpc_omp_taskyield",
+];
+
+/// Calls that tell who and when.
+const QUESTIONS: [&str; 7] = [
+    "omp_get_thread_num",
+    "omp_get_num_threads",
+    "omp_get_wtime",
+    "clock",
+    "clock_gettime",
+    "gettimeofday",
+    "time",
+];
+
+/// Whether the compiler has to read memory again after an instruction that does no work.
+fn makes_reload(instruction: Instruction<'_>) -> bool {
+    if instruction.opcode() == Opcode::LLVMFence {
+        return true;
+    }
+    let Some(call) = instruction.as_call() else {
+        return false;
+    };
+    if let Some((_, constraints, _)) = call.callee().as_inline_assembly() {
+        return constraints.split(',').any(|item| item == "~{memory}");
+    }
+    let name = call.callee_name();
+    is_flush(call) || PAUSES.contains(&name.as_str()) || name.starts_with("llvm.x86.sse2.pause")
+}
+
 fn is_idle<'m>(call: Call<'m>, callees: &Callees<'_, 'm>) -> bool {
-    const NAMES: [&str; 12] = [
-        "sched_yield",
-        "pthread_yield",
-        "thrd_yield",
-        "usleep",
-        "sleep",
-        "nanosleep",
-        "omp_get_thread_num",
-        "omp_get_num_threads",
-        "omp_get_wtime",
-        "clock",
-        "clock_gettime",
-        "gettimeofday",
-    ];
     let Some(callee) = call.callee_function() else {
         return call.callee().as_inline_assembly().is_some();
     };
     callee.is_intrinsic()
         || is_flush(call)
-        || NAMES.contains(&callee.name().as_str())
+        || PAUSES.contains(&callee.name().as_str())
+        || QUESTIONS.contains(&callee.name().as_str())
         || callees.accesses(call).is_some()
 }
 
@@ -345,11 +405,15 @@ fn collect(function: Function<'_>, depth: usize) -> Option<Accesses> {
         return None;
     }
     let mut found = Accesses::default();
+    let reloads = instructions.iter().copied().any(makes_reload);
     for instruction in instructions {
         match instruction.opcode() {
             Opcode::LLVMLoad => {
-                found.loads |= instruction.is_atomic_access() || instruction.is_volatile_load();
+                found.loads |= instruction.is_atomic_access()
+                    || instruction.is_volatile_load()
+                    || reloads && private_variable(instruction.operand(0)).is_none();
             }
+            Opcode::LLVMAtomicRMW if only_looks(instruction) => found.loads = true,
             Opcode::LLVMAtomicRMW => match instruction.atomic_operation() {
                 Some(0 | 3 | 5) => found.exchanges = true,
                 _ => return None,
@@ -357,10 +421,12 @@ fn collect(function: Function<'_>, depth: usize) -> Option<Accesses> {
             Opcode::LLVMAtomicCmpXchg => found.compares = true,
             Opcode::LLVMStore if instruction.is_atomic_access() => return None,
             Opcode::LLVMCall | Opcode::LLVMInvoke => {
+                if makes_reload(instruction) {
+                    continue;
+                }
                 let callee = instruction.as_call()?.callee_function()?;
                 let name = callee.name();
                 let harmless = callee.is_intrinsic()
-                    || name == "__kmpc_flush"
                     || callee.is_declaration()
                         && known(&name).is_some_and(|known| known.effect == Effect::None);
                 if !harmless {

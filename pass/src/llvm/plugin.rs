@@ -61,6 +61,13 @@ unsafe extern "C" fn okl_run_print_loops(module: LLVMModuleRef) {
     });
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C" fn okl_run_panic(module: LLVMModuleRef) {
+    // SAFETY: the shim passes a live module.
+    let module = unsafe { Module::new(module) };
+    guarded(&module, || crate::pipeline::panic_half_way(&module));
+}
+
 thread_local! {
     static PANIC_PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }

@@ -8,9 +8,13 @@ use crate::ir::{
 };
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 
+/// A fork with the value of an `if` clause, and all captures behind one pointer.
+const CONDITIONAL_FORK: &str = "__kmpc_fork_call_if";
+
 /// The calls that run a region on a team or a league.
-pub const FORKS: [(&str, Origin); 2] = [
+pub const FORKS: [(&str, Origin); 3] = [
     ("__kmpc_fork_call", Origin::OpenMpParallel),
+    (CONDITIONAL_FORK, Origin::OpenMpParallel),
     ("__kmpc_fork_teams", Origin::OpenMpTeams),
 ];
 
@@ -63,7 +67,15 @@ fn region<'m>(
         leading: 2,
     };
     let loops = worksharing_loops(function);
-    let captures = &arguments[3..];
+    let (condition, captures) = if name == CONDITIONAL_FORK {
+        // The pointer to the captures is there even if the region takes none.
+        let condition = *arguments.get(3).ok_or("it has no condition")?;
+        let taken = function.parameters().len().saturating_sub(body.leading);
+        let rest = &arguments[4..];
+        (Some(condition), &rest[..taken.min(rest.len())])
+    } else {
+        (None, &arguments[3..])
+    };
     let args = captures
         .iter()
         .zip(function.parameters().into_iter().skip(body.leading))
@@ -81,6 +93,7 @@ fn region<'m>(
         },
         body,
         args,
+        condition,
     };
     region.verify().map(|()| region)
 }

@@ -11,17 +11,17 @@ macro_rules! for_each_mpi_fn {
     ($m:ident) => {
         $m! {
             // Start-up.
-            /// Hands over a [`crate::ModuleTable`]; called before `main`, from a constructor of each module.
+            /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
             fn okl_mpi_register_v1(table: ptr);
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32;
 
             // Regions.
-            /// `__kmpc_fork_call`: runs a [`crate::RegionDescriptor`] with `count` captured values of 8 bytes.
+            /// `__kmpc_fork_call`: runs a `RegionDescriptor` with `count` captured values of 8 bytes.
             fn okl_mpi_fork(region: ptr, args: ptr, count: i64);
             /// `__kmpc_fork_teams`: a league of one team, run by the initial thread.
             fn okl_mpi_fork_teams(region: ptr, args: ptr, count: i64);
-            /// Stops the job if the caller's team has more than one thread: an [`crate::UnsafeSite`] was reached.
+            /// Stops the job if the caller's team has more than one thread: an `UnsafeSite` was reached.
             fn okl_mpi_unsafe_here(site: ptr);
             /// Makes the object behind a pointer present and writable before an unknown function sees it.
             fn okl_mpi_touch(object: ptr);
@@ -101,7 +101,7 @@ macro_rules! for_each_mpi_fn {
             // Reductions.
             /// `__kmpc_reduce`; `deep` is 1 where `combine` may reach memory other than the items themselves.
             fn okl_mpi_reduce(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, deep: i32) -> i32;
-            /// `__kmpc_reduce_nowait`; `deep` as in [`okl_mpi_reduce`].
+            /// `__kmpc_reduce_nowait`; `deep` as in `okl_mpi_reduce`.
             fn okl_mpi_reduce_nowait(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, deep: i32) -> i32;
             /// `__kmpc_end_reduce`.
             fn okl_mpi_kmpc_end_reduce(ident: ptr, gtid: i32, lock: ptr);
@@ -200,7 +200,7 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_atomic_load(address: ptr, size: i32) -> i64;
             /// Atomic store.
             fn okl_mpi_atomic_store(address: ptr, value: i64, size: i32);
-            /// Returns the old value; `operation` is a [`crate::AtomicOp`].
+            /// Returns the old value; `operation` is a `AtomicOp`.
             fn okl_mpi_atomic_rmw(address: ptr, operation: i32, value: i64, size: i32) -> i64;
             /// Returns the old value; equal to `expected` where the exchange took place.
             fn okl_mpi_atomic_cmpxchg(address: ptr, expected: i64, desired: i64, size: i32) -> i64;
@@ -248,6 +248,8 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_omp_get_active_level() -> i32;
             /// `omp_in_final`.
             fn okl_mpi_omp_in_final() -> i32;
+            /// `omp_in_explicit_task`.
+            fn okl_mpi_omp_in_explicit_task() -> i32;
             /// `omp_get_proc_bind`.
             fn okl_mpi_omp_get_proc_bind() -> i32;
             /// `omp_get_num_places`.

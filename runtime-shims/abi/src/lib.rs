@@ -59,6 +59,9 @@ pub struct RuntimeFn {
 pub fn replacement_of(name: &str) -> Option<&'static RuntimeFn> {
     let (prefix, rest) = if let Some(rest) = name.strip_prefix("__kmpc_") {
         ("okl_mpi_kmpc_", rest)
+    } else if let Some(rest) = name.strip_prefix("ompc_") {
+        // What `omp.h` calls the functions that have a text argument.
+        ("okl_mpi_omp_", rest)
     } else if name.starts_with("omp_") {
         ("okl_mpi_", name)
     } else {

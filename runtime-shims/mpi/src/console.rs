@@ -10,10 +10,22 @@ use std::{
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixListener, UnixStream},
     },
-    sync::atomic::{AtomicI32, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
 };
 
-use crate::{memory, program, report};
+use crate::{cell::ProgramCell, memory, program, report};
+
+/// How ranks of rank 0's node come to its standard output.
+struct Sharing {
+    token: u64,
+    takers: usize,
+    takes: bool,
+}
+
+static SHARING: ProgramCell<Option<Sharing>> = ProgramCell::new(None);
+
+/// Whether the program may have put another file in the place of standard output since it was shared.
+static MOVED: AtomicBool = AtomicBool::new(false);
 
 /// The memory file that stands in for standard output on ranks far from rank 0; -1: none.
 static COLLECTED: AtomicI32 = AtomicI32::new(-1);
@@ -80,6 +92,51 @@ impl Handover {
                 libc::close(descriptor);
             }
         });
+    }
+}
+
+/// Remembers how standard output is shared: `takers` ranks share rank 0's; this one is among them or not.
+pub(crate) fn note_sharing(token: u64, takers: usize, takes: bool) {
+    SHARING.with(|sharing| {
+        *sharing = Some(Sharing {
+            token,
+            takers,
+            takes,
+        })
+    });
+}
+
+/// The program calls something that may put another file in the place of standard output.
+pub(crate) fn may_move() {
+    MOVED.store(true, Relaxed);
+}
+
+/// Rank 0, before a fork: what it has to give to the other ranks if its standard output moved.
+pub(crate) fn offer() -> Option<Handover> {
+    MOVED.swap(false, Relaxed).then(|| {
+        program::private(|| {
+            SHARING.with(|sharing| {
+                let sharing = sharing.as_ref().expect("output is shared at the start");
+                Handover::new(sharing.token, sharing.takers > 0)
+            })
+        })
+    })
+}
+
+/// Rank 0: gives its standard output again to those that share it.
+pub(crate) fn give_again(offer: Handover) {
+    let takers = SHARING.with(|sharing| sharing.as_ref().map_or(0, |sharing| sharing.takers));
+    program::private(|| offer.give(takers));
+}
+
+/// Another rank: takes rank 0's standard output again if it shares it.
+pub(crate) fn take_again() {
+    let token = SHARING.with(|sharing| {
+        let sharing = sharing.as_ref().filter(|sharing| sharing.takes);
+        sharing.map(|sharing| sharing.token)
+    });
+    if let Some(token) = token {
+        program::private(|| Handover::new(token, false).take());
     }
 }
 

@@ -9,8 +9,8 @@ use std::{
 };
 
 use crate::{
-    coherence::Violation, layout, memory::coherence, mpi_job, program_graph, report, stack, stats,
-    symbolise, team,
+    coherence::Violation, interpose::signals, layout, memory::coherence, mpi_job, program_graph,
+    report, stack, stats, symbolise, team,
 };
 
 /// Bytes of the handler's stack: MPI runs on it.
@@ -20,9 +20,6 @@ const HANDLER_STACK: usize = 1 << 20;
 static PROGRAM_THREAD: AtomicI32 = AtomicI32::new(0);
 /// The address whose fault is being served, for the message about a fault inside that.
 static SERVING: AtomicUsize = AtomicUsize::new(0);
-
-/// The handler that was installed before, called for faults outside shared memory.
-static mut PREVIOUS: libc::sigaction = unsafe { std::mem::zeroed() };
 
 /// Installs the handler for the calling thread, the program's.
 pub(crate) fn install() {
@@ -51,9 +48,16 @@ pub(crate) fn install() {
         action.sa_sigaction = on_fault as *const () as usize;
         // NODEFER: a fault inside the handler is a message, not a silent death.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-        libc::sigaction(libc::SIGSEGV, &action, &raw mut PREVIOUS);
+        // A handler of the program's may fault itself, but not inside this one.
+        action.sa_mask = signals::all_but_page_faults();
+        libc::sigaction(libc::SIGSEGV, &action, std::ptr::null_mut());
         libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
     }
+}
+
+/// The number of the thread that runs the program.
+pub(crate) fn program_thread() -> i32 {
+    PROGRAM_THREAD.load(Relaxed)
 }
 
 unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {

@@ -4,7 +4,9 @@
 //! something that is not a live block is found, and changes nothing.
 //!
 //! A header of 16 bytes lies in front of each block, in the arena, where coherence shows it to every
-//! rank: any rank can free or resize a block of any arena, and *the rank that frees it keeps it*.
+//! rank: any rank can free or resize a block of any arena. Who frees a block of another rank's arena may
+//! give it out again until the next synchronisation and hands it back there: a program that allocates in
+//! regions what serial code frees, or the other way round, must not use up an arena.
 //! Everything else (free lists, ranges of free pages) is private to the process.
 //!
 //! Small blocks come from chunks by size class and go back to the list of their class. From 16 KiB on,
@@ -77,6 +79,12 @@ struct Place {
     fresh_from: usize,
 }
 
+/// Most words of a list of blocks that go back at one synchronisation.
+const RETURNED: usize = 1 << 14;
+/// In such a list: a small block is its address with its class + 1 from this bit on, a range of pages
+/// its start and its end.
+const CLASS_SHIFT: u32 = 48;
+
 /// Nothing of a place is fresh.
 const NEVER: usize = usize::MAX;
 
@@ -90,6 +98,9 @@ pub(crate) struct Heap {
     /// Data addresses of free small blocks, by class.
     small: [Vec<usize>; CLASSES],
     pages: Extents,
+    /// The same of other ranks' arenas, until they go back.
+    foreign_small: [Vec<usize>; CLASSES],
+    foreign_pages: Extents,
     /// Data start to end of the large blocks this rank gave out. An entry outlives its block where
     /// another rank freed it, until its pages are used again.
     large: BTreeMap<usize, usize>,
@@ -117,6 +128,8 @@ impl Heap {
             },
             small: [const { Vec::new() }; CLASSES],
             pages: Extents::new(borders),
+            foreign_small: [const { Vec::new() }; CLASSES],
+            foreign_pages: Extents::new(borders),
             large: BTreeMap::new(),
             live: 0,
         }
@@ -210,8 +223,46 @@ impl Heap {
 
     /// Bytes in live blocks: what this rank gave out less what it took back. The sum over all ranks is
     /// exact; one rank's number is negative where it frees what others allocate.
+    #[cfg(test)]
     pub(crate) fn bytes_live(&self) -> i64 {
         self.live
+    }
+
+    /// Free blocks of other ranks' arenas, as words for [`Heap::take_back`]; they are no longer this heap's.
+    pub(crate) fn give_back(&mut self) -> Vec<u64> {
+        let mut words = Vec::new();
+        while words.len() < RETURNED
+            && let Some((start, end)) = self.foreign_pages.take_first()
+        {
+            words.extend([start as u64, end as u64]);
+        }
+        for (class, list) in (1u64..).zip(&mut self.foreign_small) {
+            let count = list.len().min(RETURNED.saturating_sub(words.len()));
+            let given = list.drain(list.len() - count..);
+            words.extend(given.map(|address| address as u64 | class << CLASS_SHIFT));
+        }
+        words
+    }
+
+    /// Takes what is this rank's out of a list that some rank gave back.
+    pub(crate) fn take_back(&mut self, words: &[u64]) {
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            let address = (word & ((1 << CLASS_SHIFT) - 1)) as usize;
+            match (word >> CLASS_SHIFT) as usize {
+                0 => {
+                    let end = words.next().expect("the end of a range") as usize;
+                    if self.is_own(address) {
+                        self.free_pages(address, end);
+                    }
+                }
+                class => {
+                    if self.is_own(address) {
+                        self.small[class - 1].push(address);
+                    }
+                }
+            }
+        }
     }
 
     fn place(&mut self, length: usize, alignment: usize) -> Option<Place> {
@@ -240,7 +291,10 @@ impl Heap {
 
     fn place_small(&mut self, length: usize) -> Option<Place> {
         let class = class_of(length);
-        let place = match self.small[class].pop() {
+        let free = self.small[class]
+            .pop()
+            .or_else(|| self.foreign_small[class].pop());
+        let place = match free {
             Some(start) => Place {
                 start,
                 fresh_from: NEVER,
@@ -289,7 +343,11 @@ impl Heap {
 
     fn free_small(&mut self, address: usize, class: usize) {
         write_header(address, Block::Small { class }, State::Free);
-        self.small[class].push(address);
+        if self.is_own(address) {
+            self.small[class].push(address);
+        } else {
+            self.foreign_small[class].push(address);
+        }
     }
 
     fn place_large(&mut self, length: usize, alignment: usize) -> Option<Place> {
@@ -308,7 +366,9 @@ impl Heap {
 
     /// `length` bytes of pages at which `start + lead` is a multiple of `alignment`.
     fn take_pages(&mut self, length: usize, lead: usize, alignment: usize) -> Option<Place> {
-        if let Some(start) = self.pages.take(length, lead, alignment) {
+        let free = self.pages.take(length, lead, alignment);
+        let free = free.or_else(|| self.foreign_pages.take(length, lead, alignment));
+        if let Some(start) = free {
             self.forget_large(start, start + length);
             return Some(Place {
                 start,
@@ -334,7 +394,11 @@ impl Heap {
 
     fn free_pages(&mut self, start: usize, end: usize) {
         self.forget_large(start, end);
-        self.pages.insert(start, end);
+        if self.is_own(start) {
+            self.pages.insert(start, end);
+        } else {
+            self.foreign_pages.insert(start, end);
+        }
     }
 
     /// Whether the large block at `address` was made to hold `length` bytes where it is.
@@ -358,7 +422,7 @@ impl Heap {
         if self.borders.offset(end) == 0 {
             return false;
         }
-        if self.pages.take_at(end, more) {
+        if self.pages.take_at(end, more) || self.foreign_pages.take_at(end, more) {
             self.forget_large(end, end + more);
             return true;
         }
@@ -387,6 +451,11 @@ impl Heap {
         {
             self.large.remove(&block);
         }
+    }
+
+    /// Whether `address` lies in this rank's arena.
+    fn is_own(&self, address: usize) -> bool {
+        (self.borders.base..self.limit()).contains(&address)
     }
 
     fn limit(&self) -> usize {

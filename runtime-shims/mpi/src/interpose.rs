@@ -8,7 +8,9 @@
 //! stands before it in the order of loading.
 
 mod allocation;
+pub(crate) mod exit;
 mod io;
+pub(crate) mod signals;
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -20,7 +22,9 @@ use std::{
 /// before program code starts. (Until then each finds what it needs at its first call.)
 pub(crate) fn resolve() {
     allocation::find_private_callers();
+    exit::resolve();
     io::resolve();
+    signals::resolve();
 }
 
 /// A function of the C library, or of whatever library comes after this one.

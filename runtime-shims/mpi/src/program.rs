@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-use crate::{cell::ProgramCell, heap::Heap, layout::Layout, stack};
+use crate::{cell::ProgramCell, heap::Heap, interpose::signals, layout::Layout, stack};
 
 static STACK_FIRST: AtomicUsize = AtomicUsize::new(0);
 static STACK_END: AtomicUsize = AtomicUsize::new(0);
@@ -56,12 +56,19 @@ pub(crate) fn private<R>(body: impl FnOnce() -> R) -> R {
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
-            PRIVATE_SCOPES.fetch_sub(1, Relaxed);
+            if PRIVATE_SCOPES.fetch_sub(1, Relaxed) == 1 {
+                signals::deliver_pending();
+            }
         }
     }
     PRIVATE_SCOPES.fetch_add(1, Relaxed);
     let _leave = Leave;
     body()
+}
+
+/// Whether the program's thread runs the runtime's code, or a library's under it.
+pub(crate) fn is_in_runtime() -> bool {
+    PRIVATE_SCOPES.load(Relaxed) != 0
 }
 
 /// This rank's shared heap, once program code has started.

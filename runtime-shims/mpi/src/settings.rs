@@ -57,7 +57,7 @@ fn stack_size(text: &str) -> Option<usize> {
         _ => (&text[..], 10),
     };
     let size = number.trim().parse::<usize>().ok()?.checked_shl(shift)?;
-    (size >= 16 << 10 && size <= 1 << 36).then_some(size)
+    (16 << 10..=1 << 36).contains(&size).then_some(size)
 }
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();

@@ -489,6 +489,7 @@ fn share_console(token: u64, peers: &[Peer]) {
             .map(|(rank, _)| rank)
             .collect()
     };
+    console::note_sharing(token, takers.len(), near && mpi_job::rank() != 0);
     let socket = console::Handover::new(token, mpi_job::rank() == 0 && !takers.is_empty());
     mpi_job::barrier();
     if mpi_job::rank() == 0 {
@@ -518,7 +519,8 @@ fn fill_thread_privates() {
             variable.slot.cast::<usize>().write(next);
         }
         next += variable.size as usize;
-    }    stack::install_guard(next);
+    }
+    stack::install_guard(next);
 }
 
 /// Rank 0, on the shared stack: constructors, `main`, exit.

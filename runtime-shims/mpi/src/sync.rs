@@ -16,10 +16,13 @@ use crate::{
     cancel,
     cell::ProgramCell,
     coherence::{Notices, Phase, Run},
-    console, doacross, layout,
+    console, doacross, float_environment,
+    interpose::exit,
+    layout,
     layout::{PAGE, Page},
     memory::coherence,
-    mpi_job, ordered, program_graph, report, stack, stats, tasks, team, verify,
+    mpi_job, ordered, program, program_graph, report, stack, stats, stream_format, tasks, team,
+    verify,
 };
 
 /// Why a rank synchronises. All members of a team must agree.
@@ -34,16 +37,24 @@ enum Kind {
     Copyprivate = 4,
 }
 
-/// Words of a header: kind, payload, three list lengths, then as many runs as fit.
+/// Words of a header: kind, payload, list lengths, then as many words of the lists as fit.
 const HEADER: usize = 32;
-const HEADER_RUNS: usize = 5;
+const HEADER_LENGTHS: usize = 2;
+const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
+/// Lists of [`News`].
+const LISTS: usize = 5;
 
 /// Words of a fork's first message.
 const FORK: usize = 128;
-const FORK_ICV: usize = 6;
+const FORK_LENGTHS: usize = 3;
+const FORK_FLOAT: usize = FORK_LENGTHS + LISTS;
+const FORK_STREAMS: usize = FORK_FLOAT + 1;
+const FORK_ICV: usize = FORK_STREAMS + stream_format::WORDS;
 const FORK_BODY: usize = FORK_ICV + Icv::WORDS;
 const FORK_REGION: u64 = 1;
 const FORK_QUIT: u64 = 2;
+/// A region, before which ranks take rank 0's standard output again.
+const FORK_REGION_AND_OUTPUT: u64 = 3;
 
 /// Most pages that travel with a fork.
 const CARRIED: usize = 8;
@@ -62,25 +73,67 @@ fn decode(word: u64) -> Run {
     }
 }
 
-/// The three lists in one, with their lengths.
-fn flatten(notices: &Notices) -> (Vec<u64>, [u64; 3]) {
-    let lists = [&notices.dirty, &notices.flushed, &notices.fetched];
-    let words = lists
-        .iter()
-        .flat_map(|list| list.iter().copied().map(encode))
-        .collect();
-    (words, lists.map(|list| list.len() as u64))
+/// What a rank tells the others at a synchronisation.
+struct News {
+    notices: Notices,
+    /// Free blocks of other ranks' arenas.
+    returned: Vec<u64>,
+    /// Destructors for rank 0 to call when the program exits.
+    destructors: Vec<u64>,
 }
 
-fn unflatten(words: &[u64], lengths: &[u64]) -> Notices {
-    let (dirty, rest) = words.split_at(lengths[0] as usize);
-    let (flushed, rest) = rest.split_at(lengths[1] as usize);
-    let fetched = &rest[..lengths[2] as usize];
-    let runs = |words: &[u64]| words.iter().copied().map(decode).collect();
-    Notices {
-        dirty: runs(dirty),
-        flushed: runs(flushed),
-        fetched: runs(fetched),
+impl News {
+    /// This rank's since the last synchronisation.
+    fn collect() -> Self {
+        Self {
+            notices: coherence(|coherence| coherence.notices()),
+            returned: program::heap(|heap| heap.give_back()),
+            destructors: exit::take_registered(),
+        }
+    }
+
+    /// The lists in one, with their lengths.
+    fn flatten(&self) -> (Vec<u64>, [u64; LISTS]) {
+        let Notices {
+            dirty,
+            flushed,
+            fetched,
+        } = &self.notices;
+        let runs = [dirty, flushed, fetched];
+        let mut words: Vec<u64> = runs
+            .iter()
+            .flat_map(|list| list.iter().copied().map(encode))
+            .collect();
+        words.extend(&self.returned);
+        words.extend(&self.destructors);
+        let [dirty, flushed, fetched] = runs.map(|list| list.len() as u64);
+        let [returned, destructors] =
+            [&self.returned, &self.destructors].map(|list| list.len() as u64);
+        (words, [dirty, flushed, fetched, returned, destructors])
+    }
+
+    fn unflatten(words: &[u64], lengths: &[u64]) -> Self {
+        let (dirty, rest) = words.split_at(lengths[0] as usize);
+        let (flushed, rest) = rest.split_at(lengths[1] as usize);
+        let (fetched, rest) = rest.split_at(lengths[2] as usize);
+        let (returned, rest) = rest.split_at(lengths[3] as usize);
+        let runs = |words: &[u64]| words.iter().copied().map(decode).collect();
+        Self {
+            notices: Notices {
+                dirty: runs(dirty),
+                flushed: runs(flushed),
+                fetched: runs(fetched),
+            },
+            returned: returned.to_vec(),
+            destructors: rest[..lengths[4] as usize].to_vec(),
+        }
+    }
+}
+
+/// Takes this rank's blocks out of what a rank gave back.
+fn take_back(returned: &[u64]) {
+    if !returned.is_empty() {
+        program::heap(|heap| heap.take_back(returned));
     }
 }
 
@@ -90,11 +143,11 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
     let ranks = mpi_job::ranks() as usize;
-    let (runs, lengths) = flatten(&coherence(|coherence| coherence.notices()));
+    let (runs, lengths) = News::collect().flatten();
     let mut header = [0; HEADER];
     header[0] = kind as u64;
     header[1] = payload;
-    header[2..5].copy_from_slice(&lengths);
+    header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
     let inline = runs.len().min(HEADER - HEADER_RUNS);
     header[HEADER_RUNS..HEADER_RUNS + inline].copy_from_slice(&runs[..inline]);
     let mut headers = HEADERS.with(std::mem::take);
@@ -104,9 +157,9 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
 
     let totals: Vec<usize> = headers
         .chunks(HEADER)
-        .map(|header| header[2..5].iter().sum::<u64>() as usize)
+        .map(|header| header[HEADER_LENGTHS..HEADER_RUNS].iter().sum::<u64>() as usize)
         .collect();
-    let notices: Vec<Notices> = if totals.iter().any(|&total| total > HEADER - HEADER_RUNS) {
+    let news: Vec<News> = if totals.iter().any(|&total| total > HEADER - HEADER_RUNS) {
         let all = mpi_job::all_gather_parts(&runs, &totals);
         stats::count(|counts| counts.sent(ranks - 1, 8 * runs.len()));
         let mut rest = &all[..];
@@ -116,16 +169,26 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
             .map(|(header, &total)| {
                 let (mine, others) = rest.split_at(total);
                 rest = others;
-                unflatten(mine, &header[2..5])
+                News::unflatten(mine, &header[HEADER_LENGTHS..HEADER_RUNS])
             })
             .collect()
     } else {
         headers
             .chunks(HEADER)
-            .map(|header| unflatten(&header[HEADER_RUNS..], &header[2..5]))
+            .map(|header| {
+                News::unflatten(&header[HEADER_RUNS..], &header[HEADER_LENGTHS..HEADER_RUNS])
+            })
             .collect()
     };
     check_agreement(&headers, kind);
+    let mut notices = Vec::with_capacity(ranks);
+    for news in news {
+        take_back(&news.returned);
+        if mpi_job::rank() == 0 {
+            exit::register_for_others(&news.destructors);
+        }
+        notices.push(news.notices);
+    }
     if coherence(|coherence| coherence.apply(&notices, Phase::Parallel)) {
         mpi_job::barrier();
     }
@@ -315,9 +378,9 @@ extern "C" fn fork_on_region_stack() {
     ordered::restart();
     doacross::restart();
     cancel::restart();
-    let notices = coherence(|coherence| coherence.notices());
+    let news = News::collect();
     let carried = pages_to_carry(&fork.args);
-    let (runs, lengths) = flatten(&notices);
+    let (runs, lengths) = news.flatten();
     let body: Vec<u64> = fork
         .args
         .iter()
@@ -326,10 +389,17 @@ extern "C" fn fork_on_region_stack() {
         .chain(carried.iter().map(|&page| u64::from(page)))
         .collect();
     let mut message = [0; FORK];
-    message[0] = FORK_REGION | (fork.threads as u64) << 32;
+    let output = console::offer();
+    let kind = match output {
+        Some(_) => FORK_REGION_AND_OUTPUT,
+        None => FORK_REGION,
+    };
+    message[0] = kind | (fork.threads as u64) << 32;
     message[1] = fork.region as u64;
     message[2] = fork.args.len() as u64 | (carried.len() as u64) << 32;
-    message[3..FORK_ICV].copy_from_slice(&lengths);
+    message[FORK_LENGTHS..FORK_FLOAT].copy_from_slice(&lengths);
+    message[FORK_FLOAT] = float_environment::current();
+    message[FORK_STREAMS..FORK_ICV].copy_from_slice(&stream_format::current());
     message[FORK_ICV..FORK_BODY].copy_from_slice(&fork.icv.to_words());
     let inline = body.len() <= FORK - FORK_BODY;
     if inline {
@@ -343,7 +413,10 @@ extern "C" fn fork_on_region_stack() {
         mpi_job::broadcast(&mut body);
         stats::count(|counts| counts.sent(others, 8 * body.len()));
     }
-    apply_fork(&notices, &carried);
+    if let Some(output) = output {
+        console::give_again(output);
+    }
+    apply_fork(&news.notices, &carried);
     run_region(fork);
     make_frames_writable(FRAME.with(|frame| *frame));
 }
@@ -424,7 +497,9 @@ pub(crate) fn serve_forks() {
         stats::count(|counts| counts.forks += 1);
         doacross::restart();
         let (args, carried) = half(message[2]);
-        let lengths = &message[3..FORK_ICV];
+        let lengths = &message[FORK_LENGTHS..FORK_FLOAT];
+        float_environment::adopt(message[FORK_FLOAT]);
+        stream_format::adopt(&message[FORK_STREAMS..FORK_ICV]);
         let icv = Icv::from_words(
             message[FORK_ICV..FORK_BODY]
                 .try_into()
@@ -438,13 +513,17 @@ pub(crate) fn serve_forks() {
         } else {
             mpi_job::broadcast(&mut body);
         }
-        let notices = unflatten(&body[args..args + runs], lengths);
+        let news = News::unflatten(&body[args..args + runs], lengths);
+        take_back(&news.returned);
         let carried: Vec<Page> = body[args + runs..]
             .iter()
             .map(|&page| page as Page)
             .collect();
         body.truncate(args);
-        apply_fork(&notices, &carried);
+        if kind as u64 == FORK_REGION_AND_OUTPUT {
+            console::take_again();
+        }
+        apply_fork(&news.notices, &carried);
         let region = message[1] as *mut RegionDescriptor;
         run_region(Fork {
             region,

@@ -606,3 +606,9 @@ pub(crate) fn okl_mpi_omp_in_final() -> i32 {
     let level = team::level();
     TASKS.with(|tasks| tasks.creator(level).is_final.into())
 }
+
+/// `omp_in_explicit_task`.
+pub(crate) fn okl_mpi_omp_in_explicit_task() -> i32 {
+    let level = team::level();
+    TASKS.with(|tasks| (tasks.creator(level).task != 0).into())
+}

@@ -183,6 +183,9 @@ impl<'a> Setting<'a> {
                 return Ok(Outcome::Skipped(format!("with {}={}", skip.0, skip.1)));
             }
         }
+        if self.rank_counts(program).is_empty() {
+            return Ok(Outcome::Skipped("needs other rank counts".to_owned()));
+        }
         let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         if self.keep {
             folder.disable_cleanup(true);
@@ -210,10 +213,13 @@ impl<'a> Setting<'a> {
         Ok(Outcome::Failed(failures.join("\n")))
     }
 
-    fn rank_counts<'p>(&'p self, program: &'p Program) -> &'p [u32] {
-        match self.launch.ranks.as_slice() {
-            [] => &program.directives.ranks,
-            given => given,
+    /// The rank counts to run: the test's own ones, as far as `--ranks` allows them.
+    fn rank_counts(&self, program: &Program) -> Vec<u32> {
+        match (&program.directives.ranks, self.launch.ranks.as_slice()) {
+            (None, []) => vec![1, 2, 3, 4],
+            (None, given) => given.to_owned(),
+            (Some(own), []) => own.clone(),
+            (Some(own), given) => own.iter().copied().filter(|n| given.contains(n)).collect(),
         }
     }
 
@@ -228,7 +234,7 @@ impl<'a> Setting<'a> {
         let mut references: HashMap<u32, Option<String>> = HashMap::new();
         let mut failed = Vec::new();
         let mut first = String::new();
-        for &ranks in self.rank_counts(program) {
+        for ranks in self.rank_counts(program) {
             let threads = match program.directives.threads {
                 Threads::Ranks => ranks.max(1),
                 Threads::Fixed(threads) => threads,
@@ -290,7 +296,7 @@ impl<'a> Setting<'a> {
         }
         let openmp = self.build(program, opt, Build::OpenMp, folder)?;
         let mut first: Option<String> = None;
-        for &ranks in self.rank_counts(program) {
+        for ranks in self.rank_counts(program) {
             let threads = match program.directives.threads {
                 Threads::Ranks | Threads::Any => ranks.max(1),
                 Threads::Fixed(threads) => threads,
@@ -485,7 +491,7 @@ fn check_end(finished: &Finished, exit: Exit) -> Result<(), String> {
     Err(format!(
         "{} instead of {wanted}\n{}",
         finished.end,
-        tail(&finished.stderr, 12)
+        complaint(&finished.stderr)
     ))
 }
 
@@ -497,11 +503,11 @@ fn check_run(
     check_end(finished, asked.exit)?;
     let diff = expected.and_then(|text| difference(text, &finished.stdout, asked.compare));
     if let Some(diff) = diff {
-        return Err(format!("{diff}\n{}", tail(&finished.stderr, 6)));
+        return Err(format!("{diff}\n{}", complaint(&finished.stderr)));
     }
     let lacks = |text: &&String| !finished.stderr.contains(text.as_str());
     if let Some(text) = asked.stderr.iter().find(lacks) {
-        let said = tail(&finished.stderr, 12);
+        let said = complaint(&finished.stderr);
         return Err(format!("stderr lacks '{text}'\n{said}"));
     }
     let unexpected = finished
@@ -511,6 +517,20 @@ fn check_run(
     match unexpected {
         Some(line) => Err(format!("unexpected: {line}")),
         None => Ok(()),
+    }
+}
+
+/// What a program said on standard error: the runtime's own messages if there are any, else its end.
+fn complaint(stderr: &str) -> String {
+    let own: Vec<_> = stderr
+        .lines()
+        .filter(|line| line.starts_with(RUNTIME_SAYS))
+        .take(6)
+        .collect();
+    if own.is_empty() {
+        tail(stderr, 12)
+    } else {
+        own.join("\n")
     }
 }
 

@@ -24,7 +24,8 @@ use std::time::Duration;
 /// Everything the comment of a test says.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Directives {
-    pub(crate) ranks: Vec<u32>,
+    /// `None`: any number will do.
+    pub(crate) ranks: Option<Vec<u32>>,
     pub(crate) opt: Vec<String>,
     pub(crate) flags: Vec<String>,
     pub(crate) threads: Threads,
@@ -87,7 +88,7 @@ pub(crate) enum Comparison {
 impl Default for Directives {
     fn default() -> Self {
         Self {
-            ranks: vec![1, 2, 3, 4],
+            ranks: None,
             opt: vec!["-O0".to_owned(), "-O2".to_owned()],
             flags: Vec::new(),
             threads: Threads::Ranks,
@@ -123,9 +124,8 @@ pub(crate) fn parse(source: &str) -> Result<Directives, String> {
         let words = || value.split_whitespace().map(str::to_owned);
         match key {
             "ranks" => {
-                found.ranks = words()
-                    .map(|word| word.parse().map_err(|_| wrong()))
-                    .collect::<Result<_, _>>()?;
+                let ranks = words().map(|word| word.parse().map_err(|_| wrong()));
+                found.ranks = Some(ranks.collect::<Result<_, _>>()?);
             }
             "opt" => found.opt = words().collect(),
             "flags" => found.flags.extend(words()),
@@ -173,7 +173,7 @@ pub(crate) fn parse(source: &str) -> Result<Directives, String> {
             _ => return Err(format!("unknown directive '{key}'")),
         }
     }
-    if found.ranks.is_empty() || found.opt.is_empty() {
+    if found.ranks.as_ref().is_some_and(Vec::is_empty) || found.opt.is_empty() {
         return Err("no rank count or no optimisation level".to_owned());
     }
     Ok(found)
@@ -195,7 +195,7 @@ mod tests {
              // stdin: a\\nb\nint x;\n// opt: -O3\n",
         )
         .unwrap();
-        assert_eq!(found.ranks, [2, 4]);
+        assert_eq!(found.ranks, Some(vec![2, 4]));
         assert_eq!(found.compare, Comparison::Tolerance(1e-3));
         assert_eq!(found.stdin, "a\nb");
         assert_eq!(found.opt, ["-O0", "-O2"]);

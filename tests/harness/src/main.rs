@@ -94,7 +94,7 @@ pub(crate) struct Launch {
     /// Sets a variable for the runs of okl programs; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     environment: Vec<(String, String)>,
-    /// Rank counts to use instead of those the tests ask for.
+    /// Only these rank counts; tests that name none run on all of them.
     #[arg(long, value_delimiter = ',')]
     ranks: Vec<u32>,
     /// Optimisation levels to use instead of those the tests ask for, such as -O3.

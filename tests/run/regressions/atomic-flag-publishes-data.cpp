@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-static int data[8][3000];
+static int data[8][1500];
 static std::atomic<int> ready[8];
 static std::atomic<int> left{0};
 static long sums[8];
@@ -22,7 +22,7 @@ struct Counted {
 
 int main() {
   long wrong = 0;
-  for (int round = 1; round <= 20; round++) {
+  for (int round = 1; round <= 10; round++) {
 #pragma omp parallel reduction(+ : wrong)
     {
       // Everybody has a copy of all pages.
@@ -34,7 +34,7 @@ int main() {
         for (int &value : data[i]) value = round;
         ready[i].store(round, std::memory_order_release);
       }
-      for (int attempt = 0; attempt < 50; attempt++)
+      for (int attempt = 0; attempt < 4; attempt++)
         for (int i = 0; i < 8; i++)
           if (ready[i].load(std::memory_order_acquire) == round)
             for (int value : data[i]) wrong += value != round;
@@ -43,7 +43,7 @@ int main() {
   std::printf("%ld wrong\n", wrong);
 
   // The last owner of an object sees what the others did to it.
-  for (int round = 0; round < 20; round++) {
+  for (int round = 0; round < 5; round++) {
     for (int i = 0; i < 8; i++) {
       auto shared = std::make_shared<Counted>();
       shared->values.assign(64, 0);
@@ -59,7 +59,7 @@ int main() {
 
   // The last one to arrive adds up what the others wrote.
   long added = 0;
-  for (int round = 0; round < 20; round++) {
+  for (int round = 0; round < 5; round++) {
     left = 64;
 #pragma omp parallel for schedule(static, 1)
     for (int i = 0; i < 64; i++) {

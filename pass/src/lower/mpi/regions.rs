@@ -7,7 +7,7 @@ use okl_abi::{f, region_flags};
 
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{ParallelLoop, Space};
-use crate::llvm::{Builder, Function, Global, Linkage, Module, Type};
+use crate::llvm::{Builder, Function, Global, Linkage, Module, Type, Value};
 use crate::lower::runtime_call::declare;
 
 const SLOT: u64 = 8;
@@ -131,6 +131,9 @@ fn fork<'m>(module: &'m Module, one: &ParallelLoop<'m>, descriptor: Global<'m>) 
         let entry = Builder::at_entry(module, at.function());
         entry.alloca(module.array(module.int(64), count), SLOT as u32)
     };
+    if let Some(condition) = one.condition {
+        alone_unless(module, one, condition);
+    }
     let builder = Builder::before(module, at);
     for (index, arg) in one.args.iter().enumerate() {
         let slot = builder.offset(slots, (index as u64 * SLOT) as i64);
@@ -151,4 +154,17 @@ fn fork<'m>(module: &'m Module, one: &ParallelLoop<'m>, descriptor: Global<'m>) 
         &[*descriptor, slots, module.const_i64(count as i64)],
     );
     at.erase();
+}
+
+/// Asks for a team of one where the condition is zero.
+fn alone_unless<'m>(module: &'m Module, one: &ParallelLoop<'m>, condition: Value<'m>) {
+    let at = one.site.instruction();
+    let zero = condition.ty().zero();
+    let is_zero = Builder::before(module, at).compare(condition, zero, false);
+    let builder = Builder::before(module, at.insert_if(is_zero));
+    let ident = one.site.arguments()[0];
+    let thread = declare(module, &f::okl_mpi_kmpc_global_thread_num);
+    let thread = builder.call(thread, &[ident]);
+    let push = declare(module, &f::okl_mpi_kmpc_push_num_threads);
+    builder.call(push, &[ident, thread, module.const_i32(1)]);
 }

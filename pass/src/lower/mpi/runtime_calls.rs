@@ -29,7 +29,7 @@ const COMPARE_EXCHANGE: &str = "__atomic_compare_exchange";
 
 /// Functions of LLVM's `omp.h` that have no replacement. Other names that begin with `omp_` are the
 /// user's own.
-const UNSUPPORTED_API: &str = "omp_control_tool omp_in_explicit_task omp_get_device_allocator
+const UNSUPPORTED_API: &str = "omp_control_tool omp_get_device_allocator
     omp_get_device_and_host_allocator omp_get_device_and_host_memspace omp_get_device_from_uid
     omp_get_device_memspace omp_get_devices_all_allocator omp_get_devices_all_memspace
     omp_get_devices_allocator omp_get_devices_and_host_allocator omp_get_devices_and_host_memspace
@@ -71,7 +71,10 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
                 .extend(calls(&name, function, refused));
         } else if let Some(replacement) = same_signature(&name) {
             plan.renamed.push((function, replacement));
-        } else if name.starts_with("__kmpc_") || is_unsupported_api(&name) {
+        } else if name.starts_with("__kmpc_")
+            || is_unsupported_api(&name)
+            || is_unsupported_atomic(&name)
+        {
             refused.push(Declined {
                 site: first_use(module, function),
                 reason: format!("{name} is not supported on MPI ranks"),
@@ -111,6 +114,14 @@ fn is_unsupported_api(name: &str) -> bool {
         || name
             .strip_suffix('_')
             .is_some_and(|c_name| replacement_of(c_name).is_some())
+}
+
+/// The library forms of atomic accesses for one size, which clang only leaves in a program that
+/// names them itself.
+fn is_unsupported_atomic(name: &str) -> bool {
+    name.strip_prefix("__atomic_")
+        .and_then(|rest| rest.rsplit_once('_'))
+        .is_some_and(|(_, size)| ["1", "2", "4", "8", "16"].contains(&size))
 }
 
 /// The direct calls of a function; any other use is refused.

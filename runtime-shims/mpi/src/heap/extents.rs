@@ -99,6 +99,13 @@ impl Extents {
         })
     }
 
+    /// Removes and returns some range.
+    pub(super) fn take_first(&mut self) -> Option<(usize, usize)> {
+        let (&start, &end) = self.by_address.first_key_value()?;
+        self.remove(start);
+        Some((start, end))
+    }
+
     /// Adds a range that may be empty.
     pub(super) fn insert_if_any(&mut self, start: usize, end: usize) {
         if start < end {

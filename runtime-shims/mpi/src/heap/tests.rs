@@ -143,6 +143,9 @@ fn random_operations(seed: u64, operations: usize) {
             }
             (_, None) => {}
         }
+        if step % 300 == 0 {
+            synchronise(&mut heaps);
+        }
         if step % 512 == 0 {
             check_free_pages(&heaps, &model);
         }
@@ -154,12 +157,27 @@ fn random_operations(seed: u64, operations: usize) {
     assert_eq!(heaps.iter().map(Heap::bytes_live).sum::<i64>(), 0);
 }
 
+/// Every rank's free blocks go back to the arenas they lie in.
+fn synchronise(heaps: &mut [Heap]) {
+    let returned: Vec<_> = heaps.iter_mut().map(Heap::give_back).collect();
+    for (rank, heap) in heaps.iter_mut().enumerate() {
+        for (giver, words) in returned.iter().enumerate() {
+            if giver != rank {
+                heap.take_back(words);
+            }
+        }
+    }
+}
+
 /// Free pages of all ranks are disjoint from each other and from live blocks, and are joined.
 fn check_free_pages(heaps: &[Heap], model: &BTreeMap<usize, Content>) {
     let mut all = BTreeMap::new();
-    for heap in heaps {
+    for (heap, pages) in heaps
+        .iter()
+        .flat_map(|heap| [(heap, &heap.pages), (heap, &heap.foreign_pages)])
+    {
         let mut last_end = 0;
-        for (start, end) in heap.pages.ranges() {
+        for (start, end) in pages.ranges() {
             assert!(last_end < start || (last_end == start && heap.borders.offset(start) == 0));
             assert!(heap.borders.offset(start) < heap.borders.offset(end - 1));
             last_end = end;
@@ -280,10 +298,31 @@ fn pages_are_not_joined_across_arenas() {
     let next = second.allocate((1 << 19) - PAGE, HEADER).expect("room");
     second.free(next).expect("a block");
     second.free(whole).expect("a block");
-    assert_eq!(second.pages.ranges().count(), 2);
+    assert_eq!(second.pages.ranges().count(), 1);
+    assert_eq!(second.foreign_pages.ranges().count(), 1);
     let again = second.allocate((1 << 20) - PAGE, HEADER).expect("room");
     assert_eq!(again, whole);
     assert_eq!(second.resize(again, 1 << 20), Ok(None));
+}
+
+#[test]
+fn what_others_free_comes_back() {
+    let mut heaps = ranks(2, 4 << 20);
+    for round in 0..100 {
+        let blocks: Vec<usize> = [40, 700, 5000, 100_000, 1_000_000]
+            .map(|length| heaps[0].allocate(length, HEADER).expect("room"))
+            .into();
+        for &block in &blocks {
+            heaps[1].free(block).expect("a block");
+        }
+        // Until they go back, who freed them can use them.
+        let borrowed = heaps[1].allocate(700, HEADER).expect("room");
+        assert!(round > 0 || blocks.contains(&borrowed));
+        heaps[1].free(borrowed).expect("a block");
+        synchronise(&mut heaps);
+    }
+    assert_eq!(heaps[1].foreign_pages.ranges().count(), 0);
+    assert!(heaps[0].end <= heaps[0].borders.base + (2 << 20));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::{
 };
 
 use super::{Next, allocation::copy_for_program, text_length};
-use crate::{layout, memory, program};
+use crate::{console, layout, memory, program};
 
 macro_rules! interpose {
     ($($(#[$scope:ident])? fn $name:ident($($arg:ident: $type:ty),*) -> $ret:ty { $($before:tt)* })*) => {
@@ -309,8 +309,10 @@ interpose! {
     #[private] fn fopen(path: usize, mode: usize) -> usize { text(path); }
     #[private] fn fopen64(path: usize, mode: usize) -> usize { text(path); }
     #[private] fn fdopen(file: i32, mode: usize) -> usize {}
-    #[private] fn freopen(path: usize, mode: usize, stream: usize) -> usize { text(path); }
-    #[private] fn freopen64(path: usize, mode: usize, stream: usize) -> usize { text(path); }
+    #[private] fn freopen(path: usize, mode: usize, stream: usize) -> usize { text(path); console::may_move(); }
+    #[private] fn freopen64(path: usize, mode: usize, stream: usize) -> usize { text(path); console::may_move(); }
+    fn dup2(from: i32, to: i32) -> i32 { if to == 1 { console::may_move(); } }
+    fn dup3(from: i32, to: i32, flags: i32) -> i32 { if to == 1 { console::may_move(); } }
     #[private] fn tmpfile() -> usize {}
     #[private] fn tmpfile64() -> usize {}
     #[private] fn popen(command: usize, mode: usize) -> usize { text(command); environment(); }
@@ -416,11 +418,8 @@ interpose! {
         fill_value::<i32>(status);
         fill_value::<libc::rusage>(usage);
     }
-    fn sigprocmask(how: i32, set: usize, old: usize) -> i32 { take_value::<Set>(set); fill_value::<Set>(old); }
-    fn pthread_sigmask(how: i32, set: usize, old: usize) -> i32 { take_value::<Set>(set); fill_value::<Set>(old); }
     fn sigpending(set: usize) -> i32 { fill_value::<Set>(set); }
     fn sigsuspend(set: usize) -> i32 { take_value::<Set>(set); }
-    fn sigaltstack(new: usize, old: usize) -> i32 { take_value::<libc::stack_t>(new); fill_value::<libc::stack_t>(old); }
 
     // Time and the machine.
     fn nanosleep(time: usize, rest: usize) -> i32 { take_value::<Time>(time); fill_value::<Time>(rest); }

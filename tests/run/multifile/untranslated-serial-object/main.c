@@ -1,5 +1,7 @@
 // An object without OpenMP that was compiled without the plugin: pure functions and callbacks.
 // threads: any
+// ranks: 2 3 4
+// expect-stderr: which was not compiled with okl and may keep state of its own
 // untranslated: plain.c
 #include <stdio.h>
 
