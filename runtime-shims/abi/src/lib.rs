@@ -121,3 +121,49 @@ macro_rules! rust_type {
         *mut core::ffi::c_void
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hash of every version that was released. A change of the list changes the hash: then raise
+    /// [`ABI_VERSION`], rename the register function, and record the new hash here.
+    #[test]
+    fn the_list_is_the_one_of_its_version() {
+        assert_eq!((ABI_VERSION, ABI_HASH), (1, 0x70c3_e6ee_1199_7304));
+    }
+
+    #[test]
+    fn replacements_are_found_by_the_name_in_openmp() {
+        assert_eq!(
+            replacement_of("__kmpc_barrier").map(|f| f.name),
+            Some("okl_mpi_kmpc_barrier")
+        );
+        assert_eq!(
+            replacement_of("omp_get_wtime").map(|f| f.name),
+            Some("okl_mpi_omp_get_wtime")
+        );
+        for other in [
+            "__kmpc_fork_call",
+            "__kmpc_reduce",
+            "omp_target_alloc",
+            "barrier",
+        ] {
+            assert!(replacement_of(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_atomic_operations_are_at_their_numbers() {
+        for (index, function) in ALL.iter().enumerate() {
+            assert!(
+                ALL[..index].iter().all(|other| other.name != function.name),
+                "{}",
+                function.name
+            );
+        }
+        for (number, operation) in AtomicOp::ALL.iter().enumerate() {
+            assert_eq!(*operation as usize, number);
+        }
+    }
+}
