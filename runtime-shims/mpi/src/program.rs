@@ -33,6 +33,17 @@ pub(crate) fn start(layout: &Layout, rank: u32) {
     RUNNING.store(true, Relaxed);
 }
 
+/// The program has ended: what destructors of libraries still allocate is private, and pages of other
+/// ranks can no longer be fetched.
+pub(crate) fn stop() {
+    RUNNING.store(false, Relaxed);
+}
+
+/// Whether program code has started and not ended.
+pub(crate) fn is_running() -> bool {
+    RUNNING.load(Relaxed)
+}
+
 /// Whether the caller is program code.
 pub(crate) fn allocates_shared() -> bool {
     RUNNING.load(Relaxed) && on_program_stack() && PRIVATE_SCOPES.load(Relaxed) == 0

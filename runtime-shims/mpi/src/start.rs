@@ -50,6 +50,9 @@ struct Entry {
 
 static ENTRY: ProgramCell<Option<Entry>> = ProgramCell::new(None);
 
+/// Rank 0: the environment that the process was started with; the program has a shared copy.
+static PRIVATE_ENVIRONMENT: ProgramCell<usize> = ProgramCell::new(0);
+
 /// `okl_mpi_main`: the whole life of a process.
 pub(crate) fn okl_mpi_main(
     user_main: *mut c_void,
@@ -529,7 +532,10 @@ extern "C" fn run_program() {
     // SAFETY: what `main` got; regions read arguments, so they move to shared memory.
     let (argv, envp) = unsafe { (copy_strings(entry.argv), copy_strings(entry.envp)) };
     // SAFETY: `environ` now names the copies, as `setenv` expects of it.
-    unsafe { environ = envp };
+    unsafe {
+        PRIVATE_ENVIRONMENT.with(|private| *private = environ as usize);
+        environ = envp;
+    }
     type Main = extern "C" fn(i32, *mut *mut c_char, *mut *mut c_char) -> i32;
     for constructor in in_order(program_graph::Module::constructors) {
         // SAFETY: the constructors of the program, called as the C library calls them.
@@ -619,6 +625,13 @@ extern "C" fn at_exit(status: i32, _: *mut c_void) {
 fn finish() {
     stats::print();
     mpi_job::barrier();
+    program::stop();
+    let environment = PRIVATE_ENVIRONMENT.with(|private| *private);
+    if environment != 0 {
+        // MPI reads the environment as it ends, when pages of other ranks can no longer be fetched.
+        // SAFETY: what `environ` was at the start; nothing of the program runs any more.
+        unsafe { environ = environment as *mut *mut c_char };
+    }
     memory::coherence(|coherence| coherence.machine.stop());
     mpi_job::finalize();
 }
