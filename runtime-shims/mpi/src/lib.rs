@@ -16,7 +16,7 @@
 //! | `api`, `allocators` | the user's `omp_*` functions |
 //! | `program_graph`, `foreign_regions` | the modules of the program; regions that must not be distributed |
 //! | `settings`, `stats`, `verify`, `console`, `report`, `symbolise` | what the user sets and sees |
-//! | `float_environment`, `stream_format` | what the threads of a process have in common and ranks do not |
+//! | `float_environment`, `stream_format`, `locale` | what the threads of a process have in common and ranks do not |
 
 mod allocators;
 mod api;
@@ -34,6 +34,7 @@ mod foreign_regions;
 mod heap;
 mod interpose;
 mod layout;
+mod locale;
 mod locks;
 mod loops;
 mod memory;

@@ -20,6 +20,7 @@ use crate::{
     interpose::exit,
     layout,
     layout::{PAGE, Page},
+    locale,
     memory::coherence,
     mpi_job, ordered, program, program_graph, report, stack, stats, stream_format, tasks, team,
     verify,
@@ -48,7 +49,9 @@ const LISTS: usize = 5;
 const FORK: usize = 128;
 const FORK_LENGTHS: usize = 3;
 const FORK_FLOAT: usize = FORK_LENGTHS + LISTS;
-const FORK_STREAMS: usize = FORK_FLOAT + 1;
+/// Whether the name of a new locale follows.
+const FORK_LOCALE: usize = FORK_FLOAT + 1;
+const FORK_STREAMS: usize = FORK_LOCALE + 1;
 const FORK_ICV: usize = FORK_STREAMS + stream_format::WORDS;
 const FORK_BODY: usize = FORK_ICV + Icv::WORDS;
 const FORK_REGION: u64 = 1;
@@ -399,6 +402,8 @@ extern "C" fn fork_on_region_stack() {
     message[2] = fork.args.len() as u64 | (carried.len() as u64) << 32;
     message[FORK_LENGTHS..FORK_FLOAT].copy_from_slice(&lengths);
     message[FORK_FLOAT] = float_environment::current();
+    let mut new_locale = locale::changed();
+    message[FORK_LOCALE] = new_locale.is_some().into();
     message[FORK_STREAMS..FORK_ICV].copy_from_slice(&stream_format::current());
     message[FORK_ICV..FORK_BODY].copy_from_slice(&fork.icv.to_words());
     let inline = body.len() <= FORK - FORK_BODY;
@@ -415,6 +420,9 @@ extern "C" fn fork_on_region_stack() {
     }
     if let Some(output) = output {
         console::give_again(output);
+    }
+    if let Some(name) = &mut new_locale {
+        mpi_job::broadcast_bytes(name);
     }
     apply_fork(&news.notices, &carried);
     run_region(fork);
@@ -522,6 +530,11 @@ pub(crate) fn serve_forks() {
         body.truncate(args);
         if kind as u64 == FORK_REGION_AND_OUTPUT {
             console::take_again();
+        }
+        if message[FORK_LOCALE] != 0 {
+            let mut name = [0; locale::BYTES];
+            mpi_job::broadcast_bytes(&mut name);
+            locale::adopt(&name);
         }
         apply_fork(&news.notices, &carried);
         let region = message[1] as *mut RegionDescriptor;
