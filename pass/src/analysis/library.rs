@@ -83,7 +83,7 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
     // Time and identity.
     (Effect::None, KERNEL, "time clock clock_gettime clock_getres gettimeofday times ftime mktime timegm difftime
         gmtime_r localtime_r asctime_r ctime_r nanosleep usleep sleep sched_yield sched_getcpu
-        sched_getaffinity getuid gethostname uname getrusage sysinfo sysconf getpagesize get_nprocs getloadavg
+        sched_getaffinity getpid getppid gettid getuid gethostname uname getrusage sysinfo sysconf getpagesize get_nprocs getloadavg
         getrandom getentropy posix_madvise madvise timespec_get pthread_equal"),
     // libm and the compiler's own runtime.
     (Effect::None, USER, "sincos nan drem significand gamma scalb exp10 pow10 __fpclassify __fpclassifyf __isnan
@@ -120,7 +120,7 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
         opendir fdopendir closedir rewinddir scandir chdir fchdir getcwd"),
     // The runtime interposes these exactly.
     (Effect::Descriptor, USER, "read write pread pwrite pread64 pwrite64 readv writev preadv pwritev send recv"),
-    // One process: its threads, signals, number and working directory.
+    // One process: its threads, signals and working directory.
     (Effect::Process, KERNEL, "pthread_mutex_lock pthread_mutex_trylock pthread_mutex_timedlock pthread_mutex_unlock
         pthread_mutex_clocklock pthread_cond_clockwait pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock
         pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock pthread_self thrd_current sem_clockwait eventfd
@@ -133,7 +133,7 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
         pthread_detach pthread_exit pthread_cancel pthread_setaffinity_np pthread_atfork
         sem_init sem_open sem_wait sem_trywait sem_timedwait sem_post mtx_lock mtx_trylock mtx_timedlock
         mtx_unlock cnd_wait cnd_timedwait cnd_signal cnd_broadcast call_once tss_create tss_get tss_set
-        getpid getppid gettid stat fstat lstat access unlink remove rename mkdir rmdir chmod utime utimes
+        stat fstat lstat access unlink remove rename mkdir rmdir chmod utime utimes
         utimensat readlink realpath symlink link statvfs fstatvfs signal sigaction sigprocmask pthread_sigmask sigsuspend sigwait sigaltstack raise kill alarm setitimer
         timer_create timer_settime pause wait waitpid system execv execve execvp execl execlp posix_spawn
         posix_spawnp dlopen dlsym dlclose sched_setaffinity setrlimit getrlimit syscall sigemptyset sigaddset"),
