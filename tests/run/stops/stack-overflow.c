@@ -2,7 +2,7 @@
 // ranks: 2
 // flags: -g
 // env: OMP_STACKSIZE=1M
-// reference: nothing.out
+// reference: none
 // expect-exit: 70
 // expect-stderr: the stack of a region is exhausted; raise OMP_STACKSIZE
 #include <omp.h>

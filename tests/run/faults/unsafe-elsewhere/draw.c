@@ -1,3 +1,0 @@
-#include <stdlib.h>
-
-int draw(void) { return rand(); }
