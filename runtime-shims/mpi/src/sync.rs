@@ -556,7 +556,7 @@ pub(crate) fn quit() {
 
 /// Rank 0, before it returns to the shared stack: the frames there are written at once, and system
 /// calls of serial code, which cannot fault, write near them.
-fn make_frames_writable(frame: usize) {
+pub(crate) fn make_frames_writable(frame: usize) {
     const BELOW: usize = 256 << 10;
     const ABOVE: usize = 8 << 10;
     let stack = layout::layout().stack();
