@@ -12,7 +12,7 @@ macro_rules! for_each_mpi_fn {
         $m! {
             // Start-up.
             /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
-            fn okl_mpi_register_v1(table: ptr);
+            fn okl_mpi_register_v2(table: ptr);
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32;
 
@@ -23,6 +23,10 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_fork_teams(region: ptr, args: ptr, count: i64);
             /// Stops the job if the caller's team has more than one thread: an `UnsafeSite` was reached.
             fn okl_mpi_unsafe_here(site: ptr);
+            /// Declares what this thread reads and writes from here to its next declaration or
+            /// synchronisation: a `SectionTable`, and for each of its entries the address of the first
+            /// element, then stride and count of each dimension, outer ones first. All values are `i64`.
+            fn okl_mpi_sections(table: ptr, values: ptr);
             /// Makes the object behind a pointer present and writable before an unknown function sees it.
             fn okl_mpi_touch(object: ptr);
             /// `__kmpc_global_thread_num`.

@@ -22,7 +22,7 @@ macro_rules! abi_structs {
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v1` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v2` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -154,6 +154,49 @@ abi_structs! {
         flags: i64,
         /// The decision the runtime caches: 0 not yet made, 1 distribute, 2 team of one.
         decision: i64,
+        /// [`DirectAccess`] array: what a region with [`region_flags::DECLARES_ALL`] accesses without
+        /// declaring it.
+        direct: ptr,
+        /// Length of `direct`.
+        direct_count: i64,
+    }
+
+    /// An access at an address that is known when the region is forked.
+    struct DirectAccess {
+        /// The captured value that holds the address of the object, or -1.
+        argument: i64,
+        /// The object, a global variable, where `argument` is -1.
+        object: ptr,
+        /// Bytes from the start of the object.
+        offset: i64,
+        /// Bytes accessed.
+        size: i64,
+    }
+
+    /// What a loop nest accesses; constant.
+    struct SectionTable {
+        /// `file:line` of the nest, or `in function f`; NUL-terminated.
+        location: ptr,
+        /// [`SectionEntry`] array.
+        entries: ptr,
+        /// Length of `entries`.
+        entry_count: i64,
+    }
+
+    /// A section of one object: `element` bytes at `address + sum(index[d] * stride[d])` for every
+    /// `0 <= index[d] < count[d]`. A count of zero or less means that nothing is accessed. Strides are
+    /// bytes and may be negative.
+    struct SectionEntry {
+        /// [`section_access`].
+        access: i64,
+        /// Bytes of an element.
+        element: i64,
+        /// Number of (stride, count) pairs behind its address in the values.
+        dimensions: i64,
+        /// The object's name where it is known, NUL-terminated.
+        object: ptr,
+        /// `file:line` of an access, NUL-terminated.
+        location: ptr,
     }
 }
 
@@ -169,6 +212,23 @@ pub mod function_flags {
 pub mod region_flags {
     /// The pass declined to distribute the region: it runs as a team of one.
     pub const TEAM_OF_ONE: i64 = 1;
+    /// Everything the region accesses in shared memory is declared by `okl_mpi_sections` before it is
+    /// accessed, or is listed in [`RegionDescriptor::direct`].
+    pub const DECLARES_ALL: i64 = 2;
+}
+
+/// Bits of [`SectionEntry::access`].
+pub mod section_access {
+    /// Elements are read.
+    pub const READ: i64 = 1;
+    /// Elements are written: all of them, unless `MAY` says otherwise.
+    pub const WRITE: i64 = 2;
+    /// Some elements may not be written.
+    pub const MAY: i64 = 4;
+    /// Read anywhere in the object that the address points into. There are no dimensions.
+    pub const ANYWHERE: i64 = 8;
+    /// A bound of what is read, which may be larger than the object.
+    pub const BOUND: i64 = 16;
 }
 
 /// Operation of `okl_mpi_atomic_rmw`, numbered as below whatever LLVM's own numbering.

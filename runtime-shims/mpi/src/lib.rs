@@ -46,6 +46,7 @@ mod program;
 mod program_graph;
 mod reduce;
 mod report;
+mod sections;
 mod service;
 mod settings;
 mod stack;
@@ -67,8 +68,8 @@ static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::Priva
 mod entry {
     pub(crate) use crate::{
         allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, locks::*,
-        loops::*, ordered::*, program_graph::*, reduce::*, start::*, sync::*, tasks::*, team::*,
-        touch::*,
+        loops::*, ordered::*, program_graph::*, reduce::*, sections::*, start::*, sync::*,
+        tasks::*, team::*, touch::*,
     };
 }
 

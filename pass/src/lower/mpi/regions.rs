@@ -109,6 +109,9 @@ fn descriptor<'m>(
         *module.add_text("okl.region.location", &location),
         module.const_i64(flags),
         module.const_i64(0),
+        // Filled in by the section analysis.
+        module.pointer().zero(),
+        module.const_i64(0),
     ]);
     // Not in the shared section: each rank keeps its own decision.
     let global = module.add_global(
