@@ -16,7 +16,11 @@
 //!   bytes to the home and drops its copy; a second barrier then lets everybody go on.
 //! * A lock's release sends changed bytes home at once, its acquisition drops all copies.
 //!
+//! Pages whose accesses the compiler declared are kept coherent byte by byte instead: [`declared`].
+//!
 //! This file knows neither MPI nor the memory system: [`Machine`] is what it needs of them.
+
+pub(crate) mod declared;
 
 use crate::layout::{PAGE, Page};
 pub(crate) use crate::page_table::Access;
@@ -29,6 +33,9 @@ pub(crate) trait Machine {
     fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings>;
     /// Copies `count` pages from `home`'s memory into this rank's.
     fn fetch(&mut self, first: Page, count: u32, home: u32);
+    /// Copies ranges of bytes, given as positions in the memory file, from `owner`'s memory into this
+    /// rank's.
+    fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]);
     /// Writes `bytes` into `home`'s copy of `page` at `offset`; complete after [`Machine::settle`].
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32);
     /// Returns when every [`Machine::put`] has reached its home.
@@ -49,7 +56,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn pages(self) -> std::ops::Range<Page> {
+    pub(crate) fn pages(self) -> std::ops::Range<Page> {
         self.first..self.first + self.count
     }
 }
@@ -78,6 +85,16 @@ pub(crate) struct Counts {
     pub(crate) acquires: u64,
     /// How often all pages were closed to save mappings.
     pub(crate) closings: u64,
+    /// Declarations of sections, and those that were not like an earlier one.
+    pub(crate) declarations: u64,
+    pub(crate) plans: u64,
+    /// Copies of declared bytes from one owner each.
+    pub(crate) pulls: u64,
+    pub(crate) pulled_bytes: u64,
+    /// Synchronisations at which declarations were exchanged.
+    pub(crate) transitions: u64,
+    /// Returns of pages from section mode.
+    pub(crate) collapses: u64,
 }
 
 /// Bytes of a page that one rank changed between two synchronisations.
@@ -102,6 +119,8 @@ pub(crate) enum Phase {
 pub(crate) enum Violation {
     /// Another rank's private memory was written.
     PrivateWrite,
+    /// A region that declares all its writes made another one.
+    Undeclared,
     /// A fault that the page's protection does not explain.
     Unexplained,
 }
@@ -143,6 +162,7 @@ pub(crate) struct Coherence<M> {
     writes: Sequence,
     pending: Option<(Run, Access)>,
     scratch: Scratch,
+    sections: declared::SectionMode,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
     verify: bool,
     pub(crate) counts: Counts,
@@ -187,6 +207,7 @@ impl<M: Machine> Coherence<M> {
             writes: Sequence::default(),
             pending: None,
             scratch: Scratch::default(),
+            sections: declared::SectionMode::new(!verify),
             verify,
             counts: Counts::default(),
         }
@@ -207,25 +228,25 @@ impl<M: Machine> Coherence<M> {
                 return Ok(());
             }
         }
+        if access == Access::Write || (access == Access::Read && !write) {
+            return Err(Violation::Unexplained);
+        }
+        if write {
+            self.counts.write_faults += 1;
+        } else {
+            self.counts.read_faults += 1;
+        }
+        if self.pages.has(page, flag::SECTION) {
+            return self.access_section_page(page, write);
+        }
         if self.pages.layout().is_private(page) {
             if write {
                 return Err(Violation::PrivateWrite);
             }
-            if access != Access::None {
-                return Err(Violation::Unexplained);
-            }
             self.fetch_private(page);
         } else if write {
-            if access == Access::Write {
-                return Err(Violation::Unexplained);
-            }
-            self.counts.write_faults += 1;
             self.make_writable(page);
         } else {
-            if access != Access::None {
-                return Err(Violation::Unexplained);
-            }
-            self.counts.read_faults += 1;
             self.fetch(page);
         }
         Ok(())
@@ -249,7 +270,12 @@ impl<M: Machine> Coherence<M> {
         if self.pages.is_closed(page) {
             self.reopen(page);
         }
-        if self.pages.layout().is_private(page) {
+        if self.pages.has(page, flag::SECTION) {
+            assert!(
+                self.access_section_page(page, write).is_ok(),
+                "a region that declares its writes hands memory to a system call"
+            );
+        } else if self.pages.layout().is_private(page) {
             if access == Access::None {
                 self.fetch_private(page);
             }
@@ -283,6 +309,7 @@ impl<M: Machine> Coherence<M> {
             && self.pages.access(page + count) == Access::None
             && self.pages.home(page + count) == home
             && !self.pages.layout().is_private(page + count)
+            && !self.pages.has(page + count, flag::SECTION)
         {
             count += 1;
         }
@@ -310,6 +337,7 @@ impl<M: Machine> Coherence<M> {
         while count < most
             && self.pages.access(page + count) == Access::Read
             && self.pages.home(page + count) == home
+            && !self.pages.has(page + count, flag::SECTION)
         {
             count += 1;
         }
@@ -397,7 +425,10 @@ impl<M: Machine> Coherence<M> {
         self.counts.acquires += 1;
         for page in std::mem::take(&mut self.cached) {
             self.pages.clear(page, flag::CACHED);
-            if self.pages.home(page) != self.rank && self.pages.access(page) != Access::None {
+            if self.pages.home(page) != self.rank
+                && self.pages.access(page) != Access::None
+                && !self.pages.has(page, flag::SECTION | flag::ENTERING)
+            {
                 self.pages.drop_twin(page);
                 self.change_access(page, Access::None);
             }
@@ -417,6 +448,10 @@ impl<M: Machine> Coherence<M> {
 
     /// Sends the changed bytes of `page` home before an atomic operation is carried out there.
     pub(crate) fn before_atomic(&mut self, page: Page) {
+        assert!(
+            !self.pages.has(page, flag::SECTION | flag::ENTERING),
+            "an atomic in a page whose accesses are declared"
+        );
         if self.pages.home(page) != self.rank && self.pages.has_twin(page) {
             self.send_changes(page);
             self.mark_flushed(page);
@@ -498,7 +533,7 @@ impl<M: Machine> Coherence<M> {
     /// rank may go on before all ranks have returned from here and [`Machine::settle`]d.
     #[must_use]
     pub(crate) fn apply(&mut self, notices: &[Notices], phase: Phase) -> bool {
-        self.sum_up(notices);
+        let mut serial_writes = self.sum_up(notices);
         let touched = std::mem::take(&mut self.scratch.touched);
         let mut changes_under_way = false;
         for &page in &touched {
@@ -523,17 +558,24 @@ impl<M: Machine> Coherence<M> {
         self.scratch.touched = touched;
         self.scratch.touched.clear();
         self.forget_interval();
+        self.apply_serial_writes(&mut serial_writes);
         if changes_under_way {
             self.machine.settle();
         }
         changes_under_way
     }
 
-    /// Sums the notices up page by page.
-    fn sum_up(&mut self, notices: &[Notices]) {
+    /// Sums the notices up page by page. The written pages in section mode: only serial code writes such
+    /// unannounced.
+    fn sum_up(&mut self, notices: &[Notices]) -> Vec<Page> {
+        let mut in_section_mode = Vec::new();
         for (rank, notices) in (0u32..).zip(notices) {
             for (runs, flushed) in [(&notices.dirty, false), (&notices.flushed, true)] {
                 for page in runs.iter().flat_map(|run| run.pages()) {
+                    if self.pages.has(page, flag::SECTION) {
+                        in_section_mode.push(page);
+                        continue;
+                    }
                     let home = self.pages.home(page);
                     let writers = self.scratch.sums.entry(page).or_insert_with(|| {
                         self.scratch.touched.push(page);
@@ -552,6 +594,7 @@ impl<M: Machine> Coherence<M> {
                 }
             }
         }
+        in_section_mode
     }
 
     /// Decides where a written page lives from now on. Whether changed bytes are under way to it.
@@ -643,6 +686,7 @@ impl<M: Machine> Coherence<M> {
     pub(crate) fn can_travel(&self, page: Page) -> bool {
         self.pages.access(page) == Access::Write
             && !self.pages.layout().is_private(page)
+            && !self.pages.has(page, flag::SECTION)
             && !self.verify
     }
 

@@ -109,6 +109,11 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
     match coherence(|coherence| coherence.fault(page, write)) {
         Ok(()) => {}
         Err(Violation::PrivateWrite) => die(address, program_counter, "written by another rank"),
+        Err(Violation::Undeclared) => die(
+            address,
+            program_counter,
+            "written although okl took it for unwritten (an error in okl: please report it)",
+        ),
         Err(Violation::Unexplained) => {
             die(address, program_counter, "touched against its protection")
         }

@@ -104,6 +104,8 @@ pub(crate) struct Heap {
     /// Data start to end of the large blocks this rank gave out. An entry outlives its block where
     /// another rank freed it, until its pages are used again.
     large: BTreeMap<usize, usize>,
+    /// The large blocks given out since the other ranks were told.
+    new_large: BTreeMap<usize, usize>,
     live: i64,
 }
 
@@ -131,6 +133,7 @@ impl Heap {
             foreign_small: [const { Vec::new() }; CLASSES],
             foreign_pages: Extents::new(borders),
             large: BTreeMap::new(),
+            new_large: BTreeMap::new(),
             live: 0,
         }
     }
@@ -362,6 +365,15 @@ impl Heap {
     fn write_large(&mut self, address: usize, length: usize) {
         write_header(address, Block::Large { length }, State::Live);
         self.large.insert(address, address + length);
+        self.new_large.insert(address, address + length);
+    }
+
+    /// Start and end of the large blocks given out since the last call, for the other ranks.
+    pub(crate) fn take_new_large(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.new_large)
+            .into_iter()
+            .flat_map(|(start, end)| [start as u64, end as u64])
+            .collect()
     }
 
     /// `length` bytes of pages at which `start + lead` is a multiple of `alignment`.
@@ -446,10 +458,12 @@ impl Heap {
 
     /// Drops what is known of large blocks in pages that change their use.
     fn forget_large(&mut self, start: usize, end: usize) {
-        while let Some((&block, &block_end)) = self.large.range(..end).next_back()
-            && start < block_end
-        {
-            self.large.remove(&block);
+        for blocks in [&mut self.large, &mut self.new_large] {
+            while let Some((&block, &block_end)) = blocks.range(..end).next_back()
+                && start < block_end
+            {
+                blocks.remove(&block);
+            }
         }
     }
 

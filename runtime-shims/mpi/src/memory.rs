@@ -298,6 +298,25 @@ impl Machine for Memory {
         }
     }
 
+    fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]) {
+        assert_ne!(owner, self.rank, "a rank copies bytes that it owns");
+        match self.peers[owner as usize] {
+            Peer::Mapped(view) => {
+                for &(start, end) in ranges {
+                    let (at, bytes) = (start as usize, (end - start) as usize);
+                    // SAFETY: two different files, both mapped whole.
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(view.at(at), self.own.at(at), bytes);
+                    }
+                }
+            }
+            Peer::Remote => {
+                let own = self.own;
+                self.remote().gather(own, ranges, owner);
+            }
+        }
+    }
+
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {
         let at = page as usize * PAGE + offset;
         match self.peers[home as usize] {

@@ -83,6 +83,10 @@ pub(crate) mod flag {
     /// Ranks other than its home may hold copies, so the home's writes are tracked. The complement
     /// is an exclusive page: its home reads and writes it without a fault or a notice.
     pub(crate) const SHARED: u8 = 16;
+    /// In section mode: see [`crate::coherence::declared`].
+    pub(crate) const SECTION: u8 = 32;
+    /// Will be in section mode after the next synchronisation.
+    pub(crate) const ENTERING: u8 = 64;
 }
 
 /// The table.

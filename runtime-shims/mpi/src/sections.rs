@@ -1,6 +1,288 @@
-//! Declared sections: what a loop nest is about to access.
+//! Declared sections: what the compiler found that a loop nest reads and writes.
+//!
+//! Here declarations come in from the program, in addresses; [`crate::coherence::declared`] keeps
+//! memory coherent by them.
 
-use std::ffi::c_void;
+pub(crate) mod owners;
+pub(crate) mod ranges;
+pub(crate) mod shape;
+pub(crate) mod signature;
 
-/// Takes a declaration.
-pub(crate) fn okl_mpi_sections(_table: *mut c_void, _values: *mut c_void) {}
+use std::{
+    collections::BTreeMap,
+    ffi::{CStr, c_void},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+use okl_abi::{
+    DirectAccess, RegionDescriptor, SectionEntry, SectionTable, region_flags, section_access,
+};
+
+use crate::{
+    cell::ProgramCell,
+    coherence::declared::{Declared, Mode},
+    layout::{self, PAGE, Page},
+    memory::coherence,
+    program_graph, report, stack,
+};
+use shape::{DoesNotFit, Shape};
+use signature::Signature;
+
+/// Whether the region that runs declares all it accesses.
+static DECLARING: AtomicBool = AtomicBool::new(false);
+
+/// Data start to end of every rank's large heap blocks, as far as synchronisations told.
+static LARGE_BLOCKS: ProgramCell<BTreeMap<usize, usize>> = ProgramCell::new(BTreeMap::new());
+
+/// Takes over what a rank allocated: start and end of each large block.
+pub(crate) fn learn_large_blocks(words: &[u64]) {
+    if words.is_empty() {
+        return;
+    }
+    crate::program::private(|| {
+        LARGE_BLOCKS.with(|blocks| {
+            for block in words.chunks_exact(2) {
+                let (start, end) = (block[0] as usize, block[1] as usize);
+                while let Some((&other, &other_end)) = blocks.range(..end).next_back()
+                    && other_end > start
+                {
+                    blocks.remove(&other);
+                }
+                blocks.insert(start, end);
+            }
+        });
+    });
+}
+
+/// The large heap block or global variable that `address` lies in.
+fn object_at(address: usize) -> Option<(usize, usize)> {
+    let large = LARGE_BLOCKS.with(|blocks| {
+        let (&start, &end) = blocks.range(..=address).next_back()?;
+        (address < end).then_some((start, end))
+    });
+    if large.is_some() {
+        return large;
+    }
+    program_graph::global_extent(address).map(|(start, length)| (start, start + length))
+}
+
+/// The object that `address` lies in, or all memory of its kind where that is not known. `None` where
+/// the address is not shared.
+fn object_around(address: usize) -> Option<(usize, usize)> {
+    let layout = layout::layout();
+    layout.page_of(address)?;
+    if let Some(object) = object_at(address) {
+        return Some(object);
+    }
+    let segment = layout
+        .segments()
+        .find(|segment| (segment.address..segment.end()).contains(&address))?;
+    Some((segment.address, segment.end()))
+}
+
+/// At a fork: takes what the region accesses undeclared out of section mode. Whether all ranks must wait
+/// for each other then.
+pub(crate) fn enter_region(region: *const RegionDescriptor, args: &[u64]) -> bool {
+    // SAFETY: the pass emits the descriptor, and `direct_count` constant entries.
+    let (flags, direct) = unsafe {
+        let direct: &[DirectAccess] = match (*region).direct_count {
+            0 => &[],
+            count => std::slice::from_raw_parts((*region).direct.cast(), count as usize),
+        };
+        ((*region).flags, direct)
+    };
+    let declares_all = flags & region_flags::DECLARES_ALL != 0;
+    let layout = layout::layout();
+    let mut pages: Vec<Page> = Vec::new();
+    if declares_all {
+        for one in direct {
+            let object = match usize::try_from(one.argument) {
+                Ok(argument) => args[argument] as usize,
+                Err(_) => one.object as usize,
+            };
+            let start = object.wrapping_add_signed(one.offset as isize);
+            let last = start + (one.size.max(1) - 1) as usize;
+            let (first, last) = (layout.page_of(start), layout.page_of(last));
+            if let (Some(first), Some(last)) = (first, last) {
+                pages.extend(first..=last);
+            }
+        }
+    }
+    coherence(|coherence| {
+        let wait = coherence.enter_region(declares_all, pages);
+        DECLARING.store(coherence.is_declaring(), Relaxed);
+        wait
+    })
+}
+
+/// After the last synchronisation of a region; `serial` on rank 0, where serial code follows.
+pub(crate) fn leave_region(serial: bool) {
+    DECLARING.store(false, Relaxed);
+    coherence(|coherence| {
+        coherence.leave_region();
+        if serial {
+            coherence.close_for_serial_code();
+        }
+    });
+}
+
+/// One entry of a declaration with its values.
+struct Entry<'a> {
+    entry: &'a SectionEntry,
+    address: u64,
+    /// Stride and count of each dimension.
+    dimensions: &'a [i64],
+}
+
+/// The entries of a declaration.
+fn entries<'a>(table: &'a SectionTable, mut values: &'a [i64]) -> impl Iterator<Item = Entry<'a>> {
+    // SAFETY: the pass emits `entry_count` constant entries.
+    let entries: &[SectionEntry] =
+        unsafe { std::slice::from_raw_parts(table.entries.cast(), table.entry_count as usize) };
+    entries.iter().map(move |entry| {
+        let (own, rest) = values.split_at(1 + 2 * entry.dimensions as usize);
+        values = rest;
+        Entry {
+            entry,
+            address: own[0] as u64,
+            dimensions: &own[1..],
+        }
+    })
+}
+
+/// `okl_mpi_sections`.
+pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
+    if !DECLARING.load(Relaxed) {
+        return;
+    }
+    // The values lie on this rank's stack, whose pages may have to be written first.
+    stack::make_next_frames_writable();
+    // SAFETY: the pass emits the table, and as many values as its entries say.
+    let (table, values) = unsafe {
+        let table = &*table.cast::<SectionTable>();
+        let entries: &[SectionEntry] =
+            std::slice::from_raw_parts(table.entries.cast(), table.entry_count as usize);
+        let count: usize = entries
+            .iter()
+            .map(|entry| 1 + 2 * entry.dimensions as usize)
+            .sum();
+        (
+            table,
+            std::slice::from_raw_parts(values.cast::<i64>(), count),
+        )
+    };
+    let mut signature = Signature::START.with(std::ptr::from_ref(table) as u64);
+    for &value in values {
+        signature = signature.with(value as u64);
+    }
+    const UNBOUNDED: i64 = section_access::ANYWHERE | section_access::BOUND;
+    for one in entries(table, values) {
+        if one.entry.access & UNBOUNDED != 0
+            && let Some((start, end)) = object_around(one.address as usize)
+        {
+            signature = signature.with(start as u64).with(end as u64);
+        }
+    }
+    coherence(|coherence| coherence.declare(signature, || decode(table, values)));
+}
+
+/// What a declaration says of shared memory.
+fn decode(table: &SectionTable, values: &[i64]) -> Vec<Declared> {
+    let mut declared = Vec::new();
+    for one in entries(table, values) {
+        let Some(shape) = shape_of(&one) else {
+            continue;
+        };
+        let hull = shape.hull();
+        let object = object_at(one.address as usize)
+            .and_then(in_file)
+            .filter(|object| object.0 <= hull.0 && hull.1 <= object.1)
+            .unwrap_or(hull);
+        let access = one.entry.access;
+        if access & section_access::READ != 0 {
+            declared.push(Declared {
+                mode: Mode::Read,
+                shape: shape.clone().without_narrow_gaps(),
+                object,
+            });
+        }
+        if access & section_access::WRITE != 0 {
+            let mode = match access & section_access::MAY {
+                0 => Mode::Write,
+                _ => Mode::MayWrite,
+            };
+            declared.push(Declared {
+                mode,
+                shape,
+                object,
+            });
+        }
+    }
+    declared
+}
+
+/// A range of addresses as positions in the memory file; `None` where it is not shared.
+fn in_file((start, end): (usize, usize)) -> Option<(u64, u64)> {
+    let layout = layout::layout();
+    let page = layout.page_of(start)?;
+    if layout.is_private(page) {
+        return None;
+    }
+    let first = page as usize * PAGE + start % PAGE;
+    Some((first as u64, (first + (end - start)) as u64))
+}
+
+/// The section in positions of the memory file; `None` where it is empty or not shared.
+fn shape_of(one: &Entry<'_>) -> Option<Shape> {
+    let layout = layout::layout();
+    let access = one.entry.access;
+    if access & section_access::ANYWHERE != 0 {
+        let (start, end) = object_around(one.address as usize)?;
+        return in_file((start, end)).map(Shape::whole);
+    }
+    let dimensions = one
+        .dimensions
+        .chunks_exact(2)
+        .map(|pair| (pair[0], pair[1]));
+    let shape = match Shape::new(one.address, one.entry.element, dimensions) {
+        Ok(shape) => shape?,
+        Err(DoesNotFit) if access & section_access::BOUND != 0 => {
+            let (start, end) = object_around(one.address as usize)?;
+            return in_file((start, end)).map(Shape::whole);
+        }
+        Err(DoesNotFit) => wrong(one, "does not fit the address space"),
+    };
+    let (start, end) = shape.hull();
+    if access & section_access::BOUND != 0 {
+        let (first, last) = object_around(one.address as usize)?;
+        let (first, last) = (first.max(start as usize), last.min(end as usize));
+        return if (start as usize, end as usize) == (first, last) {
+            in_file((first, last)).map(|(at, _)| shape.moved_to(at))
+        } else if first < last {
+            in_file((first, last)).map(Shape::whole)
+        } else {
+            None
+        };
+    }
+    let (at, _) = in_file((start as usize, end as usize))?;
+    let last = layout.page_of(end as usize - 1);
+    if last.is_none_or(|last| u64::from(last) != (at + (end - start) - 1) / PAGE as u64) {
+        wrong(one, "leaves the memory it begins in");
+    }
+    Some(shape.moved_to(at))
+}
+
+/// Ends the job: the program accesses memory outside its objects, or the analysis is wrong.
+fn wrong(one: &Entry<'_>, what: &str) -> ! {
+    // SAFETY: the pass emits NUL-terminated constants.
+    let (object, location) = unsafe {
+        (
+            CStr::from_ptr(one.entry.object.cast()).to_string_lossy(),
+            CStr::from_ptr(one.entry.location.cast()).to_string_lossy(),
+        )
+    };
+    report::fatal(&format!(
+        "the section of {object} accessed at {location} {what}: the program leaves the bounds of an array \
+         there, or okl is in error"
+    ))
+}

@@ -25,6 +25,7 @@ const PUT: u64 = 2;
 const COMPARE_EXCHANGE: u64 = 3;
 const SETTLE: u64 = 4;
 const CONSOLE: u64 = 5;
+const GATHER: u64 = 6;
 
 /// Bytes of a request before its data: operation, offset, length, and two operands.
 const HEADER: usize = 40;
@@ -126,6 +127,46 @@ impl Remote {
             self.request([GET, offset as u64, part.len() as u64, 0, 0], &[], rank);
             self.reply(part, rank);
             offset += part.len();
+        }
+    }
+
+    /// Copies ranges of positions of the file of `rank` into `own`, packed in as few messages as possible.
+    pub(crate) fn gather(&mut self, own: View, ranges: &[(u64, u64)], rank: u32) {
+        let mut batch: Vec<(usize, usize)> = Vec::new();
+        let mut bytes = 0;
+        for &(start, end) in ranges {
+            let (mut at, end) = (start as usize, end as usize);
+            while at < end {
+                let length = (end - at).min(GET_BATCH - bytes);
+                batch.push((at, length));
+                bytes += length;
+                at += length;
+                if bytes == GET_BATCH {
+                    self.gather_batch(own, &batch, bytes, rank);
+                    batch.clear();
+                    bytes = 0;
+                }
+            }
+        }
+        if bytes > 0 {
+            self.gather_batch(own, &batch, bytes, rank);
+        }
+    }
+
+    fn gather_batch(&mut self, own: View, batch: &[(usize, usize)], bytes: usize, rank: u32) {
+        let mut places = Vec::with_capacity(16 * batch.len());
+        for &(at, length) in batch {
+            places.extend_from_slice(&(at as u64).to_le_bytes());
+            places.extend_from_slice(&(length as u64).to_le_bytes());
+        }
+        self.request([GATHER, 0, bytes as u64, 0, 0], &places, rank);
+        let mut packed = vec![0; bytes];
+        self.reply(&mut packed, rank);
+        let mut rest = &packed[..];
+        for &(at, length) in batch {
+            let (part, others) = rest.split_at(length);
+            own.write(at, part);
+            rest = others;
         }
     }
 
@@ -280,6 +321,19 @@ fn answer(own: View, message: &[u8], replies: &SimpleCommunicator, rank: i32) {
             // SAFETY: within the own file. The program may write other bytes of these pages at the
             // same time; the bytes a race-free program reads are stable.
             reply(unsafe { std::slice::from_raw_parts(own.at(offset), length) });
+        }
+        GATHER => {
+            let mut packed = Vec::with_capacity(length);
+            for place in message[HEADER..].chunks_exact(16) {
+                let number = |at: usize| {
+                    u64::from_le_bytes(place[at..at + 8].try_into().expect("8 bytes")) as usize
+                };
+                // SAFETY: as for GET.
+                packed.extend_from_slice(unsafe {
+                    std::slice::from_raw_parts(own.at(number(0)), number(8))
+                });
+            }
+            reply(&packed);
         }
         PUT => {
             let mut data = &message[HEADER..];

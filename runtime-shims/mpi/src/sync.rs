@@ -3,9 +3,8 @@
 //! Guarantee: between two synchronisations no rank's copy of a page changes but through its own
 //! accesses, locks and atomics. A fork carries rank 0's notices, the captured values and the hottest
 //! pages in one broadcast; every other synchronisation is one all-gather, with a second for notices
-//! that do not fit the header and a barrier where changed bytes travel.
-//!
-//! Array sections and planned transfers belong here, between the notices and their application.
+//! that do not fit the header, one for declarations of sections that are not like earlier ones, and a
+//! barrier where changed bytes travel.
 
 use std::ffi::{CStr, c_void};
 
@@ -22,8 +21,9 @@ use crate::{
     layout::{PAGE, Page},
     locale,
     memory::coherence,
-    mpi_job, ordered, program, program_graph, report, stack, stats, stream_format, tasks, team,
-    verify,
+    mpi_job, ordered, program, program_graph, report, sections,
+    sections::signature::Signature,
+    stack, stats, stream_format, tasks, team, verify,
 };
 
 /// Why a rank synchronises. All members of a team must agree.
@@ -38,12 +38,15 @@ enum Kind {
     Copyprivate = 4,
 }
 
-/// Words of a header: kind, payload, list lengths, then as many words of the lists as fit.
+/// Words of a header: kind, payload, what stands for the rank's declared sections and the number of words
+/// that describe them, list lengths, then as many words of the lists as fit.
 const HEADER: usize = 32;
-const HEADER_LENGTHS: usize = 2;
+const HEADER_DECLARED: usize = 2;
+const HEADER_DECLARATIONS: usize = 4;
+const HEADER_LENGTHS: usize = 5;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 /// Lists of [`News`].
-const LISTS: usize = 5;
+const LISTS: usize = 6;
 
 /// Words of a fork's first message.
 const FORK: usize = 128;
@@ -83,6 +86,8 @@ struct News {
     returned: Vec<u64>,
     /// Destructors for rank 0 to call when the program exits.
     destructors: Vec<u64>,
+    /// Large heap blocks, start and end.
+    allocated: Vec<u64>,
 }
 
 impl News {
@@ -92,6 +97,7 @@ impl News {
             notices: coherence(|coherence| coherence.notices()),
             returned: program::heap(|heap| heap.give_back()),
             destructors: exit::take_registered(),
+            allocated: program::heap(|heap| heap.take_new_large()),
         }
     }
 
@@ -109,10 +115,14 @@ impl News {
             .collect();
         words.extend(&self.returned);
         words.extend(&self.destructors);
+        words.extend(&self.allocated);
         let [dirty, flushed, fetched] = runs.map(|list| list.len() as u64);
-        let [returned, destructors] =
-            [&self.returned, &self.destructors].map(|list| list.len() as u64);
-        (words, [dirty, flushed, fetched, returned, destructors])
+        let [returned, destructors, allocated] =
+            [&self.returned, &self.destructors, &self.allocated].map(|list| list.len() as u64);
+        (
+            words,
+            [dirty, flushed, fetched, returned, destructors, allocated],
+        )
     }
 
     fn unflatten(words: &[u64], lengths: &[u64]) -> Self {
@@ -120,6 +130,7 @@ impl News {
         let (flushed, rest) = rest.split_at(lengths[1] as usize);
         let (fetched, rest) = rest.split_at(lengths[2] as usize);
         let (returned, rest) = rest.split_at(lengths[3] as usize);
+        let (destructors, rest) = rest.split_at(lengths[4] as usize);
         let runs = |words: &[u64]| words.iter().copied().map(decode).collect();
         Self {
             notices: Notices {
@@ -128,7 +139,8 @@ impl News {
                 fetched: runs(fetched),
             },
             returned: returned.to_vec(),
-            destructors: rest[..lengths[4] as usize].to_vec(),
+            destructors: destructors.to_vec(),
+            allocated: rest[..lengths[5] as usize].to_vec(),
         }
     }
 }
@@ -146,10 +158,16 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
     let ranks = mpi_job::ranks() as usize;
+    let (declared, declarations) = coherence(|coherence| {
+        let signature = coherence.declared_signature();
+        (signature, coherence.declarations_length())
+    });
     let (runs, lengths) = News::collect().flatten();
     let mut header = [0; HEADER];
     header[0] = kind as u64;
     header[1] = payload;
+    header[HEADER_DECLARED..HEADER_DECLARATIONS].copy_from_slice(&declared.to_words());
+    header[HEADER_DECLARATIONS] = declarations as u64;
     header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
     let inline = runs.len().min(HEADER - HEADER_RUNS);
     header[HEADER_RUNS..HEADER_RUNS + inline].copy_from_slice(&runs[..inline]);
@@ -187,6 +205,7 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     let mut notices = Vec::with_capacity(ranks);
     for news in news {
         take_back(&news.returned);
+        sections::learn_large_blocks(&news.allocated);
         if mpi_job::rank() == 0 {
             exit::register_for_others(&news.destructors);
         }
@@ -195,12 +214,41 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     if coherence(|coherence| coherence.apply(&notices, Phase::Parallel)) {
         mpi_job::barrier();
     }
+    apply_declared(&headers);
     let payloads = headers.chunks(HEADER).map(|header| header[1]).collect();
     let joined = headers
         .chunks(HEADER)
         .all(|header| header[0] == Kind::Join as u64 || header[0] == Kind::Passive as u64);
     HEADERS.with(|slot| *slot = headers);
     (payloads, joined)
+}
+
+/// Applies what all ranks declared since the last synchronisation.
+fn apply_declared(headers: &[u64]) {
+    let signatures: Vec<Signature> = headers
+        .chunks(HEADER)
+        .map(|header| Signature::from_words([header[HEADER_DECLARED], header[HEADER_DECLARED + 1]]))
+        .collect();
+    if coherence(|coherence| coherence.apply_declared(&signatures)) {
+        return;
+    }
+    let lengths: Vec<usize> = headers
+        .chunks(HEADER)
+        .map(|header| header[HEADER_DECLARATIONS] as usize)
+        .collect();
+    let mine = coherence(|coherence| coherence.declarations());
+    let all = mpi_job::all_gather_parts(&mine, &lengths);
+    stats::count(|counts| counts.sent(lengths.len() - 1, 8 * mine.len()));
+    let mut rest = &all[..];
+    let declarations: Vec<&[u64]> = lengths
+        .iter()
+        .map(|&length| {
+            let (own, others) = rest.split_at(length);
+            rest = others;
+            own
+        })
+        .collect();
+    coherence(|coherence| coherence.apply_declarations(&signatures, &declarations));
 }
 
 /// Ends the job where the team's threads wait at different constructs.
@@ -424,6 +472,7 @@ extern "C" fn fork_on_region_stack() {
     if let Some(name) = &mut new_locale {
         mpi_job::broadcast_bytes(name);
     }
+    sections::learn_large_blocks(&news.allocated);
     apply_fork(&news.notices, &carried);
     run_region(fork);
     make_frames_writable(FRAME.with(|frame| *frame));
@@ -479,6 +528,9 @@ fn apply_fork(notices: &Notices, carried: &[Page]) {
 /// Runs this rank's part of a region, up to and including the join.
 fn run_region(fork: Fork) {
     let rank = mpi_job::rank() as i32;
+    if sections::enter_region(fork.region, &fork.args) {
+        mpi_job::barrier();
+    }
     if rank < fork.threads {
         cancel::enter_region();
         team::enter(rank, fork.threads, location_of(fork.region), fork.icv);
@@ -489,6 +541,7 @@ fn run_region(fork: Fork) {
     } else {
         while !synchronise(Kind::Passive, 0).1 {}
     }
+    sections::leave_region(rank == 0);
     coherence(|coherence| coherence.restart_sequences());
 }
 
@@ -523,6 +576,7 @@ pub(crate) fn serve_forks() {
         }
         let news = News::unflatten(&body[args..args + runs], lengths);
         take_back(&news.returned);
+        sections::learn_large_blocks(&news.allocated);
         let carried: Vec<Page> = body[args + runs..]
             .iter()
             .map(|&page| page as Page)

@@ -3,7 +3,12 @@
 use std::{cell::RefCell, rc::Rc};
 
 use super::*;
-use crate::layout::{Layout, Sizes};
+use crate::{
+    layout::{Layout, Sizes},
+    sections::signature::Signature,
+};
+
+mod declared;
 
 /// Memory and protections of all ranks.
 struct Cluster {
@@ -39,6 +44,16 @@ impl Machine for Simulated {
         let mut cluster = self.cluster.borrow_mut();
         for page in first as usize..(first + count) as usize {
             cluster.memories[self.rank][page] = cluster.memories[home as usize][page];
+        }
+    }
+
+    fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]) {
+        assert_ne!(owner as usize, self.rank, "a rank copies its own bytes");
+        let mut cluster = self.cluster.borrow_mut();
+        for at in ranges.iter().flat_map(|&(start, end)| start..end) {
+            let (page, offset) = (at as usize / PAGE, at as usize % PAGE);
+            cluster.memories[self.rank][page][offset] =
+                cluster.memories[owner as usize][page][offset];
         }
     }
 
@@ -170,6 +185,11 @@ impl Job {
     }
 
     fn barrier(&mut self) {
+        let signatures: Vec<Signature> = self
+            .ranks
+            .iter_mut()
+            .map(Coherence::declared_signature)
+            .collect();
         let notices: Vec<Notices> = self.ranks.iter_mut().map(Coherence::notices).collect();
         let decisions: Vec<bool> = self
             .ranks
@@ -187,6 +207,51 @@ impl Job {
             self.cluster.borrow().under_way.is_empty(),
             "bytes under way that nobody waits for"
         );
+        self.apply_declared(&signatures);
+        self.check_agreement();
+    }
+
+    fn apply_declared(&mut self, signatures: &[Signature]) {
+        let known: Vec<bool> = self
+            .ranks
+            .iter_mut()
+            .map(|rank| rank.apply_declared(signatures))
+            .collect();
+        assert!(
+            known.iter().all(|&one| one == known[0]),
+            "ranks know different transitions"
+        );
+        if known[0] {
+            return;
+        }
+        let all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::declarations).collect();
+        for (rank, words) in self.ranks.iter().zip(&all) {
+            assert_eq!(rank.declarations_length(), words.len());
+        }
+        let all: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
+        for rank in &mut self.ranks {
+            rank.apply_declarations(signatures, &all);
+        }
+    }
+
+    /// Starts a region on all ranks.
+    fn enter_region(&mut self, declares_all: bool, direct: &[Page]) {
+        let waits: Vec<bool> = self
+            .ranks
+            .iter_mut()
+            .map(|rank| rank.enter_region(declares_all, direct.to_vec()))
+            .collect();
+        assert!(waits.iter().all(|&wait| wait == waits[0]));
+        assert!(self.cluster.borrow().under_way.is_empty());
+        self.check_agreement();
+    }
+
+    /// Ends a region on all ranks; serial code follows.
+    fn leave_region(&mut self) {
+        for rank in &mut self.ranks {
+            rank.leave_region();
+        }
+        self.ranks[0].close_for_serial_code();
         self.check_agreement();
     }
 
@@ -233,7 +298,12 @@ impl Job {
                     access
                 };
                 assert_eq!(protection, expected, "rank {index}, page {page}");
-                if rank.pages().is_exclusive(page) && first.home(page) as usize != index {
+                let in_section_mode = rank.pages().has(page, flag::SECTION);
+                assert_eq!(in_section_mode, first.has(page, flag::SECTION));
+                if !in_section_mode
+                    && rank.pages().is_exclusive(page)
+                    && first.home(page) as usize != index
+                {
                     assert_eq!(
                         access,
                         Access::None,

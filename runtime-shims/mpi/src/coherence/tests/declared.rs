@@ -1,0 +1,367 @@
+//! Regions that declare what they access, among serial code and regions that do not.
+
+use super::*;
+use crate::{
+    coherence::declared::{Declared, Mode},
+    sections::{ranges::Ranges, shape::Shape},
+};
+
+/// What a loop nest of one rank accesses.
+#[derive(Clone)]
+struct Nest {
+    sections: Vec<Declared>,
+}
+
+impl Nest {
+    fn signature(&self) -> Signature {
+        let mut words = Vec::new();
+        for one in &self.sections {
+            words.extend([one.mode as u64, one.object.0, one.object.1]);
+            one.shape.push_to(&mut words);
+        }
+        words.into_iter().fold(Signature::START, Signature::with)
+    }
+
+    fn bytes(&self, mode: Mode) -> Ranges {
+        let those = self.sections.iter().filter(|one| one.mode == mode);
+        those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
+    }
+}
+
+fn section(mode: Mode, start: usize, element: usize, dimensions: &[(usize, usize)]) -> Declared {
+    let dimensions = dimensions
+        .iter()
+        .map(|&(stride, count)| (stride as i64, count as i64));
+    let shape = Shape::new(start as u64, element as i64, dimensions)
+        .expect("small")
+        .expect("not empty");
+    Declared {
+        mode,
+        object: shape.hull(),
+        shape,
+    }
+}
+
+/// The same as sections of an object.
+fn within(object: (usize, usize), mut sections: Vec<Declared>) -> Vec<Declared> {
+    for one in &mut sections {
+        one.object = (object.0 as u64, object.1 as u64);
+    }
+    sections
+}
+
+impl Job {
+    /// Runs a nest on `rank`: what it reads is current, what it writes needs no fault in section mode.
+    fn run(&mut self, rank: usize, nest: &Nest, random: &mut Random) {
+        self.ranks[rank].declare(nest.signature(), || nest.sections.clone());
+        for at in positions(&nest.bytes(Mode::Read)) {
+            self.expect_open(rank, at, Access::Read);
+            self.check(rank, page_of(at), at % PAGE, "a declared read");
+        }
+        let written = nest.bytes(Mode::Write);
+        for at in written.iter().flat_map(|(start, end)| start..end) {
+            let at = at as usize;
+            self.expect_open(rank, at, Access::Write);
+            self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
+        }
+        for at in positions(&nest.bytes(Mode::MayWrite)) {
+            if random.chance(40) {
+                self.expect_open(rank, at, Access::Write);
+                self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
+            }
+        }
+    }
+
+    fn expect_open(&self, rank: usize, at: usize, access: Access) {
+        let page = page_of(at);
+        let pages = self.ranks[rank].pages();
+        if pages.has(page, flag::SECTION | flag::ENTERING) && !pages.is_closed(page) {
+            let protection = self.cluster.borrow().protections[rank][page as usize];
+            assert!(
+                protection == access || protection == Access::Write,
+                "rank {rank}: page {page} is not open for a declared access"
+            );
+        }
+    }
+}
+
+fn page_of(at: usize) -> Page {
+    (at / PAGE) as Page
+}
+
+fn positions(bytes: &Ranges) -> Vec<usize> {
+    // Every byte of a few, a sample of many with the ends of every range.
+    bytes
+        .iter()
+        .flat_map(|(start, end)| {
+            (start..end)
+                .filter(move |at| at % 13 == 0 || *at == start || *at == end - 1)
+                .map(|at| at as usize)
+        })
+        .collect()
+}
+
+/// A share of `bytes` from `start` for each rank: blocks, cyclic rows, or columns.
+fn shares(
+    random: &mut Random,
+    ranks: usize,
+    start: usize,
+    bytes: usize,
+) -> Vec<Vec<(usize, usize, Vec<(usize, usize)>)>> {
+    match random.below(3) {
+        0 => {
+            let mut borders: Vec<usize> = (0..ranks - 1).map(|_| random.below(bytes)).collect();
+            borders.extend([0, bytes]);
+            borders.sort_unstable();
+            borders
+                .windows(2)
+                .map(|pair| {
+                    let length = pair[1] - pair[0];
+                    let gap = random.below(9);
+                    if length <= gap {
+                        vec![]
+                    } else {
+                        vec![(start + pair[0], length - gap, vec![])]
+                    }
+                })
+                .collect()
+        }
+        1 => {
+            let row = 1 + random.below(700);
+            let count = bytes / (row * ranks);
+            (0..ranks)
+                .map(|rank| match count {
+                    0 => vec![],
+                    _ => vec![(start + rank * row, row, vec![(row * ranks, count)])],
+                })
+                .collect()
+        }
+        _ => {
+            let row = 64 * (1 + random.below(20));
+            let rows = bytes / row;
+            let width = row / ranks;
+            (0..ranks)
+                .map(|rank| match rows {
+                    0 => vec![],
+                    _ => vec![(
+                        start + rank * width,
+                        1 + random.below(width),
+                        vec![(row, rows)],
+                    )],
+                })
+                .collect()
+        }
+    }
+}
+
+/// The nests of all ranks between two synchronisations, in the order they run.
+fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
+    let ranks = job.ranks.len();
+    let used = job.used as usize;
+    let first = random.below(used - 1);
+    let pages = 1 + random.below((used - first).min(6));
+    let start = first * PAGE + random.below(300);
+    let bytes = (first + pages) * PAGE - start - random.below(300);
+    let written = (first, first + pages);
+    // Sometimes what they write is known to be one object.
+    let object = random.chance(50).then_some((start, start + bytes));
+    let mut nests = Vec::new();
+    let shares = shares(random, ranks, start, bytes);
+    for (rank, share) in shares.iter().enumerate() {
+        let mode = if random.chance(25) {
+            Mode::MayWrite
+        } else {
+            Mode::Write
+        };
+        for (start, element, dimensions) in share {
+            let mut sections = vec![section(mode, *start, *element, dimensions)];
+            if random.chance(50) {
+                sections.push(section(Mode::Read, *start, *element, dimensions));
+            }
+            if let Some(object) = object {
+                sections = within(object, sections);
+            }
+            nests.push((rank, Nest { sections }));
+            if random.chance(40) {
+                // Reads its own results, and what it may have left as it was.
+                let sections = vec![section(Mode::Read, *start, *element, dimensions)];
+                nests.push((rank, Nest { sections }));
+            }
+        }
+    }
+    for rank in 0..ranks {
+        for _ in 0..random.below(3) {
+            let page = random.below(used);
+            if (written.0..written.1).contains(&page) {
+                continue;
+            }
+            // Not into the written pages, nor beyond the end.
+            let end = if page < written.0 { written.0 } else { used };
+            let room = (end - page) * PAGE;
+            let element = 1 + random.below(500);
+            let stride = 1 + random.below(3000);
+            let count = 1 + random.below((room - element) / stride + 1).min(8);
+            let sections = vec![section(
+                Mode::Read,
+                page * PAGE,
+                element,
+                &[(stride, count)],
+            )];
+            nests.push((rank, Nest { sections }));
+        }
+    }
+    // Ranks run at different speeds, but each in its own order.
+    for _ in 0..nests.len() {
+        let at = random.below(nests.len().max(2) - 1);
+        if at + 1 < nests.len() && nests[at].0 != nests[at + 1].0 {
+            nests.swap(at, at + 1);
+        }
+    }
+    nests
+}
+
+fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize) {
+    let direct: Vec<Page> = (0..random.below(3))
+        .map(|_| random.below(job.used as usize) as Page)
+        .collect();
+    job.enter_region(true, &direct);
+    let intervals: Vec<Vec<(usize, Nest)>> = (0..1 + random.below(3))
+        .map(|_| random_nests(job, random))
+        .collect();
+    for _ in 0..rounds {
+        for nests in &intervals {
+            let touched: Vec<usize> = nests
+                .iter()
+                .flat_map(|(_, nest)| &nest.sections)
+                .flat_map(|one| positions(&one.shape.ranges()))
+                .map(|at| at / PAGE)
+                .collect();
+            for (rank, nest) in nests {
+                job.run(*rank, nest, random);
+                for &page in &direct {
+                    if !touched.contains(&(page as usize)) {
+                        let offset = random.below(PAGE);
+                        let owner = offset % job.ranks.len();
+                        job.check(owner, page, offset, "undeclared in a declaring region");
+                        job.write(owner, page, offset, random.below(256) as u8);
+                    }
+                }
+            }
+            job.barrier();
+        }
+    }
+    job.leave_region();
+}
+
+fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut job = Job::new(ranks, false, mappings);
+    for _ in 0..5 {
+        serial(&mut job, &mut random);
+        if random.chance(75) {
+            let rounds = 1 + random.below(3);
+            declaring_region(&mut job, &mut random, rounds);
+        } else {
+            job.enter_region(false, &[]);
+            for _ in 0..1 + random.below(3) {
+                interval(&mut job, &mut random, false);
+                job.barrier();
+            }
+            job.leave_region();
+        }
+    }
+    for page in 0..job.used {
+        for offset in (0..PAGE).step_by(61) {
+            job.check(0, page, offset, "at the end");
+        }
+    }
+    job.ranks[0].counts
+}
+
+#[test]
+fn declared_and_undeclared_accesses_see_one_memory() {
+    let mut transitions = 0;
+    let mut pulls = 0;
+    let mut collapses = 0;
+    for seed in 1..100 {
+        for ranks in 1..=4 {
+            let counts = random_mixture(seed, ranks, None);
+            transitions += counts.transitions;
+            pulls += counts.pulls;
+            collapses += counts.collapses;
+        }
+    }
+    assert!(transitions > 0 && pulls > 0 && collapses > 0);
+}
+
+#[test]
+fn a_limit_on_mappings_changes_nothing_for_sections() {
+    for seed in 1..40 {
+        random_mixture(seed, 3, Some(20));
+    }
+}
+
+/// A stencil on rows: after the first iterations an iteration makes no plan, no fault and no exchange,
+/// and moves one row each way.
+#[test]
+fn an_iteration_like_the_one_before_moves_only_halos() {
+    const ROW: usize = 1500;
+    const ROWS: usize = 12;
+    let ranks = 2;
+    let mut job = Job::new(ranks, false, None);
+    let mut random = Random(77);
+    let arrays = [100, 6 * PAGE + 40];
+    assert!(arrays[1] + (ROWS + 2) * ROW < job.used as usize * PAGE);
+    let mut steady = Counts::default();
+    for sweep in 0..12 {
+        let (from, to) = (arrays[sweep % 2], arrays[(sweep + 1) % 2]);
+        job.fork(&[]);
+        job.enter_region(true, &[]);
+        for rank in 0..ranks {
+            let first = 1 + rank * ROWS / 2;
+            let last = (rank + 1) * ROWS / 2;
+            let rows = last - first + 1;
+            let nest = Nest {
+                sections: [
+                    within(
+                        (from, from + (ROWS + 2) * ROW),
+                        vec![section(
+                            Mode::Read,
+                            from + (first - 1) * ROW,
+                            ROW,
+                            &[(ROW, rows + 2)],
+                        )],
+                    ),
+                    within(
+                        (to, to + (ROWS + 2) * ROW),
+                        vec![section(
+                            Mode::Write,
+                            to + first * ROW + 8,
+                            ROW - 16,
+                            &[(ROW, rows)],
+                        )],
+                    ),
+                ]
+                .concat(),
+            };
+            job.run(rank, &nest, &mut random);
+        }
+        job.barrier();
+        job.leave_region();
+        if sweep == 7 {
+            steady = job.ranks[1].counts;
+        }
+    }
+    let end = job.ranks[1].counts;
+    assert_eq!(end.plans, steady.plans);
+    assert_eq!(end.transitions, steady.transitions);
+    assert_eq!(
+        (end.read_faults, end.write_faults),
+        (steady.read_faults, steady.write_faults)
+    );
+    assert_eq!(end.pulls - steady.pulls, 4);
+    assert_eq!(
+        end.pulled_bytes - steady.pulled_bytes,
+        4 * (ROW as u64 - 16)
+    );
+}

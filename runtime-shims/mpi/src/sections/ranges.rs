@@ -1,0 +1,173 @@
+//! Sets of bytes, as ranges of positions.
+//!
+//! Guarantee: the ranges of a set are sorted, not empty, and neither overlap nor touch; so equal sets
+//! have equal ranges.
+
+use super::signature::Signature;
+
+/// Positions from the first to before the second. A position is an offset in a rank's memory file.
+pub(crate) type Range = (u64, u64);
+
+/// A set of bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ranges(Vec<Range>);
+
+impl Ranges {
+    /// The union of ranges in any order; empty ones do not count.
+    pub(crate) fn of(mut ranges: Vec<Range>) -> Self {
+        ranges.retain(|&(start, end)| start < end);
+        if !ranges.is_sorted() {
+            ranges.sort_unstable();
+        }
+        let mut joined: Vec<Range> = Vec::with_capacity(ranges.len());
+        for (start, end) in ranges {
+            push_joined(&mut joined, start, end);
+        }
+        Self(joined)
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
+        self.0.iter().copied()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Number of bytes.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.iter().map(|(start, end)| end - start).sum()
+    }
+
+    /// The bytes in either set.
+    pub(crate) fn union(&self, other: &Self) -> Self {
+        if other.is_empty() {
+            return self.clone();
+        }
+        let mut all = Vec::with_capacity(self.0.len() + other.0.len());
+        let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
+        loop {
+            let a_is_first = match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) => x.0 <= y.0,
+                (x, _) => x.is_some(),
+            };
+            match if a_is_first { a.next() } else { b.next() } {
+                Some((start, end)) => push_joined(&mut all, start, end),
+                None => break,
+            }
+        }
+        Self(all)
+    }
+
+    /// The bytes of this set that are not in `other`.
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        let mut left = Vec::with_capacity(self.0.len());
+        let mut others = other.0.as_slice();
+        for &(mut start, end) in &self.0 {
+            others = &others[others.partition_point(|&(_, other_end)| other_end <= start)..];
+            for &(other_start, other_end) in others {
+                if other_start >= end {
+                    break;
+                }
+                if start < other_start {
+                    left.push((start, other_start));
+                }
+                start = other_end.max(start);
+            }
+            if start < end {
+                left.push((start, end));
+            }
+        }
+        Self(left)
+    }
+
+    /// The bytes in both sets.
+    pub(crate) fn intersection(&self, other: &Self) -> Self {
+        let mut both = Vec::new();
+        let mut others = other.0.as_slice();
+        for &(start, end) in &self.0 {
+            others = &others[others.partition_point(|&(_, other_end)| other_end <= start)..];
+            for &(other_start, other_end) in others {
+                if other_start >= end {
+                    break;
+                }
+                both.push((start.max(other_start), end.min(other_end)));
+            }
+        }
+        Self(both)
+    }
+
+    /// A number that stands for the contents.
+    pub(crate) fn signature(&self) -> Signature {
+        self.iter()
+            .fold(Signature::START, |signature, (start, end)| {
+                signature.with(start).with(end)
+            })
+    }
+}
+
+/// Appends a range that starts no earlier than the last one.
+fn push_joined(ranges: &mut Vec<Range>, start: u64, end: u64) {
+    match ranges.last_mut() {
+        Some(last) if start <= last.1 => last.1 = last.1.max(end),
+        _ => ranges.push((start, end)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(seed: u64) -> (Ranges, Vec<bool>) {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut below = |bound: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) % bound
+        };
+        let ranges: Vec<Range> = (0..below(9))
+            .map(|_| {
+                let start = below(60);
+                (start, start + below(8))
+            })
+            .collect();
+        let mut bytes = vec![false; 80];
+        for &(start, end) in &ranges {
+            bytes[start as usize..end as usize].fill(true);
+        }
+        (Ranges::of(ranges), bytes)
+    }
+
+    fn check(set: &Ranges, expected: impl Fn(usize) -> bool) {
+        let mut bytes = vec![false; 80];
+        let mut before = None;
+        for (start, end) in set.iter() {
+            assert!(
+                start < end && before.is_none_or(|before| before < start),
+                "{set:?}"
+            );
+            before = Some(end);
+            bytes[start as usize..end as usize].fill(true);
+        }
+        for (position, &is_in) in bytes.iter().enumerate() {
+            assert_eq!(is_in, expected(position), "{position} of {set:?}");
+        }
+    }
+
+    #[test]
+    fn set_operations_are_those_of_sets_of_bytes() {
+        for seed in 0..4000 {
+            let ((a, in_a), (b, in_b)) = (sample(2 * seed), sample(2 * seed + 1));
+            check(&a, |at| in_a[at]);
+            check(&a.union(&b), |at| in_a[at] || in_b[at]);
+            check(&a.minus(&b), |at| in_a[at] && !in_b[at]);
+            check(&a.intersection(&b), |at| in_a[at] && in_b[at]);
+            assert_eq!(
+                a.bytes(),
+                in_a.iter().filter(|&&is_in| is_in).count() as u64
+            );
+        }
+    }
+}
