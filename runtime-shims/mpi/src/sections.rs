@@ -20,16 +20,31 @@ use okl_abi::{
 
 use crate::{
     cell::ProgramCell,
-    coherence::declared::{Declared, Mode},
+    coherence::{
+        Change,
+        declared::{Declared, Mode},
+    },
     layout::{self, PAGE, Page},
     memory::coherence,
-    program_graph, report, stack,
+    program_graph, report,
+    settings::settings,
+    stack, team,
 };
+use ranges::{Range, Ranges};
 use shape::{DoesNotFit, Shape};
 use signature::Signature;
 
-/// Whether the region that runs declares all it accesses.
+/// Whether declarations are taken: the region that runs declares all it accesses.
 static DECLARING: AtomicBool = AtomicBool::new(false);
+
+/// With `OKL_VERIFY`: the writes that the region declared since the last synchronisation, and those it
+/// makes undeclared.
+struct Record {
+    declared: Vec<Range>,
+    direct: Vec<Range>,
+}
+
+static RECORD: ProgramCell<Option<Record>> = ProgramCell::new(None);
 
 /// Data start to end of every rank's large heap blocks, as far as synchronisations told.
 static LARGE_BLOCKS: ProgramCell<BTreeMap<usize, usize>> = ProgramCell::new(BTreeMap::new());
@@ -39,18 +54,16 @@ pub(crate) fn learn_large_blocks(words: &[u64]) {
     if words.is_empty() {
         return;
     }
-    crate::program::private(|| {
-        LARGE_BLOCKS.with(|blocks| {
-            for block in words.chunks_exact(2) {
-                let (start, end) = (block[0] as usize, block[1] as usize);
-                while let Some((&other, &other_end)) = blocks.range(..end).next_back()
-                    && other_end > start
-                {
-                    blocks.remove(&other);
-                }
-                blocks.insert(start, end);
+    LARGE_BLOCKS.with(|blocks| {
+        for block in words.chunks_exact(2) {
+            let (start, end) = (block[0] as usize, block[1] as usize);
+            while let Some((&other, &other_end)) = blocks.range(..end).next_back()
+                && other_end > start
+            {
+                blocks.remove(&other);
             }
-        });
+            blocks.insert(start, end);
+        }
     });
 }
 
@@ -92,8 +105,7 @@ pub(crate) fn enter_region(region: *const RegionDescriptor, args: &[u64]) -> boo
         ((*region).flags, direct)
     };
     let declares_all = flags & region_flags::DECLARES_ALL != 0;
-    let layout = layout::layout();
-    let mut pages: Vec<Page> = Vec::new();
+    let mut undeclared = Vec::new();
     if declares_all {
         for one in direct {
             let object = match usize::try_from(one.argument) {
@@ -101,23 +113,67 @@ pub(crate) fn enter_region(region: *const RegionDescriptor, args: &[u64]) -> boo
                 Err(_) => one.object as usize,
             };
             let start = object.wrapping_add_signed(one.offset as isize);
-            let last = start + (one.size.max(1) - 1) as usize;
-            let (first, last) = (layout.page_of(start), layout.page_of(last));
-            if let (Some(first), Some(last)) = (first, last) {
-                pages.extend(first..=last);
-            }
+            undeclared.extend(in_file((start, start + one.size.max(1) as usize)));
         }
     }
+    if settings().verify {
+        DECLARING.store(declares_all, Relaxed);
+        RECORD.with(|record| {
+            *record = declares_all.then_some(Record {
+                declared: Vec::new(),
+                direct: undeclared,
+            });
+        });
+        return false;
+    }
+    let pages = undeclared
+        .into_iter()
+        .flat_map(|(start, end)| (start / PAGE as u64) as Page..=((end - 1) / PAGE as u64) as Page);
     coherence(|coherence| {
-        let wait = coherence.enter_region(declares_all, pages);
+        let wait = coherence.enter_region(declares_all, pages.collect());
         DECLARING.store(coherence.is_declaring(), Relaxed);
         wait
     })
 }
 
+/// With `OKL_VERIFY`, at a synchronisation: ends the job where the region changed what it had not declared.
+pub(crate) fn check_changes(changes: &[Change]) {
+    let Some((declared, direct)) = RECORD.with(|record| {
+        let record = record.as_mut()?;
+        Some((
+            Ranges::of(std::mem::take(&mut record.declared)),
+            Ranges::of(record.direct.clone()),
+        ))
+    }) else {
+        return;
+    };
+    let layout = layout::layout();
+    let changed = changes
+        .iter()
+        .filter(|change| !layout.is_private(change.page))
+        .map(|change| {
+            let at = u64::from(change.page) * PAGE as u64;
+            (at + u64::from(change.start), at + u64::from(change.end))
+        });
+    let undeclared = Ranges::of(changed.collect())
+        .minus(&declared)
+        .minus(&direct);
+    if let Some((start, end)) = undeclared.iter().next() {
+        let address = layout.address_of((start / PAGE as u64) as Page) + start as usize % PAGE;
+        report::fatal(&format!(
+            "the parallel region at {} wrote {} bytes at {address:#x} ({}) that okl had not found it to write: \
+             an error in okl, please report it",
+            team::location(),
+            end - start,
+            program_graph::object_at(address),
+        ));
+    }
+}
+
 /// After the last synchronisation of a region; `serial` on rank 0, where serial code follows.
 pub(crate) fn leave_region(serial: bool) {
     DECLARING.store(false, Relaxed);
+    RECORD.with(|record| *record = None);
     coherence(|coherence| {
         coherence.leave_region();
         if serial {
@@ -182,6 +238,16 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
         {
             signature = signature.with(start as u64).with(end as u64);
         }
+    }
+    if settings().verify {
+        let written = decode(table, values)
+            .into_iter()
+            .filter(|one| one.mode != Mode::Read)
+            .flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>());
+        return RECORD.with(|record| {
+            let record = record.as_mut().expect("made when the region began");
+            record.declared.extend(written);
+        });
     }
     coherence(|coherence| coherence.declare(signature, || decode(table, values)));
 }

@@ -9,6 +9,8 @@ pub(crate) struct Settings {
     pub(crate) stats: bool,
     /// `OKL_VERIFY=1`: report conflicting writes.
     pub(crate) verify: bool,
+    /// `OKL_SECTIONS=0`: ignore what the compiler declared; pages alone keep memory coherent.
+    pub(crate) sections: bool,
     /// `OKL_RANKS_PER_NODE=n`: treat each `n` consecutive ranks as a node of their own.
     pub(crate) ranks_per_node: Option<u32>,
     /// `OMP_STACKSIZE` in bytes: each rank's stack for region frames.
@@ -20,8 +22,9 @@ const DEFAULT_STACK: usize = 64 << 20;
 impl Settings {
     /// Reads the variables through `variable`. The error names the variable and says what is valid.
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        let switch = |name: &str| match variable(name).as_deref() {
-            None | Some("" | "0") => Ok(false),
+        let switch = |name: &str, default: bool| match variable(name).as_deref() {
+            None | Some("") => Ok(default),
+            Some("0") => Ok(false),
             Some("1") => Ok(true),
             Some(other) => Err(format!("{name}={other}: valid values are 0 and 1")),
         };
@@ -38,8 +41,9 @@ impl Settings {
             })?,
         };
         Ok(Self {
-            stats: switch("OKL_STATS")?,
-            verify: switch("OKL_VERIFY")?,
+            stats: switch("OKL_STATS", false)?,
+            verify: switch("OKL_VERIFY", false)?,
+            sections: switch("OKL_SECTIONS", true)?,
             ranks_per_node,
             stack_bytes,
         })

@@ -327,6 +327,9 @@ fn share_memory(several_nodes: bool) {
         Memory::new(shared, rank, file, own, peers, remote),
         settings().verify,
     ));
+    if !settings().sections {
+        memory::coherence(|coherence| coherence.ignore_declarations());
+    }
 }
 
 fn no_address_space(bytes: usize, error: &std::io::Error) -> ! {

@@ -64,7 +64,7 @@ pub(crate) fn fault_at(program_counter: usize) {
     }
 }
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 19] = [
     "forks",
     "barriers",
     "syncs",
@@ -78,6 +78,11 @@ const COLUMNS: [&str; 14] = [
     "pages fetched",
     "diffs",
     "diff bytes",
+    "declarations",
+    "section plans",
+    "exchanges",
+    "section copies",
+    "section bytes",
     "resident KiB",
 ];
 
@@ -131,6 +136,11 @@ fn row(
         protocol.pages_fetched + protocol.private_pages_fetched,
         protocol.diffs,
         protocol.diff_bytes,
+        protocol.declarations,
+        protocol.plans,
+        protocol.transitions,
+        protocol.pulls,
+        protocol.pulled_bytes,
         memory::coherence(|coherence| coherence.machine.resident_bytes()) >> 10,
     ]
 }

@@ -3,9 +3,12 @@
 //! Every write is tracked with a twin, so that each rank knows the bytes it changed; the ranks exchange
 //! these at every synchronisation. Writes under a lock or an atomic went home before and are not part
 //! of the comparison. A write that leaves a byte as it was cannot be seen.
+//!
+//! Where a region declares all its accesses, a change of a byte that it did not declare ends the job.
 
 use crate::{
-    coherence::Change, layout, memory, mpi_job, program_graph, report, settings::settings, team,
+    coherence::Change, layout, memory, mpi_job, program_graph, report, sections,
+    settings::settings, team,
 };
 
 /// Most conflicts named for one synchronisation.
@@ -30,10 +33,9 @@ pub(crate) fn exchange_changes() {
     if !settings().verify {
         return;
     }
-    let mine: Vec<u64> = memory::coherence(|coherence| coherence.changes())
-        .into_iter()
-        .map(encode)
-        .collect();
+    let changes = memory::coherence(|coherence| coherence.changes());
+    sections::check_changes(&changes);
+    let mine: Vec<u64> = changes.into_iter().map(encode).collect();
     let ranks = mpi_job::ranks() as usize;
     let mut lengths = vec![0; ranks];
     mpi_job::all_gather(&[mine.len() as u64], &mut lengths);

@@ -217,6 +217,12 @@ fn limit<T>(map: &mut HashMap<Signature, T>) {
 }
 
 impl<M: Machine> Coherence<M> {
+    /// Ignores declarations from now on: pages alone keep memory coherent. Before the first region, on all
+    /// ranks.
+    pub(crate) fn ignore_declarations(&mut self) {
+        self.sections.allowed = false;
+    }
+
     // ---- Regions -------------------------------------------------------------------------------
 
     /// At a fork, after the notices: takes pages that the region accesses undeclared out of section mode;
