@@ -19,8 +19,7 @@ fn main() {
         "{config} is LLVM {version}; okl-pass needs LLVM {MAJOR}"
     );
 
-    println!("cargo:rerun-if-changed=cxx/shim.cpp");
-    println!("cargo:rerun-if-changed=cxx/shim.h");
+    println!("cargo:rerun-if-changed=cxx");
     // LLVM symbols stay undefined: they bind to the compiler that loads the plugin.
     cc::Build::new()
         .cpp(true)
@@ -31,6 +30,7 @@ fn main() {
         .flag("-fno-exceptions")
         .flag_if_supported("-fvisibility=hidden")
         .file("cxx/shim.cpp")
+        .file("cxx/sections.cpp")
         .compile("okl_shim");
 }
 

@@ -1,5 +1,7 @@
 #include "shim.h"
 
+#include "sections.h"
+
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Demangle/Demangle.h"
@@ -58,6 +60,22 @@ struct PrintLoopsPass : PassInfoMixin<PrintLoopsPass> {
   static bool isRequired() { return true; }
 };
 
+struct SectionsPass : PassInfoMixin<SectionsPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    return okl_run_sections(wrap(&M)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
+struct PrintSectionsPass : PassInfoMixin<PrintSectionsPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    std::unique_ptr<Module> Copy(unwrap(okl_simplified_copy(wrap(&M))));
+    okl_run_print_sections(wrap(Copy.get()));
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
 // Only reachable by its name, from opt: for the test of what a panic does.
 struct PanicPass : PassInfoMixin<PanicPass> {
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
@@ -79,6 +97,14 @@ void okl_register(void *Builder) {
       MPM.addPass(PrintLoopsPass());
       return true;
     }
+    if (Name == "print<okl-sections>") {
+      MPM.addPass(PrintSectionsPass());
+      return true;
+    }
+    if (Name == "okl-sections") {
+      MPM.addPass(SectionsPass());
+      return true;
+    }
     if (Name == "okl-panic") {
       MPM.addPass(PanicPass());
       return true;
@@ -93,6 +119,12 @@ void okl_register(void *Builder) {
   });
   PB.registerPipelineStartEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(LowerPass()); });
+  PB.registerOptimizerEarlyEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase) {
+        // Without optimisation nothing is affine.
+        if (Level != OptimizationLevel::O0)
+          MPM.addPass(SectionsPass());
+      });
   PB.registerFullLinkTimeOptimizationEarlyEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(LowerPass()); });
 }

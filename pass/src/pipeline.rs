@@ -64,6 +64,19 @@ pub fn print_loops(module: &Module) {
     report_all(module, &declined, Severity::Error);
 }
 
+/// Declares what the regions of a lowered module access. True where the module was changed.
+pub fn declare_sections(module: &Module) -> bool {
+    let plan = mpi::sections::check(module);
+    plan.remark();
+    mpi::sections::emit(module, &plan)
+}
+
+/// Prints what the regions of a lowered module access: `-passes='print<okl-sections>'`, which runs
+/// the passes before it on a copy.
+pub fn print_sections(module: &Module) {
+    llvm::print(&mpi::sections::check(module).print());
+}
+
 /// Fails as a mistake of ours would, with a function half written: `-passes=okl-panic`.
 pub fn panic_half_way(module: &Module) -> bool {
     let ty = module.function_type(module.void(), &[]);

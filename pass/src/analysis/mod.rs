@@ -5,6 +5,7 @@ pub mod combine;
 pub mod library;
 mod loops;
 pub mod memory;
+pub mod sections;
 mod streams;
 pub mod unsafe_sites;
 mod waiting;

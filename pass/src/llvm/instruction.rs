@@ -165,6 +165,13 @@ impl<'m> Instruction<'m> {
         (releases && !is_load, acquires && !is_store)
     }
 
+    /// Whether it is a volatile load or store.
+    pub fn is_volatile(self) -> bool {
+        let accesses = matches!(self.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore);
+        // SAFETY: a load or store.
+        accesses && unsafe { LLVMGetVolatile(self.raw()) != 0 }
+    }
+
     /// Whether it is a volatile load.
     pub fn is_volatile_load(self) -> bool {
         // SAFETY: a load, where it is asked.

@@ -12,6 +12,7 @@
 mod builder;
 mod instruction;
 mod module;
+mod nests;
 mod plugin;
 mod shim;
 mod types;
@@ -20,6 +21,7 @@ mod value;
 pub use builder::Builder;
 pub use instruction::{Block, Opcode};
 pub use module::{Module, Visibility};
+pub use nests::{Extent, Nests, Reach, Term};
 pub use plugin::{PluginInfo, plugin_info};
 pub use shim::{NaturalLoop, Severity, demangle, print};
 pub use types::Type;

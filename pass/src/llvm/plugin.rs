@@ -62,6 +62,23 @@ unsafe extern "C" fn okl_run_print_loops(module: LLVMModuleRef) {
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn okl_run_sections(module: LLVMModuleRef) -> bool {
+    // SAFETY: the shim passes a live module.
+    let module = unsafe { Module::new(module) };
+    guarded(&module, || crate::pipeline::declare_sections(&module))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn okl_run_print_sections(module: LLVMModuleRef) {
+    // SAFETY: the shim passes a live module.
+    let module = unsafe { Module::new(module) };
+    guarded(&module, || {
+        crate::pipeline::print_sections(&module);
+        false
+    });
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn okl_run_panic(module: LLVMModuleRef) {
     // SAFETY: the shim passes a live module.
     let module = unsafe { Module::new(module) };

@@ -34,7 +34,7 @@ impl Text {
     }
 }
 
-type TextSink = unsafe extern "C" fn(*mut c_void, Text);
+pub(super) type TextSink = unsafe extern "C" fn(*mut c_void, Text);
 type LoopSink =
     unsafe extern "C" fn(*mut c_void, LLVMBasicBlockRef, *const LLVMBasicBlockRef, usize);
 
@@ -69,7 +69,7 @@ unsafe extern "C" fn push_text(to: *mut c_void, text: Text) {
     unsafe { (*to.cast::<String>()).push_str(&text.to_string()) }
 }
 
-fn collect_text(ask: impl FnOnce(TextSink, *mut c_void)) -> String {
+pub(super) fn collect_text(ask: impl FnOnce(TextSink, *mut c_void)) -> String {
     let mut text = String::new();
     ask(push_text, (&raw mut text).cast());
     text

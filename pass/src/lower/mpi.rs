@@ -17,6 +17,7 @@ mod main_entry;
 mod module_table;
 mod regions;
 mod runtime_calls;
+pub mod sections;
 mod thread_private;
 
 use crate::analysis::call_graph::CallGraph;

@@ -1,0 +1,73 @@
+// Array sections of memory accesses, by ScalarEvolution. The analyses of a function are an object
+// that the caller opens and closes; terms belong to it and are equal where their addresses are.
+#pragma once
+
+#include "shim.h"
+
+#include <cstdint>
+
+extern "C" {
+
+struct OklNests;
+struct OklTerm;
+
+typedef void (*OklNestSink)(void *To, LLVMBasicBlockRef Header, LLVMBasicBlockRef Preheader,
+                            int64_t Parent, const LLVMBasicBlockRef *Blocks, size_t Count);
+
+struct OklDimension {
+  const OklTerm *Stride;
+  const OklTerm *Count;
+};
+
+enum OklSectionKind { OklNoSection, OklAffine, OklAnywhere };
+
+struct OklSection {
+  const OklTerm *Address;
+  // Inner dimensions first.
+  OklDimension Dimensions[16];
+  size_t Count;
+  // Every element is accessed whenever control reaches the loop.
+  bool Exact;
+};
+
+// Defined in Rust.
+bool okl_run_sections(LLVMModuleRef M);
+void okl_run_print_sections(LLVMModuleRef M);
+
+// Gives loops preheaders.
+OklNests *okl_nests_open(LLVMValueRef Function);
+void okl_nests_close(OklNests *N);
+
+// Loops, outer ones first; a parent is named by its index, -1 is none.
+void okl_nests_loops(OklNests *N, OklNestSink Sink, void *To);
+
+// What an instruction in Block accesses while loop Outer runs: Length bytes (null: one element) at
+// Pointer.
+OklSectionKind okl_nests_section(OklNests *N, LLVMValueRef Pointer, LLVMValueRef Length,
+                                 LLVMBasicBlockRef Block, size_t Outer, OklSection *Section);
+
+// A - B, where it is constant.
+bool okl_nests_difference(OklNests *N, const OklTerm *A, const OklTerm *B, int64_t *Result);
+bool okl_nests_constant(OklNests *N, const OklTerm *A, int64_t *Result);
+// (A - B) / Step, where that is a small constant.
+bool okl_nests_steps(OklNests *N, const OklTerm *A, const OklTerm *B, const OklTerm *Step,
+                     int64_t *Result);
+const OklTerm *okl_nests_plus(OklNests *N, const OklTerm *A, int64_t B);
+// The value of a term as an i64, computed in front of an instruction.
+LLVMValueRef okl_nests_expand(OklNests *N, const OklTerm *T, LLVMValueRef Before);
+void okl_nests_text(OklNests *N, const OklTerm *T, OklTextSink Sink, void *To);
+// The name of the object that the address points into; empty where it is not known.
+void okl_nests_object(OklNests *N, const OklTerm *Address, OklTextSink Sink, void *To);
+
+// The name a value has in the source; empty where it is not known.
+void okl_value_source_name(LLVMValueRef Value, OklTextSink Sink, void *To);
+// Removes constant offsets from an address.
+LLVMValueRef okl_strip_offset(LLVMValueRef Address, int64_t *Offset);
+// Whether calls of the function access no memory (0), that behind their arguments only (1) or more.
+int okl_memory_reach(LLVMValueRef Call);
+// Removes what the function's attributes say about memory, from it and from calls of it.
+void okl_forget_memory_effects(LLVMValueRef Function);
+
+// A copy of a module as it is before vectorisation, after okl_run_lower.
+LLVMModuleRef okl_simplified_copy(LLVMModuleRef M);
+}

@@ -1,0 +1,293 @@
+//! What one instruction means for the declarations.
+
+use super::places::Places;
+use super::{Access, Size, stays_within};
+use crate::analysis::library::known;
+use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
+
+/// What an instruction does.
+pub(super) enum Effect<'m> {
+    /// Nothing that matters.
+    Nothing,
+    /// It accesses memory.
+    Accesses(Vec<Access<'m>>),
+    /// It may synchronise, so nothing may be declared across it; the access, if any, is direct.
+    Breaks(Vec<Access<'m>>),
+    /// It calls a function that declares what it accesses.
+    Calls(Function<'m>),
+    /// It cannot be declared: the end of a sentence that begins with "it".
+    Spoils(String),
+}
+
+/// Runtime functions that neither synchronise nor access what threads share. Pointers they take are
+/// to variables of the caller's own.
+const QUIET: [&str; 8] = [
+    "okl_mpi_kmpc_global_thread_num",
+    "okl_mpi_kmpc_for_static_init_",
+    "okl_mpi_kmpc_dist_for_static_init_",
+    "okl_mpi_kmpc_for_static_fini",
+    "okl_mpi_omp_get_",
+    "okl_mpi_omp_in_",
+    "okl_mpi_omp_is_",
+    "okl_mpi_kmpc_scope",
+];
+
+/// Runtime functions that may synchronise, and access nothing the program would have to declare.
+const SYNCHRONISING: [&str; 12] = [
+    "okl_mpi_kmpc_barrier",
+    "okl_mpi_kmpc_dispatch_",
+    "okl_mpi_kmpc_single",
+    "okl_mpi_kmpc_end_single",
+    "okl_mpi_kmpc_master",
+    "okl_mpi_kmpc_end_master",
+    "okl_mpi_kmpc_masked",
+    "okl_mpi_kmpc_end_masked",
+    "okl_mpi_kmpc_end_reduce",
+    "okl_mpi_kmpc_end_scope",
+    "okl_mpi_reduce",
+    "okl_mpi_touch",
+];
+
+/// Atomic accesses: the address is the first argument.
+const ATOMIC: &str = "okl_mpi_atomic_";
+
+/// What the other functions of the runtime are to the user.
+const CONSTRUCTS: [(&str, &str); 14] = [
+    ("okl_mpi_fork", "starts a parallel region"),
+    ("okl_mpi_kmpc_serialized", "starts a parallel region"),
+    ("okl_mpi_kmpc_end_serialized", "starts a parallel region"),
+    ("okl_mpi_kmpc_critical", "has a critical section"),
+    ("okl_mpi_kmpc_end_critical", "has a critical section"),
+    ("okl_mpi_kmpc_flush", "flushes"),
+    ("okl_mpi_kmpc_ordered", "has an ordered part"),
+    ("okl_mpi_kmpc_doacross", "waits for other iterations"),
+    ("okl_mpi_kmpc_cancel", "may be cancelled"),
+    ("okl_mpi_kmpc_copyprivate", "copies private variables"),
+    ("okl_mpi_kmpc_omp_task", "has tasks"),
+    ("okl_mpi_kmpc_task", "has tasks"),
+    ("okl_mpi_omp_set_lock", "takes a lock"),
+    ("okl_mpi_unsafe_here", "must not run on several ranks"),
+];
+
+/// Functions of libm that access errno at most.
+const MATHEMATICS: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf \
+     erfc exp exp2 exp10 expm1 fabs fdim floor fma fmax fmin fmod hypot ilogb ldexp lgamma llrint \
+     llround log log10 log1p log2 logb lrint lround nearbyint nextafter pow remainder rint round \
+     scalbn sin sinh sqrt tan tanh tgamma trunc cabs abs labs llabs ";
+
+fn is_mathematics(name: &str) -> bool {
+    let is = |name: &str| MATHEMATICS.contains(&format!(" {name} "));
+    is(name) || is(name.trim_end_matches(['f', 'l']))
+}
+
+/// What an instruction does. `declares` tells which functions declare what they access.
+pub(super) fn effect<'m>(
+    module: &'m Module,
+    places: &Places<'m>,
+    instruction: Instruction<'m>,
+    declares: &dyn Fn(Function<'m>) -> bool,
+) -> Effect<'m> {
+    match instruction.opcode() {
+        Opcode::LLVMLoad | Opcode::LLVMStore => {
+            let is_store = instruction.opcode() == Opcode::LLVMStore;
+            let address = instruction.operand(usize::from(is_store));
+            let ty = if is_store {
+                instruction.operand(0).ty()
+            } else {
+                instruction.ty()
+            };
+            if places.is_own(address) {
+                Effect::Nothing
+            } else if instruction.is_volatile() {
+                Effect::Spoils("accesses a volatile object".to_string())
+            } else if instruction.is_atomic_access() {
+                Effect::Spoils("has an atomic access".to_string())
+            } else {
+                Effect::Accesses(vec![Access {
+                    address,
+                    size: Size::Constant(module.store_size_of(ty) as i64),
+                    is_write: is_store,
+                    at: instruction,
+                }])
+            }
+        }
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
+            Effect::Spoils("has an atomic access".to_string())
+        }
+        Opcode::LLVMVAArg => Effect::Spoils("takes a variable argument".to_string()),
+        Opcode::LLVMCallBr => Effect::Spoils("has inline assembly".to_string()),
+        Opcode::LLVMCall | Opcode::LLVMInvoke => match (*instruction).as_call() {
+            Some(call) => of_call(places, call, declares),
+            None => Effect::Nothing,
+        },
+        _ => Effect::Nothing,
+    }
+}
+
+fn of_call<'m>(
+    places: &Places<'m>,
+    call: Call<'m>,
+    declares: &dyn Fn(Function<'m>) -> bool,
+) -> Effect<'m> {
+    let at = call.instruction();
+    let name = call.callee_name();
+    if let Some(access) = copies(places, call, &name) {
+        return access;
+    }
+    let starts = |list: &[&str]| list.iter().any(|prefix| name.starts_with(prefix));
+    if name.starts_with("okl_mpi_") {
+        let rest = |position: usize| {
+            let arguments = call.arguments().into_iter().skip(position);
+            arguments.filter(|one| one.ty().is_pointer())
+        };
+        if name.starts_with(ATOMIC) {
+            let address = call.argument(0).filter(|one| one.ty().is_pointer());
+            return match address {
+                Some(address) if places.is_own(address) => Effect::Breaks(Vec::new()),
+                Some(address) if places.is_direct(address) => Effect::Breaks(vec![Access {
+                    address,
+                    size: Size::Constant(width(call)),
+                    is_write: true,
+                    at,
+                }]),
+                _ => Effect::Spoils("has an atomic access".to_string()),
+            };
+        }
+        // Their first argument says where they were written.
+        if starts(&QUIET) && rest(1).all(|one| places.is_own(one)) {
+            return Effect::Nothing;
+        }
+        if starts(&SYNCHRONISING) {
+            let deep = name.starts_with("okl_mpi_reduce") && !is_shallow(call);
+            return if deep {
+                Effect::Spoils("reduces a variable that holds pointers".to_string())
+            } else {
+                Effect::Breaks(Vec::new())
+            };
+        }
+        let construct = CONSTRUCTS
+            .iter()
+            .find(|(prefix, _)| name.starts_with(prefix));
+        let reason = construct.map_or_else(
+            || format!("calls {}", name.trim_start_matches("okl_mpi_")),
+            |(_, reason)| (*reason).to_string(),
+        );
+        return Effect::Spoils(reason);
+    }
+    let callee = call.callee_function();
+    if call.callee().as_inline_assembly().is_some() {
+        return match call.reach() {
+            Reach::Nothing => Effect::Nothing,
+            _ => Effect::Spoils("has inline assembly".to_string()),
+        };
+    }
+    let Some(callee) = callee else {
+        return Effect::Spoils("calls through a pointer".to_string());
+    };
+    let mut pointers = call
+        .arguments()
+        .into_iter()
+        .filter(|one| one.ty().is_pointer());
+    let harmless = stays_within(call.reach(), pointers.all(|one| places.is_own(one)));
+    if harmless && !declares(callee) || callee.is_intrinsic() && is_marker(&name) {
+        return Effect::Nothing;
+    }
+    if callee.is_declaration() {
+        if is_mathematics(&name) {
+            return Effect::Nothing;
+        }
+        let shown = crate::llvm::demangle(&name);
+        return Effect::Spoils(match known(&name) {
+            Some(_) => format!("calls {shown}"),
+            None => format!("calls {shown}, which is not known here"),
+        });
+    }
+    if at.opcode() == Opcode::LLVMInvoke {
+        return Effect::Spoils(format!(
+            "may leave {} by an exception",
+            crate::diagnostic::user_name(callee)
+        ));
+    }
+    if is_final(callee) {
+        Effect::Calls(callee)
+    } else {
+        Effect::Spoils(format!(
+            "calls {}, which another module may replace",
+            crate::diagnostic::user_name(callee)
+        ))
+    }
+}
+
+/// Bytes of an atomic access: its last argument.
+fn width(call: Call<'_>) -> i64 {
+    let last = call
+        .arguments()
+        .last()
+        .and_then(|one| one.as_constant_int());
+    last.filter(|bytes| (1..=8).contains(bytes)).unwrap_or(8)
+}
+
+/// Whether a reduction's function touches nothing but the items themselves.
+fn is_shallow(call: Call<'_>) -> bool {
+    call.arguments()
+        .last()
+        .and_then(|one| one.as_constant_int())
+        == Some(0)
+}
+
+/// Whether the program's function of that name is this one or one of the same text.
+fn is_final(function: Function<'_>) -> bool {
+    matches!(
+        function.linkage(),
+        Linkage::LLVMInternalLinkage
+            | Linkage::LLVMPrivateLinkage
+            | Linkage::LLVMExternalLinkage
+            | Linkage::LLVMLinkOnceODRLinkage
+            | Linkage::LLVMWeakODRLinkage
+    )
+}
+
+fn is_marker(name: &str) -> bool {
+    const MARKERS: [&str; 8] = [
+        "llvm.lifetime.",
+        "llvm.dbg.",
+        "llvm.assume",
+        "llvm.experimental.noalias",
+        "llvm.stacksave",
+        "llvm.stackrestore",
+        "llvm.invariant.",
+        "llvm.prefetch",
+    ];
+    MARKERS.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// `memset`, `memcpy` and `memmove`.
+fn copies<'m>(places: &Places<'m>, call: Call<'m>, name: &str) -> Option<Effect<'m>> {
+    let sets = name.starts_with("llvm.memset.");
+    let copies = name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.");
+    if !sets && !copies {
+        return None;
+    }
+    let arguments = call.arguments();
+    let length = arguments[2];
+    let size = length
+        .as_constant_int()
+        .map_or(Size::Bytes(length), Size::Constant);
+    let access = |position: usize, is_write| {
+        (!places.is_own(arguments[position])).then(|| Access {
+            address: arguments[position],
+            size,
+            is_write,
+            at: call.instruction(),
+        })
+    };
+    let source = copies.then(|| access(1, false)).flatten();
+    let accesses: Vec<_> = access(0, true).into_iter().chain(source).collect();
+    Some(if accesses.is_empty() {
+        Effect::Nothing
+    } else if arguments[3].as_constant_int() != Some(0) {
+        Effect::Spoils("accesses a volatile object".to_string())
+    } else {
+        Effect::Accesses(accesses)
+    })
+}

@@ -1,0 +1,168 @@
+//! Which memory an address lies in: the thread's own, at an address known at the fork, or elsewhere.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::Direct;
+use crate::analysis::memory::base_of;
+use crate::llvm::{Function, Global, Instruction, Opcode, Value};
+
+/// Prefix of the pointers to this rank's copies of `threadprivate` variables.
+const SLOT: &str = "okl.tp.";
+
+/// Where an access goes.
+pub enum Place<'m> {
+    /// To memory that only this thread uses, or that nobody writes.
+    Own,
+    /// To an address known when the region is forked.
+    Direct(Direct<'m>),
+    /// To anything else.
+    Elsewhere,
+}
+
+/// The memory of a function.
+pub struct Places<'m> {
+    parameters: Vec<Value<'m>>,
+    is_body: bool,
+    leaked: Option<(Instruction<'m>, String)>,
+    own: RefCell<HashMap<Value<'m>, bool>>,
+}
+
+/// A region's body begins with pointers to the thread's numbers.
+const LEADING: usize = 2;
+
+impl<'m> Places<'m> {
+    /// Looks at the stack variables of a function.
+    pub fn of(function: Function<'m>, is_body: bool) -> Self {
+        let mut places = Self {
+            parameters: function.parameters(),
+            is_body,
+            leaked: None,
+            own: RefCell::new(HashMap::new()),
+        };
+        let instructions = function.instructions();
+        let variables = instructions
+            .iter()
+            .filter(|one| one.opcode() == Opcode::LLVMAlloca);
+        places.leaked = variables
+            .filter_map(|variable| places.leak(**variable))
+            .next();
+        places
+    }
+
+    /// A store through which other threads might find a variable of this one.
+    pub fn leaked(&self) -> Option<(Instruction<'m>, String)> {
+        self.leaked.clone()
+    }
+
+    fn leak(&self, variable: Value<'m>) -> Option<(Instruction<'m>, String)> {
+        let mut rest = vec![variable];
+        let mut seen = Vec::new();
+        while let Some(address) = rest.pop() {
+            if seen.contains(&address) {
+                continue;
+            }
+            seen.push(address);
+            for user in address.users() {
+                let Some(instruction) = user.as_instruction() else {
+                    continue;
+                };
+                match instruction.opcode() {
+                    Opcode::LLVMGetElementPtr
+                    | Opcode::LLVMPHI
+                    | Opcode::LLVMSelect
+                    | Opcode::LLVMFreeze => rest.push(user),
+                    Opcode::LLVMLoad | Opcode::LLVMICmp => {}
+                    Opcode::LLVMStore if instruction.operand(0) != address => {}
+                    Opcode::LLVMStore if self.is_own(instruction.operand(1)) => {}
+                    // What becomes of an argument is the concern of the call.
+                    Opcode::LLVMCall | Opcode::LLVMInvoke => {}
+                    _ => {
+                        return Some((
+                            instruction,
+                            "lets the address of a private variable escape".to_string(),
+                        ));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether only this thread uses the memory, or nobody writes it.
+    pub fn is_own(&self, address: Value<'m>) -> bool {
+        self.is_own_at(address, 0)
+    }
+
+    fn is_own_at(&self, address: Value<'m>, depth: usize) -> bool {
+        let base = base_of(address);
+        if let Some(&known) = self.own.borrow().get(&base) {
+            return known;
+        }
+        if depth > 8 {
+            return false;
+        }
+        // A cycle of phis is as private as what comes into it.
+        self.own.borrow_mut().insert(base, true);
+        let own = match base.as_instruction() {
+            Some(one) => match one.opcode() {
+                Opcode::LLVMAlloca => true,
+                Opcode::LLVMSelect => {
+                    self.is_own_at(one.operand(1), depth + 1)
+                        && self.is_own_at(one.operand(2), depth + 1)
+                }
+                Opcode::LLVMPHI => one
+                    .incoming()
+                    .into_iter()
+                    .all(|(value, _)| self.is_own_at(value, depth + 1)),
+                Opcode::LLVMLoad => one
+                    .operand(0)
+                    .as_global()
+                    .is_some_and(|slot| slot.name().starts_with(SLOT)),
+                _ => false,
+            },
+            None => match base.as_global() {
+                Some(global) => is_own_global(global),
+                None => self.is_leading(base),
+            },
+        };
+        self.own.borrow_mut().insert(base, own);
+        own
+    }
+
+    fn is_leading(&self, value: Value<'m>) -> bool {
+        self.is_body
+            && self
+                .parameters
+                .iter()
+                .take(LEADING)
+                .any(|one| *one == value)
+    }
+
+    /// Where an access of `size` bytes goes; the size may be unknown.
+    pub fn of_address(&self, address: Value<'m>, size: Option<i64>) -> Place<'m> {
+        if self.is_own(address) {
+            return Place::Own;
+        }
+        let (object, offset) = address.strip_offset();
+        let known_at_fork =
+            object.as_global().is_some() || self.is_body && self.parameters.contains(&object);
+        match size {
+            Some(size) if known_at_fork => Place::Direct(Direct {
+                object,
+                offset,
+                size,
+            }),
+            _ => Place::Elsewhere,
+        }
+    }
+
+    /// Whether an address is known when the region is forked.
+    pub fn is_direct(&self, address: Value<'m>) -> bool {
+        matches!(self.of_address(address, Some(0)), Place::Direct(_))
+    }
+}
+
+fn is_own_global(global: Global<'_>) -> bool {
+    global.is_readonly() || global.is_thread_local() || global.name().starts_with("okl.")
+}

@@ -1,0 +1,330 @@
+//! Array sections by LLVM's ScalarEvolution (`cxx/sections.h`).
+
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
+
+use super::shim::{TextSink, collect_text};
+use super::{Block, Call, Function, Instruction, Value};
+
+#[repr(C)]
+struct RawNests {
+    private: [u8; 0],
+}
+
+#[repr(C)]
+struct RawTerm {
+    private: [u8; 0],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawDimension {
+    stride: *const RawTerm,
+    count: *const RawTerm,
+}
+
+#[repr(C)]
+struct RawSection {
+    address: *const RawTerm,
+    dimensions: [RawDimension; 16],
+    count: usize,
+    exact: bool,
+}
+
+type NestSink = unsafe extern "C" fn(
+    *mut c_void,
+    LLVMBasicBlockRef,
+    LLVMBasicBlockRef,
+    i64,
+    *const LLVMBasicBlockRef,
+    usize,
+);
+
+unsafe extern "C" {
+    fn okl_nests_open(function: LLVMValueRef) -> *mut RawNests;
+    fn okl_nests_close(nests: *mut RawNests);
+    fn okl_nests_loops(nests: *mut RawNests, sink: NestSink, to: *mut c_void);
+    fn okl_nests_section(
+        nests: *mut RawNests,
+        pointer: LLVMValueRef,
+        length: LLVMValueRef,
+        block: LLVMBasicBlockRef,
+        outer: usize,
+        section: *mut RawSection,
+    ) -> c_int;
+    fn okl_nests_difference(
+        nests: *mut RawNests,
+        a: *const RawTerm,
+        b: *const RawTerm,
+        result: *mut i64,
+    ) -> bool;
+    fn okl_nests_constant(nests: *mut RawNests, a: *const RawTerm, result: *mut i64) -> bool;
+    fn okl_nests_steps(
+        nests: *mut RawNests,
+        a: *const RawTerm,
+        b: *const RawTerm,
+        step: *const RawTerm,
+        result: *mut i64,
+    ) -> bool;
+    fn okl_nests_plus(nests: *mut RawNests, a: *const RawTerm, b: i64) -> *const RawTerm;
+    fn okl_nests_expand(
+        nests: *mut RawNests,
+        term: *const RawTerm,
+        before: LLVMValueRef,
+    ) -> LLVMValueRef;
+    fn okl_nests_text(nests: *mut RawNests, term: *const RawTerm, sink: TextSink, to: *mut c_void);
+    fn okl_nests_object(
+        nests: *mut RawNests,
+        address: *const RawTerm,
+        sink: TextSink,
+        to: *mut c_void,
+    );
+    fn okl_value_source_name(value: LLVMValueRef, sink: TextSink, to: *mut c_void);
+    fn okl_strip_offset(address: LLVMValueRef, offset: *mut i64) -> LLVMValueRef;
+    fn okl_memory_reach(call: LLVMValueRef) -> c_int;
+    fn okl_forget_memory_effects(function: LLVMValueRef);
+}
+
+/// An integer or address that the analysis knows as an expression. Two terms of one [`Nests`] are
+/// equal where the expressions are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Term<'m> {
+    raw: *const RawTerm,
+    lives: PhantomData<&'m ()>,
+}
+
+impl Term<'_> {
+    fn new(raw: *const RawTerm) -> Self {
+        Self {
+            raw,
+            lives: PhantomData,
+        }
+    }
+}
+
+/// A loop and its place among the others.
+pub struct NestLoop<'m> {
+    /// The block that runs once before the loop.
+    pub preheader: Option<Block<'m>>,
+    /// Index of the loop around it.
+    pub parent: Option<usize>,
+    /// Every block of the loop and of the loops inside it.
+    pub blocks: Vec<Block<'m>>,
+}
+
+/// What an instruction accesses while a loop runs.
+pub struct Section<'m> {
+    /// Of the first element.
+    pub address: Term<'m>,
+    /// Stride in bytes and count of each dimension, outer ones first.
+    pub dimensions: Vec<(Term<'m>, Term<'m>)>,
+    /// Whether every element is accessed whenever control reaches the loop.
+    pub exact: bool,
+}
+
+/// What is known of an access.
+pub enum Extent<'m> {
+    /// Nothing.
+    Unknown,
+    /// A section.
+    Section(Section<'m>),
+    /// Somewhere in the object that this address points into.
+    Anywhere(Term<'m>),
+}
+
+/// The loops of a function and what is known of their values. While it lives, nothing but
+/// [`Nests::expand`] and inserted calls may change the function.
+pub struct Nests<'m> {
+    raw: *mut RawNests,
+    lives: PhantomData<&'m ()>,
+}
+
+impl Drop for Nests<'_> {
+    fn drop(&mut self) {
+        // SAFETY: opened by us, closed once.
+        unsafe { okl_nests_close(self.raw) }
+    }
+}
+
+impl<'m> Nests<'m> {
+    /// Analyses a function. Loops get preheaders where they have none.
+    pub fn open(function: Function<'m>) -> Self {
+        assert!(!function.is_declaration());
+        // SAFETY: a function with a body.
+        let raw = unsafe { okl_nests_open(function.raw()) };
+        Self {
+            raw,
+            lives: PhantomData,
+        }
+    }
+
+    /// The loops, outer ones first.
+    pub fn loops(&self) -> Vec<NestLoop<'m>> {
+        unsafe extern "C" fn push(
+            to: *mut c_void,
+            _header: LLVMBasicBlockRef,
+            preheader: LLVMBasicBlockRef,
+            parent: i64,
+            blocks: *const LLVMBasicBlockRef,
+            count: usize,
+        ) {
+            // SAFETY: `to` is the vector below; the shim passes `count` live blocks and a
+            // preheader or null.
+            unsafe {
+                let blocks = std::slice::from_raw_parts(blocks, count);
+                (*to.cast::<Vec<NestLoop<'_>>>()).push(NestLoop {
+                    preheader: (!preheader.is_null()).then(|| Block::new(preheader)),
+                    parent: usize::try_from(parent).ok(),
+                    blocks: blocks.iter().map(|&block| Block::new(block)).collect(),
+                });
+            }
+        }
+        let mut loops: Vec<NestLoop<'m>> = Vec::new();
+        // SAFETY: open; the sink's target lives through the call.
+        unsafe { okl_nests_loops(self.raw, push, (&raw mut loops).cast()) }
+        loops
+    }
+
+    /// What an instruction in `block` accesses at `pointer` while loop number `outer` runs: one
+    /// element, or `length` bytes.
+    pub fn extent(
+        &self,
+        pointer: Value<'m>,
+        length: Option<Value<'m>>,
+        block: Block<'m>,
+        outer: usize,
+    ) -> Extent<'m> {
+        let none = RawDimension {
+            stride: std::ptr::null(),
+            count: std::ptr::null(),
+        };
+        let mut raw = RawSection {
+            address: std::ptr::null(),
+            dimensions: [none; 16],
+            count: 0,
+            exact: false,
+        };
+        let length = length.map_or(std::ptr::null_mut(), |length| length.raw());
+        // SAFETY: values and a block of the function, a loop of the analysis that holds the block.
+        let kind = unsafe {
+            okl_nests_section(
+                self.raw,
+                pointer.raw(),
+                length,
+                block.raw(),
+                outer,
+                &raw mut raw,
+            )
+        };
+        match kind {
+            1 => {
+                let dimensions = raw.dimensions[..raw.count].iter().rev();
+                Extent::Section(Section {
+                    address: Term::new(raw.address),
+                    dimensions: dimensions
+                        .map(|one| (Term::new(one.stride), Term::new(one.count)))
+                        .collect(),
+                    exact: raw.exact,
+                })
+            }
+            2 => Extent::Anywhere(Term::new(raw.address)),
+            _ => Extent::Unknown,
+        }
+    }
+
+    /// `a - b`, where it is constant.
+    pub fn difference(&self, a: Term<'m>, b: Term<'m>) -> Option<i64> {
+        let mut result = 0;
+        // SAFETY: terms of this analysis.
+        unsafe { okl_nests_difference(self.raw, a.raw, b.raw, &raw mut result) }.then_some(result)
+    }
+
+    /// Its value, where it is constant.
+    pub fn constant(&self, a: Term<'m>) -> Option<i64> {
+        let mut result = 0;
+        // SAFETY: a term of this analysis.
+        unsafe { okl_nests_constant(self.raw, a.raw, &raw mut result) }.then_some(result)
+    }
+
+    /// `(a - b) / step`, where that is a small constant.
+    pub fn steps(&self, a: Term<'m>, b: Term<'m>, step: Term<'m>) -> Option<i64> {
+        let mut result = 0;
+        // SAFETY: terms of this analysis.
+        unsafe { okl_nests_steps(self.raw, a.raw, b.raw, step.raw, &raw mut result) }
+            .then_some(result)
+    }
+
+    /// `a + b`.
+    pub fn plus(&self, a: Term<'m>, b: i64) -> Term<'m> {
+        // SAFETY: a term of this analysis.
+        Term::new(unsafe { okl_nests_plus(self.raw, a.raw, b) })
+    }
+
+    /// Computes a term of a section in front of an instruction of the preheader.
+    pub fn expand(&self, term: Term<'m>, before: Instruction<'m>) -> Value<'m> {
+        // SAFETY: a term of this analysis, which checked that it can be computed there.
+        unsafe { Value::new(okl_nests_expand(self.raw, term.raw, before.raw())) }
+    }
+
+    /// A term as a formula.
+    pub fn text(&self, term: Term<'m>) -> String {
+        // SAFETY: a term of this analysis; the sink's target lives through the call.
+        collect_text(|sink, to| unsafe { okl_nests_text(self.raw, term.raw, sink, to) })
+    }
+
+    /// The source name of the object an address points into; empty where it is not known.
+    pub fn object(&self, address: Term<'m>) -> String {
+        // SAFETY: a term of this analysis; the sink's target lives through the call.
+        collect_text(|sink, to| unsafe { okl_nests_object(self.raw, address.raw, sink, to) })
+    }
+}
+
+/// What memory a call may access, as far as LLVM's attributes tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// None.
+    Nothing,
+    /// That behind its arguments.
+    Arguments,
+    /// Any.
+    Anything,
+}
+
+impl Call<'_> {
+    /// What memory it may access, and whether it returns normally if at all.
+    pub fn reach(self) -> Reach {
+        // SAFETY: a call.
+        match unsafe { okl_memory_reach(self.raw()) } {
+            0 => Reach::Nothing,
+            1 => Reach::Arguments,
+            _ => Reach::Anything,
+        }
+    }
+}
+
+impl<'m> Value<'m> {
+    /// The name it has in the source; empty where it is not known.
+    pub fn source_name(self) -> String {
+        // SAFETY: a live value; the sink's target lives through the call.
+        collect_text(|sink, to| unsafe { okl_value_source_name(self.raw(), sink, to) })
+    }
+
+    /// An address without its constant offset, and the offset in bytes.
+    pub fn strip_offset(self) -> (Value<'m>, i64) {
+        assert!(self.ty().is_pointer());
+        let mut offset = 0;
+        // SAFETY: an address; the shim returns a value of the same function or a constant.
+        let base = unsafe { Value::new(okl_strip_offset(self.raw(), &raw mut offset)) };
+        (base, offset)
+    }
+}
+
+impl Function<'_> {
+    /// Makes LLVM forget what it found out about the memory the function accesses.
+    pub fn forget_memory_effects(self) {
+        // SAFETY: a function.
+        unsafe { okl_forget_memory_effects(self.raw()) }
+    }
+}

@@ -1,0 +1,313 @@
+//! Calls that declare what each loop nest accesses, and the regions that declare everything.
+//!
+//! Runs on simplified code, just before vectorisation; what it does not find is left to the pages.
+
+use okl_abi::{f, region_flags};
+
+use super::MARK;
+use crate::analysis::sections::{
+    Declaration, Direct, Entry, FunctionSections, Program, Quantity, Region,
+};
+use crate::diagnostic::Site;
+use crate::llvm::{Builder, Function, Global, Instruction, Module, Value};
+use crate::lower::runtime_call::declare;
+
+/// The attribute of a body this has run on.
+const DONE: &str = "okl-sections";
+
+/// Fields of a `RegionDescriptor`.
+const BODY: usize = 1;
+const FLAGS: usize = 3;
+const DIRECT: usize = 5;
+const DIRECT_COUNT: usize = 6;
+const FIELDS: usize = 7;
+
+/// The regions of a module that may be distributed, with the program around them.
+pub struct Plan<'m> {
+    descriptors: Vec<Descriptor<'m>>,
+    /// What the regions access; one region for each different body.
+    pub program: Program<'m>,
+}
+
+/// A fork's descriptor.
+struct Descriptor<'m> {
+    global: Global<'m>,
+    fields: Vec<Value<'m>>,
+    body: Function<'m>,
+    fork: Instruction<'m>,
+}
+
+/// Analyses the regions of a module that have not been looked at.
+pub fn check(module: &Module) -> Plan<'_> {
+    let descriptors: Vec<_> = module
+        .globals()
+        .into_iter()
+        .filter_map(|global| descriptor(global))
+        .collect();
+    let mut bodies: Vec<Function<'_>> = Vec::new();
+    for one in &descriptors {
+        if !bodies.contains(&one.body) {
+            bodies.push(one.body);
+        }
+    }
+    Plan {
+        program: Program::of(module, &bodies),
+        descriptors,
+    }
+}
+
+fn descriptor(global: Global<'_>) -> Option<Descriptor<'_>> {
+    if !global.name().starts_with("okl.region") {
+        return None;
+    }
+    let fields = global.initializer()?.operands();
+    if fields.len() != FIELDS {
+        return None;
+    }
+    let body = fields[BODY].as_function()?;
+    let alone = fields[FLAGS].as_constant_int()? & region_flags::TEAM_OF_ONE != 0;
+    let is_fork = |user: &Instruction<'_>| {
+        user.as_call()
+            .is_some_and(|call| call.callee_name().starts_with("okl_mpi_fork"))
+    };
+    let fork = global.instruction_users().into_iter().find(is_fork)?;
+    let wanted = !alone && !body.is_declaration() && body.has_mark(MARK) && !body.has_mark(DONE);
+    wanted.then_some(Descriptor {
+        global,
+        fields,
+        body,
+        fork,
+    })
+}
+
+impl<'m> Plan<'m> {
+    fn region(&self, body: Function<'m>) -> &Region<'m> {
+        let found = self.program.regions.iter().find(|one| one.body == body);
+        found.expect("every descriptor's body has been analysed")
+    }
+
+    /// Tells for each region what came out.
+    pub fn remark(&self) {
+        for one in &self.descriptors {
+            let region = self.region(one.body);
+            match &region.spoiled {
+                None => {
+                    let count = self.section_count(region);
+                    let plural = if count == 1 { "" } else { "s" };
+                    one.fork.remark(
+                        "Declared",
+                        &format!("region declares all its accesses ({count} section{plural})"),
+                        false,
+                    );
+                }
+                Some(spoiled) => {
+                    let message = format!(
+                        "pages of this region are tracked: it {} ({})",
+                        spoiled.reason,
+                        Site::Instruction(spoiled.at)
+                    );
+                    one.fork.remark("Tracked", &message, true);
+                }
+            }
+        }
+    }
+
+    fn section_count(&self, region: &Region<'m>) -> usize {
+        let functions = region.functions.iter();
+        let declarations =
+            functions.flat_map(|&function| &self.program.function(function).declarations);
+        declarations.map(|one| one.entries.len()).sum()
+    }
+
+    /// The regions and their nests as text.
+    pub fn print(&self) -> String {
+        let mut text = String::new();
+        for one in &self.descriptors {
+            let region = self.region(one.body);
+            text += &format!("region at {}: ", Site::Instruction(one.fork));
+            match &region.spoiled {
+                None => text += "complete\n",
+                Some(spoiled) => {
+                    let site = Site::Instruction(spoiled.at);
+                    text += &format!("tracked, it {} ({site})\n", spoiled.reason);
+                }
+            }
+            for one in &region.direct {
+                text += &format!("  direct {}\n", direct_text(one));
+            }
+            for &function in &region.functions {
+                let sections = self.program.function(function);
+                for declaration in &sections.declarations {
+                    text += &declaration_text(sections, declaration);
+                }
+            }
+        }
+        text
+    }
+}
+
+fn direct_text(one: &Direct<'_>) -> String {
+    let name = crate::llvm::demangle(&one.object.source_name());
+    let name = if name.is_empty() { "argument" } else { &name };
+    format!("{name}+{}, {} bytes", one.offset, one.size)
+}
+
+fn declaration_text<'m>(sections: &FunctionSections<'m>, one: &Declaration<'m>) -> String {
+    let kind = if one.is_nest { "nest" } else { "accesses" };
+    let mut text = format!("  {kind} {}\n", Site::Instruction(place(one)));
+    for entry in &one.entries {
+        text += &format!("    {}\n", entry_text(sections, entry));
+    }
+    text
+}
+
+/// Where to point the user for a declaration: at its first access.
+fn place<'m>(one: &Declaration<'m>) -> Instruction<'m> {
+    one.entries[0].at
+}
+
+fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String {
+    use okl_abi::section_access::{ANYWHERE, BOUND, MAY, READ, WRITE};
+    let show = |quantity: Quantity<'m>| match quantity {
+        Quantity::Term(term) => sections.nests.text(term),
+        Quantity::Value(value) => value.source_name(),
+        Quantity::Constant(number) => number.to_string(),
+    };
+    let words = [
+        (READ, "read"),
+        (WRITE, "write"),
+        (MAY, "may"),
+        (ANYWHERE, "anywhere"),
+        (BOUND, "bound"),
+    ];
+    let words: Vec<_> = words
+        .iter()
+        .filter(|(bit, _)| entry.access & bit != 0)
+        .map(|(_, word)| *word)
+        .collect();
+    let object = if entry.object.is_empty() {
+        "?"
+    } else {
+        &entry.object
+    };
+    let mut text = format!("{} {object}", words.join(" "));
+    for &(stride, count) in &entry.dimensions {
+        text += &format!(" [{} x {}]", show(count), show(stride));
+    }
+    if entry.access & ANYWHERE == 0 {
+        text += &format!(" of {} bytes at {}", entry.element, show(entry.address));
+    }
+    text
+}
+
+/// Inserts the calls of the regions that declare everything, and says so in their descriptors. True
+/// where there are any.
+pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
+    let functions = plan.program.complete_functions();
+    for &function in &functions {
+        let sections = plan.program.function(function);
+        emit_function(module, sections);
+        function.forget_memory_effects();
+    }
+    for one in &plan.descriptors {
+        let region = plan.region(one.body);
+        if region.spoiled.is_none() {
+            emit_descriptor(module, one, region);
+        }
+        one.body.mark(module, DONE, "");
+    }
+    !functions.is_empty()
+}
+
+fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
+    let slots = |one: &Declaration<'m>| {
+        let entries = one.entries.iter();
+        entries.map(|entry| 1 + 2 * entry.dimensions.len()).sum()
+    };
+    let most: usize = sections.declarations.iter().map(slots).max().unwrap_or(0);
+    if most == 0 {
+        return;
+    }
+    let i64_type = module.int(64);
+    let values =
+        Builder::at_entry(module, sections.function).alloca(module.array(i64_type, most as u64), 8);
+    let callee = declare(module, &f::okl_mpi_sections);
+    for one in &sections.declarations {
+        let mut computed = Vec::new();
+        for entry in &one.entries {
+            let dimensions = entry.dimensions.iter().flat_map(|&(a, b)| [a, b]);
+            for quantity in [entry.address].into_iter().chain(dimensions) {
+                computed.push(match quantity {
+                    Quantity::Term(term) => sections.nests.expand(term, one.before),
+                    Quantity::Value(value) => {
+                        Builder::before(module, one.before).bits_of(value, 64)
+                    }
+                    Quantity::Constant(number) => module.const_i64(number),
+                });
+            }
+        }
+        let builder = Builder::before(module, one.before);
+        for (index, value) in computed.into_iter().enumerate() {
+            builder.store(value, builder.offset(values, index as i64 * 8));
+        }
+        builder.call(callee, &[*table(module, one), values]);
+    }
+}
+
+fn table<'m>(module: &'m Module, one: &Declaration<'m>) -> Global<'m> {
+    let text = |text: &str| -> Value<'m> { *module.add_text("okl.text", text) };
+    let entries: Vec<_> = one
+        .entries
+        .iter()
+        .map(|entry| {
+            module.const_struct(&[
+                module.const_i64(entry.access),
+                module.const_i64(entry.element),
+                module.const_i64(entry.dimensions.len() as i64),
+                text(&entry.object),
+                text(&Site::Instruction(entry.at).to_string()),
+            ])
+        })
+        .collect();
+    let list = module.const_array(entries[0].ty(), &entries);
+    let list = module.add_constant("okl.sections.entries", list);
+    let value = module.const_struct(&[
+        text(&Site::Instruction(place(one)).to_string()),
+        *list,
+        module.const_i64(entries.len() as i64),
+    ]);
+    module.add_constant("okl.sections", value)
+}
+
+fn emit_descriptor<'m>(module: &'m Module, one: &Descriptor<'m>, region: &Region<'m>) {
+    let parameters = one.body.parameters();
+    let direct: Vec<_> = region
+        .direct
+        .iter()
+        .map(|access| {
+            // Without the two pointers every body begins with.
+            let argument = parameters
+                .iter()
+                .position(|parameter| *parameter == access.object);
+            let object = match argument {
+                Some(_) => module.pointer().zero(),
+                None => access.object,
+            };
+            module.const_struct(&[
+                module.const_i64(argument.map_or(-1, |index| index as i64 - 2)),
+                object,
+                module.const_i64(access.offset),
+                module.const_i64(access.size),
+            ])
+        })
+        .collect();
+    let mut fields = one.fields.clone();
+    let flags = fields[FLAGS].as_constant_int().unwrap_or(0);
+    fields[FLAGS] = module.const_i64(flags | region_flags::DECLARES_ALL);
+    if let Some(first) = direct.first() {
+        let list = module.const_array(first.ty(), &direct);
+        fields[DIRECT] = *module.add_constant("okl.direct", list);
+        fields[DIRECT_COUNT] = module.const_i64(direct.len() as i64);
+    }
+    one.global.set_initializer(module.const_struct(&fields));
+}
