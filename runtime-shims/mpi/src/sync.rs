@@ -43,7 +43,7 @@ const HEADER: usize = 32;
 const HEADER_LENGTHS: usize = 2;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 /// Lists of [`News`].
-const LISTS: usize = 5;
+const LISTS: usize = 6;
 
 /// Words of a fork's first message.
 const FORK: usize = 128;
@@ -83,6 +83,8 @@ struct News {
     returned: Vec<u64>,
     /// Destructors for rank 0 to call when the program exits.
     destructors: Vec<u64>,
+    /// Formats that it set on C++ streams.
+    formats: Vec<u64>,
 }
 
 impl News {
@@ -92,6 +94,7 @@ impl News {
             notices: coherence(|coherence| coherence.notices()),
             returned: program::heap(|heap| heap.give_back()),
             destructors: exit::take_registered(),
+            formats: stream_format::changes(),
         }
     }
 
@@ -109,10 +112,14 @@ impl News {
             .collect();
         words.extend(&self.returned);
         words.extend(&self.destructors);
+        words.extend(&self.formats);
         let [dirty, flushed, fetched] = runs.map(|list| list.len() as u64);
-        let [returned, destructors] =
-            [&self.returned, &self.destructors].map(|list| list.len() as u64);
-        (words, [dirty, flushed, fetched, returned, destructors])
+        let [returned, destructors, formats] =
+            [&self.returned, &self.destructors, &self.formats].map(|list| list.len() as u64);
+        (
+            words,
+            [dirty, flushed, fetched, returned, destructors, formats],
+        )
     }
 
     fn unflatten(words: &[u64], lengths: &[u64]) -> Self {
@@ -120,6 +127,7 @@ impl News {
         let (flushed, rest) = rest.split_at(lengths[1] as usize);
         let (fetched, rest) = rest.split_at(lengths[2] as usize);
         let (returned, rest) = rest.split_at(lengths[3] as usize);
+        let (destructors, rest) = rest.split_at(lengths[4] as usize);
         let runs = |words: &[u64]| words.iter().copied().map(decode).collect();
         Self {
             notices: Notices {
@@ -128,7 +136,8 @@ impl News {
                 fetched: runs(fetched),
             },
             returned: returned.to_vec(),
-            destructors: rest[..lengths[4] as usize].to_vec(),
+            destructors: destructors.to_vec(),
+            formats: rest[..lengths[5] as usize].to_vec(),
         }
     }
 }
@@ -184,6 +193,7 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
             .collect()
     };
     check_agreement(&headers, kind);
+    stream_format::merge(news.iter().map(|news| &news.formats[..]));
     let mut notices = Vec::with_capacity(ranks);
     for news in news {
         take_back(&news.returned);
@@ -218,9 +228,9 @@ fn check_agreement(headers: &[u64], mine: Kind) {
                 _ => "a barrier",
             };
             report::fatal(&format!(
-                "the threads of the parallel region at {} wait at different places: this one at {}, thread \
+                "the threads of {} wait at different places: this one at {}, thread \
                  {rank} at {}; OpenMP demands that all threads of a team meet the same barriers",
-                team::location(),
+                team::region(),
                 name(mine as u64),
                 name(header[0]),
             ));
@@ -292,7 +302,10 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     // SAFETY: the pass emits the descriptor, and `count` captured values.
     let args: Vec<u64> =
         unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
-    let alone = threads == 1 || team::level() > 0 || is_team_of_one(region);
+    let alone = threads == 1
+        || team::level() > 0
+        || is_team_of_one(region)
+        || stream_format::declines(location_of(region));
     if alone {
         team::enter_one(Some(location_of(region)));
         invoke(region, args);
@@ -381,6 +394,8 @@ extern "C" fn fork_on_region_stack() {
     ordered::restart();
     doacross::restart();
     cancel::restart();
+    // Before the news, which are what other ranks do not know by other ways.
+    let streams = stream_format::agree();
     let news = News::collect();
     let carried = pages_to_carry(&fork.args);
     let (runs, lengths) = news.flatten();
@@ -404,7 +419,7 @@ extern "C" fn fork_on_region_stack() {
     message[FORK_FLOAT] = float_environment::current();
     let mut new_locale = locale::changed();
     message[FORK_LOCALE] = new_locale.is_some().into();
-    message[FORK_STREAMS..FORK_ICV].copy_from_slice(&stream_format::current());
+    message[FORK_STREAMS..FORK_ICV].copy_from_slice(&streams);
     message[FORK_ICV..FORK_BODY].copy_from_slice(&fork.icv.to_words());
     let inline = body.len() <= FORK - FORK_BODY;
     if inline {
