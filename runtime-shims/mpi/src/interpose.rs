@@ -10,7 +10,9 @@
 mod allocation;
 pub(crate) mod exit;
 mod io;
+pub(crate) mod process;
 pub(crate) mod signals;
+pub(crate) mod variables;
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -24,7 +26,9 @@ pub(crate) fn resolve() {
     allocation::find_private_callers();
     exit::resolve();
     io::resolve();
+    process::resolve();
     signals::resolve();
+    variables::resolve();
 }
 
 /// A function of the C library, or of whatever library comes after this one.

@@ -16,7 +16,9 @@ use crate::{
     api::Icv,
     cell::ProgramCell,
     coherence::Coherence,
-    console, fault, foreign_regions, interpose, layout,
+    console, control_area, fault, foreign_regions, interpose,
+    interpose::{process, variables},
+    layout,
     layout::{Layout, PAGE, Sizes},
     memory,
     memory::{Memory, Peer, View},
@@ -26,7 +28,7 @@ use crate::{
     service::Remote,
     settings,
     settings::{Settings, settings},
-    stack, stats, sync, team,
+    stack, stats, stream_format, sync, team,
 };
 
 /// Set in the environment of the second start, so that there is no third.
@@ -49,9 +51,6 @@ struct Entry {
 }
 
 static ENTRY: ProgramCell<Option<Entry>> = ProgramCell::new(None);
-
-/// Rank 0: the environment that the process was started with; the program has a shared copy.
-static PRIVATE_ENVIRONMENT: ProgramCell<usize> = ProgramCell::new(0);
 
 /// `okl_mpi_main`: the whole life of a process.
 pub(crate) fn okl_mpi_main(
@@ -84,6 +83,7 @@ pub(crate) fn okl_mpi_main(
         api::okl_mpi_omp_display_env(i32::from(icv.display_env == 2));
     }
     console::start_cpp_streams();
+    stream_format::find();
     program_graph::close();
     if threads_per_rank > 1 && mpi_job::rank() == 0 {
         report::warn(&format!(
@@ -118,7 +118,6 @@ pub(crate) fn okl_mpi_main(
 
 unsafe extern "C" {
     fn on_exit(function: extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
-    static mut environ: *mut *mut c_char;
 }
 
 /// Starts the program again without address randomisation. Whether addresses are fixed: false where
@@ -431,7 +430,7 @@ fn map_program_view(shared: &Layout, file: i32, rank: u32) {
 fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<Peer> {
     let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
     // A word that a rank can only read in the right file.
-    let token_at = shared.control_offset() + layout::CONTROL_BYTES - 8;
+    let token_at = shared.control_offset() + control_area::TOKEN;
     let token = std::process::id() as u64 ^ (build_hash() << 32) ^ (u64::from(rank) << 48);
     own.write(token_at, &token.to_le_bytes());
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -443,9 +442,11 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
             .ranks_per_node
             .map_or(0, |per_node| of / per_node)
     };
-    let mine = [host, u64::from(std::process::id()), file as u64, token];
+    let (process, parent) = process::own();
+    let mine = [host, process as u64, file as u64, token, parent as u64];
     let mut all = vec![0; mine.len() * ranks as usize];
     mpi_job::all_gather(&mine, &mut all);
+    process::adopt(all[1] as i32, all[4] as i32);
     let peers: Vec<Peer> = (0..ranks)
         .map(|peer| {
             let theirs = &all[mine.len() * peer as usize..][..mine.len()];
@@ -535,10 +536,7 @@ extern "C" fn run_program() {
     // SAFETY: what `main` got; regions read arguments, so they move to shared memory.
     let (argv, envp) = unsafe { (copy_strings(entry.argv), copy_strings(entry.envp)) };
     // SAFETY: `environ` now names the copies, as `setenv` expects of it.
-    unsafe {
-        PRIVATE_ENVIRONMENT.with(|private| *private = environ as usize);
-        environ = envp;
-    }
+    unsafe { variables::give_program(envp) };
     type Main = extern "C" fn(i32, *mut *mut c_char, *mut *mut c_char) -> i32;
     for constructor in in_order(program_graph::Module::constructors) {
         // SAFETY: the constructors of the program, called as the C library calls them.
@@ -620,6 +618,7 @@ extern "C" fn at_exit(status: i32, _: *mut c_void) {
         run();
     }
     console::flush();
+    sync::end_threads();
     // Afterwards no rank is left from which a page of this stack could be fetched.
     sync::make_frames_writable(stack::pointer());
     sync::quit();
@@ -631,12 +630,8 @@ fn finish() {
     stats::print();
     mpi_job::barrier();
     program::stop();
-    let environment = PRIVATE_ENVIRONMENT.with(|private| *private);
-    if environment != 0 {
-        // MPI reads the environment as it ends, when pages of other ranks can no longer be fetched.
-        // SAFETY: what `environ` was at the start; nothing of the program runs any more.
-        unsafe { environ = environment as *mut *mut c_char };
-    }
+    // MPI reads the environment as it ends, when pages of other ranks can no longer be fetched.
+    variables::take_from_program();
     memory::coherence(|coherence| coherence.machine.stop());
     mpi_job::finalize();
 }

@@ -46,7 +46,7 @@ const HEADER_DECLARATIONS: usize = 4;
 const HEADER_LENGTHS: usize = 5;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 /// Lists of [`News`].
-const LISTS: usize = 6;
+const LISTS: usize = 7;
 
 /// Words of a fork's first message.
 const FORK: usize = 128;
@@ -88,6 +88,8 @@ struct News {
     destructors: Vec<u64>,
     /// Large heap blocks, start and end.
     allocated: Vec<u64>,
+    /// Formats that it set on C++ streams.
+    formats: Vec<u64>,
 }
 
 impl News {
@@ -98,6 +100,7 @@ impl News {
             returned: program::heap(|heap| heap.give_back()),
             destructors: exit::take_registered(),
             allocated: program::heap(|heap| heap.take_new_large()),
+            formats: stream_format::changes(),
         }
     }
 
@@ -108,39 +111,37 @@ impl News {
             flushed,
             fetched,
         } = &self.notices;
-        let runs = [dirty, flushed, fetched];
-        let mut words: Vec<u64> = runs
-            .iter()
-            .flat_map(|list| list.iter().copied().map(encode))
-            .collect();
-        words.extend(&self.returned);
-        words.extend(&self.destructors);
-        words.extend(&self.allocated);
-        let [dirty, flushed, fetched] = runs.map(|list| list.len() as u64);
-        let [returned, destructors, allocated] =
-            [&self.returned, &self.destructors, &self.allocated].map(|list| list.len() as u64);
-        (
-            words,
-            [dirty, flushed, fetched, returned, destructors, allocated],
-        )
+        let runs = [dirty, flushed, fetched].map(|list| list.iter().copied().map(encode).collect());
+        let words = [
+            &self.returned,
+            &self.destructors,
+            &self.formats,
+            &self.allocated,
+        ];
+        let lists: Vec<Vec<u64>> = runs.into_iter().chain(words.map(Vec::clone)).collect();
+        let lengths = std::array::from_fn(|list| lists[list].len() as u64);
+        (lists.concat(), lengths)
     }
 
     fn unflatten(words: &[u64], lengths: &[u64]) -> Self {
-        let (dirty, rest) = words.split_at(lengths[0] as usize);
-        let (flushed, rest) = rest.split_at(lengths[1] as usize);
-        let (fetched, rest) = rest.split_at(lengths[2] as usize);
-        let (returned, rest) = rest.split_at(lengths[3] as usize);
-        let (destructors, rest) = rest.split_at(lengths[4] as usize);
+        let mut rest = words;
+        let mut lists = lengths.iter().map(|&length| {
+            let (list, others) = rest.split_at(length as usize);
+            rest = others;
+            list
+        });
+        let mut words = || lists.next().expect("as many lengths as lists");
         let runs = |words: &[u64]| words.iter().copied().map(decode).collect();
         Self {
             notices: Notices {
-                dirty: runs(dirty),
-                flushed: runs(flushed),
-                fetched: runs(fetched),
+                dirty: runs(words()),
+                flushed: runs(words()),
+                fetched: runs(words()),
             },
-            returned: returned.to_vec(),
-            destructors: destructors.to_vec(),
-            allocated: rest[..lengths[5] as usize].to_vec(),
+            returned: words().to_vec(),
+            destructors: words().to_vec(),
+            formats: words().to_vec(),
+            allocated: words().to_vec(),
         }
     }
 }
@@ -202,6 +203,7 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
             .collect()
     };
     check_agreement(&headers, kind);
+    stream_format::merge(news.iter().map(|news| &news.formats[..]));
     let mut notices = Vec::with_capacity(ranks);
     for news in news {
         take_back(&news.returned);
@@ -266,9 +268,9 @@ fn check_agreement(headers: &[u64], mine: Kind) {
                 _ => "a barrier",
             };
             report::fatal(&format!(
-                "the threads of the parallel region at {} wait at different places: this one at {}, thread \
+                "the threads of {} wait at different places: this one at {}, thread \
                  {rank} at {}; OpenMP demands that all threads of a team meet the same barriers",
-                team::location(),
+                team::region(),
                 name(mine as u64),
                 name(header[0]),
             ));
@@ -320,7 +322,7 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
     synchronise(Kind::Copyprivate, 0);
 }
 
-/// A region as it reaches every rank.
+/// A region as it reaches every rank. Null is the one in which the threads end.
 struct Fork {
     region: *mut RegionDescriptor,
     threads: i32,
@@ -340,7 +342,10 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     // SAFETY: the pass emits the descriptor, and `count` captured values.
     let args: Vec<u64> =
         unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
-    let alone = threads == 1 || team::level() > 0 || is_team_of_one(region);
+    let alone = threads == 1
+        || team::level() > 0
+        || is_team_of_one(region)
+        || stream_format::declines(location_of(region));
     if alone {
         team::enter_one(Some(location_of(region)));
         invoke(region, args);
@@ -359,6 +364,33 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     });
     FRAME.with(|frame| *frame = stack::pointer());
     stack::call_on(stack::region_stack_top(), fork_on_region_stack);
+}
+
+/// Rank 0, as the program ends: a region in which the threads end, if that is to be noticed.
+pub(crate) fn end_threads() {
+    if !exit::other_threads_have_destructors() {
+        return;
+    }
+    FORK_SLOT.with(|slot| {
+        *slot = Some(Fork {
+            region: std::ptr::null_mut(),
+            threads: mpi_job::ranks() as i32,
+            args: Vec::new(),
+            icv: team::icv(|icv| *icv),
+        })
+    });
+    FRAME.with(|frame| *frame = stack::pointer());
+    stack::call_on(stack::region_stack_top(), fork_on_region_stack);
+}
+
+/// The body of that region: one thread after the other, so that each sees what those before it did.
+fn end_in_turn() {
+    for rank in 1..mpi_job::ranks() {
+        if rank == mpi_job::rank() {
+            exit::end_thread();
+        }
+        okl_mpi_kmpc_barrier(std::ptr::null_mut(), 0);
+    }
 }
 
 /// `__kmpc_fork_teams`: the initial thread runs the one team of the league.
@@ -402,6 +434,9 @@ fn is_team_of_one(region: *mut RegionDescriptor) -> bool {
 }
 
 fn location_of(region: *const RegionDescriptor) -> &'static str {
+    if region.is_null() {
+        return "the end of the program";
+    }
     // SAFETY: the pass emits a NUL-terminated constant.
     unsafe { CStr::from_ptr((*region).location.cast()) }
         .to_str()
@@ -410,6 +445,9 @@ fn location_of(region: *const RegionDescriptor) -> &'static str {
 
 /// Calls the region's body with this thread's number and `args`.
 fn invoke(region: *const RegionDescriptor, mut args: Vec<u64>) {
+    if region.is_null() {
+        return end_in_turn();
+    }
     let mut gtid = mpi_job::rank() as i32;
     let mut bound = team::thread_num();
     // SAFETY: the trampoline the pass emits, with the arguments it stored.
@@ -429,6 +467,8 @@ extern "C" fn fork_on_region_stack() {
     ordered::restart();
     doacross::restart();
     cancel::restart();
+    // Before the news, which are what other ranks do not know by other ways.
+    let streams = stream_format::agree();
     let news = News::collect();
     let carried = pages_to_carry(&fork.args);
     let (runs, lengths) = news.flatten();
@@ -452,7 +492,7 @@ extern "C" fn fork_on_region_stack() {
     message[FORK_FLOAT] = float_environment::current();
     let mut new_locale = locale::changed();
     message[FORK_LOCALE] = new_locale.is_some().into();
-    message[FORK_STREAMS..FORK_ICV].copy_from_slice(&stream_format::current());
+    message[FORK_STREAMS..FORK_ICV].copy_from_slice(&streams);
     message[FORK_ICV..FORK_BODY].copy_from_slice(&fork.icv.to_words());
     let inline = body.len() <= FORK - FORK_BODY;
     if inline {
