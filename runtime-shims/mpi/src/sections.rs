@@ -11,7 +11,7 @@ pub(crate) mod signature;
 use std::{
     collections::BTreeMap,
     ffi::{CStr, c_void},
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed},
 };
 
 use okl_abi::{
@@ -36,6 +36,13 @@ use signature::Signature;
 
 /// Whether declarations are taken: the region that runs declares all it accesses.
 static DECLARING: AtomicBool = AtomicBool::new(false);
+
+/// The region that runs.
+static REGION: AtomicPtr<RegionDescriptor> = AtomicPtr::new(std::ptr::null_mut());
+
+/// A region that describes what it accesses between two synchronisations in more words than this does so
+/// in too small pieces: pages serve it better.
+const MOST_WORDS: usize = 1 << 15;
 
 /// With `OKL_VERIFY`: the writes that the region declared since the last synchronisation, and those it
 /// makes undeclared.
@@ -95,7 +102,8 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
 
 /// At a fork: takes what the region accesses undeclared out of section mode. Whether all ranks must wait
 /// for each other then.
-pub(crate) fn enter_region(region: *const RegionDescriptor, args: &[u64]) -> bool {
+pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool {
+    REGION.store(region, Relaxed);
     // SAFETY: the pass emits the descriptor, and `direct_count` constant entries.
     let (flags, direct) = unsafe {
         let direct: &[DirectAccess] = match (*region).direct_count {
@@ -170,6 +178,15 @@ pub(crate) fn check_changes(changes: &[Change]) {
     }
 }
 
+/// At a synchronisation, on all ranks: the numbers of words in which they describe their declarations.
+/// Where one is too large the region declares nothing from its next execution on.
+pub(crate) fn limit_declarations(words: &[usize]) {
+    if words.iter().any(|&words| words > MOST_WORDS) {
+        // SAFETY: a region runs; descriptors are writable and private to the process.
+        unsafe { (*REGION.load(Relaxed)).flags &= !region_flags::DECLARES_ALL };
+    }
+}
+
 /// After the last synchronisation of a region; `serial` on rank 0, where serial code follows.
 pub(crate) fn leave_region(serial: bool) {
     DECLARING.store(false, Relaxed);
@@ -181,6 +198,9 @@ pub(crate) fn leave_region(serial: bool) {
         }
     });
 }
+
+/// What is read may be less than what is declared.
+const UNBOUNDED: i64 = section_access::ANYWHERE | section_access::BOUND;
 
 /// One entry of a declaration with its values.
 struct Entry<'a> {
@@ -231,7 +251,6 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
     for &value in values {
         signature = signature.with(value as u64);
     }
-    const UNBOUNDED: i64 = section_access::ANYWHERE | section_access::BOUND;
     for one in entries(table, values) {
         if one.entry.access & UNBOUNDED != 0
             && let Some((start, end)) = object_around(one.address as usize)
@@ -242,7 +261,7 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
     if settings().verify {
         let written = decode(table, values)
             .into_iter()
-            .filter(|one| one.mode != Mode::Read)
+            .filter(|one| matches!(one.mode, Mode::Write | Mode::MayWrite))
             .flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>());
         return RECORD.with(|record| {
             let record = record.as_mut().expect("made when the region began");
@@ -267,7 +286,10 @@ fn decode(table: &SectionTable, values: &[i64]) -> Vec<Declared> {
         let access = one.entry.access;
         if access & section_access::READ != 0 {
             declared.push(Declared {
-                mode: Mode::Read,
+                mode: match access & UNBOUNDED {
+                    0 => Mode::Read,
+                    _ => Mode::MayRead,
+                },
                 shape: shape.clone().without_narrow_gaps(),
                 object,
             });

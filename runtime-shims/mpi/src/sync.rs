@@ -227,6 +227,11 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
 
 /// Applies what all ranks declared since the last synchronisation.
 fn apply_declared(headers: &[u64]) {
+    let lengths: Vec<usize> = headers
+        .chunks(HEADER)
+        .map(|header| header[HEADER_DECLARATIONS] as usize)
+        .collect();
+    sections::limit_declarations(&lengths);
     let signatures: Vec<Signature> = headers
         .chunks(HEADER)
         .map(|header| Signature::from_words([header[HEADER_DECLARED], header[HEADER_DECLARED + 1]]))
@@ -234,10 +239,6 @@ fn apply_declared(headers: &[u64]) {
     if coherence(|coherence| coherence.apply_declared(&signatures)) {
         return;
     }
-    let lengths: Vec<usize> = headers
-        .chunks(HEADER)
-        .map(|header| header[HEADER_DECLARATIONS] as usize)
-        .collect();
     let mine = coherence(|coherence| coherence.declarations());
     let all = mpi_job::all_gather_parts(&mine, &lengths);
     stats::count(|counts| counts.sent(lengths.len() - 1, 8 * mine.len()));

@@ -38,8 +38,10 @@ use crate::{
 /// How a declared section is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Some of it is read.
+    /// It is read.
     Read,
+    /// Some of it may be read.
+    MayRead,
     /// All of it is written.
     Write,
     /// Some of it may be written.
@@ -67,7 +69,7 @@ impl Declared {
 }
 
 /// In an exchange: bytes that were written by a [`Mode::MayWrite`].
-const CLAIMED: u64 = 3;
+const CLAIMED: u64 = 4;
 
 /// Plans and transitions kept; when there are more all are forgotten.
 const MOST_PLANS: usize = 4096;
@@ -381,8 +383,8 @@ impl<M: Machine> Coherence<M> {
             let those = declared.iter().filter(|one| one.mode == mode);
             those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
         };
-        let (read, written, maybe_written) =
-            (bytes(Mode::Read), bytes(Mode::Write), bytes(Mode::MayWrite));
+        let read = bytes(Mode::Read).union(&bytes(Mode::MayRead));
+        let (written, maybe_written) = (bytes(Mode::Write), bytes(Mode::MayWrite));
         self.open_entering_pages(&declared);
         self.fetch_declared_pages(&declared);
 
@@ -440,13 +442,16 @@ impl<M: Machine> Coherence<M> {
 
     /// Pages in, or about to enter, section mode that `bytes` touches and whose protection `wanted` picks.
     fn section_pages(&self, bytes: &Ranges, wanted: impl Fn(Access) -> bool) -> Vec<Page> {
+        let those = self
+            .sections
+            .owners
+            .all()
+            .union(&self.sections.interval.entering);
         let mut pages: Vec<Page> = bytes
+            .intersection(&those)
             .iter()
             .flat_map(pages_touched)
-            .filter(|&page| {
-                self.pages.has(page, flag::SECTION | flag::ENTERING)
-                    && wanted(self.pages.access(page))
-            })
+            .filter(|&page| wanted(self.pages.access(page)))
             .collect();
         pages.dedup();
         pages

@@ -54,7 +54,8 @@ impl Job {
     /// Runs a nest on `rank`: what it reads is current, what it writes needs no fault in section mode.
     fn run(&mut self, rank: usize, nest: &Nest, random: &mut Random) {
         self.ranks[rank].declare(nest.signature(), || nest.sections.clone());
-        for at in positions(&nest.bytes(Mode::Read)) {
+        let read = nest.bytes(Mode::Read).union(&nest.bytes(Mode::MayRead));
+        for at in positions(&read) {
             self.expect_open(rank, at, Access::Read);
             self.check(rank, page_of(at), at % PAGE, "a declared read");
         }
