@@ -106,7 +106,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
         );
     };
     stats::fault_at(program_counter);
-    match coherence(|coherence| coherence.fault(page, write)) {
+    match stats::regions::in_runtime(|| coherence(|coherence| coherence.fault(page, write))) {
         Ok(()) => {}
         Err(Violation::PrivateWrite) => die(address, program_counter, "written by another rank"),
         Err(Violation::Undeclared) => die(

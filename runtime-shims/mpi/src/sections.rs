@@ -28,7 +28,7 @@ use crate::{
     memory::coherence,
     program_graph, report,
     settings::settings,
-    stack, team,
+    stack, stats, team,
 };
 use ranges::{Range, Ranges};
 use shape::{DoesNotFit, Shape};
@@ -268,7 +268,9 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
             record.declared.extend(written);
         });
     }
-    coherence(|coherence| coherence.declare(signature, || decode(table, values)));
+    stats::regions::in_runtime(|| {
+        coherence(|coherence| coherence.declare(signature, || decode(table, values)));
+    });
 }
 
 /// What a declaration says of shared memory.

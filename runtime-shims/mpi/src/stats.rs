@@ -1,5 +1,7 @@
-//! `OKL_STATS=1`: what every rank did, printed by rank 0 at the end, and the source lines with the
-//! most page faults.
+//! `OKL_STATS=1`: what every rank did, what each parallel region cost, and the source lines with the
+//! most page faults, printed by rank 0 at the end.
+
+pub(crate) mod regions;
 
 use std::{collections::HashMap, fmt::Write};
 
@@ -42,6 +44,14 @@ static FAULTS: ProgramCell<Option<HashMap<usize, u64>>> = ProgramCell::new(None)
 /// Changes the counts.
 pub(crate) fn count(change: impl FnOnce(&mut Counts)) {
     COUNTS.with(|counts| change(counts.get_or_insert_default()));
+}
+
+/// Messages and bytes that this rank sent at forks and synchronisations.
+fn traffic() -> (u64, u64) {
+    COUNTS.with(|counts| {
+        let counts = counts.get_or_insert_default();
+        (counts.messages, counts.bytes)
+    })
 }
 
 /// Synchronisations and forks so far: equal numbers mean that no protection was taken away between.
@@ -111,6 +121,7 @@ pub(crate) fn print() {
             }
             crate::console::write_all(2, text.as_bytes());
         }
+        regions::print();
         mpi_job::barrier();
         print_hottest_lines();
     });

@@ -155,6 +155,10 @@ fn take_back(returned: &[u64]) {
 
 /// Synchronises all ranks. The payloads of all, in rank order, and whether the whole team has joined.
 fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
+    stats::regions::in_runtime(|| exchange(kind, payload))
+}
+
+fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     console::flush();
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
@@ -569,12 +573,14 @@ fn apply_fork(notices: &Notices, carried: &[Page]) {
 /// Runs this rank's part of a region, up to and including the join.
 fn run_region(fork: Fork) {
     let rank = mpi_job::rank() as i32;
+    stats::regions::enter();
     if sections::enter_region(fork.region, &fork.args) {
         mpi_job::barrier();
     }
+    let location = location_of(fork.region);
     if rank < fork.threads {
         cancel::enter_region();
-        team::enter(rank, fork.threads, location_of(fork.region), fork.icv);
+        team::enter(rank, fork.threads, location, fork.icv);
         invoke(fork.region, fork.args);
         tasks::complete_all();
         while !synchronise(Kind::Join, 0).1 {}
@@ -583,6 +589,7 @@ fn run_region(fork: Fork) {
         while !synchronise(Kind::Passive, 0).1 {}
     }
     sections::leave_region(rank == 0);
+    stats::regions::leave(location);
     coherence(|coherence| coherence.restart_sequences());
 }
 
