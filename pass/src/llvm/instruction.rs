@@ -140,9 +140,16 @@ impl<'m> Instruction<'m> {
         }
     }
 
-    /// Whether an atomic access publishes earlier writes, and whether it sees those published by others.
+    /// Whether it is a fence between threads. One within a thread concerns the compiler only.
+    pub fn is_thread_fence(self) -> bool {
+        // SAFETY: a fence, where it is asked.
+        self.opcode() == Opcode::LLVMFence && unsafe { LLVMIsAtomicSingleThread(self.raw()) == 0 }
+    }
+
+    /// Whether an atomic access or a fence publishes earlier writes, and whether it sees those published
+    /// by others.
     pub fn releases_and_acquires(self) -> (bool, bool) {
-        // SAFETY: an atomic access.
+        // SAFETY: an atomic access or a fence.
         let ordering = unsafe {
             match self.opcode() {
                 Opcode::LLVMAtomicCmpXchg => LLVMGetCmpXchgSuccessOrdering(self.raw()),

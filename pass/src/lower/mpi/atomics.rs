@@ -1,4 +1,5 @@
-//! Atomic instructions, which only the owner of the memory can carry out.
+//! Atomic instructions, which only the owner of the memory can carry out, and fences, which order what
+//! the ranks see.
 
 use okl_abi::{AtomicOp, f};
 
@@ -78,6 +79,24 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
         for access in shared_accesses(function) {
             replace(module, access);
         }
+        for fence in function.instructions() {
+            if fence.is_thread_fence() {
+                surround(module, fence);
+            }
+        }
+    }
+}
+
+/// Makes a fence one between ranks. The runtime does at once what the language leaves to the atomic
+/// accesses before and after the fence.
+fn surround<'m>(module: &'m Module, fence: Instruction<'m>) {
+    let (releases, acquires) = fence.releases_and_acquires();
+    let builder = Builder::before(module, fence);
+    if releases {
+        builder.call(declare(module, &f::okl_mpi_atomic_release), &[]);
+    }
+    if acquires {
+        builder.call(declare(module, &f::okl_mpi_atomic_acquire), &[]);
     }
 }
 
