@@ -3,7 +3,7 @@
 //! Guarantee: a handler runs between two steps of program code, never inside the runtime or a library
 //! under it, where a page of shared memory could not be served. It runs on the stack of the page-fault
 //! handler, which the kernel can always write, and nothing the program does to signals keeps page faults
-//! from being served.
+//! from being served. No signal makes the program lose output.
 //!
 //! Calls from elsewhere than program code go to the C library as they are.
 
@@ -47,6 +47,58 @@ pub(super) fn resolve() {
         &SIGALTSTACK,
     ] {
         next.find();
+    }
+    find_write();
+}
+
+/// The code of the C library's `write`: its first byte, and the one after its last.
+static WRITE: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+fn find_write() {
+    const SYMBOL: c_int = 1;
+    // SAFETY: looks up a function of the C library, and its entry in the table of symbols.
+    unsafe {
+        let start = libc::dlsym(libc::RTLD_NEXT, c"write".as_ptr());
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        let mut symbol: *mut libc::Elf64_Sym = ptr::null_mut();
+        let symbol_place = (&raw mut symbol).cast();
+        if dladdr1(start, &mut info, symbol_place, SYMBOL) != 0 && !symbol.is_null() {
+            WRITE[0].store(start as usize, Relaxed);
+            WRITE[1].store(start as usize + (*symbol).st_size as usize, Relaxed);
+        }
+    }
+}
+
+unsafe extern "C" {
+    fn dladdr1(
+        address: *const c_void,
+        info: *mut libc::Dl_info,
+        extra: *mut *mut c_void,
+        flags: c_int,
+    ) -> c_int;
+}
+
+/// Starts the interrupted code's write to a standard output again if the signal made it fail. Launchers
+/// of MPI programs put a terminal in the place of the standard output, and unlike a file or a pipe with
+/// room a terminal fails when a signal comes: `printf` would lose its text.
+///
+/// # Safety
+/// `context` is what a signal handler got.
+unsafe fn write_again(context: *mut c_void) {
+    const INSTRUCTION: [u8; 2] = [0x0f, 0x05];
+    // SAFETY: the caller's promise. Behind an instruction of `write` there are two bytes to look at.
+    unsafe {
+        let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+        let next = registers[libc::REG_RIP as usize] as usize;
+        let code = WRITE[0].load(Relaxed) + INSTRUCTION.len()..WRITE[1].load(Relaxed);
+        if registers[libc::REG_RAX as usize] == -i64::from(libc::EINTR)
+            && matches!(registers[libc::REG_RDI as usize], 1 | 2)
+            && code.contains(&next)
+            && *((next - INSTRUCTION.len()) as *const [u8; 2]) == INSTRUCTION
+        {
+            registers[libc::REG_RAX as usize] = libc::SYS_write;
+            registers[libc::REG_RIP as usize] -= INSTRUCTION.len() as i64;
+        }
     }
 }
 
@@ -107,6 +159,8 @@ fn send_to_program(signal: c_int) {
 
 /// Stands in for all of the program's handlers.
 unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes it.
+    unsafe { write_again(context) };
     // The kernel gives a signal for the process to any thread: MPI has some.
     // SAFETY: asks for the calling thread's number.
     if unsafe { libc::gettid() } != fault::program_thread() {
