@@ -99,8 +99,8 @@ pub(crate) fn okl_mpi_kmpc_doacross_init(
     });
     if next > MOST {
         report::fatal(&format!(
-            "the doacross loops of the parallel region at {} have more than {MOST} iterations",
-            team::location()
+            "the doacross loops of {} have more than {MOST} iterations",
+            team::region()
         ));
     }
 }

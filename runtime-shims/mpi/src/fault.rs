@@ -82,7 +82,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
     }
     if let Some(overflow) = stack::overflow_at(address) {
         let line = line_of(program_counter);
-        report::fatal(&format!("stack overflow at {line}: {overflow}"));
+        report::fatal(&format!("stack overflow {line}: {overflow}"));
     }
     if signal == libc::SIGBUS {
         die(
@@ -124,7 +124,8 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
 }
 
 fn line_of(program_counter: usize) -> String {
-    symbolise::location_of(program_counter).unwrap_or_else(|| format!("{program_counter:#x}"))
+    let place = symbolise::location_of(program_counter);
+    report::at(&place.unwrap_or_else(|| format!("{program_counter:#x}")))
 }
 
 /// Ends the job with the address, what was done to it, and the source line.
@@ -138,6 +139,6 @@ fn die(address: usize, program_counter: usize, what: &str) -> ! {
         _ => "no memory of the program: a null or stray pointer".into(),
     };
     report::fatal(&format!(
-        "segmentation fault at {line}: address {address:#x} ({object}) was {what}"
+        "segmentation fault {line}: address {address:#x} ({object}) was {what}"
     ))
 }

@@ -185,17 +185,17 @@ fn member() -> Member {
 fn check_step(step: i128) {
     if step == 0 {
         report::fatal(&format!(
-            "a worksharing loop in the parallel region at {} has an increment of 0",
-            team::location()
+            "a worksharing loop in {} has an increment of 0",
+            team::region()
         ));
     }
 }
 
 fn unknown_schedule(schedule: i32) -> ! {
     report::fatal(&format!(
-        "a worksharing loop in the parallel region at {} has schedule {schedule}, which this version of \
+        "a worksharing loop in {} has schedule {schedule}, which this version of \
          the runtime does not know",
-        team::location()
+        team::region()
     ))
 }
 

@@ -170,8 +170,8 @@ pub(crate) fn declines(region: &RegionDescriptor) -> bool {
         return false;
     };
     report::warn(&format!(
-        "warning: the parallel region at {} runs as a team of one: it {reason}",
-        text(region.location)
+        "warning: the parallel region {} runs as a team of one: it {reason}",
+        report::at(text(region.location))
     ));
     true
 }
@@ -286,9 +286,9 @@ pub(crate) fn okl_mpi_unsafe_here(site: *mut c_void) {
     // SAFETY: the pass emits the site as a constant.
     let site = unsafe { &*site.cast::<UnsafeSite>() };
     report::fatal(&format!(
-        "the parallel region at {} {} ({}), which cannot be right on several ranks; it was reached through a \
+        "{} {} ({}), which cannot be right on several ranks; it was reached through a \
          call the compiler could not see",
-        team::location(),
+        team::region(),
         text(site.reason),
         text(site.location)
     ));

@@ -8,6 +8,15 @@ pub(crate) fn fatal(message: &str) -> ! {
     mpi_job::abort_failed()
 }
 
+/// A source place as the continuation of a phrase. Without debug information a place is a function.
+pub(crate) fn at(place: &str) -> String {
+    if place.starts_with("in ") {
+        place.to_owned()
+    } else {
+        format!("at {place}")
+    }
+}
+
 /// Prints `message` on standard error without the C library's buffers.
 pub(crate) fn warn(message: &str) {
     let text = format!("okl: rank {}: {message}\n", mpi_job::rank());

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, fmt::Write};
 
 use crate::{
-    cell::ProgramCell, coherence, memory, mpi_job, program, settings::settings, symbolise,
+    cell::ProgramCell, coherence, memory, mpi_job, program, report, settings::settings, symbolise,
 };
 
 /// Counts of this rank since the start.
@@ -160,8 +160,9 @@ fn print_hottest_lines() {
     for (line, count) in lines.iter().take(MOST) {
         writeln!(
             text,
-            "okl: rank {}: {count} faults at {line}",
-            mpi_job::rank()
+            "okl: rank {}: {count} faults {}",
+            mpi_job::rank(),
+            report::at(line)
         )
         .expect("writing to a string");
     }

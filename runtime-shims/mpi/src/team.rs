@@ -3,7 +3,7 @@
 //! Rank `r` is thread `r` of a distributed team. Everything nested in a region, and every region that
 //! is not distributed, runs in a team of one.
 
-use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, tasks};
+use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, report, tasks};
 
 /// One nesting level.
 #[derive(Clone, Debug, Default)]
@@ -120,6 +120,14 @@ pub(crate) fn loop_state<R>(body: impl FnOnce(&mut Dispatch) -> R) -> R {
 pub(crate) fn location() -> &'static str {
     state(|state| state.levels.iter().rev().find_map(|level| level.location))
         .unwrap_or("serial code")
+}
+
+/// The innermost distributed region, as a phrase for messages.
+pub(crate) fn region() -> String {
+    match state(|state| state.levels.iter().rev().find_map(|level| level.location)) {
+        Some(location) => format!("the parallel region {}", report::at(location)),
+        None => "serial code".to_owned(),
+    }
 }
 
 /// The size a team forked now would have, were it distributed. Uses up a `num_threads` clause.

@@ -54,11 +54,11 @@ pub(crate) fn exchange_changes() {
     for (page, start, end, first, second) in conflicts(&mut changes).into_iter().take(MOST) {
         let address = layout::layout().address_of(page) + start as usize;
         report::warn(&format!(
-            "ranks {first} and {second} both changed {} bytes at {address:#x} ({}) in the parallel region at \
-             {} without a synchronisation between them: a data race",
+            "ranks {first} and {second} both changed {} bytes at {address:#x} ({}) in {} \
+             without a synchronisation between them: a data race",
             end - start,
             program_graph::object_at(address),
-            team::location(),
+            team::region(),
         ));
     }
 }
