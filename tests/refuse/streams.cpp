@@ -25,12 +25,31 @@ void from_file(std::istream &in, std::string &line) {
   std::getline(in, line);
 }
 
+// CHECK: streams.cpp:[[# @LINE + 2]]:1: warning: {{.*}}it gives a C++ stream another buffer or locale, in one process only
+void exchange_buffer(std::ostringstream &text) {
+#pragma omp parallel
+  std::cout.rdbuf(text.rdbuf());
+}
+
+// CHECK: streams.cpp:[[# @LINE + 2]]:1: warning: {{.*}}it gives a C++ stream another buffer or locale, in one process only
+void exchange_locale(std::ostream &out) {
+#pragma omp parallel
+  out.imbue(std::locale::classic());
+}
+
+// CHECK: streams.cpp:[[# @LINE + 2]]:1: warning: {{.*}}it gives a C++ stream another buffer or locale, in one process only
+void out_of_step() {
+#pragma omp parallel
+  std::ios::sync_with_stdio(false);
+}
+
 // CHECK-NOT: warning:
 void fine(double *a) {
 #pragma omp parallel
 #pragma omp critical
   {
     std::ostringstream text;
+    text.imbue(std::locale::classic());
     text << a[0] << "x";
     std::istringstream numbers(text.str());
     numbers >> a[1] >> a[2];

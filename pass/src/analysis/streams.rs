@@ -17,6 +17,14 @@ const OUTPUT: [&str; 6] = [
 const INPUT: [&str; 4] = ["_ZNSi", "_ZStrs", "_ZSt7getline", "_ZSt2ws"];
 const NOT_INPUT: [&str; 2] = ["_ZNSiC", "_ZNSiD"];
 
+/// Functions that change a stream in other ways than formats, and which argument it is. The result of
+/// `imbue` comes first.
+const CHANGES: [(&str, usize); 2] = [
+    ("_ZNSt9basic_iosIcSt11char_traitsIcEE5rdbufE", 0),
+    ("_ZNSt9basic_iosIcSt11char_traitsIcEE5imbueE", 1),
+];
+const OF_ALL_STREAMS: [&str; 2] = ["_ZNSt8ios_base15sync_with_stdioE", "_ZNSt6locale6globalE"];
+
 /// The library's own functions, which are judged where user code calls them.
 const LIBRARY: [&str; 6] = ["_ZSt", "_ZNSt", "_ZNKSt", "_ZNSo", "_ZNKSo", "_ZNSi"];
 
@@ -42,6 +50,13 @@ pub fn reason(call: Call<'_>, has_file_streams: bool) -> Option<&'static str> {
     let caller = call.instruction().function().name();
     if starts_with_one_of(&caller, &LIBRARY) {
         return None;
+    }
+    let name = call.callee_name();
+    let changes = |(function, index): &(&str, usize)| {
+        name.starts_with(function) && !call.argument(*index).is_some_and(is_string_object)
+    };
+    if CHANGES.iter().any(changes) || starts_with_one_of(&name, &OF_ALL_STREAMS) {
+        return Some("gives a C++ stream another buffer or locale, in one process only");
     }
     if is_output(call) {
         let safe = !has_file_streams || is_global(call, &STANDARD_OUTPUT) || is_string(call);
@@ -90,7 +105,11 @@ fn is_global(call: Call<'_>, names: &[&str]) -> bool {
 }
 
 fn is_string(call: Call<'_>) -> bool {
-    stream(call)
-        .and_then(|stream| stream.as_op(Opcode::LLVMAlloca))
+    stream(call).is_some_and(is_string_object)
+}
+
+fn is_string_object(stream: Value<'_>) -> bool {
+    base_of(stream)
+        .as_op(Opcode::LLVMAlloca)
         .is_some_and(|variable| variable.print().contains("stringstream"))
 }

@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
 };
 
-use crate::{cell::ProgramCell, memory, program, report};
+use crate::{cell::ProgramCell, memory, program, report, stream_format};
 
 /// How ranks of rank 0's node come to its standard output.
 struct Sharing {
@@ -211,6 +211,10 @@ pub(crate) fn flush() {
 
 /// `std::cout.flush()` where the program uses the C++ library and took `cout` out of step with stdio.
 fn flush_cpp_stream() {
+    // Another object in the place of its buffer is the program's: it is told to write when the program says so.
+    if stream_format::is_redirected() {
+        return;
+    }
     use std::sync::OnceLock;
     type Flush = unsafe extern "C" fn(*mut libc::c_void) -> *mut libc::c_void;
     static STREAM: OnceLock<Option<(usize, Flush)>> = OnceLock::new();

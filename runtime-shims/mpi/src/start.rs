@@ -26,7 +26,7 @@ use crate::{
     service::Remote,
     settings,
     settings::{Settings, settings},
-    stack, stats, sync, team,
+    stack, stats, stream_format, sync, team,
 };
 
 /// Set in the environment of the second start, so that there is no third.
@@ -84,6 +84,7 @@ pub(crate) fn okl_mpi_main(
         api::okl_mpi_omp_display_env(i32::from(icv.display_env == 2));
     }
     console::start_cpp_streams();
+    stream_format::find();
     program_graph::close();
     if threads_per_rank > 1 && mpi_job::rank() == 0 {
         report::warn(&format!(

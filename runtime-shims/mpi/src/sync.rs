@@ -46,7 +46,7 @@ const HEADER_DECLARATIONS: usize = 4;
 const HEADER_LENGTHS: usize = 5;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 /// Lists of [`News`].
-const LISTS: usize = 6;
+const LISTS: usize = 7;
 
 /// Words of a fork's first message.
 const FORK: usize = 128;
@@ -88,6 +88,8 @@ struct News {
     destructors: Vec<u64>,
     /// Large heap blocks, start and end.
     allocated: Vec<u64>,
+    /// Formats that it set on C++ streams.
+    formats: Vec<u64>,
 }
 
 impl News {
@@ -98,6 +100,7 @@ impl News {
             returned: program::heap(|heap| heap.give_back()),
             destructors: exit::take_registered(),
             allocated: program::heap(|heap| heap.take_new_large()),
+            formats: stream_format::changes(),
         }
     }
 
@@ -116,12 +119,26 @@ impl News {
         words.extend(&self.returned);
         words.extend(&self.destructors);
         words.extend(&self.allocated);
+        words.extend(&self.formats);
         let [dirty, flushed, fetched] = runs.map(|list| list.len() as u64);
-        let [returned, destructors, allocated] =
-            [&self.returned, &self.destructors, &self.allocated].map(|list| list.len() as u64);
+        let [returned, destructors, allocated, formats] = [
+            &self.returned,
+            &self.destructors,
+            &self.allocated,
+            &self.formats,
+        ]
+        .map(|list| list.len() as u64);
         (
             words,
-            [dirty, flushed, fetched, returned, destructors, allocated],
+            [
+                dirty,
+                flushed,
+                fetched,
+                returned,
+                destructors,
+                allocated,
+                formats,
+            ],
         )
     }
 
@@ -131,6 +148,7 @@ impl News {
         let (fetched, rest) = rest.split_at(lengths[2] as usize);
         let (returned, rest) = rest.split_at(lengths[3] as usize);
         let (destructors, rest) = rest.split_at(lengths[4] as usize);
+        let (allocated, rest) = rest.split_at(lengths[5] as usize);
         let runs = |words: &[u64]| words.iter().copied().map(decode).collect();
         Self {
             notices: Notices {
@@ -140,7 +158,8 @@ impl News {
             },
             returned: returned.to_vec(),
             destructors: destructors.to_vec(),
-            allocated: rest[..lengths[5] as usize].to_vec(),
+            allocated: allocated.to_vec(),
+            formats: rest[..lengths[6] as usize].to_vec(),
         }
     }
 }
@@ -202,6 +221,7 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
             .collect()
     };
     check_agreement(&headers, kind);
+    stream_format::merge(news.iter().map(|news| &news.formats[..]));
     let mut notices = Vec::with_capacity(ranks);
     for news in news {
         take_back(&news.returned);
@@ -266,9 +286,9 @@ fn check_agreement(headers: &[u64], mine: Kind) {
                 _ => "a barrier",
             };
             report::fatal(&format!(
-                "the threads of the parallel region at {} wait at different places: this one at {}, thread \
+                "the threads of {} wait at different places: this one at {}, thread \
                  {rank} at {}; OpenMP demands that all threads of a team meet the same barriers",
-                team::location(),
+                team::region(),
                 name(mine as u64),
                 name(header[0]),
             ));
@@ -340,7 +360,10 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     // SAFETY: the pass emits the descriptor, and `count` captured values.
     let args: Vec<u64> =
         unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
-    let alone = threads == 1 || team::level() > 0 || is_team_of_one(region);
+    let alone = threads == 1
+        || team::level() > 0
+        || is_team_of_one(region)
+        || stream_format::declines(location_of(region));
     if alone {
         team::enter_one(Some(location_of(region)));
         invoke(region, args);
@@ -429,6 +452,8 @@ extern "C" fn fork_on_region_stack() {
     ordered::restart();
     doacross::restart();
     cancel::restart();
+    // Before the news, which are what other ranks do not know by other ways.
+    let streams = stream_format::agree();
     let news = News::collect();
     let carried = pages_to_carry(&fork.args);
     let (runs, lengths) = news.flatten();
@@ -452,7 +477,7 @@ extern "C" fn fork_on_region_stack() {
     message[FORK_FLOAT] = float_environment::current();
     let mut new_locale = locale::changed();
     message[FORK_LOCALE] = new_locale.is_some().into();
-    message[FORK_STREAMS..FORK_ICV].copy_from_slice(&stream_format::current());
+    message[FORK_STREAMS..FORK_ICV].copy_from_slice(&streams);
     message[FORK_ICV..FORK_BODY].copy_from_slice(&fork.icv.to_words());
     let inline = body.len() <= FORK - FORK_BODY;
     if inline {
