@@ -10,6 +10,7 @@
 mod allocation;
 pub(crate) mod exit;
 mod io;
+pub(crate) mod process;
 pub(crate) mod signals;
 
 use std::{
@@ -24,6 +25,7 @@ pub(crate) fn resolve() {
     allocation::find_private_callers();
     exit::resolve();
     io::resolve();
+    process::resolve();
     signals::resolve();
 }
 

@@ -16,7 +16,9 @@ use crate::{
     api::Icv,
     cell::ProgramCell,
     coherence::Coherence,
-    console, fault, foreign_regions, interpose, layout,
+    console, fault, foreign_regions, interpose,
+    interpose::process,
+    layout,
     layout::{Layout, PAGE, Sizes},
     memory,
     memory::{Memory, Peer, View},
@@ -444,9 +446,11 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
             .ranks_per_node
             .map_or(0, |per_node| of / per_node)
     };
-    let mine = [host, u64::from(std::process::id()), file as u64, token];
+    let (process, parent) = process::own();
+    let mine = [host, process as u64, file as u64, token, parent as u64];
     let mut all = vec![0; mine.len() * ranks as usize];
     mpi_job::all_gather(&mine, &mut all);
+    process::adopt(all[1] as i32, all[4] as i32);
     let peers: Vec<Peer> = (0..ranks)
         .map(|peer| {
             let theirs = &all[mine.len() * peer as usize..][..mine.len()];

@@ -5,6 +5,7 @@
 // limit: 15
 // expect-exit: failure
 // expect-stderr: signal 9
+// flags: -D_GNU_SOURCE
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ int main(void) {
   pid_t processes[64];
   int sum = 0;
 #pragma omp parallel
-  processes[omp_get_thread_num()] = getpid();
+  processes[omp_get_thread_num()] = gettid(); // getpid is rank 0's everywhere
   kill(processes[1], SIGKILL);
   for (int round = 0; round < 1000; round++) {
 #pragma omp parallel for reduction(+ : sum)

@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
-use super::Next;
+use super::{Next, process};
 use crate::{fault, program};
 
 type Action = libc::sigaction;
@@ -149,7 +149,7 @@ fn send_to_program(signal: c_int) {
         let errno = *libc::__errno_location();
         libc::syscall(
             libc::SYS_tgkill,
-            libc::getpid(),
+            process::own().0,
             fault::program_thread(),
             signal,
         );
