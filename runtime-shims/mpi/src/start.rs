@@ -625,6 +625,7 @@ extern "C" fn at_exit(status: i32, _: *mut c_void) {
         run();
     }
     console::flush();
+    sync::end_threads();
     // Afterwards no rank is left from which a page of this stack could be fetched.
     sync::make_frames_writable(stack::pointer());
     sync::quit();

@@ -340,7 +340,7 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
     synchronise(Kind::Copyprivate, 0);
 }
 
-/// A region as it reaches every rank.
+/// A region as it reaches every rank. Null is the one in which the threads end.
 struct Fork {
     region: *mut RegionDescriptor,
     threads: i32,
@@ -384,6 +384,33 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     stack::call_on(stack::region_stack_top(), fork_on_region_stack);
 }
 
+/// Rank 0, as the program ends: a region in which the threads end, if that is to be noticed.
+pub(crate) fn end_threads() {
+    if !exit::other_threads_have_destructors() {
+        return;
+    }
+    FORK_SLOT.with(|slot| {
+        *slot = Some(Fork {
+            region: std::ptr::null_mut(),
+            threads: mpi_job::ranks() as i32,
+            args: Vec::new(),
+            icv: team::icv(|icv| *icv),
+        })
+    });
+    FRAME.with(|frame| *frame = stack::pointer());
+    stack::call_on(stack::region_stack_top(), fork_on_region_stack);
+}
+
+/// The body of that region: one thread after the other, so that each sees what those before it did.
+fn end_in_turn() {
+    for rank in 1..mpi_job::ranks() {
+        if rank == mpi_job::rank() {
+            exit::end_thread();
+        }
+        okl_mpi_kmpc_barrier(std::ptr::null_mut(), 0);
+    }
+}
+
 /// `__kmpc_fork_teams`: the initial thread runs the one team of the league.
 pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: i64) {
     // SAFETY: as in `okl_mpi_fork`.
@@ -425,6 +452,9 @@ fn is_team_of_one(region: *mut RegionDescriptor) -> bool {
 }
 
 fn location_of(region: *const RegionDescriptor) -> &'static str {
+    if region.is_null() {
+        return "the end of the program";
+    }
     // SAFETY: the pass emits a NUL-terminated constant.
     unsafe { CStr::from_ptr((*region).location.cast()) }
         .to_str()
@@ -433,6 +463,9 @@ fn location_of(region: *const RegionDescriptor) -> &'static str {
 
 /// Calls the region's body with this thread's number and `args`.
 fn invoke(region: *const RegionDescriptor, mut args: Vec<u64>) {
+    if region.is_null() {
+        return end_in_turn();
+    }
     let mut gtid = mpi_job::rank() as i32;
     let mut bound = team::thread_num();
     // SAFETY: the trampoline the pass emits, with the arguments it stored.

@@ -1,9 +1,14 @@
-//! Destructors of objects that live until the program ends.
+//! Destructors of objects that live until the program or a thread ends.
 //!
 //! Guarantee: the destructor of a function-local static runs once, when the program exits on rank 0,
-//! whichever rank initialised the object.
+//! whichever rank initialised the object. Those of a rank's `thread_local` objects run on that rank, last
+//! object first: rank 0's as it exits, the other ranks' after all else of the program, one rank after the
+//! other.
 
-use std::ffi::{c_int, c_void};
+use std::{
+    ffi::{c_int, c_void},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use super::Next;
 use crate::{cell::ProgramCell, mpi_job, program, team};
@@ -14,12 +19,62 @@ const WORDS: usize = 3;
 type Register = unsafe extern "C" fn(usize, usize, usize) -> c_int;
 
 static NEXT: Next = Next::new("__cxa_atexit\0");
+/// Of the C++ library, which not every program has.
+static NEXT_OF_THREAD: Next = Next::new("__cxa_thread_atexit\0");
 /// What this rank, which is not rank 0, registered since the last synchronisation.
 static REGISTERED: ProgramCell<Vec<u64>> = ProgramCell::new(Vec::new());
 
-/// Looks up the real function.
+/// A registration that tells rank 0 that another rank has destructors of `thread_local` objects.
+const OF_THREAD: [u64; WORDS] = [0; WORDS];
+/// Function and argument of these, on ranks other than 0.
+static OF_THIS_THREAD: ProgramCell<Vec<(usize, usize)>> = ProgramCell::new(Vec::new());
+/// Rank 0: whether another rank has some.
+static OTHER_THREADS: AtomicBool = AtomicBool::new(false);
+
+/// Looks up the real functions.
 pub(super) fn resolve() {
     NEXT.find();
+    NEXT_OF_THREAD.find();
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cxa_thread_atexit(
+    function: usize,
+    argument: usize,
+    library: usize,
+) -> c_int {
+    if program::allocates_shared() && mpi_job::rank() != 0 {
+        let first = OF_THIS_THREAD.with(|registered| {
+            registered.push((function, argument));
+            registered.len() == 1
+        });
+        if first {
+            REGISTERED.with(|registered| registered.extend(OF_THREAD));
+        }
+        return 0;
+    }
+    // SAFETY: the C++ library's function has this signature, and the caller's promises are the same.
+    unsafe {
+        std::mem::transmute::<*mut c_void, Register>(NEXT_OF_THREAD.address())(
+            function, argument, library,
+        )
+    }
+}
+
+/// Rank 0: whether a rank has destructors that [`end_thread`] must run.
+pub(crate) fn other_threads_have_destructors() -> bool {
+    OTHER_THREADS.load(Relaxed)
+}
+
+/// Runs the destructors of this rank's `thread_local` objects, which may make new ones.
+pub(crate) fn end_thread() {
+    while let Some((function, argument)) = OF_THIS_THREAD.with(Vec::pop) {
+        // SAFETY: the program registered a destructor and its object.
+        unsafe {
+            let destructor: extern "C" fn(usize) = std::mem::transmute(function);
+            destructor(argument);
+        }
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -50,6 +105,10 @@ pub(crate) fn take_registered() -> Vec<u64> {
 /// Rank 0: registers what another rank did.
 pub(crate) fn register_for_others(words: &[u64]) {
     for words in words.chunks_exact(WORDS) {
+        if words == OF_THREAD {
+            OTHER_THREADS.store(true, Relaxed);
+            continue;
+        }
         let [function, argument, library] = [0, 1, 2].map(|index| words[index] as usize);
         // SAFETY: the program has the same addresses on every rank, and called `__cxa_atexit` with these.
         unsafe { register(function, argument, library) };
