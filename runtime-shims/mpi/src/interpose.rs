@@ -12,6 +12,7 @@ pub(crate) mod exit;
 mod io;
 pub(crate) mod process;
 pub(crate) mod signals;
+pub(crate) mod variables;
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -27,6 +28,7 @@ pub(crate) fn resolve() {
     io::resolve();
     process::resolve();
     signals::resolve();
+    variables::resolve();
 }
 
 /// A function of the C library, or of whatever library comes after this one.

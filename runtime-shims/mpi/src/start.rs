@@ -17,7 +17,7 @@ use crate::{
     cell::ProgramCell,
     coherence::Coherence,
     console, fault, foreign_regions, interpose,
-    interpose::process,
+    interpose::{process, variables},
     layout,
     layout::{Layout, PAGE, Sizes},
     memory,
@@ -51,9 +51,6 @@ struct Entry {
 }
 
 static ENTRY: ProgramCell<Option<Entry>> = ProgramCell::new(None);
-
-/// Rank 0: the environment that the process was started with; the program has a shared copy.
-static PRIVATE_ENVIRONMENT: ProgramCell<usize> = ProgramCell::new(0);
 
 /// `okl_mpi_main`: the whole life of a process.
 pub(crate) fn okl_mpi_main(
@@ -121,7 +118,6 @@ pub(crate) fn okl_mpi_main(
 
 unsafe extern "C" {
     fn on_exit(function: extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
-    static mut environ: *mut *mut c_char;
 }
 
 /// Starts the program again without address randomisation. Whether addresses are fixed: false where
@@ -540,10 +536,7 @@ extern "C" fn run_program() {
     // SAFETY: what `main` got; regions read arguments, so they move to shared memory.
     let (argv, envp) = unsafe { (copy_strings(entry.argv), copy_strings(entry.envp)) };
     // SAFETY: `environ` now names the copies, as `setenv` expects of it.
-    unsafe {
-        PRIVATE_ENVIRONMENT.with(|private| *private = environ as usize);
-        environ = envp;
-    }
+    unsafe { variables::give_program(envp) };
     type Main = extern "C" fn(i32, *mut *mut c_char, *mut *mut c_char) -> i32;
     for constructor in in_order(program_graph::Module::constructors) {
         // SAFETY: the constructors of the program, called as the C library calls them.
@@ -637,12 +630,8 @@ fn finish() {
     stats::print();
     mpi_job::barrier();
     program::stop();
-    let environment = PRIVATE_ENVIRONMENT.with(|private| *private);
-    if environment != 0 {
-        // MPI reads the environment as it ends, when pages of other ranks can no longer be fetched.
-        // SAFETY: what `environ` was at the start; nothing of the program runs any more.
-        unsafe { environ = environment as *mut *mut c_char };
-    }
+    // MPI reads the environment as it ends, when pages of other ranks can no longer be fetched.
+    variables::take_from_program();
     memory::coherence(|coherence| coherence.machine.stop());
     mpi_job::finalize();
 }
