@@ -8,13 +8,10 @@ use std::ffi::c_void;
 
 use crate::{
     cell::ProgramCell,
+    control_area::{CANCELLED_REGION as REGION, CANCELLED_WORKSHARING as WORKSHARING},
     locks::{exchange_word, load_word},
     team,
 };
-
-/// Offsets in the control area.
-const REGION: usize = 8;
-const WORKSHARING: usize = 16;
 
 /// `kmp_int32 cncl_kind` of the entry points.
 const PARALLEL: i32 = 1;

@@ -7,15 +7,14 @@ use std::ffi::c_void;
 
 use crate::{
     cell::ProgramCell,
-    console, layout,
+    console, control_area,
     locks::{Patience, exchange_word, load_word},
     memory::coherence,
     report, team,
 };
 
-/// Offset of the bits in the control area, behind the table of locks.
-const BITS: usize = 20 << 20;
-const MOST: u64 = 8 * (layout::CONTROL_BYTES - BITS) as u64;
+/// Most iterations.
+const MOST: u64 = control_area::MOST_DOACROSS as u64;
 
 /// One dimension, as the compiler passes it.
 #[derive(Clone, Copy)]
@@ -71,7 +70,7 @@ pub(crate) fn restart() {
     let used = state(|state| std::mem::take(state).next);
     if crate::mpi_job::rank() == 0 {
         for word in 0..used.div_ceil(64) {
-            let offset = BITS + 8 * word as usize;
+            let offset = control_area::DOACROSS + 8 * word as usize;
             exchange_word(offset, load_word(offset), 0);
         }
     }
@@ -115,7 +114,10 @@ fn bit_of(iteration: *mut c_void) -> Option<(usize, u64)> {
             number = number * dimension.count() + dimension.number(value)?;
         }
         let bit = state.first + number;
-        Some((BITS + 8 * (bit / 64) as usize, 1 << (bit % 64)))
+        Some((
+            control_area::DOACROSS + 8 * (bit / 64) as usize,
+            1 << (bit % 64),
+        ))
     })
 }
 

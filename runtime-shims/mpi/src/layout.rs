@@ -16,14 +16,14 @@
 
 use std::sync::OnceLock;
 
+use crate::control_area;
+
 /// Bytes of a page, the unit of protection and coherence.
 pub(crate) const PAGE: usize = 4096;
 
 const BASE: usize = 0x1000_0000_0000;
 /// Unused addresses between areas: running off an area's end faults.
 const GUARD: usize = 1 << 20;
-/// Bytes for locks and counters.
-pub(crate) const CONTROL_BYTES: usize = 32 << 20;
 
 /// A number of a shared page.
 pub(crate) type Page = u32;
@@ -122,7 +122,7 @@ impl Layout {
 
     /// Bytes of a memory file.
     pub(crate) fn file_bytes(&self) -> usize {
-        self.control_offset() + CONTROL_BYTES
+        self.control_offset() + control_area::BYTES
     }
 
     /// The segments, in the order of their pages; arenas and private areas are one segment a rank.

@@ -8,7 +8,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `start` | start-up, shared memory, the end |
-//! | `layout`, `page_table`, `coherence` | the protocol; knows neither MPI nor the kernel |
+//! | `layout`, `control_area`, `page_table`, `coherence` | the protocol; knows neither MPI nor the kernel |
 //! | `memory`, `service`, `mpi_job` | mapped memory, other nodes' memory, MPI |
 //! | `fault`, `touch`, `interpose`, `heap`, `program` | page faults, system calls, allocation |
 //! | `sync`, `team`, `stack` | fork, barrier, join; team state |
@@ -27,6 +27,7 @@ mod cell;
 mod coherence;
 mod console;
 mod constructs;
+mod control_area;
 mod doacross;
 mod fault;
 mod float_environment;

@@ -11,12 +11,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{cell::ProgramCell, console, layout, memory::coherence, mpi_job, report, stats, team};
-
-/// Offsets in the control area: first the counters, then the table of locks.
-const TABLE: usize = 1 << 16;
-const SLOT: usize = 16;
-const SLOTS: u64 = 1 << 20;
+use crate::{
+    cell::ProgramCell,
+    console,
+    control_area::{LOCK_BYTES, LOCKS, MOST_LOCKS},
+    layout,
+    memory::coherence,
+    mpi_job, report, stats, team,
+};
 
 /// Known slots, how often this rank holds each nest lock, and the guards of the function-local statics
 /// that it knows to be initialised.
@@ -84,17 +86,19 @@ fn word_of(key: u64) -> usize {
     if let Some(offset) = known(|known| known.words.get(&key).copied()) {
         return offset;
     }
-    let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % SLOTS;
-    for _ in 0..SLOTS {
-        let offset = TABLE + slot as usize * SLOT;
+    let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % MOST_LOCKS as u64;
+    for _ in 0..MOST_LOCKS {
+        let offset = LOCKS + slot as usize * LOCK_BYTES;
         let owner = exchange_word(offset, 0, key);
         if owner == 0 || owner == key {
             known(|known| known.words.insert(key, offset + 8));
             return offset + 8;
         }
-        slot = (slot + 1) % SLOTS;
+        slot = (slot + 1) % MOST_LOCKS as u64;
     }
-    report::fatal("more than 1048576 different locks are in use")
+    report::fatal(&format!(
+        "more than {MOST_LOCKS} different locks are in use"
+    ))
 }
 
 /// Whether the lock was free and is now this rank's.

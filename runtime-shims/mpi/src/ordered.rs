@@ -6,19 +6,16 @@
 use std::ffi::c_void;
 
 use crate::{
-    console,
+    console, control_area,
     locks::{Patience, exchange_word, load_word},
     memory::coherence,
     team,
 };
 
-/// Offset of the counter in the control area.
-const COUNTER: usize = 0;
-
 /// Rank 0, before a fork: iterations count from 0.
 pub(crate) fn restart() {
-    let old = load_word(COUNTER);
-    exchange_word(COUNTER, old, 0);
+    let old = load_word(control_area::ORDERED);
+    exchange_word(control_area::ORDERED, old, 0);
 }
 
 /// Waits for the turn of iteration `position` of the region's ordered loops.
@@ -36,13 +33,13 @@ pub(crate) fn leave(position: u64) {
         wait_for(position);
         console::flush();
         coherence(|coherence| coherence.release());
-        exchange_word(COUNTER, position, position + 1);
+        exchange_word(control_area::ORDERED, position, position + 1);
     }
 }
 
 fn wait_for(position: u64) {
     let patience = Patience::new();
-    while load_word(COUNTER) != position {
+    while load_word(control_area::ORDERED) != position {
         patience.wait();
     }
 }

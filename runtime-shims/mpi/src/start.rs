@@ -16,7 +16,7 @@ use crate::{
     api::Icv,
     cell::ProgramCell,
     coherence::Coherence,
-    console, fault, foreign_regions, interpose,
+    console, control_area, fault, foreign_regions, interpose,
     interpose::{process, variables},
     layout,
     layout::{Layout, PAGE, Sizes},
@@ -430,7 +430,7 @@ fn map_program_view(shared: &Layout, file: i32, rank: u32) {
 fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<Peer> {
     let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
     // A word that a rank can only read in the right file.
-    let token_at = shared.control_offset() + layout::CONTROL_BYTES - 8;
+    let token_at = shared.control_offset() + control_area::TOKEN;
     let token = std::process::id() as u64 ^ (build_hash() << 32) ^ (u64::from(rank) << 48);
     own.write(token_at, &token.to_le_bytes());
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();

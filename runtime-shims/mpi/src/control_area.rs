@@ -1,0 +1,27 @@
+//! What lies where in the control area: words outside the program's memory that ranks reach in the
+//! runtime's view. Except where said, rank 0's area is meant.
+
+/// Bytes of the area.
+pub(crate) const BYTES: usize = 32 << 20;
+
+/// The counter of `ordered`.
+pub(crate) const ORDERED: usize = 0;
+/// The region that is cancelled, and the worksharing construct.
+pub(crate) const CANCELLED_REGION: usize = 8;
+pub(crate) const CANCELLED_WORKSHARING: usize = 16;
+/// In the area of a node's first rank: which rank of the node tells the user why the job ends.
+pub(crate) const LAST_WORDS: usize = 24;
+/// In every rank's own area: a word that shows that another rank has mapped the right file.
+pub(crate) const TOKEN: usize = 32;
+
+/// The table of locks.
+pub(crate) const LOCKS: usize = 64 << 10;
+pub(crate) const LOCK_BYTES: usize = 16;
+pub(crate) const MOST_LOCKS: usize = 1 << 20;
+
+/// One bit for each iteration of doacross loops.
+pub(crate) const DOACROSS: usize = 20 << 20;
+pub(crate) const MOST_DOACROSS: usize = 8 * (BYTES - DOACROSS);
+
+const _: () = assert!(TOKEN + 8 <= LOCKS);
+const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= DOACROSS);
