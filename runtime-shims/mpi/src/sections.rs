@@ -104,13 +104,16 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
 /// for each other then.
 pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool {
     REGION.store(region, Relaxed);
-    // SAFETY: the pass emits the descriptor, and `direct_count` constant entries.
+    // SAFETY: the pass emits the descriptor, and `direct_count` constant entries. The runtime's own region
+    // at the end of the program has no descriptor, and declares nothing.
     let (flags, direct) = unsafe {
-        let direct: &[DirectAccess] = match (*region).direct_count {
-            0 => &[],
-            count => std::slice::from_raw_parts((*region).direct.cast(), count as usize),
+        let direct: &[DirectAccess] = match region.as_ref() {
+            Some(region) if region.direct_count != 0 => {
+                std::slice::from_raw_parts(region.direct.cast(), region.direct_count as usize)
+            }
+            _ => &[],
         };
-        ((*region).flags, direct)
+        (region.as_ref().map_or(0, |region| region.flags), direct)
     };
     let declares_all = flags & region_flags::DECLARES_ALL != 0;
     let mut undeclared = Vec::new();

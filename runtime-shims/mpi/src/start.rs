@@ -471,6 +471,16 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
             "a rank cannot open the memory of another on its node (different containers?): set OKL_RANKS_PER_NODE=1",
         );
     }
+    let first_here = peers.iter().find_map(|peer| match peer {
+        Peer::Mapped(view) => Some(*view),
+        Peer::Remote => None,
+    });
+    let first_here = first_here.expect("this rank's own memory is mapped");
+    // SAFETY: a word of a file of zeros, which stays mapped.
+    unsafe {
+        let at = shared.control_offset() + control_area::LAST_WORDS;
+        report::share_last_words(first_here.at(at).cast());
+    }
     mpi_job::barrier();
     share_console(all[3], &peers);
     peers

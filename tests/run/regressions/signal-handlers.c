@@ -1,6 +1,7 @@
 // Handlers of a timer run in serial code and in the initial thread's part of regions; what they write is
 // shared memory, and the runtime may be serving a fault, sending messages, or unwound by longjmp.
 // threads: any
+// limit: 120
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

@@ -174,6 +174,11 @@ impl Object {
         }
     }
 
+    /// The statement that makes element `index` `value`, a `u64` expression.
+    pub(crate) fn assignment(&self, index: &str, value: &str) -> String {
+        format!("{} = {};", self.at(index), self.element.stored(value))
+    }
+
     /// Declaration at file scope, empty for what `main` declares.
     pub(crate) fn global_declaration(&self) -> String {
         let (name, ty, len) = (&self.name, self.element.name(), self.len);

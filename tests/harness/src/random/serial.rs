@@ -2,6 +2,7 @@
 
 use super::generator::Generator;
 use super::objects::Shape;
+use super::worksharing;
 
 /// Fills `object` with values that depend on the place.
 pub(crate) fn fill(g: &mut Generator, object: usize) {
@@ -58,12 +59,7 @@ fn update(g: &mut Generator) {
     };
     let object = g.objects[target].clone();
     g.line(format!("for (u64 i = 0; i < {}; i++) {{", object.len));
-    g.atoms.push("i".to_owned());
-    g.atoms.push(format!("(u64){}", object.at("i")));
-    let value = g.value(3);
-    g.atoms.truncate(g.atoms.len() - 2);
-    let value = object.element.stored(&value);
-    g.line(format!("{} = {value};", object.at("i")));
+    worksharing::renew(g, &object, "i", "i".to_owned(), 3);
     g.line("}");
 }
 

@@ -2,7 +2,7 @@
 
 use super::generator::Generator;
 use super::objects::Object;
-use super::worksharing::{barrier, head, whole_object};
+use super::worksharing::{barrier, head, renew, whole_object};
 
 /// One thread creates tasks of some kind.
 pub(crate) fn tasks(g: &mut Generator) {
@@ -64,15 +64,7 @@ fn pieces(g: &mut Generator) {
         "for (u64 {i} = {start}; {i} < {start} + {size} && {i} < {}; {i}++) {{",
         object.len
     ));
-    g.atoms.push(i.clone());
-    g.atoms.push(format!("(u64){}", object.at(&i)));
-    let value = g.value(2);
-    g.atoms.truncate(g.atoms.len() - 2);
-    g.line(format!(
-        "{} = {};",
-        object.at(&i),
-        object.element.stored(&value)
-    ));
+    renew(g, &object, &i, i.clone(), 2);
     g.line("}");
     g.line("}");
     if g.random.chance(40) {
@@ -91,11 +83,7 @@ fn chain(g: &mut Generator) {
         let value = g.value(1);
         g.line(format!("#pragma omp task depend(inout: {})", scalar.name));
         let next = format!("(u64){} * 7 + {value}", scalar.name);
-        g.line(format!(
-            "{} = {};",
-            scalar.name,
-            scalar.element.stored(&next)
-        ));
+        g.line(scalar.assignment("0", &next));
         if let Some(other) = other
             && g.random.chance(50)
         {
@@ -136,11 +124,7 @@ fn loop_of_tasks(g: &mut Generator) {
     g.line(head);
     g.atoms.push(number.clone());
     let value = g.value(2);
-    g.line(format!(
-        "{} = {};",
-        object.at(&number),
-        object.element.stored(&value)
-    ));
+    g.line(object.assignment(&number, &value));
     if let Some(scalar) = scalar {
         let scalar = g.objects[scalar].clone();
         let value = g.value(1);
@@ -186,9 +170,5 @@ fn recursion(g: &mut Generator) {
     let object = g.objects[target].clone();
     let place = g.random.between(0, object.len - 1).to_string();
     let size = g.random.between(1, 150);
-    g.line(format!(
-        "{} = {};",
-        object.at(&place),
-        object.element.stored(&format!("tree(0, {size})"))
-    ));
+    g.line(object.assignment(&place, &format!("tree(0, {size})")));
 }

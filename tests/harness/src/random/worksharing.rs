@@ -201,11 +201,7 @@ fn assign(g: &mut Generator, scalar: &Object, number: &str) {
     g.atoms.push(number.to_owned());
     let value = g.value(1);
     g.atoms.pop();
-    g.line(format!(
-        "{} = {};",
-        scalar.name,
-        scalar.element.stored(&value)
-    ));
+    g.line(scalar.assignment("0", &value));
 }
 
 /// What iteration `number` does: it writes its own element of `object` and may add to others.
@@ -371,11 +367,7 @@ pub(crate) fn ordered_loop(g: &mut Generator) {
     g.line(format!("u64 before = {before};"));
     g.line("#pragma omp ordered");
     let next = format!("(u64){} * 31 + before", scalar.name);
-    g.line(format!(
-        "{} = {};",
-        scalar.name,
-        scalar.element.stored(&next)
-    ));
+    g.line(scalar.assignment("0", &next));
     g.atoms.pop();
     g.line("}");
     g.phase.barrier();
@@ -395,11 +387,7 @@ pub(crate) fn doacross_loop(g: &mut Generator) {
     g.atoms.pop();
     g.line(format!("#pragma omp ordered depend(sink: {i} - 1)"));
     let next = format!("(u64){} * 5 + {value}", object.at(&format!("({i} - 1)")));
-    g.line(format!(
-        "{} = {};",
-        object.at(&i),
-        object.element.stored(&next)
-    ));
+    g.line(object.assignment(&i, &next));
     g.line("#pragma omp ordered depend(source)");
     g.line("}");
     g.phase.barrier();
@@ -425,6 +413,15 @@ pub(crate) fn sections(g: &mut Generator) {
     }
 }
 
+/// Makes element `i` of `object` a new value, of the old one too; `number` is how the value may name `i`.
+pub(crate) fn renew(g: &mut Generator, object: &Object, i: &str, number: String, depth: usize) {
+    g.atoms.push(number);
+    g.atoms.push(format!("(u64){}", object.at(i)));
+    let value = g.value(depth);
+    g.atoms.truncate(g.atoms.len() - 2);
+    g.line(object.assignment(i, &value));
+}
+
 /// One thread writes a whole object.
 pub(crate) fn whole_object(g: &mut Generator) {
     let Some(target) = g.take_for_writing(|_| true) else {
@@ -433,15 +430,7 @@ pub(crate) fn whole_object(g: &mut Generator) {
     let object = g.objects[target].clone();
     let i = g.name("i");
     g.line(format!("for (u64 {i} = 0; {i} < {}; {i}++) {{", object.len));
-    g.atoms.push(i.clone());
-    g.atoms.push(format!("(u64){}", object.at(&i)));
-    let value = g.value(2);
-    g.atoms.truncate(g.atoms.len() - 2);
-    g.line(format!(
-        "{} = {};",
-        object.at(&i),
-        object.element.stored(&value)
-    ));
+    renew(g, &object, &i, i.clone(), 2);
     g.line("}");
 }
 
@@ -462,15 +451,7 @@ pub(crate) fn paired_loops(g: &mut Generator) {
         let i = g.name("i");
         g.line(format!("#pragma omp for schedule(static){clause}"));
         g.line(format!("for (int {i} = 0; {i} < {}; {i}++) {{", object.len));
-        g.atoms.push(format!("(u64){i}"));
-        g.atoms.push(format!("(u64){}", object.at(&i)));
-        let value = g.value(2);
-        g.atoms.truncate(g.atoms.len() - 2);
-        g.line(format!(
-            "{} = {};",
-            object.at(&i),
-            object.element.stored(&value)
-        ));
+        renew(g, &object, &i, format!("(u64){i}"), 2);
         g.line("}");
         // Both loops write it, so nothing else may between them.
         g.phase.note(target, Use::Written);
