@@ -68,7 +68,9 @@ pub fn print_loops(module: &Module) {
 pub fn declare_sections(module: &Module) -> bool {
     let plan = mpi::sections::check(module);
     plan.remark();
-    mpi::sections::emit(module, &plan)
+    let serial_code = mpi::serial_code::check(module);
+    let declares = mpi::sections::emit(module, &plan);
+    mpi::serial_code::emit(module, &serial_code) || declares
 }
 
 /// Prints what the regions of a lowered module access: `-passes='print<okl-sections>'`, which runs

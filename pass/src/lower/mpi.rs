@@ -18,6 +18,7 @@ mod module_table;
 mod regions;
 mod runtime_calls;
 pub mod sections;
+pub mod serial_code;
 mod thread_private;
 
 use crate::analysis::call_graph::CallGraph;

@@ -27,6 +27,8 @@ macro_rules! for_each_mpi_fn {
             /// synchronisation: a `SectionTable`, and for each of its entries the address of the first
             /// element, then stride and count of each dimension, outer ones first. All values are `i64`.
             fn okl_mpi_sections(table: ptr, values: ptr);
+            /// After a region with `SERIAL_CODE_ANNOUNCED`: serial code goes on that touches memory.
+            fn okl_mpi_serial_code();
             /// Makes the object behind a pointer present and writable before an unknown function sees it.
             fn okl_mpi_touch(object: ptr);
             /// `__kmpc_global_thread_num`.

@@ -215,6 +215,9 @@ pub mod region_flags {
     /// Everything the region accesses in shared memory is declared by `okl_mpi_sections` before it is
     /// accessed, or is listed in [`RegionDescriptor::direct`].
     pub const DECLARES_ALL: i64 = 2;
+    /// The function that forks calls `okl_mpi_serial_code` before serial code touches what the region may
+    /// have declared.
+    pub const SERIAL_CODE_ANNOUNCED: i64 = 4;
 }
 
 /// Bits of [`SectionEntry::access`].

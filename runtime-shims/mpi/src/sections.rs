@@ -26,7 +26,7 @@ use crate::{
     },
     layout::{self, PAGE, Page},
     memory::coherence,
-    program_graph, report,
+    mpi_job, program_graph, report,
     settings::settings,
     stack, stats, team,
 };
@@ -36,6 +36,9 @@ use signature::Signature;
 
 /// Whether declarations are taken: the region that runs declares all it accesses.
 static DECLARING: AtomicBool = AtomicBool::new(false);
+
+/// On rank 0: a region has ended, and pages are as it left them.
+static BEFORE_SERIAL_CODE: AtomicBool = AtomicBool::new(false);
 
 /// The region that runs.
 static REGION: AtomicPtr<RegionDescriptor> = AtomicPtr::new(std::ptr::null_mut());
@@ -104,6 +107,7 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
 /// for each other then.
 pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool {
     REGION.store(region, Relaxed);
+    BEFORE_SERIAL_CODE.store(false, Relaxed);
     // SAFETY: the pass emits the descriptor, and `direct_count` constant entries. The runtime's own region
     // at the end of the program has no descriptor, and declares nothing.
     let (flags, direct) = unsafe {
@@ -190,16 +194,27 @@ pub(crate) fn limit_declarations(words: &[usize]) {
     }
 }
 
-/// After the last synchronisation of a region; `serial` on rank 0, where serial code follows.
-pub(crate) fn leave_region(serial: bool) {
+/// After the last synchronisation of a region.
+pub(crate) fn leave_region(region: *const RegionDescriptor) {
     DECLARING.store(false, Relaxed);
     RECORD.with(|record| *record = None);
-    coherence(|coherence| {
-        coherence.leave_region();
-        if serial {
-            coherence.close_for_serial_code();
+    coherence(|coherence| coherence.leave_region());
+    if mpi_job::rank() == 0 {
+        BEFORE_SERIAL_CODE.store(true, Relaxed);
+        // SAFETY: the pass emits the descriptor; the runtime's own region at the end has none.
+        let flags = unsafe { region.as_ref() }.map_or(0, |region| region.flags);
+        if flags & region_flags::SERIAL_CODE_ANNOUNCED == 0 {
+            okl_mpi_serial_code();
         }
-    });
+    }
+}
+
+/// `okl_mpi_serial_code`: closes on rank 0 what is not wholly current there. Serial code that runs without
+/// it, until the next region, touches none of that.
+pub(crate) fn okl_mpi_serial_code() {
+    if BEFORE_SERIAL_CODE.swap(false, Relaxed) {
+        coherence(|coherence| coherence.close_for_serial_code());
+    }
 }
 
 /// What is read may be less than what is declared.

@@ -577,7 +577,8 @@ fn run_region(fork: Fork) {
     if sections::enter_region(fork.region, &fork.args) {
         mpi_job::barrier();
     }
-    let location = location_of(fork.region);
+    let region = fork.region;
+    let location = location_of(region);
     if rank < fork.threads {
         cancel::enter_region();
         team::enter(rank, fork.threads, location, fork.icv);
@@ -588,7 +589,7 @@ fn run_region(fork: Fork) {
     } else {
         while !synchronise(Kind::Passive, 0).1 {}
     }
-    sections::leave_region(rank == 0);
+    sections::leave_region(region);
     stats::regions::leave(location);
     coherence(|coherence| coherence.restart_sequences());
 }

@@ -75,7 +75,8 @@ const MATHEMATICS: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil cop
      llround log log10 log1p log2 logb lrint lround nearbyint nextafter pow remainder rint round \
      scalbn sin sinh sqrt tan tanh tgamma trunc cabs abs labs llabs ";
 
-fn is_mathematics(name: &str) -> bool {
+/// Whether a function of libm accesses errno at most.
+pub fn is_mathematics(name: &str) -> bool {
     let is = |name: &str| MATHEMATICS.contains(&format!(" {name} "));
     is(name) || is(name.trim_end_matches(['f', 'l']))
 }

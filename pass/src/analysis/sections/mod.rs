@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use okl_abi::section_access::{ANYWHERE, BOUND, MAY, READ, WRITE};
 
 use crate::llvm::{Block, Extent, Function, Instruction, Nests, Reach, Term, Value};
+pub use calls::is_mathematics;
 use calls::{Effect, effect};
 use places::{Place, Places};
 

@@ -303,7 +303,8 @@ fn emit_descriptor<'m>(module: &'m Module, one: &Descriptor<'m>, region: &Region
         .collect();
     let mut fields = one.fields.clone();
     let flags = fields[FLAGS].as_constant_int().unwrap_or(0);
-    fields[FLAGS] = module.const_i64(flags | region_flags::DECLARES_ALL);
+    fields[FLAGS] =
+        module.const_i64(flags | region_flags::DECLARES_ALL | region_flags::SERIAL_CODE_ANNOUNCED);
     if let Some(first) = direct.first() {
         let list = module.const_array(first.ty(), &direct);
         fields[DIRECT] = *module.add_constant("okl.direct", list);

@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{Next, process};
-use crate::{fault, program};
+use crate::{fault, program, sections};
 
 type Action = libc::sigaction;
 type Set = libc::sigset_t;
@@ -171,6 +171,8 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
         PENDING.fetch_or(1 << (signal - 1), Relaxed);
         return;
     }
+    // A handler may touch anything.
+    sections::okl_mpi_serial_code();
     let handler = HANDLERS[signal as usize].load(Relaxed);
     // SAFETY: a handler of the program; one of the old kind takes the first argument only. `errno` belongs
     // to the interrupted code.
