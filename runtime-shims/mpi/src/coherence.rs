@@ -16,11 +16,13 @@
 //!   bytes to the home and drops its copy; a second barrier then lets everybody go on.
 //! * A lock's release sends changed bytes home at once, its acquisition drops all copies.
 //!
+//! Pages that rank 0 changes between regions, a little each time, are kept current by updates: [`updated`].
 //! Pages whose accesses the compiler declared are kept coherent byte by byte instead: [`declared`].
 //!
 //! This file knows neither MPI nor the memory system: [`Machine`] is what it needs of them.
 
 pub(crate) mod declared;
+mod updated;
 
 use crate::layout::{PAGE, Page};
 pub(crate) use crate::page_table::Access;
@@ -163,6 +165,8 @@ pub(crate) struct Coherence<M> {
     pending: Option<(Run, Access)>,
     scratch: Scratch,
     sections: declared::SectionMode,
+    /// Pages in update mode.
+    updated: Vec<Page>,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
     verify: bool,
     pub(crate) counts: Counts,
@@ -208,6 +212,7 @@ impl<M: Machine> Coherence<M> {
             pending: None,
             scratch: Scratch::default(),
             sections: declared::SectionMode::new(!verify),
+            updated: Vec::new(),
             verify,
             counts: Counts::default(),
         }
@@ -600,7 +605,9 @@ impl<M: Machine> Coherence<M> {
     /// Decides where a written page lives from now on. Whether changed bytes are under way to it.
     fn settle_page(&mut self, page: Page, writers: Writers, phase: Phase) -> bool {
         let home = self.pages.home(page);
-        let home_wrote_untracked = self.pages.is_exclusive(page) && phase == Phase::Parallel;
+        let untracked = self.pages.is_exclusive(page) || self.pages.has(page, flag::UPDATED);
+        let home_wrote_untracked = untracked && phase == Phase::Parallel;
+        self.leave_update_mode(page);
         let exclusive = !self.verify;
         match writers.dirty {
             Some(writer)
@@ -686,23 +693,13 @@ impl<M: Machine> Coherence<M> {
     pub(crate) fn can_travel(&self, page: Page) -> bool {
         self.pages.access(page) == Access::Write
             && !self.pages.layout().is_private(page)
-            && !self.pages.has(page, flag::SECTION)
+            && !self.pages.has(page, flag::SECTION | flag::UPDATED)
             && !self.verify
     }
 
     /// The pages this rank has written since the last synchronisation, tracked.
     pub(crate) fn dirty_pages(&self) -> &[Page] {
         &self.dirty
-    }
-
-    /// After [`Coherence::apply`]: takes `contents` of `page`, which came from its home with the fork.
-    pub(crate) fn receive(&mut self, page: Page, contents: &[u8; PAGE]) {
-        if self.pages.home(page) != self.rank {
-            *self.machine.contents(page) = *contents;
-            self.remember_copy(page);
-        }
-        self.change_access(page, Access::Read);
-        self.pages.set_exclusive(page, false);
     }
 
     // ---- Protection ----------------------------------------------------------------------------

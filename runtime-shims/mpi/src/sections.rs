@@ -89,6 +89,11 @@ fn object_at(address: usize) -> Option<(usize, usize)> {
     program_graph::global_extent(address).map(|(start, length)| (start, start + length))
 }
 
+/// Whether `address` lies in an object of a page or more, as far as that is known.
+pub(crate) fn is_large(address: usize) -> bool {
+    object_at(address).is_some_and(|(start, end)| end - start >= PAGE)
+}
+
 /// The object that `address` lies in, or all memory of its kind where that is not known. `None` where
 /// the address is not shared.
 fn object_around(address: usize) -> Option<(usize, usize)> {

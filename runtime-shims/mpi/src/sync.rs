@@ -46,7 +46,7 @@ const HEADER_DECLARATIONS: usize = 4;
 const HEADER_LENGTHS: usize = 5;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 /// Lists of [`News`].
-const LISTS: usize = 7;
+const LISTS: usize = 8;
 
 /// Words of a fork's first message.
 const FORK: usize = 128;
@@ -90,12 +90,15 @@ struct News {
     allocated: Vec<u64>,
     /// Formats that it set on C++ streams.
     formats: Vec<u64>,
+    /// What rank 0 changed in pages in update mode.
+    updates: Vec<u64>,
 }
 
 impl News {
     /// This rank's since the last synchronisation.
-    fn collect() -> Self {
+    fn collect(in_region: bool) -> Self {
         Self {
+            updates: coherence(|coherence| coherence.take_updates(in_region)),
             notices: coherence(|coherence| coherence.notices()),
             returned: program::heap(|heap| heap.give_back()),
             destructors: exit::take_registered(),
@@ -117,6 +120,7 @@ impl News {
             &self.destructors,
             &self.formats,
             &self.allocated,
+            &self.updates,
         ];
         let lists: Vec<Vec<u64>> = runs.into_iter().chain(words.map(Vec::clone)).collect();
         let lengths = std::array::from_fn(|list| lists[list].len() as u64);
@@ -142,6 +146,7 @@ impl News {
             destructors: words().to_vec(),
             formats: words().to_vec(),
             allocated: words().to_vec(),
+            updates: words().to_vec(),
         }
     }
 }
@@ -167,7 +172,7 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
         let signature = coherence.declared_signature();
         (signature, coherence.declarations_length())
     });
-    let (runs, lengths) = News::collect().flatten();
+    let (runs, lengths) = News::collect(true).flatten();
     let mut header = [0; HEADER];
     header[0] = kind as u64;
     header[1] = payload;
@@ -209,7 +214,9 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     check_agreement(&headers, kind);
     stream_format::merge(news.iter().map(|news| &news.formats[..]));
     let mut notices = Vec::with_capacity(ranks);
-    for news in news {
+    let mut updates = Vec::new();
+    for mut news in news {
+        updates.append(&mut news.updates);
         take_back(&news.returned);
         sections::learn_large_blocks(&news.allocated);
         if mpi_job::rank() == 0 {
@@ -220,6 +227,7 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     if coherence(|coherence| coherence.apply(&notices, Phase::Parallel)) {
         mpi_job::barrier();
     }
+    coherence(|coherence| coherence.apply_updates(&updates));
     apply_declared(&headers);
     let payloads = headers.chunks(HEADER).map(|header| header[1]).collect();
     let joined = headers
@@ -474,8 +482,9 @@ extern "C" fn fork_on_region_stack() {
     cancel::restart();
     // Before the news, which are what other ranks do not know by other ways.
     let streams = stream_format::agree();
-    let news = News::collect();
     let carried = pages_to_carry(&fork.args);
+    coherence(|coherence| coherence.make_room_for_updates(carried.len()));
+    let news = News::collect(false);
     let (runs, lengths) = news.flatten();
     let body: Vec<u64> = fork
         .args
@@ -518,7 +527,7 @@ extern "C" fn fork_on_region_stack() {
         mpi_job::broadcast_bytes(name);
     }
     sections::learn_large_blocks(&news.allocated);
-    apply_fork(&news.notices, &carried);
+    apply_fork(&news, &carried);
     run_region(fork);
     make_frames_writable(FRAME.with(|frame| *frame));
 }
@@ -530,8 +539,10 @@ fn pages_to_carry(args: &[u64]) -> Vec<Page> {
         let layout = layout::layout();
         let captured = args
             .iter()
-            .filter_map(|&arg| layout.page_of(arg as usize))
-            .filter(|&page| layout.is_stack(page) || layout.is_global(page));
+            .filter_map(|&arg| Some((layout.page_of(arg as usize)?, arg as usize)))
+            .filter(|&(page, _)| layout.is_stack(page) || layout.is_global(page))
+            .filter(|&(page, arg)| coherence.can_travel(page) && !sections::is_large(arg))
+            .map(|(page, _)| page);
         let hot = coherence.dirty_pages();
         let hot: &[Page] = if hot.len() <= CARRIED / 2 { hot } else { &[] };
         let mut pages: Vec<Page> = Vec::new();
@@ -544,10 +555,14 @@ fn pages_to_carry(args: &[u64]) -> Vec<Page> {
     })
 }
 
-/// Applies rank 0's notices and hands the carried pages round.
-fn apply_fork(notices: &Notices, carried: &[Page]) {
-    let changes_under_way =
-        coherence(|coherence| coherence.apply(std::slice::from_ref(notices), Phase::Serial));
+/// Applies rank 0's notices and updates, and hands the carried pages round.
+fn apply_fork(news: &News, carried: &[Page]) {
+    let changes_under_way = coherence(|coherence| {
+        let notices = std::slice::from_ref(&news.notices);
+        let changes_under_way = coherence.apply(notices, Phase::Serial);
+        coherence.apply_updates(&news.updates);
+        changes_under_way
+    });
     assert!(!changes_under_way, "serial code has one writer");
     if carried.is_empty() {
         return;
@@ -639,7 +654,7 @@ pub(crate) fn serve_forks() {
             mpi_job::broadcast_bytes(&mut name);
             locale::adopt(&name);
         }
-        apply_fork(&news.notices, &carried);
+        apply_fork(&news, &carried);
         let region = message[1] as *mut RegionDescriptor;
         run_region(Fork {
             region,

@@ -671,6 +671,7 @@ impl<M: Machine> Coherence<M> {
         pages.sort_unstable();
         pages.dedup();
         for &page in &pages {
+            self.leave_update_mode(page);
             self.pages.drop_twin(page);
             self.pages.mark(page, flag::SECTION);
             self.pages.set_exclusive(page, false);

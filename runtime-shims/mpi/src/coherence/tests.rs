@@ -190,6 +190,7 @@ impl Job {
             .iter_mut()
             .map(Coherence::declared_signature)
             .collect();
+        let updates = self.ranks[0].take_updates(true);
         let notices: Vec<Notices> = self.ranks.iter_mut().map(Coherence::notices).collect();
         let decisions: Vec<bool> = self
             .ranks
@@ -207,6 +208,9 @@ impl Job {
             self.cluster.borrow().under_way.is_empty(),
             "bytes under way that nobody waits for"
         );
+        for rank in &mut self.ranks {
+            rank.apply_updates(&updates);
+        }
         self.apply_declared(&signatures);
         self.check_agreement();
     }
@@ -256,14 +260,19 @@ impl Job {
     }
 
     fn fork(&mut self, carried: &[Page]) {
-        let notices = self.ranks[0].notices();
-        let carried: Vec<Page> = carried
+        let mut carried: Vec<Page> = carried
             .iter()
             .copied()
             .filter(|&page| self.ranks[0].can_travel(page))
             .collect();
+        carried.sort_unstable();
+        carried.dedup();
+        self.ranks[0].make_room_for_updates(carried.len());
+        let updates = self.ranks[0].take_updates(false);
+        let notices = self.ranks[0].notices();
         for rank in &mut self.ranks {
             assert!(!rank.apply(std::slice::from_ref(&notices), Phase::Serial));
+            rank.apply_updates(&updates);
         }
         for &page in &carried {
             let contents = *self.ranks[0].contents(page);

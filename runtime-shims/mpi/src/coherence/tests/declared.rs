@@ -284,7 +284,7 @@ fn declared_and_undeclared_accesses_see_one_memory() {
     let mut transitions = 0;
     let mut pulls = 0;
     let mut collapses = 0;
-    for seed in 1..100 {
+    for seed in 1..40 {
         for ranks in 1..=4 {
             let counts = random_mixture(seed, ranks, None);
             transitions += counts.transitions;
