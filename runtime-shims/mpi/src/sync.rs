@@ -360,6 +360,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         || is_team_of_one(region)
         || stream_format::declines(location_of(region));
     if alone {
+        sections::okl_mpi_serial_code();
         team::enter_one(Some(location_of(region)));
         invoke(region, args);
         tasks::complete_all();
@@ -410,6 +411,7 @@ fn end_in_turn() {
 pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: i64) {
     // SAFETY: as in `okl_mpi_fork`.
     let args = unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
+    sections::okl_mpi_serial_code();
     let outer = team::icv(|icv| *icv);
     team::icv(|icv| {
         let clause = std::mem::take(&mut icv.pushed_team_threads);
