@@ -44,9 +44,10 @@ fn outcome_of_line(line: &str) -> Option<Outcome> {
     })
 }
 
-/// Whether two checksums mean the same result. NaN never does.
+/// Whether two checksums mean the same result. What is not a finite number never does.
 pub(crate) fn same_checksum(one: f64, other: f64, tolerance: f64) -> bool {
-    one == other || (one - other).abs() <= tolerance * one.abs().max(other.abs())
+    let difference = (one - other).abs();
+    difference.is_finite() && difference <= tolerance * one.abs().max(other.abs())
 }
 
 /// A table of counts: for each label, a number for each rank.

@@ -192,6 +192,7 @@ impl Tools {
     pub(crate) fn uncounted_calls(&self, source: &str) -> Result<Vec<String>, String> {
         // They move nothing, or belong to a call that is counted.
         const NEUTRAL: &[&str] = &[
+            "MPI_Abort",
             "MPI_Comm_rank",
             "MPI_Comm_size",
             "MPI_Wtime",
