@@ -5,8 +5,8 @@ use crate::catalogue::Benchmark;
 use crate::output::Counts;
 use crate::tools::{Mode, Tools, Variant};
 
-const SHORT: u32 = 3;
-const LONG: u32 = 8;
+const SHORT: u32 = 2;
+const LONG: u32 = 6;
 
 /// A count that grows with every iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub(crate) struct Communication {
     pub(crate) benchmark: &'static str,
     pub(crate) variant: Variant,
     pub(crate) ranks: u32,
-    /// Messages of every kind, collectives included.
+    /// Messages of every kind: data and control, requests and answers, collectives.
     pub(crate) messages: Option<PerIteration>,
     pub(crate) bytes: Option<PerIteration>,
     /// Of these, okl's messages that carry data of declared sections.
@@ -84,7 +84,7 @@ pub(crate) fn count(
         ranks,
         messages: own_and_collective("messages"),
         bytes: own_and_collective("bytes"),
-        section_messages: per_iteration(&apart, "section messages"),
+        section_messages: per_iteration(&apart, "section copies"),
         section_bytes: per_iteration(&apart, "section bytes"),
         collective_messages: per_iteration(&apart, "collective messages"),
         collectives: per_iteration(&apart, "collectives"),
@@ -113,7 +113,7 @@ mod tests {
         let counts = |text: &str| Counts::parse(&format!("okl: statistics\n{text}"), 2).unwrap();
         let runs = [counts("bytes 100 230\n"), counts("bytes 110 260\n")];
         let found = per_iteration(&runs, "bytes").unwrap();
-        assert_eq!((found.total, found.busiest), (8.0, 6.0));
+        assert_eq!((found.total, found.busiest), (10.0, 7.5));
         assert_eq!(per_iteration(&runs, "section bytes"), None);
     }
 }

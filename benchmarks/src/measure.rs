@@ -104,15 +104,22 @@ pub(crate) fn run(tools: &Tools, plan: &Plan) -> Result<Results, String> {
     }
     time(tools, plan, &bar, &mut results);
     for benchmark in plan.benchmarks {
+        let mut failed = Vec::new();
         for &ranks in &counted_ranks {
             bar.set_message(format!("counting {} on {ranks}", benchmark.name));
             for variant in [Variant::HandMpi, Variant::Okl] {
+                if failed.contains(&variant) {
+                    continue;
+                }
                 match count::count(tools, benchmark, variant, ranks) {
                     Ok(row) => results.communication.push(row),
-                    Err(message) => results.errors.push(format!(
-                        "{}, {variant} on {ranks} ranks, counting: {message}",
-                        benchmark.name
-                    )),
+                    Err(message) => {
+                        failed.push(variant);
+                        results.errors.push(format!(
+                            "{}, {variant} on {ranks} ranks, counting: {message}",
+                            benchmark.name
+                        ));
+                    }
                 }
             }
             bar.inc(1);

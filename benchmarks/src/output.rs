@@ -56,12 +56,13 @@ pub(crate) struct Counts(HashMap<String, Vec<u64>>);
 
 impl Counts {
     /// Reads the lines `LABEL NUMBER...`, one number for each rank, that follow a line ending in
-    /// `statistics`. Other lines are skipped, so that new ones do no harm.
+    /// `statistics`, up to the next message. Lines that look otherwise are skipped, so that new
+    /// ones do no harm.
     pub(crate) fn parse(stderr: &str, ranks: u32) -> Option<Self> {
         let mut lines = stderr.lines();
         lines.find(|line| line.ends_with("statistics"))?;
         let mut counts = HashMap::new();
-        for line in lines {
+        for line in lines.take_while(|line| !line.starts_with("okl: ")) {
             let words: Vec<&str> = line.split_whitespace().collect();
             let Some(labelled) = words.len().checked_sub(ranks as usize).filter(|n| *n > 0) else {
                 continue;
@@ -126,7 +127,7 @@ mod tests {
         assert!(!same_checksum(1.0, f64::INFINITY, 1e-3));
     }
 
-    const TABLE: &str = "warning: something\nokl: statistics\n           forks           10           11\n     read faults            5           12\n    resident KiB          108           28\nokl: rank 0: 5 faults at in function f (j)\n";
+    const TABLE: &str = "warning: something\nokl: statistics\n           forks           10           11\n     read faults            5           12\n    resident KiB          108           28\nokl: parallel regions\n forks 99 99\n late 1 2\n";
 
     #[test]
     fn counts_are_read_by_label() {
@@ -135,6 +136,7 @@ mod tests {
         assert_eq!(counts.total("read faults"), Some(17));
         assert_eq!(counts.largest("resident KiB"), Some(108));
         assert_eq!(counts.total("section bytes"), None);
+        assert_eq!(counts.total("late"), None);
     }
 
     #[test]
