@@ -4,10 +4,10 @@ use std::path::Path;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::measure::{Results, Timing};
 use crate::statistics::Spread;
-use crate::tools::Variant;
 
 /// One bar, with its spread.
 struct Bar {
@@ -15,19 +15,28 @@ struct Bar {
     spread: Spread,
 }
 
+/// The bars of one program.
+struct Group<'a> {
+    name: &'a str,
+    bars: Vec<Bar>,
+    /// Where they should end, at most.
+    aim: Option<f64>,
+}
+
 /// One figure: for each program a group of bars over a logarithmic scale.
 struct Figure<'a> {
     title: String,
     unit: &'a str,
     series: &'a [(&'a str, RGBColor)],
-    groups: Vec<(&'a str, Vec<Bar>)>,
-    /// Lines across, with what they mean.
-    marks: &'a [f64],
+    groups: Vec<Group<'a>>,
+    /// From where bars go up or down; without it they start at the bottom.
+    base: Option<f64>,
 }
 
 const BLUE: RGBColor = RGBColor(0x3b, 0x6f, 0xb6);
 const ORANGE: RGBColor = RGBColor(0xe0, 0x8a, 0x2c);
 const GREEN: RGBColor = RGBColor(0x3f, 0x9b, 0x6c);
+const RED: RGBColor = RGBColor(0xc0, 0x30, 0x30);
 const GREY: RGBColor = RGBColor(0x99, 0x99, 0x99);
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 
@@ -47,52 +56,57 @@ pub(crate) fn draw(results: &Results, folder: &Path) -> Result<(), String> {
             title: format!("Time of okl relative to the other two, {ranks} {noun}"),
             unit: "ratio",
             series: &[("okl : hand MPI", ORANGE), ("okl : OpenMP", BLUE)],
-            groups: grouped(&timings, |timing| {
-                vec![timing.to_hand_mpi(), timing.to_openmp()]
-            }),
-            marks: &[1.0],
+            groups: timings
+                .iter()
+                .map(|timing| {
+                    group(
+                        timing,
+                        &[timing.to_hand_mpi(), timing.to_openmp()],
+                        Some(timing.benchmark.kind.bound()),
+                    )
+                })
+                .collect(),
+            base: Some(1.0),
         };
         ratios.draw(&folder.join(format!("ratios-{ranks}.svg")))?;
         let times = Figure {
             title: format!("Time per iteration, {ranks} {noun}"),
             unit: "microseconds",
             series: &[("OpenMP", BLUE), ("hand MPI", ORANGE), ("okl", GREEN)],
-            groups: grouped(&timings, |timing| {
-                let microseconds = |spread: Spread| Spread {
-                    least: spread.least * 1e6,
-                    lower_quartile: spread.lower_quartile * 1e6,
-                    median: spread.median * 1e6,
-                    upper_quartile: spread.upper_quartile * 1e6,
-                    most: spread.most * 1e6,
-                };
-                (0..Variant::ALL.len())
-                    .map(|which| timing.spread(which).map(microseconds))
-                    .collect()
-            }),
-            marks: &[],
+            groups: timings
+                .iter()
+                .map(|timing| {
+                    let spreads = [0, 1, 2].map(|which| timing.spread(which).map(microseconds));
+                    group(timing, &spreads, None)
+                })
+                .collect(),
+            base: None,
         };
         times.draw(&folder.join(format!("times-{ranks}.svg")))?;
     }
     Ok(())
 }
 
-fn grouped<'a>(
-    timings: &[&'a Timing],
-    spreads: impl Fn(&Timing) -> Vec<Option<Spread>>,
-) -> Vec<(&'a str, Vec<Bar>)> {
-    timings
-        .iter()
-        .map(|timing| {
-            let bars = spreads(timing).into_iter().enumerate();
-            let bars = bars.filter_map(|(series, spread)| {
-                Some(Bar {
-                    series,
-                    spread: spread?,
-                })
-            });
-            (timing.benchmark.name, bars.collect())
-        })
-        .collect()
+fn microseconds(spread: Spread) -> Spread {
+    Spread {
+        least: spread.least * 1e6,
+        lower_quartile: spread.lower_quartile * 1e6,
+        median: spread.median * 1e6,
+        upper_quartile: spread.upper_quartile * 1e6,
+        most: spread.most * 1e6,
+    }
+}
+
+fn group<'a>(timing: &'a Timing, spreads: &[Option<Spread>], aim: Option<f64>) -> Group<'a> {
+    let bars = spreads.iter().enumerate().filter_map(|(series, spread)| {
+        let spread = (*spread)?;
+        Some(Bar { series, spread })
+    });
+    Group {
+        name: timing.benchmark.name,
+        bars: bars.collect(),
+        aim,
+    }
 }
 
 /// What the bars of a figure share.
@@ -157,7 +171,7 @@ impl Figure<'_> {
         const BAR: i32 = 15;
         let group = BAR * self.series.len() as i32 + 30;
         let right = LEFT + group * self.groups.len().max(3) as i32;
-        let width = (right + 30).max(460) as u32;
+        let width = (right + 30).max(620) as u32;
         let area = SVGBackend::new(path, (width, 430)).into_drawing_area();
         area.fill(&WHITE)?;
         text(&area, &self.title, (LEFT, 18), 17)?;
@@ -169,9 +183,9 @@ impl Figure<'_> {
         let x = LEFT + 130 * self.series.len() as i32;
         text(&area, self.unit, (x, 44), 13)?;
 
-        let bars = || self.groups.iter().flat_map(|(_, bars)| bars);
-        let values = bars().flat_map(|bar| [bar.spread.least, bar.spread.most]);
-        let scale = Scale::around(values.chain(self.marks.iter().copied()), TOP, BOTTOM);
+        let bars = self.groups.iter().flat_map(|group| &group.bars);
+        let values = bars.flat_map(|bar| [bar.spread.least, bar.spread.most]);
+        let scale = Scale::around(values.chain(self.base), TOP, BOTTOM);
         let all = ticks(scale.least, scale.most);
         let crowded = all.len() > 9;
         for tick in all {
@@ -192,24 +206,21 @@ impl Figure<'_> {
                 13,
             )?;
         }
-        for mark in self.marks {
-            let y = scale.at(*mark);
+        if let Some(base) = self.base {
+            let y = scale.at(base);
             area.draw(&PathElement::new(
                 vec![(LEFT, y), (right, y)],
                 INK.stroke_width(2),
             ))?;
         }
-        for (i, (name, bars)) in self.groups.iter().enumerate() {
+        let foot = self.base.map_or(BOTTOM, |base| scale.at(base));
+        for (i, Group { name, bars, aim }) in self.groups.iter().enumerate() {
             let left = LEFT + group * i as i32 + 15;
             for bar in bars {
                 let x = left + BAR * bar.series as i32;
                 let middle = x + BAR / 2 - 1;
                 let colour = self.series[bar.series].1;
                 let top = scale.at(bar.spread.median);
-                let foot = match self.marks.first() {
-                    Some(mark) => scale.at(*mark),
-                    None => BOTTOM,
-                };
                 area.draw(&Rectangle::new(
                     [(x, top.min(foot)), (x + BAR - 3, top.max(foot))],
                     colour.filled(),
@@ -222,16 +233,27 @@ impl Figure<'_> {
                     INK,
                 ))?;
             }
-            // Names are longer than groups are wide: every other one sits lower.
+            let right = left + BAR * self.series.len() as i32 - 3;
+            if let Some(aim) = aim {
+                let y = scale.at(*aim);
+                area.draw(&PathElement::new(
+                    vec![(left - 6, y), (right + 6, y)],
+                    RED.stroke_width(2),
+                ))?;
+            }
+            // Names are longer than groups are wide.
             let y = BOTTOM + 8 + 18 * (i as i32 % 3);
-            text(&area, name, (left - 6, y), 13)?;
+            let style = ("sans-serif", 13).into_font().color(&INK);
+            let style = style.pos(Pos::new(HPos::Center, VPos::Top));
+            let middle = (left + right) / 2;
+            area.draw(&Text::new((*name).to_owned(), (middle, y), style))?;
         }
-        text(
-            &area,
-            "bars: medians; lines: least to most; logarithmic scale",
-            (LEFT, 400),
-            12,
-        )?;
+        let aims = match self.base {
+            Some(_) => "; red: the aim for okl : hand MPI",
+            None => "",
+        };
+        let note = format!("bars: medians; lines: least to most; logarithmic scale{aims}");
+        text(&area, &note, (LEFT, 400), 12)?;
         area.present()?;
         Ok(())
     }

@@ -21,7 +21,8 @@ impl Plan<'_> {
         let full = benchmark.full;
         if self.quick {
             Size {
-                iterations: (full.iterations / 10).max(1),
+                // With fewer, the first iterations after the warm-up would show.
+                iterations: (full.iterations / 4).max(20).min(full.iterations),
                 ..full
             }
         } else {

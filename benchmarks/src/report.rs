@@ -207,6 +207,16 @@ fn compile_table(results: &Results, text: &mut String) {
 }
 
 fn model_table(results: &Results, text: &mut String) {
+    let mut ranks: Vec<u32> = results.communication.iter().map(|row| row.ranks).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    if ranks.len() < 3 {
+        line(
+            text,
+            "\nNo model of many ranks: it needs counts on three numbers of ranks.",
+        );
+        return;
+    }
     let network = model::NETWORK;
     line(text, "\n## Model: many ranks\n");
     line(
@@ -215,8 +225,7 @@ fn model_table(results: &Results, text: &mut String) {
             "**A model, not a measurement.** Messages and bytes of one iteration grow from the counts \
              above by the laws that fit them best; the time is what communication alone would take by \
              LogGP with L = {} us, o = {} us, g = {} us, G = {} ns per byte. It takes the size of the \
-             problem as it is, and a decomposition that is possible on so many ranks. Programs counted on \
-             fewer than three numbers of ranks are left out.\n",
+             problem as it is, and a decomposition that is possible on so many ranks.\n",
             network.latency,
             network.overhead,
             network.gap,
