@@ -52,7 +52,7 @@ pub(crate) enum Law {
     Butterfly,
     /// p (p - 1): everyone with everyone.
     AllPairs,
-    /// 1 - 1/p: a fixed amount dealt out anew.
+    /// 1 - 1/p: a fixed amount dealt out anew, or all of it that a rank does not have.
     Dealt,
     /// (1 - 1/p) / p: the part of it that one rank has.
     DealtShare,
@@ -73,7 +73,7 @@ impl Law {
 }
 
 const TOTAL: &[Law] = &[Law::Row, Law::Dealt, Law::Butterfly, Law::AllPairs];
-const BUSIEST: &[Law] = &[Law::Constant, Law::DealtShare, Law::Row];
+const BUSIEST: &[Law] = &[Law::Constant, Law::Dealt, Law::DealtShare, Law::Row];
 
 /// A sum of at most two laws.
 #[derive(Clone, Debug, PartialEq)]

@@ -117,10 +117,42 @@ fn tables(results: &Results) -> String {
             ],
         );
     }
+    aims(results, &mut text);
     communication_table(results, &mut text);
     compile_table(results, &mut text);
     model_table(results, &mut text);
     text
+}
+
+/// Which programs reach what okl aims at.
+fn aims(results: &Results, text: &mut String) {
+    let mut ranks: Vec<u32> = results.timings.iter().map(|timing| timing.ranks).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    line(text, "");
+    for ranks in ranks {
+        let of_ranks = || {
+            let timings = results
+                .timings
+                .iter()
+                .filter(|timing| timing.ranks == ranks);
+            timings.filter_map(|timing| Some((timing, timing.to_hand_mpi()?.median)))
+        };
+        let missed: Vec<String> = of_ranks()
+            .filter(|(timing, median)| *median > timing.benchmark.kind.bound())
+            .map(|(timing, median)| format!("{} {median:.2}", timing.benchmark.name))
+            .collect();
+        let all = of_ranks().count();
+        let noun = if ranks == 1 { "rank" } else { "ranks" };
+        let mut words = format!(
+            "On {ranks} {noun}, {} of {all} programs reach their aim",
+            all - missed.len()
+        );
+        if !missed.is_empty() {
+            words += &format!("; not {}", missed.join(", "));
+        }
+        line(text, &format!("- {words}."));
+    }
 }
 
 fn communication_table(results: &Results, text: &mut String) {
