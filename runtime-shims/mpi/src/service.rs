@@ -92,7 +92,7 @@ impl Remote {
         }
     }
 
-    /// Messages and bytes sent.
+    /// Messages and bytes of this rank's requests, and of the answers to them.
     pub(crate) fn traffic(&self) -> (u64, u64) {
         (self.messages, self.bytes)
     }
@@ -113,6 +113,8 @@ impl Remote {
     }
 
     fn reply(&mut self, into: &mut [u8], rank: u32) {
+        self.messages += 1;
+        self.bytes += into.len() as u64;
         program::private(|| {
             let source = self.replies.process_at_rank(rank as i32);
             mpi_job::wait_until(|| source.immediate_probe().is_some());

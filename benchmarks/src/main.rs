@@ -1,0 +1,119 @@
+//! Compares okl with OpenMP and with hand-written MPI: builds every benchmark in three variants,
+//! runs them in turn, checks that they compute the same, and reports ratios with their spread.
+
+mod catalogue;
+mod count;
+mod figures;
+mod measure;
+mod model;
+mod output;
+mod report;
+mod smoke;
+mod statistics;
+mod tools;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use catalogue::{BENCHMARKS, Benchmark};
+use tools::Tools;
+
+/// Compares okl with OpenMP and with hand-written MPI.
+#[derive(Parser)]
+#[command(name = "bench")]
+struct Arguments {
+    /// A quarter of the iterations, three repetitions, nothing beyond the given ranks counted.
+    #[arg(long)]
+    quick: bool,
+    /// Only programs whose names contain this; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Numbers of ranks, and of OpenMP threads.
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4",
+          value_parser = clap::value_parser!(u32).range(1..=64))]
+    ranks: Vec<u32>,
+    /// How often everything is timed [default: 7, with --quick 3].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: Option<u32>,
+    /// Where results/ and figures/ go [default: benchmarks for a whole run, else build/bench].
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Only checks that every program works in every variant, at tiny sizes on 2 ranks.
+    #[arg(long)]
+    smoke: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("bench: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<bool, String> {
+    let benchmarks = chosen(&arguments.only)?;
+    let root = Path::new("benchmarks");
+    if !root.join("programs").is_dir() {
+        return Err("start it as ./scripts/bench, in the project's folder".into());
+    }
+    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
+    let libraries = executable.parent().ok_or("no folder of its own")?;
+    let tools = match Tools::find(root, libraries) {
+        Ok(tools) => tools,
+        Err(missing) if arguments.smoke => {
+            println!("skip bench: {missing}");
+            println!("0 passed, 0 failed, {} skipped", benchmarks.len());
+            return Ok(true);
+        }
+        Err(missing) => return Err(missing),
+    };
+    if arguments.smoke {
+        return Ok(smoke::run(&tools, &benchmarks));
+    }
+
+    let plan = measure::Plan {
+        benchmarks: &benchmarks,
+        ranks: &arguments.ranks,
+        repetitions: arguments
+            .repetitions
+            .unwrap_or(if arguments.quick { 3 } else { 7 }),
+        quick: arguments.quick,
+    };
+    let results = measure::run(&tools, &plan)?;
+    let whole = !arguments.quick && arguments.only.is_empty();
+    let out = match &arguments.out {
+        Some(folder) => folder.clone(),
+        None if whole => root.to_owned(),
+        None => PathBuf::from("build/bench"),
+    };
+    report::write(&results, &out)?;
+    for error in &results.errors {
+        eprintln!("bench: error: {error}");
+    }
+    Ok(results.errors.is_empty())
+}
+
+/// The benchmarks whose names contain one of `only`; all if it is empty.
+fn chosen(only: &[String]) -> Result<Vec<Benchmark>, String> {
+    for name in only {
+        if !BENCHMARKS.iter().any(|b| b.name.contains(name.as_str())) {
+            let names: Vec<&str> = BENCHMARKS.iter().map(|b| b.name).collect();
+            return Err(format!(
+                "no program is called {name}; there are: {}",
+                names.join(" ")
+            ));
+        }
+    }
+    Ok(BENCHMARKS
+        .iter()
+        .filter(|b| only.is_empty() || only.iter().any(|name| b.name.contains(name.as_str())))
+        .copied()
+        .collect())
+}

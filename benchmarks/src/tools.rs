@@ -1,0 +1,349 @@
+//! Compiles the programs in their three variants, all with the same flags, and starts them pinned
+//! in the same way.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::catalogue::Benchmark;
+use crate::output::{self, Outcome};
+
+/// A way to build and run a benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variant {
+    OpenMp,
+    HandMpi,
+    Okl,
+}
+
+impl Variant {
+    pub(crate) const ALL: [Self; 3] = [Self::OpenMp, Self::HandMpi, Self::Okl];
+
+    /// In file names and CSV.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::OpenMp => "openmp",
+            Self::HandMpi => "mpi",
+            Self::Okl => "okl",
+        }
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OpenMp => "OpenMP",
+            Self::HandMpi => "hand MPI",
+            Self::Okl => "okl",
+        })
+    }
+}
+
+/// What one run of a program printed.
+pub(crate) struct Run {
+    pub(crate) outcome: Outcome,
+    pub(crate) stderr: String,
+}
+
+/// What a run adds to the plain one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Nothing: for times.
+    Timed,
+    /// Counts of what happened, in the run as it is timed.
+    Counted,
+    /// The same, and okl treats each rank as a node of its own, so that all that moves between
+    /// ranks is a message.
+    CountedApart,
+}
+
+const COMPILER: &str = "clang-22";
+const FLAGS: &[&str] = &["-O3", "-march=native"];
+/// Seconds after which a run counts as hanging.
+const LIMIT: &str = "180";
+
+/// The compiler, the libraries and the compiled programs.
+pub(crate) struct Tools {
+    programs: PathBuf,
+    count_source: PathBuf,
+    plugin: PathBuf,
+    runtime: PathBuf,
+    mpi_compile: Vec<String>,
+    mpi_link: Vec<String>,
+    built: tempfile::TempDir,
+    pub(crate) cores: u32,
+}
+
+impl Tools {
+    /// Looks for everything; the error names what is missing. `benchmarks` is this crate's folder,
+    /// `libraries` where okl's are.
+    pub(crate) fn find(benchmarks: &Path, libraries: &Path) -> Result<Self, String> {
+        let plugin = libraries.join("libokl_pass.so");
+        let runtime = libraries.join("libokl_mpi.so");
+        for library in [&plugin, &runtime] {
+            if !library.is_file() {
+                return Err(format!(
+                    "{} is missing: run cargo build --release",
+                    library.display()
+                ));
+            }
+        }
+        for program in [COMPILER, "mpirun", "timeout", "nm"] {
+            let status = Command::new(program)
+                .arg("--version")
+                .stdin(Stdio::null())
+                .output();
+            if !status.is_ok_and(|output| output.status.success()) {
+                return Err(format!("{program} is missing"));
+            }
+        }
+        let io = |error: std::io::Error| error.to_string();
+        Ok(Self {
+            programs: benchmarks.join("programs"),
+            count_source: benchmarks.join("count/mpi_count.c"),
+            plugin,
+            runtime: libraries.canonicalize().map_err(io)?,
+            mpi_compile: wrapper_flags("compile")?,
+            mpi_link: wrapper_flags("link")?,
+            built: tempfile::tempdir().map_err(io)?,
+            cores: cores(),
+        })
+    }
+
+    /// Where [`Tools::compile`] puts a program.
+    pub(crate) fn executable(&self, source: &str, variant: Variant) -> PathBuf {
+        self.built
+            .path()
+            .join(format!("{source}-{}", variant.key()))
+    }
+
+    fn counting_library(&self) -> PathBuf {
+        self.built.path().join("libmpi_count.so")
+    }
+
+    fn compile_command(&self, source: &str, variant: Variant) -> Command {
+        let mut command = Command::new(COMPILER);
+        command.args(FLAGS);
+        match variant {
+            Variant::OpenMp => command.arg("-fopenmp"),
+            Variant::HandMpi => command.args(&self.mpi_compile),
+            Variant::Okl => command
+                .arg("-fopenmp")
+                .arg(format!("-fpass-plugin={}", self.plugin.display()))
+                .args(["-mllvm", "-okl-target=mpi"]),
+        };
+        let file = match variant {
+            Variant::HandMpi => "mpi.c",
+            Variant::OpenMp | Variant::Okl => "openmp.c",
+        };
+        command.arg(self.programs.join(source).join(file));
+        command
+    }
+
+    /// Compiles and links. A warning is an error: none of okl's regions may run as a team of one.
+    pub(crate) fn compile(&self, source: &str, variant: Variant) -> Result<(), String> {
+        let mut command = self.compile_command(source, variant);
+        command.args(["-Wall", "-Wextra", "-Werror", "-o"]);
+        command.arg(self.executable(source, variant));
+        match variant {
+            Variant::OpenMp => {}
+            Variant::HandMpi => {
+                command.args(&self.mpi_link);
+            }
+            Variant::Okl => {
+                command
+                    .args(["-mllvm", "-okl-strict"])
+                    .arg(format!("-L{}", self.runtime.display()))
+                    .arg(format!("-Wl,-rpath,{}", self.runtime.display()))
+                    .arg("-lokl_mpi");
+            }
+        }
+        command.arg("-lm");
+        finish(&mut command).map(drop)
+    }
+
+    /// How long the compiler alone takes, for an object file that is thrown away.
+    pub(crate) fn compile_time(&self, source: &str, variant: Variant) -> Result<Duration, String> {
+        let mut command = self.compile_command(source, variant);
+        command
+            .args(["-c", "-o"])
+            .arg(self.built.path().join("timed.o"));
+        let start = Instant::now();
+        finish(&mut command)?;
+        Ok(start.elapsed())
+    }
+
+    /// Compiles the library that counts what hand-written MPI programs send.
+    pub(crate) fn compile_counting_library(&self) -> Result<(), String> {
+        let mut command = Command::new(COMPILER);
+        command
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
+            .args(&self.mpi_compile)
+            .arg(&self.count_source)
+            .args(&self.mpi_link)
+            .arg("-o")
+            .arg(self.counting_library());
+        finish(&mut command).map(drop)
+    }
+
+    /// Calls of MPI in the hand-written program that move data and that the library does not see.
+    pub(crate) fn uncounted_calls(&self, source: &str) -> Result<Vec<String>, String> {
+        // They move nothing, or belong to a call that is counted.
+        const NEUTRAL: &[&str] = &[
+            "MPI_Abort",
+            "MPI_Comm_rank",
+            "MPI_Comm_size",
+            "MPI_Wtime",
+            "MPI_Irecv",
+            "MPI_Recv",
+            "MPI_Wait",
+            "MPI_Waitall",
+            "MPI_Waitany",
+        ];
+        let used = symbols(
+            "--undefined-only",
+            &self.executable(source, Variant::HandMpi),
+        )?;
+        let counted = symbols("--defined-only", &self.counting_library())?;
+        Ok(used
+            .into_iter()
+            .filter(|name| !counted.contains(name) && !NEUTRAL.contains(&name.as_str()))
+            .collect())
+    }
+
+    /// Runs a compiled benchmark once.
+    pub(crate) fn run(
+        &self,
+        benchmark: &Benchmark,
+        variant: Variant,
+        ranks: u32,
+        arguments: &[u32],
+        iterations: u32,
+        mode: Mode,
+    ) -> Result<Run, String> {
+        let mut command = Command::new("timeout");
+        command.args(["-k", "10", LIMIT]);
+        match variant {
+            Variant::OpenMp => {
+                command
+                    .env("OMP_NUM_THREADS", ranks.to_string())
+                    .env("OMP_PLACES", "cores")
+                    .env("OMP_PROC_BIND", "close");
+            }
+            Variant::HandMpi | Variant::Okl => {
+                command
+                    .arg("mpirun")
+                    .args(["--map-by", "core", "--bind-to", "core:overload-allowed"])
+                    .env("OMP_NUM_THREADS", "1")
+                    // As for every other program on this machine, root or not.
+                    .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+                    .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+                if ranks > self.cores {
+                    command.arg("--oversubscribe");
+                }
+                if mode != Mode::Timed {
+                    if variant == Variant::HandMpi {
+                        let library = self.counting_library();
+                        command.args(["-x", &format!("LD_PRELOAD={}", library.display())]);
+                    } else {
+                        command.env("OKL_STATS", "1");
+                        if mode == Mode::CountedApart {
+                            command.env("OKL_RANKS_PER_NODE", "1");
+                        }
+                    }
+                }
+                command.args(["-n", &ranks.to_string()]);
+            }
+        }
+        command.arg(self.executable(benchmark.source, variant));
+        command.args(arguments.iter().map(u32::to_string));
+        command.arg(iterations.to_string());
+        let (stdout, stderr) = finish(&mut command)?;
+        let outcome = output::outcome(&stdout)?;
+        if outcome.iterations != iterations {
+            return Err(format!(
+                "did {} iterations instead of {iterations}",
+                outcome.iterations
+            ));
+        }
+        Ok(Run { outcome, stderr })
+    }
+}
+
+/// Runs a command to its end; what it printed, or how it failed.
+fn finish(command: &mut Command) -> Result<(String, String), String> {
+    let line = || {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        words
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let line = line();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("cannot run {line}: {error}"))?;
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        return Ok((stdout, stderr));
+    }
+    let how = match output.status.code() {
+        Some(124) => format!("still ran after {LIMIT} s"),
+        _ => output.status.to_string(),
+    };
+    let said: Vec<&str> = stderr.lines().take(20).collect();
+    Err(format!("{how}: {line}\n{}", said.join("\n")))
+}
+
+/// What mpicc adds to a compiler's arguments.
+fn wrapper_flags(step: &str) -> Result<Vec<String>, String> {
+    let output = Command::new("mpicc")
+        .arg(format!("-showme:{step}"))
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("mpicc is missing ({error})"))?;
+    if !output.status.success() {
+        return Err(format!("mpicc -showme:{step}: {}", output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.split_whitespace().map(String::from).collect())
+}
+
+/// The MPI functions among the dynamic symbols of a file.
+fn symbols(which: &str, file: &Path) -> Result<Vec<String>, String> {
+    let mut command = Command::new("nm");
+    command.args(["--dynamic", which]).arg(file);
+    let (stdout, _) = finish(&mut command)?;
+    Ok(stdout
+        .split_whitespace()
+        .filter(|word| word.starts_with("MPI_"))
+        .map(String::from)
+        .collect())
+}
+
+/// Cores, not hardware threads: what mpirun takes for its slots.
+fn cores() -> u32 {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |line: &str| {
+        line.split_once(':')
+            .map(|(_, value)| value.trim().to_owned())
+    };
+    let mut package = None;
+    let mut found = std::collections::HashSet::new();
+    for line in info.lines() {
+        if line.starts_with("physical id") {
+            package = value(line);
+        } else if line.starts_with("core id") {
+            found.insert((package.clone(), value(line)));
+        }
+    }
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+    match found.len() {
+        0 => processors as u32,
+        cores => cores.min(processors) as u32,
+    }
+}
