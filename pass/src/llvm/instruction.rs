@@ -207,6 +207,29 @@ impl<'m> Instruction<'m> {
         module.size_of(ty).checked_mul(count)
     }
 
+    /// Says of a load of an integer that its value, as a signed number, is `least` or more.
+    pub fn set_least_value(self, module: &Module, least: i64) {
+        let ty = (*self).ty();
+        let Some(bits) = ty.bits().filter(|_| self.opcode() == Opcode::LLVMLoad) else {
+            return;
+        };
+        // The range ends before the least number: it wraps around to it.
+        let end = i64::MIN >> (64 - bits);
+        if least == end {
+            return;
+        }
+        const KIND: &[u8] = b"range";
+        // SAFETY: a load of an integer; constants of its type; the nodes live in the module's context.
+        unsafe {
+            let context = module.raw_context();
+            let kind = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), KIND.len() as u32);
+            let mut ends = [least, end]
+                .map(|value| LLVMValueAsMetadata(LLVMConstInt(ty.raw(), value as u64, 1)));
+            let node = LLVMMDNodeInContext2(context, ends.as_mut_ptr(), ends.len());
+            LLVMSetMetadata(self.raw(), kind, LLVMMetadataAsValue(context, node));
+        }
+    }
+
     /// Incoming values of a phi with their blocks.
     pub fn incoming(self) -> Vec<(Value<'m>, Block<'m>)> {
         assert!(self.opcode() == Opcode::LLVMPHI);

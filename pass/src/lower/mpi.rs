@@ -2,7 +2,7 @@
 //!
 //! Loads and stores stay as they are. What changes is where variables live (`globals`,
 //! `thread_private`), who runs what (`regions`, `main_entry`, `constructors`), which runtime is
-//! called (`runtime_calls`, `atomics`), and what the runtime is told (`module_table`, `guards`,
+//! called (`runtime_calls`, `atomics`), what LLVM may rely on of it (`loop_bounds`), and what the runtime is told (`module_table`, `guards`,
 //! `external_calls`).
 //!
 //! Functions are marked as they are processed, so that a module may come by twice: the plugin loaded
@@ -13,6 +13,7 @@ mod constructors;
 mod external_calls;
 mod globals;
 mod guards;
+mod loop_bounds;
 mod main_entry;
 mod module_table;
 mod regions;
@@ -127,6 +128,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     external_calls::emit(module, &plan.external_calls);
     let regions = regions::emit(module, &plan.loops, &plan.alone);
     runtime_calls::emit(module, plan.runtime_calls);
+    loop_bounds::emit(module);
     atomics::emit(module, plan.atomics);
 
     let thread_privates = thread_private::emit(module, plan.thread_private);
