@@ -16,9 +16,9 @@
 // SAME-NEXT:  exchanges 5 5
 // The border columns, once; then the rows without them.
 // SHORT:      section copies 60 60
-// SHORT-NEXT: section bytes 184352 184352
+// SHORT-NEXT: section bytes 184336 184336
 // LONG:       section copies 260 260
-// LONG-NEXT:  section bytes 798752 798752
+// LONG-NEXT:  section bytes 798736 798736
 #include <stdio.h>
 #include <stdlib.h>
 
