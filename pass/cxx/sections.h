@@ -41,10 +41,25 @@ void okl_nests_close(OklNests *N);
 // Loops, outer ones first; a parent is named by its index, -1 is none.
 void okl_nests_loops(OklNests *N, OklNestSink Sink, void *To);
 
-// What an instruction in Block accesses while loop Outer runs: Length bytes (null: one element) at
-// Pointer.
+// Where a section is to be known: in front of a loop, in front of an instruction, or, if both are
+// absent, where the function is entered: as an expression in its parameters and in globals.
+struct OklScope {
+  int64_t Loop; // -1: none
+  LLVMValueRef At;
+};
+
+// What an instruction in Block accesses while control is in Scope: Length bytes (null: one element)
+// at Pointer.
 OklSectionKind okl_nests_section(OklNests *N, LLVMValueRef Pointer, LLVMValueRef Length,
-                                 LLVMBasicBlockRef Block, size_t Outer, OklSection *Section);
+                                 LLVMBasicBlockRef Block, OklScope Scope, OklSection *Section);
+// What a call accesses while control is in Scope, given a section of the callee that is known where
+// the callee is entered.
+OklSectionKind okl_nests_call_section(OklNests *N, const OklSection *Callee, bool Anywhere,
+                                      LLVMValueRef Call, OklScope Scope, OklSection *Section);
+// The value an address is a constant number of bytes away from, or null.
+LLVMValueRef okl_nests_anchor(OklNests *N, const OklTerm *Address, int64_t *Offset);
+// The object an address is computed from, or null.
+LLVMValueRef okl_nests_base(OklNests *N, const OklTerm *Address);
 
 // A - B, where it is constant.
 bool okl_nests_difference(OklNests *N, const OklTerm *A, const OklTerm *B, int64_t *Result);
@@ -63,6 +78,8 @@ void okl_nests_object(OklNests *N, const OklTerm *Address, OklTextSink Sink, voi
 void okl_value_source_name(LLVMValueRef Value, OklTextSink Sink, void *To);
 // Removes constant offsets from an address.
 LLVMValueRef okl_strip_offset(LLVMValueRef Address, int64_t *Offset);
+// Bytes of the object that a parameter or global points to; 0 where they are not known.
+uint64_t okl_object_size(LLVMValueRef Object);
 // Whether calls of the function access no memory (0), that behind their arguments only (1) or more.
 int okl_memory_reach(LLVMValueRef Call);
 // Removes what the function's attributes say about memory, from it and from calls of it.

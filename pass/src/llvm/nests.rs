@@ -33,6 +33,26 @@ struct RawSection {
     exact: bool,
 }
 
+/// `OklScope`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawScope {
+    outer: i64,
+    at: LLVMValueRef,
+}
+
+impl RawSection {
+    const EMPTY: RawSection = RawSection {
+        address: std::ptr::null(),
+        dimensions: [RawDimension {
+            stride: std::ptr::null(),
+            count: std::ptr::null(),
+        }; 16],
+        count: 0,
+        exact: false,
+    };
+}
+
 type NestSink = unsafe extern "C" fn(
     *mut c_void,
     LLVMBasicBlockRef,
@@ -51,9 +71,24 @@ unsafe extern "C" {
         pointer: LLVMValueRef,
         length: LLVMValueRef,
         block: LLVMBasicBlockRef,
-        outer: usize,
+        scope: RawScope,
         section: *mut RawSection,
     ) -> c_int;
+    fn okl_nests_call_section(
+        nests: *mut RawNests,
+        callee: *const RawSection,
+        anywhere: bool,
+        call: LLVMValueRef,
+        scope: RawScope,
+        section: *mut RawSection,
+    ) -> c_int;
+    fn okl_nests_anchor(
+        nests: *mut RawNests,
+        address: *const RawTerm,
+        offset: *mut i64,
+    ) -> LLVMValueRef;
+    fn okl_nests_base(nests: *mut RawNests, address: *const RawTerm) -> LLVMValueRef;
+    fn okl_object_size(object: LLVMValueRef) -> u64;
     fn okl_nests_difference(
         nests: *mut RawNests,
         a: *const RawTerm,
@@ -134,6 +169,56 @@ pub enum Extent<'m> {
     Anywhere(Term<'m>),
 }
 
+impl<'m> Extent<'m> {
+    fn new(kind: c_int, raw: &RawSection) -> Self {
+        match kind {
+            1 => {
+                let dimensions = raw.dimensions[..raw.count].iter().rev();
+                Extent::Section(Section {
+                    address: Term::new(raw.address),
+                    dimensions: dimensions
+                        .map(|one| (Term::new(one.stride), Term::new(one.count)))
+                        .collect(),
+                    exact: raw.exact,
+                })
+            }
+            2 => Extent::Anywhere(Term::new(raw.address)),
+            _ => Extent::Unknown,
+        }
+    }
+}
+
+/// Where an extent is to be known.
+#[derive(Clone, Copy)]
+pub enum Scope<'m> {
+    /// In front of the loop with this index.
+    Loop(usize),
+    /// In front of this instruction.
+    At(Instruction<'m>),
+    /// Where the function is entered: in its parameters and in globals.
+    Function,
+}
+
+impl Scope<'_> {
+    fn raw(self) -> RawScope {
+        let none = std::ptr::null_mut();
+        match self {
+            Scope::Loop(index) => RawScope {
+                outer: index as i64,
+                at: none,
+            },
+            Scope::At(instruction) => RawScope {
+                outer: -1,
+                at: instruction.raw(),
+            },
+            Scope::Function => RawScope {
+                outer: -1,
+                at: none,
+            },
+        }
+    }
+}
+
 /// The loops of a function and what is known of their values. While it lives, nothing but
 /// [`Nests::expand`] and inserted calls may change the function.
 pub struct Nests<'m> {
@@ -187,50 +272,92 @@ impl<'m> Nests<'m> {
         loops
     }
 
-    /// What an instruction in `block` accesses at `pointer` while loop number `outer` runs: one
+    /// What an instruction in `block` accesses at `pointer` while control is in the scope: one
     /// element, or `length` bytes.
     pub fn extent(
         &self,
         pointer: Value<'m>,
         length: Option<Value<'m>>,
         block: Block<'m>,
-        outer: usize,
+        scope: Scope<'m>,
     ) -> Extent<'m> {
-        let none = RawDimension {
-            stride: std::ptr::null(),
-            count: std::ptr::null(),
-        };
-        let mut raw = RawSection {
-            address: std::ptr::null(),
-            dimensions: [none; 16],
-            count: 0,
-            exact: false,
-        };
         let length = length.map_or(std::ptr::null_mut(), |length| length.raw());
-        // SAFETY: values and a block of the function, a loop of the analysis that holds the block.
+        let mut raw = RawSection::EMPTY;
+        // SAFETY: values and a block of the function; a scope of the analysis that holds the block.
         let kind = unsafe {
             okl_nests_section(
                 self.raw,
                 pointer.raw(),
                 length,
                 block.raw(),
-                outer,
+                scope.raw(),
                 &raw mut raw,
             )
         };
-        match kind {
-            1 => {
-                let dimensions = raw.dimensions[..raw.count].iter().rev();
-                Extent::Section(Section {
-                    address: Term::new(raw.address),
-                    dimensions: dimensions
-                        .map(|one| (Term::new(one.stride), Term::new(one.count)))
-                        .collect(),
-                    exact: raw.exact,
-                })
+        Extent::new(kind, &raw)
+    }
+
+    /// What a call accesses while control is in the scope, where the called function accesses
+    /// `extent`, of its own analysis, in its scope [`Scope::Function`].
+    pub fn extent_of_call(
+        &self,
+        extent: &Extent<'m>,
+        call: Instruction<'m>,
+        scope: Scope<'m>,
+    ) -> Extent<'m> {
+        let mut callee = RawSection::EMPTY;
+        let anywhere = match extent {
+            Extent::Unknown => return Extent::Unknown,
+            Extent::Anywhere(object) => {
+                callee.address = object.raw;
+                true
             }
-            2 => Extent::Anywhere(Term::new(raw.address)),
-            _ => Extent::Unknown,
+            Extent::Section(section) => {
+                if section.dimensions.len() > callee.dimensions.len() {
+                    return Extent::Unknown;
+                }
+                let dimensions = section.dimensions.iter().rev();
+                for (raw, (stride, count)) in callee.dimensions.iter_mut().zip(dimensions) {
+                    raw.stride = stride.raw;
+                    raw.count = count.raw;
+                }
+                callee.address = section.address.raw;
+                callee.count = section.dimensions.len();
+                callee.exact = section.exact;
+                false
+            }
+        };
+        let mut raw = RawSection::EMPTY;
+        // SAFETY: terms of the called function's analysis, which is open; a call of it in this one.
+        let kind = unsafe {
+            okl_nests_call_section(
+                self.raw,
+                &raw const callee,
+                anywhere,
+                call.raw(),
+                scope.raw(),
+                &raw mut raw,
+            )
+        };
+        Extent::new(kind, &raw)
+    }
+
+    /// The value an address is a constant number of bytes away from.
+    pub fn anchor(&self, address: Term<'m>) -> Option<(Value<'m>, i64)> {
+        let mut offset = 0;
+        // SAFETY: a term of this analysis; the result is null or a value of the function.
+        unsafe {
+            let raw = okl_nests_anchor(self.raw, address.raw, &raw mut offset);
+            (!raw.is_null()).then(|| (Value::new(raw), offset))
+        }
+    }
+
+    /// The object an address is computed from.
+    pub fn base(&self, address: Term<'m>) -> Option<Value<'m>> {
+        // SAFETY: a term of this analysis; the result is null or a value of the function.
+        unsafe {
+            let raw = okl_nests_base(self.raw, address.raw);
+            (!raw.is_null()).then(|| Value::new(raw))
         }
     }
 
@@ -309,6 +436,13 @@ impl<'m> Value<'m> {
     pub fn source_name(self) -> String {
         // SAFETY: a live value; the sink's target lives through the call.
         collect_text(|sink, to| unsafe { okl_value_source_name(self.raw(), sink, to) })
+    }
+
+    /// Bytes of the object that a parameter or global variable points to, where they are known.
+    pub fn object_size(self) -> Option<u64> {
+        // SAFETY: a live value.
+        let size = unsafe { okl_object_size(self.raw()) };
+        (size > 0).then_some(size)
     }
 
     /// An address without its constant offset, and the offset in bytes.

@@ -1,5 +1,6 @@
 //! The test runner of okl: `lines` runs RUN lines, `run` compares okl builds of small programs with
-//! their OpenMP builds, `random` does the same with generated programs.
+//! their OpenMP builds, `random` does the same with generated programs, `sections` checks what the
+//! pass declares of generated loops.
 //!
 //! The last line printed is `N passed, N failed, N skipped`; the exit status is 0 only when nothing
 //! failed and something passed.
@@ -11,6 +12,7 @@ mod jobs;
 mod lines;
 mod process;
 mod random;
+mod sections;
 mod tools;
 
 use std::path::PathBuf;
@@ -69,6 +71,17 @@ enum Mode {
         #[arg(long)]
         reference_only: bool,
     },
+    /// Compares what the pass declares of random loop nests with what they access.
+    Sections {
+        /// How many programs.
+        #[arg(long, default_value_t = 20)]
+        count: u64,
+        /// Seed of the first program; the next ones take the numbers that follow.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        #[command(flatten)]
+        common: Common,
+    },
 }
 
 /// Options of every mode.
@@ -126,6 +139,11 @@ fn main() -> ExitCode {
             launch,
             reference_only,
         } => differential::run(&paths, &common, &launch, reference_only),
+        Mode::Sections {
+            count,
+            seed,
+            common,
+        } => sections::run(seed..seed + count, &common),
         Mode::Random {
             count: _,
             seed,

@@ -11,9 +11,11 @@ pub(super) enum Effect<'m> {
     Nothing,
     /// It accesses memory.
     Accesses(Vec<Access<'m>>),
-    /// It may synchronise, so nothing may be declared across it; the access, if any, is direct.
-    Breaks(Vec<Access<'m>>),
-    /// It calls a function that declares what it accesses.
+    /// It takes this thread's share of a loop: the loops around it are not hot.
+    Shares,
+    /// It may synchronise, so nothing may be declared across it.
+    Synchronises,
+    /// It calls a function of the program.
     Calls(Function<'m>),
     /// It cannot be declared: the end of a sentence that begins with "it".
     Spoils(String),
@@ -48,7 +50,7 @@ const SYNCHRONISING: [&str; 12] = [
     "okl_mpi_touch",
 ];
 
-/// Atomic accesses: the address is the first argument.
+/// Atomic accesses: the address is the first argument. They order nothing else.
 const ATOMIC: &str = "okl_mpi_atomic_";
 
 /// What the other functions of the runtime are to the user.
@@ -81,12 +83,11 @@ pub fn is_mathematics(name: &str) -> bool {
     is(name) || is(name.trim_end_matches(['f', 'l']))
 }
 
-/// What an instruction does. `declares` tells which functions declare what they access.
+/// What an instruction does.
 pub(super) fn effect<'m>(
     module: &'m Module,
     places: &Places<'m>,
     instruction: Instruction<'m>,
-    declares: &dyn Fn(Function<'m>) -> bool,
 ) -> Effect<'m> {
     match instruction.opcode() {
         Opcode::LLVMLoad | Opcode::LLVMStore => {
@@ -118,18 +119,14 @@ pub(super) fn effect<'m>(
         Opcode::LLVMVAArg => Effect::Spoils("takes a variable argument".to_string()),
         Opcode::LLVMCallBr => Effect::Spoils("has inline assembly".to_string()),
         Opcode::LLVMCall | Opcode::LLVMInvoke => match (*instruction).as_call() {
-            Some(call) => of_call(places, call, declares),
+            Some(call) => of_call(places, call),
             None => Effect::Nothing,
         },
         _ => Effect::Nothing,
     }
 }
 
-fn of_call<'m>(
-    places: &Places<'m>,
-    call: Call<'m>,
-    declares: &dyn Fn(Function<'m>) -> bool,
-) -> Effect<'m> {
+fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     let at = call.instruction();
     let name = call.callee_name();
     if let Some(access) = copies(places, call, &name) {
@@ -144,8 +141,8 @@ fn of_call<'m>(
         if name.starts_with(ATOMIC) {
             let address = call.argument(0).filter(|one| one.ty().is_pointer());
             return match address {
-                Some(address) if places.is_own(address) => Effect::Breaks(Vec::new()),
-                Some(address) if places.is_direct(address) => Effect::Breaks(vec![Access {
+                Some(address) if places.is_own(address) => Effect::Nothing,
+                Some(address) if places.is_direct(address) => Effect::Accesses(vec![Access {
                     address,
                     size: Size::Constant(width(call)),
                     is_write: true,
@@ -156,14 +153,18 @@ fn of_call<'m>(
         }
         // Their first argument says where they were written.
         if starts(&QUIET) && rest(1).all(|one| places.is_own(one)) {
-            return Effect::Nothing;
+            return if name.contains("_init_") {
+                Effect::Shares
+            } else {
+                Effect::Nothing
+            };
         }
         if starts(&SYNCHRONISING) {
             let deep = name.starts_with("okl_mpi_reduce") && !is_shallow(call);
             return if deep {
                 Effect::Spoils("reduces a variable that holds pointers".to_string())
             } else {
-                Effect::Breaks(Vec::new())
+                Effect::Synchronises
             };
         }
         let construct = CONSTRUCTS
@@ -190,7 +191,7 @@ fn of_call<'m>(
         .into_iter()
         .filter(|one| one.ty().is_pointer());
     let harmless = stays_within(call.reach(), pointers.all(|one| places.is_own(one)));
-    if harmless && !declares(callee) || callee.is_intrinsic() && is_marker(&name) {
+    if harmless || callee.is_intrinsic() && is_marker(&name) {
         return Effect::Nothing;
     }
     if callee.is_declaration() {

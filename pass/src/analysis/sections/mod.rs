@@ -1,11 +1,12 @@
 //! What code accesses in shared memory, and where each thread can say so before it does.
 //!
 //! A *nest* is an outermost loop whose accesses can all be described in front of it, as sections
-//! with values known there. Where an outer loop is no nest, the loops inside it may be; what stands
-//! between them is declared right before it happens, or is *direct*: at an address that is known
-//! when the region is forked. What can be declared in none of these ways spoils the function.
+//! with values known there. What stands between nests is declared right before it happens, or is
+//! *direct*: at an address that is known when the region is forked. A function whose accesses can be
+//! described by its parameters has a *summary*; its callers declare them.
 //!
-//! A declaration holds up to the next one, so nothing is declared inside a nest.
+//! Nothing is declared inside a loop that does not synchronise: it would be declared over and over.
+//! What is left spoils the function, and with it the region.
 
 mod calls;
 mod merge;
@@ -13,20 +14,27 @@ mod places;
 mod program;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use okl_abi::section_access::{ANYWHERE, BOUND, MAY, READ, WRITE};
 
-use crate::llvm::{Block, Extent, Function, Instruction, Nests, Reach, Term, Value};
+use crate::diagnostic::user_name;
+use crate::llvm::{
+    Block, Extent, Function, Instruction, Module, Nests, Reach, Scope, Section, Term, Value,
+    demangle,
+};
 pub use calls::is_mathematics;
 use calls::{Effect, effect};
 use places::{Place, Places};
 
-pub use program::{Program, Region};
+pub use program::{Region, regions};
 
 /// Functions with more memory accesses are left to the pages.
 const MOST_ACCESSES: usize = 20_000;
 /// So are those where a nest has more sections than this.
 const MOST_ENTRIES: usize = 256;
+/// A function with more declares them itself.
+const MOST_IN_SUMMARY: usize = 48;
 
 /// Why something cannot be declared.
 #[derive(Clone)]
@@ -86,7 +94,7 @@ pub struct Direct<'m> {
     pub size: i64,
 }
 
-/// What one function accesses.
+/// What one function accesses, with everything it calls.
 pub struct FunctionSections<'m> {
     /// The function.
     pub function: Function<'m>,
@@ -94,13 +102,38 @@ pub struct FunctionSections<'m> {
     pub nests: Nests<'m>,
     /// What to declare, and where.
     pub declarations: Vec<Declaration<'m>>,
+    /// What it accesses, for its callers to declare: sections known where it is entered.
+    summary: Option<Vec<Entry<'m>>>,
     /// What is not declared because its address is known anyway.
     pub direct: Vec<Direct<'m>>,
-    /// The functions it calls, with a call of each, that access memory on their own account.
-    pub callees: Vec<(Function<'m>, Instruction<'m>)>,
+    /// The functions it calls that declare what they access.
+    pub callees: Vec<Function<'m>>,
+    /// Whether it may synchronise.
+    synchronises: bool,
+    /// Whether it has a worksharing loop.
+    shares: bool,
     /// The first thing that cannot be declared.
     pub spoiled: Option<Spoiled<'m>>,
 }
+
+impl FunctionSections<'_> {
+    /// Whether it neither synchronises nor accesses anything that has to be declared.
+    fn is_quiet(&self) -> bool {
+        !self.synchronises
+            && self.spoiled.is_none()
+            && self.declarations.is_empty()
+            && self.callees.is_empty()
+            && self.summary.as_ref().is_none_or(Vec::is_empty)
+    }
+
+    /// Whether calls of it need no declaration by the caller.
+    fn declares_itself(&self) -> bool {
+        self.summary.is_none()
+    }
+}
+
+/// Functions that have been analysed.
+type Known<'m> = HashMap<Function<'m>, Rc<FunctionSections<'m>>>;
 
 /// A memory access of one instruction.
 struct Access<'m> {
@@ -116,65 +149,15 @@ enum Size<'m> {
     Bytes(Value<'m>),
 }
 
-/// Analyses a function. `leading` parameters point to variables of the runtime, which no other
-/// thread uses; pointers in the others are known at the fork where it is the body of a region.
-pub fn analyse<'m>(
-    module: &'m crate::llvm::Module,
-    function: Function<'m>,
-    is_body: bool,
-    declares: &dyn Fn(Function<'m>) -> bool,
-) -> FunctionSections<'m> {
-    let nests = Nests::open(function);
-    let mut scan = Scan {
-        places: Places::of(function, is_body),
-        out: FunctionSections {
-            function,
-            nests,
-            declarations: Vec::new(),
-            direct: Vec::new(),
-            callees: Vec::new(),
-            spoiled: None,
-        },
-        effects: HashMap::new(),
-        loops: Vec::new(),
-    };
-    let mut accesses = 0;
-    for instruction in function.instructions() {
-        let effect = effect(module, &scan.places, instruction, declares);
-        match &effect {
-            Effect::Nothing => continue,
-            Effect::Accesses(list) => accesses += list.len(),
-            Effect::Breaks(list) => {
-                for access in list {
-                    if let Place::Direct(one) = scan.place(access) {
-                        scan.out.direct.push(one);
-                    }
-                }
-            }
-            Effect::Calls(callee) => scan.out.callees.push((*callee, instruction)),
-            Effect::Spoils(reason) => scan.spoil(instruction, reason.clone()),
-        }
-        scan.effects.insert(instruction, effect);
-    }
-    if let Some((at, reason)) = scan.places.leaked() {
-        scan.spoil(at, reason);
-    }
-    if accesses > MOST_ACCESSES
-        && let Some(first) = function.instructions().first()
-    {
-        scan.spoil(*first, "has too many memory accesses".to_string());
-    }
-    if scan.out.spoiled.is_none() {
-        scan.declare();
-    }
-    scan.out
-}
-
+/// A function, half analysed: what each of its instructions does.
 struct Scan<'m> {
     places: Places<'m>,
+    is_body: bool,
     out: FunctionSections<'m>,
     /// Of every instruction that does something.
     effects: HashMap<Instruction<'m>, Effect<'m>>,
+    /// Every function of the program that it calls, with the first call.
+    called: Vec<(Function<'m>, Instruction<'m>)>,
     loops: Vec<Loop<'m>>,
 }
 
@@ -185,19 +168,122 @@ struct Loop<'m> {
 }
 
 impl<'m> Scan<'m> {
+    /// Looks at every instruction of a function; `is_body` says that it is the body of a region.
+    fn of(module: &'m Module, function: Function<'m>, is_body: bool) -> Self {
+        let nests = Nests::open(function);
+        let mut scan = Scan {
+            places: Places::of(function, is_body),
+            is_body,
+            out: FunctionSections {
+                function,
+                nests,
+                declarations: Vec::new(),
+                summary: None,
+                direct: Vec::new(),
+                callees: Vec::new(),
+                synchronises: false,
+                shares: false,
+                spoiled: None,
+            },
+            effects: HashMap::new(),
+            called: Vec::new(),
+            loops: Vec::new(),
+        };
+        let mut accesses = 0;
+        let mut first = None;
+        for instruction in function.instructions() {
+            first.get_or_insert(instruction);
+            let effect = effect(module, &scan.places, instruction);
+            match &effect {
+                Effect::Nothing => continue,
+                Effect::Accesses(list) => accesses += list.len(),
+                Effect::Shares => scan.out.shares = true,
+                Effect::Synchronises => scan.out.synchronises = true,
+                Effect::Calls(callee) => {
+                    if scan.called.iter().all(|(known, _)| known != callee) {
+                        scan.called.push((*callee, instruction));
+                    }
+                }
+                Effect::Spoils(reason) => scan.spoil(instruction, reason.clone()),
+            }
+            scan.effects.insert(instruction, effect);
+        }
+        if let Some((at, reason)) = scan.places.leaked() {
+            scan.spoil(at, reason);
+        }
+        if let Some(first) = first
+            && accesses > MOST_ACCESSES
+        {
+            scan.spoil(first, "has too many memory accesses".to_string());
+        }
+        scan
+    }
+
+    /// Finds out what to declare; every called function has been analysed, but those that are
+    /// being analysed now.
+    fn finish(mut self, known: &Known<'m>) -> FunctionSections<'m> {
+        for (callee, at) in self.called.clone() {
+            let Some(callee) = known.get(&callee) else {
+                self.spoil(
+                    at,
+                    format!("calls {}, which is recursive", user_name(callee)),
+                );
+                continue;
+            };
+            if self.out.spoiled.is_none() {
+                self.out.spoiled.clone_from(&callee.spoiled);
+            }
+            self.out.synchronises |= callee.synchronises;
+            self.out.shares |= callee.shares;
+            for one in &callee.direct {
+                add_new(&mut self.out.direct, one.clone());
+            }
+            if callee.declares_itself() && !callee.is_quiet() {
+                self.out.callees.push(callee.function);
+            }
+        }
+        if self.out.spoiled.is_none() && !self.summarise(known) {
+            self.declare(known);
+        }
+        self.out
+    }
+
     fn spoil(&mut self, at: Instruction<'m>, reason: String) {
         if self.out.spoiled.is_none() {
             self.out.spoiled = Some(Spoiled { at, reason });
         }
     }
 
-    fn declare(&mut self) {
+    /// Describes all accesses by the parameters, where that is possible.
+    fn summarise(&mut self, known: &Known<'m>) -> bool {
+        if self.is_body || self.out.synchronises || self.out.shares || !self.out.callees.is_empty()
+        {
+            return false;
+        }
+        let blocks = self.out.function.blocks();
+        match self.describe(&blocks, Scope::Function, known) {
+            Ok((entries, direct)) if entries.len() <= MOST_IN_SUMMARY => {
+                self.out.summary = Some(entries);
+                self.add_direct(direct);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn add_direct(&mut self, direct: Vec<Direct<'m>>) {
+        for one in direct {
+            add_new(&mut self.out.direct, one);
+        }
+    }
+
+    fn declare(&mut self, known: &Known<'m>) {
         let mut innermost: HashMap<Block<'m>, usize> = HashMap::new();
-        let mut roots = Vec::new();
+        let mut rest = Vec::new();
         for (index, one) in self.out.nests.loops().into_iter().enumerate() {
             match one.parent {
                 Some(parent) => self.loops[parent].children.push(index),
-                None => roots.push(index),
+                None => rest.push(index),
             }
             for &block in &one.blocks {
                 innermost.insert(block, index);
@@ -208,83 +294,120 @@ impl<'m> Scan<'m> {
                 children: Vec::new(),
             });
         }
-        // Blocks of loops that are no nests themselves.
+        // Loops that are no nests themselves.
         let mut open = Vec::new();
-        let mut rest = roots;
+        rest.reverse();
         while let Some(index) = rest.pop() {
-            match self.nest(index) {
-                Ok(()) => {}
-                Err(refused) => {
-                    let one = &self.loops[index];
-                    if let Some(spoiled) = refused
-                        && one.children.is_empty()
-                    {
-                        self.spoil(spoiled.at, spoiled.reason);
-                        return;
-                    }
-                    open.push(index);
-                    rest.extend(&self.loops[index].children);
+            if let Err(refused) = self.nest(index, known) {
+                if !self.is_outer(index, known) {
+                    self.spoil(refused.at, refused.reason);
+                    return;
                 }
+                open.push(index);
+                rest.extend(self.loops[index].children.iter().rev());
             }
         }
         for block in self.out.function.blocks() {
             if innermost
                 .get(&block)
                 .is_none_or(|index| open.contains(index))
+                && let Err(refused) = self.block(block, known)
             {
-                self.block(block);
+                self.spoil(refused.at, refused.reason);
+                return;
             }
         }
     }
 
-    /// Declares a loop as a nest. An error is what keeps it from being one: a call, or an access.
-    fn nest(&mut self, index: usize) -> Result<(), Option<Spoiled<'m>>> {
+    /// Whether a loop is around worksharing loops or synchronisations, so that what is declared
+    /// inside it is declared for a large piece of work.
+    fn is_outer(&self, index: usize, known: &Known<'m>) -> bool {
+        let instructions = self.loops[index]
+            .blocks
+            .iter()
+            .flat_map(|block| block.instructions());
+        instructions
+            .into_iter()
+            .any(|instruction| match self.effects.get(&instruction) {
+                Some(Effect::Synchronises | Effect::Shares) => true,
+                Some(Effect::Calls(callee)) => known[callee].synchronises || known[callee].shares,
+                _ => false,
+            })
+    }
+
+    /// Declares a loop as a nest. An error is what keeps it from being one.
+    fn nest(&mut self, index: usize, known: &Known<'m>) -> Result<(), Spoiled<'m>> {
         let one = &self.loops[index];
-        let mut entries = Vec::new();
-        let mut direct = Vec::new();
-        for &block in &one.blocks {
-            for instruction in block.instructions() {
-                let list = match self.effects.get(&instruction) {
-                    None | Some(Effect::Nothing) => continue,
-                    Some(Effect::Accesses(list)) => list,
-                    Some(Effect::Breaks(_) | Effect::Calls(_) | Effect::Spoils(_)) => {
-                        return Err(None);
-                    }
-                };
-                for access in list {
-                    match self.place(access) {
-                        Place::Own => {}
-                        Place::Direct(one) => direct.push(one),
-                        Place::Elsewhere => {
-                            let entry = self.entry(access, block, index);
-                            entries.push(entry.map_err(|reason| {
-                                Some(Spoiled {
-                                    at: access.at,
-                                    reason,
-                                })
-                            })?);
+        let first = one.blocks[0].instructions()[0];
+        let before = one.preheader.and_then(Block::terminator);
+        let before = before.ok_or_else(|| Spoiled {
+            at: first,
+            reason: "enters a loop in more than one way".to_string(),
+        })?;
+        let (entries, direct) = self.describe(&one.blocks, Scope::Loop(index), known)?;
+        if entries.len() > MOST_ENTRIES {
+            return Err(Spoiled {
+                at: entries[0].at,
+                reason: "accesses too many sections".to_string(),
+            });
+        }
+        self.add_direct(direct);
+        self.add_declaration(before, true, entries);
+        Ok(())
+    }
+
+    fn add_declaration(&mut self, before: Instruction<'m>, is_nest: bool, entries: Vec<Entry<'m>>) {
+        if !entries.is_empty() {
+            self.out.declarations.push(Declaration {
+                before,
+                is_nest,
+                entries,
+            });
+        }
+    }
+
+    /// What some blocks access, as known in the scope.
+    #[expect(clippy::type_complexity, reason = "named where it is taken apart")]
+    fn describe(
+        &self,
+        blocks: &[Block<'m>],
+        scope: Scope<'m>,
+        known: &Known<'m>,
+    ) -> Result<(Vec<Entry<'m>>, Vec<Direct<'m>>), Spoiled<'m>> {
+        let (mut entries, mut direct) = (Vec::new(), Vec::new());
+        for &block in blocks {
+            for at in block.instructions() {
+                match self.effects.get(&at) {
+                    None | Some(Effect::Nothing) => {}
+                    Some(Effect::Accesses(list)) => {
+                        for access in list {
+                            match self.place(access) {
+                                Place::Own => {}
+                                Place::Direct(one) => direct.push(one),
+                                Place::Elsewhere => entries.push(self.entry(access, block, scope)?),
+                            }
                         }
+                    }
+                    Some(Effect::Calls(callee)) => {
+                        let callee = &*known[callee];
+                        self.call(callee, at, scope, &mut entries, &mut direct)?;
+                    }
+                    Some(Effect::Shares | Effect::Synchronises) => {
+                        return Err(Spoiled {
+                            at,
+                            reason: "synchronises in a loop".to_string(),
+                        });
+                    }
+                    Some(Effect::Spoils(reason)) => {
+                        return Err(Spoiled {
+                            at,
+                            reason: reason.clone(),
+                        });
                     }
                 }
             }
         }
-        let entries = merge::merge(&self.out.nests, entries);
-        let before = one.preheader.and_then(Block::terminator).ok_or(None)?;
-        if entries.len() > MOST_ENTRIES {
-            return Err(Some(Spoiled {
-                at: before,
-                reason: "accesses too many sections".to_string(),
-            }));
-        }
-        self.out.direct.extend(direct);
-        if !entries.is_empty() {
-            self.out.declarations.push(Declaration {
-                before,
-                is_nest: true,
-                entries,
-            });
-        }
-        Ok(())
+        Ok((merge::merge(&self.out.nests, entries), direct))
     }
 
     fn place(&self, access: &Access<'m>) -> Place<'m> {
@@ -299,75 +422,101 @@ impl<'m> Scan<'m> {
         &self,
         access: &Access<'m>,
         block: Block<'m>,
-        index: usize,
-    ) -> Result<Entry<'m>, String> {
-        let nests = &self.out.nests;
+        scope: Scope<'m>,
+    ) -> Result<Entry<'m>, Spoiled<'m>> {
         let (element, length) = match access.size {
             Size::Constant(size) => (size, None),
             Size::Bytes(length) => (1, Some(length)),
         };
-        let entry = |flags, element, address, dimensions| Entry {
-            access: flags,
-            element,
-            address: Quantity::Term(address),
-            dimensions,
-            object: crate::llvm::demangle(&nests.object(address)),
-            at: access.at,
-        };
-        match nests.extent(access.address, length, block, index) {
-            Extent::Section(section) => {
-                let flags = match (access.is_write, section.exact) {
-                    (false, true) => READ,
-                    (false, false) => READ | BOUND,
-                    (true, true) => WRITE,
-                    (true, false) => WRITE | MAY,
-                };
-                let dimensions = section.dimensions.into_iter();
-                let dimensions = dimensions
-                    .map(|(stride, count)| (Quantity::Term(stride), Quantity::Term(count)))
-                    .collect();
-                Ok(entry(flags, element, section.address, dimensions))
-            }
-            Extent::Anywhere(object) if !access.is_write => {
-                Ok(entry(READ | ANYWHERE, 1, object, Vec::new()))
-            }
-            Extent::Anywhere(_) => Err("writes where cannot be told before the loop".to_string()),
-            Extent::Unknown if access.is_write => {
-                Err("writes to an object that is not known before the loop".to_string())
-            }
-            Extent::Unknown => {
-                Err("reads from an object that is not known before the loop".to_string())
-            }
+        let nests = &self.out.nests;
+        let extent = nests.extent(access.address, length, block, scope);
+        entry_of(nests, extent, access.is_write, element, access.at)
+    }
+
+    /// Adds what a call accesses to the entries and direct accesses.
+    fn call(
+        &self,
+        callee: &FunctionSections<'m>,
+        at: Instruction<'m>,
+        scope: Scope<'m>,
+        entries: &mut Vec<Entry<'m>>,
+        direct: &mut Vec<Direct<'m>>,
+    ) -> Result<(), Spoiled<'m>> {
+        if callee.is_quiet() {
+            return Ok(());
         }
+        let Some(summary) = &callee.summary else {
+            return Err(Spoiled {
+                at,
+                reason: format!("calls {} in a loop", user_name(callee.function)),
+            });
+        };
+        let nests = &self.out.nests;
+        for one in summary {
+            let extent = nests.extent_of_call(&one.extent(), at, scope);
+            let is_write = one.access & WRITE != 0;
+            let base = match &extent {
+                Extent::Section(section) => nests.base(section.address),
+                Extent::Anywhere(object) => nests.base(*object),
+                Extent::Unknown => None,
+            };
+            if base.is_some_and(|base| self.places.is_own(base)) {
+                continue;
+            }
+            if let Extent::Section(section) = &extent
+                && section.dimensions.is_empty()
+                && let Some((object, offset)) = nests.anchor(section.address)
+                && let Some(one) = self.places.of_object(object, offset, one.element)
+            {
+                direct.push(one);
+                continue;
+            }
+            entries.push(entry_of(nests, extent, is_write, one.element, at)?);
+        }
+        Ok(())
     }
 
     /// Declares what a block outside the nests accesses. Accesses share a declaration where their
     /// addresses are known in front of the first and nothing lies between.
-    fn block(&mut self, block: Block<'m>) {
+    fn block(&mut self, block: Block<'m>, known: &Known<'m>) -> Result<(), Spoiled<'m>> {
         let mut position = HashMap::new();
-        let mut group: Option<(usize, Declaration<'m>)> = None;
-        for (index, instruction) in block.instructions().into_iter().enumerate() {
-            position.insert(instruction, index);
-            let list = match self.effects.get(&instruction) {
-                None | Some(Effect::Nothing) => continue,
-                Some(Effect::Accesses(list)) => list,
-                Some(_) => {
-                    self.out
-                        .declarations
-                        .extend(group.take().map(|(_, one)| one));
-                    continue;
-                }
-            };
+        let mut group: Option<(usize, Instruction<'m>, Vec<Entry<'m>>)> = None;
+        for (index, at) in block.instructions().into_iter().enumerate() {
+            position.insert(at, index);
             let mut entries = Vec::new();
             let mut direct = Vec::new();
-            for access in list {
-                match self.place(access) {
-                    Place::Own => {}
-                    Place::Direct(one) => direct.push(one),
-                    Place::Elsewhere => entries.push(point(access)),
+            let is_access = match self.effects.get(&at) {
+                None | Some(Effect::Nothing) => continue,
+                Some(Effect::Accesses(list)) => {
+                    for access in list {
+                        match self.place(access) {
+                            Place::Own => {}
+                            Place::Direct(one) => direct.push(one),
+                            Place::Elsewhere => entries.push(point(access)),
+                        }
+                    }
+                    true
                 }
+                Some(Effect::Calls(callee)) => {
+                    let callee = &*known[callee];
+                    if !callee.declares_itself() {
+                        let scope = Scope::At(at);
+                        self.call(callee, at, scope, &mut entries, &mut direct)?;
+                        entries = merge::merge(&self.out.nests, entries);
+                    }
+                    false
+                }
+                Some(Effect::Shares) => continue,
+                Some(Effect::Synchronises | Effect::Spoils(_)) => false,
+            };
+            self.add_direct(direct);
+            if !is_access {
+                if let Some((_, before, entries)) = group.take() {
+                    self.add_declaration(before, false, entries);
+                }
+                self.add_declaration(at, false, entries);
+                continue;
             }
-            self.out.direct.extend(direct);
             if entries.is_empty() {
                 continue;
             }
@@ -385,35 +534,109 @@ impl<'m> Scan<'m> {
                 })
             };
             match &mut group {
-                Some((start, open)) if known_at(*start) => {
+                Some((start, _, open)) if known_at(*start) => {
                     for entry in entries {
-                        let same = |known: &Entry<'m>| {
-                            known.access == entry.access
-                                && known.element == entry.element
-                                && known.address == entry.address
-                                && known.dimensions == entry.dimensions
-                        };
-                        if !open.entries.iter().any(same) {
-                            open.entries.push(entry);
+                        if !open.iter().any(|known| known.is_same_section(&entry)) {
+                            open.push(entry);
                         }
                     }
                 }
                 _ => {
-                    self.out
-                        .declarations
-                        .extend(group.take().map(|(_, one)| one));
-                    group = Some((
-                        index,
-                        Declaration {
-                            before: instruction,
-                            is_nest: false,
-                            entries,
-                        },
-                    ));
+                    if let Some((_, before, entries)) = group.take() {
+                        self.add_declaration(before, false, entries);
+                    }
+                    group = Some((index, at, entries));
                 }
             }
         }
-        self.out.declarations.extend(group.map(|(_, one)| one));
+        if let Some((_, before, entries)) = group {
+            self.add_declaration(before, false, entries);
+        }
+        Ok(())
+    }
+}
+
+fn add_new<T: PartialEq>(list: &mut Vec<T>, one: T) {
+    if !list.contains(&one) {
+        list.push(one);
+    }
+}
+
+/// The entry of an access whose extent is known; of another an error, what is wrong with it.
+fn entry_of<'m>(
+    nests: &Nests<'m>,
+    extent: Extent<'m>,
+    is_write: bool,
+    element: i64,
+    at: Instruction<'m>,
+) -> Result<Entry<'m>, Spoiled<'m>> {
+    let entry = |access, element, address, dimensions| Entry {
+        access,
+        element,
+        address: Quantity::Term(address),
+        dimensions,
+        object: demangle(&nests.object(address)),
+        at,
+    };
+    let reason = match extent {
+        Extent::Section(section) => {
+            let access = match (is_write, section.exact) {
+                (false, true) => READ,
+                (false, false) => READ | BOUND,
+                (true, true) => WRITE,
+                (true, false) => WRITE | MAY | BOUND,
+            };
+            let dimensions = section.dimensions.into_iter();
+            let dimensions = dimensions
+                .map(|(stride, count)| (Quantity::Term(stride), Quantity::Term(count)))
+                .collect();
+            return Ok(entry(access, element, section.address, dimensions));
+        }
+        Extent::Anywhere(object) if !is_write => {
+            return Ok(entry(READ | ANYWHERE, 1, object, Vec::new()));
+        }
+        Extent::Anywhere(_) => "writes where cannot be told before the loop",
+        Extent::Unknown if is_write => "writes to an object that is not known before the loop",
+        Extent::Unknown => "reads from an object that is not known before the loop",
+    };
+    Err(Spoiled {
+        at,
+        reason: reason.to_string(),
+    })
+}
+
+impl<'m> Entry<'m> {
+    /// As the analysis gave it.
+    fn extent(&self) -> Extent<'m> {
+        let term = |quantity| match quantity {
+            Quantity::Term(term) => Some(term),
+            Quantity::Value(_) | Quantity::Constant(_) => None,
+        };
+        let Some(address) = term(self.address) else {
+            return Extent::Unknown;
+        };
+        if self.access & ANYWHERE != 0 {
+            return Extent::Anywhere(address);
+        }
+        let dimensions = self.dimensions.iter();
+        let dimensions: Option<Vec<_>> = dimensions
+            .map(|&(stride, count)| Some((term(stride)?, term(count)?)))
+            .collect();
+        match dimensions {
+            Some(dimensions) => Extent::Section(Section {
+                address,
+                dimensions,
+                exact: self.access & (MAY | BOUND) == 0,
+            }),
+            None => Extent::Unknown,
+        }
+    }
+
+    fn is_same_section(&self, other: &Entry<'m>) -> bool {
+        self.access == other.access
+            && self.element == other.element
+            && self.address == other.address
+            && self.dimensions == other.dimensions
     }
 }
 
@@ -429,7 +652,7 @@ fn point<'m>(access: &Access<'m>) -> Entry<'m> {
         element,
         address: Quantity::Value(access.address),
         dimensions,
-        object: crate::llvm::demangle(&base.source_name()),
+        object: demangle(&base.source_name()),
         at: access.at,
     }
 }

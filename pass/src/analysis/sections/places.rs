@@ -28,6 +28,9 @@ pub struct Places<'m> {
     own: RefCell<HashMap<Value<'m>, bool>>,
 }
 
+/// Bytes from which an object is large: a page.
+const LARGE: u64 = 4096;
+
 /// A region's body begins with pointers to the thread's numbers.
 const LEADING: usize = 2;
 
@@ -145,16 +148,25 @@ impl<'m> Places<'m> {
             return Place::Own;
         }
         let (object, offset) = address.strip_offset();
-        let known_at_fork =
+        size.and_then(|size| self.of_object(object, offset, size))
+            .map_or(Place::Elsewhere, Place::Direct)
+    }
+
+    /// An access to an object that is known at the fork.
+    pub fn of_object(&self, object: Value<'m>, offset: i64, size: i64) -> Option<Direct<'m>> {
+        self.is_known_at_fork(object).then_some(Direct {
+            object,
+            offset,
+            size,
+        })
+    }
+
+    /// Whether an object is small and its address is known when the region is forked. The pages of
+    /// large ones are not to be tracked because of a single element.
+    fn is_known_at_fork(&self, object: Value<'m>) -> bool {
+        let known =
             object.as_global().is_some() || self.is_body && self.parameters.contains(&object);
-        match size {
-            Some(size) if known_at_fork => Place::Direct(Direct {
-                object,
-                offset,
-                size,
-            }),
-            _ => Place::Elsewhere,
-        }
+        known && object.object_size().is_some_and(|size| size < LARGE)
     }
 
     /// Whether an address is known when the region is forked.

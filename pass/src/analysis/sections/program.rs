@@ -1,9 +1,10 @@
 //! The regions of a module, with everything they reach.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::rc::Rc;
 
-use super::{Direct, FunctionSections, Spoiled, analyse};
-use crate::llvm::{Function, Instruction, Module};
+use super::{Direct, FunctionSections, Known, Scan, Spoiled};
+use crate::llvm::{Function, Module};
 
 /// A region whose accesses are looked for.
 pub struct Region<'m> {
@@ -13,116 +14,57 @@ pub struct Region<'m> {
     pub spoiled: Option<Spoiled<'m>>,
     /// Accesses it does not declare, where it declares all others.
     pub direct: Vec<Direct<'m>>,
-    /// The functions it consists of, the body first.
-    pub functions: Vec<Function<'m>>,
+    /// The functions that declare something, the body first.
+    pub functions: Vec<Rc<FunctionSections<'m>>>,
 }
 
-/// The regions and the functions they consist of.
-pub struct Program<'m> {
-    /// One for each body.
-    pub regions: Vec<Region<'m>>,
-    functions: HashMap<Function<'m>, FunctionSections<'m>>,
+/// Analyses the regions with these bodies.
+pub fn regions<'m>(module: &'m Module, bodies: &[Function<'m>]) -> Vec<Region<'m>> {
+    let mut known = Known::new();
+    for &body in bodies {
+        analyse(module, bodies, body, &mut known, &mut HashSet::new());
+    }
+    bodies.iter().map(|body| region(*body, &known)).collect()
 }
 
-impl<'m> Program<'m> {
-    /// Analyses the regions with these bodies.
-    pub fn of(module: &'m Module, bodies: &[Function<'m>]) -> Self {
-        // A function that declares what it accesses must not be called from within a nest, even
-        // where the call as such would be harmless there. So the functions that are called
-        // elsewhere are found first; each round can only find more.
-        let mut declaring: Vec<Function<'m>> = Vec::new();
-        loop {
-            let functions = analyse_all(module, bodies, &declaring);
-            let called: Vec<_> = functions.keys().copied().collect();
-            let grown = called.len() > declaring.len();
-            if grown {
-                declaring = called;
-                continue;
-            }
-            let regions = bodies
-                .iter()
-                .map(|&body| region(body, bodies, &functions))
-                .collect();
-            return Self { regions, functions };
-        }
-    }
-
-    /// What a function of a region accesses.
-    pub fn function(&self, function: Function<'m>) -> &FunctionSections<'m> {
-        &self.functions[&function]
-    }
-
-    /// The functions of regions that declare everything.
-    pub fn complete_functions(&self) -> Vec<Function<'m>> {
-        let mut list = Vec::new();
-        for region in &self.regions {
-            if region.spoiled.is_none() {
-                for &function in &region.functions {
-                    if !list.contains(&function) {
-                        list.push(function);
-                    }
-                }
-            }
-        }
-        list
-    }
-}
-
-fn analyse_all<'m>(
+/// Analyses a function after those it calls.
+fn analyse<'m>(
     module: &'m Module,
     bodies: &[Function<'m>],
-    declaring: &[Function<'m>],
-) -> HashMap<Function<'m>, FunctionSections<'m>> {
-    let mut functions = HashMap::new();
-    let mut rest = bodies.to_vec();
-    while let Some(function) = rest.pop() {
-        if functions.contains_key(&function) {
-            continue;
-        }
-        let sections = analyse(module, function, bodies.contains(&function), &|callee| {
-            declaring.contains(&callee)
-        });
-        rest.extend(sections.callees.iter().map(|(callee, _)| *callee));
-        functions.insert(function, sections);
+    function: Function<'m>,
+    known: &mut Known<'m>,
+    under_way: &mut HashSet<Function<'m>>,
+) {
+    if known.contains_key(&function) || !under_way.insert(function) {
+        return;
     }
-    functions
+    let mut scan = Scan::of(module, function, bodies.contains(&function));
+    for (callee, at) in scan.called.clone() {
+        // Its parameters are not those of this region's fork.
+        if bodies.contains(&callee) {
+            scan.spoil(at, "runs the body of another region".to_string());
+        }
+        analyse(module, bodies, callee, known, under_way);
+    }
+    known.insert(function, Rc::new(scan.finish(known)));
+    under_way.remove(&function);
 }
 
-fn region<'m>(
-    body: Function<'m>,
-    bodies: &[Function<'m>],
-    functions: &HashMap<Function<'m>, FunctionSections<'m>>,
-) -> Region<'m> {
+fn region<'m>(body: Function<'m>, known: &Known<'m>) -> Region<'m> {
+    let sections = &known[&body];
     let mut region = Region {
         body,
-        spoiled: None,
-        direct: Vec::new(),
+        spoiled: sections.spoiled.clone(),
+        direct: sections.direct.clone(),
         functions: Vec::new(),
     };
-    let mut rest: Vec<(Function<'m>, Option<Instruction<'m>>)> = vec![(body, None)];
-    while let Some((function, call)) = rest.pop() {
-        if region.functions.contains(&function) {
-            continue;
+    let mut listed = HashSet::new();
+    let mut rest = vec![body];
+    while let Some(function) = rest.pop() {
+        if listed.insert(function) {
+            rest.extend(known[&function].callees.iter().rev());
+            region.functions.push(Rc::clone(&known[&function]));
         }
-        region.functions.push(function);
-        let sections = &functions[&function];
-        if region.spoiled.is_none() {
-            region.spoiled = match call {
-                // Its parameters are not those of this region's fork.
-                Some(at) if bodies.contains(&function) => Some(Spoiled {
-                    at,
-                    reason: "runs the body of another region".to_string(),
-                }),
-                _ => sections.spoiled.clone(),
-            };
-        }
-        for one in &sections.direct {
-            if !region.direct.contains(one) {
-                region.direct.push(one.clone());
-            }
-        }
-        let callees = sections.callees.iter().rev();
-        rest.extend(callees.map(|&(callee, at)| (callee, Some(at))));
     }
     region
 }

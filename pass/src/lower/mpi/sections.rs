@@ -2,11 +2,13 @@
 //!
 //! Runs on simplified code, just before vectorisation; what it does not find is left to the pages.
 
+use std::collections::HashSet;
+
 use okl_abi::{f, region_flags};
 
 use super::MARK;
 use crate::analysis::sections::{
-    Declaration, Direct, Entry, FunctionSections, Program, Quantity, Region,
+    Declaration, Direct, Entry, FunctionSections, Quantity, Region, regions,
 };
 use crate::diagnostic::Site;
 use crate::llvm::{Builder, Function, Global, Instruction, Module, Value};
@@ -25,8 +27,8 @@ const FIELDS: usize = 7;
 /// The regions of a module that may be distributed, with the program around them.
 pub struct Plan<'m> {
     descriptors: Vec<Descriptor<'m>>,
-    /// What the regions access; one region for each different body.
-    pub program: Program<'m>,
+    /// One for each different body.
+    regions: Vec<Region<'m>>,
 }
 
 /// A fork's descriptor.
@@ -51,7 +53,7 @@ pub fn check(module: &Module) -> Plan<'_> {
         }
     }
     Plan {
-        program: Program::of(module, &bodies),
+        regions: regions(module, &bodies),
         descriptors,
     }
 }
@@ -82,7 +84,7 @@ fn descriptor(global: Global<'_>) -> Option<Descriptor<'_>> {
 
 impl<'m> Plan<'m> {
     fn region(&self, body: Function<'m>) -> &Region<'m> {
-        let found = self.program.regions.iter().find(|one| one.body == body);
+        let found = self.regions.iter().find(|one| one.body == body);
         found.expect("every descriptor's body has been analysed")
     }
 
@@ -92,7 +94,7 @@ impl<'m> Plan<'m> {
             let region = self.region(one.body);
             match &region.spoiled {
                 None => {
-                    let count = self.section_count(region);
+                    let count = section_count(region);
                     let plural = if count == 1 { "" } else { "s" };
                     one.fork.remark(
                         "Declared",
@@ -112,13 +114,6 @@ impl<'m> Plan<'m> {
         }
     }
 
-    fn section_count(&self, region: &Region<'m>) -> usize {
-        let functions = region.functions.iter();
-        let declarations =
-            functions.flat_map(|&function| &self.program.function(function).declarations);
-        declarations.map(|one| one.entries.len()).sum()
-    }
-
     /// The regions and their nests as text.
     pub fn print(&self) -> String {
         let mut text = String::new();
@@ -135,8 +130,7 @@ impl<'m> Plan<'m> {
             for one in &region.direct {
                 text += &format!("  direct {}\n", direct_text(one));
             }
-            for &function in &region.functions {
-                let sections = self.program.function(function);
+            for sections in &region.functions {
                 for declaration in &sections.declarations {
                     text += &declaration_text(sections, declaration);
                 }
@@ -144,6 +138,12 @@ impl<'m> Plan<'m> {
         }
         text
     }
+}
+
+fn section_count(region: &Region<'_>) -> usize {
+    let functions = region.functions.iter();
+    let declarations = functions.flat_map(|sections| &sections.declarations);
+    declarations.map(|one| one.entries.len()).sum()
 }
 
 fn direct_text(one: &Direct<'_>) -> String {
@@ -203,11 +203,17 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
 /// Inserts the calls of the regions that declare everything, and says so in their descriptors. True
 /// where there are any.
 pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
-    let functions = plan.program.complete_functions();
-    for &function in &functions {
-        let sections = plan.program.function(function);
-        emit_function(module, sections);
-        function.forget_memory_effects();
+    let mut done = HashSet::new();
+    for region in &plan.regions {
+        if region.spoiled.is_some() {
+            continue;
+        }
+        for sections in &region.functions {
+            if done.insert(sections.function) {
+                emit_function(module, sections);
+                sections.function.forget_memory_effects();
+            }
+        }
     }
     for one in &plan.descriptors {
         let region = plan.region(one.body);
@@ -216,7 +222,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
         }
         one.body.mark(module, DONE, "");
     }
-    !functions.is_empty()
+    !plan.descriptors.is_empty()
 }
 
 fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {

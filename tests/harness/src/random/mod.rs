@@ -19,7 +19,7 @@ mod phase;
 mod region;
 mod serial;
 mod tasks;
-mod text;
+pub(crate) mod text;
 mod worksharing;
 
 use std::fs;

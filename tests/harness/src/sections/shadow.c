@@ -1,0 +1,134 @@
+// What a translated kernel declares, against what its loops access. Compiled without the plugin;
+// the definition here takes the place of the runtime's.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+  long access, element, dimensions;
+  const char *object, *location;
+};
+struct table {
+  const char *location;
+  const struct entry *entries;
+  long count;
+};
+enum { READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16 };
+// What is known of a byte.
+enum { IS_READ = 1, IS_WRITTEN = 2, SAID_READ = 4, SAID_WRITTEN = 8, SAID_MAYBE = 16 };
+
+enum { ARRAYS = 8 };
+static struct {
+  char *start;
+  long size;
+  unsigned char *bytes;
+} arrays[ARRAYS];
+static int count, failures;
+// Declarations since the last region.
+static long since;
+
+void shadow_array(void *start, long size) {
+  arrays[count].start = start;
+  arrays[count].size = size;
+  arrays[count++].bytes = calloc(size, 1);
+}
+
+void shadow_access(void *at, long size, int written) {
+  for (int k = 0; k < count; k++) {
+    long from = (char *)at - arrays[k].start;
+    if (from >= 0 && from + size <= arrays[k].size) {
+      for (long b = from; b < from + size; b++)
+        arrays[k].bytes[b] |= written ? IS_WRITTEN : IS_READ;
+      return;
+    }
+  }
+  printf("the test itself leaves its arrays\n");
+  exit(3);
+}
+
+static void fail(const struct entry *e, const char *what) {
+  if (failures++ < 10)
+    printf("%s: %s %s\n", e->location, e->object, what);
+}
+
+static void say(const struct entry *e, char *at) {
+  int flag = e->access & READ ? SAID_READ : e->access & MAY ? SAID_MAYBE : SAID_WRITTEN;
+  for (int k = 0; k < count; k++) {
+    long from = at - arrays[k].start, to = from + e->element;
+    if (e->access & ANYWHERE ? from >= 0 && from < arrays[k].size
+                             : from < arrays[k].size && to > 0) {
+      if (e->access & ANYWHERE)
+        from = 0, to = arrays[k].size;
+      if (!(e->access & BOUND) && (from < 0 || to > arrays[k].size))
+        fail(e, "is said to leave its array");
+      for (long b = from < 0 ? 0 : from; b < to && b < arrays[k].size; b++)
+        arrays[k].bytes[b] |= flag;
+      return;
+    }
+  }
+  if (!(e->access & BOUND))
+    fail(e, "is said to be elsewhere");
+}
+
+static void elements(const struct entry *e, char *at, const long *pairs, long dimensions) {
+  if (dimensions == 0) {
+    say(e, at);
+    return;
+  }
+  if (pairs[1] > 100000) {
+    fail(e, "has a count beyond reason");
+    return;
+  }
+  for (long i = 0; i < pairs[1]; i++)
+    elements(e, at + i * pairs[0], pairs + 2, dimensions - 1);
+}
+
+void okl_mpi_sections(const struct table *t, const long *values) {
+  since++;
+  for (long k = 0; k < t->count; k++) {
+    const struct entry *e = &t->entries[k];
+    int empty = 0;
+    for (long d = 0; d < e->dimensions; d++)
+      empty |= values[2 + 2 * d] <= 0;
+    if (!empty)
+      elements(e, (char *)values[0], values + 1, e->dimensions);
+    values += 1 + 2 * e->dimensions;
+  }
+}
+
+// After a region and its shadow. One that declares nothing is left to the pages.
+void shadow_region(void) {
+  static const struct {
+    int is, isnt;
+    const char *what;
+  } wrong[] = {
+      {IS_READ, SAID_READ | SAID_WRITTEN | SAID_MAYBE, "reads undeclared bytes"},
+      {IS_WRITTEN, SAID_WRITTEN | SAID_MAYBE, "writes undeclared bytes"},
+      {SAID_WRITTEN, IS_WRITTEN, "does not write what it declares to write"},
+  };
+  static int region;
+  region++;
+  for (int k = 0; k < count; k++) {
+    for (int w = 0; w < 3; w++)
+      for (long b = 0; since > 0 && b < arrays[k].size; b++)
+        if ((arrays[k].bytes[b] & wrong[w].is) && !(arrays[k].bytes[b] & wrong[w].isnt)) {
+          printf("region %d: array %d, byte %ld: the kernel %s\n", region, k, b, wrong[w].what);
+          failures++;
+          break;
+        }
+    memset(arrays[k].bytes, 0, arrays[k].size);
+  }
+  since = 0;
+}
+
+void shadow_check(const char *run) {
+  if (failures > 0) {
+    printf("in %s\n", run);
+    exit(1);
+  }
+  for (int k = 0; k < count; k++)
+    free(arrays[k].bytes);
+  count = 0;
+}
+
+int shadow_end(void) { return failures > 0; }
