@@ -335,8 +335,9 @@ private:
 
   const SCEV *widen(const SCEVIntegralCastExpr *E, bool Signed) {
     auto *Recurrence = dyn_cast<SCEVAddRecExpr>(E->getOperand());
+    // Narrower ones are remainders, which are meant to wrap around.
     if (!Recurrence || Recurrence->getLoop() != L || !Recurrence->isAffine() ||
-        E->getType() != I64 || !Known(Recurrence->getStart()) ||
+        !Recurrence->getType()->isIntegerTy(32) || E->getType() != I64 || !Known(Recurrence->getStart()) ||
         !Known(Recurrence->getStepRecurrence(SE)))
       return E;
     const SCEV *Start = Signed ? SE.getSignExtendExpr(Recurrence->getStart(), I64)

@@ -10,9 +10,9 @@
 // CHECK-DAG:    direct a+0, 8 bytes
 // CHECK-DAG:    direct b+0, 8 bytes
 // CHECK:        nest {{.*}}jacobi.c:[[@LINE+12]]
-// CHECK-DAG:      read a {{\[\[if n sgt 2\]}} (3 + {{.*}}) x (8 * n)] [(-1 + (-1 + n)) x 8] of 8 bytes at (8 + (8 * n * .omp.iv) + a)
-// CHECK-DAG:      read a {{\[\[if n sgt 2\]}} (1 + {{.*}}) x (8 * n)] [(1 + (-1 + n)) x 8] of 8 bytes at ((8 * n * (1 + .omp.iv)) + a)
-// CHECK-DAG:      write b {{\[\[if n sgt 2\]}} (1 + {{.*}}) x (8 * n)] [(-1 + (-1 + n)) x 8] of 8 bytes at (8 + (8 * n * (1 + .omp.iv)) + b)
+// CHECK-DAG:      read a {{\[\[if n sgt 2\]}} ({{.*}}min((-3 + n), .omp.ub){{.*}}) x (8 * n)] [(-1 + (-1 + n)) x 8] of 8 bytes at (8 + (8 * n * .omp.iv) + a)
+// CHECK-DAG:      read a {{\[\[if n sgt 2\]}} ({{.*}}min((-3 + n), .omp.ub){{.*}}) x (8 * n)] [(1 + (-1 + n)) x 8] of 8 bytes at ((8 * n * (1 + .omp.iv)) + a)
+// CHECK-DAG:      write b {{\[\[if n sgt 2\]}} ({{.*}}min((-3 + n), .omp.ub){{.*}}) x (8 * n)] [(-1 + (-1 + n)) x 8] of 8 bytes at (8 + (8 * n * (1 + .omp.iv)) + b)
 // CHECK-NOT:  {{read|write}}
 double sweeps(double *a, double *b, int n, int steps) {
   double change = 0;
