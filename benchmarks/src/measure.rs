@@ -64,6 +64,8 @@ pub(crate) struct CompileTime {
 pub(crate) struct Results {
     pub(crate) repetitions: u32,
     pub(crate) cores: u32,
+    /// How many others wanted a core when it began.
+    pub(crate) load: f64,
     pub(crate) timings: Vec<Timing>,
     pub(crate) compile_times: Vec<CompileTime>,
     pub(crate) communication: Vec<Communication>,
@@ -71,8 +73,22 @@ pub(crate) struct Results {
     pub(crate) errors: Vec<String>,
 }
 
+/// Above this load times are not to be trusted.
+pub(crate) const MOST_LOAD: f64 = 0.7;
+
+/// The average of the last minute.
+fn load() -> f64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let first = text.split_whitespace().next();
+    first.and_then(|load| load.parse().ok()).unwrap_or(0.0)
+}
+
 /// Fails only if nothing can be measured.
 pub(crate) fn run(tools: &Tools, plan: &Plan) -> Result<Results, String> {
+    let load = load();
+    if load > MOST_LOAD {
+        eprintln!("bench: the machine is busy (load average {load}): times will say little");
+    }
     let mut sources: Vec<&'static str> = plan.benchmarks.iter().map(|b| b.source).collect();
     sources.dedup();
     let counted_ranks = plan.counted_ranks();
@@ -93,6 +109,7 @@ pub(crate) fn run(tools: &Tools, plan: &Plan) -> Result<Results, String> {
     let mut results = Results {
         repetitions: plan.repetitions,
         cores: tools.cores,
+        load,
         timings: Vec::new(),
         compile_times: Vec::new(),
         communication: Vec::new(),

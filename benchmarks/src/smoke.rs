@@ -1,5 +1,5 @@
 //! The test that every program works: each is built in all variants, runs once on 2 ranks at a
-//! tiny size, and all variants print the same checksum.
+//! tiny size, and all variants print the same checksum. okl's loops vectorise as OpenMP's do.
 
 use crate::catalogue::Benchmark;
 use crate::output::{Counts, same_checksum};
@@ -47,6 +47,18 @@ fn check(tools: &Tools, benchmark: &Benchmark) -> Result<(), String> {
         return Err(format!(
             "calls that nobody counts: {}",
             uncounted.join(", ")
+        ));
+    }
+    let okl = tools.vectorised(benchmark.source, Variant::Okl)?;
+    let lost: Vec<String> = tools
+        .vectorised(benchmark.source, Variant::OpenMp)?
+        .into_iter()
+        .filter(|remark| !okl.contains(remark))
+        .collect();
+    if !lost.is_empty() {
+        return Err(format!(
+            "OpenMP's loops vectorise, okl's do not:\n{}",
+            lost.join("\n")
         ));
     }
     let size = benchmark.smoke;

@@ -1,6 +1,7 @@
 //! Compiles the programs in their three variants, all with the same flags, and starts them pinned
 //! in the same way.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -175,6 +176,28 @@ impl Tools {
         Ok(start.elapsed())
     }
 
+    /// Where and how the compiler says that it vectorised a loop: `openmp.c:12:3: remark: ...`.
+    pub(crate) fn vectorised(
+        &self,
+        source: &str,
+        variant: Variant,
+    ) -> Result<BTreeSet<String>, String> {
+        let mut command = self.compile_command(source, variant);
+        command
+            .args(["-gline-tables-only", "-Rpass=loop-vectorize", "-c", "-o"])
+            .arg(self.built.path().join("vectorised.o"));
+        let (_, stderr) = finish(&mut command)?;
+        let remarks = stderr.lines().filter(|line| line.contains(": remark: "));
+        // The folder may hold anything, the file's name is ours.
+        Ok(remarks
+            .map(|line| {
+                line.rsplit_once("/programs/")
+                    .map_or(line, |(_, rest)| rest)
+            })
+            .map(String::from)
+            .collect())
+    }
+
     /// Compiles the library that counts what hand-written MPI programs send.
     pub(crate) fn compile_counting_library(&self) -> Result<(), String> {
         let mut command = Command::new(COMPILER);
@@ -333,7 +356,7 @@ fn cores() -> u32 {
             .map(|(_, value)| value.trim().to_owned())
     };
     let mut package = None;
-    let mut found = std::collections::HashSet::new();
+    let mut found = HashSet::new();
     for line in info.lines() {
         if line.starts_with("physical id") {
             package = value(line);
