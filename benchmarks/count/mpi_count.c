@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { MESSAGES, BYTES, COLLECTIVES, COLLECTIVE_MESSAGES, COLLECTIVE_BYTES, RESIDENT, COUNTS };
 static const char *const names[COUNTS] = {"messages",           "bytes",
@@ -26,7 +27,7 @@ static unsigned long long resident(void) {
       pages = 0;
     fclose(file);
   }
-  return pages * 4;
+  return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 static unsigned long long peak(void) {
