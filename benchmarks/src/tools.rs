@@ -176,7 +176,8 @@ impl Tools {
         Ok(start.elapsed())
     }
 
-    /// Where and how the compiler says that it vectorised a loop: `openmp.c:12:3: remark: ...`.
+    /// Where the compiler says that it vectorised a loop, and how wide: `openmp.c:12:3: remark: ...`.
+    /// How many iterations it interleaves is left out: that depends on what else it knows.
     pub(crate) fn vectorised(
         &self,
         source: &str,
@@ -189,13 +190,16 @@ impl Tools {
         let (_, stderr) = finish(&mut command)?;
         let remarks = stderr.lines().filter(|line| line.contains(": remark: "));
         // The folder may hold anything, the file's name is ours.
-        Ok(remarks
-            .map(|line| {
-                line.rsplit_once("/programs/")
-                    .map_or(line, |(_, rest)| rest)
-            })
-            .map(String::from)
-            .collect())
+        let shortened = |line: &str| {
+            let line = line
+                .rsplit_once("/programs/")
+                .map_or(line, |(_, rest)| rest);
+            let line = line
+                .split_once(", interleaved")
+                .map_or(line, |(kept, _)| kept);
+            line.to_owned()
+        };
+        Ok(remarks.map(shortened).collect())
     }
 
     /// Compiles the library that counts what hand-written MPI programs send.
