@@ -185,7 +185,7 @@ abi_structs! {
 
     /// A section of one object: `element` bytes at `address + sum(index[d] * stride[d])` for every
     /// `0 <= index[d] < count[d]`. A count of zero or less means that nothing is accessed. Strides are
-    /// bytes and may be negative.
+    /// bytes and may be negative. Of what is read, a section too large to be one stands for the whole object.
     struct SectionEntry {
         /// [`section_access`].
         access: i64,
@@ -213,7 +213,7 @@ pub mod region_flags {
     /// The pass declined to distribute the region: it runs as a team of one.
     pub const TEAM_OF_ONE: i64 = 1;
     /// Everything the region accesses in shared memory is declared by `okl_mpi_sections` before it is
-    /// accessed, or is listed in [`RegionDescriptor::direct`].
+    /// accessed, or is listed in [`RegionDescriptor::direct`](crate::RegionDescriptor::direct).
     pub const DECLARES_ALL: i64 = 2;
     /// The function that forks calls `okl_mpi_serial_code` before serial code touches what the region may
     /// have declared.

@@ -225,6 +225,11 @@ pub(crate) fn okl_mpi_serial_code() {
 /// What is read may be less than what is declared.
 const UNBOUNDED: i64 = section_access::ANYWHERE | section_access::BOUND;
 
+/// Whether the region that runs declares all it accesses.
+pub(crate) fn is_declaring() -> bool {
+    DECLARING.load(Relaxed)
+}
+
 /// One entry of a declaration with its values.
 struct Entry<'a> {
     entry: &'a SectionEntry,
@@ -359,7 +364,11 @@ fn shape_of(one: &Entry<'_>) -> Option<Shape> {
         .map(|pair| (pair[0], pair[1]));
     let shape = match Shape::new(one.address, one.entry.element, dimensions) {
         Ok(shape) => shape?,
-        Err(DoesNotFit) if access & section_access::BOUND != 0 => {
+        // A count that the program could not compute stands for all of the object.
+        Err(DoesNotFit)
+            if access & (section_access::BOUND | section_access::WRITE)
+                != section_access::WRITE =>
+        {
             let (start, end) = object_around(one.address as usize)?;
             return in_file((start, end)).map(Shape::whole);
         }

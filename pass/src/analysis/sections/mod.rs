@@ -367,7 +367,6 @@ impl<'m> Scan<'m> {
     }
 
     /// What some blocks access, as known in the scope.
-    #[expect(clippy::type_complexity, reason = "named where it is taken apart")]
     fn describe(
         &self,
         blocks: &[Block<'m>],

@@ -129,7 +129,7 @@ fn without_page_faults(mut set: Set) -> Set {
 /// Delivers what came while the runtime was busy. Called when it no longer is.
 #[inline]
 pub(crate) fn deliver_pending() {
-    if PENDING.load(Relaxed) != 0 {
+    if PENDING.load(Relaxed) != 0 && !sections::is_declaring() {
         raise_pending();
     }
 }
@@ -167,7 +167,12 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
         send_to_program(signal);
         return;
     }
-    if program::is_in_runtime() {
+    // A region that declares all it accesses knows nothing of a handler's accesses.
+    let can_wait = !matches!(
+        signal,
+        libc::SIGFPE | libc::SIGILL | libc::SIGTRAP | libc::SIGSYS | libc::SIGBUS | libc::SIGSEGV
+    );
+    if program::is_in_runtime() || sections::is_declaring() && can_wait {
         PENDING.fetch_or(1 << (signal - 1), Relaxed);
         return;
     }

@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn check(set: &Ranges, expected: impl Fn(usize) -> bool) {
-        let mut bytes = vec![false; 80];
+        let mut bytes = [false; 80];
         let mut before = None;
         for (start, end) in set.iter() {
             assert!(

@@ -102,13 +102,11 @@ fn positions(bytes: &Ranges) -> Vec<usize> {
         .collect()
 }
 
+/// Start, element, and (stride, count) of each dimension.
+type Share = (usize, usize, Vec<(usize, usize)>);
+
 /// A share of `bytes` from `start` for each rank: blocks, cyclic rows, or columns.
-fn shares(
-    random: &mut Random,
-    ranks: usize,
-    start: usize,
-    bytes: usize,
-) -> Vec<Vec<(usize, usize, Vec<(usize, usize)>)>> {
+fn shares(random: &mut Random, ranks: usize, start: usize, bytes: usize) -> Vec<Vec<Share>> {
     match random.below(3) {
         0 => {
             let mut borders: Vec<usize> = (0..ranks - 1).map(|_| random.below(bytes)).collect();
