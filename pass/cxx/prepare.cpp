@@ -401,8 +401,12 @@ private:
     auto [Sole, IsNew] = SoleAccesses.try_emplace(Object);
     if (IsNew)
       Sole->second = isSoleAccess(Object, DL);
-    auto *Store = dyn_cast<StoreInst>(Writer);
-    if (Store && Sole->second && getUnderlyingObject(Store->getPointerOperand()) != Object)
+    Value *To = nullptr;
+    if (auto *Store = dyn_cast<StoreInst>(Writer))
+      To = Store->getPointerOperand();
+    else if (auto *Copy = dyn_cast<MemIntrinsic>(Writer))
+      To = Copy->getDest();
+    if (To && Sole->second && getUnderlyingObject(To) != Object)
       return false;
     return isModSet(AA.getModRefInfo(Writer, MemoryLocation::get(&Load)));
   }

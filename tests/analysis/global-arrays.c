@@ -6,13 +6,13 @@ double u[N][N], v[N][N], largest;
 
 // CHECK:      region at {{.*}}global-arrays.c:[[@LINE+11]]: complete
 // CHECK-NEXT:   direct steps+0, 4 bytes
-// CHECK-NEXT:   nest {{.*}}global-arrays.c:[[@LINE+18]]
-// CHECK-DAG:      read v [(1 + {{.*}}) x 8000] of 7984 bytes at (8008 + (8000 * .omp.iv) + v)
-// CHECK-DAG:      write u [(1 + {{.*}}) x 8000] of 7984 bytes at (8008 + (8000 * .omp.iv) + u)
+// CHECK-NEXT:   nest {{.*}}global-arrays.c:[[@LINE+14]]
+// CHECK-DAG:      read u [({{.*}}min(997, .omp.ub){{.*}}) x 8000] of 23984 bytes at (8 + (8000 * .omp.iv) + u)
+// CHECK-DAG:      write v [({{.*}}min(997, .omp.ub){{.*}}) x 8000] of 7984 bytes at (8008 + (8000 * .omp.iv) + v)
 // CHECK-NOT:  {{read|write}}
-// CHECK:        nest {{.*}}global-arrays.c:[[@LINE+10]]
-// CHECK-DAG:      read u [(1 + {{.*}}) x 8000] of 23984 bytes at (8 + (8000 * .omp.iv) + u)
-// CHECK-DAG:      write v [(1 + {{.*}}) x 8000] of 7984 bytes at (8008 + (8000 * .omp.iv) + v)
+// CHECK:        nest {{.*}}global-arrays.c:[[@LINE+14]]
+// CHECK-DAG:      read v [({{.*}}min(997, .omp.ub){{.*}}) x 8000] of 7984 bytes at (8008 + (8000 * .omp.iv) + v)
+// CHECK-DAG:      write u [({{.*}}min(997, .omp.ub){{.*}}) x 8000] of 7984 bytes at (8008 + (8000 * .omp.iv) + u)
 // CHECK-NOT:  {{read|write}}
 void sweeps(int steps) {
 #pragma omp parallel

@@ -18,6 +18,7 @@ use std::rc::Rc;
 
 use okl_abi::section_access::{ANYWHERE, BOUND, MAY, READ, WRITE};
 
+use crate::analysis::memory::base_of;
 use crate::diagnostic::user_name;
 use crate::llvm::{
     Block, Extent, Function, Instruction, Module, Nests, Reach, Scope, Section, Term, Value,
@@ -645,7 +646,7 @@ fn point<'m>(access: &Access<'m>) -> Entry<'m> {
         Size::Constant(size) => (size, Vec::new()),
         Size::Bytes(length) => (1, vec![(Quantity::Constant(1), Quantity::Value(length))]),
     };
-    let (base, _) = access.address.strip_offset();
+    let base = base_of(access.address);
     Entry {
         access: if access.is_write { WRITE } else { READ },
         element,

@@ -170,7 +170,10 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
     use okl_abi::section_access::{ANYWHERE, BOUND, MAY, READ, WRITE};
     let show = |quantity: Quantity<'m>| match quantity {
         Quantity::Term(term) => sections.nests.text(term),
-        Quantity::Value(value) => value.source_name(),
+        Quantity::Value(value) => match value.source_name() {
+            unknown if unknown.is_empty() => "a value".to_string(),
+            name => name,
+        },
         Quantity::Constant(number) => number.to_string(),
     };
     let words = [

@@ -1,0 +1,60 @@
+// Regions that stay with the pages, and why.
+// RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -Rpass-missed=okl -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=REMARK
+#include <stdio.h>
+
+enum { N = 600 };
+double x[N], y[N], *rows[N];
+int map[N];
+void unknown(double *);
+
+// CHECK: region at {{.*}}tracked.c:[[@LINE+3]]: tracked, it writes where cannot be told before the loop ({{.*}}tracked.c:[[@LINE+5]])
+// REMARK: tracked.c:[[@LINE+2]]:1: remark: pages of this region are tracked: it writes where cannot be told before the loop ({{.*}}tracked.c:[[@LINE+4]])
+void scatter(void) {
+#pragma omp parallel for
+  for (int i = 0; i < N; i++)
+    y[map[i]] = x[i];
+}
+
+// CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: tracked, it has a critical section
+void guarded(void) {
+#pragma omp parallel for
+  for (int i = 0; i < N; i++)
+#pragma omp critical
+    y[0] += x[i];
+}
+
+// CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: tracked, it calls unknown, which is not known here
+void calls(void) {
+#pragma omp parallel
+  unknown(x);
+}
+
+// One declaration for each row would cost more than it brings.
+// CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: tracked, it {{reads from|writes to}} an object that is not known before the loop
+void row_pointers(void) {
+#pragma omp parallel for
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      rows[i][j] = j;
+}
+
+// CHECK: region at {{.*}}tracked.c:[[@LINE+3]]: tracked, it accesses a volatile object
+volatile double noted;
+void notes(void) {
+#pragma omp parallel
+  noted = 1;
+}
+
+// CHECK: region at {{.*}}tracked.c:[[@LINE+3]]: tracked, it lets the address of a private variable escape
+double *shared[64];
+void leaks(int k) {
+#pragma omp parallel
+  {
+    double own[4] = {k};
+    shared[k] = own;
+#pragma omp barrier
+    x[k] = own[1];
+  }
+}
