@@ -37,6 +37,9 @@ use signature::Signature;
 /// Whether declarations are taken: the region that runs declares all it accesses.
 static DECLARING: AtomicBool = AtomicBool::new(false);
 
+/// On rank 0: from before a region that declares all it accesses until after it.
+static HANDLERS_WAIT: AtomicBool = AtomicBool::new(false);
+
 /// On rank 0: a region has ended, and pages are as it left them.
 static BEFORE_SERIAL_CODE: AtomicBool = AtomicBool::new(false);
 
@@ -211,6 +214,7 @@ pub(crate) fn leave_region(region: *const RegionDescriptor) {
         if flags & region_flags::SERIAL_CODE_ANNOUNCED == 0 {
             okl_mpi_serial_code();
         }
+        HANDLERS_WAIT.store(false, Relaxed);
     }
 }
 
@@ -225,9 +229,17 @@ pub(crate) fn okl_mpi_serial_code() {
 /// What is read may be less than what is declared.
 const UNBOUNDED: i64 = section_access::ANYWHERE | section_access::BOUND;
 
-/// Whether the region that runs declares all it accesses.
-pub(crate) fn is_declaring() -> bool {
-    DECLARING.load(Relaxed)
+/// Whether the program's signal handlers have to wait: a region that declares all it accesses knows
+/// nothing of theirs.
+pub(crate) fn handlers_wait() -> bool {
+    HANDLERS_WAIT.load(Relaxed)
+}
+
+/// On rank 0, before what serial code wrote is collected for `region`.
+pub(crate) fn end_serial_code(region: *const RegionDescriptor) {
+    // SAFETY: the pass emits the descriptor; the runtime's own region at the end has none.
+    let flags = unsafe { region.as_ref() }.map_or(0, |region| region.flags);
+    HANDLERS_WAIT.store(flags & region_flags::DECLARES_ALL != 0, Relaxed);
 }
 
 /// One entry of a declaration with its values.

@@ -479,6 +479,7 @@ extern "C" fn fork_on_region_stack() {
     let fork = FORK_SLOT
         .with(Option::take)
         .expect("okl_mpi_fork stored it");
+    sections::end_serial_code(fork.region);
     ordered::restart();
     doacross::restart();
     cancel::restart();

@@ -129,7 +129,7 @@ fn without_page_faults(mut set: Set) -> Set {
 /// Delivers what came while the runtime was busy. Called when it no longer is.
 #[inline]
 pub(crate) fn deliver_pending() {
-    if PENDING.load(Relaxed) != 0 && !sections::is_declaring() {
+    if PENDING.load(Relaxed) != 0 && !sections::handlers_wait() {
         raise_pending();
     }
 }
@@ -172,7 +172,7 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
         signal,
         libc::SIGFPE | libc::SIGILL | libc::SIGTRAP | libc::SIGSYS | libc::SIGBUS | libc::SIGSEGV
     );
-    if program::is_in_runtime() || sections::is_declaring() && can_wait {
+    if program::is_in_runtime() || sections::handlers_wait() && can_wait {
         PENDING.fetch_or(1 << (signal - 1), Relaxed);
         return;
     }
