@@ -34,7 +34,31 @@ public:
   const SCEV *visitSignExtendExpr(const SCEVSignExtendExpr *E) { return widen(E, true); }
   const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *E) { return widen(E, false); }
 
+  // LLVM writes the extension of an index of 32 bits, times the size of an element, as an exact shift
+  // to the right of the index in the upper half.
+  const SCEV *visitUnknown(const SCEVUnknown *E) {
+    auto *Shift = dyn_cast<BinaryOperator>(E->getValue());
+    auto *By = Shift ? dyn_cast<ConstantInt>(Shift->getOperand(1)) : nullptr;
+    if (!By || Shift->getOpcode() != Instruction::AShr || !Shift->isExact() || E->getType() != I64 ||
+        By->getValue().ugt(Half))
+      return E;
+    auto *Recurrence = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(Shift->getOperand(0)));
+    if (!Recurrence || Recurrence->getLoop() != L || !Recurrence->isAffine())
+      return E;
+    const SCEV *Start = upperHalf(Recurrence->getStart());
+    const SCEV *Step = upperHalf(Recurrence->getStepRecurrence(SE));
+    if (!Start || !Step || !Known(Start) || !Known(Step))
+      return E;
+    check(Start, true);
+    check(SE.getAddExpr(Start, SE.getMulExpr(Step, Backedges)), true);
+    const SCEV *Size = SE.getConstant(I64, uint64_t(1) << (Half - By->getZExtValue()));
+    return SE.getAddRecExpr(SE.getMulExpr(Start, Size), SE.getMulExpr(Step, Size), L,
+                            SCEV::FlagAnyWrap);
+  }
+
 private:
+  static constexpr unsigned Half = 32;
+
   const Loop *L;
   const SCEV *Backedges;
   Type *I64;
@@ -51,10 +75,37 @@ private:
     const SCEV *Start = Signed ? SE.getSignExtendExpr(Recurrence->getStart(), I64)
                                : SE.getZeroExtendExpr(Recurrence->getStart(), I64);
     const SCEV *Step = SE.getSignExtendExpr(Recurrence->getStepRecurrence(SE), I64);
-    Check C{SE.getAddExpr(Start, SE.getMulExpr(Step, Backedges)), Recurrence->getType(), Signed};
+    check(SE.getAddExpr(Start, SE.getMulExpr(Step, Backedges)), Signed);
+    return SE.getAddRecExpr(Start, Step, L, SCEV::FlagAnyWrap);
+  }
+
+  // Notes that a value of 64 bits must fit into 32.
+  void check(const SCEV *Value, bool Signed) {
+    Check C{Value, Type::getIntNTy(I64->getContext(), Half), Signed};
     if (!is_contained(Checks, C))
       Checks.push_back(C);
-    return SE.getAddRecExpr(Start, Step, L, SCEV::FlagAnyWrap);
+  }
+
+  // What stands in the upper half of a value whose lower half is zero; null where that is not plain.
+  const SCEV *upperHalf(const SCEV *S) {
+    if (auto *Constant = dyn_cast<SCEVConstant>(S)) {
+      const APInt &Value = Constant->getAPInt();
+      if (!Value.isZero() && Value.countr_zero() < Half)
+        return nullptr;
+      return SE.getConstant(Value.ashr(Half));
+    }
+    if (auto *Product = dyn_cast<SCEVMulExpr>(S)) {
+      SmallVector<const SCEV *, 4> Factors(Product->operands());
+      Factors[0] = isa<SCEVConstant>(Factors[0]) ? upperHalf(Factors[0]) : nullptr;
+      return Factors[0] ? SE.getMulExpr(Factors) : nullptr;
+    }
+    if (auto *Sum = dyn_cast<SCEVAddExpr>(S)) {
+      SmallVector<const SCEV *, 4> Parts;
+      for (const SCEV *Part : Sum->operands())
+        Parts.push_back(upperHalf(Part));
+      return is_contained(Parts, nullptr) ? nullptr : SE.getAddExpr(Parts);
+    }
+    return nullptr;
   }
 };
 
