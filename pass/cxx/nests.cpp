@@ -27,9 +27,9 @@ namespace {
 class Widening : public SCEVRewriteVisitor<Widening> {
 public:
   Widening(ScalarEvolution &SE, const Loop *L, const SCEV *Backedges, Type *I64,
-           function_ref<bool(const SCEV *)> Known, SmallVectorImpl<Check> &Checks)
+           function_ref<bool(const SCEV *)> Known, bool IsCount, SmallVectorImpl<Check> &Checks)
       : SCEVRewriteVisitor(SE), L(L), Backedges(Backedges), I64(I64), Known(Known),
-        Checks(Checks) {}
+        IsCount(IsCount), Checks(Checks) {}
 
   const SCEV *visitSignExtendExpr(const SCEVSignExtendExpr *E) { return widen(E, true); }
   const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *E) { return widen(E, false); }
@@ -63,6 +63,7 @@ private:
   const SCEV *Backedges;
   Type *I64;
   function_ref<bool(const SCEV *)> Known;
+  bool IsCount;
   SmallVectorImpl<Check> &Checks;
 
   const SCEV *widen(const SCEVIntegralCastExpr *E, bool Signed) {
@@ -72,10 +73,19 @@ private:
         !Recurrence->getType()->isIntegerTy(32) || E->getType() != I64 || !Known(Recurrence->getStart()) ||
         !Known(Recurrence->getStepRecurrence(SE)))
       return E;
+    // Of an empty row the number of backedges is -1.
+    bool MayBeEmpty = IsCount && !Signed;
+    Signed |= MayBeEmpty;
     const SCEV *Start = Signed ? SE.getSignExtendExpr(Recurrence->getStart(), I64)
                                : SE.getZeroExtendExpr(Recurrence->getStart(), I64);
     const SCEV *Step = SE.getSignExtendExpr(Recurrence->getStepRecurrence(SE), I64);
-    check(SE.getAddExpr(Start, SE.getMulExpr(Step, Backedges)), Signed);
+    const SCEV *Last = SE.getAddExpr(Start, SE.getMulExpr(Step, Backedges));
+    if (MayBeEmpty) {
+      check(SE.getAddExpr(Start, SE.getOne(I64)), false);
+      check(SE.getAddExpr(Last, SE.getOne(I64)), false);
+    } else {
+      check(Last, Signed);
+    }
     return SE.getAddRecExpr(Start, Step, L, SCEV::FlagAnyWrap);
   }
 
@@ -114,7 +124,7 @@ private:
 // The same address on the condition that indices of 32 bits do not overflow while L runs. Where the
 // program computes them without a sign LLVM cannot know.
 const SCEV *OklNests::withoutOverflow(const SCEV *S, const Loop *L, const SCEV *Backedges, Scope In,
-                                      SmallVectorImpl<Check> &Checks) {
+                                      bool IsCount, SmallVectorImpl<Check> &Checks) {
   auto *Recurrence = dyn_cast<SCEVAddRecExpr>(S);
   if (SE->isLoopInvariant(S, L) || (Recurrence && Recurrence->getLoop() == L))
     return S;
@@ -122,7 +132,7 @@ const SCEV *OklNests::withoutOverflow(const SCEV *S, const Loop *L, const SCEV *
   if (!Backedges)
     return S;
   auto Known = [&](const SCEV *Part) { return invariant(Part, In); };
-  return Widening(*SE, L, Backedges, I64, Known, Checks).visit(S);
+  return Widening(*SE, L, Backedges, I64, Known, IsCount, Checks).visit(S);
 }
 
 // Adds a dimension for each loop of the scope that the address varies in.
@@ -141,7 +151,7 @@ bool OklNests::leaveLoops(Access &A, Scope In) {
                   DT.dominates(Exits[0], A.Block);
     const SCEV *Times = backedges(L);
     if (Times)
-      A.Address = withoutOverflow(A.Address, L, Times, In, A.When.Checks);
+      A.Address = withoutOverflow(A.Address, L, Times, In, false, A.When.Checks);
     if (Times && !Behind)
       Times = plus(Times, 1);
     if (SE->isLoopInvariant(A.Address, L)) {
@@ -167,6 +177,9 @@ bool OklNests::leaveLoops(Access &A, Scope In) {
 // Counts that depend on a loop of the scope become those of a box around all rows.
 bool OklNests::boxCounts(Access &A, Scope In) {
   for (Dimension &D : A.Dimensions) {
+    for (Loop *L : Loops)
+      if (const SCEV *Times = SE->isLoopInvariant(D.Count, L) ? nullptr : backedges(L))
+        D.Count = withoutOverflow(D.Count, L, Times, In, true, A.When.Checks);
     for (unsigned Round = 0; !invariant(D.Count, In); ++Round) {
       A.Exact = false;
       auto *Recurrence = dyn_cast<SCEVAddRecExpr>(D.Count);

@@ -263,6 +263,6 @@ struct OklNests {
   bool leaveLoops(Access &A, Scope In);
   bool boxCounts(Access &A, Scope In);
   const SCEV *withoutOverflow(const SCEV *S, const Loop *L, const SCEV *Backedges, Scope In,
-                              SmallVectorImpl<Check> &Checks);
+                              bool IsCount, SmallVectorImpl<Check> &Checks);
   const SCEV *translate(const SCEV *S, const CallBase &Call);
 };

@@ -76,7 +76,13 @@ static void elements(const struct entry *e, char *at, const long *pairs, long di
     return;
   }
   if (pairs[1] > 100000) {
-    fail(e, "has a count beyond reason");
+    // The runtime takes all of the object where a bound does not fit.
+    struct entry all = *e;
+    all.access |= ANYWHERE;
+    if (e->access & BOUND)
+      say(&all, at);
+    else
+      fail(e, "has a count beyond reason");
     return;
   }
   for (long i = 0; i < pairs[1]; i++)
