@@ -603,7 +603,7 @@ impl<M: Machine> Coherence<M> {
         let mut claims = Vec::new();
         let mut reads = Vec::new();
         for mut words in declarations.iter().copied() {
-            let (mut claimed, mut read) = (Ranges::default(), Ranges::default());
+            let (mut claimed, mut read) = (Vec::new(), Vec::new());
             while let Some((&[mode, start, end], rest)) = words.split_first_chunk() {
                 words = rest;
                 let shape = Shape::take_from(&mut words);
@@ -614,13 +614,13 @@ impl<M: Machine> Coherence<M> {
                     *span = (span.0.min(hull.0), span.1.max(hull.1));
                 }
                 if is(Mode::Write) || mode == CLAIMED {
-                    claimed = claimed.union(&shape.ranges());
+                    claimed.extend(shape.ranges().iter());
                 } else {
-                    read = read.union(&shape.ranges());
+                    read.extend(shape.ranges().iter());
                 }
             }
-            claims.push(claimed);
-            reads.push(read);
+            claims.push(Ranges::of(claimed));
+            reads.push(Ranges::of(read));
         }
         let entered = self.enter_section_mode(&spans);
         let mut owners = match entered.is_empty() {
