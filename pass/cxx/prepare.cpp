@@ -467,36 +467,11 @@ void stateNoOverflow(Loop &L) {
 
 } // namespace
 
-// States that the distance between the chunks of a share is positive.
-static void stateStrides(Function &F) {
-  for (BasicBlock &Block : F)
-    for (Instruction &I : Block) {
-      auto *Call = dyn_cast<CallBase>(&I);
-      Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      if (!Callee || !Callee->getName().starts_with("okl_mpi_kmpc_for_static_init_"))
-        continue;
-      auto *Increment = dyn_cast<ConstantInt>(Call->getArgOperand(7));
-      if (!Increment || !Increment->getValue().isStrictlyPositive())
-        continue;
-      for (User *U : Call->getArgOperand(6)->users()) {
-        auto *Load = dyn_cast<LoadInst>(U);
-        auto *T = Load ? dyn_cast<IntegerType>(Load->getType()) : nullptr;
-        if (!T || T != Call->getArgOperand(7)->getType())
-          continue;
-        unsigned Bits = T->getBitWidth();
-        Load->setMetadata(LLVMContext::MD_range,
-                          MDBuilder(F.getContext())
-                              .createRange(APInt(Bits, 1), APInt::getSignedMinValue(Bits)));
-      }
-    }
-}
-
 void prepareLoops(Function &F, DominatorTree &DT, LoopInfo &LI, AssumptionCache &AC,
                   TargetLibraryInfo &Library) {
   if (LI.empty())
     return;
   Hoister(F, DT, LI, AC, Library).run();
-  stateStrides(F);
   for (Loop *L : LI.getLoopsInPreorder())
     stateNoOverflow(*L);
 }

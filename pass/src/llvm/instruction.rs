@@ -9,7 +9,7 @@ use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef};
 
 pub use inkwell::llvm_sys::LLVMOpcode as Opcode;
 
-use super::{Call, Function, Instruction, Module, Type, Value};
+use super::{Call, Function, Instruction, Module, Value};
 
 /// A basic block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -194,17 +194,6 @@ impl<'m> Instruction<'m> {
             Opcode::LLVMStore => Some(self.operand(1)),
             _ => None,
         }
-    }
-
-    /// Bytes of a stack variable, where they are known.
-    pub fn static_size(self, module: &Module) -> Option<u64> {
-        if self.opcode() != Opcode::LLVMAlloca {
-            return None;
-        }
-        let count = u64::try_from(self.operand(0).as_constant_int()?).ok()?;
-        // SAFETY: a stack variable, as just checked.
-        let ty = unsafe { Type::new(LLVMGetAllocatedType(self.raw())) };
-        module.size_of(ty).checked_mul(count)
     }
 
     /// Says of a load of an integer that its value, as a signed number, is `least` or more.

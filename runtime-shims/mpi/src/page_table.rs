@@ -87,7 +87,7 @@ pub(crate) mod flag {
     pub(crate) const SECTION: u8 = 32;
     /// Will be in section mode after the next synchronisation.
     pub(crate) const ENTERING: u8 = 64;
-    /// In update mode: see [`crate::coherence`].
+    /// In update mode: see `coherence/updated.rs`.
     pub(crate) const UPDATED: u8 = 128;
 }
 

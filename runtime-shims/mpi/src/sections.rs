@@ -50,6 +50,10 @@ static REGION: AtomicPtr<RegionDescriptor> = AtomicPtr::new(std::ptr::null_mut()
 /// in too small pieces: pages serve it better.
 const MOST_WORDS: usize = 1 << 15;
 
+/// A section in more pieces than this, a field of each of many structs, is taken for all of its hull, of
+/// which some may be accessed.
+const MOST_PIECES: u64 = 1 << 18;
+
 /// With `OKL_VERIFY`: the writes that the region declared since the last synchronisation, and those it
 /// makes undeclared.
 struct Record {
@@ -292,9 +296,12 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
         signature = signature.with(value as u64);
     }
     for one in entries(table, values) {
-        if one.entry.access & UNBOUNDED != 0
-            && let Some((start, end)) = object_around(one.address as usize)
-        {
+        let address = one.address as usize;
+        let object = match one.entry.access & UNBOUNDED {
+            0 => object_at(address),
+            _ => object_around(address),
+        };
+        if let Some((start, end)) = object {
             signature = signature.with(start as u64).with(end as u64);
         }
     }
@@ -326,26 +333,28 @@ fn decode(table: &SectionTable, values: &[i64]) -> Vec<Declared> {
             .filter(|object| object.0 <= hull.0 && hull.1 <= object.1)
             .unwrap_or(hull);
         let access = one.entry.access;
-        if access & section_access::READ != 0 {
-            declared.push(Declared {
-                mode: match access & UNBOUNDED {
-                    0 => Mode::Read,
-                    _ => Mode::MayRead,
-                },
-                shape: shape.clone().without_narrow_gaps(),
-                object,
-            });
-        }
-        if access & section_access::WRITE != 0 {
-            let mode = match access & section_access::MAY {
-                0 => Mode::Write,
-                _ => Mode::MayWrite,
+        let mut declare = |exact, inexact, is_exact: bool, shape: Shape| {
+            let (mode, shape) = if shape.pieces() > MOST_PIECES {
+                (inexact, Shape::whole(hull))
+            } else if is_exact {
+                (exact, shape)
+            } else {
+                (inexact, shape)
             };
             declared.push(Declared {
                 mode,
                 shape,
                 object,
             });
+        };
+        if access & section_access::READ != 0 {
+            let is_exact = access & UNBOUNDED == 0;
+            let shape = shape.clone().without_narrow_gaps();
+            declare(Mode::Read, Mode::MayRead, is_exact, shape);
+        }
+        if access & section_access::WRITE != 0 {
+            let is_exact = access & section_access::MAY == 0;
+            declare(Mode::Write, Mode::MayWrite, is_exact, shape);
         }
     }
     declared
@@ -374,21 +383,15 @@ fn shape_of(one: &Entry<'_>) -> Option<Shape> {
         .dimensions
         .chunks_exact(2)
         .map(|pair| (pair[0], pair[1]));
-    let shape = match Shape::new(one.address, one.entry.element, dimensions) {
-        Ok(shape) => shape?,
-        // A count that the program could not compute stands for all of the object.
-        Err(DoesNotFit)
-            if access & (section_access::BOUND | section_access::WRITE)
-                != section_access::WRITE =>
-        {
-            let (start, end) = object_around(one.address as usize)?;
-            return in_file((start, end)).map(Shape::whole);
-        }
-        Err(DoesNotFit) => wrong(one, "does not fit the address space"),
-    };
-    let (start, end) = shape.hull();
-    if access & section_access::BOUND != 0 {
+    let shape = Shape::new(one.address, one.entry.element, dimensions);
+    // What is read, or only may be written, is never more than the object.
+    if access & section_access::WRITE == 0 || access & section_access::BOUND != 0 {
         let (first, last) = object_around(one.address as usize)?;
+        let Ok(shape) = shape else {
+            return in_file((first, last)).map(Shape::whole);
+        };
+        let shape = shape?;
+        let (start, end) = shape.hull();
         let (first, last) = (first.max(start as usize), last.min(end as usize));
         return if (start as usize, end as usize) == (first, last) {
             in_file((first, last)).map(|(at, _)| shape.moved_to(at))
@@ -398,6 +401,11 @@ fn shape_of(one: &Entry<'_>) -> Option<Shape> {
             None
         };
     }
+    let shape = match shape {
+        Ok(shape) => shape?,
+        Err(DoesNotFit) => wrong(one, "does not fit the address space"),
+    };
+    let (start, end) = shape.hull();
     let (at, _) = in_file((start as usize, end as usize))?;
     let last = layout.page_of(end as usize - 1);
     if last.is_none_or(|last| u64::from(last) != (at + (end - start) - 1) / PAGE as u64) {

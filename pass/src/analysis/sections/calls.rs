@@ -80,7 +80,7 @@ const MATHEMATICS: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil cop
 /// Whether a function of libm accesses errno at most.
 pub fn is_mathematics(name: &str) -> bool {
     let is = |name: &str| MATHEMATICS.contains(&format!(" {name} "));
-    is(name) || is(name.trim_end_matches(['f', 'l']))
+    is(name) || name.strip_suffix(['f', 'l']).is_some_and(is)
 }
 
 /// What an instruction does.
@@ -151,8 +151,9 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
                 _ => Effect::Spoils("has an atomic access".to_string()),
             };
         }
-        // Their first argument says where they were written.
-        if starts(&QUIET) && rest(1).all(|one| places.is_own(one)) {
+        // The first argument of those of the compiler says where they were written.
+        let described = usize::from(!name.starts_with("okl_mpi_omp_"));
+        if starts(&QUIET) && rest(described).all(|one| places.is_own(one)) {
             return if name.contains("_init_") {
                 Effect::Shares
             } else {
@@ -193,6 +194,11 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     let harmless = stays_within(call.reach(), pointers.all(|one| places.is_own(one)));
     if harmless || callee.is_intrinsic() && is_marker(&name) {
         return Effect::Nothing;
+    }
+    let copies = call.arguments().into_iter().enumerate();
+    let mut copies = copies.filter(|&(index, _)| call.is_by_value(index));
+    if copies.any(|(_, object)| !places.is_own(object)) {
+        return Effect::Spoils("passes a structure by value".to_string());
     }
     if callee.is_declaration() {
         if is_mathematics(&name) {

@@ -94,30 +94,53 @@ impl<'m> Places<'m> {
 
     /// Whether only this thread uses the memory, or nobody writes it.
     pub fn is_own(&self, address: Value<'m>) -> bool {
-        self.is_own_at(address, 0)
-    }
-
-    fn is_own_at(&self, address: Value<'m>, depth: usize) -> bool {
-        let base = base_of(address);
-        if let Some(&known) = self.own.borrow().get(&base) {
+        const MOST: usize = 64;
+        let first = base_of(address);
+        if let Some(&known) = self.own.borrow().get(&first) {
             return known;
         }
-        if depth > 8 {
-            return false;
+        // A choice of addresses is as private as all that are chosen from.
+        let mut seen = vec![first];
+        let mut next = 0;
+        let mut own = true;
+        while own && next < seen.len() {
+            let base = seen[next];
+            next += 1;
+            let known = self.own.borrow().get(&base).copied();
+            let choices = base.as_instruction().and_then(|one| match one.opcode() {
+                Opcode::LLVMSelect => Some(vec![one.operand(1), one.operand(2)]),
+                Opcode::LLVMPHI => {
+                    let incoming = one.incoming().into_iter();
+                    Some(incoming.map(|(value, _)| value).collect())
+                }
+                _ => None,
+            });
+            match (known, choices) {
+                (Some(known), _) => own &= known,
+                (None, Some(choices)) => {
+                    for choice in choices.into_iter().map(base_of) {
+                        if !seen.contains(&choice) {
+                            seen.push(choice);
+                        }
+                    }
+                }
+                (None, None) => own &= self.is_own_object(base),
+            }
+            own &= seen.len() <= MOST;
         }
-        // A cycle of phis is as private as what comes into it.
-        self.own.borrow_mut().insert(base, true);
-        let own = match base.as_instruction() {
+        let mut known = self.own.borrow_mut();
+        if own {
+            known.extend(seen.into_iter().map(|base| (base, true)));
+        } else {
+            known.insert(first, false);
+        }
+        own
+    }
+
+    fn is_own_object(&self, base: Value<'m>) -> bool {
+        match base.as_instruction() {
             Some(one) => match one.opcode() {
                 Opcode::LLVMAlloca => true,
-                Opcode::LLVMSelect => {
-                    self.is_own_at(one.operand(1), depth + 1)
-                        && self.is_own_at(one.operand(2), depth + 1)
-                }
-                Opcode::LLVMPHI => one
-                    .incoming()
-                    .into_iter()
-                    .all(|(value, _)| self.is_own_at(value, depth + 1)),
                 Opcode::LLVMLoad => one
                     .operand(0)
                     .as_global()
@@ -128,9 +151,7 @@ impl<'m> Places<'m> {
                 Some(global) => is_own_global(global),
                 None => self.is_leading(base),
             },
-        };
-        self.own.borrow_mut().insert(base, own);
-        own
+        }
     }
 
     fn is_leading(&self, value: Value<'m>) -> bool {

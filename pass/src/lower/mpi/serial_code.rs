@@ -3,7 +3,7 @@
 //! After a region rank 0 would have to close pages that are not wholly current on it. Most serial code
 //! between two regions touches none of them: it counts, swaps pointers, and forks again. So the pass
 //! announces the first instruction that might: `okl_mpi_serial_code`, on every path from a fork that does
-//! not meet another fork before. What lies in variables smaller than a page is never in such pages.
+//! not meet another fork before. The stack is never in such pages, nor are global variables smaller than a page.
 
 use std::collections::{HashMap, HashSet};
 
@@ -109,7 +109,9 @@ fn callers_are_known(function: Function<'_>) -> bool {
     is_local
         && function.users().into_iter().all(|user| {
             user.as_call().is_some_and(|call| {
-                call.callee() == *function && !call.arguments().contains(&*function)
+                call.callee() == *function
+                    && !call.arguments().contains(&*function)
+                    && call.instruction().function().has_mark(MARK)
             })
         })
 }
@@ -205,7 +207,14 @@ impl<'m> Flow<'m> {
         if name.starts_with("okl_mpi_fork") {
             return Effect::Forks;
         }
-        if HARMLESS.iter().any(|&harmless| name.starts_with(harmless)) || is_mathematics(&name) {
+        let takes_pointers = call.arguments().iter().any(|one| one.ty().is_pointer());
+        let is_of_runtime = name.starts_with("okl_mpi_omp_");
+        let is_declared = call.callee_function().is_some_and(Function::is_declaration);
+        if is_declared
+            && !(is_of_runtime && takes_pointers)
+            && (HARMLESS.iter().any(|&harmless| name.starts_with(harmless))
+                || is_mathematics(&name))
+        {
             return Effect::Harmless;
         }
         match call.callee_function() {
@@ -214,16 +223,13 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// Whether an address lies in a variable smaller than a page.
+    /// Whether an address lies on the stack or in a global variable smaller than a page.
     fn is_small(&self, address: Value<'m>) -> bool {
         let base = base_of(address);
-        let size = match base.as_global() {
-            Some(global) => Some(self.module.size_of(global.value_type())),
-            None => base
-                .as_op(Opcode::LLVMAlloca)
-                .and_then(|variable| variable.static_size(self.module)),
-        };
-        // A variable that another file defines may be declared without a size.
-        size.is_some_and(|size| size > 0 && size < PAGE)
+        match base.as_global() {
+            // A variable that another file defines may be declared without a size.
+            Some(global) => (1..PAGE).contains(&self.module.size_of(global.value_type())),
+            None => base.as_op(Opcode::LLVMAlloca).is_some(),
+        }
     }
 }

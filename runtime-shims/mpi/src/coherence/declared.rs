@@ -98,6 +98,9 @@ struct Transition {
     owners_id: Signature,
     /// What became some rank's.
     claims: Vec<Ranges>,
+    /// What each rank may have written. A copy of it made meanwhile may be of an intermediate value,
+    /// although the bytes are as before in the end.
+    unsteady: Vec<Ranges>,
 }
 
 /// What this rank declared since the last synchronisation.
@@ -487,6 +490,8 @@ impl<M: Machine> Coherence<M> {
     fn can_enter(&self, page: Page) -> bool {
         !self.pages.has(page, flag::SECTION)
             && !self.pages.layout().is_private(page)
+            // Later frames take the place of an array on the stack, unannounced.
+            && !self.pages.layout().is_stack(page)
             && self.sections.direct.binary_search(&page).is_err()
     }
 
@@ -602,8 +607,9 @@ impl<M: Machine> Coherence<M> {
         let mut spans: BTreeMap<Range, Range> = BTreeMap::new();
         let mut claims = Vec::new();
         let mut reads = Vec::new();
+        let mut unsteady = Vec::new();
         for mut words in declarations.iter().copied() {
-            let (mut claimed, mut read) = (Vec::new(), Vec::new());
+            let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
             while let Some((&[mode, start, end], rest)) = words.split_first_chunk() {
                 words = rest;
                 let shape = Shape::take_from(&mut words);
@@ -618,7 +624,11 @@ impl<M: Machine> Coherence<M> {
                 } else {
                     read.extend(shape.ranges().iter());
                 }
+                if is(Mode::MayWrite) {
+                    maybe_written.extend(shape.ranges().iter());
+                }
             }
+            unsteady.push(Ranges::of(maybe_written));
             claims.push(Ranges::of(claimed));
             reads.push(Ranges::of(read));
         }
@@ -650,6 +660,7 @@ impl<M: Machine> Coherence<M> {
             owners_id: owners.signature(),
             owners: Rc::new(owners),
             claims,
+            unsteady,
         });
         if entered.is_empty() {
             limit(&mut self.sections.transitions);
@@ -681,12 +692,17 @@ impl<M: Machine> Coherence<M> {
     }
 
     fn make_transition(&mut self, key: Signature, transition: &Transition) {
+        let me = self.rank;
         let mode = &mut self.sections;
         let key = key.with_signature(mode.valid_id());
         let (valid, valid_id) = mode.valid_after.get(&key).cloned().unwrap_or_else(|| {
-            let claims = transition.claims.iter();
-            let valid = claims.fold(Ranges::clone(&mode.valid), |valid, claimed| {
-                valid.minus(claimed)
+            let others = (0..).zip(&transition.unsteady);
+            let others = others
+                .filter(|&(rank, _)| rank != me)
+                .map(|(_, bytes)| bytes);
+            let stale = transition.claims.iter().chain(others);
+            let valid = stale.fold(Ranges::clone(&mode.valid), |valid, bytes| {
+                valid.minus(bytes)
             });
             let id = valid.signature();
             limit(&mut mode.valid_after);
@@ -735,6 +751,7 @@ impl<M: Machine> Coherence<M> {
                 owners_id: owners.signature(),
                 owners: Rc::new(owners),
                 claims: vec![written],
+                unsteady: Vec::new(),
             });
             limit(&mut self.sections.transitions);
             self.sections

@@ -33,6 +33,10 @@ impl Shape {
         let mut extent = i128::from(element);
         let mut is_empty = element == 0;
         for (stride, count) in dimensions {
+            // What the program could not compute.
+            if count == i64::MAX {
+                return Err(DoesNotFit);
+            }
             if count <= 0 {
                 is_empty = true;
             }
@@ -102,6 +106,12 @@ impl Shape {
             .map(|&(stride, count)| stride * (count - 1))
             .sum();
         (self.start, self.start + span + self.element)
+    }
+
+    /// Number of ranges of bytes it consists of, at most.
+    pub(crate) fn pieces(&self) -> u64 {
+        let counts = self.dimensions.iter().map(|&(_, count)| count);
+        counts.fold(1, u64::saturating_mul)
     }
 
     /// Its bytes.
@@ -205,6 +215,7 @@ mod tests {
                 continue;
             };
             assert_eq!(shape.ranges(), expected, "{element} {dimensions:?}");
+            assert!(shape.pieces() >= expected.iter().count() as u64);
             let mut ends = expected.iter();
             let first = ends.next().expect("not empty");
             let last = ends.next_back().unwrap_or(first);
@@ -225,6 +236,10 @@ mod tests {
         assert_eq!(Shape::new(0, 8, huge.into_iter()), Err(DoesNotFit));
         assert_eq!(Shape::new(8, 8, [(-16, 2)].into_iter()), Err(DoesNotFit));
         assert_eq!(Shape::new(0, -1, [].into_iter()), Err(DoesNotFit));
+        assert_eq!(
+            Shape::new(0, 8, [(0, i64::MAX)].into_iter()),
+            Err(DoesNotFit)
+        );
         assert_eq!(Shape::new(0, 8, [(8, 0)].into_iter()), Ok(None));
     }
 }
