@@ -1,0 +1,254 @@
+//! Declarations: what a rank needs before a loop nest runs, worked out once for each state.
+
+use std::rc::Rc;
+
+use super::{
+    Declared, Mode, bytes_of, bytes_of_page, limit, pages_inside, pages_of_object, pages_touched,
+};
+use crate::{
+    coherence::{Access, Coherence, Machine, Run, runs_of},
+    layout::Page,
+    page_table::flag,
+    sections::{
+        owners::Owned,
+        ranges::{Range, Ranges},
+        signature::Signature,
+    },
+};
+
+/// What a declaration leads to in one state.
+pub(super) struct Plan {
+    pub(super) declared: Vec<Declared>,
+    /// Words of their description.
+    pub(super) words: usize,
+    /// Bytes to copy, by their owner.
+    pulls: Vec<(u32, Vec<Range>)>,
+    opened: Vec<Run>,
+    /// Pages to be compared with a twin at the synchronisation.
+    compared: Vec<Page>,
+    valid: Rc<Ranges>,
+    valid_id: Signature,
+    written: Rc<Ranges>,
+}
+
+impl<M: Machine> Coherence<M> {
+    /// Whether declarations count at present.
+    pub(crate) fn is_declaring(&self) -> bool {
+        self.sections.declaring
+    }
+
+    /// Prepares for the accesses that `declared` describes and `signature` stands for.
+    pub(crate) fn declare(
+        &mut self,
+        signature: Signature,
+        declared: impl FnOnce() -> Vec<Declared>,
+    ) {
+        if !self.sections.declaring {
+            return;
+        }
+        self.counts.declarations += 1;
+        let mode = &mut self.sections;
+        let so_far = mode.interval.signature.unwrap_or(Signature::START);
+        let so_far = so_far.with_signature(signature);
+        mode.interval.signature = Some(so_far);
+        let key = mode
+            .owners_id
+            .with_signature(mode.valid_id())
+            .with_signature(mode.access_id)
+            .with_signature(mode.direct_id)
+            .with_signature(so_far);
+        let plan = match mode.plans.get(&key) {
+            Some(plan) => Rc::clone(plan),
+            None => {
+                self.counts.plans += 1;
+                self.plan(key, declared())
+            }
+        };
+        self.carry_out(&plan);
+        self.sections.interval.plans.push(plan);
+    }
+
+    fn carry_out(&mut self, plan: &Plan) {
+        for (owner, ranges) in &plan.pulls {
+            self.machine.gather(*owner, ranges);
+            self.counts.pulls += 1;
+            self.counts.pulled_bytes += ranges.iter().map(|(start, end)| end - start).sum::<u64>();
+            if !self.sections.interval.compared.is_empty() {
+                self.update_twins(ranges);
+            }
+        }
+        for &page in &plan.compared {
+            if !self.pages.has_twin(page) {
+                self.pages.make_twin(page, self.machine.contents(page));
+                self.sections.interval.compared.push(page);
+            }
+        }
+        for &run in &plan.opened {
+            self.set_section_access(run, Access::Write);
+        }
+        let mode = &mut self.sections;
+        mode.valid = Rc::clone(&plan.valid);
+        mode.valid_id = Some(plan.valid_id);
+        mode.interval.written = Rc::clone(&plan.written);
+    }
+
+    /// Works out what `declared` needs. The plan is kept for `key` where it depends on nothing else.
+    fn plan(&mut self, key: Signature, declared: Vec<Declared>) -> Rc<Plan> {
+        let bytes = |mode: Mode| {
+            let those = declared.iter().filter(|one| one.mode == mode);
+            those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
+        };
+        let read = bytes(Mode::Read).union(&bytes(Mode::MayRead));
+        let (written, maybe_written) = (bytes(Mode::Write), bytes(Mode::MayWrite));
+        self.open_entering_pages(&declared);
+        self.fetch_declared_pages(&declared);
+
+        let mode = &self.sections;
+        let interval = &mode.interval;
+        let needed = read.union(&maybe_written).minus(&interval.written);
+        let foreign = needed.minus(&mode.valid);
+        let mut pulls = mode.owners.within(&foreign);
+        pulls.retain(|piece| piece.owner != self.rank);
+        let valid = mode.valid.union(&Ranges::of(
+            pulls.iter().map(|piece| (piece.start, piece.end)).collect(),
+        ));
+        let from_homes = needed
+            .intersection(&interval.entering)
+            .minus(&interval.current);
+        for range in from_homes.iter() {
+            for page in pages_touched(range) {
+                let owner = self.pages.home(page);
+                if owner != self.rank {
+                    let (start, end) = bytes_of_page(page);
+                    pulls.push(Owned {
+                        start: range.0.max(start),
+                        end: range.1.min(end),
+                        owner,
+                        shared: false,
+                    });
+                }
+            }
+        }
+        let written = interval.written.union(&written);
+        let compared = self.section_pages(&maybe_written, |_| true);
+        let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
+        let opened = self.section_pages(&hulls, |access| access != Access::Write);
+        let is_repeatable = interval.entering.is_empty();
+        self.sections.interval.current = self.sections.interval.current.union(&from_homes);
+        let plan = Rc::new(Plan {
+            words: declared
+                .iter()
+                .map(|one| Declared::WORDS + one.shape.words())
+                .sum(),
+            declared,
+            pulls: by_owner(pulls),
+            opened: runs_of(&mut opened.clone()),
+            compared,
+            valid_id: valid.signature(),
+            valid: Rc::new(valid),
+            written: Rc::new(written),
+        });
+        if is_repeatable {
+            limit(&mut self.sections.plans);
+            self.sections.plans.insert(key, Rc::clone(&plan));
+        }
+        plan
+    }
+
+    /// Pages in, or about to enter, section mode that `bytes` touches and whose protection `wanted` picks.
+    fn section_pages(&self, bytes: &Ranges, wanted: impl Fn(Access) -> bool) -> Vec<Page> {
+        let those = self
+            .sections
+            .owners
+            .all()
+            .union(&self.sections.interval.entering);
+        let mut pages: Vec<Page> = bytes
+            .intersection(&those)
+            .iter()
+            .flat_map(pages_touched)
+            .filter(|&page| wanted(self.pages.access(page)))
+            .collect();
+        pages.dedup();
+        pages
+    }
+
+    /// Opens the pages that a declared write covers: they will be in section mode.
+    fn open_entering_pages(&mut self, declared: &[Declared]) {
+        let writes = declared.iter().filter(|one| one.mode == Mode::Write);
+        let pages = writes.flat_map(|one| pages_of_object(one.object, one.shape.hull()));
+        let mut entering = Vec::new();
+        let mut current = Vec::new();
+        for page in pages {
+            if self.can_enter(page) && self.pages.mark(page, flag::ENTERING) {
+                entering.push(page);
+                if self.pages.access(page) != Access::None {
+                    current.push(page);
+                }
+            }
+        }
+        for run in runs_of(&mut entering.clone()) {
+            for page in run.pages() {
+                self.pages.set_access(page, Access::Write);
+            }
+            self.protect_now(run, Access::Write);
+        }
+        let bytes =
+            |pages: &mut [Page]| Ranges::of(runs_of(pages).into_iter().map(bytes_of).collect());
+        let interval = &mut self.sections.interval;
+        interval.entering = interval.entering.union(&bytes(&mut entering));
+        interval.current = interval.current.union(&bytes(&mut current));
+    }
+
+    pub(super) fn can_enter(&self, page: Page) -> bool {
+        !self.pages.has(page, flag::SECTION)
+            && !self.pages.layout().is_private(page)
+            // Later frames take the place of an array on the stack, unannounced.
+            && !self.pages.layout().is_stack(page)
+            && self.sections.direct.binary_search(&page).is_err()
+    }
+
+    /// Fetches at once the pages outside section mode that a declared read covers densely.
+    fn fetch_declared_pages(&mut self, declared: &[Declared]) {
+        for one in declared.iter().filter(|one| one.mode == Mode::Read) {
+            for range in one.shape.ranges().iter() {
+                for page in pages_inside(range) {
+                    if !self.pages.has(page, flag::SECTION | flag::ENTERING) {
+                        self.touch_page(page, false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keeps twins from taking what was copied from other ranks for this rank's writes.
+    pub(super) fn update_twins(&mut self, ranges: &[Range]) {
+        for &range in ranges {
+            for page in pages_touched(range) {
+                let contents = *self.machine.contents(page);
+                if let Some(twin) = self.pages.twin(page) {
+                    let (first, last) = bytes_of_page(page);
+                    let start = (range.0.max(first) - first) as usize;
+                    let end = (range.1.min(last) - first) as usize;
+                    twin[start..end].copy_from_slice(&contents[start..end]);
+                }
+            }
+        }
+    }
+}
+
+/// Ranges to copy, by their owner.
+pub(super) fn by_owner(mut pieces: Vec<Owned>) -> Vec<(u32, Vec<Range>)> {
+    pieces.sort_unstable_by_key(|piece| (piece.owner, piece.start));
+    let mut groups: Vec<(u32, Vec<Range>)> = Vec::new();
+    for piece in pieces {
+        let range = (piece.start, piece.end);
+        match groups.last_mut() {
+            Some((owner, ranges)) if *owner == piece.owner => match ranges.last_mut() {
+                Some(last) if last.1 == range.0 => last.1 = range.1,
+                _ => ranges.push(range),
+            },
+            _ => groups.push((piece.owner, vec![range])),
+        }
+    }
+    groups
+}

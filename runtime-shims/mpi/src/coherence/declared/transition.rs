@@ -1,0 +1,272 @@
+//! Synchronisations: what follows for the owners of bytes from the declarations of all ranks.
+
+use std::{collections::BTreeMap, rc::Rc};
+
+use super::{
+    Declared, Interval, Mode, bytes_of, bytes_of_page, limit, pages_of_object, pages_touched,
+    position,
+};
+use crate::{
+    coherence::{Coherence, Machine, changed_ranges, runs_of},
+    layout::Page,
+    page_table::flag,
+    sections::{
+        owners::{Owned, Owners},
+        ranges::{Range, Ranges},
+        shape::Shape,
+        signature::Signature,
+    },
+};
+
+/// In an exchange: bytes that were written by a [`Mode::MayWrite`].
+const CLAIMED: u64 = 4;
+
+/// What a synchronisation leads to in one state.
+pub(super) struct Transition {
+    owners: Rc<Owners>,
+    owners_id: Signature,
+    /// What became some rank's.
+    claims: Vec<Ranges>,
+    /// What each rank may have written. A copy of it made meanwhile may be of an intermediate value,
+    /// although the bytes are as before in the end.
+    unsteady: Vec<Ranges>,
+}
+
+impl<M: Machine> Coherence<M> {
+    /// What stands for the declarations of this rank since the last synchronisation, before its notices
+    /// are collected.
+    pub(crate) fn declared_signature(&mut self) -> Signature {
+        let compared = std::mem::take(&mut self.sections.interval.compared);
+        let mut claimed = Vec::new();
+        for page in compared {
+            let contents = *self.machine.contents(page);
+            if let Some(twin) = self.pages.twin(page) {
+                let at = position(page);
+                claimed.extend(
+                    changed_ranges(&contents, twin)
+                        .map(|(start, end)| (at + start as u64, at + end as u64)),
+                );
+            }
+            self.pages.drop_twin(page);
+        }
+        let interval = &mut self.sections.interval;
+        interval.claimed = Ranges::of(claimed).minus(&interval.written);
+        match interval.signature {
+            None => Signature::NOTHING,
+            Some(signature) => signature.with_signature(interval.claimed.signature()),
+        }
+    }
+
+    /// Applies the declarations of all ranks, by their signatures, in rank order, after the notices. False
+    /// where the declarations themselves are needed: then [`Coherence::apply_declarations`] is to follow.
+    /// All ranks decide alike.
+    pub(crate) fn apply_declared(&mut self, signatures: &[Signature]) -> bool {
+        if signatures
+            .iter()
+            .all(|&signature| signature == Signature::NOTHING)
+        {
+            return true;
+        }
+        let key = self.transition_key(signatures);
+        let Some(transition) = self.sections.transitions.get(&key).cloned() else {
+            return false;
+        };
+        self.make_transition(key, &transition);
+        self.forget_declarations();
+        true
+    }
+
+    fn transition_key(&self, signatures: &[Signature]) -> Signature {
+        let state = self
+            .sections
+            .owners_id
+            .with_signature(self.sections.direct_id);
+        signatures
+            .iter()
+            .fold(state, |key, &one| key.with_signature(one))
+    }
+
+    /// Number of words of [`Coherence::declarations`].
+    pub(crate) fn declarations_length(&self) -> usize {
+        let interval = &self.sections.interval;
+        let declared = interval.plans.iter().map(|plan| plan.words);
+        let claimed = interval.claimed.iter().count() * (Declared::WORDS + Shape::WORDS);
+        declared.sum::<usize>() + claimed
+    }
+
+    /// This rank's declarations, for [`Coherence::apply_declarations`].
+    pub(crate) fn declarations(&self) -> Vec<u64> {
+        let mut words = Vec::new();
+        let interval = &self.sections.interval;
+        for one in interval.plans.iter().flat_map(|plan| &plan.declared) {
+            one.push_to(&mut words);
+        }
+        for range in interval.claimed.iter() {
+            words.extend([CLAIMED, range.0, range.1]);
+            Shape::whole(range).push_to(&mut words);
+        }
+        words
+    }
+
+    /// Applies the declarations of all ranks, in rank order.
+    pub(crate) fn apply_declarations(&mut self, signatures: &[Signature], declarations: &[&[u64]]) {
+        self.counts.transitions += 1;
+        let key = self.transition_key(signatures);
+        let mut spans: BTreeMap<Range, Range> = BTreeMap::new();
+        let mut claims = Vec::new();
+        let mut reads = Vec::new();
+        let mut unsteady = Vec::new();
+        for mut words in declarations.iter().copied() {
+            let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
+            while let Some((&[mode, start, end], rest)) = words.split_first_chunk() {
+                words = rest;
+                let shape = Shape::take_from(&mut words);
+                let is = |other: Mode| mode == other as u64;
+                if is(Mode::Write) {
+                    let hull = shape.hull();
+                    let span = spans.entry((start, end)).or_insert(hull);
+                    *span = (span.0.min(hull.0), span.1.max(hull.1));
+                }
+                if is(Mode::Write) || mode == CLAIMED {
+                    claimed.extend(shape.ranges().iter());
+                } else {
+                    read.extend(shape.ranges().iter());
+                }
+                if is(Mode::MayWrite) {
+                    maybe_written.extend(shape.ranges().iter());
+                }
+            }
+            unsteady.push(Ranges::of(maybe_written));
+            claims.push(Ranges::of(claimed));
+            reads.push(Ranges::of(read));
+        }
+        let entered = self.enter_section_mode(&spans);
+        let mut owners = match entered.is_empty() {
+            true => Owners::clone(&self.sections.owners),
+            false => {
+                let with_homes = entered.iter().map(|&page| {
+                    let bytes = bytes_of_page(page);
+                    (bytes, self.pages.home(page))
+                });
+                self.sections.owners.with(with_homes)
+            }
+        };
+        for (rank, claimed) in (0..).zip(&claims) {
+            owners = owners.changed(claimed, |one| Owned {
+                owner: rank,
+                shared: false,
+                ..one
+            });
+        }
+        for (rank, read) in (0..).zip(&reads) {
+            owners = owners.changed(read, |one| Owned {
+                shared: one.shared || one.owner != rank,
+                ..one
+            });
+        }
+        let transition = Rc::new(Transition {
+            owners_id: owners.signature(),
+            owners: Rc::new(owners),
+            claims,
+            unsteady,
+        });
+        if entered.is_empty() {
+            limit(&mut self.sections.transitions);
+            self.sections
+                .transitions
+                .insert(key, Rc::clone(&transition));
+        }
+        self.make_transition(key, &transition);
+        self.forget_declarations();
+    }
+
+    /// Puts the pages of objects that declared writes span into section mode. Those that were not yet.
+    fn enter_section_mode(&mut self, spans: &BTreeMap<Range, Range>) -> Vec<Page> {
+        let mut pages: Vec<Page> = spans
+            .iter()
+            .flat_map(|(&object, &span)| pages_of_object(object, span))
+            .filter(|&page| self.can_enter(page))
+            .collect();
+        pages.sort_unstable();
+        pages.dedup();
+        for &page in &pages {
+            self.leave_update_mode(page);
+            self.pages.drop_twin(page);
+            self.pages.mark(page, flag::SECTION);
+            self.pages.set_exclusive(page, false);
+            self.toggle_access(page);
+        }
+        pages
+    }
+
+    fn make_transition(&mut self, key: Signature, transition: &Transition) {
+        let me = self.rank;
+        let mode = &mut self.sections;
+        let key = key.with_signature(mode.valid_id());
+        let (valid, valid_id) = mode.valid_after.get(&key).cloned().unwrap_or_else(|| {
+            let others = (0..).zip(&transition.unsteady);
+            let others = others
+                .filter(|&(rank, _)| rank != me)
+                .map(|(_, bytes)| bytes);
+            let stale = transition.claims.iter().chain(others);
+            let valid = stale.fold(Ranges::clone(&mode.valid), |valid, bytes| {
+                valid.minus(bytes)
+            });
+            let id = valid.signature();
+            limit(&mut mode.valid_after);
+            let valid = (Rc::new(valid), id);
+            mode.valid_after.insert(key, valid.clone());
+            valid
+        });
+        mode.valid = valid;
+        mode.valid_id = Some(valid_id);
+        mode.owners = Rc::clone(&transition.owners);
+        mode.owners_id = transition.owners_id;
+    }
+
+    /// Forgets this rank's declarations: a new interval begins.
+    fn forget_declarations(&mut self) {
+        let interval = &mut self.sections.interval;
+        if interval.signature.is_none() {
+            return;
+        }
+        let entering = std::mem::take(&mut interval.entering);
+        *interval = Interval::default();
+        for page in entering.iter().flat_map(pages_touched) {
+            self.pages.clear(page, flag::ENTERING);
+        }
+    }
+
+    /// Applies rank 0's serial writes to pages in section mode.
+    pub(in crate::coherence) fn apply_serial_writes(&mut self, pages: &mut [Page]) {
+        if pages.is_empty() {
+            return;
+        }
+        let written = Ranges::of(runs_of(pages).into_iter().map(bytes_of).collect());
+        let key = self
+            .sections
+            .owners_id
+            .with(u64::MAX)
+            .with_signature(written.signature());
+        let known = self.sections.transitions.get(&key).cloned();
+        let transition = known.unwrap_or_else(|| {
+            let owners = self.sections.owners.changed(&written, |one| Owned {
+                owner: 0,
+                shared: false,
+                ..one
+            });
+            let transition = Rc::new(Transition {
+                owners_id: owners.signature(),
+                owners: Rc::new(owners),
+                claims: vec![written],
+                unsteady: Vec::new(),
+            });
+            limit(&mut self.sections.transitions);
+            self.sections
+                .transitions
+                .insert(key, Rc::clone(&transition));
+            transition
+        });
+        self.make_transition(key, &transition);
+    }
+}
