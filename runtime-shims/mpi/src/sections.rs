@@ -213,9 +213,7 @@ pub(crate) fn leave_region(region: *const RegionDescriptor) {
     coherence(|coherence| coherence.leave_region());
     if mpi_job::rank() == 0 {
         BEFORE_SERIAL_CODE.store(true, Relaxed);
-        // SAFETY: the pass emits the descriptor; the runtime's own region at the end has none.
-        let flags = unsafe { region.as_ref() }.map_or(0, |region| region.flags);
-        if flags & region_flags::SERIAL_CODE_ANNOUNCED == 0 {
+        if flags_of(region) & region_flags::SERIAL_CODE_ANNOUNCED == 0 {
             okl_mpi_serial_code();
         }
         HANDLERS_WAIT.store(false, Relaxed);
@@ -239,11 +237,15 @@ pub(crate) fn handlers_wait() -> bool {
     HANDLERS_WAIT.load(Relaxed)
 }
 
+/// The flags of a region; none of the runtime's own region at the end of the program.
+fn flags_of(region: *const RegionDescriptor) -> i64 {
+    // SAFETY: null, or a descriptor that the pass emitted.
+    unsafe { region.as_ref() }.map_or(0, |region| region.flags)
+}
+
 /// On rank 0, before what serial code wrote is collected for `region`.
 pub(crate) fn end_serial_code(region: *const RegionDescriptor) {
-    // SAFETY: the pass emits the descriptor; the runtime's own region at the end has none.
-    let flags = unsafe { region.as_ref() }.map_or(0, |region| region.flags);
-    HANDLERS_WAIT.store(flags & region_flags::DECLARES_ALL != 0, Relaxed);
+    HANDLERS_WAIT.store(flags_of(region) & region_flags::DECLARES_ALL != 0, Relaxed);
 }
 
 /// One entry of a declaration with its values.
