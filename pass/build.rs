@@ -31,6 +31,7 @@ fn main() {
         .flag_if_supported("-fvisibility=hidden")
         .file("cxx/shim.cpp")
         .file("cxx/nests.cpp")
+        .file("cxx/widening.cpp")
         .file("cxx/prepare.cpp")
         .file("cxx/sections.cpp")
         .compile("okl_shim");

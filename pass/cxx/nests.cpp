@@ -23,47 +23,22 @@ OklNests::OklNests(Function &Of)
 
 namespace {
 
-// Replaces the extension of a recurrence by the recurrence of the extensions.
-class Widening : public SCEVRewriteVisitor<Widening> {
+// Replaces the extension of a recurrence, in the length of a row, by the recurrence of the extensions. Rows
+// may be empty: then what is extended, though without a sign, is -1.
+class RowLength : public SCEVRewriteVisitor<RowLength> {
 public:
-  Widening(ScalarEvolution &SE, const Loop *L, const SCEV *Backedges, Type *I64,
-           function_ref<bool(const SCEV *)> Known, bool IsCount, SmallVectorImpl<Check> &Checks)
-      : SCEVRewriteVisitor(SE), L(L), Backedges(Backedges), I64(I64), Known(Known),
-        IsCount(IsCount), Checks(Checks) {}
+  RowLength(ScalarEvolution &SE, const Loop *L, const SCEV *Backedges, Type *I64,
+            function_ref<bool(const SCEV *)> Known, SmallVectorImpl<Check> &Checks)
+      : SCEVRewriteVisitor(SE), L(L), Backedges(Backedges), I64(I64), Known(Known), Checks(Checks) {}
 
   const SCEV *visitSignExtendExpr(const SCEVSignExtendExpr *E) { return widen(E, true); }
   const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *E) { return widen(E, false); }
 
-  // LLVM writes the extension of an index of 32 bits, times the size of an element, as an exact shift
-  // to the right of the index in the upper half.
-  const SCEV *visitUnknown(const SCEVUnknown *E) {
-    auto *Shift = dyn_cast<BinaryOperator>(E->getValue());
-    auto *By = Shift ? dyn_cast<ConstantInt>(Shift->getOperand(1)) : nullptr;
-    if (!By || Shift->getOpcode() != Instruction::AShr || !Shift->isExact() || E->getType() != I64 ||
-        By->getValue().ugt(Half))
-      return E;
-    auto *Recurrence = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(Shift->getOperand(0)));
-    if (!Recurrence || Recurrence->getLoop() != L || !Recurrence->isAffine())
-      return E;
-    const SCEV *Start = upperHalf(Recurrence->getStart());
-    const SCEV *Step = upperHalf(Recurrence->getStepRecurrence(SE));
-    if (!Start || !Step || !Known(Start) || !Known(Step))
-      return E;
-    check(Start, true);
-    check(SE.getAddExpr(Start, SE.getMulExpr(Step, Backedges)), true);
-    const SCEV *Size = SE.getConstant(I64, uint64_t(1) << (Half - By->getZExtValue()));
-    return SE.getAddRecExpr(SE.getMulExpr(Start, Size), SE.getMulExpr(Step, Size), L,
-                            SCEV::FlagAnyWrap);
-  }
-
 private:
-  static constexpr unsigned Half = 32;
-
   const Loop *L;
   const SCEV *Backedges;
   Type *I64;
   function_ref<bool(const SCEV *)> Known;
-  bool IsCount;
   SmallVectorImpl<Check> &Checks;
 
   const SCEV *widen(const SCEVIntegralCastExpr *E, bool Signed) {
@@ -73,66 +48,40 @@ private:
         !Recurrence->getType()->isIntegerTy(32) || E->getType() != I64 || !Known(Recurrence->getStart()) ||
         !Known(Recurrence->getStepRecurrence(SE)))
       return E;
-    // Of an empty row the number of backedges is -1.
-    bool MayBeEmpty = IsCount && !Signed;
-    Signed |= MayBeEmpty;
-    const SCEV *Start = Signed ? SE.getSignExtendExpr(Recurrence->getStart(), I64)
-                               : SE.getZeroExtendExpr(Recurrence->getStart(), I64);
+    const SCEV *Start = SE.getSignExtendExpr(Recurrence->getStart(), I64);
     const SCEV *Step = SE.getSignExtendExpr(Recurrence->getStepRecurrence(SE), I64);
     const SCEV *Last = SE.getAddExpr(Start, SE.getMulExpr(Step, Backedges));
-    if (MayBeEmpty) {
+    if (Signed) {
+      check(Last, true);
+    } else {
       check(SE.getAddExpr(Start, SE.getOne(I64)), false);
       check(SE.getAddExpr(Last, SE.getOne(I64)), false);
-    } else {
-      check(Last, Signed);
     }
     return SE.getAddRecExpr(Start, Step, L, SCEV::FlagAnyWrap);
   }
 
   // Notes that a value of 64 bits must fit into 32.
   void check(const SCEV *Value, bool Signed) {
-    Check C{Value, Type::getIntNTy(I64->getContext(), Half), Signed};
+    Check C{Value, Type::getInt32Ty(I64->getContext()), Signed};
     if (!is_contained(Checks, C))
       Checks.push_back(C);
-  }
-
-  // What stands in the upper half of a value whose lower half is zero; null where that is not plain.
-  const SCEV *upperHalf(const SCEV *S) {
-    if (auto *Constant = dyn_cast<SCEVConstant>(S)) {
-      const APInt &Value = Constant->getAPInt();
-      if (!Value.isZero() && Value.countr_zero() < Half)
-        return nullptr;
-      return SE.getConstant(Value.ashr(Half));
-    }
-    if (auto *Product = dyn_cast<SCEVMulExpr>(S)) {
-      SmallVector<const SCEV *, 4> Factors(Product->operands());
-      Factors[0] = isa<SCEVConstant>(Factors[0]) ? upperHalf(Factors[0]) : nullptr;
-      return Factors[0] ? SE.getMulExpr(Factors) : nullptr;
-    }
-    if (auto *Sum = dyn_cast<SCEVAddExpr>(S)) {
-      SmallVector<const SCEV *, 4> Parts;
-      for (const SCEV *Part : Sum->operands())
-        Parts.push_back(upperHalf(Part));
-      return is_contained(Parts, nullptr) ? nullptr : SE.getAddExpr(Parts);
-    }
-    return nullptr;
   }
 };
 
 } // namespace
 
-// The same address on the condition that indices of 32 bits do not overflow while L runs. Where the
-// program computes them without a sign LLVM cannot know.
-const SCEV *OklNests::withoutOverflow(const SCEV *S, const Loop *L, const SCEV *Backedges, Scope In,
-                                      bool IsCount, SmallVectorImpl<Check> &Checks) {
-  auto *Recurrence = dyn_cast<SCEVAddRecExpr>(S);
-  if (SE->isLoopInvariant(S, L) || (Recurrence && Recurrence->getLoop() == L))
-    return S;
+// The length of a row as it changes in L, on the condition that it does not overflow.
+const SCEV *OklNests::rowLength(const SCEV *Count, const Loop *L, Scope In,
+                                SmallVectorImpl<Check> &Checks) {
+  auto *Recurrence = dyn_cast<SCEVAddRecExpr>(Count);
+  const SCEV *Backedges = backedges(L);
+  if (SE->isLoopInvariant(Count, L) || (Recurrence && Recurrence->getLoop() == L) || !Backedges)
+    return Count;
   Backedges = bound(Backedges, In, true);
   if (!Backedges)
-    return S;
+    return Count;
   auto Known = [&](const SCEV *Part) { return invariant(Part, In); };
-  return Widening(*SE, L, Backedges, I64, Known, IsCount, Checks).visit(S);
+  return RowLength(*SE, L, Backedges, I64, Known, Checks).visit(Count);
 }
 
 // Adds a dimension for each loop of the scope that the address varies in.
@@ -150,8 +99,6 @@ bool OklNests::leaveLoops(Access &A, Scope In) {
     bool Behind = Exits.size() == 1 && Exits[0] != A.Block && Exits[0] != L->getLoopLatch() &&
                   DT.dominates(Exits[0], A.Block);
     const SCEV *Times = backedges(L);
-    if (Times)
-      A.Address = withoutOverflow(A.Address, L, Times, In, false, A.When.Checks);
     if (Times && !Behind)
       Times = plus(Times, 1);
     if (SE->isLoopInvariant(A.Address, L)) {
@@ -178,8 +125,7 @@ bool OklNests::leaveLoops(Access &A, Scope In) {
 bool OklNests::boxCounts(Access &A, Scope In) {
   for (Dimension &D : A.Dimensions) {
     for (Loop *L : Loops)
-      if (const SCEV *Times = SE->isLoopInvariant(D.Count, L) ? nullptr : backedges(L))
-        D.Count = withoutOverflow(D.Count, L, Times, In, true, A.When.Checks);
+      D.Count = rowLength(D.Count, L, In, A.When.Checks);
     for (unsigned Round = 0; !invariant(D.Count, In); ++Round) {
       A.Exact = false;
       auto *Recurrence = dyn_cast<SCEVAddRecExpr>(D.Count);
@@ -232,6 +178,8 @@ OklSectionKind OklNests::section(Access A, Scope In, OklSection &Out) {
   if (In.Nest && !In.Nest->getLoopPreheader())
     return OklNoSection;
   if (A.Address->getExpressionSize() <= MostOperations && affine(A, In, Out))
+    return OklAffine;
+  if (A.Address->getExpressionSize() <= MostOperations && widened(A, In, Out))
     return OklAffine;
   const SCEV *Object = SE->getPointerBase(A.Address);
   if (!isa<SCEVUnknown>(Object) || !usable(Object, In))

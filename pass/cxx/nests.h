@@ -260,9 +260,9 @@ struct OklNests {
 
   OklSectionKind section(Access A, Scope In, OklSection &Out);
   bool affine(Access A, Scope In, OklSection &Out);
+  bool widened(const Access &A, Scope In, OklSection &Out);
   bool leaveLoops(Access &A, Scope In);
   bool boxCounts(Access &A, Scope In);
-  const SCEV *withoutOverflow(const SCEV *S, const Loop *L, const SCEV *Backedges, Scope In,
-                              bool IsCount, SmallVectorImpl<Check> &Checks);
+  const SCEV *rowLength(const SCEV *Count, const Loop *L, Scope In, SmallVectorImpl<Check> &Checks);
   const SCEV *translate(const SCEV *S, const CallBase &Call);
 };

@@ -228,9 +228,6 @@ pub(crate) fn okl_mpi_serial_code() {
     }
 }
 
-/// What is read may be less than what is declared.
-const UNBOUNDED: i64 = section_access::ANYWHERE | section_access::BOUND;
-
 /// Whether the program's signal handlers have to wait: a region that declares all it accesses knows
 /// nothing of theirs.
 pub(crate) fn handlers_wait() -> bool {
@@ -256,13 +253,20 @@ struct Entry<'a> {
     dimensions: &'a [i64],
 }
 
+fn entry_list(table: &SectionTable) -> &[SectionEntry] {
+    // SAFETY: the pass emits `entry_count` constant entries.
+    unsafe { std::slice::from_raw_parts(table.entries.cast(), table.entry_count as usize) }
+}
+
+/// Values of an entry: the address, and stride and count of each dimension.
+fn value_count(entry: &SectionEntry) -> usize {
+    1 + 2 * entry.dimensions as usize
+}
+
 /// The entries of a declaration.
 fn entries<'a>(table: &'a SectionTable, mut values: &'a [i64]) -> impl Iterator<Item = Entry<'a>> {
-    // SAFETY: the pass emits `entry_count` constant entries.
-    let entries: &[SectionEntry] =
-        unsafe { std::slice::from_raw_parts(table.entries.cast(), table.entry_count as usize) };
-    entries.iter().map(move |entry| {
-        let (own, rest) = values.split_at(1 + 2 * entry.dimensions as usize);
+    entry_list(table).iter().map(move |entry| {
+        let (own, rest) = values.split_at(value_count(entry));
         values = rest;
         Entry {
             entry,
@@ -282,12 +286,7 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
     // SAFETY: the pass emits the table, and as many values as its entries say.
     let (table, values) = unsafe {
         let table = &*table.cast::<SectionTable>();
-        let entries: &[SectionEntry] =
-            std::slice::from_raw_parts(table.entries.cast(), table.entry_count as usize);
-        let count: usize = entries
-            .iter()
-            .map(|entry| 1 + 2 * entry.dimensions as usize)
-            .sum();
+        let count = entry_list(table).iter().map(value_count).sum();
         (
             table,
             std::slice::from_raw_parts(values.cast::<i64>(), count),
@@ -299,7 +298,7 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
     }
     for one in entries(table, values) {
         let address = one.address as usize;
-        let object = match one.entry.access & UNBOUNDED {
+        let object = match one.entry.access & section_access::ANYWHERE {
             0 => object_at(address),
             _ => object_around(address),
         };
@@ -326,40 +325,43 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
 fn decode(table: &SectionTable, values: &[i64]) -> Vec<Declared> {
     let mut declared = Vec::new();
     for one in entries(table, values) {
-        let Some(shape) = shape_of(&one) else {
-            continue;
-        };
-        let hull = shape.hull();
-        let object = object_at(one.address as usize)
-            .and_then(in_file)
-            .filter(|object| object.0 <= hull.0 && hull.1 <= object.1)
-            .unwrap_or(hull);
-        let access = one.entry.access;
-        let mut declare = |exact, inexact, is_exact: bool, shape: Shape| {
-            let (mode, shape) = if shape.pieces() > MOST_PIECES {
-                (inexact, Shape::whole(hull))
-            } else if is_exact {
-                (exact, shape)
-            } else {
-                (inexact, shape)
-            };
-            declared.push(Declared {
-                mode,
-                shape,
-                object,
-            });
-        };
-        if access & section_access::READ != 0 {
-            let is_exact = access & UNBOUNDED == 0;
-            let shape = shape.clone().without_narrow_gaps();
-            declare(Mode::Read, Mode::MayRead, is_exact, shape);
-        }
-        if access & section_access::WRITE != 0 {
-            let is_exact = access & section_access::MAY == 0;
-            declare(Mode::Write, Mode::MayWrite, is_exact, shape);
+        let (shapes, is_exact) = shapes_of(&one);
+        for shape in shapes {
+            declare(&one, shape, is_exact, &mut declared);
         }
     }
     declared
+}
+
+/// Declares a part of a section.
+fn declare(one: &Entry<'_>, shape: Shape, is_exact: bool, declared: &mut Vec<Declared>) {
+    let hull = shape.hull();
+    let object = object_at(one.address as usize)
+        .and_then(in_file)
+        .filter(|object| object.0 <= hull.0 && hull.1 <= object.1)
+        .unwrap_or(hull);
+    let access = one.entry.access;
+    let mut add = |exact, inexact, shape: Shape| {
+        let (mode, shape) = if shape.pieces() > MOST_PIECES {
+            (inexact, Shape::whole(hull))
+        } else if is_exact {
+            (exact, shape)
+        } else {
+            (inexact, shape)
+        };
+        declared.push(Declared {
+            mode,
+            shape,
+            object,
+        });
+    };
+    if access & section_access::READ != 0 {
+        let shape = shape.clone().without_narrow_gaps();
+        add(Mode::Read, Mode::MayRead, shape);
+    }
+    if access & section_access::WRITE != 0 {
+        add(Mode::Write, Mode::MayWrite, shape);
+    }
 }
 
 /// A range of addresses as positions in the memory file; `None` where it is not shared.
@@ -373,51 +375,50 @@ fn in_file((start, end): (usize, usize)) -> Option<(u64, u64)> {
     Some((first as u64, (first + (end - start)) as u64))
 }
 
-/// The section in positions of the memory file; `None` where it is empty or not shared.
-fn shape_of(one: &Entry<'_>) -> Option<Shape> {
-    let layout = layout::layout();
+/// The section in positions of the memory file, as far as it is shared, and whether it is just what is
+/// accessed. Otherwise it is whatever may be: it may begin outside of the object, in another one.
+fn shapes_of(one: &Entry<'_>) -> (Vec<Shape>, bool) {
     let access = one.entry.access;
+    let address = one.address as usize;
     if access & section_access::ANYWHERE != 0 {
-        let (start, end) = object_around(one.address as usize)?;
-        return in_file((start, end)).map(Shape::whole);
+        let object = object_around(address).and_then(in_file);
+        return (object.into_iter().map(Shape::whole).collect(), false);
     }
     let dimensions = one
         .dimensions
         .chunks_exact(2)
         .map(|pair| (pair[0], pair[1]));
-    let shape = Shape::new(one.address, one.entry.element, dimensions);
-    // What is read, or only may be written, is never more than the object.
-    if access & section_access::WRITE == 0 || access & section_access::BOUND != 0 {
-        let (first, last) = object_around(one.address as usize)?;
-        let Ok(shape) = shape else {
-            return in_file((first, last)).map(Shape::whole);
-        };
-        let shape = shape?;
-        let (start, end) = shape.hull();
-        let (first, last) = (first.max(start as usize), last.min(end as usize));
-        return if (start as usize, end as usize) == (first, last) {
-            in_file((first, last)).map(|(at, _)| shape.moved_to(at))
-        } else if first < last {
-            in_file((first, last)).map(Shape::whole)
-        } else {
-            None
-        };
-    }
-    let shape = match shape {
-        Ok(shape) => shape?,
-        Err(DoesNotFit) => wrong(one, "does not fit the address space"),
+    let shape = match Shape::new(one.address, one.entry.element, dimensions) {
+        Ok(Some(shape)) => shape,
+        Ok(None) => return (Vec::new(), true),
+        // An index does not fit its type.
+        Err(DoesNotFit) => return (shared_parts(0, usize::MAX), false),
     };
     let (start, end) = shape.hull();
-    let (at, _) = in_file((start as usize, end as usize))?;
-    let last = layout.page_of(end as usize - 1);
-    if last.is_none_or(|last| u64::from(last) != (at + (end - start) - 1) / PAGE as u64) {
-        wrong(one, "leaves the memory it begins in");
+    let (start, end) = (start as usize, end as usize);
+    let is_exact = access & (section_access::BOUND | section_access::MAY) == 0;
+    let in_one_piece = layout::layout()
+        .segments()
+        .any(|segment| segment.address <= start && end <= segment.end());
+    match in_file((start, end)) {
+        Some((at, _)) if in_one_piece => (vec![shape.moved_to(at)], is_exact),
+        None if in_one_piece => (Vec::new(), true),
+        Some(_) if is_exact && access & section_access::WRITE != 0 => wrong(one),
+        _ => (shared_parts(start, end), false),
     }
-    Some(shape.moved_to(at))
+}
+
+/// What is shared between two addresses.
+fn shared_parts(start: usize, end: usize) -> Vec<Shape> {
+    let parts = layout::layout().segments().filter_map(|segment| {
+        let (first, last) = (segment.address.max(start), segment.end().min(end));
+        (first < last).then(|| in_file((first, last)))?
+    });
+    parts.map(Shape::whole).collect()
 }
 
 /// Ends the job: the program accesses memory outside its objects, or the analysis is wrong.
-fn wrong(one: &Entry<'_>, what: &str) -> ! {
+fn wrong(one: &Entry<'_>) -> ! {
     // SAFETY: the pass emits NUL-terminated constants.
     let (object, location) = unsafe {
         (
@@ -426,7 +427,7 @@ fn wrong(one: &Entry<'_>, what: &str) -> ! {
         )
     };
     report::fatal(&format!(
-        "the section of {object} accessed at {location} {what}: the program leaves the bounds of an array \
+        "the section of {object} accessed at {location} leaves the memory it begins in: the program leaves the bounds of an array \
          there, or okl is in error"
     ))
 }

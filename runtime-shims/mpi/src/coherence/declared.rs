@@ -12,7 +12,8 @@
 //! * At a synchronisation each rank sends one [`Signature`] of what it declared. What follows from a
 //!   state and the signatures of all ranks is computed once, from the declarations themselves, which the
 //!   ranks exchange then; after that it is looked up. So an iteration like the one before costs nothing.
-//! * Writes that may or may not happen are found by comparing with a twin, and are claimed byte by byte.
+//! * Bytes that a rank only may have written become its own where it is their owner, or nobody else may
+//!   have written them. Others are compared with a twin, and are claimed byte by byte.
 //! * In serial code rank 0's pages that are not wholly current are closed, and served by faults.
 //! * A region that does not declare all its accesses cannot use such pages: they go back to a home.
 
@@ -81,8 +82,10 @@ struct Interval {
     signature: Option<Signature>,
     plans: Vec<Rc<Plan>>,
     written: Rc<Ranges>,
+    /// Bytes of other owners that it may have written.
+    uncertain: Rc<Ranges>,
     compared: Vec<Page>,
-    /// Bytes that the comparison found written.
+    /// Those that the comparison found written.
     claimed: Ranges,
     /// Pages that will enter section mode at the synchronisation, as bytes.
     entering: Ranges,
@@ -173,13 +176,6 @@ fn pages_touched((start, end): Range) -> std::ops::Range<Page> {
 fn pages_inside((start, end): Range) -> std::ops::Range<Page> {
     let first = start.div_ceil(PAGE as u64) as Page;
     first..((end / PAGE as u64) as Page).max(first)
-}
-
-/// The pages that lie wholly in an object and that `span` touches.
-fn pages_of_object(object: Range, span: Range) -> std::ops::Range<Page> {
-    let (inside, touched) = (pages_inside(object), pages_touched(span));
-    let first = inside.start.max(touched.start);
-    first..inside.end.min(touched.end).max(first)
 }
 
 fn member(page: Page, access: Access) -> Signature {
@@ -288,6 +284,25 @@ impl<M: Machine> Coherence<M> {
         mode.set_owners(owners.without(bytes));
         mode.set_valid(mode.valid.minus(bytes));
         bytes_under_way
+    }
+
+    /// The pages that `span`, within `object`, touches and that may enter section mode. Global variables
+    /// next to the object are accessed undeclared, so its first and last page may belong to them; of what
+    /// lies next to it in the heap that is seldom so.
+    fn pages_to_enter(&self, object: Range, span: Range) -> Vec<Page> {
+        let inside = pages_inside(object);
+        pages_touched(span)
+            .filter(|page| inside.contains(page) || !self.pages.layout().is_global(*page))
+            .filter(|&page| self.can_enter(page))
+            .collect()
+    }
+
+    fn can_enter(&self, page: Page) -> bool {
+        !self.pages.has(page, flag::SECTION)
+            && !self.pages.layout().is_private(page)
+            // Later frames take the place of an array on the stack, unannounced.
+            && !self.pages.layout().is_stack(page)
+            && self.sections.direct.binary_search(&page).is_err()
     }
 
     // ---- Protection ----------------------------------------------------------------------------

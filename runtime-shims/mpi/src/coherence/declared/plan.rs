@@ -2,9 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{
-    Declared, Mode, bytes_of, bytes_of_page, limit, pages_inside, pages_of_object, pages_touched,
-};
+use super::{Declared, Mode, bytes_of, bytes_of_page, limit, pages_inside, pages_touched};
 use crate::{
     coherence::{Access, Coherence, Machine, Run, runs_of},
     layout::Page,
@@ -29,6 +27,7 @@ pub(super) struct Plan {
     valid: Rc<Ranges>,
     valid_id: Signature,
     written: Rc<Ranges>,
+    uncertain: Rc<Ranges>,
 }
 
 impl<M: Machine> Coherence<M> {
@@ -90,6 +89,7 @@ impl<M: Machine> Coherence<M> {
         mode.valid = Rc::clone(&plan.valid);
         mode.valid_id = Some(plan.valid_id);
         mode.interval.written = Rc::clone(&plan.written);
+        mode.interval.uncertain = Rc::clone(&plan.uncertain);
     }
 
     /// Works out what `declared` needs. The plan is kept for `key` where it depends on nothing else.
@@ -129,8 +129,11 @@ impl<M: Machine> Coherence<M> {
                 }
             }
         }
+        // What this rank owns it may write: nobody else has to know whether it did.
+        let uncertain = maybe_written.minus(&mode.owners.of(self.rank));
+        let compared = self.section_pages(&uncertain, |_| true);
+        let uncertain = interval.uncertain.union(&uncertain);
         let written = interval.written.union(&written);
-        let compared = self.section_pages(&maybe_written, |_| true);
         let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
         let opened = self.section_pages(&hulls, |access| access != Access::Write);
         let is_repeatable = interval.entering.is_empty();
@@ -147,6 +150,7 @@ impl<M: Machine> Coherence<M> {
             valid_id: valid.signature(),
             valid: Rc::new(valid),
             written: Rc::new(written),
+            uncertain: Rc::new(uncertain),
         });
         if is_repeatable {
             limit(&mut self.sections.plans);
@@ -175,11 +179,13 @@ impl<M: Machine> Coherence<M> {
     /// Opens the pages that a declared write covers: they will be in section mode.
     fn open_entering_pages(&mut self, declared: &[Declared]) {
         let writes = declared.iter().filter(|one| one.mode == Mode::Write);
-        let pages = writes.flat_map(|one| pages_of_object(one.object, one.shape.hull()));
+        let pages: Vec<Page> = writes
+            .flat_map(|one| self.pages_to_enter(one.object, one.shape.hull()))
+            .collect();
         let mut entering = Vec::new();
         let mut current = Vec::new();
         for page in pages {
-            if self.can_enter(page) && self.pages.mark(page, flag::ENTERING) {
+            if self.pages.mark(page, flag::ENTERING) {
                 entering.push(page);
                 if self.pages.access(page) != Access::None {
                     current.push(page);
@@ -197,14 +203,6 @@ impl<M: Machine> Coherence<M> {
         let interval = &mut self.sections.interval;
         interval.entering = interval.entering.union(&bytes(&mut entering));
         interval.current = interval.current.union(&bytes(&mut current));
-    }
-
-    pub(super) fn can_enter(&self, page: Page) -> bool {
-        !self.pages.has(page, flag::SECTION)
-            && !self.pages.layout().is_private(page)
-            // Later frames take the place of an array on the stack, unannounced.
-            && !self.pages.layout().is_stack(page)
-            && self.sections.direct.binary_search(&page).is_err()
     }
 
     /// Fetches at once the pages outside section mode that a declared read covers densely.

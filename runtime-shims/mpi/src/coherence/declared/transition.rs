@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use super::{
-    Declared, Interval, Mode, bytes_of, bytes_of_page, limit, pages_of_object, pages_touched,
-    position,
-};
+use super::{Declared, Interval, Mode, bytes_of, bytes_of_page, limit, pages_touched, position};
 use crate::{
     coherence::{Coherence, Machine, changed_ranges, runs_of},
     layout::Page,
@@ -50,7 +47,9 @@ impl<M: Machine> Coherence<M> {
             self.pages.drop_twin(page);
         }
         let interval = &mut self.sections.interval;
-        interval.claimed = Ranges::of(claimed).minus(&interval.written);
+        interval.claimed = Ranges::of(claimed)
+            .intersection(&interval.uncertain)
+            .minus(&interval.written);
         match interval.signature {
             None => Signature::NOTHING,
             Some(signature) => signature.with_signature(interval.claimed.signature()),
@@ -113,7 +112,7 @@ impl<M: Machine> Coherence<M> {
         self.counts.transitions += 1;
         let key = self.transition_key(signatures);
         let mut spans: BTreeMap<Range, Range> = BTreeMap::new();
-        let mut claims = Vec::new();
+        let mut certain = Vec::new();
         let mut reads = Vec::new();
         let mut unsteady = Vec::new();
         for mut words in declarations.iter().copied() {
@@ -137,7 +136,7 @@ impl<M: Machine> Coherence<M> {
                 }
             }
             unsteady.push(Ranges::of(maybe_written));
-            claims.push(Ranges::of(claimed));
+            certain.push(Ranges::of(claimed));
             reads.push(Ranges::of(read));
         }
         let entered = self.enter_section_mode(&spans);
@@ -151,12 +150,15 @@ impl<M: Machine> Coherence<M> {
                 self.sections.owners.with(with_homes)
             }
         };
-        for (rank, claimed) in (0..).zip(&claims) {
-            owners = owners.changed(claimed, |one| Owned {
-                owner: rank,
-                shared: false,
-                ..one
-            });
+        let possible = self.possible_claims(&owners, &certain, &unsteady);
+        for claims in [&possible, &certain] {
+            for (rank, claimed) in (0..).zip(claims) {
+                owners = owners.changed(claimed, |one| Owned {
+                    owner: rank,
+                    shared: false,
+                    ..one
+                });
+            }
         }
         for (rank, read) in (0..).zip(&reads) {
             owners = owners.changed(read, |one| Owned {
@@ -167,7 +169,11 @@ impl<M: Machine> Coherence<M> {
         let transition = Rc::new(Transition {
             owners_id: owners.signature(),
             owners: Rc::new(owners),
-            claims,
+            claims: certain
+                .iter()
+                .zip(&possible)
+                .map(|(certain, possible)| certain.union(possible))
+                .collect(),
             unsteady,
         });
         if entered.is_empty() {
@@ -180,12 +186,36 @@ impl<M: Machine> Coherence<M> {
         self.forget_declarations();
     }
 
+    /// For each rank, of what it only may have written: what is its own where no other rank certainly
+    /// wrote it. In its copy this is current, written or not.
+    fn possible_claims(
+        &self,
+        owners: &Owners,
+        certain: &[Ranges],
+        maybe_written: &[Ranges],
+    ) -> Vec<Ranges> {
+        let (mut seen, mut contested) = (Ranges::default(), Ranges::default());
+        for (certain, maybe) in certain.iter().zip(maybe_written) {
+            let bytes = certain.union(maybe);
+            contested = contested.union(&seen.intersection(&bytes));
+            seen = seen.union(&bytes);
+        }
+        // Of pages that enter section mode now nobody made the rest current.
+        let uncontested = self.sections.owners.all().minus(&contested);
+        (0..)
+            .zip(maybe_written)
+            .map(|(rank, maybe)| match maybe.is_empty() {
+                true => Ranges::default(),
+                false => maybe.intersection(&uncontested.union(&owners.of(rank))),
+            })
+            .collect()
+    }
+
     /// Puts the pages of objects that declared writes span into section mode. Those that were not yet.
     fn enter_section_mode(&mut self, spans: &BTreeMap<Range, Range>) -> Vec<Page> {
         let mut pages: Vec<Page> = spans
             .iter()
-            .flat_map(|(&object, &span)| pages_of_object(object, span))
-            .filter(|&page| self.can_enter(page))
+            .flat_map(|(&object, &span)| self.pages_to_enter(object, span))
             .collect();
         pages.sort_unstable();
         pages.dedup();

@@ -10,6 +10,8 @@ use crate::{
 #[derive(Clone)]
 struct Nest {
     sections: Vec<Declared>,
+    /// Of what it may write it writes only bytes whose position has this remainder.
+    scattered: Option<(usize, usize)>,
 }
 
 impl Nest {
@@ -66,7 +68,10 @@ impl Job {
             self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
         }
         for at in positions(&nest.bytes(Mode::MayWrite)) {
-            if random.chance(40) {
+            let is_another_ranks = nest
+                .scattered
+                .is_some_and(|(remainder, divisor)| at % divisor != remainder);
+            if random.chance(40) && !is_another_ranks {
                 self.expect_open(rank, at, Access::Write);
                 self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
             }
@@ -83,6 +88,13 @@ impl Job {
                 "rank {rank}: page {page} is not open for a declared access"
             );
         }
+    }
+}
+
+fn nest(sections: Vec<Declared>) -> Nest {
+    Nest {
+        sections,
+        scattered: None,
     }
 }
 
@@ -165,6 +177,23 @@ fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
     // Sometimes what they write is known to be one object.
     let object = random.chance(50).then_some((start, start + bytes));
     let mut nests = Vec::new();
+    if random.chance(20) {
+        // All may write all of it.
+        for rank in 0..ranks {
+            let mut sections = vec![section(Mode::MayWrite, start, bytes, &[])];
+            if let Some(object) = object {
+                sections = within(object, sections);
+            }
+            nests.push((
+                rank,
+                Nest {
+                    sections,
+                    scattered: Some((rank, ranks)),
+                },
+            ));
+        }
+        return nests;
+    }
     let shares = shares(random, ranks, start, bytes);
     for (rank, share) in shares.iter().enumerate() {
         let mode = if random.chance(25) {
@@ -180,11 +209,11 @@ fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
             if let Some(object) = object {
                 sections = within(object, sections);
             }
-            nests.push((rank, Nest { sections }));
+            nests.push((rank, nest(sections)));
             if random.chance(40) {
                 // Reads its own results, and what it may have left as it was.
                 let sections = vec![section(Mode::Read, *start, *element, dimensions)];
-                nests.push((rank, Nest { sections }));
+                nests.push((rank, nest(sections)));
             }
         }
     }
@@ -206,7 +235,7 @@ fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
                 element,
                 &[(stride, count)],
             )];
-            nests.push((rank, Nest { sections }));
+            nests.push((rank, nest(sections)));
         }
     }
     // Ranks run at different speeds, but each in its own order.
@@ -321,6 +350,7 @@ fn an_iteration_like_the_one_before_moves_only_halos() {
             let last = (rank + 1) * ROWS / 2;
             let rows = last - first + 1;
             let nest = Nest {
+                scattered: None,
                 sections: [
                     within(
                         (from, from + (ROWS + 2) * ROW),

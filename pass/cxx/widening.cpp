@@ -1,0 +1,328 @@
+// Addresses as expressions of 64 bits. Where the program computes an index in a narrow type LLVM must
+// reckon with overflow; here it is computed as if numbers were unbounded, and checks at run time make sure
+// that every value of a narrow type is one. What is then still no section has a hull: the least and the
+// largest address.
+#include "nests.h"
+
+using namespace llvm;
+
+namespace {
+
+struct Interval {
+  const SCEV *Low, *High;
+};
+
+class Widening {
+public:
+  Widening(OklNests &N, Scope In) : N(N), SE(*N.SE), In(In) {}
+
+  // The value of S, taken as signed, in i64; null where that is not known.
+  const SCEV *widen(const SCEV *S, unsigned Depth = 0) {
+    if (Depth > 24 || !S->getType()->isIntegerTy() || width(S) > 64)
+      return nullptr;
+    if (N.invariant(S, In))
+      return SE.getNoopOrSignExtend(S, N.I64);
+    switch (S->getSCEVType()) {
+    case scSignExtend:
+      return widen(S->operands()[0], Depth + 1);
+    case scZeroExtend: {
+      const SCEV *Operand = S->operands()[0];
+      if (width(Operand) == 1)
+        return SE.getNoopOrZeroExtend(S, N.I64);
+      return notNegative(widen(Operand, Depth + 1), width(Operand));
+    }
+    case scTruncate:
+      return fitting(widen(S->operands()[0], Depth + 1), S);
+    case scUDivExpr: {
+      auto *Divisor = dyn_cast<SCEVConstant>(S->operands()[1]);
+      const SCEV *Value = notNegative(widen(S->operands()[0], Depth + 1), width(S));
+      if (!Value || !Divisor || !Divisor->getAPInt().isStrictlyPositive())
+        return nullptr;
+      return SE.getUDivExpr(Value, wide(Divisor));
+    }
+    case scAddExpr:
+    case scMulExpr:
+    case scSMinExpr:
+    case scSMaxExpr:
+    case scAddRecExpr: {
+      SmallVector<const SCEV *, 4> Parts;
+      for (const SCEV *Operand : S->operands())
+        Parts.push_back(widen(Operand, Depth + 1));
+      if (is_contained(Parts, nullptr))
+        return nullptr;
+      switch (S->getSCEVType()) {
+      case scAddExpr:
+        return fitting(SE.getAddExpr(Parts), S);
+      case scMulExpr:
+        return fitting(SE.getMulExpr(Parts), S);
+      case scAddRecExpr:
+        if (!cast<SCEVAddRecExpr>(S)->isAffine())
+          return nullptr;
+        return fitting(SE.getAddRecExpr(Parts, cast<SCEVAddRecExpr>(S)->getLoop(), SCEV::FlagAnyWrap), S);
+      default:
+        return SE.getMinMaxExpr(S->getSCEVType(), Parts);
+      }
+    }
+    case scUnknown:
+      return widenValue(cast<SCEVUnknown>(S), Depth);
+    default:
+      return nullptr;
+    }
+  }
+
+  // The values that S of type i64 has while control is in the scope.
+  std::optional<Interval> interval(const SCEV *S, unsigned Depth = 0) {
+    if (N.invariant(S, In))
+      return Interval{S, S};
+    if (Depth > 24)
+      return std::nullopt;
+    auto Part = [&](const SCEV *P) { return interval(P, Depth + 1); };
+    switch (S->getSCEVType()) {
+    case scAddExpr: {
+      Interval Sum{number(0), number(0)};
+      for (const SCEV *Operand : S->operands()) {
+        auto Value = Part(Operand);
+        if (!Value)
+          return std::nullopt;
+        Sum = {SE.getAddExpr(Sum.Low, Value->Low), SE.getAddExpr(Sum.High, Value->High)};
+      }
+      return Sum;
+    }
+    case scMulExpr: {
+      Interval Product{number(1), number(1)};
+      for (const SCEV *Operand : S->operands()) {
+        auto Value = Part(Operand);
+        if (!Value)
+          return std::nullopt;
+        Product = times(Product, *Value);
+      }
+      return Product;
+    }
+    case scAddRecExpr: {
+      auto *Recurrence = cast<SCEVAddRecExpr>(S);
+      const SCEV *Backedges = N.backedges(Recurrence->getLoop());
+      Backedges = Backedges ? widen(Backedges) : nullptr;
+      if (!Recurrence->isAffine() || !Backedges)
+        return std::nullopt;
+      auto Start = Part(Recurrence->getStart()), Step = Part(Recurrence->getStepRecurrence(SE));
+      auto Turns = Part(Backedges);
+      if (!Start || !Step || !Turns)
+        return std::nullopt;
+      // From no turn to the largest number of turns.
+      Interval Way = times(*Step, {number(0), Turns->High});
+      return Interval{SE.getAddExpr(Start->Low, Way.Low), SE.getAddExpr(Start->High, Way.High)};
+    }
+    case scUDivExpr: {
+      auto Value = Part(S->operands()[0]);
+      const SCEV *Divisor = S->operands()[1];
+      if (!Value)
+        return std::nullopt;
+      return Interval{SE.getUDivExpr(Value->Low, Divisor), SE.getUDivExpr(Value->High, Divisor)};
+    }
+    case scSMinExpr:
+    case scSMaxExpr: {
+      SmallVector<const SCEV *, 4> Low, High;
+      for (const SCEV *Operand : S->operands()) {
+        auto Value = Part(Operand);
+        if (!Value)
+          return std::nullopt;
+        Low.push_back(Value->Low);
+        High.push_back(Value->High);
+      }
+      return Interval{SE.getMinMaxExpr(S->getSCEVType(), Low),
+                      SE.getMinMaxExpr(S->getSCEVType(), High)};
+    }
+    case scZeroExtend:
+      if (width(S->operands()[0]) == 1)
+        return Interval{number(0), number(1)};
+      return std::nullopt;
+    case scSignExtend:
+      if (auto *Unknown = dyn_cast<SCEVUnknown>(S->operands()[0]))
+        return ofValue(Unknown->getValue(), Depth);
+      return std::nullopt;
+    case scUnknown:
+      return ofValue(cast<SCEVUnknown>(S)->getValue(), Depth);
+    default:
+      return std::nullopt;
+    }
+  }
+
+  // The checks that make widened values right; false where there are none.
+  bool checks(SmallVectorImpl<Check> &Checks) {
+    // Computing intervals may widen more.
+    for (unsigned Next = 0; Next < Needs.size(); ++Next) {
+      Need One = Needs[Next];
+      auto Value = interval(One.Value);
+      if (!Value)
+        return false;
+      for (const SCEV *End : {Value->Low, Value->High}) {
+        auto *Constant = dyn_cast<SCEVConstant>(End);
+        Check C{End, Type::getIntNTy(N.I64->getContext(), One.Width), One.Signed};
+        if (Constant && One.Signed ? Constant->getAPInt().isSignedIntN(One.Width)
+                                   : Constant && Constant->getAPInt().isIntN(One.Width))
+          continue;
+        if (Constant || !N.usable(End, In))
+          return false;
+        if (!is_contained(Checks, C))
+          Checks.push_back(C);
+      }
+    }
+    return true;
+  }
+
+private:
+  // All values must be of a type of that width, if unsigned.
+  struct Need {
+    const SCEV *Value;
+    unsigned Width;
+    bool Signed;
+  };
+
+  OklNests &N;
+  ScalarEvolution &SE;
+  Scope In;
+  SmallVector<Need, 8> Needs;
+
+  unsigned width(const SCEV *S) { return SE.getTypeSizeInBits(S->getType()); }
+  const SCEV *number(int64_t Value) { return SE.getConstant(N.I64, Value, true); }
+  const SCEV *wide(const SCEV *S) { return SE.getNoopOrSignExtend(S, N.I64); }
+
+  const SCEV *need(const SCEV *Value, unsigned Width, bool Signed) {
+    if (Value && none_of(Needs, [&](Need &One) {
+          return One.Value == Value && One.Width == Width && One.Signed == Signed;
+        }))
+      Needs.push_back({Value, Width, Signed});
+    return Value;
+  }
+  const SCEV *fitting(const SCEV *Value, const SCEV *S) {
+    return width(S) < 64 ? need(Value, width(S), true) : Value;
+  }
+  const SCEV *notNegative(const SCEV *Value, unsigned Width) { return need(Value, Width - 1, false); }
+
+  Interval times(Interval A, Interval B) {
+    if (auto *Factor = A.Low == A.High ? dyn_cast<SCEVConstant>(A.Low) : nullptr) {
+      Interval Scaled{SE.getMulExpr(Factor, B.Low), SE.getMulExpr(Factor, B.High)};
+      return Factor->getAPInt().isNegative() ? Interval{Scaled.High, Scaled.Low} : Scaled;
+    }
+    SmallVector<const SCEV *, 4> Products{SE.getMulExpr(A.Low, B.Low), SE.getMulExpr(A.Low, B.High),
+                                          SE.getMulExpr(A.High, B.Low),
+                                          SE.getMulExpr(A.High, B.High)};
+    SmallVector<const SCEV *, 4> Same(Products);
+    return {SE.getSMinExpr(Products), SE.getSMaxExpr(Same)};
+  }
+
+  // What LLVM writes in another way: an index of 32 bits times the size of an element is an exact shift to
+  // the right of the index in the upper half.
+  const SCEV *widenValue(const SCEVUnknown *S, unsigned Depth) {
+    constexpr unsigned Half = 32;
+    auto *Shift = dyn_cast<BinaryOperator>(S->getValue());
+    auto *By = Shift ? dyn_cast<ConstantInt>(Shift->getOperand(1)) : nullptr;
+    if (By && Shift->getOpcode() == Instruction::AShr && Shift->isExact() && S->getType() == N.I64 &&
+        By->getValue().ule(Half))
+      if (const SCEV *Index = upperHalf(SE.getSCEV(Shift->getOperand(0)), Half, Depth))
+        return SE.getMulExpr(need(Index, Half, true),
+                             SE.getConstant(N.I64, uint64_t(1) << (Half - By->getZExtValue())));
+    return wide(S);
+  }
+
+  // What stands in the upper half of a value whose lower half is zero; null where that is not plain.
+  const SCEV *upperHalf(const SCEV *S, unsigned Half, unsigned Depth) {
+    if (auto *Constant = dyn_cast<SCEVConstant>(S)) {
+      const APInt &Value = Constant->getAPInt();
+      return Value.isZero() || Value.countr_zero() >= Half ? SE.getConstant(Value.ashr(Half)) : nullptr;
+    }
+    SmallVector<const SCEV *, 4> Parts;
+    switch (S->getSCEVType()) {
+    case scMulExpr: {
+      const SCEV *Factor = upperHalf(S->operands()[0], Half, Depth);
+      if (!Factor || !isa<SCEVConstant>(S->operands()[0]))
+        return nullptr;
+      Parts.push_back(Factor);
+      for (const SCEV *Operand : S->operands().drop_front())
+        Parts.push_back(widen(Operand, Depth + 1));
+      return is_contained(Parts, nullptr) ? nullptr : SE.getMulExpr(Parts);
+    }
+    case scAddExpr:
+    case scAddRecExpr:
+      for (const SCEV *Operand : S->operands())
+        Parts.push_back(upperHalf(Operand, Half, Depth));
+      if (is_contained(Parts, nullptr))
+        return nullptr;
+      if (auto *Recurrence = dyn_cast<SCEVAddRecExpr>(S))
+        return SE.getAddRecExpr(Parts, Recurrence->getLoop(), SCEV::FlagAnyWrap);
+      return SE.getAddExpr(Parts);
+    default:
+      return nullptr;
+    }
+  }
+
+  // What ScalarEvolution does not look into.
+  std::optional<Interval> ofValue(Value *V, unsigned Depth) {
+    auto *Operation = dyn_cast<Instruction>(V);
+    if (!Operation || Operation->getNumOperands() < 2 || Operation->getType()->isVectorTy())
+      return std::nullopt;
+    auto Part = [&](unsigned Operand) -> std::optional<Interval> {
+      const SCEV *Wide = widen(SE.getSCEV(Operation->getOperand(Operand)), Depth + 1);
+      return Wide ? interval(Wide, Depth + 1) : std::nullopt;
+    };
+    if (isa<SelectInst>(Operation)) {
+      auto A = Part(1), B = Part(2);
+      if (!A || !B)
+        return std::nullopt;
+      return Interval{SE.getSMinExpr(A->Low, B->Low), SE.getSMaxExpr(A->High, B->High)};
+    }
+    auto *Constant = dyn_cast<ConstantInt>(Operation->getOperand(1));
+    if (!Constant || !Constant->getValue().isStrictlyPositive() || Constant->getBitWidth() > 64)
+      return std::nullopt;
+    int64_t Number = Constant->getSExtValue();
+    switch (Operation->getOpcode()) {
+    case Instruction::SDiv: {
+      auto Value = Part(0);
+      if (!Value)
+        return std::nullopt;
+      // Rounded towards zero.
+      auto Positive = [&](const SCEV *End) {
+        return SE.getUDivExpr(SE.getSMaxExpr(End, number(0)), number(Number));
+      };
+      return Interval{SE.getAddExpr(Positive(Value->Low), SE.getSMinExpr(Value->Low, number(0))),
+                      Positive(Value->High)};
+    }
+    case Instruction::SRem:
+      return Interval{number(1 - Number), number(Number - 1)};
+    case Instruction::URem:
+      return Interval{number(0), number(Number - 1)};
+    case Instruction::And:
+      return Interval{number(0), number(Number)};
+    default:
+      return std::nullopt;
+    }
+  }
+};
+
+} // namespace
+
+bool OklNests::widened(const Access &A, Scope In, OklSection &Out) {
+  const SCEV *Object = SE->getPointerBase(A.Address);
+  if (In.At || !isa<SCEVUnknown>(Object) || !usable(Object, In))
+    return false;
+  Widening Wide(*this, In);
+  const SCEV *Offset = Wide.widen(SE->removePointerBase(A.Address));
+  Access Whole = A;
+  if (!Offset || !Wide.checks(Whole.When.Checks))
+    return false;
+  Whole.Address = SE->getAddExpr(Object, Offset);
+  if (affine(Whole, In, Out))
+    return true;
+  auto Hull = Wide.interval(Offset);
+  if (!Hull || !A.Dimensions.empty() || !Wide.checks(Whole.When.Checks))
+    return false;
+  const SCEV *Address = SE->getAddExpr(Object, Hull->Low);
+  const SCEV *Count = plus(SE->getMinusSCEV(Hull->High, Hull->Low), 1);
+  if (!usable(Address, In) || !usable(Count, In))
+    return false;
+  Out.Address = term(Address);
+  Out.Dimensions[0] = {term(SE->getOne(I64)), term(Count, Whole.When)};
+  Out.Count = 1;
+  Out.Exact = false;
+  return true;
+}
