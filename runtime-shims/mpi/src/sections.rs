@@ -22,7 +22,7 @@ use crate::{
     cell::ProgramCell,
     coherence::{
         Change,
-        declared::{Declared, Mode},
+        declared::{Accesses, Declared, Mode},
     },
     layout::{self, PAGE, Page},
     memory::coherence,
@@ -120,16 +120,16 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
 pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool {
     REGION.store(region, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
+    let flags = flags_of(region);
     // SAFETY: the pass emits the descriptor, and `direct_count` constant entries. The runtime's own region
     // at the end of the program has no descriptor, and declares nothing.
-    let (flags, direct) = unsafe {
-        let direct: &[DirectAccess] = match region.as_ref() {
+    let direct: &[DirectAccess] = unsafe {
+        match region.as_ref() {
             Some(region) if region.direct_count != 0 => {
                 std::slice::from_raw_parts(region.direct.cast(), region.direct_count as usize)
             }
             _ => &[],
-        };
-        (region.as_ref().map_or(0, |region| region.flags), direct)
+        }
     };
     let declares_all = flags & region_flags::DECLARES_ALL != 0;
     let mut undeclared = Vec::new();
@@ -156,8 +156,16 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool 
     let pages = undeclared
         .into_iter()
         .flat_map(|(start, end)| (start / PAGE as u64) as Page..=((end - 1) / PAGE as u64) as Page);
+    let accesses = match declares_all {
+        true => Accesses::Declared {
+            direct: pages.collect(),
+        },
+        false => Accesses::Tracked {
+            barriers_only: flags & region_flags::BARRIERS_ONLY != 0,
+        },
+    };
     coherence(|coherence| {
-        let wait = coherence.enter_region(declares_all, pages.collect());
+        let wait = coherence.enter_region(accesses);
         DECLARING.store(coherence.is_declaring(), Relaxed);
         wait
     })
@@ -201,8 +209,9 @@ pub(crate) fn check_changes(changes: &[Change]) {
 /// Where one is too large the region declares nothing from its next execution on.
 pub(crate) fn limit_declarations(words: &[usize]) {
     if words.iter().any(|&words| words > MOST_WORDS) {
+        let sections = region_flags::DECLARES_ALL | region_flags::BARRIERS_ONLY;
         // SAFETY: a region runs; descriptors are writable and private to the process.
-        unsafe { (*REGION.load(Relaxed)).flags &= !region_flags::DECLARES_ALL };
+        unsafe { (*REGION.load(Relaxed)).flags &= !sections };
     }
 }
 
@@ -224,7 +233,7 @@ pub(crate) fn leave_region(region: *const RegionDescriptor) {
 /// it, until the next region, touches none of that.
 pub(crate) fn okl_mpi_serial_code() {
     if BEFORE_SERIAL_CODE.swap(false, Relaxed) {
-        coherence(|coherence| coherence.close_for_serial_code());
+        coherence(|coherence| coherence.close_undeclared());
     }
 }
 

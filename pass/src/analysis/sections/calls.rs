@@ -161,8 +161,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             };
         }
         if starts(&SYNCHRONISING) {
-            let deep = name.starts_with("okl_mpi_reduce") && !is_shallow(call);
-            return if deep {
+            return if !is_shallow_reduction(call) {
                 Effect::Spoils("reduces a variable that holds pointers".to_string())
             } else {
                 Effect::Synchronises
@@ -235,6 +234,19 @@ fn width(call: Call<'_>) -> i64 {
     last.filter(|bytes| (1..=8).contains(bytes)).unwrap_or(8)
 }
 
+/// Whether a function of the runtime orders accesses only by synchronising the whole team, if at all.
+pub(super) fn is_synchronisation_of_all(name: &str) -> bool {
+    QUIET
+        .iter()
+        .chain(&SYNCHRONISING)
+        .any(|prefix| name.starts_with(prefix))
+}
+
+/// False for a reduction whose function may touch more than the items themselves.
+pub(super) fn is_shallow_reduction(call: Call<'_>) -> bool {
+    !call.callee_name().starts_with("okl_mpi_reduce") || is_shallow(call)
+}
+
 /// Whether a reduction's function touches nothing but the items themselves.
 fn is_shallow(call: Call<'_>) -> bool {
     call.arguments()
@@ -244,7 +256,7 @@ fn is_shallow(call: Call<'_>) -> bool {
 }
 
 /// Whether the program's function of that name is this one or one of the same text.
-fn is_final(function: Function<'_>) -> bool {
+pub(super) fn is_final(function: Function<'_>) -> bool {
     matches!(
         function.linkage(),
         Linkage::LLVMInternalLinkage

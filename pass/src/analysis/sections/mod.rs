@@ -10,6 +10,7 @@
 
 mod calls;
 mod merge;
+mod ordering;
 mod places;
 mod program;
 

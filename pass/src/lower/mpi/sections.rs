@@ -220,9 +220,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
     }
     for one in &plan.descriptors {
         let region = plan.region(one.body);
-        if region.spoiled.is_none() {
-            emit_descriptor(module, one, region);
-        }
+        emit_descriptor(module, one, region);
         one.body.mark(module, DONE, "");
     }
     !plan.descriptors.is_empty()
@@ -289,35 +287,45 @@ fn table<'m>(module: &'m Module, one: &Declaration<'m>) -> Global<'m> {
 }
 
 fn emit_descriptor<'m>(module: &'m Module, one: &Descriptor<'m>, region: &Region<'m>) {
-    let parameters = one.body.parameters();
-    let direct: Vec<_> = region
-        .direct
-        .iter()
-        .map(|access| {
-            // Without the two pointers every body begins with.
-            let argument = parameters
-                .iter()
-                .position(|parameter| *parameter == access.object);
-            let object = match argument {
-                Some(_) => module.pointer().zero(),
-                None => access.object,
-            };
-            module.const_struct(&[
-                module.const_i64(argument.map_or(-1, |index| index as i64 - 2)),
-                object,
-                module.const_i64(access.offset),
-                module.const_i64(access.size),
-            ])
-        })
-        .collect();
     let mut fields = one.fields.clone();
-    let flags = fields[FLAGS].as_constant_int().unwrap_or(0);
-    fields[FLAGS] =
-        module.const_i64(flags | region_flags::DECLARES_ALL | region_flags::SERIAL_CODE_ANNOUNCED);
-    if let Some(first) = direct.first() {
-        let list = module.const_array(first.ty(), &direct);
-        fields[DIRECT] = *module.add_constant("okl.direct", list);
-        fields[DIRECT_COUNT] = module.const_i64(direct.len() as i64);
+    let mut flags = fields[FLAGS].as_constant_int().unwrap_or(0);
+    if region.barriers_only {
+        flags |= region_flags::BARRIERS_ONLY;
     }
+    if region.spoiled.is_none() {
+        flags |= region_flags::DECLARES_ALL | region_flags::SERIAL_CODE_ANNOUNCED;
+        let direct = direct_list(module, one, region);
+        if let Some(first) = direct.first() {
+            let list = module.const_array(first.ty(), &direct);
+            fields[DIRECT] = *module.add_constant("okl.direct", list);
+            fields[DIRECT_COUNT] = module.const_i64(direct.len() as i64);
+        }
+    }
+    fields[FLAGS] = module.const_i64(flags);
     one.global.set_initializer(module.const_struct(&fields));
+}
+
+fn direct_list<'m>(
+    module: &'m Module,
+    one: &Descriptor<'m>,
+    region: &Region<'m>,
+) -> Vec<Value<'m>> {
+    let parameters = one.body.parameters();
+    let entry = |access: &Direct<'m>| {
+        // Without the two pointers every body begins with.
+        let argument = parameters
+            .iter()
+            .position(|parameter| *parameter == access.object);
+        let object = match argument {
+            Some(_) => module.pointer().zero(),
+            None => access.object,
+        };
+        module.const_struct(&[
+            module.const_i64(argument.map_or(-1, |index| index as i64 - 2)),
+            object,
+            module.const_i64(access.offset),
+            module.const_i64(access.size),
+        ])
+    };
+    region.direct.iter().map(entry).collect()
 }

@@ -14,11 +14,12 @@
 //!   ranks exchange then; after that it is looked up. So an iteration like the one before costs nothing.
 //! * Bytes that a rank only may have written become its own where it is their owner, or nobody else may
 //!   have written them. Others are compared with a twin, and are claimed byte by byte.
-//! * In serial code rank 0's pages that are not wholly current are closed, and served by faults.
-//! * A region that does not declare all its accesses cannot use such pages: they go back to a home.
+//! * In serial code rank 0's pages that are not wholly current are closed, and served by faults. So are
+//!   those of every rank in a region that does not declare all its accesses: [`tracked`].
+//! * Where such a region has locks or atomics it cannot use pages in section mode: they go back to a home.
 
 mod plan;
-mod serial_code;
+mod tracked;
 mod transition;
 
 use std::{collections::HashMap, rc::Rc};
@@ -64,6 +65,10 @@ impl Declared {
     /// Words of the description apart from the shape's.
     const WORDS: usize = 3;
 
+    fn words(&self) -> usize {
+        Self::WORDS + self.shape.words()
+    }
+
     fn push_to(&self, words: &mut Vec<u64>) {
         words.extend([self.mode as u64, self.object.0, self.object.1]);
         self.shape.push_to(words);
@@ -75,6 +80,15 @@ const MOST_PLANS: usize = 4096;
 /// After so many returns from section mode the program's regions do not go together: pages serve it
 /// better.
 const MOST_COLLAPSES: u32 = 16;
+
+/// How a region accesses memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Accesses {
+    /// As it declares, but for these pages.
+    Declared { direct: Vec<Page> },
+    /// Without telling. `barriers_only` as in `okl_abi::region_flags`.
+    Tracked { barriers_only: bool },
+}
 
 /// What this rank declared since the last synchronisation.
 #[derive(Default)]
@@ -91,6 +105,12 @@ struct Interval {
     entering: Ranges,
     /// The bytes of these that are current here.
     current: Ranges,
+    /// In a tracked region: pages in section mode that were opened for writing, and bytes of other owners
+    /// that were copied.
+    opened: Vec<Page>,
+    copied: Ranges,
+    /// What stands for these in an exchange.
+    tracked: Vec<Declared>,
 }
 
 /// The state of section mode on one rank.
@@ -99,6 +119,8 @@ pub(super) struct SectionMode {
     allowed: bool,
     /// The region that runs declares all it accesses.
     declaring: bool,
+    /// The region that runs declares nothing, but may access pages in section mode.
+    tracking: bool,
     /// Pages that it accesses undeclared, and what stands for them.
     direct: Vec<Page>,
     direct_id: Signature,
@@ -124,6 +146,7 @@ impl SectionMode {
         Self {
             allowed,
             declaring: false,
+            tracking: false,
             direct: Vec::new(),
             direct_id: Signature::START,
             owners_id: owners.signature(),
@@ -198,16 +221,28 @@ impl<M: Machine> Coherence<M> {
 
     // ---- Regions -------------------------------------------------------------------------------
 
-    /// At a fork, after the notices: takes pages that the region accesses undeclared out of section mode;
-    /// `declares_all` says that these are only the `direct` ones. Where it returns true, no rank may go on
-    /// before all ranks have returned from here. All ranks decide alike.
+    /// At a fork, after the notices: takes pages out of section mode that the region accesses in ways that
+    /// do not go with it. Where it returns true, no rank may go on before all ranks have returned from
+    /// here. All ranks decide alike.
     #[must_use]
-    pub(crate) fn enter_region(&mut self, declares_all: bool, mut direct: Vec<Page>) -> bool {
+    pub(crate) fn enter_region(&mut self, accesses: Accesses) -> bool {
+        let mode = &mut self.sections;
+        mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
+        mode.tracking = mode.allowed
+            && accesses
+                == Accesses::Tracked {
+                    barriers_only: true,
+                };
+        let mut direct = match accesses {
+            Accesses::Declared { direct } => direct,
+            Accesses::Tracked { .. } => Vec::new(),
+        };
         direct.sort_unstable();
         direct.dedup();
-        let mode = &mut self.sections;
-        mode.declaring = declares_all && mode.allowed;
         let bytes_under_way = if mode.owners.is_empty() {
+            false
+        } else if mode.tracking {
+            self.begin_tracking();
             false
         } else if mode.declaring {
             let pages = direct
@@ -229,6 +264,7 @@ impl<M: Machine> Coherence<M> {
     /// After the last synchronisation of a region.
     pub(crate) fn leave_region(&mut self) {
         self.sections.declaring = false;
+        self.sections.tracking = false;
     }
 
     /// Gives pages homes again: each to the rank that owns most of it.

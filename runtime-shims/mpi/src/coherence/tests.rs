@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use super::*;
+use super::{declared::Accesses, *};
 use crate::{
     layout::{Layout, Sizes},
     sections::signature::Signature,
@@ -239,11 +239,11 @@ impl Job {
     }
 
     /// Starts a region on all ranks.
-    fn enter_region(&mut self, declares_all: bool, direct: &[Page]) {
+    fn enter_region(&mut self, accesses: &Accesses) {
         let waits: Vec<bool> = self
             .ranks
             .iter_mut()
-            .map(|rank| rank.enter_region(declares_all, direct.to_vec()))
+            .map(|rank| rank.enter_region(accesses.clone()))
             .collect();
         assert!(waits.iter().all(|&wait| wait == waits[0]));
         assert!(self.cluster.borrow().under_way.is_empty());
@@ -255,7 +255,7 @@ impl Job {
         for rank in &mut self.ranks {
             rank.leave_region();
         }
-        self.ranks[0].close_for_serial_code();
+        self.ranks[0].close_undeclared();
         self.check_agreement();
     }
 
@@ -334,7 +334,8 @@ fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) 
     for _ in 0..6 {
         serial(&mut job, &mut random);
         for _ in 0..1 + random.below(5) {
-            interval(&mut job, &mut random, verify);
+            let pages = some_pages(&job, &mut random);
+            interval(&mut job, &mut random, &pages, !verify, true);
             job.barrier();
         }
     }
@@ -366,14 +367,21 @@ fn serial(job: &mut Job, random: &mut Random) {
     job.fork(&carried);
 }
 
-/// What ranks do between two synchronisations: every byte has one writer, which others do not read.
-fn interval(job: &mut Job, random: &mut Random, verify: bool) {
-    let ranks = job.ranks.len();
-    let pages: Vec<Page> = (0..1 + random.below(6))
+fn some_pages(job: &Job, random: &mut Random) -> Vec<Page> {
+    (0..1 + random.below(6))
         .map(|_| random.below(job.used as usize) as Page)
-        .collect();
+        .collect()
+}
+
+/// What ranks do between two synchronisations: every byte has one writer, which others do not read.
+fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, atomics: bool) {
+    let ranks = job.ranks.len();
     // Byte `offset` of a page belongs to the rank that this says, or to readers.
-    let grain = 1 + random.below(40);
+    let grain = if random.chance(30) {
+        PAGE
+    } else {
+        1 + random.below(40)
+    };
     let shift = random.below(ranks + 1);
     let owner =
         move |page: Page, offset: usize| (offset / grain + page as usize + shift) % (ranks + 1);
@@ -382,7 +390,7 @@ fn interval(job: &mut Job, random: &mut Random, verify: bool) {
         let page = pages[random.below(pages.len())];
         let offset = random.below(ATOMIC);
         match random.below(20) {
-            0 if !verify => {
+            0 if locks => {
                 job.ranks[rank].acquire();
                 for _ in 0..random.below(6) {
                     let guarded = GUARDED + random.below(64);
@@ -391,7 +399,7 @@ fn interval(job: &mut Job, random: &mut Random, verify: bool) {
                 }
                 job.ranks[rank].release();
             }
-            1 => atomic(
+            1 if atomics => atomic(
                 job,
                 rank,
                 page,

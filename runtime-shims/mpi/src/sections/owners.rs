@@ -39,6 +39,12 @@ impl Owners {
         Ranges::of(own.map(|one| (one.start, one.end)).collect())
     }
 
+    /// The bytes that ranks other than their owner may have copies of.
+    pub(crate) fn shared(&self) -> Ranges {
+        let shared = self.iter().filter(|one| one.shared);
+        Ranges::of(shared.map(|one| (one.start, one.end)).collect())
+    }
+
     /// The parts of `bytes` that have an owner here, with their owners.
     pub(crate) fn within(&self, bytes: &Ranges) -> Vec<Owned> {
         let mut found = Vec::new();

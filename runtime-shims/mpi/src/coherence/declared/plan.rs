@@ -139,10 +139,7 @@ impl<M: Machine> Coherence<M> {
         let is_repeatable = interval.entering.is_empty();
         self.sections.interval.current = self.sections.interval.current.union(&from_homes);
         let plan = Rc::new(Plan {
-            words: declared
-                .iter()
-                .map(|one| Declared::WORDS + one.shape.words())
-                .sum(),
+            words: declared.iter().map(Declared::words).sum(),
             declared,
             pulls: by_owner(pulls),
             opened: runs_of(&mut opened.clone()),

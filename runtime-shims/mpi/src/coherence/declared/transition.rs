@@ -33,6 +33,7 @@ impl<M: Machine> Coherence<M> {
     /// What stands for the declarations of this rank since the last synchronisation, before its notices
     /// are collected.
     pub(crate) fn declared_signature(&mut self) -> Signature {
+        self.tell_faults();
         let compared = std::mem::take(&mut self.sections.interval.compared);
         let mut claimed = Vec::new();
         for page in compared {
@@ -70,8 +71,7 @@ impl<M: Machine> Coherence<M> {
         let Some(transition) = self.sections.transitions.get(&key).cloned() else {
             return false;
         };
-        self.make_transition(key, &transition);
-        self.forget_declarations();
+        self.finish_transition(key, &transition);
         true
     }
 
@@ -79,7 +79,8 @@ impl<M: Machine> Coherence<M> {
         let state = self
             .sections
             .owners_id
-            .with_signature(self.sections.direct_id);
+            .with_signature(self.sections.direct_id)
+            .with(u64::from(self.sections.tracking));
         signatures
             .iter()
             .fold(state, |key, &one| key.with_signature(one))
@@ -88,7 +89,8 @@ impl<M: Machine> Coherence<M> {
     /// Number of words of [`Coherence::declarations`].
     pub(crate) fn declarations_length(&self) -> usize {
         let interval = &self.sections.interval;
-        let declared = interval.plans.iter().map(|plan| plan.words);
+        let tracked = interval.tracked.iter().map(Declared::words);
+        let declared = interval.plans.iter().map(|plan| plan.words).chain(tracked);
         let claimed = interval.claimed.iter().count() * (Declared::WORDS + Shape::WORDS);
         declared.sum::<usize>() + claimed
     }
@@ -97,7 +99,8 @@ impl<M: Machine> Coherence<M> {
     pub(crate) fn declarations(&self) -> Vec<u64> {
         let mut words = Vec::new();
         let interval = &self.sections.interval;
-        for one in interval.plans.iter().flat_map(|plan| &plan.declared) {
+        let declared = interval.plans.iter().flat_map(|plan| &plan.declared);
+        for one in declared.chain(&interval.tracked) {
             one.push_to(&mut words);
         }
         for range in interval.claimed.iter() {
@@ -182,8 +185,15 @@ impl<M: Machine> Coherence<M> {
                 .transitions
                 .insert(key, Rc::clone(&transition));
         }
-        self.make_transition(key, &transition);
+        self.finish_transition(key, &transition);
+    }
+
+    fn finish_transition(&mut self, key: Signature, transition: &Transition) {
+        self.make_transition(key, transition);
         self.forget_declarations();
+        if self.sections.tracking {
+            self.close_undeclared();
+        }
     }
 
     /// For each rank, of what it only may have written: what is its own where no other rank certainly
@@ -201,7 +211,11 @@ impl<M: Machine> Coherence<M> {
             seen = seen.union(&bytes);
         }
         // Of pages that enter section mode now nobody made the rest current.
-        let uncontested = self.sections.owners.all().minus(&contested);
+        let mut uncontested = self.sections.owners.all().minus(&contested);
+        if self.sections.tracking {
+            let ranks = certain.len() as u32;
+            uncontested = uncontested.minus(&self.sections.owners.unnoticed(ranks));
+        }
         (0..)
             .zip(maybe_written)
             .map(|(rank, maybe)| match maybe.is_empty() {
@@ -239,9 +253,13 @@ impl<M: Machine> Coherence<M> {
                 .filter(|&(rank, _)| rank != me)
                 .map(|(_, bytes)| bytes);
             let stale = transition.claims.iter().chain(others);
-            let valid = stale.fold(Ranges::clone(&mode.valid), |valid, bytes| {
+            let mut valid = stale.fold(Ranges::clone(&mode.valid), |valid, bytes| {
                 valid.minus(bytes)
             });
+            if mode.tracking {
+                // Its owner may have written the rest unnoticed.
+                valid = valid.intersection(&mode.owners.shared());
+            }
             let id = valid.signature();
             limit(&mut mode.valid_after);
             let valid = (Rc::new(valid), id);

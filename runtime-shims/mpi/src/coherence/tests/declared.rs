@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    coherence::declared::{Declared, Mode},
+    coherence::declared::{Accesses, Declared, Mode},
     sections::{ranges::Ranges, shape::Shape},
 };
 
@@ -252,7 +252,9 @@ fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize) {
     let direct: Vec<Page> = (0..random.below(3))
         .map(|_| random.below(job.used as usize) as Page)
         .collect();
-    job.enter_region(true, &direct);
+    job.enter_region(&Accesses::Declared {
+        direct: direct.clone(),
+    });
     let intervals: Vec<Vec<(usize, Nest)>> = (0..1 + random.below(3))
         .map(|_| random_nests(job, random))
         .collect();
@@ -290,9 +292,17 @@ fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
             let rounds = 1 + random.below(3);
             declaring_region(&mut job, &mut random, rounds);
         } else {
-            job.enter_region(false, &[]);
-            for _ in 0..1 + random.below(3) {
-                interval(&mut job, &mut random, false);
+            let barriers_only = random.chance(70);
+            job.enter_region(&Accesses::Tracked { barriers_only });
+            let pages = some_pages(&job, &mut random);
+            for _ in 0..1 + random.below(5) {
+                interval(
+                    &mut job,
+                    &mut random,
+                    &pages,
+                    !barriers_only,
+                    !barriers_only,
+                );
                 job.barrier();
             }
             job.leave_region();
@@ -311,7 +321,7 @@ fn declared_and_undeclared_accesses_see_one_memory() {
     let mut transitions = 0;
     let mut pulls = 0;
     let mut collapses = 0;
-    for seed in 1..40 {
+    for seed in 1..80 {
         for ranks in 1..=4 {
             let counts = random_mixture(seed, ranks, None);
             transitions += counts.transitions;
@@ -344,7 +354,7 @@ fn an_iteration_like_the_one_before_moves_only_halos() {
     for sweep in 0..12 {
         let (from, to) = (arrays[sweep % 2], arrays[(sweep + 1) % 2]);
         job.fork(&[]);
-        job.enter_region(true, &[]);
+        job.enter_region(&Accesses::Declared { direct: vec![] });
         for rank in 0..ranks {
             let first = 1 + rank * ROWS / 2;
             let last = (rank + 1) * ROWS / 2;
@@ -393,4 +403,42 @@ fn an_iteration_like_the_one_before_moves_only_halos() {
         end.pulled_bytes - steady.pulled_bytes,
         4 * (ROW as u64 - 16)
     );
+}
+
+/// What one rank owns alone it writes without a fault in a region that declares nothing; what serial code
+/// copied of it before is not taken for current.
+#[test]
+fn an_owner_writes_unnoticed_where_nobody_has_copies() {
+    let mut job = Job::new(2, false, None);
+    let mut random = Random(5);
+    let page = job.layout.arena(0).page;
+    let write = nest(vec![section(
+        Mode::Write,
+        page as usize * PAGE,
+        2 * PAGE,
+        &[],
+    )]);
+    job.fork(&[]);
+    job.enter_region(&Accesses::Declared { direct: vec![] });
+    job.run(1, &write, &mut random);
+    job.barrier();
+    job.leave_region();
+    job.check(0, page, 0, "in serial code");
+    job.fork(&[]);
+    job.enter_region(&Accesses::Tracked {
+        barriers_only: true,
+    });
+    let faults = job.ranks[1].counts.write_faults;
+    job.write(1, page, 0, 7);
+    job.write(1, page, 1, 8);
+    assert_eq!(job.ranks[1].counts.write_faults, faults);
+    job.barrier();
+    job.check(0, page, 0, "after the owner wrote");
+    job.barrier();
+    // Now there is a copy, and the owner's writes are noticed.
+    job.write(1, page, 0, 9);
+    assert_eq!(job.ranks[1].counts.write_faults, faults + 1);
+    job.barrier();
+    job.check(0, page, 0, "after the owner wrote again");
+    job.leave_region();
 }

@@ -1,0 +1,236 @@
+//! Accesses to pages in section mode that were not declared: serial code on rank 0, and regions that
+//! declare nothing. Protections find them.
+//!
+//! What a rank owns and nobody else has copies of it reads and writes freely: only its owner can change
+//! it, and it stays the owner. What is current here can be read; all else faults. In a tracked region the
+//! faults since the last synchronisation are told as uncertain writes and reads of whole pages, so that
+//! [`super::transition`] need not know of them.
+
+use std::rc::Rc;
+
+use super::{
+    Declared, Mode, bytes_of, bytes_of_page, limit, pages_inside, pages_touched, plan::by_owner,
+    position,
+};
+use crate::{
+    coherence::{Access, Coherence, Machine, READ_AHEAD, Run, Violation, WRITE_AHEAD, runs_of},
+    layout::Page,
+    page_table::flag,
+    sections::{
+        owners::Owners,
+        ranges::{Range, Ranges},
+        shape::Shape,
+        signature::Signature,
+    },
+};
+
+impl<M: Machine> Coherence<M> {
+    /// Before accesses that are not declared, on rank 0 before serial code: closes the pages that are not
+    /// wholly current, and makes writes to those noticed whose bytes other ranks hold or own.
+    pub(crate) fn close_undeclared(&mut self) {
+        let mode = &mut self.sections;
+        if mode.owners.is_empty() {
+            return;
+        }
+        let key = mode
+            .owners_id
+            .with_signature(mode.valid_id())
+            .with_signature(mode.access_id);
+        let changes = mode.closings.get(&key).cloned().unwrap_or_else(|| {
+            let changes = Rc::new(self.undeclared_protections());
+            limit(&mut self.sections.closings);
+            self.sections.closings.insert(key, Rc::clone(&changes));
+            changes
+        });
+        for &(run, access) in changes.iter() {
+            self.set_section_access(run, access);
+        }
+    }
+
+    /// The protections that differ from what undeclared accesses need.
+    fn undeclared_protections(&self) -> Vec<(Run, Access)> {
+        let mode = &self.sections;
+        let own = mode.owners.of(self.rank);
+        let shared = mode.owners.shared().intersection(&own);
+        let current = own.union(&mode.valid);
+        let readable = whole_pages(&current);
+        let noticed = Ranges::of(
+            shared
+                .iter()
+                .map(|range| {
+                    let pages = pages_touched(range);
+                    (position(pages.start), position(pages.end))
+                })
+                .collect(),
+        );
+        let writable = whole_pages(&own).minus(&noticed);
+        let closed = mode.owners.all().minus(&readable);
+        let mut changes: Vec<(Run, Access)> = Vec::new();
+        for (bytes, access) in [
+            (closed, Access::None),
+            (readable.minus(&writable), Access::Read),
+            (writable, Access::Write),
+        ] {
+            for page in bytes.iter().flat_map(pages_touched) {
+                if self.pages.access(page) == access {
+                    continue;
+                }
+                match changes.last_mut() {
+                    Some((run, last)) if *last == access && run.first + run.count == page => {
+                        run.count += 1;
+                    }
+                    _ => changes.push((
+                        Run {
+                            first: page,
+                            count: 1,
+                        },
+                        access,
+                    )),
+                }
+            }
+        }
+        changes
+    }
+
+    /// At a fork, where tracked accesses follow.
+    pub(super) fn begin_tracking(&mut self) {
+        // Serial code may have copied what its owner can now write unnoticed.
+        let mode = &mut self.sections;
+        let noticed = mode.valid.intersection(&mode.owners.shared());
+        if noticed != *mode.valid {
+            mode.set_valid(noticed);
+        }
+        self.close_undeclared();
+    }
+
+    /// At a synchronisation: puts the faults of a tracked region into words of declarations.
+    pub(super) fn tell_faults(&mut self) {
+        let interval = &mut self.sections.interval;
+        if interval.opened.is_empty() && interval.copied.is_empty() {
+            return;
+        }
+        let whole = |mode, range: Range| Declared {
+            mode,
+            shape: Shape::whole(range),
+            object: range,
+        };
+        let opened = runs_of(&mut interval.opened);
+        let opened = opened
+            .into_iter()
+            .map(|run| whole(Mode::MayWrite, bytes_of(run)));
+        let copied = interval.copied.iter();
+        let copied = copied.map(|range| whole(Mode::MayRead, range));
+        let mut words = Vec::new();
+        for one in opened.chain(copied) {
+            one.push_to(&mut words);
+            interval.tracked.push(one);
+        }
+        interval.signature = Some(words.into_iter().fold(Signature::START, Signature::with));
+    }
+
+    /// Serves an access to a page in section mode that was not declared: in serial code, a read in a
+    /// region, or any in a tracked region. The access is allowed afterwards.
+    pub(in crate::coherence) fn access_section_page(
+        &mut self,
+        page: Page,
+        write: bool,
+    ) -> Result<(), Violation> {
+        if self.pages.access(page) == Access::None {
+            let most = self.reads.fault_at(page, READ_AHEAD);
+            let run = self.section_run(page, most, Access::None);
+            let wanted = Ranges::of(vec![bytes_of(run)]);
+            let mode = &self.sections;
+            let stale = wanted.minus(&mode.valid).minus(&mode.interval.written);
+            let mut pieces = mode.owners.within(&stale);
+            pieces.retain(|piece| piece.owner != self.rank);
+            let copied = pieces.iter().map(|piece| (piece.start, piece.end));
+            let copied = Ranges::of(copied.collect());
+            let valid = mode.valid.union(&copied);
+            if mode.tracking {
+                let interval = &mut self.sections.interval;
+                interval.copied = interval.copied.union(&copied);
+            }
+            for (owner, ranges) in by_owner(pieces) {
+                self.machine.gather(owner, &ranges);
+                self.update_twins(&ranges);
+            }
+            self.counts.pages_fetched += u64::from(run.count);
+            self.sections.set_valid(valid);
+            self.set_section_access(run, Access::Read);
+            self.reads.next = page + run.count;
+        }
+        if write && self.pages.access(page) == Access::Read {
+            let tracking = self.sections.tracking;
+            if self.sections.declaring || !tracking && self.rank != 0 {
+                return Err(Violation::Undeclared);
+            }
+            let most = self.writes.fault_at(page, WRITE_AHEAD);
+            let run = self.section_run(page, most, Access::Read);
+            if tracking {
+                self.note_tracked_writes(run);
+            } else {
+                for written in run.pages() {
+                    if self.pages.mark(written, flag::DIRTY) {
+                        self.dirty.push(written);
+                    }
+                }
+            }
+            self.set_section_access(run, Access::Write);
+            self.writes.next = page + run.count;
+        }
+        Ok(())
+    }
+
+    /// Before pages, all of them current, are opened for writing in a tracked region.
+    fn note_tracked_writes(&mut self, run: Run) {
+        let bytes = Ranges::of(vec![bytes_of(run)]);
+        let mode = &mut self.sections;
+        let interval = &mut mode.interval;
+        let foreign = bytes.minus(&mode.owners.of(self.rank));
+        interval.uncertain = Rc::new(interval.uncertain.union(&foreign));
+        interval.opened.extend(run.pages());
+        let mut compared: Vec<Page> = foreign.iter().flat_map(pages_touched).collect();
+        compared.dedup();
+        for page in compared {
+            self.pages.make_twin(page, self.machine.contents(page));
+            self.sections.interval.compared.push(page);
+        }
+    }
+
+    /// At most `most` pages in section mode from `first` on that have the protection `access`.
+    fn section_run(&self, first: Page, most: u32, access: Access) -> Run {
+        let most = self.pages.layout().adjacent(first, most);
+        let alike = |page: &Page| {
+            self.pages.has(*page, flag::SECTION) && self.pages.access(*page) == access
+        };
+        let count = (first..first + most).take_while(alike).count() as u32;
+        Run { first, count }
+    }
+}
+
+/// The pages that lie wholly in `bytes`.
+fn whole_pages(bytes: &Ranges) -> Ranges {
+    let pages = bytes.iter().map(pages_inside);
+    let pages = pages.filter(|pages| !pages.is_empty());
+    Ranges::of(
+        pages
+            .map(|pages| (position(pages.start), position(pages.end)))
+            .collect(),
+    )
+}
+
+impl Owners {
+    /// The pages that one rank, their owner, can write unnoticed in a tracked region.
+    pub(super) fn unnoticed(&self, ranks: u32) -> Ranges {
+        let shared: Vec<Range> = self
+            .shared()
+            .iter()
+            .flat_map(pages_touched)
+            .map(bytes_of_page)
+            .collect();
+        let shared = Ranges::of(shared);
+        (0..ranks).fold(Ranges::default(), |all, rank| {
+            all.union(&whole_pages(&self.of(rank)).minus(&shared))
+        })
+    }
+}
