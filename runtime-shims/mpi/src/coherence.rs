@@ -22,6 +22,7 @@
 //! This file knows neither MPI nor the memory system: [`Machine`] is what it needs of them.
 
 pub(crate) mod declared;
+mod learned;
 mod updated;
 
 use crate::layout::{PAGE, Page};
@@ -165,6 +166,7 @@ pub(crate) struct Coherence<M> {
     pending: Option<(Run, Access)>,
     scratch: Scratch,
     sections: declared::SectionMode,
+    learned: learned::Learned,
     /// Pages in update mode.
     updated: Vec<Page>,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
@@ -212,6 +214,7 @@ impl<M: Machine> Coherence<M> {
             pending: None,
             scratch: Scratch::default(),
             sections: declared::SectionMode::new(!verify),
+            learned: learned::Learned::default(),
             updated: Vec::new(),
             verify,
             counts: Counts::default(),
@@ -319,16 +322,43 @@ impl<M: Machine> Coherence<M> {
             count += 1;
         }
         self.machine.fetch(page, count, home);
-        self.counts.pages_fetched += u64::from(count);
-        for fetched in page..page + count {
+        self.show_fetched(Run { first: page, count });
+        self.reads.next = page + count;
+    }
+
+    /// Fetches pages that are not accessible from their homes.
+    fn fetch_all(&mut self, runs: &[Run]) {
+        let mut by_home: std::collections::BTreeMap<u32, Vec<(u64, u64)>> = Default::default();
+        for run in runs {
+            for page in run.pages() {
+                let ranges = by_home.entry(self.pages.home(page)).or_default();
+                let start = u64::from(page) * PAGE as u64;
+                match ranges.last_mut() {
+                    Some(last) if last.1 == start => last.1 += PAGE as u64,
+                    _ => ranges.push((start, start + PAGE as u64)),
+                }
+            }
+        }
+        for (home, ranges) in by_home {
+            self.machine.gather(home, &ranges);
+        }
+        for &run in runs {
+            self.show_fetched(run);
+        }
+    }
+
+    /// Makes pages readable that were fetched.
+    fn show_fetched(&mut self, run: Run) {
+        self.counts.pages_fetched += u64::from(run.count);
+        self.learned.note(run, false);
+        for fetched in run.pages() {
             self.pages.set_access(fetched, Access::Read);
             if self.pages.mark(fetched, flag::FETCHED) {
                 self.fetched.push(fetched);
             }
             self.remember_copy(fetched);
         }
-        self.protect_now(Run { first: page, count }, Access::Read);
-        self.reads.next = page + count;
+        self.protect_now(run, Access::Read);
     }
 
     fn make_writable(&mut self, page: Page) {
@@ -346,8 +376,16 @@ impl<M: Machine> Coherence<M> {
         {
             count += 1;
         }
-        for written in page..page + count {
-            if (home != self.rank || self.verify) && !self.pages.has_twin(written) {
+        self.open_for_writing(Run { first: page, count });
+        self.writes.next = page + count;
+    }
+
+    /// Opens readable pages for writing, so that what is written is found.
+    fn open_for_writing(&mut self, run: Run) {
+        self.learned.note(run, true);
+        for written in run.pages() {
+            let is_elsewhere = self.pages.home(written) != self.rank || self.verify;
+            if is_elsewhere && !self.pages.has_twin(written) {
                 self.pages
                     .make_twin(written, self.machine.contents(written));
             }
@@ -356,8 +394,7 @@ impl<M: Machine> Coherence<M> {
             }
             self.pages.set_access(written, Access::Write);
         }
-        self.protect_now(Run { first: page, count }, Access::Write);
-        self.writes.next = page + count;
+        self.protect_now(run, Access::Write);
     }
 
     fn fetch_private(&mut self, page: Page) {

@@ -292,11 +292,12 @@ fn check_agreement(headers: &[u64], mine: Kind) {
 }
 
 /// `__kmpc_barrier`.
-pub(crate) fn okl_mpi_kmpc_barrier(_ident: *mut c_void, _gtid: i32) {
+pub(crate) fn okl_mpi_kmpc_barrier(ident: *mut c_void, _gtid: i32) {
     tasks::complete_all();
     if team::is_parallel() {
         stats::count(|counts| counts.barriers += 1);
         synchronise(Kind::Barrier, 0);
+        coherence(|coherence| coherence.begin_next_interval(ident as u64));
         cancel::pass_barrier();
     }
 }
@@ -600,9 +601,12 @@ fn run_region(fork: Fork) {
     if rank < fork.threads {
         cancel::enter_region();
         team::enter(rank, fork.threads, location, fork.icv);
+        let identity = Signature::START.with(region as u64);
+        coherence(|coherence| coherence.begin_first_interval(identity));
         invoke(fork.region, fork.args);
         tasks::complete_all();
         while !synchronise(Kind::Join, 0).1 {}
+        coherence(|coherence| coherence.end_intervals());
         team::leave();
     } else {
         while !synchronise(Kind::Passive, 0).1 {}

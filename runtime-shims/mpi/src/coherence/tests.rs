@@ -248,11 +248,21 @@ impl Job {
         assert!(waits.iter().all(|&wait| wait == waits[0]));
         assert!(self.cluster.borrow().under_way.is_empty());
         self.check_agreement();
+        for rank in &mut self.ranks {
+            rank.begin_first_interval(Signature::START);
+        }
+    }
+
+    fn begin_next_interval(&mut self) {
+        for rank in &mut self.ranks {
+            rank.begin_next_interval(0);
+        }
     }
 
     /// Ends a region on all ranks; serial code follows.
     fn leave_region(&mut self) {
         for rank in &mut self.ranks {
+            rank.end_intervals();
             rank.leave_region();
         }
         self.ranks[0].close_undeclared();
@@ -333,10 +343,18 @@ fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) 
     let mut job = Job::new(ranks, verify, mappings);
     for _ in 0..6 {
         serial(&mut job, &mut random);
+        let pages = some_pages(&job, &mut random);
+        for rank in &mut job.ranks {
+            rank.begin_first_interval(Signature::START);
+        }
         for _ in 0..1 + random.below(5) {
-            let pages = some_pages(&job, &mut random);
             interval(&mut job, &mut random, &pages, !verify, true);
             job.barrier();
+            job.begin_next_interval();
+        }
+        job.barrier();
+        for rank in &mut job.ranks {
+            rank.end_intervals();
         }
     }
     let closings: u64 = job.ranks.iter().map(|rank| rank.counts.closings).sum();

@@ -138,47 +138,73 @@ impl<M: Machine> Coherence<M> {
         if self.pages.access(page) == Access::None {
             let most = self.reads.fault_at(page, READ_AHEAD);
             let run = self.section_run(page, most, Access::None);
-            let wanted = Ranges::of(vec![bytes_of(run)]);
-            let mode = &self.sections;
-            let stale = wanted.minus(&mode.valid).minus(&mode.interval.written);
-            let mut pieces = mode.owners.within(&stale);
-            pieces.retain(|piece| piece.owner != self.rank);
-            let copied = pieces.iter().map(|piece| (piece.start, piece.end));
-            let copied = Ranges::of(copied.collect());
-            let valid = mode.valid.union(&copied);
-            if mode.tracking {
-                let interval = &mut self.sections.interval;
-                interval.copied = interval.copied.union(&copied);
-            }
-            for (owner, ranges) in by_owner(pieces) {
-                self.machine.gather(owner, &ranges);
-                self.update_twins(&ranges);
-            }
-            self.counts.pages_fetched += u64::from(run.count);
-            self.sections.set_valid(valid);
-            self.set_section_access(run, Access::Read);
+            self.make_current(&[run]);
             self.reads.next = page + run.count;
         }
         if write && self.pages.access(page) == Access::Read {
-            let tracking = self.sections.tracking;
-            if self.sections.declaring || !tracking && self.rank != 0 {
+            if self.sections.declaring || !self.sections.tracking && self.rank != 0 {
                 return Err(Violation::Undeclared);
             }
             let most = self.writes.fault_at(page, WRITE_AHEAD);
             let run = self.section_run(page, most, Access::Read);
-            if tracking {
-                self.note_tracked_writes(run);
-            } else {
-                for written in run.pages() {
-                    if self.pages.mark(written, flag::DIRTY) {
-                        self.dirty.push(written);
-                    }
-                }
-            }
-            self.set_section_access(run, Access::Write);
+            self.open_section_pages(run);
             self.writes.next = page + run.count;
         }
         Ok(())
+    }
+
+    /// As if each of the pages had faulted, in a tracked region.
+    pub(in crate::coherence) fn access_section_pages(&mut self, runs: &[Run], write: bool) {
+        let stale = self.runs_with(runs, Access::None);
+        if !stale.is_empty() {
+            self.make_current(&stale);
+        }
+        if write {
+            for run in self.runs_with(runs, Access::Read) {
+                self.open_section_pages(run);
+            }
+        }
+    }
+
+    /// Copies what is not current of closed pages, and opens them for reading.
+    fn make_current(&mut self, runs: &[Run]) {
+        let wanted = Ranges::of(runs.iter().copied().map(bytes_of).collect());
+        let mode = &self.sections;
+        let stale = wanted.minus(&mode.valid).minus(&mode.interval.written);
+        let mut pieces = mode.owners.within(&stale);
+        pieces.retain(|piece| piece.owner != self.rank);
+        let copied = pieces.iter().map(|piece| (piece.start, piece.end));
+        let copied = Ranges::of(copied.collect());
+        let valid = mode.valid.union(&copied);
+        if mode.tracking {
+            let interval = &mut self.sections.interval;
+            interval.copied = interval.copied.union(&copied);
+        }
+        for (owner, ranges) in by_owner(pieces) {
+            self.machine.gather(owner, &ranges);
+            self.update_twins(&ranges);
+        }
+        self.sections.set_valid(valid);
+        for &run in runs {
+            self.counts.pages_fetched += u64::from(run.count);
+            self.learned.note(run, false);
+            self.set_section_access(run, Access::Read);
+        }
+    }
+
+    /// Opens current pages for writing in serial code or a tracked region.
+    fn open_section_pages(&mut self, run: Run) {
+        if self.sections.tracking {
+            self.learned.note(run, true);
+            self.note_tracked_writes(run);
+        } else {
+            for written in run.pages() {
+                if self.pages.mark(written, flag::DIRTY) {
+                    self.dirty.push(written);
+                }
+            }
+        }
+        self.set_section_access(run, Access::Write);
     }
 
     /// Before pages, all of them current, are opened for writing in a tracked region.

@@ -304,7 +304,9 @@ fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
                     !barriers_only,
                 );
                 job.barrier();
+                job.begin_next_interval();
             }
+            job.barrier();
             job.leave_region();
         }
     }
