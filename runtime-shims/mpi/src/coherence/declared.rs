@@ -22,7 +22,10 @@ mod plan;
 mod tracked;
 mod transition;
 
-use std::{collections::HashMap, rc::Rc};
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 use super::{Access, Coherence, Machine, Run};
 use crate::{
@@ -124,6 +127,8 @@ pub(super) struct SectionMode {
     /// Pages that it accesses undeclared, and what stands for them.
     direct: Vec<Page>,
     direct_id: Signature,
+    /// Pages that some region accessed undeclared: they do not enter again.
+    barred: HashSet<Page>,
     owners: Rc<Owners>,
     owners_id: Signature,
     /// Bytes of other owners that are current here.
@@ -149,6 +154,7 @@ impl SectionMode {
             tracking: false,
             direct: Vec::new(),
             direct_id: Signature::START,
+            barred: HashSet::new(),
             owners_id: owners.signature(),
             owners: Rc::new(owners),
             valid: Rc::default(),
@@ -245,12 +251,16 @@ impl<M: Machine> Coherence<M> {
             self.begin_tracking();
             false
         } else if mode.declaring {
-            let pages = direct
-                .iter()
-                .filter(|&&page| self.pages.has(page, flag::SECTION));
-            let pages = Ranges::of(pages.map(|&page| bytes_of_page(page)).collect());
-            !pages.is_empty() && self.leave_section_mode(&pages)
+            let pages = direct.iter().copied();
+            let pages: Vec<Page> = pages
+                .filter(|&page| self.pages.has(page, flag::SECTION))
+                .collect();
+            mode.barred.extend(&pages);
+            let bytes = Ranges::of(pages.into_iter().map(bytes_of_page).collect());
+            !bytes.is_empty() && self.leave_section_mode(&bytes)
         } else {
+            mode.collapses += 1;
+            mode.allowed &= mode.collapses < MOST_COLLAPSES;
             let all = mode.owners.all();
             self.leave_section_mode(&all)
         };
@@ -315,16 +325,14 @@ impl<M: Machine> Coherence<M> {
         self.machine.settle();
         self.counts.collapses += 1;
         let mode = &mut self.sections;
-        mode.collapses += 1;
-        mode.allowed &= mode.collapses < MOST_COLLAPSES;
         mode.set_owners(owners.without(bytes));
         mode.set_valid(mode.valid.minus(bytes));
         bytes_under_way
     }
 
-    /// The pages that `span`, within `object`, touches and that may enter section mode. Global variables
-    /// next to the object are accessed undeclared, so its first and last page may belong to them; of what
-    /// lies next to it in the heap that is seldom so.
+    /// The pages of `span`, within `object`, that may enter section mode. Next to a global variable lie
+    /// others that regions access undeclared, and some that every rank has of its own; next to a block
+    /// of the heap lie other blocks.
     fn pages_to_enter(&self, object: Range, span: Range) -> Vec<Page> {
         let inside = pages_inside(object);
         pages_touched(span)
@@ -339,6 +347,7 @@ impl<M: Machine> Coherence<M> {
             // Later frames take the place of an array on the stack, unannounced.
             && !self.pages.layout().is_stack(page)
             && self.sections.direct.binary_search(&page).is_err()
+            && !self.sections.barred.contains(&page)
     }
 
     // ---- Protection ----------------------------------------------------------------------------

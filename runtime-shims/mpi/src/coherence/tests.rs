@@ -228,6 +228,15 @@ impl Job {
         if known[0] {
             return;
         }
+        let words = |rank: &Coherence<Simulated>| rank.declarations_length();
+        if self.ranks.iter().any(|rank| words(rank) > 60)
+            && !self.ranks.iter().any(Coherence::has_entering_pages)
+        {
+            for rank in &mut self.ranks {
+                rank.send_to_owners();
+            }
+            return;
+        }
         let all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::declarations).collect();
         for (rank, words) in self.ranks.iter().zip(&all) {
             assert_eq!(rank.declarations_length(), words.len());

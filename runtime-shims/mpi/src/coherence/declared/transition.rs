@@ -86,6 +86,46 @@ impl<M: Machine> Coherence<M> {
             .fold(state, |key, &one| key.with_signature(one))
     }
 
+    /// Instead of an exchange of declarations, where there are too many: sends what this rank wrote to the
+    /// owners, who stay what they are. No rank may go on before all have returned from here. Nothing may
+    /// be about to enter section mode.
+    pub(crate) fn send_to_owners(&mut self) {
+        let mode = &self.sections;
+        let interval = &mode.interval;
+        assert!(interval.entering.is_empty(), "a page has no owner yet");
+        let written = interval.written.union(&interval.claimed);
+        let mut pieces = mode.owners.within(&written);
+        pieces.retain(|piece| piece.owner != self.rank);
+        for piece in pieces {
+            for page in pages_touched((piece.start, piece.end)) {
+                let (first, last) = bytes_of_page(page);
+                let start = (piece.start.max(first) - first) as usize;
+                let end = (piece.end.min(last) - first) as usize;
+                let contents = *self.machine.contents(page);
+                self.machine
+                    .put(page, start, &contents[start..end], piece.owner);
+                self.counts.diff_bytes += (end - start) as u64;
+            }
+        }
+        self.machine.settle();
+        let mode = &mut self.sections;
+        let alone = mode.owners.changed(&mode.owners.all(), |one| Owned {
+            shared: false,
+            ..one
+        });
+        mode.set_owners(alone);
+        mode.set_valid(Ranges::default());
+        self.forget_declarations();
+        if self.sections.tracking {
+            self.close_undeclared();
+        }
+    }
+
+    /// Whether pages of this rank enter section mode at the synchronisation.
+    pub(crate) fn has_entering_pages(&self) -> bool {
+        !self.sections.interval.entering.is_empty()
+    }
+
     /// Number of words of [`Coherence::declarations`].
     pub(crate) fn declarations_length(&self) -> usize {
         let interval = &self.sections.interval;
