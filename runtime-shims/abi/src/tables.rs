@@ -218,9 +218,8 @@ pub mod region_flags {
     /// The function that forks calls `okl_mpi_serial_code` before serial code touches what the region may
     /// have declared.
     pub const SERIAL_CODE_ANNOUNCED: i64 = 4;
-    /// Only synchronisations of the whole team order what the region's threads access: it has no locks,
-    /// atomics, flushes or tasks.
-    pub const BARRIERS_ONLY: i64 = 8;
+    /// The region has no atomic accesses: its threads access shared memory by loads and stores alone.
+    pub const NO_ATOMICS: i64 = 8;
 }
 
 /// Bits of [`SectionEntry::access`].

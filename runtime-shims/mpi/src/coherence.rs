@@ -447,7 +447,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Sends every changed byte home: what the holder of a lock wrote is at the homes afterwards.
     pub(crate) fn release(&mut self) {
-        let mut sent = false;
+        let mut sent = self.send_section_changes();
         for index in 0..self.dirty.len() {
             let page = self.dirty[index];
             if self.pages.home(page) != self.rank && self.pages.has_twin(page) {
@@ -465,6 +465,7 @@ impl<M: Machine> Coherence<M> {
     pub(crate) fn acquire(&mut self) {
         self.release();
         self.counts.acquires += 1;
+        self.drop_section_copies();
         for page in std::mem::take(&mut self.cached) {
             self.pages.clear(page, flag::CACHED);
             if self.pages.home(page) != self.rank

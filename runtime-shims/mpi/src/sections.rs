@@ -161,7 +161,7 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool 
             direct: pages.collect(),
         },
         false => Accesses::Tracked {
-            barriers_only: flags & region_flags::BARRIERS_ONLY != 0,
+            atomics: flags & region_flags::NO_ATOMICS == 0,
         },
     };
     coherence(|coherence| {
@@ -209,7 +209,7 @@ pub(crate) fn check_changes(changes: &[Change]) {
 /// Where one is too large the region declares nothing from its next execution on.
 pub(crate) fn limit_declarations(words: &[usize]) {
     if words.iter().any(|&words| words > MOST_WORDS) {
-        let sections = region_flags::DECLARES_ALL | region_flags::BARRIERS_ONLY;
+        let sections = region_flags::DECLARES_ALL | region_flags::NO_ATOMICS;
         // SAFETY: a region runs; descriptors are writable and private to the process.
         unsafe { (*REGION.load(Relaxed)).flags &= !sections };
     }

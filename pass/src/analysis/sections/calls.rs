@@ -234,16 +234,8 @@ fn width(call: Call<'_>) -> i64 {
     last.filter(|bytes| (1..=8).contains(bytes)).unwrap_or(8)
 }
 
-/// Whether a function of the runtime orders accesses only by synchronising the whole team, if at all.
-pub(super) fn is_synchronisation_of_all(name: &str) -> bool {
-    QUIET
-        .iter()
-        .chain(&SYNCHRONISING)
-        .any(|prefix| name.starts_with(prefix))
-}
-
 /// False for a reduction whose function may touch more than the items themselves.
-pub(super) fn is_shallow_reduction(call: Call<'_>) -> bool {
+fn is_shallow_reduction(call: Call<'_>) -> bool {
     !call.callee_name().starts_with("okl_mpi_reduce") || is_shallow(call)
 }
 

@@ -10,8 +10,8 @@
 
 mod calls;
 mod merge;
-mod ordering;
 mod places;
+mod plainness;
 mod program;
 
 use std::collections::HashMap;

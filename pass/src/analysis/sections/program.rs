@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::ordering::is_by_barriers_only;
+use super::plainness::has_no_atomics;
 use super::{Direct, FunctionSections, Known, Scan, Spoiled};
 use crate::llvm::{Function, Module};
 
@@ -13,8 +13,8 @@ pub struct Region<'m> {
     pub body: Function<'m>,
     /// What keeps it from declaring all its accesses.
     pub spoiled: Option<Spoiled<'m>>,
-    /// Whether only synchronisations of the whole team order its accesses.
-    pub barriers_only: bool,
+    /// Whether its threads access shared memory by loads and stores alone.
+    pub no_atomics: bool,
     /// Accesses it does not declare, where it declares all others.
     pub direct: Vec<Direct<'m>>,
     /// The functions that declare something, the body first.
@@ -58,7 +58,7 @@ fn region<'m>(body: Function<'m>, known: &Known<'m>) -> Region<'m> {
     let mut region = Region {
         body,
         spoiled: sections.spoiled.clone(),
-        barriers_only: is_by_barriers_only(body),
+        no_atomics: has_no_atomics(body),
         direct: sections.direct.clone(),
         functions: Vec::new(),
     };

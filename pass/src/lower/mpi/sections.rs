@@ -289,8 +289,8 @@ fn table<'m>(module: &'m Module, one: &Declaration<'m>) -> Global<'m> {
 fn emit_descriptor<'m>(module: &'m Module, one: &Descriptor<'m>, region: &Region<'m>) {
     let mut fields = one.fields.clone();
     let mut flags = fields[FLAGS].as_constant_int().unwrap_or(0);
-    if region.barriers_only {
-        flags |= region_flags::BARRIERS_ONLY;
+    if region.no_atomics {
+        flags |= region_flags::NO_ATOMICS;
     }
     if region.spoiled.is_none() {
         flags |= region_flags::DECLARES_ALL | region_flags::SERIAL_CODE_ANNOUNCED;

@@ -16,7 +16,7 @@
 //!   have written them. Others are compared with a twin, and are claimed byte by byte.
 //! * In serial code rank 0's pages that are not wholly current are closed, and served by faults. So are
 //!   those of every rank in a region that does not declare all its accesses: [`tracked`].
-//! * Where such a region has locks or atomics it cannot use pages in section mode: they go back to a home.
+//! * Where such a region has atomic accesses it cannot use pages in section mode: they go back to a home.
 
 mod plan;
 mod tracked;
@@ -89,8 +89,8 @@ const MOST_COLLAPSES: u32 = 16;
 pub(crate) enum Accesses {
     /// As it declares, but for these pages.
     Declared { direct: Vec<Page> },
-    /// Without telling. `barriers_only` as in `okl_abi::region_flags`.
-    Tracked { barriers_only: bool },
+    /// Without telling; `atomics` says that there may be atomic accesses.
+    Tracked { atomics: bool },
 }
 
 /// What this rank declared since the last synchronisation.
@@ -234,11 +234,7 @@ impl<M: Machine> Coherence<M> {
     pub(crate) fn enter_region(&mut self, accesses: Accesses) -> bool {
         let mode = &mut self.sections;
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
-        mode.tracking = mode.allowed
-            && accesses
-                == Accesses::Tracked {
-                    barriers_only: true,
-                };
+        mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
         let mut direct = match accesses {
             Accesses::Declared { direct } => direct,
             Accesses::Tracked { .. } => Vec::new(),

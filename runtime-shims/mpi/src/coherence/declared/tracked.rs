@@ -13,7 +13,10 @@ use super::{
     position,
 };
 use crate::{
-    coherence::{Access, Coherence, Machine, READ_AHEAD, Run, Violation, WRITE_AHEAD, runs_of},
+    coherence::{
+        Access, Coherence, Machine, READ_AHEAD, Run, Violation, WRITE_AHEAD, changed_ranges,
+        runs_of,
+    },
     layout::Page,
     page_table::flag,
     sections::{
@@ -114,6 +117,8 @@ impl<M: Machine> Coherence<M> {
             shape: Shape::whole(range),
             object: range,
         };
+        interval.opened.sort_unstable();
+        interval.opened.dedup();
         let opened = runs_of(&mut interval.opened);
         let opened = opened
             .into_iter()
@@ -126,6 +131,68 @@ impl<M: Machine> Coherence<M> {
             interval.tracked.push(one);
         }
         interval.signature = Some(words.into_iter().fold(Signature::START, Signature::with));
+    }
+
+    /// In a tracked region, when a lock is released: sends what this rank changed to the owners. Whether it
+    /// sent anything.
+    pub(in crate::coherence) fn send_section_changes(&mut self) -> bool {
+        let mut sent = false;
+        for index in 0..self.sections.interval.compared.len() {
+            let page = self.sections.interval.compared[index];
+            let contents = *self.machine.contents(page);
+            let Some(twin) = self.pages.twin(page) else {
+                continue;
+            };
+            let at = position(page);
+            let changed = changed_ranges(&contents, twin)
+                .map(|(start, end)| (at + start as u64, at + end as u64));
+            let changed = Ranges::of(changed.collect());
+            twin.copy_from_slice(&contents);
+            sent |= self.send_bytes(&changed);
+        }
+        sent
+    }
+
+    /// Sends bytes to their owners; complete after [`Machine::settle`]. Whether there are any.
+    pub(super) fn send_bytes(&mut self, bytes: &Ranges) -> bool {
+        let mut pieces = self.sections.owners.within(bytes);
+        pieces.retain(|piece| piece.owner != self.rank);
+        for piece in &pieces {
+            for page in pages_touched((piece.start, piece.end)) {
+                let (first, last) = bytes_of_page(page);
+                let start = (piece.start.max(first) - first) as usize;
+                let end = (piece.end.min(last) - first) as usize;
+                let contents = *self.machine.contents(page);
+                self.machine
+                    .put(page, start, &contents[start..end], piece.owner);
+                self.counts.diff_bytes += (end - start) as u64;
+            }
+        }
+        !pieces.is_empty()
+    }
+
+    /// In a tracked region, when a lock is acquired and all changes have been sent: closes every page that
+    /// is not wholly this rank's own. What it owns of others stays in its memory.
+    pub(in crate::coherence) fn drop_section_copies(&mut self) {
+        let mode = &mut self.sections;
+        if !mode.tracking || mode.owners.is_empty() {
+            return;
+        }
+        let own = whole_pages(&mode.owners.of(self.rank));
+        let others = mode.owners.all().minus(&own);
+        mode.set_valid(Ranges::default());
+        mode.interval.compared.clear();
+        let mut open: Vec<Page> = others
+            .iter()
+            .flat_map(pages_touched)
+            .filter(|&page| self.pages.access(page) != Access::None)
+            .collect();
+        for &page in &open {
+            self.pages.drop_twin(page);
+        }
+        for run in runs_of(&mut open) {
+            self.set_section_access(run, Access::None);
+        }
     }
 
     /// Serves an access to a page in section mode that was not declared: in serial code, a read in a

@@ -94,19 +94,7 @@ impl<M: Machine> Coherence<M> {
         let interval = &mode.interval;
         assert!(interval.entering.is_empty(), "a page has no owner yet");
         let written = interval.written.union(&interval.claimed);
-        let mut pieces = mode.owners.within(&written);
-        pieces.retain(|piece| piece.owner != self.rank);
-        for piece in pieces {
-            for page in pages_touched((piece.start, piece.end)) {
-                let (first, last) = bytes_of_page(page);
-                let start = (piece.start.max(first) - first) as usize;
-                let end = (piece.end.min(last) - first) as usize;
-                let contents = *self.machine.contents(page);
-                self.machine
-                    .put(page, start, &contents[start..end], piece.owner);
-                self.counts.diff_bytes += (end - start) as u64;
-            }
-        }
+        self.send_bytes(&written);
         self.machine.settle();
         let mode = &mut self.sections;
         let alone = mode.owners.changed(&mode.owners.all(), |one| Owned {

@@ -292,17 +292,11 @@ fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
             let rounds = 1 + random.below(3);
             declaring_region(&mut job, &mut random, rounds);
         } else {
-            let barriers_only = random.chance(70);
-            job.enter_region(&Accesses::Tracked { barriers_only });
+            let atomics = random.chance(30);
+            job.enter_region(&Accesses::Tracked { atomics });
             let pages = some_pages(&job, &mut random);
             for _ in 0..1 + random.below(5) {
-                interval(
-                    &mut job,
-                    &mut random,
-                    &pages,
-                    !barriers_only,
-                    !barriers_only,
-                );
+                interval(&mut job, &mut random, &pages, true, atomics);
                 job.barrier();
                 job.begin_next_interval();
             }
@@ -427,9 +421,7 @@ fn an_owner_writes_unnoticed_where_nobody_has_copies() {
     job.leave_region();
     job.check(0, page, 0, "in serial code");
     job.fork(&[]);
-    job.enter_region(&Accesses::Tracked {
-        barriers_only: true,
-    });
+    job.enter_region(&Accesses::Tracked { atomics: false });
     let faults = job.ranks[1].counts.write_faults;
     job.write(1, page, 0, 7);
     job.write(1, page, 1, 8);

@@ -1,19 +1,26 @@
-//! What orders the accesses of a region's threads to each other.
+//! Whether a region's threads access shared memory by loads and stores alone.
 
 use std::collections::HashSet;
 
-use super::calls::{is_final, is_mathematics, is_shallow_reduction, is_synchronisation_of_all};
+use super::calls::{is_final, is_mathematics};
 use crate::analysis::library::known;
 use crate::llvm::{Function, Opcode};
 
-/// Whether nothing does but synchronisations of the whole team: whatever the body reaches is known, and
-/// has no locks, atomics, flushes or tasks.
-pub(super) fn is_by_barriers_only(body: Function<'_>) -> bool {
+/// Functions of the runtime that access it in other ways, or run what is not looked at here.
+const OTHERS: [&str; 4] = [
+    "okl_mpi_atomic_",
+    "okl_mpi_guard_",
+    "okl_mpi_fork",
+    "okl_mpi_unsafe_here",
+];
+
+/// Whether whatever the body reaches is known, and has no atomic accesses.
+pub(super) fn has_no_atomics(body: Function<'_>) -> bool {
     let mut seen = HashSet::from([body]);
     let mut rest = vec![body];
     while let Some(function) = rest.pop() {
         for instruction in function.instructions() {
-            if instruction.is_atomic_access() || instruction.is_thread_fence() {
+            if instruction.is_atomic_access() {
                 return false;
             }
             let is_call = matches!(
@@ -31,7 +38,7 @@ pub(super) fn is_by_barriers_only(body: Function<'_>) -> bool {
             };
             let name = call.callee_name();
             let is_known = if name.starts_with("okl_mpi_") {
-                is_synchronisation_of_all(&name) && is_shallow_reduction(call)
+                !OTHERS.iter().any(|prefix| name.starts_with(prefix))
             } else if callee.is_declaration() {
                 callee.is_intrinsic() || is_mathematics(&name) || known(&name).is_some()
             } else {
