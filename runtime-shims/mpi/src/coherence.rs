@@ -39,6 +39,18 @@ pub(crate) trait Machine {
     /// Copies ranges of bytes, given as positions in the memory file, from `owner`'s memory into this
     /// rank's.
     fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]);
+    /// Whether there are ranks whose memory is not mapped here; the same on all ranks.
+    fn spans_nodes(&self) -> bool;
+    /// Whether `rank`'s memory is mapped here.
+    fn is_near(&self, rank: u32) -> bool;
+    /// Sends ranges of this rank's memory, as they are now, to `rank`, which [`Machine::expect`]s them.
+    fn push(&mut self, rank: u32, ranges: &[(u64, u64)]);
+    /// Begins to receive `bytes` that `owner` pushes.
+    fn expect(&mut self, owner: u32, bytes: usize);
+    /// Copies ranges out of what `owner` pushes, each from the place given with it.
+    fn take(&mut self, owner: u32, parts: &[(usize, (u64, u64))]);
+    /// Returns when all that was pushed has been received.
+    fn finish_pushes(&mut self);
     /// Writes `bytes` into `home`'s copy of `page` at `offset`; complete after [`Machine::settle`].
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32);
     /// Returns when every [`Machine::put`] has reached its home.

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `start` | start-up, shared memory, the end |
 //! | `layout`, `control_area`, `page_table`, `coherence` | the protocol; knows neither MPI nor the kernel |
-//! | `memory`, `service`, `mpi_job` | mapped memory, other nodes' memory, MPI |
+//! | `memory`, `service`, `pushes`, `mpi_job` | mapped memory, other nodes' memory, MPI |
 //! | `fault`, `touch`, `interpose`, `heap`, `program` | page faults, system calls, allocation |
 //! | `sections` | what the compiler found that loop nests read and write |
 //! | `sync`, `team`, `stack` | fork, barrier, join; team state |
@@ -46,6 +46,7 @@ mod page_table;
 mod private_allocator;
 mod program;
 mod program_graph;
+mod pushes;
 mod reduce;
 mod report;
 mod sections;

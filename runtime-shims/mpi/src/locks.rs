@@ -13,6 +13,7 @@ use std::{
 
 use crate::{
     cell::ProgramCell,
+    coherence::Machine,
     console,
     control_area::{LOCK_BYTES, LOCKS, MOST_LOCKS},
     layout,

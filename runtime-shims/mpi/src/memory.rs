@@ -208,11 +208,6 @@ impl Memory {
         }
     }
 
-    /// Whether `rank`'s memory is mapped here.
-    pub(crate) fn is_near(&self, rank: u32) -> bool {
-        matches!(self.peers[rank as usize], Peer::Mapped(_))
-    }
-
     /// Messages and bytes this rank has sent to other nodes outside synchronisations.
     pub(crate) fn traffic(&self) -> (u64, u64) {
         self.remote.as_ref().map_or((0, 0), Remote::traffic)
@@ -315,6 +310,38 @@ impl Machine for Memory {
                 self.remote().gather(own, ranges, owner);
             }
         }
+    }
+
+    fn spans_nodes(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    fn is_near(&self, rank: u32) -> bool {
+        matches!(self.peers[rank as usize], Peer::Mapped(_))
+    }
+
+    fn push(&mut self, rank: u32, ranges: &[(u64, u64)]) {
+        let own = self.own;
+        self.remote().pushes.push(own, rank, ranges);
+    }
+
+    fn expect(&mut self, owner: u32, bytes: usize) {
+        self.remote().pushes.expect(owner, bytes);
+    }
+
+    fn take(&mut self, owner: u32, parts: &[(usize, (u64, u64))]) {
+        let own = self.own;
+        let message = self.remote().pushes.message(owner);
+        for &(from, (start, end)) in parts {
+            own.write(
+                start as usize,
+                &message[from..from + (end - start) as usize],
+            );
+        }
+    }
+
+    fn finish_pushes(&mut self) {
+        self.remote().pushes.finish();
     }
 
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {

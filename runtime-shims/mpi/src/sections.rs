@@ -46,6 +46,9 @@ static BEFORE_SERIAL_CODE: AtomicBool = AtomicBool::new(false);
 /// The region that runs.
 static REGION: AtomicPtr<RegionDescriptor> = AtomicPtr::new(std::ptr::null_mut());
 
+/// Stands for it and the size of its team.
+static PLACE: ProgramCell<Signature> = ProgramCell::new(Signature::START);
+
 /// A region that describes what it accesses between two synchronisations in more words than this does so
 /// in too small pieces: pages serve it better.
 const MOST_WORDS: usize = 1 << 15;
@@ -169,6 +172,21 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool 
         DECLARING.store(coherence.is_declaring(), Relaxed);
         wait
     })
+}
+
+/// On all ranks, before the program runs on after a synchronisation of a region; or after its fork, with the
+/// team's size and what the region was given.
+pub(crate) fn begin_pushes(fork: Option<(i32, &[u64])>) {
+    let (place, values) = match fork {
+        Some((threads, args)) => {
+            let region = REGION.load(Relaxed) as u64;
+            let place = Signature::START.with(region).with(threads as u64);
+            PLACE.with(|known| *known = place);
+            (place, args)
+        }
+        None => (PLACE.with(|known| known.with(1)), &[][..]),
+    };
+    coherence(|coherence| coherence.begin_pushes(place, values));
 }
 
 /// With `OKL_VERIFY`, at a synchronisation: ends the job where the region changed what it had not declared.

@@ -18,7 +18,7 @@ use std::{
 
 use mpi::{topology::SimpleCommunicator, traits::*};
 
-use crate::{memory::View, mpi_job, program};
+use crate::{memory::View, mpi_job, program, pushes::Pushes};
 
 const GET: u64 = 1;
 const PUT: u64 = 2;
@@ -50,6 +50,8 @@ unsafe impl Send for Channel {}
 pub(crate) struct Remote {
     requests: SimpleCommunicator,
     replies: SimpleCommunicator,
+    /// Messages that nobody asks for.
+    pub(crate) pushes: Pushes,
     /// For each rank, puts not yet sent: (offset, length, bytes) after one another.
     puts: Vec<Vec<u8>>,
     unsettled: Vec<bool>,
@@ -83,6 +85,7 @@ impl Remote {
         Self {
             requests,
             replies,
+            pushes: Pushes::start(),
             puts: vec![Vec::new(); ranks],
             unsettled: vec![false; ranks],
             messages: 0,
@@ -92,9 +95,10 @@ impl Remote {
         }
     }
 
-    /// Messages and bytes of this rank's requests, and of the answers to them.
+    /// Messages and bytes of this rank's requests, of the answers to them, and of what it pushed.
     pub(crate) fn traffic(&self) -> (u64, u64) {
-        (self.messages, self.bytes)
+        let (messages, bytes) = self.pushes.traffic();
+        (self.messages + messages, self.bytes + bytes)
     }
 
     fn request(&mut self, words: [u64; 5], data: &[u8], rank: u32) {

@@ -39,11 +39,14 @@ enum Kind {
 }
 
 /// Words of a header: kind, payload, what stands for the rank's declared sections and the number of words
-/// that describe them, list lengths, then as many words of the lists as fit.
-const HEADER: usize = 32;
+/// that describe them, the same for what it copied from other nodes, list lengths, then as many words of the
+/// lists as fit.
+const HEADER: usize = 36;
 const HEADER_DECLARED: usize = 2;
 const HEADER_DECLARATIONS: usize = 4;
-const HEADER_LENGTHS: usize = 5;
+const HEADER_COPIED: usize = 5;
+const HEADER_COPIES: usize = 7;
+const HEADER_LENGTHS: usize = 8;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 /// Lists of [`News`].
 const LISTS: usize = 8;
@@ -168,9 +171,13 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
     let ranks = mpi_job::ranks() as usize;
-    let (declared, declarations) = coherence(|coherence| {
+    let (declared, declarations, (copied, copies)) = coherence(|coherence| {
         let signature = coherence.declared_signature();
-        (signature, coherence.declarations_length())
+        (
+            signature,
+            coherence.declarations_length(),
+            coherence.copied(),
+        )
     });
     let (runs, lengths) = News::collect(true).flatten();
     let mut header = [0; HEADER];
@@ -178,6 +185,8 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     header[1] = payload;
     header[HEADER_DECLARED..HEADER_DECLARATIONS].copy_from_slice(&declared.to_words());
     header[HEADER_DECLARATIONS] = declarations as u64;
+    header[HEADER_COPIED..HEADER_COPIES].copy_from_slice(&copied.to_words());
+    header[HEADER_COPIES] = copies as u64;
     header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
     let inline = runs.len().min(HEADER - HEADER_RUNS);
     header[HEADER_RUNS..HEADER_RUNS + inline].copy_from_slice(&runs[..inline]);
@@ -191,17 +200,11 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
         .map(|header| header[HEADER_LENGTHS..HEADER_RUNS].iter().sum::<u64>() as usize)
         .collect();
     let news: Vec<News> = if totals.iter().any(|&total| total > HEADER - HEADER_RUNS) {
-        let all = mpi_job::all_gather_parts(&runs, &totals);
-        stats::count(|counts| counts.sent(ranks - 1, 8 * runs.len()));
-        let mut rest = &all[..];
+        let all = exchange_lists(&runs, &totals);
         headers
             .chunks(HEADER)
-            .zip(&totals)
-            .map(|(header, &total)| {
-                let (mine, others) = rest.split_at(total);
-                rest = others;
-                News::unflatten(mine, &header[HEADER_LENGTHS..HEADER_RUNS])
-            })
+            .zip(cut(&all, &totals))
+            .map(|(header, lists)| News::unflatten(lists, &header[HEADER_LENGTHS..HEADER_RUNS]))
             .collect()
     } else {
         headers
@@ -228,42 +231,71 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
         mpi_job::barrier();
     }
     coherence(|coherence| coherence.apply_updates(&updates));
+    learn_copies(&headers);
     apply_declared(&headers);
     let payloads = headers.chunks(HEADER).map(|header| header[1]).collect();
     let joined = headers
         .chunks(HEADER)
         .all(|header| header[0] == Kind::Join as u64 || header[0] == Kind::Passive as u64);
+    if !joined {
+        sections::begin_pushes(None);
+    }
     HEADERS.with(|slot| *slot = headers);
     (payloads, joined)
 }
 
+/// A field of every header.
+fn lengths(headers: &[u64], field: usize) -> Vec<usize> {
+    let headers = headers.chunks(HEADER);
+    headers.map(|header| header[field] as usize).collect()
+}
+
+fn signatures(headers: &[u64], field: usize) -> Vec<Signature> {
+    let headers = headers.chunks(HEADER);
+    headers
+        .map(|header| Signature::from_words([header[field], header[field + 1]]))
+        .collect()
+}
+
+/// Hands lists of different lengths round. Those of all ranks, after one another.
+fn exchange_lists(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
+    stats::count(|counts| counts.sent(lengths.len() - 1, 8 * mine.len()));
+    mpi_job::all_gather_parts(mine, lengths)
+}
+
+fn cut<'a>(mut all: &'a [u64], lengths: &[usize]) -> Vec<&'a [u64]> {
+    let lengths = lengths.iter();
+    lengths
+        .map(|&length| {
+            let (own, others) = all.split_at(length);
+            all = others;
+            own
+        })
+        .collect()
+}
+
+/// Learns what the ranks copied from other nodes since the last synchronisation.
+fn learn_copies(headers: &[u64]) {
+    let lengths = lengths(headers, HEADER_COPIES);
+    let copied = Signature::of_all(signatures(headers, HEADER_COPIED));
+    if coherence(|coherence| coherence.end_pushes(copied, &lengths)) {
+        let mine = coherence(|coherence| coherence.copies());
+        let all = exchange_lists(&mine, &lengths);
+        coherence(|coherence| coherence.learn_copies(copied, &cut(&all, &lengths)));
+    }
+}
+
 /// Applies what all ranks declared since the last synchronisation.
 fn apply_declared(headers: &[u64]) {
-    let lengths: Vec<usize> = headers
-        .chunks(HEADER)
-        .map(|header| header[HEADER_DECLARATIONS] as usize)
-        .collect();
+    let lengths = lengths(headers, HEADER_DECLARATIONS);
     sections::limit_declarations(&lengths);
-    let signatures: Vec<Signature> = headers
-        .chunks(HEADER)
-        .map(|header| Signature::from_words([header[HEADER_DECLARED], header[HEADER_DECLARED + 1]]))
-        .collect();
+    let signatures = signatures(headers, HEADER_DECLARED);
     if coherence(|coherence| coherence.apply_declared(&signatures)) {
         return;
     }
     let mine = coherence(|coherence| coherence.declarations());
-    let all = mpi_job::all_gather_parts(&mine, &lengths);
-    stats::count(|counts| counts.sent(lengths.len() - 1, 8 * mine.len()));
-    let mut rest = &all[..];
-    let declarations: Vec<&[u64]> = lengths
-        .iter()
-        .map(|&length| {
-            let (own, others) = rest.split_at(length);
-            rest = others;
-            own
-        })
-        .collect();
-    coherence(|coherence| coherence.apply_declarations(&signatures, &declarations));
+    let all = exchange_lists(&mine, &lengths);
+    coherence(|coherence| coherence.apply_declarations(&cut(&all, &lengths)));
 }
 
 /// Ends the job where the team's threads wait at different constructs.
@@ -596,6 +628,7 @@ fn run_region(fork: Fork) {
     if sections::enter_region(fork.region, &fork.args) {
         mpi_job::barrier();
     }
+    sections::begin_pushes(Some((fork.threads, &fork.args)));
     let region = fork.region;
     let location = location_of(region);
     if rank < fork.threads {

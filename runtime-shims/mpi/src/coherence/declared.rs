@@ -12,6 +12,7 @@
 //! * At a synchronisation each rank sends one [`Signature`] of what it declared. What follows from a
 //!   state and the signatures of all ranks is computed once, from the declarations themselves, which the
 //!   ranks exchange then; after that it is looked up. So an iteration like the one before costs nothing.
+//! * Between nodes, copies that were the same before are not asked for: [`pushes`].
 //! * Bytes that a rank only may have written become its own where it is their owner, or nobody else may
 //!   have written them. Others are compared with a twin, and are claimed byte by byte.
 //! * In serial code rank 0's pages that are not wholly current are closed, and served by faults. So are
@@ -19,6 +20,8 @@
 //! * Where such a region has atomic accesses it cannot use pages in section mode: they go back to a home.
 
 mod plan;
+mod prediction;
+mod pushes;
 mod tracked;
 mod transition;
 
@@ -39,6 +42,8 @@ use crate::{
     },
 };
 use plan::Plan;
+use prediction::Predictions;
+use pushes::Expected;
 use transition::Transition;
 
 /// How a declared section is accessed.
@@ -98,6 +103,8 @@ pub(crate) enum Accesses {
 struct Interval {
     signature: Option<Signature>,
     plans: Vec<Rc<Plan>>,
+    /// Stands for what was copied from other nodes.
+    far_copied: Signature,
     written: Rc<Ranges>,
     /// Bytes of other owners that it may have written.
     uncertain: Rc<Ranges>,
@@ -138,6 +145,11 @@ pub(super) struct SectionMode {
     /// Stands for this rank's protections of pages in section mode.
     access_id: Signature,
     interval: Interval,
+    /// Stands for what all ranks declared before the last synchronisation.
+    declared_last: Signature,
+    predictions: Predictions,
+    /// `None`: nothing is predicted.
+    expected: Option<Expected>,
     plans: HashMap<Signature, Rc<Plan>>,
     transitions: HashMap<Signature, Rc<Transition>>,
     valid_after: HashMap<Signature, (Rc<Ranges>, Signature)>,
@@ -161,6 +173,9 @@ impl SectionMode {
             valid_id: None,
             access_id: Signature::START,
             interval: Interval::default(),
+            declared_last: Signature::NOTHING,
+            predictions: Predictions::default(),
+            expected: None,
             plans: HashMap::new(),
             transitions: HashMap::new(),
             valid_after: HashMap::new(),
@@ -271,6 +286,7 @@ impl<M: Machine> Coherence<M> {
     pub(crate) fn leave_region(&mut self) {
         self.sections.declaring = false;
         self.sections.tracking = false;
+        self.sections.expected = None;
     }
 
     /// Gives pages homes again: each to the rank that owns most of it.

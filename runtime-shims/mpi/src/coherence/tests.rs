@@ -1,6 +1,6 @@
 //! The protocol on a simulated cluster: random race-free programs, random schedules, a reference memory.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use super::{declared::Accesses, *};
 use crate::{
@@ -16,6 +16,14 @@ struct Cluster {
     protections: Vec<Vec<Access>>,
     /// Changed bytes that have been sent but not yet arrived.
     under_way: Vec<(usize, Page, usize, Vec<u8>)>,
+    /// So many ranks share a node.
+    per_node: usize,
+    /// What one rank pushed to another, and how many bytes the other expects of the one.
+    pushed: BTreeMap<(usize, usize), Vec<u8>>,
+    expected: BTreeMap<(usize, usize), usize>,
+    /// How many bytes were pushed, and how many of them taken.
+    pushed_bytes: usize,
+    taken_bytes: usize,
 }
 
 struct Simulated {
@@ -54,6 +62,54 @@ impl Machine for Simulated {
             let (page, offset) = (at as usize / PAGE, at as usize % PAGE);
             cluster.memories[self.rank][page][offset] =
                 cluster.memories[owner as usize][page][offset];
+        }
+    }
+
+    fn spans_nodes(&self) -> bool {
+        let cluster = self.cluster.borrow();
+        cluster.memories.len() > cluster.per_node
+    }
+
+    fn is_near(&self, rank: u32) -> bool {
+        let per_node = self.cluster.borrow().per_node;
+        self.rank / per_node == rank as usize / per_node
+    }
+
+    fn push(&mut self, rank: u32, ranges: &[(u64, u64)]) {
+        assert!(!self.is_near(rank), "a push within a node");
+        let mut cluster = self.cluster.borrow_mut();
+        let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
+        let own = &cluster.memories[self.rank];
+        let bytes: Vec<u8> = bytes
+            .map(|at| own[at as usize / PAGE][at as usize % PAGE])
+            .collect();
+        cluster.pushed_bytes += bytes.len();
+        let before = cluster.pushed.insert((self.rank, rank as usize), bytes);
+        assert!(before.is_none(), "two messages to one rank");
+    }
+
+    fn expect(&mut self, owner: u32, bytes: usize) {
+        let mut cluster = self.cluster.borrow_mut();
+        let before = cluster.expected.insert((owner as usize, self.rank), bytes);
+        assert!(before.is_none(), "two messages from one rank");
+    }
+
+    fn take(&mut self, owner: u32, parts: &[(usize, (u64, u64))]) {
+        let mut cluster = self.cluster.borrow_mut();
+        let message = cluster.pushed[&(owner as usize, self.rank)].clone();
+        for &(from, (start, end)) in parts {
+            for (at, &byte) in (start..end).zip(&message[from..]) {
+                cluster.memories[self.rank][at as usize / PAGE][at as usize % PAGE] = byte;
+                cluster.taken_bytes += 1;
+            }
+        }
+    }
+
+    fn finish_pushes(&mut self) {
+        let mut cluster = self.cluster.borrow_mut();
+        for pair in (0..cluster.memories.len()).map(|owner| (owner, self.rank)) {
+            let pushed = cluster.pushed.remove(&pair).map(|bytes| bytes.len());
+            assert_eq!(pushed, cluster.expected.remove(&pair), "{pair:?}");
         }
     }
 
@@ -122,6 +178,11 @@ impl Job {
             memories: vec![vec![[0; PAGE]; pages]; ranks],
             protections,
             under_way: Vec::new(),
+            per_node: ranks,
+            pushed: BTreeMap::new(),
+            expected: BTreeMap::new(),
+            pushed_bytes: 0,
+            taken_bytes: 0,
         }));
         let ranks = (0..ranks)
             .map(|rank| {
@@ -184,7 +245,13 @@ impl Job {
         );
     }
 
+    /// A synchronisation after which the region goes on.
     fn barrier(&mut self) {
+        self.synchronise();
+        self.begin_pushes(&[]);
+    }
+
+    fn synchronise(&mut self) {
         let signatures: Vec<Signature> = self
             .ranks
             .iter_mut()
@@ -211,8 +278,40 @@ impl Job {
         for rank in &mut self.ranks {
             rank.apply_updates(&updates);
         }
+        self.learn_copies();
         self.apply_declared(&signatures);
         self.check_agreement();
+    }
+
+    /// Begins to push what is expected to be copied.
+    fn begin_pushes(&mut self, values: &[u64]) {
+        for rank in &mut self.ranks {
+            rank.begin_pushes(Signature::START, values);
+        }
+    }
+
+    fn learn_copies(&mut self) {
+        let (copied, words): (Vec<Signature>, Vec<usize>) =
+            self.ranks.iter().map(Coherence::copied).unzip();
+        let copied = Signature::of_all(copied);
+        let wanted: Vec<bool> = self
+            .ranks
+            .iter_mut()
+            .map(|rank| rank.end_pushes(copied, &words))
+            .collect();
+        assert!(wanted.iter().all(|&one| one == wanted[0]));
+        let cluster = self.cluster.borrow();
+        assert!(cluster.pushed.is_empty() && cluster.expected.is_empty());
+        drop(cluster);
+        if !wanted[0] {
+            return;
+        }
+        let all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::copies).collect();
+        assert!(all.iter().map(Vec::len).eq(words));
+        let all: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
+        for rank in &mut self.ranks {
+            rank.learn_copies(copied, &all);
+        }
     }
 
     fn apply_declared(&mut self, signatures: &[Signature]) {
@@ -243,7 +342,7 @@ impl Job {
         }
         let all: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
         for rank in &mut self.ranks {
-            rank.apply_declarations(signatures, &all);
+            rank.apply_declarations(&all);
         }
     }
 
@@ -257,6 +356,11 @@ impl Job {
         assert!(waits.iter().all(|&wait| wait == waits[0]));
         assert!(self.cluster.borrow().under_way.is_empty());
         self.check_agreement();
+        let value = match accesses {
+            Accesses::Declared { direct } => direct.len(),
+            Accesses::Tracked { .. } => 0,
+        };
+        self.begin_pushes(&[value as u64]);
         for rank in &mut self.ranks {
             rank.begin_first_interval(Signature::START);
         }
@@ -268,8 +372,9 @@ impl Job {
         }
     }
 
-    /// Ends a region on all ranks; serial code follows.
+    /// Ends a region on all ranks with its join; serial code follows.
     fn leave_region(&mut self) {
+        self.synchronise();
         for rank in &mut self.ranks {
             rank.end_intervals();
             rank.leave_region();

@@ -1,8 +1,8 @@
 //! Numbers that stand for contents: two lists of words have the same signature only if they are equal,
 //! but for a chance of about one in 2^100.
 
-/// 128 bits in two independent halves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// 128 bits in two independent halves. The default stands for nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Signature([u64; 2]);
 
 const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
@@ -35,6 +35,33 @@ impl Signature {
     #[must_use]
     pub(crate) fn toggled(self, member: Self) -> Self {
         Self([self.0[0] ^ member.0[0], self.0[1] ^ member.0[1]])
+    }
+
+    /// [`Signature::START`] instead of [`Signature::NOTHING`].
+    #[must_use]
+    pub(crate) fn or_start(self) -> Self {
+        match self {
+            Self::NOTHING => Self::START,
+            one => one,
+        }
+    }
+
+    /// A rank's part of what stands for all ranks: parts are joined by [`Signature::toggled`], in any order.
+    /// Nothing of all ranks is [`Signature::NOTHING`].
+    #[must_use]
+    pub(crate) fn of_rank(self, rank: usize) -> Self {
+        match self {
+            Self::NOTHING => Self::NOTHING,
+            one => Self::START.with(rank as u64).with_signature(one),
+        }
+    }
+
+    /// What stands for those of all ranks, given in rank order.
+    pub(crate) fn of_all(ranks: impl IntoIterator<Item = Self>) -> Self {
+        let parts = ranks.into_iter().enumerate();
+        parts.fold(Self::NOTHING, |all, (rank, one)| {
+            all.toggled(one.of_rank(rank))
+        })
     }
 
     pub(crate) fn to_words(self) -> [u64; 2] {

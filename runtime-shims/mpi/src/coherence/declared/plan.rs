@@ -20,7 +20,9 @@ pub(super) struct Plan {
     /// Words of their description.
     pub(super) words: usize,
     /// Bytes to copy, by their owner.
-    pulls: Vec<(u32, Vec<Range>)>,
+    pub(super) pulls: Vec<(u32, Vec<Range>)>,
+    /// Stands for those of other nodes.
+    pub(super) far_copies: Signature,
     opened: Vec<Run>,
     /// Pages to be compared with a twin at the synchronisation.
     compared: Vec<Page>,
@@ -69,9 +71,14 @@ impl<M: Machine> Coherence<M> {
 
     fn carry_out(&mut self, plan: &Plan) {
         for (owner, ranges) in &plan.pulls {
-            self.machine.gather(*owner, ranges);
-            self.counts.pulls += 1;
-            self.counts.pulled_bytes += ranges.iter().map(|(start, end)| end - start).sum::<u64>();
+            let missing = self.take_pushed(*owner, ranges);
+            let missing = missing.as_ref().unwrap_or(ranges);
+            if !missing.is_empty() {
+                self.machine.gather(*owner, missing);
+                self.counts.pulls += 1;
+                let bytes = missing.iter().map(|(start, end)| end - start);
+                self.counts.pulled_bytes += bytes.sum::<u64>();
+            }
             if !self.sections.interval.compared.is_empty() {
                 self.update_twins(ranges);
             }
@@ -86,6 +93,7 @@ impl<M: Machine> Coherence<M> {
             self.set_section_access(run, Access::Write);
         }
         let mode = &mut self.sections;
+        mode.note_copies(plan);
         mode.valid = Rc::clone(&plan.valid);
         mode.valid_id = Some(plan.valid_id);
         mode.interval.written = Rc::clone(&plan.written);
@@ -138,10 +146,12 @@ impl<M: Machine> Coherence<M> {
         let opened = self.section_pages(&hulls, |access| access != Access::Write);
         let is_repeatable = interval.entering.is_empty();
         self.sections.interval.current = self.sections.interval.current.union(&from_homes);
+        let pulls = by_owner(pulls);
         let plan = Rc::new(Plan {
+            far_copies: self.far_copies(&pulls),
             words: declared.iter().map(Declared::words).sum(),
             declared,
-            pulls: by_owner(pulls),
+            pulls,
             opened: runs_of(&mut opened.clone()),
             compared,
             valid_id: valid.signature(),
@@ -154,6 +164,19 @@ impl<M: Machine> Coherence<M> {
             self.sections.plans.insert(key, Rc::clone(&plan));
         }
         plan
+    }
+
+    fn far_copies(&self, pulls: &[(u32, Vec<Range>)]) -> Signature {
+        let is_far = |(owner, _): &&(u32, _)| !self.machine.is_near(*owner);
+        let mut all = Signature::NOTHING;
+        for (owner, ranges) in pulls.iter().filter(is_far) {
+            let ranges = Ranges::of(ranges.clone()).signature();
+            all = all
+                .or_start()
+                .with(u64::from(*owner))
+                .with_signature(ranges);
+        }
+        all
     }
 
     /// Pages in, or about to enter, section mode that `bytes` touches and whose protection `wanted` picks.

@@ -61,13 +61,12 @@ impl<M: Machine> Coherence<M> {
     /// where the declarations themselves are needed: then [`Coherence::apply_declarations`] is to follow.
     /// All ranks decide alike.
     pub(crate) fn apply_declared(&mut self, signatures: &[Signature]) -> bool {
-        if signatures
-            .iter()
-            .all(|&signature| signature == Signature::NOTHING)
-        {
+        let declared = Signature::of_all(signatures.iter().copied());
+        self.sections.declared_last = declared;
+        if declared == Signature::NOTHING {
             return true;
         }
-        let key = self.transition_key(signatures);
+        let key = self.transition_key(declared);
         let Some(transition) = self.sections.transitions.get(&key).cloned() else {
             return false;
         };
@@ -75,15 +74,12 @@ impl<M: Machine> Coherence<M> {
         true
     }
 
-    fn transition_key(&self, signatures: &[Signature]) -> Signature {
-        let state = self
-            .sections
+    fn transition_key(&self, declared: Signature) -> Signature {
+        self.sections
             .owners_id
             .with_signature(self.sections.direct_id)
-            .with(u64::from(self.sections.tracking));
-        signatures
-            .iter()
-            .fold(state, |key, &one| key.with_signature(one))
+            .with(u64::from(self.sections.tracking))
+            .with_signature(declared)
     }
 
     /// Instead of an exchange of declarations, where there are too many: sends what this rank wrote to the
@@ -139,9 +135,9 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Applies the declarations of all ranks, in rank order.
-    pub(crate) fn apply_declarations(&mut self, signatures: &[Signature], declarations: &[&[u64]]) {
+    pub(crate) fn apply_declarations(&mut self, declarations: &[&[u64]]) {
         self.counts.transitions += 1;
-        let key = self.transition_key(signatures);
+        let key = self.transition_key(self.sections.declared_last);
         let mut spans: BTreeMap<Range, Range> = BTreeMap::new();
         let mut certain = Vec::new();
         let mut reads = Vec::new();

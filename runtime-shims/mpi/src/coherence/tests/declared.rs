@@ -248,7 +248,8 @@ fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
     nests
 }
 
-fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize) {
+/// `rounds` times the same, but for `surprises` of 100 intervals.
+fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize, surprises: usize) {
     let direct: Vec<Page> = (0..random.below(3))
         .map(|_| random.below(job.used as usize) as Page)
         .collect();
@@ -258,8 +259,16 @@ fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize) {
     let intervals: Vec<Vec<(usize, Nest)>> = (0..1 + random.below(3))
         .map(|_| random_nests(job, random))
         .collect();
-    for _ in 0..rounds {
-        for nests in &intervals {
+    for round in 0..rounds {
+        for (index, usual) in intervals.iter().enumerate() {
+            if (round, index) != (0, 0) {
+                job.barrier();
+            }
+            let unusual = match random.below(100) < surprises {
+                true => Some(random_nests(job, random)),
+                false => None,
+            };
+            let nests = unusual.as_ref().unwrap_or(usual);
             let touched: Vec<usize> = nests
                 .iter()
                 .flat_map(|(_, nest)| &nest.sections)
@@ -277,7 +286,6 @@ fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize) {
                     }
                 }
             }
-            job.barrier();
         }
     }
     job.leave_region();
@@ -290,7 +298,7 @@ fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
         serial(&mut job, &mut random);
         if random.chance(75) {
             let rounds = 1 + random.below(3);
-            declaring_region(&mut job, &mut random, rounds);
+            declaring_region(&mut job, &mut random, rounds, 0);
         } else {
             let atomics = random.chance(30);
             job.enter_region(&Accesses::Tracked { atomics });
@@ -335,18 +343,51 @@ fn a_limit_on_mappings_changes_nothing_for_sections() {
     }
 }
 
+/// Ranks on several nodes learn what they copy from each other; sometimes they copy something else.
+#[test]
+fn pushes_change_nothing() {
+    let (mut pushed, mut taken, mut surprised) = (0, 0, 0);
+    for seed in 1..60 {
+        for (ranks, per_node) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2)] {
+            let mut random = Random((seed * 0x9e37_79b9_7f4a_7c15) | 1);
+            let mut job = Job::new(ranks, false, None);
+            job.cluster.borrow_mut().per_node = per_node;
+            for _ in 0..3 {
+                serial(&mut job, &mut random);
+                let rounds = 3 + random.below(8);
+                let surprises = [0, 20][random.below(2)];
+                declaring_region(&mut job, &mut random, rounds, surprises);
+            }
+            let cluster = job.cluster.borrow();
+            pushed += cluster.pushed_bytes;
+            taken += cluster.taken_bytes;
+            surprised += usize::from(cluster.pushed_bytes > cluster.taken_bytes);
+        }
+    }
+    assert!(taken > 0 && surprised > 0);
+    assert!(pushed < 2 * taken, "{pushed} bytes pushed, {taken} taken");
+}
+
 /// A stencil on rows: after the first iterations an iteration makes no plan, no fault and no exchange,
 /// and moves one row each way.
 #[test]
 fn an_iteration_like_the_one_before_moves_only_halos() {
+    for per_node in [1, 2] {
+        only_halos_move(per_node);
+    }
+}
+
+fn only_halos_move(per_node: usize) {
     const ROW: usize = 1500;
     const ROWS: usize = 12;
     let ranks = 2;
     let mut job = Job::new(ranks, false, None);
+    job.cluster.borrow_mut().per_node = per_node;
     let mut random = Random(77);
     let arrays = [100, 6 * PAGE + 40];
     assert!(arrays[1] + (ROWS + 2) * ROW < job.used as usize * PAGE);
     let mut steady = Counts::default();
+    let mut pushed_before = 0;
     for sweep in 0..12 {
         let (from, to) = (arrays[sweep % 2], arrays[(sweep + 1) % 2]);
         job.fork(&[]);
@@ -381,10 +422,10 @@ fn an_iteration_like_the_one_before_moves_only_halos() {
             };
             job.run(rank, &nest, &mut random);
         }
-        job.barrier();
         job.leave_region();
         if sweep == 7 {
             steady = job.ranks[1].counts;
+            pushed_before = job.cluster.borrow().pushed_bytes;
         }
     }
     let end = job.ranks[1].counts;
@@ -399,6 +440,11 @@ fn an_iteration_like_the_one_before_moves_only_halos() {
         end.pulled_bytes - steady.pulled_bytes,
         4 * (ROW as u64 - 16)
     );
+    // Between nodes all of it is pushed.
+    let cluster = job.cluster.borrow();
+    let pushed = if per_node == 1 { 8 * (ROW - 16) } else { 0 };
+    assert_eq!(cluster.pushed_bytes - pushed_before, pushed);
+    assert_eq!(cluster.taken_bytes, cluster.pushed_bytes);
 }
 
 /// What one rank owns alone it writes without a fault in a region that declares nothing; what serial code

@@ -1,0 +1,356 @@
+//! What ranks copy from each other between two synchronisations, learned from what they copied before.
+//!
+//! A key stands for what all ranks know at a synchronisation. Guarantee: ranks that learn the same of the
+//! same keys predict the same. A prediction may be wrong; after some wrong ones a key is given up.
+
+use std::{collections::HashMap, rc::Rc};
+
+use super::limit;
+use crate::sections::{
+    ranges::{Range, Ranges},
+    signature::Signature,
+};
+
+/// So many times the ranks may copy something else than the last time before a key is given up.
+const MOST_SURPRISES: u32 = 3;
+/// Lists of copies longer than this on some rank are not exchanged.
+const MOST_WORDS: usize = 1 << 19;
+/// Largest message.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Ranges of bytes that travel in one message, after one another.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Packed {
+    /// The other side.
+    pub(super) rank: u32,
+    pub(super) ranges: Vec<Range>,
+    pub(super) bytes: usize,
+}
+
+/// One rank's messages between two synchronisations.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Messages {
+    pub(super) sent: Vec<Packed>,
+    pub(super) received: Vec<Packed>,
+}
+
+/// What is known of the copies that follow a key.
+enum Known {
+    /// What stands for the copies of all ranks the last time.
+    Once(Signature),
+    /// They were the same twice.
+    Twice(Signature, Rc<Messages>),
+    GivenUp,
+}
+
+/// What all ranks copied after each key.
+#[derive(Default)]
+pub(super) struct Predictions {
+    known: HashMap<Signature, (Known, u32)>,
+}
+
+impl Predictions {
+    /// The messages to expect after `key`.
+    pub(super) fn after(&self, key: Signature) -> Option<Rc<Messages>> {
+        match self.known.get(&key)? {
+            (Known::Twice(_, messages), _) => Some(Rc::clone(messages)),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing can be said of `key`.
+    pub(super) fn is_given_up(&self, key: Signature) -> bool {
+        matches!(self.known.get(&key), Some((Known::GivenUp, _)))
+    }
+
+    /// Notes what stands for the copies of all ranks after `key`; [`Signature::NOTHING`] where there were
+    /// none. Whether the lists of copies are needed: then [`Predictions::note_lists`] is to follow.
+    #[must_use]
+    pub(super) fn note(&mut self, key: Signature, copied: Signature) -> bool {
+        let Some((known, surprises)) = self.known.get_mut(&key) else {
+            limit(&mut self.known);
+            self.known.insert(key, (Known::Once(copied), 0));
+            return false;
+        };
+        match known {
+            Known::GivenUp => false,
+            Known::Twice(last, _) if *last == copied => false,
+            Known::Once(last) if *last == copied => {
+                if copied != Signature::NOTHING {
+                    return true;
+                }
+                *known = Known::Twice(copied, Rc::default());
+                false
+            }
+            _ => {
+                *surprises += 1;
+                *known = if *surprises > MOST_SURPRISES {
+                    Known::GivenUp
+                } else {
+                    Known::Once(copied)
+                };
+                false
+            }
+        }
+    }
+
+    /// Notes the copies of all ranks after `key`, in rank order, as words of [`push_copies`]; and gives it
+    /// up where they are too large.
+    pub(super) fn note_lists(
+        &mut self,
+        rank: u32,
+        key: Signature,
+        copied: Signature,
+        lists: &[&[u64]],
+    ) {
+        let known = match Messages::of(rank, lists) {
+            Some(messages) => Known::Twice(copied, Rc::new(messages)),
+            None => Known::GivenUp,
+        };
+        self.known.entry(key).and_modify(|entry| entry.0 = known);
+    }
+
+    /// Gives a key up: the lists are too long to be exchanged.
+    pub(super) fn give_up(&mut self, key: Signature) {
+        self.known
+            .entry(key)
+            .and_modify(|entry| entry.0 = Known::GivenUp);
+    }
+}
+
+/// Whether lists of so many words on each rank may be exchanged.
+pub(super) fn may_exchange(words: &[usize]) -> bool {
+    words.iter().all(|&words| words <= MOST_WORDS)
+}
+
+/// Appends copies from one owner.
+pub(super) fn push_copies(words: &mut Vec<u64>, owner: u32, ranges: &[Range]) {
+    words.extend([u64::from(owner), ranges.len() as u64]);
+    words.extend(ranges.iter().flat_map(|&(start, end)| [start, end]));
+}
+
+/// Number of words of [`push_copies`].
+pub(super) fn words_of_copies(ranges: &[Range]) -> usize {
+    2 + 2 * ranges.len()
+}
+
+impl Messages {
+    /// The messages of `rank` where the copies of all ranks are known; `None` where one of any rank's is
+    /// too large.
+    fn of(rank: u32, lists: &[&[u64]]) -> Option<Self> {
+        let mut messages = Self::default();
+        for (receiver, list) in (0..).zip(lists) {
+            let mut by_owner: Vec<(u32, Vec<Range>)> = Vec::new();
+            let mut words = *list;
+            while let Some((&[owner, count], rest)) = words.split_first_chunk() {
+                let (own, rest) = rest.split_at(2 * count as usize);
+                words = rest;
+                let ranges = own.chunks_exact(2).map(|range| (range[0], range[1]));
+                match by_owner.iter_mut().find(|one| u64::from(one.0) == owner) {
+                    Some((_, all)) => all.extend(ranges),
+                    None => by_owner.push((owner as u32, ranges.collect())),
+                }
+            }
+            by_owner.sort_unstable_by_key(|one| one.0);
+            for (owner, ranges) in by_owner {
+                let ranges: Vec<Range> = Ranges::of(ranges).iter().collect();
+                let bytes: u64 = ranges.iter().map(|(start, end)| end - start).sum();
+                if bytes > MOST_BYTES {
+                    return None;
+                }
+                let (side, other) = match () {
+                    () if owner == rank => (&mut messages.sent, receiver),
+                    () if receiver == rank => (&mut messages.received, owner),
+                    () => continue,
+                };
+                side.push(Packed {
+                    rank: other,
+                    ranges,
+                    bytes: bytes as usize,
+                });
+            }
+        }
+        Some(messages)
+    }
+}
+
+impl Packed {
+    /// The parts of `wanted` that are in the message, with their places there, and the parts that are not.
+    /// Both lists are sorted.
+    pub(super) fn split(&self, wanted: &[Range]) -> (Vec<(usize, Range)>, Vec<Range>) {
+        let (mut inside, mut outside) = (Vec::with_capacity(wanted.len()), Vec::new());
+        let mut ranges = self.ranges.iter().peekable();
+        let mut place = 0;
+        for &(mut start, end) in wanted {
+            while start < end {
+                while let Some(&&(first, last)) = ranges.peek()
+                    && last <= start
+                {
+                    place += (last - first) as usize;
+                    ranges.next();
+                }
+                let (until, from) = match ranges.peek() {
+                    Some(&&(first, last)) if first <= start => {
+                        (last.min(end), Some(place + (start - first) as usize))
+                    }
+                    Some(&&(first, _)) => (first.min(end), None),
+                    None => (end, None),
+                };
+                match from {
+                    Some(from) => inside.push((from, (start, until))),
+                    None => outside.push((start, until)),
+                }
+                start = until;
+            }
+        }
+        (inside, outside)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: Signature = Signature::START;
+
+    fn signature(of: u64) -> Signature {
+        Signature::START.with(of)
+    }
+
+    fn lists(copies: &[&[(u32, &[Range])]]) -> Vec<Vec<u64>> {
+        copies
+            .iter()
+            .map(|copies| {
+                let mut words = Vec::new();
+                for (owner, ranges) in *copies {
+                    let before = words.len();
+                    push_copies(&mut words, *owner, ranges);
+                    assert_eq!(words.len() - before, words_of_copies(ranges));
+                }
+                words
+            })
+            .collect()
+    }
+
+    fn borrowed(lists: &[Vec<u64>]) -> Vec<&[u64]> {
+        lists.iter().map(Vec::as_slice).collect()
+    }
+
+    #[test]
+    fn what_happened_twice_is_expected() {
+        let mut predictions = Predictions::default();
+        let copied = signature(1);
+        let lists = lists(&[&[(1, &[(8, 16)])], &[]]);
+        assert!(predictions.after(KEY).is_none());
+        assert!(!predictions.note(KEY, copied));
+        assert!(predictions.after(KEY).is_none());
+        assert!(predictions.note(KEY, copied));
+        predictions.note_lists(0, KEY, copied, &borrowed(&lists));
+        let messages = predictions.after(KEY).expect("it is known now");
+        assert_eq!(messages.received[0].ranges, [(8, 16)]);
+        assert!(!predictions.note(KEY, copied));
+        assert!(predictions.after(KEY).is_some());
+        assert!(predictions.after(signature(2)).is_none());
+    }
+
+    #[test]
+    fn where_nothing_is_copied_nothing_is_exchanged() {
+        let mut predictions = Predictions::default();
+        for _ in 0..3 {
+            assert!(!predictions.note(KEY, Signature::NOTHING));
+        }
+        assert_eq!(*predictions.after(KEY).expect("known"), Messages::default());
+    }
+
+    #[test]
+    fn a_wrong_prediction_is_dropped_and_irregular_copies_are_given_up() {
+        let mut predictions = Predictions::default();
+        let empty = lists(&[&[], &[]]);
+        let mut exchanges = 0;
+        for round in 0..40 {
+            let copied = signature(1 + round / 4);
+            if predictions.note(KEY, copied) {
+                exchanges += 1;
+                predictions.note_lists(0, KEY, copied, &borrowed(&empty));
+                assert!(predictions.after(KEY).is_some());
+            } else if round % 4 == 0 {
+                assert!(predictions.after(KEY).is_none(), "round {round}");
+            }
+        }
+        assert!(predictions.is_given_up(KEY));
+        assert_eq!(exchanges, 1 + MOST_SURPRISES);
+    }
+
+    #[test]
+    fn both_sides_know_the_same_messages() {
+        let lists = lists(&[
+            &[(2, &[(10, 20), (40, 50)]), (1, &[(0, 4)]), (2, &[(20, 22)])],
+            &[],
+            &[(0, &[(100, 108)]), (1, &[(8, 9)])],
+        ]);
+        let sides: Vec<Messages> = (0..3)
+            .map(|rank| Messages::of(rank, &borrowed(&lists)).expect("small"))
+            .collect();
+        let mut seen = 0;
+        for (rank, side) in (0..).zip(&sides) {
+            for one in &side.sent {
+                let other = &sides[one.rank as usize].received;
+                let other = other.iter().find(|other| other.rank == rank);
+                let other = other.expect("it is received");
+                assert_eq!((&one.ranges, one.bytes), (&other.ranges, other.bytes));
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 4);
+        assert_eq!(sides[0].received[1].ranges, [(10, 22), (40, 50)]);
+        assert_eq!(sides[0].received[1].bytes, 22);
+    }
+
+    #[test]
+    fn a_message_too_large_for_one_is_not_expected() {
+        let mut predictions = Predictions::default();
+        let copied = signature(1);
+        let lists = lists(&[&[(1, &[(0, MOST_BYTES + 1)])], &[], &[]]);
+        assert!(!predictions.note(KEY, copied));
+        assert!(predictions.note(KEY, copied));
+        predictions.note_lists(2, KEY, copied, &borrowed(&lists));
+        assert!(predictions.is_given_up(KEY));
+    }
+
+    #[test]
+    fn parts_are_found_in_messages() {
+        let mut state = 3u64;
+        let mut below = |bound: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % bound
+        };
+        for _ in 0..2000 {
+            let mut sample = || {
+                let ranges = (0..below(6)).map(|_| {
+                    let start = below(60);
+                    (start, start + below(9))
+                });
+                Ranges::of(ranges.collect())
+            };
+            let (sent, wanted) = (sample(), sample());
+            let packed = Packed {
+                rank: 0,
+                ranges: sent.iter().collect(),
+                bytes: sent.bytes() as usize,
+            };
+            let message: Vec<u64> = sent.iter().flat_map(|(start, end)| start..end).collect();
+            let wanted_list: Vec<Range> = wanted.iter().collect();
+            let (inside, outside) = packed.split(&wanted_list);
+            let mut found = Vec::new();
+            for (place, (start, end)) in inside {
+                let part = &message[place..place + (end - start) as usize];
+                assert!(part.iter().copied().eq(start..end));
+                found.push((start, end));
+            }
+            assert_eq!(Ranges::of(found), wanted.intersection(&sent));
+            assert_eq!(Ranges::of(outside), wanted.minus(&sent));
+        }
+    }
+}
