@@ -32,6 +32,8 @@ pub(crate) struct Job {
     ranks: u32,
     /// Whether this rank has a second thread, to which it must leave the processor when it waits.
     service_thread: bool,
+    /// For single messages between the ranks' program threads, where there are several nodes.
+    tree: Option<SimpleCommunicator>,
 }
 
 // SAFETY: used by the program's thread only; the service thread has communicators of its own.
@@ -58,6 +60,7 @@ pub(crate) fn start(service_thread: bool) -> Result<(), String> {
         );
     }
     let collective = program::private(|| universe.world().duplicate());
+    let tree = service_thread.then(|| program::private(|| collective.duplicate()));
     let rank = collective.rank() as u32;
     let ranks = collective.size() as u32;
     let job = Job {
@@ -66,6 +69,7 @@ pub(crate) fn start(service_thread: bool) -> Result<(), String> {
         rank,
         ranks,
         service_thread,
+        tree,
     };
     assert!(JOB.set(job).is_ok(), "one job starts once");
     Ok(())
@@ -181,6 +185,32 @@ pub(crate) fn barrier() {
         }
         complete(job().collective.immediate_barrier());
     });
+}
+
+/// Whether ranks are on several nodes, and synchronise in a tree.
+pub(crate) fn has_tree() -> bool {
+    job().tree.is_some()
+}
+
+fn tree() -> &'static SimpleCommunicator {
+    job().tree.as_ref().expect("there are several nodes")
+}
+
+/// Sends `words` to `rank`, which [receives](receive_in_tree) them.
+pub(crate) fn send_in_tree(words: &[u64], rank: u32) {
+    program::private(|| {
+        let target = tree().process_at_rank(rank as i32);
+        scope(|scope| complete(target.immediate_send(scope, words)));
+    });
+}
+
+/// Receives what `rank` [sent](send_in_tree).
+pub(crate) fn receive_in_tree(rank: u32) -> Vec<u64> {
+    program::private(|| {
+        let source = tree().process_at_rank(rank as i32);
+        wait_until(|| source.immediate_probe().is_some());
+        source.receive_vec().0
+    })
 }
 
 /// Sends `bytes` to `rank`.

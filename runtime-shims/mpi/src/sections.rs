@@ -223,10 +223,15 @@ pub(crate) fn check_changes(changes: &[Change]) {
     }
 }
 
+/// Whether declarations in so many words are too many.
+pub(crate) fn are_too_many(words: usize) -> bool {
+    words > MOST_WORDS
+}
+
 /// At a synchronisation, on all ranks: the numbers of words in which they describe their declarations.
 /// Where one is too large the region declares nothing from its next execution on.
 pub(crate) fn limit_declarations(words: &[usize]) {
-    if words.iter().any(|&words| words > MOST_WORDS) {
+    if words.iter().copied().any(are_too_many) {
         let sections = region_flags::DECLARES_ALL | region_flags::NO_ATOMICS;
         // SAFETY: a region runs; descriptors are writable and private to the process.
         unsafe { (*REGION.load(Relaxed)).flags &= !sections };

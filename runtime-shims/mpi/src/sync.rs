@@ -4,10 +4,13 @@
 //! accesses, locks and atomics. A fork carries rank 0's notices, the captured values and the hottest
 //! pages in one broadcast; every other synchronisation is one all-gather, with a second for notices
 //! that do not fit the header, one for declarations of sections that are not like earlier ones, and a
-//! barrier where changed bytes travel.
+//! barrier where changed bytes travel. Between nodes those without notices cost less: [`brief`].
+
+mod brief;
 
 use std::ffi::{CStr, c_void};
 
+use brief::Summary;
 use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
@@ -190,10 +193,28 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
     let inline = runs.len().min(HEADER - HEADER_RUNS);
     header[HEADER_RUNS..HEADER_RUNS + inline].copy_from_slice(&runs[..inline]);
+    if brief::is_expected() {
+        let all = brief::agree(summary(mpi_job::rank() as usize, &header));
+        if all.is_all() {
+            brief::note(false);
+            all.apply();
+            if !all.is_join() {
+                sections::begin_pushes(None);
+            }
+            return (Vec::new(), all.is_join());
+        }
+    }
     let mut headers = HEADERS.with(std::mem::take);
     headers.resize(HEADER * ranks, 0);
     mpi_job::all_gather(&header, &mut headers);
     stats::count(|counts| counts.sent(ranks - 1, 8 * HEADER));
+    if mpi_job::has_tree() {
+        let summaries = headers.chunks(HEADER).enumerate();
+        let all = summaries
+            .map(|(rank, header)| summary(rank, header))
+            .reduce(Summary::and);
+        brief::note(!all.expect("there are ranks").is_all());
+    }
 
     let totals: Vec<usize> = headers
         .chunks(HEADER)
@@ -244,6 +265,17 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     (payloads, joined)
 }
 
+/// What a header comes to where there is no more to it.
+fn summary(rank: usize, header: &[u64]) -> Summary {
+    let signature = |at: usize| Signature::from_words([header[at], header[at + 1]]);
+    let has_news = header[HEADER_LENGTHS..HEADER_RUNS]
+        .iter()
+        .any(|&length| length != 0)
+        || sections::are_too_many(header[HEADER_DECLARATIONS] as usize);
+    let signatures = [signature(HEADER_DECLARED), signature(HEADER_COPIED)];
+    Summary::of_rank(rank, header[0], has_news, signatures)
+}
+
 /// A field of every header.
 fn lengths(headers: &[u64], field: usize) -> Vec<usize> {
     let headers = headers.chunks(HEADER);
@@ -289,8 +321,8 @@ fn learn_copies(headers: &[u64]) {
 fn apply_declared(headers: &[u64]) {
     let lengths = lengths(headers, HEADER_DECLARATIONS);
     sections::limit_declarations(&lengths);
-    let signatures = signatures(headers, HEADER_DECLARED);
-    if coherence(|coherence| coherence.apply_declared(&signatures)) {
+    let declared = Signature::of_all(signatures(headers, HEADER_DECLARED));
+    if coherence(|coherence| coherence.apply_declared(declared)) {
         return;
     }
     let mine = coherence(|coherence| coherence.declarations());
@@ -548,14 +580,7 @@ extern "C" fn fork_on_region_stack() {
     if inline {
         message[FORK_BODY..FORK_BODY + body.len()].copy_from_slice(&body);
     }
-    mpi_job::broadcast(&mut message);
-    let others = mpi_job::ranks() as usize - 1;
-    stats::count(|counts| counts.sent(others, 8 * FORK));
-    if !inline {
-        let mut body = body;
-        mpi_job::broadcast(&mut body);
-        stats::count(|counts| counts.sent(others, 8 * body.len()));
-    }
+    send_fork(message, if inline { Vec::new() } else { body });
     if let Some(output) = output {
         console::give_again(output);
     }
@@ -566,6 +591,35 @@ extern "C" fn fork_on_region_stack() {
     apply_fork(&news, &carried);
     run_region(fork);
     make_frames_writable(FRAME.with(|frame| *frame));
+}
+
+/// On rank 0: sends a fork's message, and its body where that did not fit.
+fn send_fork(mut message: [u64; FORK], mut body: Vec<u64>) {
+    if mpi_job::has_tree() {
+        let last = message.iter().rposition(|&word| word != 0).unwrap_or(0);
+        let used = if body.is_empty() { last + 1 } else { FORK };
+        return brief::send_fork(&[&message[..used], &body].concat());
+    }
+    let others = mpi_job::ranks() as usize - 1;
+    mpi_job::broadcast(&mut message);
+    stats::count(|counts| counts.sent(others, 8 * FORK));
+    if !body.is_empty() {
+        mpi_job::broadcast(&mut body);
+        stats::count(|counts| counts.sent(others, 8 * body.len()));
+    }
+}
+
+/// On the other ranks: a fork's message, and its body where that did not fit and came with it.
+fn receive_fork() -> ([u64; FORK], Vec<u64>) {
+    let mut message = [0; FORK];
+    if mpi_job::has_tree() {
+        let words = brief::receive_fork();
+        let (start, body) = words.split_at(words.len().min(FORK));
+        message[..start.len()].copy_from_slice(start);
+        return (message, body.to_vec());
+    }
+    mpi_job::broadcast(&mut message);
+    (message, Vec::new())
 }
 
 /// The pages that other ranks will read first: those of captured stack variables, and the few tracked
@@ -625,6 +679,7 @@ fn apply_fork(news: &News, carried: &[Page]) {
 fn run_region(fork: Fork) {
     let rank = mpi_job::rank() as i32;
     stats::regions::enter();
+    brief::enter_region(fork.region as u64);
     if sections::enter_region(fork.region, &fork.args) {
         mpi_job::barrier();
     }
@@ -652,8 +707,7 @@ fn run_region(fork: Fork) {
 /// Ranks other than 0: runs regions until rank 0 ends the program.
 pub(crate) fn serve_forks() {
     loop {
-        let mut message = [0; FORK];
-        mpi_job::broadcast(&mut message);
+        let (message, rest) = receive_fork();
         let half = |word: u64| (word as u32 as usize, (word >> 32) as usize);
         let (kind, threads) = half(message[0]);
         if kind as u64 == FORK_QUIT {
@@ -675,6 +729,8 @@ pub(crate) fn serve_forks() {
         if body.len() <= FORK - FORK_BODY {
             let words = body.len();
             body.copy_from_slice(&message[FORK_BODY..FORK_BODY + words]);
+        } else if !rest.is_empty() {
+            body = rest;
         } else {
             mpi_job::broadcast(&mut body);
         }
@@ -709,7 +765,7 @@ pub(crate) fn serve_forks() {
 pub(crate) fn quit() {
     let mut message = [0; FORK];
     message[0] = FORK_QUIT;
-    mpi_job::broadcast(&mut message);
+    send_fork(message, Vec::new());
 }
 
 /// Rank 0, before it returns to the shared stack: the frames there are written at once, and system

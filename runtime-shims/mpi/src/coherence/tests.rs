@@ -278,8 +278,10 @@ impl Job {
         for rank in &mut self.ranks {
             rank.apply_updates(&updates);
         }
-        self.learn_copies();
-        self.apply_declared(&signatures);
+        let declared = Signature::of_all(signatures);
+        let learned = self.learn_copies(declared);
+        let known = self.apply_declared(declared);
+        assert!(known || !learned);
         self.check_agreement();
     }
 
@@ -290,10 +292,17 @@ impl Job {
         }
     }
 
-    fn learn_copies(&mut self) {
+    /// Whether nothing was new.
+    fn learn_copies(&mut self, declared: Signature) -> bool {
         let (copied, words): (Vec<Signature>, Vec<usize>) =
             self.ranks.iter().map(Coherence::copied).unzip();
         let copied = Signature::of_all(copied);
+        let learned: Vec<bool> = self
+            .ranks
+            .iter()
+            .map(|rank| rank.has_learned(declared, copied))
+            .collect();
+        assert!(learned.iter().all(|&one| one == learned[0]));
         let wanted: Vec<bool> = self
             .ranks
             .iter_mut()
@@ -303,8 +312,9 @@ impl Job {
         let cluster = self.cluster.borrow();
         assert!(cluster.pushed.is_empty() && cluster.expected.is_empty());
         drop(cluster);
+        assert!(!(wanted[0] && learned[0]));
         if !wanted[0] {
-            return;
+            return learned[0];
         }
         let all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::copies).collect();
         assert!(all.iter().map(Vec::len).eq(words));
@@ -312,20 +322,22 @@ impl Job {
         for rank in &mut self.ranks {
             rank.learn_copies(copied, &all);
         }
+        false
     }
 
-    fn apply_declared(&mut self, signatures: &[Signature]) {
+    /// Whether it was known what follows.
+    fn apply_declared(&mut self, declared: Signature) -> bool {
         let known: Vec<bool> = self
             .ranks
             .iter_mut()
-            .map(|rank| rank.apply_declared(signatures))
+            .map(|rank| rank.apply_declared(declared))
             .collect();
         assert!(
             known.iter().all(|&one| one == known[0]),
             "ranks know different transitions"
         );
         if known[0] {
-            return;
+            return true;
         }
         let words = |rank: &Coherence<Simulated>| rank.declarations_length();
         if self.ranks.iter().any(|rank| words(rank) > 60)
@@ -344,6 +356,7 @@ impl Job {
         for rank in &mut self.ranks {
             rank.apply_declarations(&all);
         }
+        false
     }
 
     /// Starts a region on all ranks.

@@ -2,7 +2,10 @@
 //!
 //! Every rank takes part in every distributed region, so the lists of all ranks are in the same order.
 
-use std::{fmt::Write, time::Instant};
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
 
 use crate::{cell::ProgramCell, memory, mpi_job, settings::settings};
 
@@ -42,8 +45,16 @@ pub(crate) fn in_runtime<R>(body: impl FnOnce() -> R) -> R {
     let since = Instant::now();
     let result = body();
     let spent = since.elapsed().as_nanos() as u64;
-    REGIONS.with(|regions| regions.inside += spent);
+    REGIONS.with(|regions| regions.inside = regions.inside.wrapping_add(spent));
     result
+}
+
+/// Of the time that [`in_runtime`] measures now, `waited` was spent otherwise.
+pub(crate) fn not_in_runtime(waited: Duration) {
+    if settings().stats {
+        let waited = waited.as_nanos() as u64;
+        REGIONS.with(|regions| regions.inside = regions.inside.wrapping_sub(waited));
+    }
 }
 
 /// The counts so far; there is one execution more each time.

@@ -63,6 +63,12 @@ impl Predictions {
         matches!(self.known.get(&key), Some((Known::GivenUp, _)))
     }
 
+    /// Whether [`Predictions::note`] would ask for the lists.
+    pub(super) fn would_ask(&self, key: Signature, copied: Signature) -> bool {
+        copied != Signature::NOTHING
+            && matches!(self.known.get(&key), Some((Known::Once(last), _)) if *last == copied)
+    }
+
     /// Notes what stands for the copies of all ranks after `key`; [`Signature::NOTHING`] where there were
     /// none. Whether the lists of copies are needed: then [`Predictions::note_lists`] is to follow.
     #[must_use]
@@ -76,11 +82,10 @@ impl Predictions {
             Known::GivenUp => false,
             Known::Twice(last, _) if *last == copied => false,
             Known::Once(last) if *last == copied => {
-                if copied != Signature::NOTHING {
-                    return true;
+                if copied == Signature::NOTHING {
+                    *known = Known::Twice(copied, Rc::default());
                 }
-                *known = Known::Twice(copied, Rc::default());
-                false
+                copied != Signature::NOTHING
             }
             _ => {
                 *surprises += 1;
@@ -269,7 +274,10 @@ mod tests {
         let mut exchanges = 0;
         for round in 0..40 {
             let copied = signature(1 + round / 4);
-            if predictions.note(KEY, copied) {
+            let would_ask = predictions.would_ask(KEY, copied);
+            let asks = predictions.note(KEY, copied);
+            assert_eq!(asks, would_ask);
+            if asks {
                 exchanges += 1;
                 predictions.note_lists(0, KEY, copied, &borrowed(&empty));
                 assert!(predictions.after(KEY).is_some());

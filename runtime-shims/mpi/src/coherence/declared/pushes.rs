@@ -135,6 +135,15 @@ impl<M: Machine> Coherence<M> {
         wanted
     }
 
+    /// Whether all ranks know what follows from what they declared and copied, without a word more. The same
+    /// on all ranks.
+    pub(crate) fn has_learned(&self, declared: Signature, copied: Signature) -> bool {
+        let mode = &self.sections;
+        let expected = mode.expected.as_ref();
+        let asks = expected.is_some_and(|one| mode.predictions.would_ask(one.key, copied));
+        !asks && self.knows_transition(declared)
+    }
+
     /// Learns the copies of all ranks, in rank order.
     pub(crate) fn learn_copies(&mut self, copied: Signature, lists: &[&[u64]]) {
         let mode = &mut self.sections;

@@ -57,11 +57,10 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// Applies the declarations of all ranks, by their signatures, in rank order, after the notices. False
-    /// where the declarations themselves are needed: then [`Coherence::apply_declarations`] is to follow.
-    /// All ranks decide alike.
-    pub(crate) fn apply_declared(&mut self, signatures: &[Signature]) -> bool {
-        let declared = Signature::of_all(signatures.iter().copied());
+    /// Applies the declarations of all ranks, by what stands for them, after the notices. False where the
+    /// declarations themselves are needed: then [`Coherence::apply_declarations`] is to follow. All ranks
+    /// decide alike.
+    pub(crate) fn apply_declared(&mut self, declared: Signature) -> bool {
         self.sections.declared_last = declared;
         if declared == Signature::NOTHING {
             return true;
@@ -72,6 +71,11 @@ impl<M: Machine> Coherence<M> {
         };
         self.finish_transition(key, &transition);
         true
+    }
+
+    pub(super) fn knows_transition(&self, declared: Signature) -> bool {
+        let transitions = &self.sections.transitions;
+        declared == Signature::NOTHING || transitions.contains_key(&self.transition_key(declared))
     }
 
     fn transition_key(&self, declared: Signature) -> Signature {
