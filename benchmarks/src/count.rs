@@ -6,8 +6,8 @@ use crate::output::Counts;
 use crate::tools::{Mode, Tools, Variant};
 
 // Not shorter: okl still learns in the first iterations.
-const SHORT: u32 = 5;
-const LONG: u32 = 10;
+const SHORT: u32 = 12;
+const LONG: u32 = 18;
 
 /// A count that grows with every iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,9 +27,9 @@ pub(crate) struct Communication {
     /// Messages of every kind: data and control, requests and answers, collectives.
     pub(crate) messages: Option<PerIteration>,
     pub(crate) bytes: Option<PerIteration>,
-    /// Of these, okl's messages that carry data of declared sections.
-    pub(crate) section_messages: Option<PerIteration>,
-    pub(crate) section_bytes: Option<PerIteration>,
+    /// Of these, okl's messages that carry data.
+    pub(crate) data_messages: Option<PerIteration>,
+    pub(crate) data_bytes: Option<PerIteration>,
     /// Of these, what collectives amount to; see `count/mpi_count.c`.
     pub(crate) collective_messages: Option<PerIteration>,
     /// Calls of collectives.
@@ -85,8 +85,8 @@ pub(crate) fn count(
         ranks,
         messages: own_and_collective("messages"),
         bytes: own_and_collective("bytes"),
-        section_messages: per_iteration(&apart, "section copies"),
-        section_bytes: per_iteration(&apart, "section bytes"),
+        data_messages: per_iteration(&apart, "data messages"),
+        data_bytes: per_iteration(&apart, "data bytes"),
         collective_messages: per_iteration(&apart, "collective messages"),
         collectives: per_iteration(&apart, "collectives"),
         forks: per_iteration(&near, "forks"),
@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn what_both_runs_share_drops_out() {
         let counts = |text: &str| Counts::parse(&format!("okl: statistics\n{text}"), 2).unwrap();
-        let runs = [counts("bytes 100 230\n"), counts("bytes 110 260\n")];
+        let runs = [counts("bytes 100 230\n"), counts("bytes 112 266\n")];
         let found = per_iteration(&runs, "bytes").unwrap();
         assert_eq!((found.total, found.busiest), (8.0, 6.0));
-        assert_eq!(per_iteration(&runs, "section bytes"), None);
+        assert_eq!(per_iteration(&runs, "data bytes"), None);
     }
 }

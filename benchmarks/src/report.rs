@@ -205,10 +205,10 @@ fn communication_table(results: &Results, text: &mut String) {
                 okl.benchmark.into(),
                 okl.ranks.to_string(),
                 hand_total(|hand| hand.messages),
-                total(okl.section_messages),
+                total(okl.data_messages),
                 total(okl.messages),
                 hand_total(|hand| hand.bytes),
-                total(okl.section_bytes),
+                total(okl.data_bytes),
                 total(okl.bytes),
                 okl.forks
                     .map_or("not counted".into(), |forks| rounded(forks.busiest)),
@@ -390,7 +390,7 @@ fn ratios_csv(results: &Results) -> String {
 
 fn communication_csv(results: &Results) -> String {
     let mut text = String::from(
-        "program,ranks,variant,messages,bytes,section_messages,section_bytes,collectives,\
+        "program,ranks,variant,messages,bytes,data_messages,data_bytes,collectives,\
          regions_started,page_faults,resident_kib\n",
     );
     for row in &results.communication {
@@ -406,8 +406,8 @@ fn communication_csv(results: &Results) -> String {
                 row.variant.key(),
                 total(row.messages),
                 total(row.bytes),
-                total(row.section_messages),
-                total(row.section_bytes),
+                total(row.data_messages),
+                total(row.data_bytes),
                 row.collectives
                     .map_or(String::new(), |count| format!("{}", count.busiest)),
                 row.forks

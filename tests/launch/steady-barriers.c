@@ -10,6 +10,8 @@
 // LONG:      barriers 601 601 601
 // SHORT:     messages 526 429 329
 // LONG:      messages 1526 1229 929
+// SHORT:     data messages 104 201 102
+// LONG:      data messages 304 601 302
 // SAME:      read faults 1 0 0
 // SAME-NEXT: write faults 0 0 0
 #include <stdio.h>

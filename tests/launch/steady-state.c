@@ -10,6 +10,9 @@
 // SHORT:      forks 61 61
 // LONG:       forks 261 261
 // APART:      messages 545 534
+// A page travels with the first fork.
+// APART:      data messages 261 260
+// APART-NEXT: data bytes 802832 798736
 // SAME:       read faults 0 0
 // SAME-NEXT:  write faults 0 0
 // SHORT:      declarations 61 61

@@ -15,6 +15,7 @@ use crate::{
     program,
     service::Remote,
     stack,
+    stats::Traffic,
 };
 
 /// The runtime's view of one rank's memory file.
@@ -208,9 +209,12 @@ impl Memory {
         }
     }
 
-    /// Messages and bytes this rank has sent to other nodes outside synchronisations.
-    pub(crate) fn traffic(&self) -> (u64, u64) {
-        self.remote.as_ref().map_or((0, 0), Remote::traffic)
+    /// What this rank has sent to other nodes outside synchronisations, and the answers to its requests.
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.remote
+            .as_ref()
+            .map(Remote::traffic)
+            .unwrap_or_default()
     }
 
     /// Bytes of this rank's memory file that are in use.

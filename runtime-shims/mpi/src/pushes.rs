@@ -6,7 +6,7 @@
 
 use mpi::{ffi, topology::SimpleCommunicator, traits::*};
 
-use crate::{memory::View, mpi_job, program};
+use crate::{memory::View, mpi_job, program, stats::Traffic};
 
 /// A message under way. The buffer stays where it is until the request is complete.
 struct Transfer {
@@ -40,8 +40,8 @@ pub(crate) struct Pushes {
     received: Vec<Transfer>,
     /// Buffers of earlier messages.
     spare: Vec<Vec<u8>>,
-    messages: u64,
-    bytes: u64,
+    /// What was pushed.
+    pub(crate) traffic: Traffic,
 }
 
 impl Pushes {
@@ -52,14 +52,8 @@ impl Pushes {
             sent: Vec::new(),
             received: Vec::new(),
             spare: Vec::new(),
-            messages: 0,
-            bytes: 0,
+            traffic: Traffic::default(),
         }
-    }
-
-    /// Messages and bytes pushed.
-    pub(crate) fn traffic(&self) -> (u64, u64) {
-        (self.messages, self.bytes)
     }
 
     /// Sends ranges of positions of `own`, packed, to `rank`.
@@ -72,8 +66,7 @@ impl Pushes {
                 std::slice::from_raw_parts(own.at(start as usize), (end - start) as usize)
             });
         }
-        self.messages += 1;
-        self.bytes += bytes;
+        self.traffic.data(1, bytes as usize);
         // SAFETY: the buffer lives, unmoved, until the request is complete.
         let request = program::private(|| unsafe {
             let mut request = ffi::RSMPI_REQUEST_NULL;

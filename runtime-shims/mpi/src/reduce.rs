@@ -30,6 +30,7 @@ fn reduce(items: i32, list: *mut c_void, combine: *mut c_void, deep: i32) -> i32
         }
         coherence(|coherence| coherence.drop_private_copies());
         for rank in 1..threads {
+            stats::count(|counts| counts.sent.control(1, 1));
             mpi_job::send(&[1], rank);
         }
         1
@@ -65,7 +66,7 @@ fn send_list(list: *mut c_void, items: i32) {
             message.extend_from_slice(coherence.contents(page));
         }
     });
-    stats::count(|counts| counts.sent(1, message.len()));
+    stats::count(|counts| counts.sent.data(1, message.len()));
     mpi_job::send(&message, 0);
 }
 

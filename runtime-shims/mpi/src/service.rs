@@ -18,7 +18,7 @@ use std::{
 
 use mpi::{topology::SimpleCommunicator, traits::*};
 
-use crate::{memory::View, mpi_job, program, pushes::Pushes};
+use crate::{memory::View, mpi_job, program, pushes::Pushes, stats::Traffic};
 
 const GET: u64 = 1;
 const PUT: u64 = 2;
@@ -55,8 +55,7 @@ pub(crate) struct Remote {
     /// For each rank, puts not yet sent: (offset, length, bytes) after one another.
     puts: Vec<Vec<u8>>,
     unsettled: Vec<bool>,
-    messages: u64,
-    bytes: u64,
+    traffic: Traffic,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
@@ -88,17 +87,15 @@ impl Remote {
             pushes: Pushes::start(),
             puts: vec![Vec::new(); ranks],
             unsettled: vec![false; ranks],
-            messages: 0,
-            bytes: 0,
+            traffic: Traffic::default(),
             stop,
             thread,
         }
     }
 
-    /// Messages and bytes of this rank's requests, of the answers to them, and of what it pushed.
-    pub(crate) fn traffic(&self) -> (u64, u64) {
-        let (messages, bytes) = self.pushes.traffic();
-        (self.messages + messages, self.bytes + bytes)
+    /// This rank's requests, the answers to them, and what it pushed.
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.traffic + self.pushes.traffic
     }
 
     fn request(&mut self, words: [u64; 5], data: &[u8], rank: u32) {
@@ -107,8 +104,10 @@ impl Remote {
             message.extend_from_slice(&word.to_le_bytes());
         }
         message.extend_from_slice(data);
-        self.messages += 1;
-        self.bytes += message.len() as u64;
+        match words[0] {
+            PUT => self.traffic.data(1, message.len()),
+            _ => self.traffic.control(1, message.len()),
+        }
         program::private(|| {
             self.requests
                 .process_at_rank(rank as i32)
@@ -116,9 +115,19 @@ impl Remote {
         });
     }
 
+    /// Waits for what was asked for.
+    fn data(&mut self, into: &mut [u8], rank: u32) {
+        self.traffic.data(1, into.len());
+        self.receive(into, rank);
+    }
+
+    /// Waits for an answer without data.
     fn reply(&mut self, into: &mut [u8], rank: u32) {
-        self.messages += 1;
-        self.bytes += into.len() as u64;
+        self.traffic.control(1, into.len());
+        self.receive(into, rank);
+    }
+
+    fn receive(&self, into: &mut [u8], rank: u32) {
         program::private(|| {
             let source = self.replies.process_at_rank(rank as i32);
             mpi_job::wait_until(|| source.immediate_probe().is_some());
@@ -131,7 +140,7 @@ impl Remote {
         let mut offset = offset;
         for part in target.chunks_mut(GET_BATCH) {
             self.request([GET, offset as u64, part.len() as u64, 0, 0], &[], rank);
-            self.reply(part, rank);
+            self.data(part, rank);
             offset += part.len();
         }
     }
@@ -167,7 +176,7 @@ impl Remote {
         }
         self.request([GATHER, 0, bytes as u64, 0, 0], &places, rank);
         let mut packed = vec![0; bytes];
-        self.reply(&mut packed, rank);
+        self.data(&mut packed, rank);
         let mut rest = &packed[..];
         for &(at, length) in batch {
             let (part, others) = rest.split_at(length);

@@ -18,21 +18,44 @@ pub(crate) struct Counts {
     pub(crate) reductions: u64,
     pub(crate) locks: u64,
     pub(crate) atomics: u64,
-    messages: u64,
-    bytes: u64,
+    /// At forks, synchronisations and reductions.
+    pub(crate) sent: Traffic,
 }
 
-impl Counts {
-    /// Adds a message of `bytes` to each of `others`.
-    pub(crate) fn sent(&mut self, others: usize, bytes: usize) {
-        self.messages += others as u64;
-        self.bytes += (others * bytes) as u64;
+/// Messages and their bytes, and of these the ones that carry the program's data. The others keep the
+/// ranks in step, or ask for data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Traffic {
+    messages: u64,
+    bytes: u64,
+    data_messages: u64,
+    data_bytes: u64,
+}
+
+impl Traffic {
+    /// Adds control messages of `bytes` each.
+    pub(crate) fn control(&mut self, messages: usize, bytes: usize) {
+        self.messages += messages as u64;
+        self.bytes += (messages * bytes) as u64;
     }
 
-    /// Adds rank 0's part of a broadcast.
-    pub(crate) fn sent_if_first(&mut self, bytes: usize) {
-        if mpi_job::rank() == 0 {
-            self.sent(mpi_job::ranks() as usize - 1, bytes);
+    /// Adds messages of `bytes` of data each.
+    pub(crate) fn data(&mut self, messages: usize, bytes: usize) {
+        self.control(messages, bytes);
+        self.data_messages += messages as u64;
+        self.data_bytes += (messages * bytes) as u64;
+    }
+}
+
+impl std::ops::Add for Traffic {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            messages: self.messages + other.messages,
+            bytes: self.bytes + other.bytes,
+            data_messages: self.data_messages + other.data_messages,
+            data_bytes: self.data_bytes + other.data_bytes,
         }
     }
 }
@@ -46,12 +69,10 @@ pub(crate) fn count(change: impl FnOnce(&mut Counts)) {
     COUNTS.with(|counts| change(counts.get_or_insert_default()));
 }
 
-/// Messages and bytes that this rank sent at forks and synchronisations.
-fn traffic() -> (u64, u64) {
-    COUNTS.with(|counts| {
-        let counts = counts.get_or_insert_default();
-        (counts.messages, counts.bytes)
-    })
+/// All that this rank sent, and the answers to its requests.
+fn traffic() -> Traffic {
+    let sent = COUNTS.with(|counts| counts.get_or_insert_default().sent);
+    sent + memory::coherence(|coherence| coherence.machine.traffic())
 }
 
 /// Synchronisations and forks so far: equal numbers mean that no protection was taken away between.
@@ -74,7 +95,7 @@ pub(crate) fn fault_at(program_counter: usize) {
     }
 }
 
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 21] = [
     "forks",
     "barriers",
     "syncs",
@@ -83,6 +104,8 @@ const COLUMNS: [&str; 19] = [
     "atomics",
     "messages",
     "bytes",
+    "data messages",
+    "data bytes",
     "read faults",
     "write faults",
     "pages fetched",
@@ -103,9 +126,8 @@ pub(crate) fn print() {
     }
     program::private(|| {
         let mine = COUNTS.with(|counts| *counts.get_or_insert_default());
-        let (protocol, (remote_messages, remote_bytes)) =
-            memory::coherence(|coherence| (coherence.counts, coherence.machine.traffic()));
-        let row = row(&mine, &protocol, remote_messages, remote_bytes);
+        let protocol = memory::coherence(|coherence| coherence.counts);
+        let row = row(&mine, &protocol, traffic());
         let ranks = mpi_job::ranks() as usize;
         let mut table = vec![0; COLUMNS.len() * ranks];
         mpi_job::all_gather(&row, &mut table);
@@ -127,12 +149,7 @@ pub(crate) fn print() {
     });
 }
 
-fn row(
-    mine: &Counts,
-    protocol: &coherence::Counts,
-    messages: u64,
-    bytes: u64,
-) -> [u64; COLUMNS.len()] {
+fn row(mine: &Counts, protocol: &coherence::Counts, sent: Traffic) -> [u64; COLUMNS.len()] {
     [
         mine.forks,
         mine.barriers,
@@ -140,8 +157,10 @@ fn row(
         mine.reductions,
         mine.locks,
         mine.atomics,
-        mine.messages + messages,
-        mine.bytes + bytes,
+        sent.messages,
+        sent.bytes,
+        sent.data_messages,
+        sent.data_bytes,
         protocol.read_faults,
         protocol.write_faults,
         protocol.pages_fetched + protocol.private_pages_fetched,

@@ -207,7 +207,7 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     let mut headers = HEADERS.with(std::mem::take);
     headers.resize(HEADER * ranks, 0);
     mpi_job::all_gather(&header, &mut headers);
-    stats::count(|counts| counts.sent(ranks - 1, 8 * HEADER));
+    stats::count(|counts| counts.sent.control(ranks - 1, 8 * HEADER));
     if mpi_job::has_tree() {
         let summaries = headers.chunks(HEADER).enumerate();
         let all = summaries
@@ -249,7 +249,7 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
         notices.push(news.notices);
     }
     if coherence(|coherence| coherence.apply(&notices, Phase::Parallel)) {
-        mpi_job::barrier();
+        wait_for_all();
     }
     coherence(|coherence| coherence.apply_updates(&updates));
     learn_copies(&headers);
@@ -263,6 +263,14 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     }
     HEADERS.with(|slot| *slot = headers);
     (payloads, joined)
+}
+
+/// Waits until all ranks are here: what they sent to each other's memory has arrived.
+fn wait_for_all() {
+    // A barrier of MPI takes about so many rounds.
+    let rounds = mpi_job::ranks().next_power_of_two().ilog2();
+    stats::count(|counts| counts.sent.control(rounds as usize, 0));
+    mpi_job::barrier();
 }
 
 /// What a header comes to where there is no more to it.
@@ -291,7 +299,7 @@ fn signatures(headers: &[u64], field: usize) -> Vec<Signature> {
 
 /// Hands lists of different lengths round. Those of all ranks, after one another.
 fn exchange_lists(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
-    stats::count(|counts| counts.sent(lengths.len() - 1, 8 * mine.len()));
+    stats::count(|counts| counts.sent.control(lengths.len() - 1, 8 * mine.len()));
     mpi_job::all_gather_parts(mine, lengths)
 }
 
@@ -602,10 +610,10 @@ fn send_fork(mut message: [u64; FORK], mut body: Vec<u64>) {
     }
     let others = mpi_job::ranks() as usize - 1;
     mpi_job::broadcast(&mut message);
-    stats::count(|counts| counts.sent(others, 8 * FORK));
+    stats::count(|counts| counts.sent.control(others, 8 * FORK));
     if !body.is_empty() {
         mpi_job::broadcast(&mut body);
-        stats::count(|counts| counts.sent(others, 8 * body.len()));
+        stats::count(|counts| counts.sent.control(others, 8 * body.len()));
     }
 }
 
@@ -666,7 +674,13 @@ fn apply_fork(news: &News, carried: &[Page]) {
         });
     }
     mpi_job::broadcast_bytes(&mut contents);
-    stats::count(|counts| counts.sent_if_first(contents.len()));
+    if mpi_job::rank() == 0 {
+        stats::count(|counts| {
+            counts
+                .sent
+                .data(mpi_job::ranks() as usize - 1, contents.len())
+        });
+    }
     coherence(|coherence| {
         for (&page, contents) in carried.iter().zip(contents.chunks(PAGE)) {
             coherence.receive(page, contents.try_into().expect("a page"));
@@ -681,7 +695,7 @@ fn run_region(fork: Fork) {
     stats::regions::enter();
     brief::enter_region(fork.region as u64);
     if sections::enter_region(fork.region, &fork.args) {
-        mpi_job::barrier();
+        wait_for_all();
     }
     sections::begin_pushes(Some((fork.threads, &fork.args)));
     let region = fork.region;

@@ -60,9 +60,8 @@ pub(crate) fn not_in_runtime(waited: Duration) {
 /// The counts so far; there is one execution more each time.
 fn counts(executions: u64) -> Sums {
     let inside = REGIONS.with(|regions| regions.inside);
-    let (protocol, remote) =
-        memory::coherence(|coherence| (coherence.counts, coherence.machine.traffic()));
-    let (messages, bytes) = super::traffic();
+    let protocol = memory::coherence(|coherence| coherence.counts);
+    let sent = super::traffic();
     [
         executions,
         inside,
@@ -70,8 +69,8 @@ fn counts(executions: u64) -> Sums {
         protocol.pages_fetched + protocol.private_pages_fetched,
         protocol.pulls,
         protocol.pulled_bytes,
-        messages + remote.0,
-        bytes + remote.1,
+        sent.messages,
+        sent.bytes,
     ]
 }
 

@@ -193,7 +193,7 @@ fn children(rank: u32) -> impl DoubleEndedIterator<Item = u32> {
 }
 
 fn send(words: &[u64], rank: u32) {
-    stats::count(|counts| counts.sent(1, 8 * words.len()));
+    stats::count(|counts| counts.sent.control(1, 8 * words.len()));
     mpi_job::send_in_tree(words, rank);
 }
 
