@@ -7,17 +7,19 @@
 //! barrier where changed bytes travel. Between nodes those without notices cost less: [`brief`].
 
 mod brief;
+mod news;
 
 use std::ffi::{CStr, c_void};
 
 use brief::Summary;
+use news::{LISTS, News, UPDATES};
 use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
     api::Icv,
     cancel,
     cell::ProgramCell,
-    coherence::{Notices, Phase, Run},
+    coherence::Phase,
     console, doacross, float_environment,
     interpose::exit,
     layout,
@@ -51,8 +53,6 @@ const HEADER_COPIED: usize = 5;
 const HEADER_COPIES: usize = 7;
 const HEADER_LENGTHS: usize = 8;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
-/// Lists of [`News`].
-const LISTS: usize = 8;
 
 /// Words of a fork's first message.
 const FORK: usize = 128;
@@ -73,89 +73,6 @@ const CARRIED: usize = 8;
 
 /// The headers of the last synchronisation, kept for their memory.
 static HEADERS: ProgramCell<Vec<u64>> = ProgramCell::new(Vec::new());
-
-fn encode(run: Run) -> u64 {
-    u64::from(run.first) | u64::from(run.count) << 32
-}
-
-fn decode(word: u64) -> Run {
-    Run {
-        first: word as u32,
-        count: (word >> 32) as u32,
-    }
-}
-
-/// What a rank tells the others at a synchronisation.
-struct News {
-    notices: Notices,
-    /// Free blocks of other ranks' arenas.
-    returned: Vec<u64>,
-    /// Destructors for rank 0 to call when the program exits.
-    destructors: Vec<u64>,
-    /// Large heap blocks, start and end.
-    allocated: Vec<u64>,
-    /// Formats that it set on C++ streams.
-    formats: Vec<u64>,
-    /// What rank 0 changed in pages in update mode.
-    updates: Vec<u64>,
-}
-
-impl News {
-    /// This rank's since the last synchronisation.
-    fn collect(in_region: bool) -> Self {
-        Self {
-            updates: coherence(|coherence| coherence.take_updates(in_region)),
-            notices: coherence(|coherence| coherence.notices()),
-            returned: program::heap(|heap| heap.give_back()),
-            destructors: exit::take_registered(),
-            allocated: program::heap(|heap| heap.take_new_large()),
-            formats: stream_format::changes(),
-        }
-    }
-
-    /// The lists in one, with their lengths.
-    fn flatten(&self) -> (Vec<u64>, [u64; LISTS]) {
-        let Notices {
-            dirty,
-            flushed,
-            fetched,
-        } = &self.notices;
-        let runs = [dirty, flushed, fetched].map(|list| list.iter().copied().map(encode).collect());
-        let words = [
-            &self.returned,
-            &self.destructors,
-            &self.formats,
-            &self.allocated,
-            &self.updates,
-        ];
-        let lists: Vec<Vec<u64>> = runs.into_iter().chain(words.map(Vec::clone)).collect();
-        let lengths = std::array::from_fn(|list| lists[list].len() as u64);
-        (lists.concat(), lengths)
-    }
-
-    fn unflatten(words: &[u64], lengths: &[u64]) -> Self {
-        let mut rest = words;
-        let mut lists = lengths.iter().map(|&length| {
-            let (list, others) = rest.split_at(length as usize);
-            rest = others;
-            list
-        });
-        let mut words = || lists.next().expect("as many lengths as lists");
-        let runs = |words: &[u64]| words.iter().copied().map(decode).collect();
-        Self {
-            notices: Notices {
-                dirty: runs(words()),
-                flushed: runs(words()),
-                fetched: runs(words()),
-            },
-            returned: words().to_vec(),
-            destructors: words().to_vec(),
-            formats: words().to_vec(),
-            allocated: words().to_vec(),
-            updates: words().to_vec(),
-        }
-    }
-}
 
 /// Takes this rank's blocks out of what a rank gave back.
 fn take_back(returned: &[u64]) {
@@ -182,7 +99,6 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
             coherence.copied(),
         )
     });
-    let (runs, lengths) = News::collect(true).flatten();
     let mut header = [0; HEADER];
     header[0] = kind as u64;
     header[1] = payload;
@@ -190,10 +106,15 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     header[HEADER_DECLARATIONS] = declarations as u64;
     header[HEADER_COPIED..HEADER_COPIES].copy_from_slice(&copied.to_words());
     header[HEADER_COPIES] = copies as u64;
-    header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
-    let inline = runs.len().min(HEADER - HEADER_RUNS);
-    header[HEADER_RUNS..HEADER_RUNS + inline].copy_from_slice(&runs[..inline]);
-    if brief::is_expected() {
+    // At the end of a region updates can wait for the next fork, unless it turns out not to be the end.
+    let is_brief = brief::is_expected();
+    let mut news = match is_brief && kind == Kind::Join {
+        true => News::without_updates(),
+        false => News::collect(Phase::Parallel),
+    };
+    if is_brief {
+        let (_, lengths) = news.flatten();
+        header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
         let all = brief::agree(summary(mpi_job::rank() as usize, &header));
         if all.is_all() {
             brief::note(false);
@@ -203,7 +124,14 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
             }
             return (Vec::new(), all.is_join());
         }
+        if kind == Kind::Join {
+            news.add_updates(Phase::Parallel);
+        }
     }
+    let (runs, lengths) = news.flatten();
+    header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
+    let inline = runs.len().min(HEADER - HEADER_RUNS);
+    header[HEADER_RUNS..HEADER_RUNS + inline].copy_from_slice(&runs[..inline]);
     let mut headers = HEADERS.with(std::mem::take);
     headers.resize(HEADER * ranks, 0);
     mpi_job::all_gather(&header, &mut headers);
@@ -276,9 +204,8 @@ fn wait_for_all() {
 /// What a header comes to where there is no more to it.
 fn summary(rank: usize, header: &[u64]) -> Summary {
     let signature = |at: usize| Signature::from_words([header[at], header[at + 1]]);
-    let has_news = header[HEADER_LENGTHS..HEADER_RUNS]
-        .iter()
-        .any(|&length| length != 0)
+    let can_wait = |list: usize| list == UPDATES && header[0] == Kind::Join as u64;
+    let has_news = (0..LISTS).any(|list| header[HEADER_LENGTHS + list] != 0 && !can_wait(list))
         || sections::are_too_many(header[HEADER_DECLARATIONS] as usize);
     let signatures = [signature(HEADER_DECLARED), signature(HEADER_COPIED)];
     Summary::of_rank(rank, header[0], has_news, signatures)
@@ -560,7 +487,7 @@ extern "C" fn fork_on_region_stack() {
     let streams = stream_format::agree();
     let carried = pages_to_carry(&fork.args);
     coherence(|coherence| coherence.make_room_for_updates(carried.len()));
-    let news = News::collect(false);
+    let news = News::collect(Phase::Serial);
     let (runs, lengths) = news.flatten();
     let body: Vec<u64> = fork
         .args
