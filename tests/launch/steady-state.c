@@ -6,7 +6,16 @@
 // RUN: env OKL_STATS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 60 2>&1 | FileCheck --check-prefixes=SAME,SHORT %s
 // RUN: env OKL_STATS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 260 2>&1 | FileCheck --check-prefixes=SAME,LONG %s
 // RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 260 2>&1 | FileCheck --check-prefixes=SAME,LONG,APART %s
+// On four ranks the three others take part in three forks and three joins of a sweep, and six rows move.
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 4 %t 60 2>&1 | FileCheck --check-prefix=FOUR %s
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 4 %t 260 2>&1 | FileCheck --check-prefix=MORE %s
 //
+// FOUR:      messages 241 230 292 166
+// FOUR-NEXT: bytes
+// FOUR-NEXT: data messages 63 119 119 60
+// MORE:      messages 841 830 1092 566
+// MORE-NEXT: bytes
+// MORE-NEXT: data messages 263 519 519 260
 // SHORT:      forks 61 61
 // LONG:       forks 261 261
 // APART:      messages 545 534
