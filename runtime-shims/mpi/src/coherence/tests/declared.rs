@@ -294,11 +294,12 @@ fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize, surprises
 fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, false, mappings);
+    job.cluster.borrow_mut().per_node = 1 + seed as usize % ranks;
     for _ in 0..5 {
         serial(&mut job, &mut random);
         if random.chance(75) {
-            let rounds = 1 + random.below(3);
-            declaring_region(&mut job, &mut random, rounds, 0);
+            let rounds = 1 + random.below(5);
+            declaring_region(&mut job, &mut random, rounds, 10);
         } else {
             let atomics = random.chance(30);
             job.enter_region(&Accesses::Tracked { atomics });
