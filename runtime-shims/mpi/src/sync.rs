@@ -46,12 +46,14 @@ enum Kind {
 /// Words of a header: kind, payload, what stands for the rank's declared sections and the number of words
 /// that describe them, the same for what it copied from other nodes, list lengths, then as many words of the
 /// lists as fit.
-const HEADER: usize = 36;
+const HEADER: usize = 37;
 const HEADER_DECLARED: usize = 2;
 const HEADER_DECLARATIONS: usize = 4;
 const HEADER_COPIED: usize = 5;
 const HEADER_COPIES: usize = 7;
-const HEADER_LENGTHS: usize = 8;
+/// Whether pages of the rank enter section mode.
+const HEADER_ENTERS: usize = 8;
+const HEADER_LENGTHS: usize = 9;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 
 /// Words of a fork's first message.
@@ -91,11 +93,12 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
     let ranks = mpi_job::ranks() as usize;
-    let (declared, declarations, (copied, copies)) = coherence(|coherence| {
+    let (declared, declarations, enters, (copied, copies)) = coherence(|coherence| {
         let signature = coherence.declared_signature();
         (
             signature,
             coherence.declarations_length(),
+            coherence.has_entering_pages(),
             coherence.copied(),
         )
     });
@@ -106,6 +109,7 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     header[HEADER_DECLARATIONS] = declarations as u64;
     header[HEADER_COPIED..HEADER_COPIES].copy_from_slice(&copied.to_words());
     header[HEADER_COPIES] = copies as u64;
+    header[HEADER_ENTERS] = u64::from(enters);
     // At the end of a region updates can wait for the next fork, unless it turns out not to be the end.
     let is_brief = brief::is_expected();
     let mut news = match is_brief && kind == Kind::Join {
@@ -259,6 +263,11 @@ fn apply_declared(headers: &[u64]) {
     let declared = Signature::of_all(signatures(headers, HEADER_DECLARED));
     if coherence(|coherence| coherence.apply_declared(declared)) {
         return;
+    }
+    let enters = headers.chunks(HEADER).any(|header| header[HEADER_ENTERS] != 0);
+    if !enters && lengths.iter().copied().any(sections::are_too_many) {
+        coherence(|coherence| coherence.send_to_owners());
+        return wait_for_all();
     }
     let mine = coherence(|coherence| coherence.declarations());
     let all = exchange_lists(&mine, &lengths);
