@@ -483,3 +483,27 @@ fn an_owner_writes_unnoticed_where_nobody_has_copies() {
     job.check(0, page, 0, "after the owner wrote again");
     job.leave_region();
 }
+
+/// Rank 0 may write bytes of its own, changes them and changes them back. Rank 1 may write them as well, and
+/// copies them in between: that copy must not count as current afterwards.
+#[test]
+fn a_copy_made_between_uncertain_writes_does_not_stay() {
+    let object = (PAGE, 2 * PAGE);
+    let on_object = |mode| nest(within(object, vec![section(mode, PAGE, 64, &[])]));
+    let mut job = Job::new(2, false, None);
+    let mut random = Random(3);
+    job.fork(&[]);
+    job.enter_region(&Accesses::Declared { direct: vec![] });
+    let whole = nest(within(object, vec![section(Mode::Write, PAGE, PAGE, &[])]));
+    job.run(0, &whole, &mut random);
+    job.barrier();
+    let uncertain = on_object(Mode::MayWrite);
+    let before = job.truth[1][0];
+    for (rank, value) in [(0, !before), (1, before)] {
+        job.ranks[rank].declare(uncertain.signature(), || uncertain.sections.clone());
+        job.write(0, 1, 0, value);
+    }
+    job.barrier();
+    job.run(1, &on_object(Mode::Read), &mut random);
+    job.leave_region();
+}
