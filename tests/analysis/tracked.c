@@ -58,3 +58,17 @@ void leaks(int k) {
     x[k] = own[1];
   }
 }
+
+// The callee's copy is made in the call, which reads the shared structure.
+// CHECK: region at {{.*}}tracked.c:[[@LINE+8]]: tracked, it passes a structure by value ({{.*}}tracked.c:[[@LINE+10]])
+// REMARK: tracked.c:[[@LINE+7]]:1: remark: pages of this region are tracked: it passes a structure by value ({{.*}}tracked.c:[[@LINE+9]])
+struct item {
+  double value[5];
+  long tag;
+} items[N];
+__attribute__((noinline)) double weigh(struct item one) { return one.value[0] + one.value[4] + one.tag; }
+void weigh_all(void) {
+#pragma omp parallel for
+  for (int i = 0; i < N; i++)
+    x[i] = weigh(items[i]);
+}
