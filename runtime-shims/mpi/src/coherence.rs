@@ -25,9 +25,12 @@ pub(crate) mod declared;
 mod learned;
 mod updated;
 
-use crate::layout::{PAGE, Page};
 pub(crate) use crate::page_table::Access;
 use crate::page_table::{PageTable, flag};
+use crate::{
+    layout::{PAGE, Page},
+    observe::{self, Event},
+};
 
 /// What the protocol needs of the machine under it.
 pub(crate) trait Machine {
@@ -94,6 +97,8 @@ pub(crate) struct Counts {
     pub(crate) write_faults: u64,
     pub(crate) pages_fetched: u64,
     pub(crate) private_pages_fetched: u64,
+    /// Bytes of both, and of pages in section mode that were accessed undeclared.
+    pub(crate) fetched_bytes: u64,
     pub(crate) diffs: u64,
     pub(crate) diff_bytes: u64,
     pub(crate) protections: u64,
@@ -362,6 +367,7 @@ impl<M: Machine> Coherence<M> {
     /// Makes pages readable that were fetched.
     fn show_fetched(&mut self, run: Run) {
         self.counts.pages_fetched += u64::from(run.count);
+        self.counts.fetched_bytes += u64::from(run.count) * PAGE as u64;
         self.learned.note(run, false);
         for fetched in run.pages() {
             self.pages.set_access(fetched, Access::Read);
@@ -411,6 +417,7 @@ impl<M: Machine> Coherence<M> {
 
     fn fetch_private(&mut self, page: Page) {
         self.counts.private_pages_fetched += 1;
+        self.counts.fetched_bytes += PAGE as u64;
         self.machine.fetch(page, 1, self.pages.home(page));
         self.show_private(page);
     }
@@ -554,6 +561,9 @@ impl<M: Machine> Coherence<M> {
         twin.copy_from_slice(&contents);
         self.counts.diffs += 1;
         self.counts.diff_bytes += sent as u64;
+        if sent > 0 {
+            observe::tell(|| Event::diff(page, sent, home));
+        }
     }
 
     // ---- Synchronisation -----------------------------------------------------------------------

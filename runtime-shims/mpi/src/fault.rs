@@ -9,8 +9,13 @@ use std::{
 };
 
 use crate::{
-    coherence::Violation, interpose::signals, layout, memory::coherence, mpi_job, program_graph,
-    report, stack, stats, symbolise, team,
+    coherence::Violation,
+    interpose::signals,
+    layout,
+    memory::coherence,
+    mpi_job,
+    observe::{self, Event},
+    program_graph, report, stack, symbolise, team,
 };
 
 /// Bytes of the handler's stack: MPI runs on it.
@@ -105,8 +110,15 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
             if write { "written" } else { "read" },
         );
     };
-    stats::fault_at(program_counter);
-    match stats::regions::in_runtime(|| coherence(|coherence| coherence.fault(page, write))) {
+    let event = Event::Fault {
+        address,
+        code: program_counter,
+        write,
+    };
+    match observe::during(
+        || event,
+        || coherence(|coherence| coherence.fault(page, write)),
+    ) {
         Ok(()) => {}
         Err(Violation::PrivateWrite) => die(address, program_counter, "written by another rank"),
         Err(Violation::Undeclared) => die(

@@ -16,7 +16,7 @@
 //! | `loops`, `constructs`, `reduce`, `locks`, `atomics`, `ordered`, `doacross`, `cancel`, `tasks` | OpenMP's constructs |
 //! | `api`, `allocators` | the user's `omp_*` functions |
 //! | `program_graph`, `foreign_regions` | the modules of the program; regions that must not be distributed |
-//! | `settings`, `stats`, `verify`, `console`, `report`, `symbolise` | what the user sets and sees |
+//! | `settings`, `observe`, `stats`, `verify`, `console`, `report`, `symbolise` | what the user sets and sees |
 //! | `float_environment`, `stream_format`, `locale` | what the threads of a process have in common and ranks do not |
 
 mod allocators;
@@ -41,6 +41,7 @@ mod locks;
 mod loops;
 mod memory;
 mod mpi_job;
+mod observe;
 mod ordered;
 mod page_table;
 mod private_allocator;

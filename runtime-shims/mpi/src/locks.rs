@@ -18,7 +18,9 @@ use crate::{
     control_area::{LOCK_BYTES, LOCKS, MOST_LOCKS},
     layout,
     memory::coherence,
-    mpi_job, report, stats, team,
+    mpi_job,
+    observe::{self, Event, Place},
+    report, stats, team,
 };
 
 /// Known slots, how often this rank holds each nest lock, and the guards of the function-local statics
@@ -116,9 +118,13 @@ fn me() -> u64 {
     u64::from(mpi_job::rank()) + 1
 }
 
-fn lock(key: u64) {
+/// Acquires a lock for the construct that `ident` describes, if one does.
+fn lock(key: u64, ident: *mut c_void) {
+    let _span = observe::span(|| Event::lock(key, Place::of_construct(ident)));
     let patience = Patience::new();
+    let mut waiting = None;
     while !try_lock(key) {
+        waiting.get_or_insert_with(|| observe::span(|| Event::Waiting));
         let held_here = load_word(word_of(key)) == me();
         if held_here {
             report::fatal(
@@ -138,9 +144,9 @@ fn unlock(key: u64) {
 }
 
 /// `__kmpc_critical`. Serial code needs no exclusion: nobody else runs.
-pub(crate) fn okl_mpi_kmpc_critical(_ident: *mut c_void, _gtid: i32, name: *mut c_void) {
+pub(crate) fn okl_mpi_kmpc_critical(ident: *mut c_void, _gtid: i32, name: *mut c_void) {
     if team::is_distributed() {
-        lock(name as u64);
+        lock(name as u64, ident);
     }
 }
 
@@ -181,7 +187,7 @@ pub(crate) fn okl_mpi_omp_destroy_lock(lock: *mut c_void) {
 
 /// `omp_set_lock`.
 pub(crate) fn okl_mpi_omp_set_lock(key: *mut c_void) {
-    lock(key as u64);
+    lock(key as u64, std::ptr::null_mut());
 }
 
 /// `omp_unset_lock`.
@@ -224,7 +230,7 @@ pub(crate) fn okl_mpi_omp_set_nest_lock(key: *mut c_void) {
     let key = key as u64;
     let held = depth(key);
     if held == 0 {
-        lock(key);
+        lock(key, std::ptr::null_mut());
     }
     set_depth(key, held + 1);
 }
@@ -273,7 +279,7 @@ pub(crate) fn okl_mpi_guard_acquire(guard: *mut c_void) -> i32 {
         if known(|known| known.statics.contains(&(guard as u64))) {
             return 0;
         }
-        lock(guard as u64);
+        lock(guard as u64, std::ptr::null_mut());
     }
     // SAFETY: the guard variable of the caller's static.
     let done = unsafe {

@@ -12,6 +12,7 @@ use crate::{
     cell::ProgramCell,
     coherence::{Access, Coherence, Machine, TooManyMappings},
     layout::{Layout, PAGE, Page},
+    observe::{self, Event},
     program,
     service::Remote,
     stack,
@@ -281,6 +282,7 @@ impl Machine for Memory {
 
     fn fetch(&mut self, first: Page, count: u32, home: u32) {
         assert_ne!(home, self.rank, "a rank fetches a page it is the home of");
+        let _span = observe::span(|| Event::fetch(home, first, count));
         let offset = first as usize * PAGE;
         let bytes = count as usize * PAGE;
         match self.peers[home as usize] {
@@ -299,6 +301,7 @@ impl Machine for Memory {
 
     fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]) {
         assert_ne!(owner, self.rank, "a rank copies bytes that it owns");
+        let _span = observe::span(|| Event::copy(owner, ranges));
         match self.peers[owner as usize] {
             Peer::Mapped(view) => {
                 for &(start, end) in ranges {
@@ -325,6 +328,7 @@ impl Machine for Memory {
     }
 
     fn push(&mut self, rank: u32, ranges: &[(u64, u64)]) {
+        observe::tell(|| Event::send(rank, ranges));
         let own = self.own;
         self.remote().pushes.push(own, rank, ranges);
     }
@@ -334,6 +338,7 @@ impl Machine for Memory {
     }
 
     fn take(&mut self, owner: u32, parts: &[(usize, (u64, u64))]) {
+        let _span = observe::span(|| Event::taken(owner, parts));
         let own = self.own;
         let message = self.remote().pushes.message(owner);
         for &(from, (start, end)) in parts {

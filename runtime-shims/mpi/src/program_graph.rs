@@ -41,7 +41,8 @@ unsafe fn array<T>(first: *mut c_void, count: i64) -> &'static [T] {
     unsafe { std::slice::from_raw_parts(first.cast(), count as usize) }
 }
 
-fn text(pointer: *mut c_void) -> &'static str {
+/// A constant text of a module.
+pub(crate) fn text(pointer: *mut c_void) -> &'static str {
     if pointer.is_null() {
         return "?";
     }

@@ -7,7 +7,14 @@
 
 use std::ffi::c_void;
 
-use crate::{layout, layout::PAGE, memory::coherence, mpi_job, stats, team};
+use crate::{
+    layout,
+    layout::PAGE,
+    memory::coherence,
+    mpi_job,
+    observe::{self, Event, Place},
+    stats, team,
+};
 
 /// Most pages that travel with a list.
 const PAGES: usize = 4;
@@ -15,11 +22,18 @@ const PAGES: usize = 4;
 type Combine = extern "C" fn(*mut c_void, *mut c_void);
 
 /// Combines; 1 on the thread that then stores the result, 0 on the others.
-fn reduce(items: i32, list: *mut c_void, combine: *mut c_void, deep: i32) -> i32 {
+fn reduce(
+    ident: *mut c_void,
+    items: i32,
+    list: *mut c_void,
+    combine: *mut c_void,
+    deep: i32,
+) -> i32 {
     if !team::is_parallel() {
         return 1;
     }
     stats::count(|counts| counts.reductions += 1);
+    let _span = observe::span(|| Event::Reduction(Place::of_construct(ident)));
     let threads = team::num_threads() as u32;
     if mpi_job::rank() == 0 {
         // SAFETY: the compiler's combine function, called as libomp calls it.
@@ -40,7 +54,7 @@ fn reduce(items: i32, list: *mut c_void, combine: *mut c_void, deep: i32) -> i32
         }
         send_list(list, items);
         // The copies must live until they are combined.
-        mpi_job::receive(0);
+        observe::during(|| Event::Waiting, || mpi_job::receive(0));
         0
     }
 }
@@ -73,7 +87,7 @@ fn send_list(list: *mut c_void, items: i32) {
 /// Receives the list of `rank` and makes its pages readable here; with `deep`, so is everything that
 /// `rank` wrote. The list's address.
 fn receive_list(rank: u32, deep: bool) -> *mut c_void {
-    let message = mpi_job::receive(rank);
+    let message = observe::during(|| Event::Waiting, || mpi_job::receive(rank));
     if deep {
         // Not before: a page read for the rank before may hold this one's writes, too.
         coherence(|coherence| coherence.acquire());
@@ -91,7 +105,7 @@ fn receive_list(rank: u32, deep: bool) -> *mut c_void {
 /// `__kmpc_reduce`, with `deep`.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn okl_mpi_reduce(
-    _ident: *mut c_void,
+    ident: *mut c_void,
     _gtid: i32,
     items: i32,
     _list_size: i64,
@@ -100,13 +114,13 @@ pub(crate) fn okl_mpi_reduce(
     _lock: *mut c_void,
     deep: i32,
 ) -> i32 {
-    reduce(items, list, combine, deep)
+    reduce(ident, items, list, combine, deep)
 }
 
 /// `__kmpc_reduce_nowait`, with `deep`.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn okl_mpi_reduce_nowait(
-    _ident: *mut c_void,
+    ident: *mut c_void,
     _gtid: i32,
     items: i32,
     _list_size: i64,
@@ -115,7 +129,7 @@ pub(crate) fn okl_mpi_reduce_nowait(
     _lock: *mut c_void,
     deep: i32,
 ) -> i32 {
-    reduce(items, list, combine, deep)
+    reduce(ident, items, list, combine, deep)
 }
 
 /// `__kmpc_end_reduce`. The barrier of the blocking form is the construct's own.

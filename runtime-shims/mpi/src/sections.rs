@@ -26,9 +26,12 @@ use crate::{
     },
     layout::{self, PAGE, Page},
     memory::coherence,
-    mpi_job, program_graph, report,
+    mpi_job,
+    observe::{self, Event},
+    program_graph::{self, text},
+    report,
     settings::settings,
-    stack, stats, team,
+    stack, team,
 };
 use ranges::{Range, Ranges};
 use shape::{DoesNotFit, Shape};
@@ -88,7 +91,7 @@ pub(crate) fn learn_large_blocks(words: &[u64]) {
 }
 
 /// The large heap block or global variable that `address` lies in.
-fn object_at(address: usize) -> Option<(usize, usize)> {
+pub(crate) fn object_at(address: usize) -> Option<(usize, usize)> {
     let large = LARGE_BLOCKS.with(|blocks| {
         let (&start, &end) = blocks.range(..=address).next_back()?;
         (address < end).then_some((start, end))
@@ -335,6 +338,7 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
             _ => object_around(address),
         };
         if let Some((start, end)) = object {
+            observe::declares(start, one.entry);
             signature = signature.with(start as u64).with(end as u64);
         }
     }
@@ -348,9 +352,8 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
             record.declared.extend(written);
         });
     }
-    stats::regions::in_runtime(|| {
-        coherence(|coherence| coherence.declare(signature, || decode(table, values)));
-    });
+    let _span = observe::span(|| Event::Declaration(text(table.location)));
+    coherence(|coherence| coherence.declare(signature, || decode(table, values)));
 }
 
 /// What a declaration says of shared memory.

@@ -1,12 +1,21 @@
 //! The runtime's environment variables, each checked when the job starts.
 
-use std::sync::OnceLock;
+use std::{path::PathBuf, sync::OnceLock};
+
+use crate::observe::trace;
 
 /// What the user set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// `OKL_STATS=1`: print what happened at exit.
     pub(crate) stats: bool,
+    /// `OKL_TRACE=word,word`: what is told on standard error as it happens, in bits of
+    /// [`asked`](crate::observe::asked).
+    pub(crate) trace: u64,
+    /// `OKL_TIMELINE=FILE`: write what happened when.
+    pub(crate) timeline: Option<PathBuf>,
+    /// `OKL_TIMELINE_EVENTS=n`: keep so many events of each rank for it.
+    pub(crate) timeline_events: usize,
     /// `OKL_VERIFY=1`: report conflicting writes.
     pub(crate) verify: bool,
     /// `OKL_SECTIONS=0`: ignore what the compiler declared; pages alone keep memory coherent.
@@ -18,6 +27,7 @@ pub(crate) struct Settings {
 }
 
 const DEFAULT_STACK: usize = 64 << 20;
+const DEFAULT_EVENTS: usize = 1 << 18;
 
 impl Settings {
     /// Reads the variables through `variable`. The error names the variable and says what is valid.
@@ -28,11 +38,14 @@ impl Settings {
             Some("1") => Ok(true),
             Some(other) => Err(format!("{name}={other}: valid values are 0 and 1")),
         };
-        let ranks_per_node = match variable("OKL_RANKS_PER_NODE") {
-            None => None,
-            Some(text) => Some(text.parse().ok().filter(|&n| n > 0).ok_or_else(|| {
-                format!("OKL_RANKS_PER_NODE={text}: valid values are whole numbers from 1")
-            })?),
+        let number = |name: &str| match variable(name) {
+            None => Ok(None),
+            Some(text) => match text.parse::<u32>() {
+                Ok(number) if number > 0 => Ok(Some(number)),
+                _ => Err(format!(
+                    "{name}={text}: valid values are whole numbers from 1"
+                )),
+            },
         };
         let stack_bytes = match variable("OMP_STACKSIZE") {
             None => DEFAULT_STACK,
@@ -42,12 +55,42 @@ impl Settings {
         };
         Ok(Self {
             stats: switch("OKL_STATS", false)?,
+            trace: trace_words(&variable("OKL_TRACE").unwrap_or_default())?,
+            timeline: variable("OKL_TIMELINE")
+                .filter(|file| !file.is_empty())
+                .map(PathBuf::from),
+            timeline_events: number("OKL_TIMELINE_EVENTS")?
+                .map_or(DEFAULT_EVENTS, |events| events as usize),
             verify: switch("OKL_VERIFY", false)?,
             sections: switch("OKL_SECTIONS", true)?,
-            ranks_per_node,
+            ranks_per_node: number("OKL_RANKS_PER_NODE")?,
             stack_bytes,
         })
     }
+}
+
+/// What the words of `OKL_TRACE` ask for.
+fn trace_words(text: &str) -> Result<u64, String> {
+    let words = text
+        .split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty());
+    words
+        .map(word_bits)
+        .try_fold(0, |all, bits| Ok(all | bits?))
+        .map_err(|word: &str| {
+            let valid: Vec<&str> = trace::WORDS.iter().map(|known| known.0).collect();
+            let (last, others) = valid.split_last().expect("there are some");
+            format!(
+                "OKL_TRACE={text}: there is no word {word}; valid words are {} and {last}",
+                others.join(", ")
+            )
+        })
+}
+
+fn word_bits(word: &str) -> Result<u64, &str> {
+    let known = trace::WORDS.iter().find(|known| known.0 == word);
+    known.map(|known| known.1).ok_or(word)
 }
 
 /// `size[B|K|M|G]`, in kilobytes where there is no unit (OpenMP 5.2, section 21.2.3).
@@ -101,6 +144,14 @@ mod tests {
     }
 
     #[test]
+    fn words_of_a_trace_add_up() {
+        let trace = |words: &str| read("OKL_TRACE", words).unwrap().trace;
+        assert_eq!(trace(""), 0);
+        assert_eq!(trace("comm"), trace("sync, data,faults"));
+        assert_ne!(trace("data"), trace("sync"));
+    }
+
+    #[test]
     fn bad_values_are_named() {
         for (name, value, message) in [
             (
@@ -112,6 +163,16 @@ mod tests {
                 "OKL_RANKS_PER_NODE",
                 "0",
                 "OKL_RANKS_PER_NODE=0: valid values are whole numbers from 1",
+            ),
+            (
+                "OKL_TRACE",
+                "comm,bytes",
+                "OKL_TRACE=comm,bytes: there is no word bytes; valid words are comm, data, faults and sync",
+            ),
+            (
+                "OKL_TIMELINE_EVENTS",
+                "many",
+                "OKL_TIMELINE_EVENTS=many: valid values are whole numbers from 1",
             ),
             (
                 "OMP_STACKSIZE",

@@ -22,13 +22,13 @@ use crate::{
     layout::{Layout, PAGE, Sizes},
     memory,
     memory::{Memory, Peer, View},
-    mpi_job,
+    mpi_job, observe,
     page_table::PageTable,
     program, program_graph, report,
     service::Remote,
     settings,
     settings::{Settings, settings},
-    stack, stats, stream_format, sync, team,
+    stack, stream_format, sync, team,
 };
 
 /// Set in the environment of the second start, so that there is no third.
@@ -76,6 +76,9 @@ pub(crate) fn okl_mpi_main(
         report::fatal(&error);
     }
     compare_builds(user_main, randomised);
+    if let Err(error) = observe::start() {
+        report::fatal(&error);
+    }
     share_memory(several_nodes);
     fill_thread_privates();
     team::start(icv);
@@ -635,9 +638,9 @@ extern "C" fn at_exit(status: i32, _: *mut c_void) {
     finish();
 }
 
-/// Statistics, then the end of MPI. Collective.
+/// What was collected, then the end of MPI. Collective.
 fn finish() {
-    stats::print();
+    observe::finish();
     mpi_job::barrier();
     program::stop();
     // MPI reads the environment as it ends, when pages of other ranks can no longer be fetched.

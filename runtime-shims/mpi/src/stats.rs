@@ -1,13 +1,13 @@
-//! `OKL_STATS=1`: what every rank did, what each parallel region cost, and the source lines with the
-//! most page faults, printed by rank 0 at the end.
+//! `OKL_STATS=1`: what every rank did, and what each parallel region and each source line cost, printed by
+//! rank 0 at the end.
 
+mod costs;
+pub(crate) mod lines;
 pub(crate) mod regions;
 
-use std::{collections::HashMap, fmt::Write};
+use std::fmt::Write;
 
-use crate::{
-    cell::ProgramCell, coherence, memory, mpi_job, program, report, settings::settings, symbolise,
-};
+use crate::{cell::ProgramCell, coherence, memory, mpi_job, program};
 
 /// Counts of this rank since the start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,8 +61,6 @@ impl std::ops::Add for Traffic {
 }
 
 static COUNTS: ProgramCell<Option<Counts>> = ProgramCell::new(None);
-/// Faults by program counter; kept only for `OKL_STATS`.
-static FAULTS: ProgramCell<Option<HashMap<usize, u64>>> = ProgramCell::new(None);
 
 /// Changes the counts.
 pub(crate) fn count(change: impl FnOnce(&mut Counts)) {
@@ -81,18 +79,6 @@ pub(crate) fn synchronisations() -> u64 {
         let counts = counts.get_or_insert_default();
         counts.synchronisations + counts.forks + counts.locks
     })
-}
-
-/// Notes a fault at `program_counter`.
-pub(crate) fn fault_at(program_counter: usize) {
-    if settings().stats {
-        FAULTS.with(|faults| {
-            *faults
-                .get_or_insert_default()
-                .entry(program_counter)
-                .or_default() += 1
-        });
-    }
 }
 
 const COLUMNS: [&str; 21] = [
@@ -121,9 +107,6 @@ const COLUMNS: [&str; 21] = [
 
 /// Prints the table of all ranks on rank 0's standard error. Collective.
 pub(crate) fn print() {
-    if !settings().stats {
-        return;
-    }
     program::private(|| {
         let mine = COUNTS.with(|counts| *counts.get_or_insert_default());
         let protocol = memory::coherence(|coherence| coherence.counts);
@@ -144,8 +127,7 @@ pub(crate) fn print() {
             crate::console::write_all(2, text.as_bytes());
         }
         regions::print();
-        mpi_job::barrier();
-        print_hottest_lines();
+        lines::print();
     });
 }
 
@@ -173,28 +155,4 @@ fn row(mine: &Counts, protocol: &coherence::Counts, sent: Traffic) -> [u64; COLU
         protocol.pulled_bytes,
         memory::coherence(|coherence| coherence.machine.resident_bytes()) >> 10,
     ]
-}
-
-fn print_hottest_lines() {
-    const MOST: usize = 5;
-    let faults = FAULTS.with(std::mem::take).unwrap_or_default();
-    let mut by_line: HashMap<String, u64> = HashMap::new();
-    for (program_counter, count) in faults {
-        let line = symbolise::location_of(program_counter)
-            .unwrap_or_else(|| format!("{program_counter:#x}"));
-        *by_line.entry(line).or_default() += count;
-    }
-    let mut lines: Vec<(String, u64)> = by_line.into_iter().collect();
-    lines.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let mut text = String::new();
-    for (line, count) in lines.iter().take(MOST) {
-        writeln!(
-            text,
-            "okl: rank {}: {count} faults {}",
-            mpi_job::rank(),
-            report::at(line)
-        )
-        .expect("writing to a string");
-    }
-    crate::console::write_all(2, text.as_bytes());
 }

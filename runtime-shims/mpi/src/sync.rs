@@ -26,7 +26,9 @@ use crate::{
     layout::{PAGE, Page},
     locale,
     memory::coherence,
-    mpi_job, ordered, program, program_graph, report, sections,
+    mpi_job,
+    observe::{self, Event, Place},
+    ordered, program, program_graph, report, sections,
     sections::signature::Signature,
     stack, stats, stream_format, tasks, team, verify,
 };
@@ -85,10 +87,6 @@ fn take_back(returned: &[u64]) {
 
 /// Synchronises all ranks. The payloads of all, in rank order, and whether the whole team has joined.
 fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
-    stats::regions::in_runtime(|| exchange(kind, payload))
-}
-
-fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     console::flush();
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
@@ -138,7 +136,10 @@ fn exchange(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     header[HEADER_RUNS..HEADER_RUNS + inline].copy_from_slice(&runs[..inline]);
     let mut headers = HEADERS.with(std::mem::take);
     headers.resize(HEADER * ranks, 0);
-    mpi_job::all_gather(&header, &mut headers);
+    observe::during(
+        || Event::Waiting,
+        || mpi_job::all_gather(&header, &mut headers),
+    );
     stats::count(|counts| counts.sent.control(ranks - 1, 8 * HEADER));
     if mpi_job::has_tree() {
         let summaries = headers.chunks(HEADER).enumerate();
@@ -303,6 +304,7 @@ fn check_agreement(headers: &[u64], mine: Kind) {
 pub(crate) fn okl_mpi_kmpc_barrier(ident: *mut c_void, _gtid: i32) {
     tasks::complete_all();
     if team::is_parallel() {
+        let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
         stats::count(|counts| counts.barriers += 1);
         synchronise(Kind::Barrier, 0);
         coherence(|coherence| coherence.begin_next_interval(ident as u64));
@@ -318,7 +320,7 @@ pub(crate) fn okl_mpi_kmpc_cancel_barrier(ident: *mut c_void, gtid: i32) -> i32 
 
 /// `__kmpc_copyprivate`: `copy(own list, the list of the thread that ran the single)`.
 pub(crate) fn okl_mpi_kmpc_copyprivate(
-    _ident: *mut c_void,
+    ident: *mut c_void,
     _gtid: i32,
     _size: i64,
     data: *mut c_void,
@@ -328,6 +330,7 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
     if !team::is_parallel() {
         return;
     }
+    let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
     let payload = if did_it != 0 { data as u64 } else { 0 };
     let (payloads, _) = synchronise(Kind::Copyprivate, payload);
     let source = payloads.iter().copied().find(|&list| list != 0);
@@ -370,6 +373,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         || stream_format::declines(location_of(region));
     if alone {
         sections::okl_mpi_serial_code();
+        let _region = observe::span(|| Event::region(location_of(region), 0, 1));
         team::enter_one(Some(location_of(region)));
         invoke(region, args);
         tasks::complete_all();
@@ -377,6 +381,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         return;
     }
     stats::count(|counts| counts.forks += 1);
+    stats::regions::enter();
     FORK_SLOT.with(|slot| {
         *slot = Some(Fork {
             region,
@@ -524,7 +529,9 @@ extern "C" fn fork_on_region_stack() {
     if inline {
         message[FORK_BODY..FORK_BODY + body.len()].copy_from_slice(&body);
     }
-    send_fork(message, if inline { Vec::new() } else { body });
+    let words = send_fork(message, if inline { Vec::new() } else { body });
+    let location = location_of(fork.region);
+    observe::tell(|| Event::fork(location, fork.threads, carried.len(), 8 * words));
     if let Some(output) = output {
         console::give_again(output);
     }
@@ -537,12 +544,13 @@ extern "C" fn fork_on_region_stack() {
     make_frames_writable(FRAME.with(|frame| *frame));
 }
 
-/// On rank 0: sends a fork's message, and its body where that did not fit.
-fn send_fork(mut message: [u64; FORK], mut body: Vec<u64>) {
+/// On rank 0: sends a fork's message, and its body where that did not fit. The words for each other rank.
+fn send_fork(mut message: [u64; FORK], mut body: Vec<u64>) -> usize {
     if mpi_job::has_tree() {
         let last = message.iter().rposition(|&word| word != 0).unwrap_or(0);
         let used = if body.is_empty() { last + 1 } else { FORK };
-        return brief::send_fork(&[&message[..used], &body].concat());
+        brief::send_fork(&[&message[..used], &body].concat());
+        return used + body.len();
     }
     let others = mpi_job::ranks() as usize - 1;
     mpi_job::broadcast(&mut message);
@@ -551,6 +559,7 @@ fn send_fork(mut message: [u64; FORK], mut body: Vec<u64>) {
         mpi_job::broadcast(&mut body);
         stats::count(|counts| counts.sent.control(others, 8 * body.len()));
     }
+    FORK + body.len()
 }
 
 /// On the other ranks: a fork's message, and its body where that did not fit and came with it.
@@ -628,14 +637,14 @@ fn apply_fork(news: &News, carried: &[Page]) {
 /// Runs this rank's part of a region, up to and including the join.
 fn run_region(fork: Fork) {
     let rank = mpi_job::rank() as i32;
-    stats::regions::enter();
     brief::enter_region(fork.region as u64);
-    if sections::enter_region(fork.region, &fork.args) {
+    let region = fork.region;
+    let location = location_of(region);
+    let _region = observe::span(|| Event::region(location, rank, fork.threads));
+    if sections::enter_region(region, &fork.args) {
         wait_for_all();
     }
     sections::begin_pushes(Some((fork.threads, &fork.args)));
-    let region = fork.region;
-    let location = location_of(region);
     if rank < fork.threads {
         cancel::enter_region();
         team::enter(rank, fork.threads, location, fork.icv);
@@ -643,10 +652,12 @@ fn run_region(fork: Fork) {
         coherence(|coherence| coherence.begin_first_interval(identity));
         invoke(fork.region, fork.args);
         tasks::complete_all();
+        let _span = observe::span(|| Event::Join(location));
         while !synchronise(Kind::Join, 0).1 {}
         coherence(|coherence| coherence.end_intervals());
         team::leave();
     } else {
+        let _span = observe::span(|| Event::Join(location));
         while !synchronise(Kind::Passive, 0).1 {}
     }
     sections::leave_region(region);
@@ -657,13 +668,14 @@ fn run_region(fork: Fork) {
 /// Ranks other than 0: runs regions until rank 0 ends the program.
 pub(crate) fn serve_forks() {
     loop {
-        let (message, rest) = receive_fork();
+        let (message, rest) = observe::during(|| Event::Idle, receive_fork);
         let half = |word: u64| (word as u32 as usize, (word >> 32) as usize);
         let (kind, threads) = half(message[0]);
         if kind as u64 == FORK_QUIT {
             return;
         }
         stats::count(|counts| counts.forks += 1);
+        stats::regions::enter();
         doacross::restart();
         let (args, carried) = half(message[2]);
         let lengths = &message[FORK_LENGTHS..FORK_FLOAT];

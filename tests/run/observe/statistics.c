@@ -3,9 +3,10 @@
 // flags: -gline-tables-only
 // ranks: 2 3
 // env: OKL_STATS=1
-// expect-stderr: rank 0
-// expect-stderr: rank 1
-// expect-stderr: faults
+// expect-stderr: read faults
+// expect-stderr: okl: parallel regions, sums over all ranks
+// expect-stderr: okl: source lines, sums over all ranks
+// expect-stderr:   statistics.c:17
 #include <stdio.h>
 
 int main(void) {

@@ -1,11 +1,12 @@
-// OKL_STATS=1 tabulates what every rank did and names the source lines with the most faults.
+// OKL_STATS=1 tabulates what every rank did, and what regions and source lines cost.
 // ranks: 2
 // flags: -g
 // env: OKL_STATS=1
 // expect-stderr: okl: statistics
 // expect-stderr: write faults
 // expect-stderr: resident KiB
-// expect-stderr: faults at statistics.c:18
+// expect-stderr: okl: source lines, sums over all ranks
+// expect-stderr:   statistics.c:19
 #include <stdio.h>
 
 double field[100000];

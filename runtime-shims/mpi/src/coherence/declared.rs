@@ -33,6 +33,7 @@ use std::{
 use super::{Access, Coherence, Machine, Run};
 use crate::{
     layout::{PAGE, Page},
+    observe::{self, Event},
     page_table::flag,
     sections::{
         owners::{Owned, Owners},
@@ -320,6 +321,8 @@ impl<M: Machine> Coherence<M> {
                     let end = (piece.end - position(page)) as usize;
                     let contents = *self.machine.contents(page);
                     self.machine.put(page, start, &contents[start..end], home);
+                    self.counts.diffs += 1;
+                    self.counts.diff_bytes += (end - start) as u64;
                 }
             }
             self.toggle_access(page);
@@ -337,6 +340,7 @@ impl<M: Machine> Coherence<M> {
         self.machine.settle();
         self.counts.collapses += 1;
         let mode = &mut self.sections;
+        observe::tell(|| Event::leave(bytes, mode.declaring, !mode.allowed));
         mode.set_owners(owners.without(bytes));
         mode.set_valid(mode.valid.minus(bytes));
         bytes_under_way

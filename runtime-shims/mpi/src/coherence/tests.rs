@@ -346,7 +346,7 @@ impl Job {
             for rank in &mut self.ranks {
                 rank.send_to_owners();
             }
-            return;
+            return false;
         }
         let all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::declarations).collect();
         for (rank, words) in self.ranks.iter().zip(&all) {

@@ -35,7 +35,6 @@ impl Ranges {
     }
 
     /// Number of bytes.
-    #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         self.iter().map(|(start, end)| end - start).sum()
     }

@@ -5,10 +5,17 @@
 //! Guarantee: all ranks decide alike whether a synchronisation is one, from what came down, and before it
 //! from what they saw at the same place earlier.
 
-use std::{collections::HashMap, time::Instant};
+use std::collections::HashMap;
 
 use super::Kind;
-use crate::{cell::ProgramCell, memory::coherence, mpi_job, sections::signature::Signature, stats};
+use crate::{
+    cell::ProgramCell,
+    memory::coherence,
+    mpi_job,
+    observe::{self, Event},
+    sections::signature::Signature,
+    stats,
+};
 
 /// What all ranks of a part of the tree tell at a synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +145,7 @@ pub(super) fn note(had_news: bool) {
 /// Gathers what all ranks tell and hands it down, if need be with the next fork.
 pub(super) fn agree(mine: Summary) -> Summary {
     let rank = mpi_job::rank();
+    let mut span = observe::span(|| Event::Waiting);
     let all = children(rank)
         .map(|child| Summary::from_words(&receive(child)))
         .fold(mine, Summary::and);
@@ -150,12 +158,11 @@ pub(super) fn agree(mine: Summary) -> Summary {
         return all;
     }
     send(&all.to_words(), parent(rank));
-    let since = Instant::now();
     let message = receive_from_above();
     let (words, fork) = message.split_at(Summary::WORDS);
     if !fork.is_empty() {
         // Serial code ran meanwhile.
-        stats::regions::not_in_runtime(since.elapsed());
+        span.turns_out(Event::Idle);
         state(|state| state.fork = Some(fork.to_vec()));
     }
     Summary::from_words(words)

@@ -247,6 +247,7 @@ impl<M: Machine> Coherence<M> {
             let interval = &mut self.sections.interval;
             interval.copied = interval.copied.union(&copied);
         }
+        self.counts.fetched_bytes += copied.bytes();
         for (owner, ranges) in by_owner(pieces) {
             self.machine.gather(owner, &ranges);
             self.update_twins(&ranges);
