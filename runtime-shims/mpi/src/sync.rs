@@ -265,7 +265,9 @@ fn apply_declared(headers: &[u64]) {
     if coherence(|coherence| coherence.apply_declared(declared)) {
         return;
     }
-    let enters = headers.chunks(HEADER).any(|header| header[HEADER_ENTERS] != 0);
+    let enters = headers
+        .chunks(HEADER)
+        .any(|header| header[HEADER_ENTERS] != 0);
     if !enters && lengths.iter().copied().any(sections::are_too_many) {
         coherence(|coherence| coherence.send_to_owners());
         return wait_for_all();
