@@ -204,16 +204,29 @@ impl<'m> Instruction<'m> {
         };
         // The range ends before the least number: it wraps around to it.
         let end = i64::MIN >> (64 - bits);
-        if least == end {
-            return;
+        if least != end {
+            self.set_range(module, [least, end]);
         }
+    }
+
+    /// Says of a call that its result is one of the numbers from 0 to `end`, without `end`.
+    pub fn set_result_below(self, module: &Module, end: i64) {
+        let is_number = (*self).ty().bits().is_some();
+        if self.opcode() == Opcode::LLVMCall && is_number && end > 0 {
+            self.set_range(module, [0, end]);
+        }
+    }
+
+    /// Of a load or call of an integer; the ends differ.
+    fn set_range(self, module: &Module, ends: [i64; 2]) {
+        let ty = (*self).ty();
         const KIND: &[u8] = b"range";
-        // SAFETY: a load of an integer; constants of its type; the nodes live in the module's context.
+        // SAFETY: a load or call of an integer; constants of its type; the nodes live in the module's context.
         unsafe {
             let context = module.raw_context();
             let kind = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), KIND.len() as u32);
-            let mut ends = [least, end]
-                .map(|value| LLVMValueAsMetadata(LLVMConstInt(ty.raw(), value as u64, 1)));
+            let mut ends =
+                ends.map(|value| LLVMValueAsMetadata(LLVMConstInt(ty.raw(), value as u64, 1)));
             let node = LLVMMDNodeInContext2(context, ends.as_mut_ptr(), ends.len());
             LLVMSetMetadata(self.raw(), kind, LLVMMetadataAsValue(context, node));
         }

@@ -1,7 +1,7 @@
 //! The OpenMP API that programs call themselves, locks, tasks and allocators apart, and the small
 //! entry points that only note or report something.
 //!
-//! Guarantee: OpenMP 5.2's meaning for this machine: a team has at most one thread per rank, regions
+//! Guarantee: OpenMP 5.2's meaning for this machine: a team has at most `OMP_NUM_THREADS` threads per rank, regions
 //! inside a region are teams of one, there is one league of one team, and there are no devices and no
 //! places. A request beyond that is reduced to it, and the query functions tell the truth about it.
 
@@ -10,7 +10,7 @@ use std::{
     io::Write as _,
 };
 
-use crate::{report, team};
+use crate::{mpi_job, report, team, threads};
 
 mod affinity;
 mod environment;
@@ -84,8 +84,7 @@ pub(crate) fn okl_mpi_omp_get_num_threads() -> i32 {
 /// `omp_get_max_threads`: the size of the next team, were it not nested. Many programs share work out
 /// by this number, so it never exceeds what a team gets.
 pub(crate) fn okl_mpi_omp_get_max_threads() -> i32 {
-    let ranks = team::ranks();
-    team::icv(|icv| icv.most_threads(0, ranks))
+    team::icv(|icv| icv.most_threads(0, threads::most()))
 }
 
 /// `omp_get_thread_num`.
@@ -95,7 +94,7 @@ pub(crate) fn okl_mpi_omp_get_thread_num() -> i32 {
 
 /// `omp_get_num_procs`.
 pub(crate) fn okl_mpi_omp_get_num_procs() -> i32 {
-    team::ranks()
+    threads::most()
 }
 
 /// `omp_in_parallel`.
@@ -123,8 +122,7 @@ pub(crate) fn okl_mpi_omp_get_nested() -> i32 {
 
 /// `omp_get_thread_limit`.
 pub(crate) fn okl_mpi_omp_get_thread_limit() -> i32 {
-    let ranks = team::ranks();
-    team::icv(|icv| icv.thread_limit_of(ranks))
+    team::icv(|icv| icv.thread_limit_of(threads::most()))
 }
 
 /// `omp_get_supported_active_levels`.
@@ -339,9 +337,10 @@ fn seconds(read: impl FnOnce(&mut libc::timespec)) -> f64 {
 
 /// `omp_display_env`.
 pub(crate) fn okl_mpi_omp_display_env(verbose: i32) {
-    let ranks = team::ranks();
     let format = affinity::current_format();
-    let text = team::icv(|icv| icv.display(verbose != 0, ranks, &String::from_utf8_lossy(&format)));
+    let format = String::from_utf8_lossy(&format);
+    let (ranks, most) = (mpi_job::ranks() as i32, threads::most());
+    let text = team::icv(|icv| icv.display(verbose != 0, ranks, most, &format));
     // Nothing can be done where standard error is closed.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -2,7 +2,8 @@
 //!
 //! Guarantee: at most one borrow of a cell is alive at a time. Only the program's thread, and the
 //! fault handler that interrupts it, reach these cells; a second borrow means that runtime code
-//! touched protected memory while it held runtime state, and panics.
+//! touched protected memory while it held runtime state, and panics. Where a rank has several threads,
+//! they reach a cell one at a time ([`crate::threads::alone`]), or each has one of its own.
 
 use std::cell::{Cell, UnsafeCell};
 
@@ -12,7 +13,8 @@ pub(crate) struct ProgramCell<T> {
     borrowed: Cell<bool>,
 }
 
-// SAFETY: cells are reached by the program's thread only; the service thread has state of its own.
+// SAFETY: cells are reached by the program's threads only, one at a time; the service thread has state of its
+// own.
 unsafe impl<T> Sync for ProgramCell<T> {}
 
 impl<T> ProgramCell<T> {

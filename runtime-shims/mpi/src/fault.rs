@@ -1,11 +1,12 @@
 //! Page faults of the program: the moment at which a copy is fetched or a write is noticed.
 //!
-//! The handler runs on a stack of its own, on the program's thread. It never runs inside the runtime:
-//! runtime code touches shared memory in the runtime's view only.
+//! The handler runs on a stack of its own, on the thread of the program that caused the fault. It never
+//! runs inside the runtime: runtime code touches shared memory in the runtime's view only.
 
 use std::{
+    cell::Cell,
     ffi::c_void,
-    sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed},
+    sync::atomic::{AtomicI32, Ordering::Relaxed},
 };
 
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     memory::coherence,
     mpi_job,
     observe::{self, Event},
-    program_graph, report, stack, symbolise, team,
+    program_graph, report, stack, symbolise, team, threads,
 };
 
 /// Bytes of the handler's stack: MPI runs on it.
@@ -23,14 +24,37 @@ const HANDLER_STACK: usize = 1 << 20;
 
 /// The program's thread.
 static PROGRAM_THREAD: AtomicI32 = AtomicI32::new(0);
-/// The address whose fault is being served, for the message about a fault inside that.
-static SERVING: AtomicUsize = AtomicUsize::new(0);
+/// How often in a row a thread may find that another one has served its fault at an address.
+const MOST_SERVED_BY_OTHERS: u32 = 1000;
+
+thread_local! {
+    /// The address whose fault is being served, for the message about a fault inside that.
+    static SERVING: Cell<usize> = const { Cell::new(0) };
+    /// The last address whose fault another thread had served, and how often in a row.
+    static SERVED_BY_OTHERS: Cell<(usize, u32)> = const { Cell::new((0, 0)) };
+}
 
 /// Installs the handler for the calling thread, the program's.
 pub(crate) fn install() {
-    // SAFETY: plain system calls with structures that live long enough; the stack is never freed.
+    install_stack();
+    // SAFETY: plain system calls with structures that live long enough.
     unsafe {
         PROGRAM_THREAD.store(libc::gettid(), Relaxed);
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_fault as *const () as usize;
+        // NODEFER: a fault inside the handler is a message, not a silent death.
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        // A handler of the program's may fault itself, but not inside this one.
+        action.sa_mask = signals::all_but_page_faults();
+        libc::sigaction(libc::SIGSEGV, &action, std::ptr::null_mut());
+        libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
+    }
+}
+
+/// Gives the calling thread a stack for the handler.
+pub(crate) fn install_stack() {
+    // SAFETY: plain system calls with structures that live long enough; the stack is never freed.
+    unsafe {
         let stack = libc::mmap(
             std::ptr::null_mut(),
             HANDLER_STACK,
@@ -49,14 +73,6 @@ pub(crate) fn install() {
             ss_size: HANDLER_STACK,
         };
         libc::sigaltstack(&alternate, std::ptr::null_mut());
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_fault as *const () as usize;
-        // NODEFER: a fault inside the handler is a message, not a silent death.
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-        // A handler of the program's may fault itself, but not inside this one.
-        action.sa_mask = signals::all_but_page_faults();
-        libc::sigaction(libc::SIGSEGV, &action, std::ptr::null_mut());
-        libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
     }
 }
 
@@ -75,7 +91,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
         let write = registers[libc::REG_ERR as usize] & 2 != 0;
         (address, program_counter, write, *libc::__errno_location())
     };
-    let outer = SERVING.swap(address.max(1), Relaxed);
+    let outer = SERVING.replace(address.max(1));
     // SAFETY: asks for the calling thread's number.
     let thread = unsafe { libc::gettid() };
     if outer != 0 {
@@ -96,7 +112,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
             "cannot be given memory: the node is out of memory",
         );
     }
-    if thread != PROGRAM_THREAD.load(Relaxed) {
+    if thread != PROGRAM_THREAD.load(Relaxed) && !threads::is_other() {
         die(
             address,
             program_counter,
@@ -115,11 +131,16 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
         code: program_counter,
         write,
     };
-    match observe::during(
-        || event,
-        || coherence(|coherence| coherence.fault(page, write)),
-    ) {
+    let served = threads::alone(|| {
+        observe::during(
+            || event,
+            || coherence(|coherence| coherence.fault(page, write)),
+        )
+    });
+    match served {
         Ok(()) => {}
+        // Another thread of the rank was faster.
+        Err(Violation::Unexplained) if threads::are_several() && may_repeat(address) => {}
         Err(Violation::PrivateWrite) => die(address, program_counter, "written by another rank"),
         Err(Violation::Undeclared) => die(
             address,
@@ -130,9 +151,18 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
             die(address, program_counter, "touched against its protection")
         }
     }
-    SERVING.store(0, Relaxed);
+    SERVING.set(0);
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
+}
+
+/// Whether an access may be tried again after a fault that its page's protection does not explain: another
+/// thread has changed that meanwhile. Not for ever.
+fn may_repeat(address: usize) -> bool {
+    let (last, times) = SERVED_BY_OTHERS.get();
+    let times = if address == last { times + 1 } else { 1 };
+    SERVED_BY_OTHERS.set((address, times));
+    times < MOST_SERVED_BY_OTHERS
 }
 
 fn line_of(program_counter: usize) -> String {

@@ -12,7 +12,7 @@
 //! | `memory`, `service`, `pushes`, `mpi_job` | mapped memory, other nodes' memory, MPI |
 //! | `fault`, `touch`, `interpose`, `heap`, `program` | page faults, system calls, allocation |
 //! | `sections` | what the compiler found that loop nests read and write |
-//! | `sync`, `team`, `stack` | fork, barrier, join; team state |
+//! | `sync`, `team`, `threads`, `stack` | fork, barrier, join; team state; the threads of a rank |
 //! | `loops`, `constructs`, `reduce`, `locks`, `atomics`, `ordered`, `doacross`, `cancel`, `tasks` | OpenMP's constructs |
 //! | `api`, `allocators` | the user's `omp_*` functions |
 //! | `program_graph`, `foreign_regions` | the modules of the program; regions that must not be distributed |
@@ -61,6 +61,7 @@ mod symbolise;
 mod sync;
 mod tasks;
 mod team;
+mod threads;
 mod touch;
 mod verify;
 

@@ -36,7 +36,7 @@ pub(crate) struct Job {
     tree: Option<SimpleCommunicator>,
 }
 
-// SAFETY: used by the program's thread only; the service thread has communicators of its own.
+// SAFETY: used by the program's threads only, one at a time; the service thread has communicators of its own.
 unsafe impl Sync for Job {}
 // SAFETY: as above.
 unsafe impl Send for Job {}
@@ -44,19 +44,21 @@ unsafe impl Send for Job {}
 static JOB: OnceLock<Job> = OnceLock::new();
 
 /// Starts MPI. With `service_thread` a second thread of each rank will communicate too; an error says
-/// that this MPI cannot do that.
-pub(crate) fn start(service_thread: bool) -> Result<(), String> {
-    let wanted = if service_thread {
-        Threading::Multiple
-    } else {
-        Threading::Funneled
+/// that this MPI cannot do that. With `in_turn` several threads will, one at a time.
+pub(crate) fn start(service_thread: bool, in_turn: bool) -> Result<(), String> {
+    let wanted = match (service_thread, in_turn) {
+        (true, _) => Threading::Multiple,
+        (false, true) => Threading::Serialized,
+        (false, false) => Threading::Funneled,
     };
     let (universe, provided) = program::private(|| mpi::initialize_with_threading(wanted)).ok_or(
         "MPI is already initialised: a program that calls MPI itself cannot be re-targeted",
     )?;
     if provided < wanted {
         return Err(
-            "this MPI library lacks MPI_THREAD_MULTIPLE, which ranks on several nodes need".into(),
+            "this MPI library lacks MPI_THREAD_MULTIPLE, which ranks on several nodes need, or \
+             MPI_THREAD_SERIALIZED, which several threads on each rank need"
+                .into(),
         );
     }
     let collective = program::private(|| universe.world().duplicate());

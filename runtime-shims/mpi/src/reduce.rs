@@ -1,5 +1,6 @@
 //! Reductions: rank 0 applies the compiler's own combine function to the other ranks' private copies,
-//! in rank order, so that any type and operator works and the result does not depend on timing.
+//! in rank order, so that any type and operator works and the result does not depend on timing. Before, a
+//! rank's first thread does so with the copies of the rank's other threads, in their order.
 //!
 //! A rank sends the address of its list together with the pages that hold the list and its items, as
 //! far as they are small; the combine function reads the rest through faults. Where it may follow
@@ -13,7 +14,7 @@ use crate::{
     memory::coherence,
     mpi_job,
     observe::{self, Event, Place},
-    stats, team,
+    stats, team, threads,
 };
 
 /// Most pages that travel with a list.
@@ -32,18 +33,35 @@ fn reduce(
     if !team::is_parallel() {
         return 1;
     }
+    // SAFETY: the compiler's combine function, called as libomp calls it.
+    let combine: Combine = unsafe { std::mem::transmute(combine) };
+    let stores = threads::together(threads::list(list), |others| {
+        for &other in others {
+            combine(list, other as *mut c_void);
+        }
+        between_ranks(ident, items, list, combine, deep)
+    });
+    stores.unwrap_or(0)
+}
+
+/// Combines what the first threads of all ranks have. As [`reduce`].
+fn between_ranks(
+    ident: *mut c_void,
+    items: i32,
+    list: *mut c_void,
+    combine: Combine,
+    deep: i32,
+) -> i32 {
     stats::count(|counts| counts.reductions += 1);
     let _span = observe::span(|| Event::Reduction(Place::of_construct(ident)));
-    let threads = team::num_threads() as u32;
+    let ranks = threads::ranks_in(team::num_threads());
     if mpi_job::rank() == 0 {
-        // SAFETY: the compiler's combine function, called as libomp calls it.
-        let combine: Combine = unsafe { std::mem::transmute(combine) };
-        for rank in 1..threads {
+        for rank in 1..ranks {
             let theirs = receive_list(rank, deep != 0);
             combine(list, theirs);
         }
         coherence(|coherence| coherence.drop_private_copies());
-        for rank in 1..threads {
+        for rank in 1..ranks {
             stats::count(|counts| counts.sent.control(1, 1));
             mpi_job::send(&[1], rank);
         }

@@ -31,7 +31,7 @@ use crate::{
     program_graph::{self, text},
     report,
     settings::settings,
-    stack, team,
+    stack, team, threads,
 };
 use ranges::{Range, Ranges};
 use shape::{DoesNotFit, Shape};
@@ -232,10 +232,12 @@ pub(crate) fn are_too_many(words: usize) -> bool {
 }
 
 /// At a synchronisation, on all ranks: the numbers of words in which they describe their declarations.
-/// Where one is too large the region declares nothing from its next execution on.
+/// Where one is too large the region declares nothing from its next execution on, and has one thread on each
+/// rank.
 pub(crate) fn limit_declarations(words: &[usize]) {
     if words.iter().copied().any(are_too_many) {
-        let sections = region_flags::DECLARES_ALL | region_flags::NO_ATOMICS;
+        let sections =
+            region_flags::DECLARES_ALL | region_flags::NO_ATOMICS | region_flags::THREADS;
         // SAFETY: a region runs; descriptors are writable and private to the process.
         unsafe { (*REGION.load(Relaxed)).flags &= !sections };
     }
@@ -313,9 +315,12 @@ fn entries<'a>(table: &'a SectionTable, mut values: &'a [i64]) -> impl Iterator<
 
 /// `okl_mpi_sections`.
 pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
-    if !DECLARING.load(Relaxed) {
-        return;
+    if DECLARING.load(Relaxed) {
+        threads::in_turn(|| take_declaration(table, values));
     }
+}
+
+fn take_declaration(table: *mut c_void, values: *mut c_void) {
     // The values lie on this rank's stack, whose pages may have to be written first.
     stack::make_next_frames_writable();
     // SAFETY: the pass emits the table, and as many values as its entries say.

@@ -1,6 +1,9 @@
 //! The stacks program code runs on.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 use crate::{layout, layout::PAGE, mpi_job, program};
 
@@ -35,13 +38,34 @@ pub(crate) fn install_guard(thread_privates_end: usize) {
     GUARD.store(guard, Relaxed);
 }
 
+thread_local! {
+    /// Start and end of the guard of the calling thread's own stack, where it is not the program's thread.
+    static OWN_GUARD: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// Notes where the stack of the calling thread, which is not the program's, ends.
+pub(crate) fn note_thread() {
+    // SAFETY: asks the C library about the calling thread; the attributes are ours.
+    let (lowest, guard) = unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        let (mut lowest, mut bytes, mut guard) = (std::ptr::null_mut(), 0, 0);
+        libc::pthread_getattr_np(libc::pthread_self(), &mut attributes);
+        libc::pthread_attr_getstack(&attributes, &mut lowest, &mut bytes);
+        libc::pthread_attr_getguardsize(&attributes, &mut guard);
+        libc::pthread_attr_destroy(&mut attributes);
+        (lowest as usize, guard)
+    };
+    OWN_GUARD.set((lowest - guard, lowest));
+}
+
 /// What overflowed and how to enlarge it, if a fault at `address` is a stack overflow.
 pub(crate) fn overflow_at(address: usize) -> Option<&'static str> {
     /// A frame may skip the pages right below the stack.
     const REACH: usize = 1 << 20;
     let serial = layout::get()?.stack();
     let guard = GUARD.load(Relaxed);
-    if (guard..guard + PAGE).contains(&address) {
+    let (own, own_end) = OWN_GUARD.get();
+    if (guard..guard + PAGE).contains(&address) || (own..own_end).contains(&address) {
         Some("the stack of a region is exhausted; raise OMP_STACKSIZE")
     } else if (serial.address - REACH..serial.address).contains(&address) {
         Some("the stack of the initial thread is exhausted; raise ulimit -s")

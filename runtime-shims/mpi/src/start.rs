@@ -28,7 +28,7 @@ use crate::{
     service::Remote,
     settings,
     settings::{Settings, settings},
-    stack, stream_format, sync, team,
+    stack, stream_format, sync, team, threads,
 };
 
 /// Set in the environment of the second start, so that there is no third.
@@ -72,7 +72,7 @@ pub(crate) fn okl_mpi_main(
     separate_private_memory(randomised);
     let several_nodes = spans_nodes();
     yield_when_idle(several_nodes);
-    if let Err(error) = mpi_job::start(several_nodes) {
+    if let Err(error) = mpi_job::start(several_nodes, threads_per_rank > 1) {
         report::fatal(&error);
     }
     compare_builds(user_main, randomised);
@@ -82,19 +82,14 @@ pub(crate) fn okl_mpi_main(
     share_memory(several_nodes);
     fill_thread_privates();
     team::start(icv);
+    let ranks_here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"]);
+    threads::start(threads_per_rank, ranks_here.unwrap_or(1));
     if icv.display_env != 0 && mpi_job::rank() == 0 {
         api::okl_mpi_omp_display_env(i32::from(icv.display_env == 2));
     }
     console::start_cpp_streams();
     stream_format::find();
     program_graph::close();
-    if threads_per_rank > 1 && mpi_job::rank() == 0 {
-        report::warn(&format!(
-            "warning: OMP_NUM_THREADS={threads_per_rank} asks for {threads_per_rank} threads in each rank; this \
-             version runs one, so a team has {} threads",
-            mpi_job::ranks()
-        ));
-    }
     if mpi_job::rank() == 0 {
         report_foreign_regions();
     }
@@ -329,7 +324,8 @@ fn share_memory(several_nodes: bool) {
         Memory::new(shared, rank, file, own, peers, remote),
         settings().verify,
     ));
-    if !settings().sections {
+    // A single rank has nothing to keep coherent.
+    if !settings().sections || ranks == 1 {
         memory::coherence(|coherence| coherence.ignore_declarations());
     }
 }

@@ -30,7 +30,9 @@ use crate::{
     observe::{self, Event, Place},
     ordered, program, program_graph, report, sections,
     sections::signature::Signature,
-    stack, stats, stream_format, tasks, team, verify,
+    stack, stats, stream_format, tasks, team, threads,
+    threads::Meeting,
+    verify,
 };
 
 /// Why a rank synchronises. All members of a team must agree.
@@ -304,14 +306,16 @@ fn check_agreement(headers: &[u64], mine: Kind) {
 
 /// `__kmpc_barrier`.
 pub(crate) fn okl_mpi_kmpc_barrier(ident: *mut c_void, _gtid: i32) {
-    tasks::complete_all();
-    if team::is_parallel() {
-        let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
-        stats::count(|counts| counts.barriers += 1);
-        synchronise(Kind::Barrier, 0);
-        coherence(|coherence| coherence.begin_next_interval(ident as u64));
-        cancel::pass_barrier();
-    }
+    threads::together(Meeting::Barrier, |_| {
+        tasks::complete_all();
+        if team::is_parallel() {
+            let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
+            stats::count(|counts| counts.barriers += 1);
+            synchronise(Kind::Barrier, 0);
+            coherence(|coherence| coherence.begin_next_interval(ident as u64));
+            cancel::pass_barrier();
+        }
+    });
 }
 
 /// `__kmpc_cancel_barrier`: 1 where the region is cancelled.
@@ -364,8 +368,8 @@ static FRAME: ProgramCell<usize> = ProgramCell::new(0);
 
 /// `__kmpc_fork_call`.
 pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
-    let threads = team::take_team_size();
     let region: *mut RegionDescriptor = region.cast();
+    let (threads, wanted) = team::take_team_size(threads::most_in(region));
     // SAFETY: the pass emits the descriptor, and `count` captured values.
     let args: Vec<u64> =
         unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
@@ -381,6 +385,9 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         tasks::complete_all();
         team::leave();
         return;
+    }
+    if threads < wanted {
+        threads::warn_of_one(region, location_of(region), threads, wanted);
     }
     stats::count(|counts| counts.forks += 1);
     stats::regions::enter();
@@ -475,7 +482,7 @@ fn location_of(region: *const RegionDescriptor) -> &'static str {
 }
 
 /// Calls the region's body with this thread's number and `args`.
-fn invoke(region: *const RegionDescriptor, mut args: Vec<u64>) {
+pub(crate) fn invoke(region: *const RegionDescriptor, mut args: Vec<u64>) {
     if region.is_null() {
         return end_in_turn();
     }
@@ -638,21 +645,24 @@ fn apply_fork(news: &News, carried: &[Page]) {
 
 /// Runs this rank's part of a region, up to and including the join.
 fn run_region(fork: Fork) {
-    let rank = mpi_job::rank() as i32;
     brief::enter_region(fork.region as u64);
     let region = fork.region;
     let location = location_of(region);
-    let _region = observe::span(|| Event::region(location, rank, fork.threads));
+    let first = threads::first_in(fork.threads);
+    let number = first.unwrap_or(mpi_job::rank() as i32);
+    let _region = observe::span(|| Event::region(location, number, fork.threads));
     if sections::enter_region(region, &fork.args) {
         wait_for_all();
     }
     sections::begin_pushes(Some((fork.threads, &fork.args)));
-    if rank < fork.threads {
+    if let Some(first) = first {
         cancel::enter_region();
-        team::enter(rank, fork.threads, location, fork.icv);
+        team::enter(first, fork.threads, location, fork.icv);
         let identity = Signature::START.with(region as u64);
         coherence(|coherence| coherence.begin_first_interval(identity));
+        threads::begin(region, &fork.args, first, fork.threads, location, fork.icv);
         invoke(fork.region, fork.args);
+        threads::end();
         tasks::complete_all();
         let _span = observe::span(|| Event::Join(location));
         while !synchronise(Kind::Join, 0).1 {}

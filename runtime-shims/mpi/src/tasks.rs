@@ -586,7 +586,7 @@ pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
             let owner = (event >> EVENT_BITS) - 1;
             let message = if owner == i64::from(mpi_job::rank()) {
                 "the event is fulfilled already".to_owned()
-            } else if (0..i64::from(team::ranks())).contains(&owner) {
+            } else if (0..i64::from(mpi_job::ranks())).contains(&owner) {
                 format!(
                     "the event belongs to a task of rank {owner}, and only that rank can fulfil it"
                 )

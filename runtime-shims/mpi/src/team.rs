@@ -1,9 +1,12 @@
-//! The team this rank's program thread is in.
+//! The team that the calling thread is in.
 //!
-//! Rank `r` is thread `r` of a distributed team. Everything nested in a region, and every region that
-//! is not distributed, runs in a team of one.
+//! Rank `r` is thread `r` of a distributed team, or has several consecutive threads of it: see
+//! [`crate::threads`]. Everything nested in a region, and every region that is not distributed, runs in a
+//! team of one.
 
-use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, report, tasks};
+use std::mem::ManuallyDrop;
+
+use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, report, tasks, threads};
 
 /// One nesting level.
 #[derive(Clone, Debug, Default)]
@@ -27,28 +30,34 @@ struct State {
     distributed: bool,
 }
 
-static STATE: ProgramCell<Option<State>> = ProgramCell::new(None);
+thread_local! {
+    /// Never dropped: the program's exit handlers, which run after those of its thread, use it.
+    static STATE: ProgramCell<ManuallyDrop<Option<State>>> =
+        const { ProgramCell::new(ManuallyDrop::new(None)) };
+}
 
 fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
-    STATE.with(|state| body(state.as_mut().expect("the job has started")))
+    STATE.with(|cell| cell.with(|state| body(state.as_mut().expect("the job has started"))))
 }
 
 fn innermost<R>(body: impl FnOnce(&mut Level) -> R) -> R {
     state(|state| body(state.levels.last_mut().expect("level 0 stays")))
 }
 
-/// Makes the initial thread.
+/// Makes the calling thread an initial thread.
 pub(crate) fn start(icv: Icv) {
     let initial = Level {
         num_threads: 1,
         icv,
         ..Level::default()
     };
-    STATE.with(|state| {
-        *state = Some(State {
-            levels: vec![initial],
-            distributed: false,
-        })
+    STATE.with(|cell| {
+        cell.with(|state| {
+            **state = Some(State {
+                levels: vec![initial],
+                distributed: false,
+            })
+        });
     });
 }
 
@@ -74,7 +83,7 @@ pub(crate) fn active_level() -> i32 {
 
 /// Whether a distributed region is running.
 pub(crate) fn is_distributed() -> bool {
-    state(|state| state.distributed)
+    STATE.with(|cell| cell.with(|state| state.as_ref().is_some_and(|state| state.distributed)))
 }
 
 /// Whether the innermost team has more than one thread.
@@ -101,11 +110,6 @@ fn at_level(level: i32, field: impl FnOnce(&Level) -> i32) -> i32 {
     })
 }
 
-/// The number of ranks: the most threads a team can have.
-pub(crate) fn ranks() -> i32 {
-    mpi_job::ranks() as i32
-}
-
 /// The internal control variables of the innermost level.
 pub(crate) fn icv<R>(body: impl FnOnce(&mut Icv) -> R) -> R {
     innermost(|level| body(&mut level.icv))
@@ -130,14 +134,16 @@ pub(crate) fn region() -> String {
     }
 }
 
-/// The size a team forked now would have, were it distributed. Uses up a `num_threads` clause.
-pub(crate) fn take_team_size() -> i32 {
+/// The size a team forked now would have, were it distributed, and the one it would have were its most
+/// not `most`. Uses up a `num_threads` clause.
+pub(crate) fn take_team_size(most: i32) -> (i32, i32) {
     let asked = innermost(|level| std::mem::take(&mut level.pushed_num_threads));
     let icv = icv(|icv| *icv);
     if icv.max_active_levels == 0 {
-        1
+        (1, 1)
     } else {
-        icv.most_threads(asked, ranks())
+        let size = |most| icv.most_threads(asked, most);
+        (size(most), size(threads::most()))
     }
 }
 
@@ -192,7 +198,7 @@ pub(crate) fn okl_mpi_kmpc_push_num_threads(
 
 /// `__kmpc_serialized_parallel`.
 pub(crate) fn okl_mpi_kmpc_serialized_parallel(_ident: *mut std::ffi::c_void, _gtid: i32) {
-    take_team_size();
+    take_team_size(1);
     enter_one(None);
 }
 

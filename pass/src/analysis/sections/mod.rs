@@ -13,6 +13,7 @@ mod merge;
 mod places;
 mod plainness;
 mod program;
+mod threads;
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -8,7 +8,7 @@ use crate::analysis::memory::base_of;
 use crate::llvm::{Function, Global, Instruction, Opcode, Value};
 
 /// Prefix of the pointers to this rank's copies of `threadprivate` variables.
-const SLOT: &str = "okl.tp.";
+pub(super) const SLOT: &str = "okl.tp.";
 
 /// Where an access goes.
 pub enum Place<'m> {

@@ -101,6 +101,14 @@ impl<'m> Plan<'m> {
                         &format!("region declares all its accesses ({count} section{plural})"),
                         false,
                     );
+                    if let Some(obstacle) = &region.one_thread {
+                        let message = format!(
+                            "each rank runs this region with one thread: it {} ({})",
+                            obstacle.reason,
+                            Site::Instruction(obstacle.at)
+                        );
+                        one.fork.remark("OneThread", &message, true);
+                    }
                 }
                 Some(spoiled) => {
                     let message = format!(
@@ -294,6 +302,9 @@ fn emit_descriptor<'m>(module: &'m Module, one: &Descriptor<'m>, region: &Region
     }
     if region.spoiled.is_none() {
         flags |= region_flags::DECLARES_ALL | region_flags::SERIAL_CODE_ANNOUNCED;
+        if region.one_thread.is_none() {
+            flags |= region_flags::THREADS;
+        }
         let direct = direct_list(module, one, region);
         if let Some(first) = direct.first() {
             let list = module.const_array(first.ty(), &direct);

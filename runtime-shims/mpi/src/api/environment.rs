@@ -13,7 +13,7 @@ use super::{
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Icv {
-    /// nthreads-var; 0: not set, a team has a thread on every rank.
+    /// nthreads-var; 0: not set, a team has as many threads as it can.
     pub(crate) num_threads: i32,
     /// dyn-var, 0 or 1.
     pub(crate) dynamic: i32,
@@ -183,24 +183,31 @@ impl Icv {
         Ok(icv)
     }
 
-    /// thread-limit-var with the number of ranks as its default and its most.
-    pub(crate) fn thread_limit_of(&self, ranks: i32) -> i32 {
+    /// thread-limit-var with `most` as its default and its most.
+    pub(crate) fn thread_limit_of(&self, most: i32) -> i32 {
         if self.thread_limit > 0 {
-            self.thread_limit.min(ranks)
+            self.thread_limit.min(most)
         } else {
-            ranks
+            most
         }
     }
 
-    /// The size of a team that is not nested; `asked` by a `num_threads` clause, 0: none.
-    pub(crate) fn most_threads(&self, asked: i32, ranks: i32) -> i32 {
-        let limit = self.thread_limit_of(ranks);
+    /// The size of a team that is not nested and has at most `most` threads; `asked` by a `num_threads`
+    /// clause, 0: none.
+    pub(crate) fn most_threads(&self, asked: i32, most: i32) -> i32 {
+        let limit = self.thread_limit_of(most);
         let wanted = if asked > 0 { asked } else { self.num_threads };
         if wanted > 0 { wanted.min(limit) } else { limit }
     }
 
     /// What `omp_display_env` prints.
-    pub(super) fn display(&self, verbose: bool, ranks: i32, affinity_format: &str) -> String {
+    pub(super) fn display(
+        &self,
+        verbose: bool,
+        ranks: i32,
+        most: i32,
+        affinity_format: &str,
+    ) -> String {
         let switch = |on: bool| if on { "TRUE" } else { "FALSE" };
         let kind = match self.schedule_kind & !SCHEDULE_MONOTONIC {
             SCHEDULE_DYNAMIC => "DYNAMIC",
@@ -217,7 +224,7 @@ impl Icv {
         let allocator = allocator
             .and_then(|index| ALLOCATORS.get(index))
             .unwrap_or(&"of the program");
-        let threads = self.most_threads(0, ranks).to_string();
+        let threads = self.most_threads(0, most).to_string();
         let mut lines = vec![
             ("OMP_AFFINITY_FORMAT", affinity_format.to_owned()),
             ("OMP_ALLOCATOR", (*allocator).to_owned()),
@@ -241,7 +248,7 @@ impl Icv {
                 "OMP_TEAMS_THREAD_LIMIT",
                 self.teams_thread_limit.to_string(),
             ),
-            ("OMP_THREAD_LIMIT", self.thread_limit_of(ranks).to_string()),
+            ("OMP_THREAD_LIMIT", self.thread_limit_of(most).to_string()),
         ];
         if verbose {
             lines.push(("MPI ranks", ranks.to_string()));
@@ -534,7 +541,7 @@ mod tests {
             schedule_chunk: 4,
             ..Icv::default()
         };
-        let text = icv.display(true, 4, "%n");
+        let text = icv.display(true, 4, 8, "%n");
         assert!(
             text.starts_with("\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP='202011'\n"),
             "{text}"
@@ -545,7 +552,7 @@ mod tests {
         );
         for line in [
             "OMP_SCHEDULE='MONOTONIC:DYNAMIC,4'",
-            "OMP_NUM_THREADS='4'",
+            "OMP_NUM_THREADS='8'",
             "MPI ranks='4'",
         ] {
             assert!(text.contains(&format!("  [host] {line}\n")), "{text}");

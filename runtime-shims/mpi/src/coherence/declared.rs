@@ -132,6 +132,8 @@ pub(super) struct SectionMode {
     declaring: bool,
     /// The region that runs declares nothing, but may access pages in section mode.
     tracking: bool,
+    /// Several threads of this rank run it: while one declares, others do what they have declared.
+    threads: bool,
     /// Pages that it accesses undeclared, and what stands for them.
     direct: Vec<Page>,
     direct_id: Signature,
@@ -165,6 +167,7 @@ impl SectionMode {
             allowed,
             declaring: false,
             tracking: false,
+            threads: false,
             direct: Vec::new(),
             direct_id: Signature::START,
             barred: HashSet::new(),
@@ -281,6 +284,11 @@ impl<M: Machine> Coherence<M> {
             .fold(Signature::START, |id, &page| id.with(u64::from(page)));
         self.sections.direct = direct;
         bytes_under_way
+    }
+
+    /// Notes whether several threads of this rank run the region.
+    pub(crate) fn note_threads(&mut self, several: bool) {
+        self.sections.threads = several;
     }
 
     /// After the last synchronisation of a region.

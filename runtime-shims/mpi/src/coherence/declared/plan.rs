@@ -108,12 +108,19 @@ impl<M: Machine> Coherence<M> {
         };
         let read = bytes(Mode::Read).union(&bytes(Mode::MayRead));
         let (written, maybe_written) = (bytes(Mode::Write), bytes(Mode::MayWrite));
-        self.open_entering_pages(&declared);
+        let entering = self.enter_pages(&declared);
         self.fetch_declared_pages(&declared);
+        // Another thread may be about to read, by a fault, from a page that is opened now.
+        let read_elsewhere = if self.sections.threads && !entering.is_empty() {
+            self.declared_before(|mode| matches!(mode, Mode::Read | Mode::MayRead))
+        } else {
+            Ranges::default()
+        };
 
         let mode = &self.sections;
         let interval = &mode.interval;
-        let needed = read.union(&maybe_written).minus(&interval.written);
+        let needed = read.union(&maybe_written).union(&read_elsewhere);
+        let needed = needed.minus(&interval.written);
         let foreign = needed.minus(&mode.valid);
         let mut pulls = mode.owners.within(&foreign);
         pulls.retain(|piece| piece.owner != self.rank);
@@ -144,6 +151,7 @@ impl<M: Machine> Coherence<M> {
         let written = interval.written.union(&written);
         let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
         let opened = self.section_pages(&hulls, |access| access != Access::Write);
+        let opened = runs_of(&mut opened.clone()).into_iter().chain(entering);
         let is_repeatable = interval.entering.is_empty();
         self.sections.interval.current = self.sections.interval.current.union(&from_homes);
         let pulls = by_owner(pulls);
@@ -152,7 +160,7 @@ impl<M: Machine> Coherence<M> {
             words: declared.iter().map(Declared::words).sum(),
             declared,
             pulls,
-            opened: runs_of(&mut opened.clone()),
+            opened: opened.collect(),
             compared,
             valid_id: valid.signature(),
             valid: Rc::new(valid),
@@ -196,12 +204,39 @@ impl<M: Machine> Coherence<M> {
         pages
     }
 
-    /// Opens the pages that a declared write covers: they will be in section mode.
-    fn open_entering_pages(&mut self, declared: &[Declared]) {
+    /// The bytes that this rank declared since the last synchronisation, in such modes.
+    fn declared_before(&self, is_wanted: impl Fn(Mode) -> bool) -> Ranges {
+        let plans = self.sections.interval.plans.iter();
+        let declared = plans.flat_map(|plan| &plan.declared);
+        let wanted = declared.filter(|one| is_wanted(one.mode));
+        wanted.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
+    }
+
+    /// Where another thread may be about to write, by a fault, to one of `pages`, which are opened now:
+    /// tracks that before.
+    fn track_uncertain_writes(&mut self, pages: &[Page]) {
+        let uncertain = self.declared_before(|mode| mode == Mode::MayWrite);
+        if uncertain.is_empty() {
+            return;
+        }
+        for &page in pages {
+            let bytes = Ranges::of(vec![bytes_of_page(page)]);
+            if !uncertain.intersection(&bytes).is_empty() {
+                self.touch_page(page, true);
+            }
+        }
+    }
+
+    /// Takes in the pages that a declared write covers: they will be in section mode. They are to be
+    /// opened when what is read from them is there.
+    fn enter_pages(&mut self, declared: &[Declared]) -> Vec<Run> {
         let writes = declared.iter().filter(|one| one.mode == Mode::Write);
         let pages: Vec<Page> = writes
             .flat_map(|one| self.pages_to_enter(one.object, one.shape.hull()))
             .collect();
+        if self.sections.threads {
+            self.track_uncertain_writes(&pages);
+        }
         let mut entering = Vec::new();
         let mut current = Vec::new();
         for page in pages {
@@ -212,17 +247,15 @@ impl<M: Machine> Coherence<M> {
                 }
             }
         }
-        for run in runs_of(&mut entering.clone()) {
-            for page in run.pages() {
-                self.pages.set_access(page, Access::Write);
-            }
-            self.protect_now(run, Access::Write);
+        for &page in &entering {
+            self.pages.set_access(page, Access::Write);
         }
         let bytes =
             |pages: &mut [Page]| Ranges::of(runs_of(pages).into_iter().map(bytes_of).collect());
         let interval = &mut self.sections.interval;
         interval.entering = interval.entering.union(&bytes(&mut entering));
         interval.current = interval.current.union(&bytes(&mut current));
+        runs_of(&mut entering)
     }
 
     /// Fetches at once the pages outside section mode that a declared read covers densely.

@@ -14,6 +14,18 @@ struct Nest {
     scattered: Option<(usize, usize)>,
 }
 
+/// A nest runs in several steps, between which other ranks and threads do theirs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Declare,
+    First,
+    Second,
+}
+
+impl Part {
+    const ALL: [Self; 3] = [Self::Declare, Self::First, Self::Second];
+}
+
 impl Nest {
     fn signature(&self) -> Signature {
         let mut words = Vec::new();
@@ -53,25 +65,41 @@ fn within(object: (usize, usize), mut sections: Vec<Declared>) -> Vec<Declared> 
 }
 
 impl Job {
-    /// Runs a nest on `rank`: what it reads is current, what it writes needs no fault in section mode.
+    /// Runs a nest on `rank`.
     fn run(&mut self, rank: usize, nest: &Nest, random: &mut Random) {
-        self.ranks[rank].declare(nest.signature(), || nest.sections.clone());
-        let read = nest.bytes(Mode::Read).union(&nest.bytes(Mode::MayRead));
-        for at in positions(&read) {
-            self.expect_open(rank, at, Access::Read);
-            self.check(rank, page_of(at), at % PAGE, "a declared read");
+        for part in Part::ALL {
+            self.run_part(rank, nest, part, random);
         }
+    }
+
+    /// Runs a part of a nest: what it reads is current, what it writes needs no fault in section mode.
+    fn run_part(&mut self, rank: usize, nest: &Nest, part: Part, random: &mut Random) {
+        if part == Part::Declare {
+            return self.ranks[rank].declare(nest.signature(), || nest.sections.clone());
+        }
+        let is_now = |at: usize| (at / 64).is_multiple_of(2) == (part == Part::First);
+        let read = nest.bytes(Mode::Read).union(&nest.bytes(Mode::MayRead));
         let written = nest.bytes(Mode::Write);
+        let both = !read.intersection(&written).is_empty();
+        for at in positions(&read) {
+            // What is written, too, is read before.
+            if is_now(at) && !both || both && part == Part::First {
+                self.expect_open(rank, at, Access::Read);
+                self.check(rank, page_of(at), at % PAGE, "a declared read");
+            }
+        }
         for at in written.iter().flat_map(|(start, end)| start..end) {
             let at = at as usize;
-            self.expect_open(rank, at, Access::Write);
-            self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
+            if is_now(at) {
+                self.expect_open(rank, at, Access::Write);
+                self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
+            }
         }
         for at in positions(&nest.bytes(Mode::MayWrite)) {
-            let is_another_ranks = nest
+            let is_another_threads = nest
                 .scattered
                 .is_some_and(|(remainder, divisor)| at % divisor != remainder);
-            if random.chance(40) && !is_another_ranks {
+            if is_now(at) && random.chance(40) && !is_another_threads {
                 self.expect_open(rank, at, Access::Write);
                 self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
             }
@@ -165,9 +193,8 @@ fn shares(random: &mut Random, ranks: usize, start: usize, bytes: usize) -> Vec<
     }
 }
 
-/// The nests of all ranks between two synchronisations, in the order they run.
-fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
-    let ranks = job.ranks.len();
+/// The nests of `threads` threads, each with its thread, between two synchronisations.
+fn random_nests(job: &Job, threads: usize, random: &mut Random) -> Vec<(usize, Nest)> {
     let used = job.used as usize;
     let first = random.below(used - 1);
     let pages = 1 + random.below((used - first).min(6));
@@ -179,23 +206,23 @@ fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
     let mut nests = Vec::new();
     if random.chance(20) {
         // All may write all of it.
-        for rank in 0..ranks {
+        for thread in 0..threads {
             let mut sections = vec![section(Mode::MayWrite, start, bytes, &[])];
             if let Some(object) = object {
                 sections = within(object, sections);
             }
             nests.push((
-                rank,
+                thread,
                 Nest {
                     sections,
-                    scattered: Some((rank, ranks)),
+                    scattered: Some((thread, threads)),
                 },
             ));
         }
         return nests;
     }
-    let shares = shares(random, ranks, start, bytes);
-    for (rank, share) in shares.iter().enumerate() {
+    let shares = shares(random, threads, start, bytes);
+    for (thread, share) in shares.iter().enumerate() {
         let mode = if random.chance(25) {
             Mode::MayWrite
         } else {
@@ -209,15 +236,31 @@ fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
             if let Some(object) = object {
                 sections = within(object, sections);
             }
-            nests.push((rank, nest(sections)));
+            nests.push((thread, nest(sections)));
             if random.chance(40) {
                 // Reads its own results, and what it may have left as it was.
                 let sections = vec![section(Mode::Read, *start, *element, dimensions)];
-                nests.push((rank, nest(sections)));
+                nests.push((thread, nest(sections)));
             }
         }
     }
-    for rank in 0..ranks {
+    let all = nests.iter().flat_map(|(_, nest)| &nest.sections);
+    let taken = all.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()));
+    let pages_of_all = (first * PAGE) as u64..((first + pages) * PAGE) as u64;
+    let left = Ranges::of(vec![(pages_of_all.start, pages_of_all.end)]).minus(&taken);
+    let left: Vec<(u64, u64)> = left.iter().collect();
+    for thread in 0..threads {
+        // What lies in the written pages between what is written.
+        if !left.is_empty() && random.chance(50) {
+            let (from, to) = left[random.below(left.len())];
+            let sections = vec![section(
+                Mode::Read,
+                from as usize,
+                (to - from) as usize,
+                &[],
+            )];
+            nests.push((thread, nest(sections)));
+        }
         for _ in 0..random.below(3) {
             let page = random.below(used);
             if (written.0..written.1).contains(&page) {
@@ -235,10 +278,10 @@ fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
                 element,
                 &[(stride, count)],
             )];
-            nests.push((rank, nest(sections)));
+            nests.push((thread, nest(sections)));
         }
     }
-    // Ranks run at different speeds, but each in its own order.
+    // Some threads read before others write.
     for _ in 0..nests.len() {
         let at = random.below(nests.len().max(2) - 1);
         if at + 1 < nests.len() && nests[at].0 != nests[at + 1].0 {
@@ -248,16 +291,44 @@ fn random_nests(job: &Job, random: &mut Random) -> Vec<(usize, Nest)> {
     nests
 }
 
-/// `rounds` times the same, but for `surprises` of 100 intervals.
-fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize, surprises: usize) {
+/// The steps of nests, with their threads and the numbers of the nests. Threads run at different speeds, but
+/// each in its own order.
+fn steps(nests: &[(usize, Nest)], random: &mut Random) -> Vec<(usize, usize, Part)> {
+    let mut waiting: Vec<Vec<(usize, usize, Part)>> = Vec::new();
+    for (index, &(thread, _)) in nests.iter().enumerate() {
+        waiting.resize(waiting.len().max(thread + 1), Vec::new());
+        waiting[thread].extend(Part::ALL.map(|part| (thread, index, part)));
+    }
+    let mut steps = Vec::new();
+    while waiting.iter().any(|steps| !steps.is_empty()) {
+        let thread = random.below(waiting.len());
+        if !waiting[thread].is_empty() {
+            steps.push(waiting[thread].remove(0));
+        }
+    }
+    steps
+}
+
+/// `rounds` times the same, but for `surprises` of 100 intervals, on each rank with `per_rank` threads.
+fn declaring_region(
+    job: &mut Job,
+    random: &mut Random,
+    rounds: usize,
+    surprises: usize,
+    per_rank: usize,
+) {
     let direct: Vec<Page> = (0..random.below(3))
         .map(|_| random.below(job.used as usize) as Page)
         .collect();
     job.enter_region(&Accesses::Declared {
         direct: direct.clone(),
     });
+    for rank in &mut job.ranks {
+        rank.note_threads(per_rank > 1);
+    }
+    let threads = job.ranks.len() * per_rank;
     let intervals: Vec<Vec<(usize, Nest)>> = (0..1 + random.below(3))
-        .map(|_| random_nests(job, random))
+        .map(|_| random_nests(job, threads, random))
         .collect();
     for round in 0..rounds {
         for (index, usual) in intervals.iter().enumerate() {
@@ -265,7 +336,7 @@ fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize, surprises
                 job.barrier();
             }
             let unusual = match random.below(100) < surprises {
-                true => Some(random_nests(job, random)),
+                true => Some(random_nests(job, threads, random)),
                 false => None,
             };
             let nests = unusual.as_ref().unwrap_or(usual);
@@ -275,8 +346,8 @@ fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize, surprises
                 .flat_map(|one| positions(&one.shape.ranges()))
                 .map(|at| at / PAGE)
                 .collect();
-            for (rank, nest) in nests {
-                job.run(*rank, nest, random);
+            for (thread, nest, part) in steps(nests, random) {
+                job.run_part(thread / per_rank, &nests[nest].1, part, random);
                 for &page in &direct {
                     if !touched.contains(&(page as usize)) {
                         let offset = random.below(PAGE);
@@ -288,10 +359,13 @@ fn declaring_region(job: &mut Job, random: &mut Random, rounds: usize, surprises
             }
         }
     }
+    for rank in &mut job.ranks {
+        rank.note_threads(false);
+    }
     job.leave_region();
 }
 
-fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
+fn random_mixture(seed: u64, ranks: usize, per_rank: usize, mappings: Option<u32>) -> Counts {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, false, mappings);
     job.cluster.borrow_mut().per_node = 1 + seed as usize % ranks;
@@ -299,7 +373,7 @@ fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
         serial(&mut job, &mut random);
         if random.chance(75) {
             let rounds = 1 + random.below(5);
-            declaring_region(&mut job, &mut random, rounds, 10);
+            declaring_region(&mut job, &mut random, rounds, 10, per_rank);
         } else {
             let atomics = random.chance(30);
             job.enter_region(&Accesses::Tracked { atomics });
@@ -328,7 +402,7 @@ fn declared_and_undeclared_accesses_see_one_memory() {
     let mut collapses = 0;
     for seed in 1..80 {
         for ranks in 1..=4 {
-            let counts = random_mixture(seed, ranks, None);
+            let counts = random_mixture(seed, ranks, 1, None);
             transitions += counts.transitions;
             pulls += counts.pulls;
             collapses += counts.collapses;
@@ -340,7 +414,18 @@ fn declared_and_undeclared_accesses_see_one_memory() {
 #[test]
 fn a_limit_on_mappings_changes_nothing_for_sections() {
     for seed in 1..40 {
-        random_mixture(seed, 3, Some(20));
+        random_mixture(seed, 3, 1, Some(20));
+    }
+}
+
+#[test]
+fn threads_of_a_rank_declare_while_others_compute() {
+    for seed in 1..60 {
+        for ranks in 1..=3 {
+            random_mixture(seed, ranks, 2, None);
+            random_mixture(seed, ranks, 3, None);
+        }
+        random_mixture(seed, 2, 2, Some(20));
     }
 }
 
@@ -357,7 +442,7 @@ fn pushes_change_nothing() {
                 serial(&mut job, &mut random);
                 let rounds = 3 + random.below(8);
                 let surprises = [0, 20][random.below(2)];
-                declaring_region(&mut job, &mut random, rounds, surprises);
+                declaring_region(&mut job, &mut random, rounds, surprises, 1);
             }
             let cluster = job.cluster.borrow();
             pushed += cluster.pushed_bytes;
@@ -505,5 +590,33 @@ fn a_copy_made_between_uncertain_writes_does_not_stay() {
     }
     job.barrier();
     job.run(1, &on_object(Mode::Read), &mut random);
+    job.leave_region();
+}
+
+/// A thread reads, without a fault, what lies next to what another one writes in a page that was not here.
+#[test]
+fn a_page_that_one_thread_opens_is_current_for_what_another_reads() {
+    let mut job = Job::new(2, false, None);
+    let mut random = Random(7);
+    for offset in 0..PAGE {
+        job.write(0, 2, offset, offset as u8 | 1);
+    }
+    job.fork(&[]);
+    job.enter_region(&Accesses::Declared { direct: vec![] });
+    job.ranks[1].note_threads(true);
+    let object = (PAGE, 4 * PAGE);
+    let reads = nest(within(
+        object,
+        vec![section(Mode::Read, 2 * PAGE + 8, 90, &[])],
+    ));
+    let writes = nest(within(
+        object,
+        vec![section(Mode::Write, 2 * PAGE + 200, PAGE, &[])],
+    ));
+    job.run_part(1, &reads, Part::Declare, &mut random);
+    job.run(1, &writes, &mut random);
+    job.run_part(1, &reads, Part::First, &mut random);
+    job.run_part(1, &reads, Part::Second, &mut random);
+    job.barrier();
     job.leave_region();
 }

@@ -1,0 +1,130 @@
+//! Which regions a rank may run with several threads.
+//!
+//! The threads of a rank share its memory, its page protections and most of the state of the runtime.
+//! Guarantee: a region without an obstacle declares all its accesses, and calls nothing of the runtime
+//! but what has a form for each thread (the numbers, static shares, declarations) or is done by one
+//! thread of the rank while the others wait (barriers and reductions).
+
+use std::collections::HashSet;
+
+use super::Spoiled;
+use super::places::SLOT;
+use crate::llvm::{Call, Function, Module};
+
+/// Beginnings of the names of calls that every thread may make.
+const EVERY_THREAD: [&str; 10] = [
+    "okl_mpi_kmpc_barrier",
+    "okl_mpi_kmpc_dist_for_static_init_",
+    "okl_mpi_kmpc_end_masked",
+    "okl_mpi_kmpc_end_master",
+    "okl_mpi_kmpc_end_reduce",
+    "okl_mpi_kmpc_end_single",
+    "okl_mpi_kmpc_for_static_",
+    "okl_mpi_kmpc_global_thread_num",
+    "okl_mpi_kmpc_scope",
+    "okl_mpi_kmpc_end_scope",
+];
+
+/// Full names of such calls.
+const EVERY_THREAD_EXACTLY: [&str; 22] = [
+    "okl_mpi_kmpc_masked",
+    "okl_mpi_kmpc_master",
+    "okl_mpi_kmpc_single",
+    "okl_mpi_omp_get_active_level",
+    "okl_mpi_omp_get_ancestor_thread_num",
+    "okl_mpi_omp_get_dynamic",
+    "okl_mpi_omp_get_level",
+    "okl_mpi_omp_get_max_active_levels",
+    "okl_mpi_omp_get_max_threads",
+    "okl_mpi_omp_get_nested",
+    "okl_mpi_omp_get_num_procs",
+    "okl_mpi_omp_get_num_teams",
+    "okl_mpi_omp_get_num_threads",
+    "okl_mpi_omp_get_team_num",
+    "okl_mpi_omp_get_team_size",
+    "okl_mpi_omp_get_thread_limit",
+    "okl_mpi_omp_get_thread_num",
+    "okl_mpi_omp_get_wtick",
+    "okl_mpi_omp_get_wtime",
+    "okl_mpi_omp_in_parallel",
+    "okl_mpi_reduce",
+    "okl_mpi_reduce_nowait",
+];
+
+const DISPATCH: &str = "okl_mpi_kmpc_dispatch_";
+const DISPATCH_INIT: &str = "okl_mpi_kmpc_dispatch_init_";
+
+/// The first thing that keeps a region with this body, which declares all its accesses, from running with
+/// several threads on each rank.
+pub(super) fn obstacle<'m>(module: &'m Module, body: Function<'m>) -> Option<Spoiled<'m>> {
+    let reached = reached(body);
+    let calls = reached.iter().flat_map(|function| function.instructions());
+    for call in calls.filter_map(|instruction| (*instruction).as_call()) {
+        if let Some(reason) = forbidden(call) {
+            return Some(Spoiled {
+                at: call.instruction(),
+                reason,
+            });
+        }
+    }
+    let slots = module.globals().into_iter();
+    let mut users = slots
+        .filter(|global| global.name().starts_with(SLOT))
+        .flat_map(|slot| slot.instruction_users());
+    users
+        .find(|user| reached.contains(&user.function()))
+        .map(|at| Spoiled {
+            at,
+            reason: "uses a threadprivate variable".to_string(),
+        })
+}
+
+/// The functions of the module that a region's body reaches, in the order in which they are found. A
+/// region that declares its accesses calls nothing through pointers.
+fn reached(body: Function<'_>) -> Vec<Function<'_>> {
+    let mut reached = vec![body];
+    let mut known = HashSet::from([body]);
+    let mut next = 0;
+    while let Some(&function) = reached.get(next) {
+        next += 1;
+        for instruction in function.instructions() {
+            let callee = (*instruction).as_call().and_then(Call::callee_function);
+            if let Some(callee) = callee
+                && !callee.is_declaration()
+                && known.insert(callee)
+            {
+                reached.push(callee);
+            }
+        }
+    }
+    reached
+}
+
+/// Why a call must not be made by several threads of a rank: the end of a sentence that begins with "it".
+fn forbidden(call: Call<'_>) -> Option<String> {
+    let name = call.callee_name();
+    let own = name.strip_prefix("okl_mpi_")?;
+    if name.starts_with(DISPATCH) {
+        let is_init = name.starts_with(DISPATCH_INIT);
+        return (is_init && may_be_ordered(call)).then(|| "has an ordered loop".to_string());
+    }
+    let allowed = EVERY_THREAD.iter().any(|prefix| name.starts_with(prefix))
+        || EVERY_THREAD_EXACTLY.contains(&name.as_str());
+    (!allowed).then(|| match own {
+        _ if own.starts_with("atomic_") => "has an atomic access".to_string(),
+        _ if own.starts_with("touch") => "hands memory to a library".to_string(),
+        _ => format!("calls {own}"),
+    })
+}
+
+/// Whether the threads might take turns in a loop that is dealt out piece by piece.
+fn may_be_ordered(call: Call<'_>) -> bool {
+    /// The modifiers' bits, and the ordered kinds of `enum sched_type`, merged and unmerged.
+    const MODIFIERS: i64 = 3 << 29;
+    const ORDERED: [std::ops::RangeInclusive<i64>; 2] = [65..=72, 193..=200];
+    let schedule = call.argument(2).and_then(|one| one.as_constant_int());
+    schedule.is_none_or(|kind| {
+        let kind = kind & !MODIFIERS;
+        ORDERED.iter().any(|ordered| ordered.contains(&kind))
+    })
+}

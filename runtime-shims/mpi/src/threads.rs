@@ -1,0 +1,503 @@
+//! The threads of a rank, where `OMP_NUM_THREADS` asks for more than one.
+//!
+//! The program's own thread is thread 0 of its rank; the others are created at the first region that may
+//! use them ([`okl_abi::region_flags::THREADS`]) and wait between such regions. Guarantee:
+//!
+//! * In a team of `n` threads each rank has `ceil(n / ranks)` consecutive ones, the last ranks what is
+//!   left; so no rank has two while another has none, and a team of at most one per rank is as it would
+//!   be without threads.
+//! * What concerns the whole rank (barriers, reductions between ranks, the end of the region) its first
+//!   thread does while the others wait: [`together`].
+//! * Page faults and declarations change the rank's state while other threads compute; one thread at a
+//!   time does that: [`alone`].
+//! * The threads declare in an order that does not depend on time, by turns: [`in_turn`]. A rank's
+//!   declarations are so the same in every iteration of a program, and known ones need no new plan.
+//!
+//! The stacks of the other threads are private to the process. What the threads of different ranks show
+//! each other lies in shared memory, as ever.
+
+use std::{
+    cell::Cell,
+    ffi::c_void,
+    sync::{
+        Condvar, Mutex, MutexGuard,
+        atomic::{
+            AtomicBool, AtomicU32, AtomicU64,
+            Ordering::{Acquire, Relaxed, Release},
+        },
+    },
+    time::{Duration, Instant},
+};
+
+use okl_abi::{RegionDescriptor, region_flags};
+
+use crate::{
+    api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, layout::PAGE,
+    memory::coherence, mpi_job, program, report, settings::settings, stack, sync, team,
+};
+
+/// Threads of each rank.
+static PER_RANK: AtomicU32 = AtomicU32::new(1);
+/// Threads of this rank in the region that runs.
+static ACTIVE: AtomicU32 = AtomicU32::new(1);
+/// Whether every thread of the ranks on this node may have a processor, as far as the launcher tells.
+static HAVE_PROCESSORS: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Number of the calling thread in its rank; of a thread that runs no program code 0, too.
+    static INDEX: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Why threads of a rank wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meeting {
+    Barrier,
+    /// A reduction, with the address of the thread's list of items.
+    Reduction(usize),
+    /// The end of the region.
+    End,
+}
+
+impl Meeting {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Barrier => "a barrier",
+            Self::Reduction(_) => "a reduction",
+            Self::End => "the end of the region",
+        }
+    }
+
+    fn is_like(self, other: Self) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
+}
+
+/// A region as it is handed to the threads.
+#[derive(Clone)]
+struct Work {
+    region: usize,
+    args: Vec<u64>,
+    /// The team's number of the rank's first thread.
+    first: i32,
+    threads: i32,
+    location: &'static str,
+    icv: Icv,
+    float_settings: u64,
+}
+
+/// Where a thread of the running region is.
+#[derive(Clone, Copy, Default)]
+struct Member {
+    /// Declarations since the last meeting.
+    declarations: u32,
+    /// What it waits at.
+    waits_at: Option<Meeting>,
+}
+
+/// What the threads of a rank tell each other.
+struct State {
+    members: Vec<Member>,
+    /// Regions handed out so far, and the last one.
+    regions: u64,
+    work: Option<Work>,
+    /// Meetings that have ended.
+    meetings: u64,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    members: Vec::new(),
+    regions: 0,
+    work: None,
+    meetings: 0,
+});
+/// Signalled with every change of the state that a thread may wait for.
+static CHANGED: Condvar = Condvar::new();
+/// Counts these changes, for those that look without a lock.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+/// Held by the thread that changes the rank's part of the protocol.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().expect("a panic ends the job")
+}
+
+fn tell(state: MutexGuard<'_, State>) {
+    CHANGES.fetch_add(1, Release);
+    drop(state);
+    CHANGED.notify_all();
+}
+
+/// Waits until `ready` finds what it looks for: at first without a pause, if there is a processor for
+/// each thread.
+fn wait_for<R>(mut ready: impl FnMut(&mut State) -> Option<R>) -> R {
+    let patience = if HAVE_PROCESSORS.load(Relaxed) {
+        Duration::from_micros(50)
+    } else {
+        Duration::ZERO
+    };
+    let mut guard = state();
+    let mut may_spin = true;
+    loop {
+        if let Some(found) = ready(&mut guard) {
+            return found;
+        }
+        if !may_spin || patience.is_zero() {
+            guard = CHANGED.wait(guard).expect("a panic ends the job");
+            continue;
+        }
+        let seen = CHANGES.load(Acquire);
+        drop(guard);
+        let since = Instant::now();
+        while CHANGES.load(Acquire) == seen && since.elapsed() < patience {
+            std::hint::spin_loop();
+        }
+        may_spin = CHANGES.load(Acquire) != seen;
+        guard = state();
+    }
+}
+
+/// Fixes the number of threads of each rank: what rank 0 was told. With `OKL_VERIFY` it is one, so that
+/// what a rank wrote is what a thread wrote. `ranks_here` are on this node. Collective.
+pub(crate) fn start(asked: i32, ranks_here: u32) {
+    let mut threads = [if settings().verify {
+        1
+    } else {
+        asked.max(1) as u64
+    }];
+    mpi_job::broadcast(&mut threads);
+    PER_RANK.store(threads[0] as u32, Relaxed);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    HAVE_PROCESSORS.store(u64::from(ranks_here) * threads[0] <= processors, Relaxed);
+}
+
+fn per_rank() -> u32 {
+    PER_RANK.load(Relaxed)
+}
+
+/// The most threads a team can have.
+pub(crate) fn most() -> i32 {
+    (mpi_job::ranks() * per_rank()) as i32
+}
+
+/// The most threads the team of a region can have.
+pub(crate) fn most_in(region: *const RegionDescriptor) -> i32 {
+    // SAFETY: null, or a descriptor that the pass emitted.
+    let flags = unsafe { region.as_ref() }.map_or(0, |region| region.flags);
+    if flags & region_flags::THREADS != 0 {
+        most()
+    } else {
+        mpi_job::ranks() as i32
+    }
+}
+
+/// Threads of each rank but the last ones, in a team of `threads`.
+fn on_each_rank(threads: i32) -> u32 {
+    (threads as u32).div_ceil(mpi_job::ranks())
+}
+
+/// Ranks that have a thread in a team of `threads`.
+pub(crate) fn ranks_in(threads: i32) -> u32 {
+    (threads as u32).div_ceil(on_each_rank(threads))
+}
+
+/// The number of this rank's first thread in a team of `threads`, where the rank has any.
+pub(crate) fn first_in(threads: i32) -> Option<i32> {
+    let first = (mpi_job::rank() * on_each_rank(threads)) as i32;
+    (first < threads).then_some(first)
+}
+
+/// Whether the caller is a thread of the team other than its rank's first.
+pub(crate) fn is_other() -> bool {
+    INDEX.get() != 0
+}
+
+/// Whether several threads of this rank run the region.
+pub(crate) fn are_several() -> bool {
+    ACTIVE.load(Relaxed) > 1
+}
+
+/// On the program's thread, before it runs its own share: lets the rank's other threads of a team of
+/// `threads` run theirs.
+pub(crate) fn begin(
+    region: *const RegionDescriptor,
+    args: &[u64],
+    first: i32,
+    threads: i32,
+    location: &'static str,
+    icv: Icv,
+) {
+    let active = on_each_rank(threads).min((threads - first) as u32);
+    if active == 1 {
+        return;
+    }
+    coherence(|coherence| coherence.note_threads(true));
+    program::private(|| {
+        create();
+        ACTIVE.store(active, Relaxed);
+        let mut state = state();
+        state.members = vec![Member::default(); active as usize];
+        state.regions += 1;
+        state.work = Some(Work {
+            region: region as usize,
+            args: args.to_vec(),
+            first,
+            threads,
+            location,
+            icv,
+            float_settings: float_environment::current(),
+        });
+        tell(state);
+    });
+}
+
+/// On the program's thread, behind its own share: waits for the others' ends.
+pub(crate) fn end() {
+    if are_several() {
+        together(Meeting::End, |_| {});
+        ACTIVE.store(1, Relaxed);
+        coherence(|coherence| coherence.note_threads(false));
+    }
+}
+
+/// At a synchronisation of the team: the rank's first thread does what `body` does for all of them, when
+/// all are there, and returns its result; the others wait until it has. `body` gets the lists of their
+/// reductions, in the order of the threads.
+pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) -> Option<R> {
+    if is_other() {
+        attend(meeting);
+        return None;
+    }
+    if !are_several() {
+        return Some(body(&[]));
+    }
+    let lists = program::private(|| gather(meeting));
+    let result = body(&lists);
+    program::private(|| {
+        let mut state = state();
+        state.members.fill(Member::default());
+        state.meetings += 1;
+        tell(state);
+    });
+    Some(result)
+}
+
+fn attend(meeting: Meeting) {
+    let mut state = state();
+    state.members[INDEX.get() as usize].waits_at = Some(meeting);
+    let before = state.meetings;
+    tell(state);
+    wait_for(|state| (state.meetings != before).then_some(()));
+}
+
+/// Waits until all threads of the rank are at a meeting; the others' lists.
+fn gather(meeting: Meeting) -> Vec<usize> {
+    let mut state = state();
+    state.members[0].waits_at = Some(meeting);
+    tell(state);
+    let met: Vec<Meeting> =
+        wait_for(|state| state.members[1..].iter().map(|one| one.waits_at).collect());
+    if let Some((index, &other)) = (1..).zip(&met).find(|(_, other)| !meeting.is_like(**other)) {
+        report::fatal(&format!(
+            "the threads of {} wait at different places: thread {} at {}, thread {} at {}; OpenMP demands \
+             that all threads of a team meet the same barriers",
+            team::region(),
+            team::thread_num(),
+            meeting.name(),
+            team::thread_num() + index,
+            other.name(),
+        ));
+    }
+    let lists = met.iter().filter_map(|one| match one {
+        Meeting::Reduction(list) => Some(*list),
+        Meeting::Barrier | Meeting::End => None,
+    });
+    lists.collect()
+}
+
+/// Runs `body`, which changes the rank's part of the protocol, while no other thread of the rank does so.
+pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
+    if !are_several() {
+        return body();
+    }
+    // A signal handler, which may cause a fault, does not run meanwhile.
+    program::private(|| {
+        let _turn = TURN.lock().expect("a panic ends the job");
+        body()
+    })
+}
+
+/// Runs `body`, a declaration, [`alone`] and when it is its turn: after all that threads before the
+/// caller have made as many times, and all that others have made less often. A thread that waits at a
+/// meeting makes none before that ends, so somebody's turn always comes.
+///
+/// `body` must not wait for what another thread of this rank, or of another, does after it.
+pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
+    if !are_several() {
+        return body();
+    }
+    let me = INDEX.get() as usize;
+    wait_for(|state| {
+        let mine = state.members[me].declarations;
+        let mut others = state.members.iter().enumerate();
+        let is_turn = others.all(|(index, other)| {
+            let least = mine + u32::from(index < me);
+            index == me || other.waits_at.is_some() || other.declarations >= least
+        });
+        is_turn.then_some(())
+    });
+    let result = alone(body);
+    let mut state = state();
+    state.members[me].declarations += 1;
+    tell(state);
+    result
+}
+
+// ---- The other threads ---------------------------------------------------------------------------
+
+/// Address space behind each stack that is no memory: a large frame must not skip it.
+const GUARD: usize = 64 << 20;
+
+/// Creates the rank's other threads, once.
+fn create() {
+    static CREATED: AtomicU32 = AtomicU32::new(1);
+    while CREATED.load(Relaxed) < per_rank() {
+        let index = CREATED.fetch_add(1, Relaxed);
+        // SAFETY: plain calls with structures of our own; the thread gets a number.
+        let error = unsafe {
+            let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+            let mut thread = 0;
+            libc::pthread_attr_init(&mut attributes);
+            libc::pthread_attr_setstacksize(
+                &mut attributes,
+                settings().stack_bytes.next_multiple_of(PAGE),
+            );
+            libc::pthread_attr_setguardsize(&mut attributes, GUARD);
+            let argument = std::ptr::without_provenance_mut(index as usize);
+            let error = libc::pthread_create(&mut thread, &attributes, live, argument);
+            libc::pthread_attr_destroy(&mut attributes);
+            error
+        };
+        if error != 0 {
+            report::fatal(&format!(
+                "no thread {} of OMP_NUM_THREADS={}: {}",
+                index + 1,
+                per_rank(),
+                std::io::Error::from_raw_os_error(error)
+            ));
+        }
+    }
+}
+
+/// The life of a thread other than the program's: it ends with the process.
+extern "C" fn live(index: *mut c_void) -> *mut c_void {
+    let index = index.addr() as u32;
+    INDEX.set(index);
+    block_signals();
+    fault::install_stack();
+    stack::note_thread();
+    let mut seen = 0;
+    loop {
+        let work = wait_for(|state| {
+            let is_new = state.regions != seen;
+            seen = state.regions;
+            let takes_part = is_new && (index as usize) < state.members.len();
+            takes_part.then(|| state.work.clone()).flatten()
+        });
+        float_environment::adopt(work.float_settings);
+        team::start(work.icv);
+        team::enter(
+            work.first + index as i32,
+            work.threads,
+            work.location,
+            work.icv,
+        );
+        sync::invoke(work.region as *const RegionDescriptor, work.args);
+        attend(Meeting::End);
+    }
+}
+
+/// Signals to the process are the program's thread's; what a thread itself does wrong reaches it.
+fn block_signals() {
+    const OWN: [i32; 6] = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGSYS,
+    ];
+    let mut others = signals::all_but_page_faults();
+    // SAFETY: changes a set of our own, and this thread's signal mask.
+    unsafe {
+        for signal in OWN {
+            libc::sigdelset(&mut others, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &others, std::ptr::null_mut());
+    }
+}
+
+/// On rank 0, at a region that gets `threads` threads and not `wanted`: says so once. A program that shares
+/// work out by `omp_get_max_threads` is to be read again.
+pub(crate) fn warn_of_one(
+    region: *const RegionDescriptor,
+    location: &str,
+    threads: i32,
+    wanted: i32,
+) {
+    static WARNED: ProgramCell<Vec<usize>> = ProgramCell::new(Vec::new());
+    let is_new = WARNED.with(|warned| {
+        let is_new = !warned.contains(&(region as usize));
+        if is_new {
+            warned.push(region as usize);
+        }
+        is_new
+    });
+    if is_new {
+        report::warn(&format!(
+            "warning: the parallel region {} has one thread on each rank, {threads} threads and not {wanted}; \
+             -Rpass-missed=okl tells why when it is compiled",
+            report::at(location)
+        ));
+    }
+}
+
+/// The address of a list of reduced items, for [`Meeting::Reduction`].
+pub(crate) fn list(items: *mut c_void) -> Meeting {
+    Meeting::Reduction(items as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Threads that declare different numbers of times, at different speeds, do so in one order.
+    #[test]
+    fn turns_do_not_depend_on_time() {
+        const DECLARATIONS: [u32; 4] = [3, 0, 2, 5];
+        let expected = [0, 2, 3, 0, 2, 3, 0, 3, 3, 3];
+        ACTIVE.store(DECLARATIONS.len() as u32, Relaxed);
+        for round in 0..40_u64 {
+            state().members = vec![Member::default(); DECLARATIONS.len()];
+            let order = Mutex::new(Vec::new());
+            std::thread::scope(|scope| {
+                for (index, declarations) in (0_u32..).zip(DECLARATIONS) {
+                    let order = &order;
+                    scope.spawn(move || {
+                        INDEX.set(index);
+                        for time in 0..declarations {
+                            let pause = u64::from(index * 7 + time * 5) * (round + 3) % 11;
+                            std::thread::sleep(Duration::from_micros(30 * pause));
+                            in_turn(|| order.lock().expect("no panic").push(index));
+                        }
+                        let mut state = state();
+                        state.members[index as usize].waits_at = Some(Meeting::End);
+                        tell(state);
+                    });
+                }
+            });
+            assert_eq!(*order.lock().expect("no panic"), expected);
+        }
+        ACTIVE.store(1, Relaxed);
+    }
+}
