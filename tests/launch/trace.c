@@ -74,6 +74,9 @@ int main(void) {
 #pragma omp critical
     omp_get_thread_num();
 #pragma omp barrier
+    if (omp_get_num_threads() > 99)
+#pragma omp atomic
+      sum += 1;
   }
   return sum < 0;
 }

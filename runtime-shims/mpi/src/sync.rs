@@ -649,7 +649,7 @@ fn run_region(fork: Fork) {
     let region = fork.region;
     let location = location_of(region);
     let first = threads::first_in(fork.threads);
-    let number = first.unwrap_or(mpi_job::rank() as i32);
+    let number = first.unwrap_or(fork.threads);
     let _region = observe::span(|| Event::region(location, number, fork.threads));
     if sections::enter_region(region, &fork.args) {
         wait_for_all();
