@@ -34,6 +34,11 @@ impl Ranges {
         self.0.is_empty()
     }
 
+    pub(crate) fn contains(&self, position: u64) -> bool {
+        let after = self.0.partition_point(|&(start, _)| start <= position);
+        after > 0 && position < self.0[after - 1].1
+    }
+
     /// Number of bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.iter().map(|(start, end)| end - start).sum()

@@ -17,7 +17,7 @@ use crate::{
         Access, Coherence, Machine, READ_AHEAD, Run, Violation, WRITE_AHEAD, changed_ranges,
         runs_of,
     },
-    layout::Page,
+    layout::{PAGE, Page},
     page_table::flag,
     sections::{
         owners::Owners,
@@ -67,11 +67,14 @@ impl<M: Machine> Coherence<M> {
                 .collect(),
         );
         let writable = whole_pages(&own).minus(&noticed);
-        let closed = mode.owners.all().minus(&readable);
+        let readable = readable.minus(&writable);
+        let closed = mode.owners.all().minus(&writable).minus(&readable);
+        let (writable, readable) = without_islands(writable, readable);
+        let (readable, closed) = without_islands(readable, closed);
         let mut changes: Vec<(Run, Access)> = Vec::new();
         for (bytes, access) in [
             (closed, Access::None),
-            (readable.minus(&writable), Access::Read),
+            (readable, Access::Read),
             (writable, Access::Write),
         ] {
             for page in bytes.iter().flat_map(pages_touched) {
@@ -300,6 +303,19 @@ impl<M: Machine> Coherence<M> {
         let count = (first..first + most).take_while(alike).count() as u32;
         Run { first, count }
     }
+}
+
+/// Fewer pages next to some that allow less are protected like these: a fault now and then costs less than
+/// many changes of protection.
+const LEAST: u64 = 16 * PAGE as u64;
+
+/// Moves the small ranges among pages that allow more to those next to them that allow less.
+fn without_islands(more: Ranges, less: Ranges) -> (Ranges, Ranges) {
+    let is_island = |&(start, end): &Range| {
+        end - start < LEAST && (less.contains(start.wrapping_sub(1)) || less.contains(end))
+    };
+    let islands = Ranges::of(more.iter().filter(is_island).collect());
+    (more.minus(&islands), less.union(&islands))
 }
 
 /// The pages that lie wholly in `bytes`.
