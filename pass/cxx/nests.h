@@ -29,7 +29,7 @@ struct Guard {
   }
 };
 
-// An i64 that has to be the extension of its low bits: otherwise an index overflowed, and what was
+// A value that has to be the extension of its low bits: otherwise an index overflowed, and what was
 // concluded from it is wrong.
 struct Check {
   const SCEV *Value;

@@ -235,8 +235,8 @@ LLVMValueRef okl_nests_expand(OklNests *N, const OklTerm *T, LLVMValueRef Before
     Value *Whole = Expand(C.Value);
     B.SetInsertPoint(At);
     Value *Part = B.CreateTrunc(Whole, C.Narrow);
-    Value *Fits = B.CreateICmpEQ(Whole, C.Signed ? B.CreateSExt(Part, N->I64)
-                                                 : B.CreateZExt(Part, N->I64));
+    Value *Fits = B.CreateICmpEQ(Whole, C.Signed ? B.CreateSExt(Part, Whole->getType())
+                                                 : B.CreateZExt(Part, Whole->getType()));
     Result = B.CreateSelect(Fits, Result, ConstantInt::get(N->I64, INT64_MAX));
   }
   for (const Guard &G : T->When.Guards) {

@@ -8,13 +8,15 @@ using namespace llvm;
 
 namespace {
 
+// Computed in 128 bits, in which products of numbers of 64 bits do not overflow.
 struct Interval {
   const SCEV *Low, *High;
 };
 
 class Widening {
 public:
-  Widening(OklNests &N, Scope In) : N(N), SE(*N.SE), In(In) {}
+  Widening(OklNests &N, Scope In)
+      : N(N), SE(*N.SE), In(In), I128(Type::getInt128Ty(N.I64->getContext())) {}
 
   // The value of S, taken as signed, in i64; null where that is not known.
   const SCEV *widen(const SCEV *S, unsigned Depth = 0) {
@@ -38,7 +40,7 @@ public:
       const SCEV *Value = notNegative(widen(S->operands()[0], Depth + 1), width(S));
       if (!Value || !Divisor || !Divisor->getAPInt().isStrictlyPositive())
         return nullptr;
-      return SE.getUDivExpr(Value, wide(Divisor));
+      return SE.getUDivExpr(Value, SE.getNoopOrSignExtend(Divisor, N.I64));
     }
     case scAddExpr:
     case scMulExpr:
@@ -60,6 +62,8 @@ public:
           return nullptr;
         return fitting(SE.getAddRecExpr(Parts, cast<SCEVAddRecExpr>(S)->getLoop(), SCEV::FlagAnyWrap), S);
       default:
+        for (const SCEV *Part : Parts)
+          need(Part, width(S), true);
         return SE.getMinMaxExpr(S->getSCEVType(), Parts);
       }
     }
@@ -70,12 +74,58 @@ public:
     }
   }
 
-  // The values that S of type i64 has while control is in the scope.
+  // The values that S of type i64 has while control is in the scope, computed as if numbers were unbounded.
   std::optional<Interval> interval(const SCEV *S, unsigned Depth = 0) {
     if (N.invariant(S, In))
-      return Interval{S, S};
-    if (Depth > 24)
-      return std::nullopt;
+      return Interval{wide(S), wide(S)};
+    auto Value = Depth > 24 ? std::nullopt : variableInterval(S, Depth);
+    // So that it can be multiplied again.
+    if (Value)
+      for (const SCEV *End : {Value->Low, Value->High})
+        if (!check(End, 64, true))
+          return std::nullopt;
+    return Value;
+  }
+
+  // The checks that make widened values and intervals right; false where there are none.
+  bool checks(SmallVectorImpl<Check> &Into) {
+    // Computing intervals may widen more.
+    for (unsigned Next = 0; Next < Needs.size(); ++Next) {
+      Need One = Needs[Next];
+      auto Value = interval(One.Value);
+      if (!Value || !check(Value->Low, One.Width, One.Signed) ||
+          !check(Value->High, One.Width, One.Signed))
+        return false;
+    }
+    for (Check &One : Checks)
+      if (!is_contained(Into, One))
+        Into.push_back(One);
+    return true;
+  }
+
+  // Of an end of an interval, on the condition of the checks.
+  const SCEV *narrow(const SCEV *End) { return SE.getTruncateExpr(End, N.I64); }
+
+  // Makes sure that a value is one of a type of that width; false where it never is.
+  bool check(const SCEV *Value, unsigned Width, bool Signed) {
+    if (auto *Constant = dyn_cast<SCEVConstant>(Value)) {
+      const APInt &Number = Constant->getAPInt();
+      return Signed ? Number.isSignedIntN(Width) : Number.isIntN(Width);
+    }
+    // Extended from no more bits.
+    if (auto *Cast = dyn_cast<SCEVSignExtendExpr>(Value))
+      if (Signed && width(Cast->getOperand()) <= Width)
+        return true;
+    Check One{Value, Type::getIntNTy(N.I64->getContext(), Width), Signed};
+    if (!N.usable(Value, In))
+      return false;
+    if (!is_contained(Checks, One))
+      Checks.push_back(One);
+    return true;
+  }
+
+private:
+  std::optional<Interval> variableInterval(const SCEV *S, unsigned Depth) {
     auto Part = [&](const SCEV *P) { return interval(P, Depth + 1); };
     switch (S->getSCEVType()) {
     case scAddExpr: {
@@ -114,7 +164,7 @@ public:
     }
     case scUDivExpr: {
       auto Value = Part(S->operands()[0]);
-      const SCEV *Divisor = S->operands()[1];
+      const SCEV *Divisor = wide(S->operands()[1]);
       if (!Value)
         return std::nullopt;
       return Interval{SE.getUDivExpr(Value->Low, Divisor), SE.getUDivExpr(Value->High, Divisor)};
@@ -147,30 +197,6 @@ public:
     }
   }
 
-  // The checks that make widened values right; false where there are none.
-  bool checks(SmallVectorImpl<Check> &Checks) {
-    // Computing intervals may widen more.
-    for (unsigned Next = 0; Next < Needs.size(); ++Next) {
-      Need One = Needs[Next];
-      auto Value = interval(One.Value);
-      if (!Value)
-        return false;
-      for (const SCEV *End : {Value->Low, Value->High}) {
-        auto *Constant = dyn_cast<SCEVConstant>(End);
-        Check C{End, Type::getIntNTy(N.I64->getContext(), One.Width), One.Signed};
-        if (Constant && One.Signed ? Constant->getAPInt().isSignedIntN(One.Width)
-                                   : Constant && Constant->getAPInt().isIntN(One.Width))
-          continue;
-        if (Constant || !N.usable(End, In))
-          return false;
-        if (!is_contained(Checks, C))
-          Checks.push_back(C);
-      }
-    }
-    return true;
-  }
-
-private:
   // All values must be of a type of that width, if unsigned.
   struct Need {
     const SCEV *Value;
@@ -181,11 +207,13 @@ private:
   OklNests &N;
   ScalarEvolution &SE;
   Scope In;
+  Type *I128;
   SmallVector<Need, 8> Needs;
+  SmallVector<Check, 8> Checks;
 
   unsigned width(const SCEV *S) { return SE.getTypeSizeInBits(S->getType()); }
-  const SCEV *number(int64_t Value) { return SE.getConstant(N.I64, Value, true); }
-  const SCEV *wide(const SCEV *S) { return SE.getNoopOrSignExtend(S, N.I64); }
+  const SCEV *number(int64_t Value) { return SE.getConstant(I128, Value, true); }
+  const SCEV *wide(const SCEV *S) { return SE.getNoopOrSignExtend(S, I128); }
 
   const SCEV *need(const SCEV *Value, unsigned Width, bool Signed) {
     if (Value && none_of(Needs, [&](Need &One) {
@@ -222,7 +250,7 @@ private:
       if (const SCEV *Index = upperHalf(SE.getSCEV(Shift->getOperand(0)), Half, Depth))
         return SE.getMulExpr(need(Index, Half, true),
                              SE.getConstant(N.I64, uint64_t(1) << (Half - By->getZExtValue())));
-    return wide(S);
+    return SE.getNoopOrSignExtend(S, N.I64);
   }
 
   // What stands in the upper half of a value whose lower half is zero; null where that is not plain.
@@ -314,10 +342,13 @@ bool OklNests::widened(const Access &A, Scope In, OklSection &Out) {
   if (affine(Whole, In, Out))
     return true;
   auto Hull = Wide.interval(Offset);
-  if (!Hull || !A.Dimensions.empty() || !Wide.checks(Whole.When.Checks))
+  if (!Hull || !A.Dimensions.empty())
     return false;
-  const SCEV *Address = SE->getAddExpr(Object, Hull->Low);
-  const SCEV *Count = plus(SE->getMinusSCEV(Hull->High, Hull->Low), 1);
+  const SCEV *Length = SE->getMinusSCEV(Hull->High, Hull->Low);
+  if (!Wide.check(Length, 63, true) || !Wide.checks(Whole.When.Checks))
+    return false;
+  const SCEV *Address = SE->getAddExpr(Object, Wide.narrow(Hull->Low));
+  const SCEV *Count = plus(Wide.narrow(Length), 1);
   if (!usable(Address, In) || !usable(Count, In))
     return false;
   Out.Address = term(Address);

@@ -433,9 +433,9 @@ fn threads_of_a_rank_declare_while_others_compute() {
 #[test]
 fn pushes_change_nothing() {
     let (mut pushed, mut taken, mut surprised) = (0, 0, 0);
-    for seed in 1..60 {
+    for seed in 1..60u64 {
         for (ranks, per_node) in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2)] {
-            let mut random = Random((seed * 0x9e37_79b9_7f4a_7c15) | 1);
+            let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
             let mut job = Job::new(ranks, false, None);
             job.cluster.borrow_mut().per_node = per_node;
             for _ in 0..3 {
