@@ -186,16 +186,18 @@ impl<'a> Setting<'a> {
         if self.rank_counts(program).is_empty() {
             return Ok(Outcome::Skipped("needs other rank counts".to_owned()));
         }
+        let levels = self.levels(program);
+        if levels.is_empty() {
+            return Ok(Outcome::Skipped(
+                "needs another optimisation level".to_owned(),
+            ));
+        }
         let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         if self.keep {
             folder.disable_cleanup(true);
         }
         let mut failures = Vec::new();
-        let levels = match self.launch.opt.as_slice() {
-            [] => &program.directives.opt,
-            given => given,
-        };
-        for opt in levels {
+        for opt in &levels {
             let folder = folder.path().join(opt.trim_start_matches('-'));
             let failure = if self.reference_only {
                 self.check_reference(program, opt, &folder)
@@ -211,6 +213,20 @@ impl<'a> Setting<'a> {
             failures.push(format!("kept: {}", folder.path().display()));
         }
         Ok(Outcome::Failed(failures.join("\n")))
+    }
+
+    /// The optimisation levels: the test's own ones, as far as `--opt` allows them.
+    fn levels(&self, program: &Program) -> Vec<String> {
+        match (&program.directives.opt, self.launch.opt.as_slice()) {
+            (None, []) => vec!["-O0".to_owned(), "-O2".to_owned()],
+            (None, given) => given.to_owned(),
+            (Some(own), []) => own.clone(),
+            (Some(own), given) => own
+                .iter()
+                .filter(|one| given.contains(one))
+                .cloned()
+                .collect(),
+        }
     }
 
     /// The rank counts to run: the test's own ones, as far as `--ranks` allows them.

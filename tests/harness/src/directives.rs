@@ -26,7 +26,7 @@ use std::time::Duration;
 pub(crate) struct Directives {
     /// `None`: any number will do.
     pub(crate) ranks: Option<Vec<u32>>,
-    pub(crate) opt: Vec<String>,
+    pub(crate) opt: Option<Vec<String>>,
     pub(crate) flags: Vec<String>,
     pub(crate) threads: Threads,
     pub(crate) compare: Comparison,
@@ -89,7 +89,7 @@ impl Default for Directives {
     fn default() -> Self {
         Self {
             ranks: None,
-            opt: vec!["-O0".to_owned(), "-O2".to_owned()],
+            opt: None,
             flags: Vec::new(),
             threads: Threads::Ranks,
             compare: Comparison::Exact,
@@ -127,7 +127,7 @@ pub(crate) fn parse(source: &str) -> Result<Directives, String> {
                 let ranks = words().map(|word| word.parse().map_err(|_| wrong()));
                 found.ranks = Some(ranks.collect::<Result<_, _>>()?);
             }
-            "opt" => found.opt = words().collect(),
+            "opt" => found.opt = Some(words().collect()),
             "flags" => found.flags.extend(words()),
             "threads" => {
                 found.threads = match value {
@@ -173,7 +173,8 @@ pub(crate) fn parse(source: &str) -> Result<Directives, String> {
             _ => return Err(format!("unknown directive '{key}'")),
         }
     }
-    if found.ranks.as_ref().is_some_and(Vec::is_empty) || found.opt.is_empty() {
+    let is_empty = |list: &Vec<String>| list.is_empty();
+    if found.ranks.as_ref().is_some_and(Vec::is_empty) || found.opt.as_ref().is_some_and(is_empty) {
         return Err("no rank count or no optimisation level".to_owned());
     }
     Ok(found)
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(found.ranks, Some(vec![2, 4]));
         assert_eq!(found.compare, Comparison::Tolerance(1e-3));
         assert_eq!(found.stdin, "a\nb");
-        assert_eq!(found.opt, ["-O0", "-O2"]);
+        assert_eq!(found.opt, None);
     }
 
     #[test]
