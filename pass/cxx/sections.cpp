@@ -322,6 +322,10 @@ int okl_memory_reach(LLVMValueRef Call) {
   return Effects.onlyAccessesArgPointees() ? 1 : 2;
 }
 
+bool okl_keeps_no_argument(LLVMValueRef Call, unsigned Index) {
+  return unwrap<CallBase>(Call)->doesNotCapture(Index);
+}
+
 void okl_forget_memory_effects(LLVMValueRef Function) {
   auto *F = unwrap<llvm::Function>(Function);
   F->removeFnAttr(Attribute::Memory);

@@ -82,6 +82,8 @@ LLVMValueRef okl_strip_offset(LLVMValueRef Address, int64_t *Offset);
 uint64_t okl_object_size(LLVMValueRef Object);
 // Whether calls of the function access no memory (0), that behind their arguments only (1) or more.
 int okl_memory_reach(LLVMValueRef Call);
+// Whether a call keeps no copy of an argument, an address, beyond its end.
+bool okl_keeps_no_argument(LLVMValueRef Call, unsigned Index);
 // Removes what the function's attributes say about memory, from it and from calls of it.
 void okl_forget_memory_effects(LLVMValueRef Function);
 

@@ -13,6 +13,9 @@ struct Interval {
   const SCEV *Low, *High;
 };
 
+// What is extended from no more bits is a remainder, which is meant to wrap around.
+constexpr unsigned Narrow = 16;
+
 class Widening {
 public:
   Widening(OklNests &N, Scope In)
@@ -29,7 +32,7 @@ public:
       return widen(S->operands()[0], Depth + 1);
     case scZeroExtend: {
       const SCEV *Operand = S->operands()[0];
-      if (width(Operand) == 1)
+      if (width(Operand) <= Narrow)
         return SE.getNoopOrZeroExtend(S, N.I64);
       return notNegative(widen(Operand, Depth + 1), width(Operand));
     }
@@ -145,6 +148,8 @@ private:
         if (!Value)
           return std::nullopt;
         Product = times(Product, *Value);
+        if (!check(Product.Low, 64, true) || !check(Product.High, 64, true))
+          return std::nullopt;
       }
       return Product;
     }
@@ -183,8 +188,8 @@ private:
                       SE.getMinMaxExpr(S->getSCEVType(), High)};
     }
     case scZeroExtend:
-      if (width(S->operands()[0]) == 1)
-        return Interval{number(0), number(1)};
+      if (width(S->operands()[0]) <= Narrow)
+        return Interval{number(0), number((int64_t(1) << width(S->operands()[0])) - 1)};
       return std::nullopt;
     case scSignExtend:
       if (auto *Unknown = dyn_cast<SCEVUnknown>(S->operands()[0]))

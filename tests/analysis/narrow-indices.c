@@ -40,3 +40,13 @@ void scattered(void) {
   for (int i = 0; i < N; i++)
     y[i * 7 % N] = i;
 }
+
+// A mask is a remainder: its values are known whatever it is taken of.
+void masked(int first) {
+// CHECK: region at {{.*}}narrow-indices.c:[[@LINE+3]]: complete
+// CHECK-DAG: read bound x of 64 bytes at x
+// CHECK-DAG: write y
+#pragma omp parallel for
+  for (int i = 0; i < N; i++)
+    y[i] = x[(first + i) & 7];
+}

@@ -1,6 +1,6 @@
 //! Array sections by LLVM's ScalarEvolution (`cxx/sections.h`).
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::marker::PhantomData;
 
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMValueRef};
@@ -119,6 +119,7 @@ unsafe extern "C" {
     fn okl_value_source_name(value: LLVMValueRef, sink: TextSink, to: *mut c_void);
     fn okl_strip_offset(address: LLVMValueRef, offset: *mut i64) -> LLVMValueRef;
     fn okl_memory_reach(call: LLVMValueRef) -> c_int;
+    fn okl_keeps_no_argument(call: LLVMValueRef, index: c_uint) -> bool;
     fn okl_forget_memory_effects(function: LLVMValueRef);
 }
 
@@ -420,6 +421,12 @@ pub enum Reach {
 }
 
 impl Call<'_> {
+    /// Whether it keeps no copy of argument `index`, an address, beyond its end.
+    pub fn keeps_no_argument(self, index: usize) -> bool {
+        // SAFETY: a call, and an argument that it has.
+        unsafe { okl_keeps_no_argument(self.raw(), index as c_uint) }
+    }
+
     /// What memory it may access, and whether it returns normally if at all.
     pub fn reach(self) -> Reach {
         // SAFETY: a call.

@@ -24,14 +24,15 @@ const HANDLER_STACK: usize = 1 << 20;
 
 /// The program's thread.
 static PROGRAM_THREAD: AtomicI32 = AtomicI32::new(0);
-/// How often in a row a thread may find that another one has served its fault at an address.
-const MOST_SERVED_BY_OTHERS: u32 = 1000;
+/// How often in a row a thread may fault at an address although its page is open and stays as it is.
+const MOST_REPETITIONS: u32 = 1000;
 
 thread_local! {
     /// The address whose fault is being served, for the message about a fault inside that.
     static SERVING: Cell<usize> = const { Cell::new(0) };
-    /// The last address whose fault another thread had served, and how often in a row.
-    static SERVED_BY_OTHERS: Cell<(usize, u32)> = const { Cell::new((0, 0)) };
+    /// The last address whose fault another thread had served, the number of changes of protection by
+    /// then, and how often in a row both were the same.
+    static REPEATED: Cell<(usize, u64, u32)> = const { Cell::new((0, 0, 0)) };
 }
 
 /// Installs the handler for the calling thread, the program's.
@@ -157,12 +158,14 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
 }
 
 /// Whether an access may be tried again after a fault that its page's protection does not explain: another
-/// thread has changed that meanwhile. Not for ever.
+/// thread has changed that meanwhile. Not for ever where nothing changes.
 fn may_repeat(address: usize) -> bool {
-    let (last, times) = SERVED_BY_OTHERS.get();
-    let times = if address == last { times + 1 } else { 1 };
-    SERVED_BY_OTHERS.set((address, times));
-    times < MOST_SERVED_BY_OTHERS
+    let changes = threads::alone(|| coherence(|coherence| coherence.counts.protections));
+    let (last, last_changes, times) = REPEATED.get();
+    let is_same = (address, changes) == (last, last_changes);
+    let times = if is_same { times + 1 } else { 1 };
+    REPEATED.set((address, changes, times));
+    times < MOST_REPETITIONS
 }
 
 fn line_of(program_counter: usize) -> String {

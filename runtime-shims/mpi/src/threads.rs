@@ -115,6 +115,9 @@ static CHANGED: Condvar = Condvar::new();
 /// Counts these changes, for those that look without a lock.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
+/// Most threads of a team.
+const MOST_THREADS: u64 = 1 << 20;
+
 /// Held by the thread that changes the rank's part of the protocol.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -166,6 +169,13 @@ pub(crate) fn start(asked: i32, ranks_here: u32) {
         asked.max(1) as u64
     }];
     mpi_job::broadcast(&mut threads);
+    let ranks = u64::from(mpi_job::ranks());
+    if ranks * threads[0] > MOST_THREADS {
+        report::fatal(&format!(
+            "OMP_NUM_THREADS={}: with {ranks} ranks a team would have more than {MOST_THREADS} threads",
+            threads[0]
+        ));
+    }
     PER_RANK.store(threads[0] as u32, Relaxed);
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     HAVE_PROCESSORS.store(u64::from(ranks_here) * threads[0] <= processors, Relaxed);

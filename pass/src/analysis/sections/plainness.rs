@@ -14,6 +14,17 @@ const OTHERS: [&str; 4] = [
     "okl_mpi_unsafe_here",
 ];
 
+/// Functions of the C library that call one they are given.
+const CALLING_BACK: [&str; 7] = [
+    "qsort",
+    "qsort_r",
+    "bsearch",
+    "atexit",
+    "on_exit",
+    "at_quick_exit",
+    "scandir",
+];
+
 /// Whether whatever the body reaches is known, and has no atomic accesses.
 pub(super) fn has_no_atomics(body: Function<'_>) -> bool {
     let mut seen = HashSet::from([body]);
@@ -49,8 +60,16 @@ pub(super) fn has_no_atomics(body: Function<'_>) -> bool {
             }
             // Also what the callee may call back.
             let handed_over = call.arguments().into_iter();
-            let handed_over = handed_over.filter_map(|one| one.as_function());
-            for next in handed_over.chain([callee]) {
+            let handed_over: Vec<_> = handed_over.filter_map(|one| one.as_function()).collect();
+            let calls_back = CALLING_BACK.contains(&name.as_str());
+            if calls_back && handed_over.is_empty()
+                || handed_over
+                    .iter()
+                    .any(|one| one.is_declaration() || !is_final(*one))
+            {
+                return false;
+            }
+            for next in handed_over.into_iter().chain([callee]) {
                 if !next.is_declaration() && seen.insert(next) {
                     rest.push(next);
                 }

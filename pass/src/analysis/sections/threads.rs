@@ -9,7 +9,8 @@ use std::collections::HashSet;
 
 use super::Spoiled;
 use super::places::SLOT;
-use crate::llvm::{Call, Function, Module};
+use crate::analysis::memory::base_of;
+use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 
 /// Beginnings of the names of calls that every thread may make.
 const EVERY_THREAD: [&str; 10] = [
@@ -67,6 +68,12 @@ pub(super) fn obstacle<'m>(module: &'m Module, body: Function<'m>) -> Option<Spo
             });
         }
     }
+    if let Some(at) = reached.iter().find_map(|&function| escape(function)) {
+        return Some(Spoiled {
+            at,
+            reason: "lets the address of a private variable escape".to_string(),
+        });
+    }
     let slots = module.globals().into_iter();
     let mut users = slots
         .filter(|global| global.name().starts_with(SLOT))
@@ -98,6 +105,79 @@ fn reached(body: Function<'_>) -> Vec<Function<'_>> {
         }
     }
     reached
+}
+
+/// Where a function lets the address of a variable of its own out of its sight: other ranks know nothing
+/// of the stacks of further threads.
+fn escape(function: Function<'_>) -> Option<Instruction<'_>> {
+    let instructions = function.instructions().into_iter();
+    let variables = instructions.filter(|one| one.opcode() == Opcode::LLVMAlloca);
+    variables.filter_map(|variable| escape_of(*variable)).next()
+}
+
+fn escape_of(variable: Value<'_>) -> Option<Instruction<'_>> {
+    let mut rest = vec![variable];
+    let mut seen = HashSet::new();
+    while let Some(address) = rest.pop() {
+        if !seen.insert(address) {
+            continue;
+        }
+        for user in address.users() {
+            let Some(instruction) = user.as_instruction() else {
+                continue;
+            };
+            let stays = match instruction.opcode() {
+                Opcode::LLVMGetElementPtr
+                | Opcode::LLVMPHI
+                | Opcode::LLVMSelect
+                | Opcode::LLVMFreeze => {
+                    rest.push(user);
+                    true
+                }
+                Opcode::LLVMLoad | Opcode::LLVMICmp => true,
+                Opcode::LLVMStore => {
+                    instruction.operand(0) != address || is_reduction_list(instruction.operand(1))
+                }
+                _ => user.as_call().is_some_and(|call| keeps_none(call, address)),
+            };
+            if !stays {
+                return Some(instruction);
+            }
+        }
+    }
+    None
+}
+
+/// Whether a call keeps no copy of an address that it is given.
+fn keeps_none<'m>(call: Call<'m>, address: Value<'m>) -> bool {
+    if call.callee_name().starts_with("okl_mpi_") {
+        return true;
+    }
+    let mut arguments = call.arguments().into_iter().enumerate();
+    arguments.all(|(index, one)| one != address || call.keeps_no_argument(index))
+}
+
+/// Whether an address lies in the list of variables that a reduction combines.
+fn is_reduction_list(address: Value<'_>) -> bool {
+    let list = base_of(address);
+    let is_variable = list.as_op(Opcode::LLVMAlloca).is_some();
+    let is_combined = |user: &Value<'_>| match user.as_call() {
+        Some(call) => {
+            let name = call.callee_name();
+            name.starts_with("okl_mpi_reduce") || name.starts_with("llvm.lifetime.")
+        }
+        None => user.as_instruction().is_none_or(|one| match one.opcode() {
+            Opcode::LLVMStore => one.operand(0) != list,
+            Opcode::LLVMGetElementPtr => {
+                user.users().iter().all(|next| match next.as_instruction() {
+                    Some(store) => store.opcode() == Opcode::LLVMStore && store.operand(0) != *user,
+                    None => true,
+                })
+            }
+            _ => false,
+        }),
+    };
+    is_variable && list.users().iter().all(is_combined)
 }
 
 /// Why a call must not be made by several threads of a rank: the end of a sentence that begins with "it".
