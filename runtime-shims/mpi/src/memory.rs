@@ -292,7 +292,7 @@ impl Machine for Memory {
             },
             Peer::Remote => {
                 let own = self.own;
-                // SAFETY: this rank's copy of pages that it is fetching: nothing else uses them now.
+                // SAFETY: this rank's copy of pages that are closed: its threads wait for them.
                 let target = unsafe { std::slice::from_raw_parts_mut(own.at(offset), bytes) };
                 self.remote().get(offset, target, home);
             }
@@ -369,8 +369,9 @@ impl Machine for Memory {
     }
 
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
-        // SAFETY: in the own file; the runtime's view is always accessible. The program's thread is
-        // here, so it does not write the page meanwhile.
+        // SAFETY: in the own file; the runtime's view is always accessible. The program's thread is here.
+        // Further threads of the rank write only bytes that the caller does not look at: what they
+        // declared is not compared before they meet.
         unsafe { &mut *self.own.at(page as usize * PAGE).cast() }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn is_running() -> bool {
     RUNNING.load(Relaxed)
 }
 
-/// Whether the caller is program code.
+/// Whether the caller is program code. Regions in which a rank has several threads do not allocate.
 pub(crate) fn allocates_shared() -> bool {
     RUNNING.load(Relaxed) && on_program_stack() && PRIVATE_SCOPES.load(Relaxed) == 0
 }

@@ -61,7 +61,7 @@ impl Pushes {
         let bytes: u64 = ranges.iter().map(|(start, end)| end - start).sum();
         let mut buffer = self.buffer(bytes as usize);
         for &(start, end) in ranges {
-            // SAFETY: within the file; the program's thread is here, and no other writes these bytes.
+            // SAFETY: within the file; the program's thread is here, and the rank's others wait or have not begun.
             buffer.extend_from_slice(unsafe {
                 std::slice::from_raw_parts(own.at(start as usize), (end - start) as usize)
             });

@@ -279,7 +279,8 @@ fn apply_declared(headers: &[u64]) {
     coherence(|coherence| coherence.apply_declarations(&cut(&all, &lengths)));
 }
 
-/// Ends the job where the team's threads wait at different constructs.
+/// Ends the job where the team's threads wait at different constructs. (Without an exchange of headers they
+/// wait alike: [`Summary::is_all`].)
 fn check_agreement(headers: &[u64], mine: Kind) {
     if mine == Kind::Passive {
         return;
