@@ -17,6 +17,15 @@ struct Transfer {
 }
 
 impl Transfer {
+    fn begun(rank: u32, buffer: Vec<u8>, request: ffi::MPI_Request) -> Self {
+        Self {
+            rank,
+            buffer,
+            request,
+            is_complete: false,
+        }
+    }
+
     fn complete(&mut self) {
         if self.is_complete {
             return;
@@ -81,12 +90,7 @@ impl Pushes {
             );
             request
         });
-        self.sent.push(Transfer {
-            rank,
-            buffer,
-            request,
-            is_complete: false,
-        });
+        self.sent.push(Transfer::begun(rank, buffer, request));
     }
 
     /// Begins to receive `bytes` from `rank`.
@@ -107,12 +111,7 @@ impl Pushes {
             );
             request
         });
-        self.received.push(Transfer {
-            rank,
-            buffer,
-            request,
-            is_complete: false,
-        });
+        self.received.push(Transfer::begun(rank, buffer, request));
     }
 
     fn buffer(&mut self, bytes: usize) -> Vec<u8> {

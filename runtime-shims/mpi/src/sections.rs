@@ -10,7 +10,7 @@ pub(crate) mod signature;
 
 use std::{
     collections::BTreeMap,
-    ffi::{CStr, c_void},
+    ffi::c_void,
     sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed},
 };
 
@@ -443,7 +443,6 @@ fn shapes_of(one: &Entry<'_>) -> (Vec<Shape>, bool) {
     match in_file((start, end)) {
         Some((at, _)) if in_one_piece => (vec![shape.moved_to(at)], is_exact),
         None if in_one_piece => (Vec::new(), true),
-        Some(_) if is_exact && access & section_access::WRITE != 0 => wrong(one),
         _ => (shared_parts(start, end), false),
     }
 }
@@ -455,19 +454,4 @@ fn shared_parts(start: usize, end: usize) -> Vec<Shape> {
         (first < last).then(|| in_file((first, last)))?
     });
     parts.map(Shape::whole).collect()
-}
-
-/// Ends the job: the program accesses memory outside its objects, or the analysis is wrong.
-fn wrong(one: &Entry<'_>) -> ! {
-    // SAFETY: the pass emits NUL-terminated constants.
-    let (object, location) = unsafe {
-        (
-            CStr::from_ptr(one.entry.object.cast()).to_string_lossy(),
-            CStr::from_ptr(one.entry.location.cast()).to_string_lossy(),
-        )
-    };
-    report::fatal(&format!(
-        "the section of {object} accessed at {location} leaves the memory it begins in: the program leaves the bounds of an array \
-         there, or okl is in error"
-    ))
 }

@@ -1,5 +1,7 @@
 //! What one instruction means for the declarations.
 
+use std::collections::HashSet;
+
 use super::places::Places;
 use super::{Access, Size, stays_within};
 use crate::analysis::library::known;
@@ -245,6 +247,28 @@ fn is_shallow(call: Call<'_>) -> bool {
         .last()
         .and_then(|one| one.as_constant_int())
         == Some(0)
+}
+
+/// The functions of the module that a region's body reaches by calls, or hands to others to call, in the
+/// order in which they are found. Calls through pointers are not followed.
+pub(super) fn reached(body: Function<'_>) -> Vec<Function<'_>> {
+    let mut reached = vec![body];
+    let mut known = HashSet::from([body]);
+    let mut next = 0;
+    while let Some(&function) = reached.get(next) {
+        next += 1;
+        let instructions = function.instructions().into_iter();
+        for call in instructions.filter_map(|one| (*one).as_call()) {
+            let handed_over = call.arguments().into_iter();
+            let handed_over = handed_over.filter_map(|one| one.as_function());
+            for callee in handed_over.chain(call.callee_function()) {
+                if !callee.is_declaration() && known.insert(callee) {
+                    reached.push(callee);
+                }
+            }
+        }
+    }
+    reached
 }
 
 /// Whether the program's function of that name is this one or one of the same text.

@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use super::Spoiled;
+use super::calls::reached;
 use super::places::SLOT;
 use crate::analysis::memory::base_of;
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
@@ -84,27 +85,6 @@ pub(super) fn obstacle<'m>(module: &'m Module, body: Function<'m>) -> Option<Spo
             at,
             reason: "uses a threadprivate variable".to_string(),
         })
-}
-
-/// The functions of the module that a region's body reaches, in the order in which they are found. A
-/// region that declares its accesses calls nothing through pointers.
-fn reached(body: Function<'_>) -> Vec<Function<'_>> {
-    let mut reached = vec![body];
-    let mut known = HashSet::from([body]);
-    let mut next = 0;
-    while let Some(&function) = reached.get(next) {
-        next += 1;
-        for instruction in function.instructions() {
-            let callee = (*instruction).as_call().and_then(Call::callee_function);
-            if let Some(callee) = callee
-                && !callee.is_declaration()
-                && known.insert(callee)
-            {
-                reached.push(callee);
-            }
-        }
-    }
-    reached
 }
 
 /// Where a function lets the address of a variable of its own out of its sight: other ranks know nothing
