@@ -54,12 +54,13 @@ pub(crate) trait Machine {
     fn is_near(&self, rank: u32) -> bool;
     /// Sends ranges of this rank's memory, as they are now, to `rank`, which [`Machine::expect`]s them.
     fn push(&mut self, rank: u32, ranges: &[(u64, u64)]);
-    /// Begins to receive `bytes` that `owner` pushes.
-    fn expect(&mut self, owner: u32, bytes: usize);
-    /// Copies ranges out of what `owner` pushes, each from the place given with it.
-    fn take(&mut self, owner: u32, parts: &[(usize, (u64, u64))]);
-    /// Returns when all that was pushed has been received.
-    fn finish_pushes(&mut self);
+    /// Begins to receive `bytes` that `owner` pushes: the messages of one rank in the order in which it
+    /// sends them. The message's number.
+    fn expect(&mut self, owner: u32, bytes: usize) -> u64;
+    /// Copies ranges out of a message from `owner`, each from the place given with it, when it has arrived.
+    fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]);
+    /// Nothing more is taken out of a message from `owner`, which may not have arrived yet.
+    fn forget(&mut self, owner: u32, number: u64);
     /// Writes `bytes` into `home`'s copy of `page` at `offset`; complete after [`Machine::settle`].
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32);
     /// Returns when every [`Machine::put`] has reached its home.

@@ -333,14 +333,14 @@ impl Machine for Memory {
         self.remote().pushes.push(own, rank, ranges);
     }
 
-    fn expect(&mut self, owner: u32, bytes: usize) {
-        self.remote().pushes.expect(owner, bytes);
+    fn expect(&mut self, owner: u32, bytes: usize) -> u64 {
+        self.remote().pushes.expect(owner, bytes)
     }
 
-    fn take(&mut self, owner: u32, parts: &[(usize, (u64, u64))]) {
+    fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]) {
         let _span = observe::span(|| Event::taken(owner, parts));
         let own = self.own;
-        let message = self.remote().pushes.message(owner);
+        let message = self.remote().pushes.message(number);
         for &(from, (start, end)) in parts {
             own.write(
                 start as usize,
@@ -349,8 +349,8 @@ impl Machine for Memory {
         }
     }
 
-    fn finish_pushes(&mut self) {
-        self.remote().pushes.finish();
+    fn forget(&mut self, _owner: u32, number: u64) {
+        self.remote().pushes.forget(number);
     }
 
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {

@@ -1,52 +1,61 @@
 //! Messages that both sides know of before they are sent.
 //!
-//! A rank pushes to another, and receives from it, at most one message at a time; both are begun at once
-//! and [finished](Pushes::finish) before the next. Guarantee: neither side waits for the other while it
-//! begins, so no order of ranks can block.
+//! Both sides begin the messages from one rank to another in the same order. Guarantee: neither side waits for
+//! the other while it begins, so no order of ranks can block; what is sent is packed at once, and may be
+//! written again.
 
 use mpi::{ffi, topology::SimpleCommunicator, traits::*};
 
 use crate::{memory::View, mpi_job, program, stats::Traffic};
 
+/// So many messages that nobody waits for may be under way.
+const MOST_FORGOTTEN: usize = 64;
+
 /// A message under way. The buffer stays where it is until the request is complete.
 struct Transfer {
-    rank: u32,
+    number: u64,
     buffer: Vec<u8>,
     request: ffi::MPI_Request,
     is_complete: bool,
 }
 
 impl Transfer {
-    fn begun(rank: u32, buffer: Vec<u8>, request: ffi::MPI_Request) -> Self {
+    fn begun(number: u64, buffer: Vec<u8>, request: ffi::MPI_Request) -> Self {
         Self {
-            rank,
+            number,
             buffer,
             request,
             is_complete: false,
         }
     }
 
-    fn complete(&mut self) {
-        if self.is_complete {
-            return;
-        }
-        mpi_job::wait_until(|| {
+    fn test(&mut self) -> bool {
+        if !self.is_complete {
             let mut done = 0;
             // SAFETY: a request that is not complete; the status is not wanted.
             unsafe {
                 ffi::MPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE);
             }
-            done != 0
-        });
-        self.is_complete = true;
+            self.is_complete = done != 0;
+        }
+        self.is_complete
+    }
+
+    fn complete(&mut self) {
+        if !self.is_complete {
+            mpi_job::wait_until(|| self.test());
+        }
     }
 }
 
 /// This rank's side of the messages.
 pub(crate) struct Pushes {
     communicator: SimpleCommunicator,
-    sent: Vec<Transfer>,
     received: Vec<Transfer>,
+    /// Those that nobody waits for: what was sent, and what was received and is not wanted any more.
+    forgotten: Vec<Transfer>,
+    /// Messages received so far.
+    count: u64,
     /// Buffers of earlier messages.
     spare: Vec<Vec<u8>>,
     /// What was pushed.
@@ -58,8 +67,9 @@ impl Pushes {
     pub(crate) fn start() -> Self {
         Self {
             communicator: mpi_job::duplicate(),
-            sent: Vec::new(),
             received: Vec::new(),
+            forgotten: Vec::new(),
+            count: 0,
             spare: Vec::new(),
             traffic: Traffic::default(),
         }
@@ -90,11 +100,11 @@ impl Pushes {
             );
             request
         });
-        self.sent.push(Transfer::begun(rank, buffer, request));
+        self.forgotten.push(Transfer::begun(0, buffer, request));
     }
 
-    /// Begins to receive `bytes` from `rank`.
-    pub(crate) fn expect(&mut self, rank: u32, bytes: usize) {
+    /// Begins to receive `bytes` from `rank`. The message's number.
+    pub(crate) fn expect(&mut self, rank: u32, bytes: usize) -> u64 {
         let mut buffer = self.buffer(bytes);
         buffer.resize(bytes, 0);
         // SAFETY: the buffer lives, unmoved, until the request is complete.
@@ -111,30 +121,56 @@ impl Pushes {
             );
             request
         });
-        self.received.push(Transfer::begun(rank, buffer, request));
+        self.count += 1;
+        self.received
+            .push(Transfer::begun(self.count, buffer, request));
+        self.count
     }
 
     fn buffer(&mut self, bytes: usize) -> Vec<u8> {
+        program::private(|| {
+            let spare = &mut self.spare;
+            let is_full = self.forgotten.len() >= MOST_FORGOTTEN;
+            let mut wait = is_full;
+            self.forgotten.retain_mut(|transfer| {
+                if std::mem::take(&mut wait) {
+                    transfer.complete();
+                }
+                let done = transfer.test();
+                if done {
+                    spare.push(std::mem::take(&mut transfer.buffer));
+                }
+                !done
+            });
+        });
         let mut buffer = self.spare.pop().unwrap_or_default();
         buffer.clear();
         buffer.reserve(bytes);
         buffer
     }
 
-    /// Waits for what `rank` pushes.
-    pub(crate) fn message(&mut self, rank: u32) -> &[u8] {
-        let transfer = self.received.iter_mut().find(|one| one.rank == rank);
+    /// Waits for a message.
+    pub(crate) fn message(&mut self, number: u64) -> &[u8] {
+        let transfer = self.received.iter_mut().find(|one| one.number == number);
         let transfer = transfer.expect("what is taken was expected");
         program::private(|| transfer.complete());
         &transfer.buffer
     }
 
+    /// A message is not wanted any more.
+    pub(crate) fn forget(&mut self, number: u64) {
+        let at = self.received.iter().position(|one| one.number == number);
+        let transfer = self
+            .received
+            .remove(at.expect("what is forgotten was expected"));
+        self.forgotten.push(transfer);
+    }
+
     /// Returns when all messages have arrived.
     pub(crate) fn finish(&mut self) {
         program::private(|| {
-            for mut transfer in self.received.drain(..).chain(self.sent.drain(..)) {
+            for mut transfer in self.received.drain(..).chain(self.forgotten.drain(..)) {
                 transfer.complete();
-                self.spare.push(transfer.buffer);
             }
         });
     }

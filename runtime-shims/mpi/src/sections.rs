@@ -180,16 +180,16 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool 
 /// On all ranks, before the program runs on after a synchronisation of a region; or after its fork, with the
 /// team's size and what the region was given.
 pub(crate) fn begin_pushes(fork: Option<(i32, &[u64])>) {
-    let (place, values) = match fork {
+    let (place, given) = match fork {
         Some((threads, args)) => {
             let region = REGION.load(Relaxed) as u64;
             let place = Signature::START.with(region).with(threads as u64);
             PLACE.with(|known| *known = place);
-            (place, args)
+            (place, Some(args))
         }
-        None => (PLACE.with(|known| known.with(1)), &[][..]),
+        None => (PLACE.with(|known| known.with(1)), None),
     };
-    coherence(|coherence| coherence.begin_pushes(place, values));
+    coherence(|coherence| coherence.begin_pushes(place, given));
 }
 
 /// With `OKL_VERIFY`, at a synchronisation: ends the job where the region changed what it had not declared.

@@ -255,7 +255,8 @@ impl Remote {
     /// Ends the thread.
     pub(crate) fn stop(self) {
         program::private(move || {
-            let this = self;
+            let mut this = self;
+            this.pushes.finish();
             this.stop.store(true, SeqCst);
             this.thread
                 .join()

@@ -252,7 +252,7 @@ fn cut<'a>(mut all: &'a [u64], lengths: &[usize]) -> Vec<&'a [u64]> {
 fn learn_copies(headers: &[u64]) {
     let lengths = lengths(headers, HEADER_COPIES);
     let copied = Signature::of_all(signatures(headers, HEADER_COPIED));
-    if coherence(|coherence| coherence.end_pushes(copied, &lengths)) {
+    if coherence(|coherence| coherence.note_copied(copied, &lengths)) {
         let mine = coherence(|coherence| coherence.copies());
         let all = exchange_lists(&mine, &lengths);
         coherence(|coherence| coherence.learn_copies(copied, &cut(&all, &lengths)));

@@ -43,8 +43,8 @@ use crate::{
     },
 };
 use plan::Plan;
-use prediction::Predictions;
-use pushes::Expected;
+use prediction::{Passage, Predictions};
+use pushes::{Expected, InFlight, Sending};
 use transition::Transition;
 
 /// How a declared section is accessed.
@@ -153,6 +153,13 @@ pub(super) struct SectionMode {
     predictions: Predictions,
     /// `None`: nothing is predicted.
     expected: Option<Expected>,
+    in_flight: Vec<InFlight>,
+    /// What stood for what all ranks knew at the last synchronisation that had such a key, and what has
+    /// happened since.
+    last_key: Option<Signature>,
+    passage: Passage,
+    /// Messages to begin, by a key and what is in flight.
+    sendings: HashMap<Signature, Rc<Vec<Sending>>>,
     plans: HashMap<Signature, Rc<Plan>>,
     transitions: HashMap<Signature, Rc<Transition>>,
     valid_after: HashMap<Signature, (Rc<Ranges>, Signature)>,
@@ -180,6 +187,10 @@ impl SectionMode {
             declared_last: Signature::NOTHING,
             predictions: Predictions::default(),
             expected: None,
+            in_flight: Vec::new(),
+            last_key: None,
+            passage: Passage::default(),
+            sendings: HashMap::new(),
             plans: HashMap::new(),
             transitions: HashMap::new(),
             valid_after: HashMap::new(),
@@ -260,6 +271,10 @@ impl<M: Machine> Coherence<M> {
         };
         direct.sort_unstable();
         direct.dedup();
+        if !mode.declaring {
+            self.forget_in_flight();
+        }
+        let mode = &mut self.sections;
         let bytes_under_way = if mode.owners.is_empty() {
             false
         } else if mode.tracking {
@@ -300,6 +315,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Gives pages homes again: each to the rank that owns most of it.
     fn leave_section_mode(&mut self, bytes: &Ranges) -> bool {
+        self.forget_in_flight();
         let owners = Rc::clone(&self.sections.owners);
         let mut bytes_under_way = false;
         let pieces = owners.within(bytes);

@@ -18,9 +18,10 @@ struct Cluster {
     under_way: Vec<(usize, Page, usize, Vec<u8>)>,
     /// So many ranks share a node.
     per_node: usize,
-    /// What one rank pushed to another, and how many bytes the other expects of the one.
-    pushed: BTreeMap<(usize, usize), Vec<u8>>,
-    expected: BTreeMap<(usize, usize), usize>,
+    /// What one rank pushed to another, and how many bytes the other expects of the one: message by message.
+    /// What nobody will take any more is empty.
+    pushed: BTreeMap<(usize, usize), Vec<Vec<u8>>>,
+    expected: BTreeMap<(usize, usize), Vec<usize>>,
     /// How many bytes were pushed, and how many of them taken.
     pushed_bytes: usize,
     taken_bytes: usize,
@@ -84,32 +85,37 @@ impl Machine for Simulated {
             .map(|at| own[at as usize / PAGE][at as usize % PAGE])
             .collect();
         cluster.pushed_bytes += bytes.len();
-        let before = cluster.pushed.insert((self.rank, rank as usize), bytes);
-        assert!(before.is_none(), "two messages to one rank");
+        let pair = (self.rank, rank as usize);
+        cluster.pushed.entry(pair).or_default().push(bytes);
     }
 
-    fn expect(&mut self, owner: u32, bytes: usize) {
+    fn expect(&mut self, owner: u32, bytes: usize) -> u64 {
         let mut cluster = self.cluster.borrow_mut();
-        let before = cluster.expected.insert((owner as usize, self.rank), bytes);
-        assert!(before.is_none(), "two messages from one rank");
+        let pair = (owner as usize, self.rank);
+        let messages = cluster.expected.entry(pair).or_default();
+        messages.push(bytes);
+        messages.len() as u64 - 1
     }
 
-    fn take(&mut self, owner: u32, parts: &[(usize, (u64, u64))]) {
+    fn forget(&mut self, owner: u32, number: u64) {
         let mut cluster = self.cluster.borrow_mut();
-        let message = cluster.pushed[&(owner as usize, self.rank)].clone();
+        let pair = (owner as usize, self.rank);
+        let bytes = std::mem::take(&mut cluster.expected.get_mut(&pair).unwrap()[number as usize]);
+        assert_ne!(bytes, 0, "forgotten twice");
+        // The other side knows it, too, sooner or later.
+        let messages = cluster.pushed.entry(pair).or_default();
+        assert_eq!(messages[number as usize].len(), bytes, "{pair:?}");
+        messages[number as usize].clear();
+    }
+
+    fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]) {
+        let mut cluster = self.cluster.borrow_mut();
+        let message = cluster.pushed[&(owner as usize, self.rank)][number as usize].clone();
         for &(from, (start, end)) in parts {
             for (at, &byte) in (start..end).zip(&message[from..]) {
                 cluster.memories[self.rank][at as usize / PAGE][at as usize % PAGE] = byte;
                 cluster.taken_bytes += 1;
             }
-        }
-    }
-
-    fn finish_pushes(&mut self) {
-        let mut cluster = self.cluster.borrow_mut();
-        for pair in (0..cluster.memories.len()).map(|owner| (owner, self.rank)) {
-            let pushed = cluster.pushed.remove(&pair).map(|bytes| bytes.len());
-            assert_eq!(pushed, cluster.expected.remove(&pair), "{pair:?}");
         }
     }
 
@@ -248,7 +254,7 @@ impl Job {
     /// A synchronisation after which the region goes on.
     fn barrier(&mut self) {
         self.synchronise();
-        self.begin_pushes(&[]);
+        self.begin_pushes(None);
     }
 
     fn synchronise(&mut self) {
@@ -286,10 +292,19 @@ impl Job {
     }
 
     /// Begins to push what is expected to be copied.
-    fn begin_pushes(&mut self, values: &[u64]) {
+    fn begin_pushes(&mut self, fork: Option<&[u64]>) {
         for rank in &mut self.ranks {
-            rank.begin_pushes(Signature::START, values);
+            rank.begin_pushes(Signature::START, fork);
         }
+        // Both sides of each message know it.
+        let cluster = self.cluster.borrow();
+        let lengths = |messages: &Vec<Vec<u8>>| messages.iter().map(Vec::len).collect();
+        let pushed = cluster
+            .pushed
+            .iter()
+            .map(|(pair, all)| (*pair, lengths(all)));
+        let pushed: BTreeMap<(usize, usize), Vec<usize>> = pushed.collect();
+        assert_eq!(pushed, cluster.expected);
     }
 
     /// Whether nothing was new.
@@ -306,12 +321,9 @@ impl Job {
         let wanted: Vec<bool> = self
             .ranks
             .iter_mut()
-            .map(|rank| rank.end_pushes(copied, &words))
+            .map(|rank| rank.note_copied(copied, &words))
             .collect();
         assert!(wanted.iter().all(|&one| one == wanted[0]));
-        let cluster = self.cluster.borrow();
-        assert!(cluster.pushed.is_empty() && cluster.expected.is_empty());
-        drop(cluster);
         assert!(!(wanted[0] && learned[0]));
         if !wanted[0] {
             return learned[0];
@@ -373,7 +385,7 @@ impl Job {
             Accesses::Declared { direct } => direct.len(),
             Accesses::Tracked { .. } => 0,
         };
-        self.begin_pushes(&[value as u64]);
+        self.begin_pushes(Some(&[value as u64]));
         for rank in &mut self.ranks {
             rank.begin_first_interval(Signature::START);
         }

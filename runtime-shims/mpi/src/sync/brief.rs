@@ -71,7 +71,7 @@ impl Summary {
     pub(super) fn apply(&self) {
         coherence(|coherence| {
             let bytes_under_way = coherence.apply(&[], crate::coherence::Phase::Parallel);
-            let lists_wanted = coherence.end_pushes(self.copied, &[]);
+            let lists_wanted = coherence.note_copied(self.copied, &[]);
             let is_known = coherence.apply_declared(self.declared);
             assert!(!bytes_under_way && !lists_wanted && is_known);
         });

@@ -1,11 +1,12 @@
-//! What ranks copy from each other between two synchronisations, learned from what they copied before.
+//! What ranks copy from each other between two synchronisations, learned from what they copied before, and
+//! which synchronisation follows which.
 //!
 //! A key stands for what all ranks know at a synchronisation. Guarantee: ranks that learn the same of the
 //! same keys predict the same. A prediction may be wrong; after some wrong ones a key is given up.
 
 use std::{collections::HashMap, rc::Rc};
 
-use super::limit;
+use super::{limit, transition::Transition};
 use crate::sections::{
     ranges::{Range, Ranges},
     signature::Signature,
@@ -16,7 +17,9 @@ const MOST_SURPRISES: u32 = 3;
 /// Lists of copies longer than this on some rank are not exchanged.
 const MOST_WORDS: usize = 1 << 19;
 /// Largest message.
-const MOST_BYTES: u64 = 1 << 30;
+pub(super) const MOST_BYTES: u64 = 1 << 30;
+/// So often in a row a key must have come after another before it is expected there.
+const USUAL: u32 = 2;
 
 /// Ranges of bytes that travel in one message, after one another.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,8 +33,26 @@ pub(super) struct Packed {
 /// One rank's messages between two synchronisations.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Messages {
-    pub(super) sent: Vec<Packed>,
-    pub(super) received: Vec<Packed>,
+    pub(super) sent: Vec<Rc<Packed>>,
+    pub(super) received: Vec<Rc<Packed>>,
+    /// All ranks copied only what the owners have whose bytes these are in section mode.
+    pub(super) from_owners: bool,
+}
+
+/// What came after a key.
+struct Next {
+    key: Signature,
+    passage: Passage,
+    times: u32,
+}
+
+/// What lies between two keys.
+#[derive(Clone, Default)]
+pub(super) struct Passage {
+    /// What followed from the declarations of all ranks, and from serial code.
+    pub(super) transitions: Vec<Rc<Transition>>,
+    /// The end of a region, serial code and a fork.
+    pub(super) is_fork: bool,
 }
 
 /// What is known of the copies that follow a key.
@@ -47,6 +68,9 @@ enum Known {
 #[derive(Default)]
 pub(super) struct Predictions {
     known: HashMap<Signature, (Known, u32)>,
+    next: HashMap<Signature, Next>,
+    /// Counts changes of what is predicted.
+    pub(super) changes: u64,
 }
 
 impl Predictions {
@@ -55,6 +79,38 @@ impl Predictions {
         match self.known.get(&key)? {
             (Known::Twice(_, messages), _) => Some(Rc::clone(messages)),
             _ => None,
+        }
+    }
+
+    /// The key that usually comes after `key`, and what lies between.
+    pub(super) fn next(&self, key: Signature) -> Option<(Signature, &Passage)> {
+        let next = self.next.get(&key)?;
+        (next.times >= USUAL).then_some((next.key, &next.passage))
+    }
+
+    /// Notes that `to` came after `from`.
+    pub(super) fn note_next(&mut self, from: Signature, to: Signature, passage: Passage) {
+        match self.next.get_mut(&from) {
+            Some(next) if next.key == to => {
+                next.times += 1;
+                self.changes += u64::from(next.times == USUAL);
+            }
+            Some(next) => {
+                self.changes += u64::from(next.times >= USUAL);
+                (next.key, next.passage, next.times) = (to, passage, 1);
+            }
+            None => {
+                limit(&mut self.next);
+                let (key, times) = (to, 1);
+                self.next.insert(
+                    from,
+                    Next {
+                        key,
+                        passage,
+                        times,
+                    },
+                );
+            }
         }
     }
 
@@ -88,6 +144,7 @@ impl Predictions {
                 copied != Signature::NOTHING
             }
             _ => {
+                self.changes += 1;
                 *surprises += 1;
                 *known = if *surprises > MOST_SURPRISES {
                     Known::GivenUp
@@ -107,8 +164,10 @@ impl Predictions {
         key: Signature,
         copied: Signature,
         lists: &[&[u64]],
+        from_owners: bool,
     ) {
-        let known = match Messages::of(rank, lists) {
+        self.changes += 1;
+        let known = match Messages::of(rank, lists, from_owners) {
             Some(messages) => Known::Twice(copied, Rc::new(messages)),
             None => Known::GivenUp,
         };
@@ -139,21 +198,33 @@ pub(super) fn words_of_copies(ranges: &[Range]) -> usize {
     2 + 2 * ranges.len()
 }
 
+/// Owners and ranges of [`push_copies`].
+pub(super) fn copies_in(
+    mut words: &[u64],
+) -> impl Iterator<Item = (u32, impl Iterator<Item = Range> + '_)> {
+    std::iter::from_fn(move || {
+        let (&[owner, count], rest) = words.split_first_chunk()?;
+        let (own, rest) = rest.split_at(2 * count as usize);
+        words = rest;
+        let ranges = own.chunks_exact(2).map(|range| (range[0], range[1]));
+        Some((owner as u32, ranges))
+    })
+}
+
 impl Messages {
     /// The messages of `rank` where the copies of all ranks are known; `None` where one of any rank's is
     /// too large.
-    fn of(rank: u32, lists: &[&[u64]]) -> Option<Self> {
-        let mut messages = Self::default();
+    fn of(rank: u32, lists: &[&[u64]], from_owners: bool) -> Option<Self> {
+        let mut messages = Self {
+            from_owners,
+            ..Self::default()
+        };
         for (receiver, list) in (0..).zip(lists) {
             let mut by_owner: Vec<(u32, Vec<Range>)> = Vec::new();
-            let mut words = *list;
-            while let Some((&[owner, count], rest)) = words.split_first_chunk() {
-                let (own, rest) = rest.split_at(2 * count as usize);
-                words = rest;
-                let ranges = own.chunks_exact(2).map(|range| (range[0], range[1]));
-                match by_owner.iter_mut().find(|one| u64::from(one.0) == owner) {
+            for (owner, ranges) in copies_in(list) {
+                match by_owner.iter_mut().find(|one| one.0 == owner) {
                     Some((_, all)) => all.extend(ranges),
-                    None => by_owner.push((owner as u32, ranges.collect())),
+                    None => by_owner.push((owner, ranges.collect())),
                 }
             }
             by_owner.sort_unstable_by_key(|one| one.0);
@@ -168,11 +239,11 @@ impl Messages {
                     () if receiver == rank => (&mut messages.received, owner),
                     () => continue,
                 };
-                side.push(Packed {
+                side.push(Rc::new(Packed {
                     rank: other,
                     ranges,
                     bytes: bytes as usize,
-                });
+                }));
             }
         }
         Some(messages)
@@ -250,7 +321,7 @@ mod tests {
         assert!(!predictions.note(KEY, copied));
         assert!(predictions.after(KEY).is_none());
         assert!(predictions.note(KEY, copied));
-        predictions.note_lists(0, KEY, copied, &borrowed(&lists));
+        predictions.note_lists(0, KEY, copied, &borrowed(&lists), true);
         let messages = predictions.after(KEY).expect("it is known now");
         assert_eq!(messages.received[0].ranges, [(8, 16)]);
         assert!(!predictions.note(KEY, copied));
@@ -279,7 +350,7 @@ mod tests {
             assert_eq!(asks, would_ask);
             if asks {
                 exchanges += 1;
-                predictions.note_lists(0, KEY, copied, &borrowed(&empty));
+                predictions.note_lists(0, KEY, copied, &borrowed(&empty), true);
                 assert!(predictions.after(KEY).is_some());
             } else if round % 4 == 0 {
                 assert!(predictions.after(KEY).is_none(), "round {round}");
@@ -297,7 +368,7 @@ mod tests {
             &[(0, &[(100, 108)]), (1, &[(8, 9)])],
         ]);
         let sides: Vec<Messages> = (0..3)
-            .map(|rank| Messages::of(rank, &borrowed(&lists)).expect("small"))
+            .map(|rank| Messages::of(rank, &borrowed(&lists), true).expect("small"))
             .collect();
         let mut seen = 0;
         for (rank, side) in (0..).zip(&sides) {
@@ -321,7 +392,7 @@ mod tests {
         let lists = lists(&[&[(1, &[(0, MOST_BYTES + 1)])], &[], &[]]);
         assert!(!predictions.note(KEY, copied));
         assert!(predictions.note(KEY, copied));
-        predictions.note_lists(2, KEY, copied, &borrowed(&lists));
+        predictions.note_lists(2, KEY, copied, &borrowed(&lists), true);
         assert!(predictions.is_given_up(KEY));
     }
 

@@ -2,29 +2,69 @@
 //!
 //! Between two synchronisations the value of a byte that another rank may copy does not change. So where
 //! it is known at a synchronisation what will be copied, each owner sends it at once, in one message to
-//! each rank, and no rank has to ask.
+//! each rank, and no rank has to ask. What no rank is expected to write until some synchronisations later,
+//! when it will be copied, is sent along: it travels while the ranks compute. A message is waited for where
+//! what it holds is declared to be read, and nowhere else.
 //!
 //! Guarantee: what one side sends the other side receives, since both take it from the same
-//! [prediction](super::prediction); and what a rank takes out of a message is what its own plan would have
-//! copied from the same owner. So a wrong prediction costs time only.
+//! [prediction](super::prediction) and know alike what is in flight; and what a rank takes out of a message
+//! is what its own plan would have copied from the same owner, and what no rank has written since it was
+//! sent. So a wrong prediction costs time only.
 
-use std::rc::Rc;
+use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
-    SectionMode,
+    SectionMode, limit,
     plan::Plan,
-    prediction::{self, Messages},
+    prediction::{self, MOST_BYTES, Packed},
+    transition::Transition,
 };
 use crate::{
     coherence::{Coherence, Machine},
-    sections::{ranges::Range, signature::Signature},
+    sections::{
+        ranges::{Range, Ranges},
+        signature::Signature,
+    },
 };
 
-/// What was predicted at the last synchronisation.
+/// Copies are foreseen over so many synchronisations.
+const AHEAD: u32 = 3;
+
+/// What was known at the last synchronisation, by which the next copies are noted.
 pub(super) struct Expected {
-    /// What all ranks knew then.
     key: Signature,
-    messages: Option<Rc<Messages>>,
+}
+
+/// A message to begin.
+pub(super) struct Sending {
+    packed: Rc<Packed>,
+    direction: Direction,
+    /// It is of use for so many intervals between synchronisations.
+    intervals: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Direction {
+    Received,
+    Sent,
+}
+
+/// A message under way, or here and not forgotten.
+pub(super) struct InFlight {
+    packed: Rc<Packed>,
+    direction: Direction,
+    /// Of one that is received: its number.
+    number: u64,
+    /// What nobody has written since it was sent. `None`: all of it.
+    live: Option<Ranges>,
+    intervals_left: u32,
+}
+
+impl InFlight {
+    fn live(&self) -> Ranges {
+        let all = || Ranges::of(self.packed.ranges.clone());
+        self.live.clone().unwrap_or_else(all)
+    }
 }
 
 impl SectionMode {
@@ -46,47 +86,206 @@ impl SectionMode {
     }
 }
 
+impl SectionMode {
+    /// Notes what ranks wrote: it is not to be taken from messages sent before.
+    pub(super) fn note_changes(&mut self, transition: &Rc<Transition>) {
+        if self.last_key.is_some() {
+            self.passage.transitions.push(Rc::clone(transition));
+        }
+        let mut changed = None;
+        for one in &mut self.in_flight {
+            // The others are forgotten before anything more is declared.
+            if one.intervals_left > 1 {
+                let changed = changed.get_or_insert_with(|| transition.changed());
+                one.live = Some(one.live().minus(changed));
+            }
+        }
+    }
+
+    /// What to send and to receive after `key`: what will be copied then, and what nobody is expected to
+    /// write until it is copied; but for what is in flight.
+    fn work_out_sendings(&self, rank: u32, key: Signature) -> Vec<Sending> {
+        let mut messages: BTreeMap<(Direction, u32), (Ranges, u32)> = BTreeMap::new();
+        let mut add = |after: Signature, intervals: u32, without: &Ranges, not_from_0: bool| {
+            let Some(known) = self.predictions.after(after) else {
+                return;
+            };
+            if intervals > 1 && !known.from_owners {
+                return;
+            }
+            let received = known.received.iter().map(|one| (Direction::Received, one));
+            let sent = known.sent.iter().map(|one| (Direction::Sent, one));
+            for (direction, packed) in received.chain(sent) {
+                let owner = match direction {
+                    Direction::Received => packed.rank,
+                    Direction::Sent => rank,
+                };
+                if not_from_0 && owner == 0 {
+                    continue;
+                }
+                let ranges = Ranges::of(packed.ranges.clone()).minus(without);
+                let message = messages.entry((direction, packed.rank)).or_default();
+                let all = message.0.union(&ranges);
+                if all != message.0 && (intervals == 1 || all.bytes() <= MOST_BYTES) {
+                    *message = (all, intervals);
+                }
+            }
+        };
+        let mut changed = Ranges::default();
+        add(key, 1, &changed, false);
+        let (mut at, mut is_after_fork) = (key, false);
+        for intervals in 2..=AHEAD {
+            let Some((next, passage)) = self.predictions.next(at) else {
+                break;
+            };
+            // Serial code may write what rank 0 alone has, unnoticed.
+            is_after_fork |= passage.is_fork;
+            for transition in &passage.transitions {
+                changed = changed.union(&transition.changed());
+            }
+            add(next, intervals, &changed, is_after_fork);
+            at = next;
+        }
+        for one in &self.in_flight {
+            if let Some(message) = messages.get_mut(&(one.direction, one.packed.rank)) {
+                message.0 = message.0.minus(&one.live());
+            }
+        }
+        messages.retain(|_, (ranges, _)| !ranges.is_empty());
+        let sendings = messages.into_iter();
+        sendings
+            .map(|((direction, rank), (ranges, intervals))| Sending {
+                packed: Rc::new(Packed {
+                    rank,
+                    bytes: ranges.bytes() as usize,
+                    ranges: ranges.iter().collect(),
+                }),
+                direction,
+                intervals,
+            })
+            .collect()
+    }
+
+    fn sendings(&mut self, rank: u32, key: Signature) -> Rc<Vec<Sending>> {
+        let in_flight = self.in_flight.iter().fold(Signature::START, |id, one| {
+            id.with(one.direction as u64)
+                .with(u64::from(one.packed.rank))
+                .with_signature(one.live().signature())
+        });
+        let key_here = key.with(self.predictions.changes).with_signature(in_flight);
+        if let Some(known) = self.sendings.get(&key_here) {
+            return Rc::clone(known);
+        }
+        let sendings = Rc::new(self.work_out_sendings(rank, key));
+        limit(&mut self.sendings);
+        self.sendings.insert(key_here, Rc::clone(&sendings));
+        sendings
+    }
+}
+
 impl<M: Machine> Coherence<M> {
     /// On all ranks, before the program runs on after a fork or a synchronisation: begins to send and to
-    /// receive what is known to be needed. `place` stands for the region, `values` for what it was given;
-    /// these count where the place alone does not tell.
-    pub(crate) fn begin_pushes(&mut self, place: Signature, values: &[u64]) {
+    /// receive what is known to be needed. `place` stands for the region; `fork`, where it begins, is what
+    /// it was given, which counts where the place alone does not tell.
+    pub(crate) fn begin_pushes(&mut self, place: Signature, fork: Option<&[u64]>) {
+        let me = self.rank;
+        self.forget_where(|one| {
+            one.intervals_left -= 1;
+            let owner = match one.direction {
+                Direction::Received => one.packed.rank,
+                Direction::Sent => me,
+            };
+            one.intervals_left == 0 || fork.is_some() && owner == 0
+        });
         let mode = &mut self.sections;
         mode.expected = None;
+        let mut passage = std::mem::take(&mut mode.passage);
         if !mode.declaring || mode.owners.is_empty() || !self.machine.spans_nodes() {
+            mode.last_key = None;
             return;
         }
         let mut key = place
             .with_signature(mode.owners_id)
             .with_signature(mode.direct_id)
             .with_signature(mode.declared_last);
+        let values = fork.unwrap_or_default();
         if mode.predictions.is_given_up(key) && !values.is_empty() {
             key = values.iter().fold(key, |key, &value| key.with(value));
         }
-        let messages = mode.predictions.after(key);
-        if let Some(messages) = &messages {
-            for one in &messages.received {
-                self.machine.expect(one.rank, one.bytes);
-                self.counts.pulls += 1;
-                self.counts.pulled_bytes += one.bytes as u64;
-            }
-            for one in &messages.sent {
-                self.machine.push(one.rank, &one.ranges);
-            }
+        passage.is_fork = fork.is_some();
+        if let Some(last) = mode.last_key.replace(key) {
+            mode.predictions.note_next(last, key, passage);
         }
-        self.sections.expected = Some(Expected { key, messages });
+        let sendings = mode.sendings(me, key);
+        for one in sendings.iter() {
+            let Packed {
+                rank,
+                ranges,
+                bytes,
+            } = &*one.packed;
+            let number = match one.direction {
+                Direction::Received => {
+                    self.counts.pulls += 1;
+                    self.counts.pulled_bytes += *bytes as u64;
+                    self.machine.expect(*rank, *bytes)
+                }
+                Direction::Sent => {
+                    self.machine.push(*rank, ranges);
+                    0
+                }
+            };
+            self.sections.in_flight.push(InFlight {
+                packed: Rc::clone(&one.packed),
+                direction: one.direction,
+                number,
+                live: None,
+                intervals_left: one.intervals,
+            });
+        }
+        self.sections.expected = Some(Expected { key });
     }
 
-    /// Takes what was pushed out of `wanted`, which `owner` has. What is missing.
+    fn forget_where(&mut self, is_forgotten: impl Fn(&mut InFlight) -> bool) {
+        self.sections.in_flight.retain_mut(|one| {
+            let is_forgotten = is_forgotten(one);
+            if is_forgotten && one.direction == Direction::Received {
+                self.machine.forget(one.packed.rank, one.number);
+            }
+            !is_forgotten
+        });
+    }
+
+    /// On all ranks: what was sent before may not be taken any more.
+    pub(super) fn forget_in_flight(&mut self) {
+        self.forget_where(|_| true);
+        self.sections.last_key = None;
+        self.sections.passage.transitions.clear();
+    }
+
+    /// Takes what was pushed out of `wanted`, which `owner` has. What is missing; `None` where nothing was
+    /// pushed.
     pub(super) fn take_pushed(&mut self, owner: u32, wanted: &[Range]) -> Option<Vec<Range>> {
-        let expected = self.sections.expected.as_ref()?;
-        let mut received = expected.messages.as_ref()?.received.iter();
-        let packed = received.find(|one| one.rank == owner)?;
-        let (inside, outside) = packed.split(wanted);
-        if !inside.is_empty() {
-            self.machine.take(owner, &inside);
+        let mut missing = None;
+        for one in &self.sections.in_flight {
+            if (one.direction, one.packed.rank) != (Direction::Received, owner) {
+                continue;
+            }
+            let sought = missing.as_deref().unwrap_or(wanted);
+            let (inside, outside) = match &one.live {
+                None => one.packed.split(sought),
+                Some(live) => {
+                    let sought = Ranges::of(sought.to_vec());
+                    let there: Vec<Range> = sought.intersection(live).iter().collect();
+                    let (inside, _) = one.packed.split(&there);
+                    (inside, sought.minus(live).iter().collect())
+                }
+            };
+            if !inside.is_empty() {
+                self.machine.take(owner, one.number, &inside);
+            }
+            missing = Some(outside);
         }
-        Some(outside)
+        missing
     }
 
     /// What stands for the copies that this rank made from other nodes since the last synchronisation, and
@@ -115,18 +314,15 @@ impl<M: Machine> Coherence<M> {
         words
     }
 
-    /// On all ranks, at a synchronisation, before [`Coherence::apply_declared`]: ends what was begun at the
-    /// last one, and learns from what each rank copied. Whether the copies themselves are needed, `words`
-    /// of each rank: then [`Coherence::learn_copies`] is to follow.
+    /// On all ranks, at a synchronisation, before [`Coherence::apply_declared`]: learns from what each rank
+    /// copied since the last one. Whether the copies themselves are needed, `words` of each rank: then
+    /// [`Coherence::learn_copies`] is to follow.
     #[must_use]
-    pub(crate) fn end_pushes(&mut self, copied: Signature, words: &[usize]) -> bool {
+    pub(crate) fn note_copied(&mut self, copied: Signature, words: &[usize]) -> bool {
         let mode = &mut self.sections;
         let Some(expected) = &mode.expected else {
             return false;
         };
-        if expected.messages.is_some() {
-            self.machine.finish_pushes();
-        }
         let wanted = mode.predictions.note(expected.key, copied);
         if wanted && !prediction::may_exchange(words) {
             mode.predictions.give_up(expected.key);
@@ -149,6 +345,14 @@ impl<M: Machine> Coherence<M> {
         let mode = &mut self.sections;
         let expected = mode.expected.as_ref();
         let key = expected.expect("an interval ends that has begun").key;
-        mode.predictions.note_lists(self.rank, key, copied, lists);
+        let from_owners =
+            (lists.iter().copied().flat_map(prediction::copies_in)).all(|(owner, ranges)| {
+                let ranges = Ranges::of(ranges.collect());
+                let pieces = mode.owners.within(&ranges);
+                let own = pieces.iter().filter(|piece| piece.owner == owner);
+                own.map(|piece| piece.end - piece.start).sum::<u64>() == ranges.bytes()
+            });
+        mode.predictions
+            .note_lists(self.rank, key, copied, lists, from_owners);
     }
 }

@@ -29,6 +29,14 @@ pub(super) struct Transition {
     unsteady: Vec<Ranges>,
 }
 
+impl Transition {
+    /// The bytes that any rank may have written.
+    pub(super) fn changed(&self) -> Ranges {
+        let all = self.claims.iter().chain(&self.unsteady);
+        all.fold(Ranges::default(), |all, one| all.union(one))
+    }
+}
+
 impl<M: Machine> Coherence<M> {
     /// What stands for the declarations of this rank since the last synchronisation, before its notices
     /// are collected.
@@ -96,6 +104,7 @@ impl<M: Machine> Coherence<M> {
         let written = interval.written.union(&interval.claimed);
         self.send_bytes(&written);
         self.machine.settle();
+        self.forget_in_flight();
         let mode = &mut self.sections;
         let alone = mode.owners.changed(&mode.owners.all(), |one| Owned {
             shared: false,
@@ -216,7 +225,7 @@ impl<M: Machine> Coherence<M> {
         self.finish_transition(key, &transition);
     }
 
-    fn finish_transition(&mut self, key: Signature, transition: &Transition) {
+    fn finish_transition(&mut self, key: Signature, transition: &Rc<Transition>) {
         self.make_transition(key, transition);
         self.forget_declarations();
         if self.sections.tracking {
@@ -271,9 +280,10 @@ impl<M: Machine> Coherence<M> {
         pages
     }
 
-    fn make_transition(&mut self, key: Signature, transition: &Transition) {
+    fn make_transition(&mut self, key: Signature, transition: &Rc<Transition>) {
         let me = self.rank;
         let mode = &mut self.sections;
+        mode.note_changes(transition);
         let key = key.with_signature(mode.valid_id());
         let (valid, valid_id) = mode.valid_after.get(&key).cloned().unwrap_or_else(|| {
             let others = (0..).zip(&transition.unsteady);
