@@ -1,5 +1,5 @@
 // What a loop wrote and the loop after the next reads travels while the next one runs: it is sent at the first
-// barrier, and waited for where it is read.
+// barrier, along with the message that tells of the arrival, and waited for where it is read.
 //
 // RUN: clang-22 -O2 -g -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: env OKL_TRACE=comm OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 8 2>&1 | grep -e 'rank 1: barrier' -e 'rank 1: [st].* x ' -e '^-' | tail -n 7 | FileCheck %s
@@ -9,7 +9,7 @@
 // CHECK-NEXT: barrier at {{.*}}:[[# @LINE + 19]]
 // CHECK-NEXT: takes 8 bytes in 1 piece from what rank 0 sent: x
 // CHECK-NEXT: barrier at {{.*}}:[[# @LINE + 19]]
-// CHECK-NEXT: -16602989.8249
+// CHECK:      -16602989.8249
 // STATS: section copies 40 40
 // STATS-NEXT: section bytes 320 320
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // One region open over a whole solver, three ranks on three nodes. A barrier in it costs each rank but the
-// first one message, and one back; what a sweep needs of other ranks comes unasked: four border rows. The one page
-// fault is that of the last line.
+// first one message, and one back; what a sweep needs of other ranks comes unasked: four border rows, of which two
+// go along with such messages. The one page fault is that of the last line.
 //
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 3 %t 100 2>&1 | FileCheck --check-prefixes=SAME,SHORT %s
@@ -8,8 +8,8 @@
 //
 // SHORT:     barriers 201 201 201
 // LONG:      barriers 601 601 601
-// SHORT:     messages 526 429 329
-// LONG:      messages 1526 1229 929
+// SHORT:     messages 430 333 329
+// LONG:      messages 1230 933 929
 // SHORT:     data messages 104 201 102
 // LONG:      data messages 304 601 302
 // SAME:      read faults 1 0 0

@@ -57,6 +57,12 @@ pub(crate) trait Machine {
     /// Begins to receive `bytes` that `owner` pushes: the messages of one rank in the order in which it
     /// sends them. The message's number.
     fn expect(&mut self, owner: u32, bytes: usize) -> u64;
+    /// Ranges of this rank's memory, as they are now, to go to `rank` along with another message.
+    fn pack(&mut self, rank: u32, ranges: &[(u64, u64)]) -> Vec<u8>;
+    /// As [`Machine::expect`], for a message that comes along with another one.
+    fn expect_along(&mut self, owner: u32) -> u64;
+    /// It has come.
+    fn arrived(&mut self, number: u64, bytes: &[u8]);
     /// Copies ranges out of a message from `owner`, each from the place given with it, when it has arrived.
     fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]);
     /// Nothing more is taken out of a message from `owner`, which may not have arrived yet.

@@ -349,6 +349,20 @@ impl Machine for Memory {
         }
     }
 
+    fn pack(&mut self, rank: u32, ranges: &[(u64, u64)]) -> Vec<u8> {
+        observe::tell(|| Event::send(rank, ranges));
+        let own = self.own;
+        self.remote().pushes.pack(own, ranges)
+    }
+
+    fn expect_along(&mut self, _owner: u32) -> u64 {
+        self.remote().pushes.expect_along()
+    }
+
+    fn arrived(&mut self, number: u64, bytes: &[u8]) {
+        self.remote().pushes.arrived(number, bytes);
+    }
+
     fn forget(&mut self, _owner: u32, number: u64) {
         self.remote().pushes.forget(number);
     }

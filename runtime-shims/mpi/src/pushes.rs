@@ -75,8 +75,8 @@ impl Pushes {
         }
     }
 
-    /// Sends ranges of positions of `own`, packed, to `rank`.
-    pub(crate) fn push(&mut self, own: View, rank: u32, ranges: &[(u64, u64)]) {
+    /// Ranges of positions of `own`, after one another.
+    pub(crate) fn pack(&mut self, own: View, ranges: &[(u64, u64)]) -> Vec<u8> {
         let bytes: u64 = ranges.iter().map(|(start, end)| end - start).sum();
         let mut buffer = self.buffer(bytes as usize);
         for &(start, end) in ranges {
@@ -85,7 +85,13 @@ impl Pushes {
                 std::slice::from_raw_parts(own.at(start as usize), (end - start) as usize)
             });
         }
-        self.traffic.data(1, bytes as usize);
+        buffer
+    }
+
+    /// Sends ranges of positions of `own`, packed, to `rank`.
+    pub(crate) fn push(&mut self, own: View, rank: u32, ranges: &[(u64, u64)]) {
+        let buffer = self.pack(own, ranges);
+        self.traffic.data(1, buffer.len());
         // SAFETY: the buffer lives, unmoved, until the request is complete.
         let request = program::private(|| unsafe {
             let mut request = ffi::RSMPI_REQUEST_NULL;
@@ -125,6 +131,26 @@ impl Pushes {
         self.received
             .push(Transfer::begun(self.count, buffer, request));
         self.count
+    }
+
+    /// Expects a message that comes along with another one. Its number.
+    pub(crate) fn expect_along(&mut self) -> u64 {
+        self.count += 1;
+        // SAFETY: a constant of MPI's.
+        let no_request = unsafe { ffi::RSMPI_REQUEST_NULL };
+        self.received.push(Transfer {
+            is_complete: true,
+            ..Transfer::begun(self.count, Vec::new(), no_request)
+        });
+        self.count
+    }
+
+    /// It has come.
+    pub(crate) fn arrived(&mut self, number: u64, bytes: &[u8]) {
+        let mut buffer = self.buffer(bytes.len());
+        buffer.extend_from_slice(bytes);
+        let transfer = self.received.iter_mut().find(|one| one.number == number);
+        transfer.expect("what comes was expected").buffer = buffer;
     }
 
     fn buffer(&mut self, bytes: usize) -> Vec<u8> {

@@ -39,6 +39,12 @@ impl Traffic {
         self.bytes += (messages * bytes) as u64;
     }
 
+    /// Adds a message of `bytes` of data and `others` that keep the ranks in step.
+    pub(crate) fn data_along(&mut self, bytes: usize, others: usize) {
+        self.data(1, bytes);
+        self.bytes += others as u64;
+    }
+
     /// Adds messages of `bytes` of data each.
     pub(crate) fn data(&mut self, messages: usize, bytes: usize) {
         self.control(messages, bytes);

@@ -112,6 +112,7 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     header[HEADER_ENTERS] = u64::from(enters);
     // At the end of a region updates can wait for the next fork, unless it turns out not to be the end.
     let is_brief = brief::is_expected();
+    brief::arrive(is_brief);
     let mut news = match is_brief && kind == Kind::Join {
         true => News::without_updates(),
         false => News::collect(Phase::Parallel),

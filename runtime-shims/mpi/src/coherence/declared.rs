@@ -19,6 +19,7 @@
 //!   those of every rank in a region that does not declare all its accesses: [`tracked`].
 //! * Where such a region has atomic accesses it cannot use pages in section mode: they go back to a home.
 
+mod early;
 mod plan;
 mod prediction;
 mod pushes;
@@ -42,6 +43,8 @@ use crate::{
         signature::Signature,
     },
 };
+pub(crate) use early::Along;
+use early::Early;
 use plan::Plan;
 use prediction::{Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
@@ -154,6 +157,7 @@ pub(super) struct SectionMode {
     /// `None`: nothing is predicted.
     expected: Option<Expected>,
     in_flight: Vec<InFlight>,
+    early: Option<Early>,
     /// What stood for what all ranks knew at the last synchronisation that had such a key, and what has
     /// happened since.
     last_key: Option<Signature>,
@@ -188,6 +192,7 @@ impl SectionMode {
             predictions: Predictions::default(),
             expected: None,
             in_flight: Vec::new(),
+            early: None,
             last_key: None,
             passage: Passage::default(),
             sendings: HashMap::new(),

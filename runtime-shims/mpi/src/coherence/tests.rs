@@ -2,7 +2,10 @@
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
-use super::{declared::Accesses, *};
+use super::{
+    declared::{Accesses, Along},
+    *,
+};
 use crate::{
     layout::{Layout, Sizes},
     sections::signature::Signature,
@@ -31,7 +34,12 @@ struct Simulated {
     rank: usize,
     cluster: Rc<RefCell<Cluster>>,
     mappings_left: Option<u32>,
+    /// What came along with other messages.
+    along: Vec<Option<Vec<u8>>>,
 }
+
+/// Numbers of messages that come along with others begin here.
+const FIRST_ALONG: u64 = 1 << 32;
 
 impl Machine for Simulated {
     fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings> {
@@ -77,15 +85,9 @@ impl Machine for Simulated {
     }
 
     fn push(&mut self, rank: u32, ranges: &[(u64, u64)]) {
-        assert!(!self.is_near(rank), "a push within a node");
-        let mut cluster = self.cluster.borrow_mut();
-        let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
-        let own = &cluster.memories[self.rank];
-        let bytes: Vec<u8> = bytes
-            .map(|at| own[at as usize / PAGE][at as usize % PAGE])
-            .collect();
-        cluster.pushed_bytes += bytes.len();
+        let bytes = self.pack(rank, ranges);
         let pair = (self.rank, rank as usize);
+        let mut cluster = self.cluster.borrow_mut();
         cluster.pushed.entry(pair).or_default().push(bytes);
     }
 
@@ -97,7 +99,31 @@ impl Machine for Simulated {
         messages.len() as u64 - 1
     }
 
+    fn pack(&mut self, rank: u32, ranges: &[(u64, u64)]) -> Vec<u8> {
+        assert!(!self.is_near(rank), "a push within a node");
+        let mut cluster = self.cluster.borrow_mut();
+        let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
+        let own = &cluster.memories[self.rank];
+        let bytes: Vec<u8> = bytes
+            .map(|at| own[at as usize / PAGE][at as usize % PAGE])
+            .collect();
+        cluster.pushed_bytes += bytes.len();
+        bytes
+    }
+
+    fn expect_along(&mut self, _owner: u32) -> u64 {
+        self.along.push(None);
+        FIRST_ALONG + self.along.len() as u64 - 1
+    }
+
+    fn arrived(&mut self, number: u64, bytes: &[u8]) {
+        self.along[(number - FIRST_ALONG) as usize] = Some(bytes.to_vec());
+    }
+
     fn forget(&mut self, owner: u32, number: u64) {
+        if number >= FIRST_ALONG {
+            return;
+        }
         let mut cluster = self.cluster.borrow_mut();
         let pair = (owner as usize, self.rank);
         let bytes = std::mem::take(&mut cluster.expected.get_mut(&pair).unwrap()[number as usize]);
@@ -110,7 +136,10 @@ impl Machine for Simulated {
 
     fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]) {
         let mut cluster = self.cluster.borrow_mut();
-        let message = cluster.pushed[&(owner as usize, self.rank)][number as usize].clone();
+        let message = match number.checked_sub(FIRST_ALONG) {
+            Some(along) => self.along[along as usize].clone().expect("it has come"),
+            None => cluster.pushed[&(owner as usize, self.rank)][number as usize].clone(),
+        };
         for &(from, (start, end)) in parts {
             for (at, &byte) in (start..end).zip(&message[from..]) {
                 cluster.memories[self.rank][at as usize / PAGE][at as usize % PAGE] = byte;
@@ -165,6 +194,7 @@ struct Job {
     truth: Vec<[u8; PAGE]>,
     /// The pages programs use: globals, stack, arenas.
     used: u32,
+    synchronisations: usize,
 }
 
 impl Job {
@@ -196,6 +226,7 @@ impl Job {
                     rank,
                     cluster: Rc::clone(&cluster),
                     mappings_left: mappings,
+                    along: Vec::new(),
                 };
                 let table = PageTable::new(rank as u32, layout.clone(), verify);
                 Coherence::new(rank as u32, table, machine, verify)
@@ -208,6 +239,7 @@ impl Job {
             layout,
             truth: vec![[0; PAGE]; pages],
             used,
+            synchronisations: 0,
         }
     }
 
@@ -253,11 +285,61 @@ impl Job {
 
     /// A synchronisation after which the region goes on.
     fn barrier(&mut self) {
-        self.synchronise();
+        self.synchronise(false);
         self.begin_pushes(None);
     }
 
-    fn synchronise(&mut self) {
+    /// All ranks arrive at a synchronisation, where some data go along with other messages.
+    fn arrive(&mut self) {
+        self.synchronisations += 1;
+        let (pattern, ranks) = (self.synchronisations % 4, self.ranks.len() as u32);
+        let above = |rank: u32| rank & rank.wrapping_sub(1);
+        let along = |from: u32, to: u32| match pattern {
+            0 => None,
+            1 => Some(Along::Arrival),
+            _ if from != 0 && above(from) == to => Some(Along::Arrival),
+            _ if to != 0 && above(to) == from => Some(Along::Departure),
+            _ => None,
+        };
+        for rank in &mut self.ranks {
+            rank.arrive(along);
+        }
+        self.move_along(Along::Arrival);
+        for pair in (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to))) {
+            assert_eq!(
+                self.ranks[pair.1 as usize].bytes_along(pair.0, Along::Arrival),
+                0
+            );
+        }
+    }
+
+    /// All have arrived.
+    fn depart(&mut self, ends_region: bool) {
+        // Not every end of a region is known by these messages.
+        let ends_region = ends_region && self.synchronisations % 4 == 3;
+        for rank in &mut self.ranks {
+            rank.depart(ends_region);
+        }
+        if !ends_region {
+            self.move_along(Along::Departure);
+        }
+    }
+
+    fn move_along(&mut self, with: Along) {
+        for from in 0..self.ranks.len() {
+            for to in 0..self.ranks.len() {
+                let data = self.ranks[from].data_along(to as u32, with);
+                let bytes = self.ranks[to].bytes_along(from as u32, with);
+                assert_eq!(data.len(), bytes, "from {from} to {to}");
+                if bytes != 0 {
+                    self.ranks[to].receive_along(from as u32, with, &data);
+                }
+            }
+        }
+    }
+
+    fn synchronise(&mut self, ends_region: bool) {
+        self.arrive();
         let signatures: Vec<Signature> = self
             .ranks
             .iter_mut()
@@ -284,6 +366,7 @@ impl Job {
         for rank in &mut self.ranks {
             rank.apply_updates(&updates);
         }
+        self.depart(ends_region);
         let declared = Signature::of_all(signatures);
         let learned = self.learn_copies(declared);
         let known = self.apply_declared(declared);
@@ -399,7 +482,7 @@ impl Job {
 
     /// Ends a region on all ranks with its join; serial code follows.
     fn leave_region(&mut self) {
-        self.synchronise();
+        self.synchronise(true);
         for rank in &mut self.ranks {
             rank.end_intervals();
             rank.leave_region();
@@ -409,6 +492,7 @@ impl Job {
     }
 
     fn fork(&mut self, carried: &[Page]) {
+        self.move_along(Along::Departure);
         let mut carried: Vec<Page> = carried
             .iter()
             .copied()

@@ -2,6 +2,7 @@
 //!
 //! Such a one is a message from each rank but 0 up a tree, and one down again. What comes down after the
 //! last one of a region is the next fork: until then the other ranks have nothing to do but wait for it.
+//! Data that two neighbours in the tree push to each other at the same time go along, in the same messages.
 //! Guarantee: all ranks decide alike whether a synchronisation is one, from what came down, and before it
 //! from what they saw at the same place earlier.
 
@@ -10,6 +11,7 @@ use std::collections::HashMap;
 use super::Kind;
 use crate::{
     cell::ProgramCell,
+    coherence::declared::Along,
     memory::coherence,
     mpi_job,
     observe::{self, Event},
@@ -65,6 +67,13 @@ impl Summary {
         (is_barrier || self.is_join())
             && !self.has_news
             && coherence(|coherence| coherence.has_learned(self.declared, self.copied))
+    }
+
+    /// Notes that all ranks have arrived. Whether it is all, and ends a region.
+    fn departs(&self) -> bool {
+        let ends_region = self.is_join() && self.is_all();
+        coherence(|coherence| coherence.depart(ends_region));
+        ends_region
     }
 
     /// Applies it on all ranks, where it is all.
@@ -147,18 +156,23 @@ pub(super) fn agree(mine: Summary) -> Summary {
     let rank = mpi_job::rank();
     let mut span = observe::span(|| Event::Waiting);
     let all = children(rank)
-        .map(|child| Summary::from_words(&receive(child)))
+        .map(|child| {
+            let words = mpi_job::receive_in_tree(child);
+            Summary::from_words(&without_data(words, child, Along::Arrival))
+        })
         .fold(mine, Summary::and);
     if rank == 0 {
-        if all.is_join() && all.is_all() {
+        if all.departs() {
             state(|state| state.join = Some(all));
         } else {
             hand_down(&all.to_words());
         }
         return all;
     }
-    send(&all.to_words(), parent(rank));
-    let message = receive_from_above();
+    send(&all.to_words(), parent(rank), Along::Arrival);
+    let message = receive_from_above(|words| {
+        Summary::from_words(words).departs();
+    });
     let (words, fork) = message.split_at(Summary::WORDS);
     if !fork.is_empty() {
         // Serial code ran meanwhile.
@@ -178,7 +192,18 @@ pub(super) fn send_fork(words: &[u64]) {
 
 /// On the other ranks: the words of the next fork.
 pub(super) fn receive_fork() -> Vec<u64> {
-    state(|state| state.fork.take()).unwrap_or_else(receive_from_above)
+    state(|state| state.fork.take()).unwrap_or_else(|| receive_from_above(|_| ()))
+}
+
+/// Where this rank arrives at a synchronisation: what is pushed early begins.
+pub(super) fn arrive(is_brief: bool) {
+    let along = |from: u32, to: u32| match () {
+        () if !is_brief => None,
+        () if from != 0 && parent(from) == to => Some(Along::Arrival),
+        () if to != 0 && parent(to) == from => Some(Along::Departure),
+        () => None,
+    };
+    coherence(|coherence| coherence.arrive(along));
 }
 
 // ---- The tree: rank 0 is its root, and a rank's number without its lowest bit is the one above it ------
@@ -199,23 +224,52 @@ fn children(rank: u32) -> impl DoubleEndedIterator<Item = u32> {
         .filter(|&child| child < mpi_job::ranks())
 }
 
-fn send(words: &[u64], rank: u32) {
-    stats::count(|counts| counts.sent.control(1, 8 * words.len()));
-    mpi_job::send_in_tree(words, rank);
+/// Sends `words` and what goes along.
+fn send(words: &[u64], rank: u32, with: Along) {
+    let data = coherence(|coherence| coherence.data_along(rank, with));
+    stats::count(|counts| match data.len() {
+        0 => counts.sent.control(1, 8 * words.len()),
+        bytes => counts.sent.data_along(bytes, 8 * words.len()),
+    });
+    if data.is_empty() {
+        return mpi_job::send_in_tree(words, rank);
+    }
+    let mut message = words.to_vec();
+    message.resize(words.len() + data.len().div_ceil(8), 0);
+    for (word, bytes) in message[words.len()..].iter_mut().zip(data.chunks(8)) {
+        let mut padded = [0; 8];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        *word = u64::from_ne_bytes(padded);
+    }
+    mpi_job::send_in_tree(&message, rank);
 }
 
-fn receive(rank: u32) -> Vec<u64> {
-    mpi_job::receive_in_tree(rank)
+/// The words of a message from `rank`, without what came along.
+fn without_data(mut words: Vec<u64>, rank: u32, with: Along) -> Vec<u64> {
+    let bytes = coherence(|coherence| coherence.bytes_along(rank, with));
+    if bytes != 0 {
+        let tail = words.split_off(words.len() - bytes.div_ceil(8));
+        let mut data = vec![0; 8 * tail.len()];
+        for (bytes, word) in data.chunks_exact_mut(8).zip(tail) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        coherence(|coherence| coherence.receive_along(rank, with, &data[..bytes]));
+    }
+    words
 }
 
 fn hand_down(words: &[u64]) {
     for child in children(mpi_job::rank()).rev() {
-        send(words, child);
+        send(words, child, Along::Departure);
     }
 }
 
-fn receive_from_above() -> Vec<u64> {
-    let words = receive(parent(mpi_job::rank()));
+/// The words that come down, which `look` sees before what came along is taken from them.
+fn receive_from_above(look: impl FnOnce(&[u64])) -> Vec<u64> {
+    let above = parent(mpi_job::rank());
+    let words = mpi_job::receive_in_tree(above);
+    look(&words);
+    let words = without_data(words, above, Along::Departure);
     hand_down(&words);
     words
 }

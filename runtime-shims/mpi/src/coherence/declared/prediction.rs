@@ -64,6 +64,14 @@ enum Known {
     GivenUp,
 }
 
+impl Passage {
+    /// The bytes that any rank may have written.
+    pub(super) fn changed(&self) -> Ranges {
+        let all = self.transitions.iter();
+        all.fold(Ranges::default(), |all, one| all.union(&one.changed()))
+    }
+}
+
 /// What all ranks copied after each key.
 #[derive(Default)]
 pub(super) struct Predictions {
@@ -80,6 +88,14 @@ impl Predictions {
             (Known::Twice(_, messages), _) => Some(Rc::clone(messages)),
             _ => None,
         }
+    }
+
+    /// Before something is added: forgets all where there is too much.
+    fn limit(&mut self) {
+        let before = self.known.len() + self.next.len();
+        limit(&mut self.known);
+        limit(&mut self.next);
+        self.changes += u64::from(self.known.len() + self.next.len() < before);
     }
 
     /// The key that usually comes after `key`, and what lies between.
@@ -100,7 +116,7 @@ impl Predictions {
                 (next.key, next.passage, next.times) = (to, passage, 1);
             }
             None => {
-                limit(&mut self.next);
+                self.limit();
                 let (key, times) = (to, 1);
                 self.next.insert(
                     from,
@@ -129,8 +145,10 @@ impl Predictions {
     /// none. Whether the lists of copies are needed: then [`Predictions::note_lists`] is to follow.
     #[must_use]
     pub(super) fn note(&mut self, key: Signature, copied: Signature) -> bool {
+        if !self.known.contains_key(&key) {
+            self.limit();
+        }
         let Some((known, surprises)) = self.known.get_mut(&key) else {
-            limit(&mut self.known);
             self.known.insert(key, (Known::Once(copied), 0));
             return false;
         };
@@ -139,7 +157,11 @@ impl Predictions {
             Known::Twice(last, _) if *last == copied => false,
             Known::Once(last) if *last == copied => {
                 if copied == Signature::NOTHING {
-                    *known = Known::Twice(copied, Rc::default());
+                    let none = Messages {
+                        from_owners: true,
+                        ..Messages::default()
+                    };
+                    *known = Known::Twice(copied, Rc::new(none));
                 }
                 copied != Signature::NOTHING
             }
@@ -335,7 +357,8 @@ mod tests {
         for _ in 0..3 {
             assert!(!predictions.note(KEY, Signature::NOTHING));
         }
-        assert_eq!(*predictions.after(KEY).expect("known"), Messages::default());
+        let known = predictions.after(KEY).expect("known");
+        assert!(known.sent.is_empty() && known.received.is_empty());
     }
 
     #[test]

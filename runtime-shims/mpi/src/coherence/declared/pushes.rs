@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, rc::Rc};
 use super::{
     SectionMode, limit,
     plan::Plan,
-    prediction::{self, MOST_BYTES, Packed},
+    prediction::{self, MOST_BYTES, Packed, Passage},
     transition::Transition,
 };
 use crate::{
@@ -37,16 +37,33 @@ pub(super) struct Expected {
 
 /// A message to begin.
 pub(super) struct Sending {
-    packed: Rc<Packed>,
-    direction: Direction,
+    pub(super) packed: Rc<Packed>,
+    pub(super) direction: Direction,
     /// It is of use for so many intervals between synchronisations.
     intervals: u32,
 }
 
+impl Sending {
+    /// The sender.
+    pub(super) fn owner(&self, me: u32) -> u32 {
+        self.direction.owner(me, self.packed.rank)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Direction {
+pub(super) enum Direction {
     Received,
     Sent,
+}
+
+impl Direction {
+    /// The sender of a message between `me` and `other`.
+    fn owner(self, me: u32, other: u32) -> u32 {
+        match self {
+            Self::Received => other,
+            Self::Sent => me,
+        }
+    }
 }
 
 /// A message under way, or here and not forgotten.
@@ -61,6 +78,10 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
+    fn owner(&self, me: u32) -> u32 {
+        self.direction.owner(me, self.packed.rank)
+    }
+
     fn live(&self) -> Ranges {
         let all = || Ranges::of(self.packed.ranges.clone());
         self.live.clone().unwrap_or_else(all)
@@ -104,7 +125,12 @@ impl SectionMode {
 
     /// What to send and to receive after `key`: what will be copied then, and what nobody is expected to
     /// write until it is copied; but for what is in flight.
-    fn work_out_sendings(&self, rank: u32, key: Signature) -> Vec<Sending> {
+    fn work_out_sendings(
+        &self,
+        rank: u32,
+        key: Signature,
+        in_flight: &[(Direction, u32, Ranges)],
+    ) -> Vec<Sending> {
         let mut messages: BTreeMap<(Direction, u32), (Ranges, u32)> = BTreeMap::new();
         let mut add = |after: Signature, intervals: u32, without: &Ranges, not_from_0: bool| {
             let Some(known) = self.predictions.after(after) else {
@@ -116,11 +142,7 @@ impl SectionMode {
             let received = known.received.iter().map(|one| (Direction::Received, one));
             let sent = known.sent.iter().map(|one| (Direction::Sent, one));
             for (direction, packed) in received.chain(sent) {
-                let owner = match direction {
-                    Direction::Received => packed.rank,
-                    Direction::Sent => rank,
-                };
-                if not_from_0 && owner == 0 {
+                if not_from_0 && direction.owner(rank, packed.rank) == 0 {
                     continue;
                 }
                 let ranges = Ranges::of(packed.ranges.clone()).minus(without);
@@ -140,15 +162,13 @@ impl SectionMode {
             };
             // Serial code may write what rank 0 alone has, unnoticed.
             is_after_fork |= passage.is_fork;
-            for transition in &passage.transitions {
-                changed = changed.union(&transition.changed());
-            }
+            changed = changed.union(&passage.changed());
             add(next, intervals, &changed, is_after_fork);
             at = next;
         }
-        for one in &self.in_flight {
-            if let Some(message) = messages.get_mut(&(one.direction, one.packed.rank)) {
-                message.0 = message.0.minus(&one.live());
+        for (direction, other, live) in in_flight {
+            if let Some(message) = messages.get_mut(&(*direction, *other)) {
+                message.0 = message.0.minus(live);
             }
         }
         messages.retain(|_, (ranges, _)| !ranges.is_empty());
@@ -166,19 +186,61 @@ impl SectionMode {
             .collect()
     }
 
+    /// What to send and to receive now, after `key`.
     fn sendings(&mut self, rank: u32, key: Signature) -> Rc<Vec<Sending>> {
+        self.known_sendings(key, |mode| {
+            let in_flight = mode.in_flight.iter();
+            let in_flight: Vec<_> = in_flight
+                .map(|one| (one.direction, one.packed.rank, one.live()))
+                .collect();
+            mode.work_out_sendings(rank, key, &in_flight)
+        })
+    }
+
+    /// What there will be to send and to receive after the key that is expected after `key`, with that one
+    /// and whether a region ends before; `None` where no rank can tell before.
+    pub(super) fn next_sendings(
+        &mut self,
+        rank: u32,
+        key: Signature,
+    ) -> Option<(Signature, bool, Rc<Vec<Sending>>)> {
+        let (next, passage) = self.predictions.next(key)?;
+        let is_fork = passage.is_fork;
+        if !self.predictions.after(next)?.from_owners {
+            return None;
+        }
+        let sendings = self.known_sendings(next.with_signature(key), |mode| {
+            let (_, passage) = mode.predictions.next(key).expect("as above");
+            let changed = passage.changed();
+            let stays =
+                |one: &&InFlight| one.intervals_left > 1 && !(is_fork && one.owner(rank) == 0);
+            let in_flight = mode.in_flight.iter().filter(stays);
+            let in_flight: Vec<_> = in_flight
+                .map(|one| (one.direction, one.packed.rank, one.live().minus(&changed)))
+                .collect();
+            mode.work_out_sendings(rank, next, &in_flight)
+        });
+        Some((next, is_fork, sendings))
+    }
+
+    fn known_sendings(
+        &mut self,
+        key: Signature,
+        work_out: impl FnOnce(&Self) -> Vec<Sending>,
+    ) -> Rc<Vec<Sending>> {
         let in_flight = self.in_flight.iter().fold(Signature::START, |id, one| {
             id.with(one.direction as u64)
                 .with(u64::from(one.packed.rank))
+                .with(u64::from(one.intervals_left))
                 .with_signature(one.live().signature())
         });
-        let key_here = key.with(self.predictions.changes).with_signature(in_flight);
-        if let Some(known) = self.sendings.get(&key_here) {
+        let key = key.with(self.predictions.changes).with_signature(in_flight);
+        if let Some(known) = self.sendings.get(&key) {
             return Rc::clone(known);
         }
-        let sendings = Rc::new(self.work_out_sendings(rank, key));
+        let sendings = Rc::new(work_out(self));
         limit(&mut self.sendings);
-        self.sendings.insert(key_here, Rc::clone(&sendings));
+        self.sendings.insert(key, Rc::clone(&sendings));
         sendings
     }
 }
@@ -191,17 +253,14 @@ impl<M: Machine> Coherence<M> {
         let me = self.rank;
         self.forget_where(|one| {
             one.intervals_left -= 1;
-            let owner = match one.direction {
-                Direction::Received => one.packed.rank,
-                Direction::Sent => me,
-            };
-            one.intervals_left == 0 || fork.is_some() && owner == 0
+            one.intervals_left == 0 || fork.is_some() && one.owner(me) == 0
         });
         let mode = &mut self.sections;
         mode.expected = None;
-        let mut passage = std::mem::take(&mut mode.passage);
+        let passage = std::mem::take(&mut mode.passage);
         if !mode.declaring || mode.owners.is_empty() || !self.machine.spans_nodes() {
             mode.last_key = None;
+            self.forget_early();
             return;
         }
         let mut key = place
@@ -212,37 +271,49 @@ impl<M: Machine> Coherence<M> {
         if mode.predictions.is_given_up(key) && !values.is_empty() {
             key = values.iter().fold(key, |key, &value| key.with(value));
         }
-        passage.is_fork = fork.is_some();
+        let passage = Passage {
+            is_fork: fork.is_some(),
+            ..passage
+        };
         if let Some(last) = mode.last_key.replace(key) {
             mode.predictions.note_next(last, key, passage);
         }
-        let sendings = mode.sendings(me, key);
-        for one in sendings.iter() {
-            let Packed {
-                rank,
-                ranges,
-                bytes,
-            } = &*one.packed;
-            let number = match one.direction {
-                Direction::Received => {
-                    self.counts.pulls += 1;
-                    self.counts.pulled_bytes += *bytes as u64;
-                    self.machine.expect(*rank, *bytes)
-                }
-                Direction::Sent => {
-                    self.machine.push(*rank, ranges);
-                    0
-                }
-            };
-            self.sections.in_flight.push(InFlight {
-                packed: Rc::clone(&one.packed),
-                direction: one.direction,
-                number,
-                live: None,
-                intervals_left: one.intervals,
-            });
+        if !self.end_early(key) {
+            let sendings = self.sections.sendings(me, key);
+            for one in sendings.iter() {
+                let number = self.begin(one);
+                self.note_begun(one, number);
+            }
         }
         self.sections.expected = Some(Expected { key });
+        self.expect_early(key);
+    }
+
+    /// Begins a message. The number of one that is received.
+    pub(super) fn begin(&mut self, one: &Sending) -> u64 {
+        let packed = &*one.packed;
+        match one.direction {
+            Direction::Received => self.machine.expect(packed.rank, packed.bytes),
+            Direction::Sent => {
+                self.machine.push(packed.rank, &packed.ranges);
+                0
+            }
+        }
+    }
+
+    /// Notes that from now on a message that was begun may be taken.
+    pub(super) fn note_begun(&mut self, one: &Sending, number: u64) {
+        if one.direction == Direction::Received {
+            self.counts.pulls += 1;
+            self.counts.pulled_bytes += one.packed.bytes as u64;
+        }
+        self.sections.in_flight.push(InFlight {
+            packed: Rc::clone(&one.packed),
+            direction: one.direction,
+            number,
+            live: None,
+            intervals_left: one.intervals,
+        });
     }
 
     fn forget_where(&mut self, is_forgotten: impl Fn(&mut InFlight) -> bool) {
@@ -258,6 +329,7 @@ impl<M: Machine> Coherence<M> {
     /// On all ranks: what was sent before may not be taken any more.
     pub(super) fn forget_in_flight(&mut self) {
         self.forget_where(|_| true);
+        self.forget_early();
         self.sections.last_key = None;
         self.sections.passage.transitions.clear();
     }

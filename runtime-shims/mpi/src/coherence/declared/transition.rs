@@ -221,6 +221,8 @@ impl<M: Machine> Coherence<M> {
             self.sections
                 .transitions
                 .insert(key, Rc::clone(&transition));
+        } else {
+            self.forget_early();
         }
         self.finish_transition(key, &transition);
     }
