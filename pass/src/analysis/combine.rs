@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::memory::private_variable;
-use crate::llvm::{Call, Function, Instruction, Opcode, Value};
+use crate::analysis::memory::{base_of, private_variable};
+use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 
 /// How many calls deep user-declared combiners and overloaded operators are followed.
 const DEPTH: usize = 8;
@@ -23,6 +23,28 @@ enum Origin {
     Own,
     /// Anything else.
     Elsewhere,
+}
+
+/// Bytes of the largest item of a call of `__kmpc_reduce`; `None` where that is not known.
+pub fn largest_item(module: &Module, call: Call<'_>) -> Option<u64> {
+    let items = call.argument(2)?.as_constant_int()?;
+    let list = base_of(call.argument(4)?).as_op(Opcode::LLVMAlloca)?;
+    let parts = (list.users().into_iter()).filter(|user| base_of(*user) == *list && *user != *list);
+    let addresses: Vec<Value<'_>> = parts.chain([*list]).collect();
+    let mut sizes = Vec::new();
+    for address in addresses {
+        for user in address.users() {
+            let Some(store) = user.as_op(Opcode::LLVMStore) else {
+                continue;
+            };
+            let item = store.operand(0).as_op(Opcode::LLVMAlloca)?;
+            let count = u64::try_from(item.operand(0).as_constant_int()?).ok()?;
+            sizes.push(module.size_of(item.allocated_type()?) * count);
+        }
+    }
+    (sizes.len() as i64 == items)
+        .then(|| sizes.into_iter().max())
+        .flatten()
 }
 
 /// True where the function provably reads nothing but the lists and the items, and writes nothing

@@ -9,7 +9,7 @@ use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef};
 
 pub use inkwell::llvm_sys::LLVMOpcode as Opcode;
 
-use super::{Call, Function, Instruction, Module, Value};
+use super::{Call, Function, Instruction, Module, Type, Value};
 
 /// A basic block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,6 +72,13 @@ impl<'m> Instruction<'m> {
     pub fn opcode(self) -> Opcode {
         // SAFETY: an instruction.
         unsafe { LLVMGetInstructionOpcode(self.raw()) }
+    }
+
+    /// Of an `alloca`: the type of its elements. Their number is operand 0.
+    pub fn allocated_type(self) -> Option<Type<'m>> {
+        // SAFETY: a stack variable.
+        (self.opcode() == Opcode::LLVMAlloca)
+            .then(|| unsafe { Type::new(LLVMGetAllocatedType(self.raw())) })
     }
 
     /// The block it stands in.

@@ -105,10 +105,11 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_guard_abort(guard: ptr);
 
             // Reductions.
-            /// `__kmpc_reduce`; `deep` is 1 where `combine` may reach memory other than the items themselves.
-            fn okl_mpi_reduce(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, deep: i32) -> i32;
-            /// `__kmpc_reduce_nowait`; `deep` as in `okl_mpi_reduce`.
-            fn okl_mpi_reduce_nowait(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, deep: i32) -> i32;
+            /// `__kmpc_reduce`; `reach` is 1 where `combine` may reach memory other than the items themselves, else 0,
+            /// or, where no item has more than `n` bytes, `-n`.
+            fn okl_mpi_reduce(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, reach: i32) -> i32;
+            /// `__kmpc_reduce_nowait`; `reach` as in `okl_mpi_reduce`.
+            fn okl_mpi_reduce_nowait(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, reach: i32) -> i32;
             /// `__kmpc_end_reduce`.
             fn okl_mpi_kmpc_end_reduce(ident: ptr, gtid: i32, lock: ptr);
             /// `__kmpc_end_reduce_nowait`.

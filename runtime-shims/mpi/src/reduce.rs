@@ -1,10 +1,11 @@
-//! Reductions: rank 0 applies the compiler's own combine function to the other ranks' private copies,
-//! in rank order, so that any type and operator works and the result does not depend on timing. Before, a
-//! rank's first thread does so with the copies of the rank's other threads, in their order.
+//! Reductions: the compiler's own combine function is applied to the ranks' private copies, in rank order, so
+//! that any type and operator works and the result does not depend on timing. Before, a rank's first thread
+//! does so with the copies of the rank's other threads, in their order.
 //!
-//! A rank sends the address of its list together with the pages that hold the list and its items, as
-//! far as they are small; the combine function reads the rest through faults. Where it may follow
-//! pointers out of the items (`deep`), what the rank wrote goes home first.
+//! Where the compiler knows how large the items are, they go up a tree in one message from each rank.
+//! Elsewhere rank 0 combines: a rank sends it the address of its list together with the pages that hold the
+//! list and its items, as far as they are small; the combine function reads the rest through faults. Where it
+//! may follow pointers out of the items, what the rank wrote goes home first.
 
 use std::ffi::c_void;
 
@@ -14,11 +15,45 @@ use crate::{
     memory::coherence,
     mpi_job,
     observe::{self, Event, Place},
-    stats, team, threads,
+    program, stats,
+    sync::brief,
+    team, threads,
 };
 
 /// Most pages that travel with a list.
 const PAGES: usize = 4;
+
+/// Most bytes of an item that travels by itself, and of the only one.
+const MOST_BYTES: usize = 128;
+const MOST_BYTES_OF_ONE: usize = 1 << 14;
+
+/// What a combine function may reach, as the ABI says it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Nothing but items of so many bytes at most.
+    Small(usize),
+    Items,
+    Anywhere,
+}
+
+impl Reach {
+    fn of(reach: i32, items: i32) -> Self {
+        let bytes = reach.unsigned_abs() as usize;
+        match reach {
+            1.. => Self::Anywhere,
+            0 => Self::Items,
+            _ if bytes <= MOST_BYTES || items == 1 && bytes <= MOST_BYTES_OF_ONE => {
+                Self::Small(bytes)
+            }
+            _ => Self::Items,
+        }
+    }
+}
+
+/// Part of a copy of an item: as aligned as any type wants it.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Chunk([u8; 64]);
 
 type Combine = extern "C" fn(*mut c_void, *mut c_void);
 
@@ -28,7 +63,7 @@ fn reduce(
     items: i32,
     list: *mut c_void,
     combine: *mut c_void,
-    deep: i32,
+    reach: i32,
 ) -> i32 {
     if !team::is_parallel() {
         return 1;
@@ -39,7 +74,7 @@ fn reduce(
         for &other in others {
             combine(list, other as *mut c_void);
         }
-        between_ranks(ident, items, list, combine, deep)
+        between_ranks(ident, items, list, combine, Reach::of(reach, items))
     });
     stores.unwrap_or(0)
 }
@@ -50,14 +85,18 @@ fn between_ranks(
     items: i32,
     list: *mut c_void,
     combine: Combine,
-    deep: i32,
+    reach: Reach,
 ) -> i32 {
     stats::count(|counts| counts.reductions += 1);
     let _span = observe::span(|| Event::Reduction(Place::of_construct(ident)));
     let ranks = threads::ranks_in(team::num_threads());
+    if let Reach::Small(bytes) = reach {
+        return up_the_tree(pointers(list, items), bytes, list, combine, ranks);
+    }
+    let deep = reach == Reach::Anywhere;
     if mpi_job::rank() == 0 {
         for rank in 1..ranks {
-            let theirs = receive_list(rank, deep != 0);
+            let theirs = receive_list(rank, deep);
             combine(list, theirs);
         }
         coherence(|coherence| coherence.drop_private_copies());
@@ -67,7 +106,7 @@ fn between_ranks(
         }
         1
     } else {
-        if deep != 0 {
+        if deep {
             coherence(|coherence| coherence.release());
         }
         send_list(list, items);
@@ -77,10 +116,57 @@ fn between_ranks(
     }
 }
 
+fn pointers<'a>(list: *mut c_void, items: i32) -> &'a [usize] {
+    // SAFETY: the list has `items` pointers.
+    unsafe { std::slice::from_raw_parts(list.cast::<usize>(), items as usize) }
+}
+
+/// Combines items of at most `bytes` bytes of the first `ranks` ranks. As [`reduce`].
+fn up_the_tree(
+    items: &[usize],
+    bytes: usize,
+    list: *mut c_void,
+    combine: Combine,
+    ranks: u32,
+) -> i32 {
+    let rank = mpi_job::rank();
+    for child in brief::children(rank).filter(|&child| child < ranks) {
+        let message = observe::during(|| Event::Waiting, || mpi_job::receive(child));
+        let mut copies: Vec<Vec<Chunk>> = program::private(|| {
+            let copy = |item: &[u8]| {
+                let chunk = |part: &[u8]| {
+                    let mut chunk = Chunk([0; 64]);
+                    chunk.0[..part.len()].copy_from_slice(part);
+                    chunk
+                };
+                item.chunks(64).map(chunk).collect()
+            };
+            message.chunks(bytes).map(copy).collect()
+        });
+        let mut theirs: Vec<*mut Chunk> =
+            program::private(|| copies.iter_mut().map(|copy| copy.as_mut_ptr()).collect());
+        combine(list, theirs.as_mut_ptr().cast());
+        program::private(|| drop((copies, theirs, message)));
+    }
+    if rank == 0 {
+        return 1;
+    }
+    program::private(|| {
+        let mut message = Vec::with_capacity(items.len() * bytes);
+        for &item in items {
+            // SAFETY: this thread's variable; what lies behind a smaller one is the stack's as well.
+            message
+                .extend_from_slice(unsafe { std::slice::from_raw_parts(item as *const u8, bytes) });
+        }
+        stats::count(|counts| counts.sent.data(1, message.len()));
+        mpi_job::send(&message, brief::parent(rank));
+    });
+    0
+}
+
 fn send_list(list: *mut c_void, items: i32) {
     let layout = layout::layout();
-    // SAFETY: the list has `items` pointers.
-    let pointers = unsafe { std::slice::from_raw_parts(list.cast::<usize>(), items as usize) };
+    let pointers = pointers(list, items);
     let mut pages: Vec<layout::Page> = Vec::new();
     for &address in std::iter::once(&(list as usize)).chain(pointers) {
         if let Some(page) = layout.page_of(address)
@@ -120,7 +206,7 @@ fn receive_list(rank: u32, deep: bool) -> *mut c_void {
     word(0) as *mut c_void
 }
 
-/// `__kmpc_reduce`, with `deep`.
+/// `__kmpc_reduce`, with `reach`.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn okl_mpi_reduce(
     ident: *mut c_void,
@@ -130,12 +216,12 @@ pub(crate) fn okl_mpi_reduce(
     list: *mut c_void,
     combine: *mut c_void,
     _lock: *mut c_void,
-    deep: i32,
+    reach: i32,
 ) -> i32 {
-    reduce(ident, items, list, combine, deep)
+    reduce(ident, items, list, combine, reach)
 }
 
-/// `__kmpc_reduce_nowait`, with `deep`.
+/// `__kmpc_reduce_nowait`, with `reach`.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn okl_mpi_reduce_nowait(
     ident: *mut c_void,
@@ -145,9 +231,9 @@ pub(crate) fn okl_mpi_reduce_nowait(
     list: *mut c_void,
     combine: *mut c_void,
     _lock: *mut c_void,
-    deep: i32,
+    reach: i32,
 ) -> i32 {
-    reduce(ident, items, list, combine, deep)
+    reduce(ident, items, list, combine, reach)
 }
 
 /// `__kmpc_end_reduce`. The barrier of the blocking form is the construct's own.

@@ -6,7 +6,7 @@
 //! that do not fit the header, one for declarations of sections that are not like earlier ones, and a
 //! barrier where changed bytes travel. Between nodes those without notices cost less: [`brief`].
 
-mod brief;
+pub(crate) mod brief;
 mod news;
 
 use std::ffi::{CStr, c_void};

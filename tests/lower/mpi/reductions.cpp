@@ -1,11 +1,11 @@
-// Whether a combine function reaches beyond the items is told to the runtime.
+// Whether a combine function reaches beyond the items is told to the runtime, and the size of the largest.
 // RUN: clang++-22 -O0 -fopenmp -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 // RUN: clang++-22 -O2 -fopenmp -fpass-plugin=%plugin -S -emit-llvm %s -o %t.2.ll
 // RUN: FileCheck %s < %t.2.ll
 
 // CHECK-LABEL: define internal void @_Z5plainPfi.omp_outlined(
-// CHECK:         call i32 @okl_mpi_reduce_nowait(ptr {{.*}}, i32 {{.*}}, i32 3, i64 24, ptr {{.*}}, ptr {{.*}}, ptr {{.*}}, i32 0)
+// CHECK:         call i32 @okl_mpi_reduce_nowait(ptr {{.*}}, i32 {{.*}}, i32 3, i64 24, ptr {{.*}}, ptr {{.*}}, ptr {{.*}}, i32 -8)
 double plain(float *a, int n) {
   double sum = 0;
   int biggest = 0;
@@ -20,12 +20,19 @@ double plain(float *a, int n) {
 }
 
 // CHECK-LABEL: define internal void @_Z8sectionsPfi.omp_outlined(
-// CHECK:         call i32 @okl_mpi_reduce_nowait({{.*}}, i32 0)
+// CHECK:         call i32 @okl_mpi_reduce_nowait({{.*}}, i32 -40)
 float sections(float *a, int n) {
   float bins[10] = {0};
 #pragma omp parallel for reduction(+ : bins[ : 10])
   for (int i = 0; i < n; i++) bins[i % 10] += a[i];
   return bins[3];
+}
+
+// CHECK-LABEL: define internal void @_Z7unknownPfS_i.omp_outlined(
+// CHECK:         call i32 @okl_mpi_reduce_nowait({{.*}}, i32 0)
+void unknown(float *bins, float *a, int n) {
+#pragma omp parallel for reduction(+ : bins[ : n])
+  for (int i = 0; i < n; i++) bins[i] += a[i];
 }
 
 struct List {

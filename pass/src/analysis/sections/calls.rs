@@ -246,7 +246,7 @@ fn is_shallow(call: Call<'_>) -> bool {
     call.arguments()
         .last()
         .and_then(|one| one.as_constant_int())
-        == Some(0)
+        .is_some_and(|reach| reach <= 0)
 }
 
 /// The functions of the module that a region's body reaches by calls, or hands to others to call, in the

@@ -2,7 +2,7 @@
 
 use okl_abi::{RuntimeFn, f, replacement_of};
 
-use crate::analysis::combine::touches_only_items;
+use crate::analysis::combine::{largest_item, touches_only_items};
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Function, Module};
 use crate::lower::runtime_call::declare;
@@ -41,7 +41,8 @@ const UNSUPPORTED_API: &str = "omp_control_tool omp_get_device_allocator
 /// The calls of a module.
 pub struct Plan<'m> {
     renamed: Vec<(Function<'m>, &'static RuntimeFn)>,
-    reductions: Vec<(Call<'m>, &'static RuntimeFn, bool)>,
+    /// With what the combine function reaches: see the ABI.
+    reductions: Vec<(Call<'m>, &'static RuntimeFn, i32)>,
     compare_exchanges: Vec<Call<'m>>,
 }
 
@@ -60,11 +61,14 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         }
         if let Some((_, replacement)) = REDUCTIONS.iter().find(|(old, _)| *old == name) {
             for call in calls(&name, function, refused) {
-                let deep = match call.argument(5).and_then(|combine| combine.as_function()) {
-                    Some(combine) => !touches_only_items(combine),
-                    None => true,
+                let combine = call.argument(5).and_then(|combine| combine.as_function());
+                let reach = match combine.is_some_and(touches_only_items) {
+                    true => largest_item(module, call)
+                        .and_then(|bytes| i32::try_from(bytes).ok())
+                        .map_or(0, |bytes| -bytes),
+                    false => 1,
                 };
-                plan.reductions.push((call, replacement, deep));
+                plan.reductions.push((call, replacement, reach));
             }
         } else if name == COMPARE_EXCHANGE {
             plan.compare_exchanges
@@ -149,9 +153,9 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
         old.replace_all_uses_with(*declare(module, replacement));
         old.erase_unused_declaration();
     }
-    for (call, replacement, deep) in plan.reductions {
+    for (call, replacement, reach) in plan.reductions {
         let mut arguments = call.arguments();
-        arguments.push(module.const_i32(i32::from(deep)));
+        arguments.push(module.const_i32(reach));
         let at = call.instruction();
         let status = Builder::before(module, at).call(declare(module, replacement), &arguments);
         // Never 2, which would ask for atomic updates: LLVM removes their code.

@@ -208,12 +208,12 @@ pub(super) fn arrive(is_brief: bool) {
 
 // ---- The tree: rank 0 is its root, and a rank's number without its lowest bit is the one above it ------
 
-fn parent(rank: u32) -> u32 {
+pub(crate) fn parent(rank: u32) -> u32 {
     rank & (rank - 1)
 }
 
 /// The one with the least below it first.
-fn children(rank: u32) -> impl DoubleEndedIterator<Item = u32> {
+pub(crate) fn children(rank: u32) -> impl DoubleEndedIterator<Item = u32> {
     let bits = if rank == 0 {
         u32::BITS - 1
     } else {
