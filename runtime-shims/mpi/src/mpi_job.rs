@@ -206,6 +206,19 @@ pub(crate) fn send_in_tree(words: &[u64], rank: u32) {
     });
 }
 
+/// Sends `words` to `rank` while that sends some to this one: these.
+pub(crate) fn exchange_in_tree(words: &[u64], rank: u32) -> Vec<u64> {
+    program::private(|| {
+        let target = tree().process_at_rank(rank as i32);
+        scope(|scope| {
+            let sending = target.immediate_send(scope, words);
+            let received = receive_in_tree(rank);
+            complete(sending);
+            received
+        })
+    })
+}
+
 /// Receives what `rank` [sent](send_in_tree).
 pub(crate) fn receive_in_tree(rank: u32) -> Vec<u64> {
     program::private(|| {

@@ -302,7 +302,7 @@ impl Job {
             _ => None,
         };
         for rank in &mut self.ranks {
-            rank.arrive(along);
+            rank.arrive(pattern == 1, along);
         }
         self.move_along(Along::Arrival);
         for pair in (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to))) {

@@ -3,6 +3,7 @@
 //! Such a one is a message from each rank but 0 up a tree, and one down again. What comes down after the
 //! last one of a region is the next fork: until then the other ranks have nothing to do but wait for it.
 //! Data that two neighbours in the tree push to each other at the same time go along, in the same messages.
+//! Two ranks that expect a barrier tell each other at once, in one message each.
 //! Guarantee: all ranks decide alike whether a synchronisation is one, from what came down, and before it
 //! from what they saw at the same place earlier.
 
@@ -155,6 +156,15 @@ pub(super) fn note(had_news: bool) {
 pub(super) fn agree(mine: Summary) -> Summary {
     let rank = mpi_job::rank();
     let mut span = observe::span(|| Event::Waiting);
+    if is_at_once() {
+        let other = 1 - rank;
+        let words = with_data(&mine.to_words(), other, Along::Arrival);
+        let words = mpi_job::exchange_in_tree(&words, other);
+        let words = without_data(words, other, Along::Arrival);
+        let all = mine.and(Summary::from_words(&words));
+        all.departs();
+        return all;
+    }
     let all = children(rank)
         .map(|child| {
             let words = mpi_job::receive_in_tree(child);
@@ -195,15 +205,22 @@ pub(super) fn receive_fork() -> Vec<u64> {
     state(|state| state.fork.take()).unwrap_or_else(|| receive_from_above(|_| ()))
 }
 
+/// Whether the ranks tell each other at once that they have arrived. The same on all ranks.
+fn is_at_once() -> bool {
+    mpi_job::ranks() == 2 && coherence(|coherence| coherence.expects_barrier())
+}
+
 /// Where this rank arrives at a synchronisation: what is pushed early begins.
 pub(super) fn arrive(is_brief: bool) {
+    let at_once = is_brief && is_at_once();
     let along = |from: u32, to: u32| match () {
         () if !is_brief => None,
+        () if at_once => Some(Along::Arrival),
         () if from != 0 && parent(from) == to => Some(Along::Arrival),
         () if to != 0 && parent(to) == from => Some(Along::Departure),
         () => None,
     };
-    coherence(|coherence| coherence.arrive(along));
+    coherence(|coherence| coherence.arrive(at_once, along));
 }
 
 // ---- The tree: rank 0 is its root, and a rank's number without its lowest bit is the one above it ------
@@ -224,24 +241,24 @@ pub(crate) fn children(rank: u32) -> impl DoubleEndedIterator<Item = u32> {
         .filter(|&child| child < mpi_job::ranks())
 }
 
-/// Sends `words` and what goes along.
-fn send(words: &[u64], rank: u32, with: Along) {
+/// A message of `words` and what goes along.
+fn with_data(words: &[u64], rank: u32, with: Along) -> Vec<u64> {
     let data = coherence(|coherence| coherence.data_along(rank, with));
     stats::count(|counts| match data.len() {
         0 => counts.sent.control(1, 8 * words.len()),
         bytes => counts.sent.data_along(bytes, 8 * words.len()),
     });
-    if data.is_empty() {
-        return mpi_job::send_in_tree(words, rank);
-    }
     let mut message = words.to_vec();
-    message.resize(words.len() + data.len().div_ceil(8), 0);
-    for (word, bytes) in message[words.len()..].iter_mut().zip(data.chunks(8)) {
+    message.extend(data.chunks(8).map(|bytes| {
         let mut padded = [0; 8];
         padded[..bytes.len()].copy_from_slice(bytes);
-        *word = u64::from_ne_bytes(padded);
-    }
-    mpi_job::send_in_tree(&message, rank);
+        u64::from_ne_bytes(padded)
+    }));
+    message
+}
+
+fn send(words: &[u64], rank: u32, with: Along) {
+    mpi_job::send_in_tree(&with_data(words, rank, with), rank);
 }
 
 /// The words of a message from `rank`, without what came along.

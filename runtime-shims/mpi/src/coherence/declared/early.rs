@@ -17,8 +17,11 @@ use crate::{
     sections::signature::Signature,
 };
 
-/// More bytes do not go along with another message: that would hold it up.
-const MOST_ALONG: usize = 1 << 16;
+/// More bytes do not go along with another message: a message of their own costs less than that they hold up
+/// the next one, which goes the other way.
+const MOST_ALONG: usize = 1 << 14;
+/// The same where all ranks tell each other at the same time that they have arrived.
+const MOST_ALONG_AT_ONCE: usize = 1 << 20;
 
 /// A message of the ranks' synchronisation that data may go along with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +63,16 @@ impl<M: Machine> Coherence<M> {
         });
     }
 
-    /// Where this rank arrives at a synchronisation, once: begins what goes early. `along` says for a rank with
-    /// which message between it and this one data may go along; both say the same.
-    pub(crate) fn arrive(&mut self, along: impl Fn(u32, u32) -> Option<Along>) {
+    /// Whether a synchronisation is expected next after which the region goes on. The same on all ranks.
+    pub(crate) fn expects_barrier(&self) -> bool {
+        let early = self.sections.early.as_ref();
+        early.is_some_and(|early| !early.is_fork)
+    }
+
+    /// Where this rank arrives at a synchronisation, once: begins what goes early. `along` says which message
+    /// from one rank to another data may go along with, and `at_once` that all ranks tell all others of their
+    /// arrival; all ranks say the same.
+    pub(crate) fn arrive(&mut self, at_once: bool, along: impl Fn(u32, u32) -> Option<Along>) {
         let Some(mut early) = self.sections.early.take() else {
             return;
         };
@@ -72,7 +82,11 @@ impl<M: Machine> Coherence<M> {
                 Direction::Received => along(one.packed.rank, self.rank),
                 Direction::Sent => along(self.rank, one.packed.rank),
             };
-            let along = along.filter(|_| one.packed.bytes <= MOST_ALONG);
+            let most = match at_once {
+                true => MOST_ALONG_AT_ONCE,
+                false => MOST_ALONG,
+            };
+            let along = along.filter(|_| one.packed.bytes <= most);
             let goes_on = early.is_fork && one.owner(self.rank) == 0;
             *state = match (along, one.direction) {
                 (None | Some(Along::Arrival), _) if goes_on => State::Waits,
