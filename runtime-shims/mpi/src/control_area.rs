@@ -19,9 +19,13 @@ pub(crate) const LOCKS: usize = 64 << 10;
 pub(crate) const LOCK_BYTES: usize = 16;
 pub(crate) const MOST_LOCKS: usize = 1 << 20;
 
+/// In every rank's own area: its slot of [`crate::exchange`].
+pub(crate) const EXCHANGE: usize = 17 << 20;
+
 /// One bit for each iteration of doacross loops.
 pub(crate) const DOACROSS: usize = 20 << 20;
 pub(crate) const MOST_DOACROSS: usize = 8 * (BYTES - DOACROSS);
 
 const _: () = assert!(TOKEN + 8 <= LOCKS);
-const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= DOACROSS);
+const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= EXCHANGE);
+const _: () = assert!(EXCHANGE + 8 * crate::exchange::WORDS <= DOACROSS);

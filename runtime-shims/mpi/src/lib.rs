@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `start` | start-up, shared memory, the end |
 //! | `layout`, `control_area`, `page_table`, `coherence` | the protocol; knows neither MPI nor the kernel |
-//! | `memory`, `service`, `pushes`, `mpi_job` | mapped memory, other nodes' memory, MPI |
+//! | `memory`, `exchange`, `service`, `pushes`, `mpi_job` | mapped memory, other nodes' memory, MPI |
 //! | `fault`, `touch`, `interpose`, `heap`, `program` | page faults, system calls, allocation |
 //! | `sections` | what the compiler found that loop nests read and write |
 //! | `sync`, `team`, `threads`, `stack` | fork, barrier, join; team state; the threads of a rank |
@@ -30,6 +30,7 @@ mod console;
 mod constructs;
 mod control_area;
 mod doacross;
+mod exchange;
 mod fault;
 mod float_environment;
 mod foreign_regions;

@@ -71,6 +71,12 @@ impl View {
         unsafe { std::ptr::copy_nonoverlapping(self.at(offset), bytes.as_mut_ptr(), bytes.len()) };
     }
 
+    /// The `count` words at `offset`, a multiple of their size, which nobody reaches otherwise.
+    pub(crate) fn words(self, offset: usize, count: usize) -> &'static [AtomicU64] {
+        // SAFETY: within the file, which stays mapped, and aligned; any bytes are a number.
+        unsafe { std::slice::from_raw_parts(self.at(offset).cast(), count) }
+    }
+
     /// Compares the `size` bytes at `offset` with `expected` and puts `desired` there where they are
     /// equal. The old value.
     pub(crate) fn compare_exchange(

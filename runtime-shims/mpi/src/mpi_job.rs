@@ -1,10 +1,11 @@
-//! The MPI job: ranks and collectives, on the `mpi` crate.
+//! The MPI job: ranks and collectives, on the `mpi` crate; between ranks of one node [`crate::exchange`]
+//! serves for the collectives as soon as it can.
 //!
 //! Guarantee: whatever MPI allocates inside these calls is private to the process, and every buffer
 //! handed to MPI is memory that is never protected.
 
 use std::{
-    sync::OnceLock,
+    sync::{OnceLock, atomic::AtomicU64},
     time::{Duration, Instant},
 };
 
@@ -18,7 +19,11 @@ use mpi::{
     traits::*,
 };
 
-use crate::program;
+use crate::{
+    cell::ProgramCell,
+    exchange::{Exchange, Patient},
+    program,
+};
 
 /// Exit status of a job that the runtime ends.
 const FAILED: i32 = 70;
@@ -77,6 +82,38 @@ pub(crate) fn start(service_thread: bool, in_turn: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// Where all ranks are on this node.
+static EXCHANGE: ProgramCell<Option<Exchange<Patient<fn()>>>> = ProgramCell::new(None);
+
+/// From now on the collectives go through memory: `slots` of all ranks. Collective.
+pub(crate) fn share_memory(slots: Vec<&'static [AtomicU64]>, is_crowded: bool) {
+    assert!(!job().service_thread, "all ranks are on this node");
+    let idle = Patient {
+        is_crowded,
+        meanwhile: progress as fn(),
+    };
+    EXCHANGE.with(|slot| *slot = Some(Exchange::new(slots, rank(), idle)));
+}
+
+/// Lends MPI a hand with messages that were sent.
+fn progress() {
+    let _ = job().collective.any_process().immediate_probe();
+}
+
+/// Does a collective operation through memory, or `otherwise`.
+fn exchange<V, R>(
+    values: V,
+    through_memory: impl FnOnce(&mut Exchange<Patient<fn()>>, V) -> R,
+    otherwise: impl FnOnce(V) -> R,
+) -> R {
+    program::private(|| {
+        EXCHANGE.with(|slot| match slot {
+            Some(exchange) => through_memory(exchange, values),
+            None => otherwise(values),
+        })
+    })
+}
+
 fn job() -> &'static Job {
     JOB.get().expect("MPI has started")
 }
@@ -123,16 +160,28 @@ pub(crate) fn duplicate() -> SimpleCommunicator {
 
 /// Gathers `mine` from every rank, in rank order, into `all`.
 pub(crate) fn all_gather(mine: &[u64], all: &mut [u64]) {
-    program::private(|| {
-        if !job().service_thread {
-            return job().collective.all_gather_into(mine, all);
-        }
-        scope(|scope| complete(job().collective.immediate_all_gather_into(scope, mine, all)));
-    });
+    exchange(
+        all,
+        |exchange, all| exchange.all_gather(mine, all),
+        |all| {
+            if !job().service_thread {
+                return job().collective.all_gather_into(mine, all);
+            }
+            scope(|scope| complete(job().collective.immediate_all_gather_into(scope, mine, all)));
+        },
+    );
 }
 
 /// Gathers parts of different lengths: `lengths[r]` words from rank `r`, in rank order.
 pub(crate) fn all_gather_parts(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
+    exchange(
+        mine,
+        |exchange, mine| exchange.all_gather_parts(mine, lengths),
+        |mine| all_gather_messages(mine, lengths),
+    )
+}
+
+fn all_gather_messages(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
     let counts: Vec<i32> = lengths.iter().map(|&n| n as i32).collect();
     let starts: Vec<i32> = counts
         .iter()
@@ -143,50 +192,70 @@ pub(crate) fn all_gather_parts(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
         })
         .collect();
     let mut all = vec![0; lengths.iter().sum()];
-    program::private(|| {
-        let mut parts = PartitionMut::new(&mut all[..], counts, &starts[..]);
-        let collective = &job().collective;
-        if !job().service_thread {
-            return collective.all_gather_varcount_into(mine, &mut parts);
-        }
+    let mut parts = PartitionMut::new(&mut all[..], counts, &starts[..]);
+    let collective = &job().collective;
+    if job().service_thread {
         scope(|scope| {
             complete(collective.immediate_all_gather_varcount_into(scope, mine, &mut parts));
         });
-    });
+    } else {
+        collective.all_gather_varcount_into(mine, &mut parts);
+    }
+    drop(parts);
     all
 }
 
 /// Sends `words` from rank 0 to all.
 pub(crate) fn broadcast(words: &mut [u64]) {
-    broadcast_any(words);
+    exchange(
+        words,
+        |exchange, words| exchange.broadcast(words),
+        |words| {
+            let first = job().collective.process_at_rank(0);
+            if !job().service_thread {
+                return first.broadcast_into(words);
+            }
+            scope(|scope| complete(first.immediate_broadcast_into(scope, words)));
+        },
+    );
 }
 
 /// Sends `bytes` from rank 0 to all.
 pub(crate) fn broadcast_bytes(bytes: &mut [u8]) {
-    broadcast_any(bytes);
+    const WORD: usize = size_of::<u64>();
+    let mut words = vec![0; bytes.len().div_ceil(WORD)];
+    for (word, part) in words.iter_mut().zip(bytes.chunks(WORD)) {
+        let mut whole = [0; WORD];
+        whole[..part.len()].copy_from_slice(part);
+        *word = u64::from_ne_bytes(whole);
+    }
+    broadcast(&mut words);
+    for (word, part) in words.iter().zip(bytes.chunks_mut(WORD)) {
+        part.copy_from_slice(&word.to_ne_bytes()[..part.len()]);
+    }
 }
 
-fn broadcast_any<T: Equivalence>(values: &mut [T])
-where
-    [T]: BufferMut,
-{
-    program::private(|| {
-        let first = job().collective.process_at_rank(0);
-        if !job().service_thread {
-            return first.broadcast_into(values);
-        }
-        scope(|scope| complete(first.immediate_broadcast_into(scope, values)));
-    });
+/// On one node: sends any number of words from rank 0 to all.
+pub(crate) fn broadcast_list(words: &mut Vec<u64>) {
+    exchange(
+        words,
+        |exchange, words| exchange.broadcast_list(words),
+        |_| unreachable!("ranks on several nodes have a tree"),
+    );
 }
 
 /// Waits for all ranks.
 pub(crate) fn barrier() {
-    program::private(|| {
-        if !job().service_thread {
-            return job().collective.barrier();
-        }
-        complete(job().collective.immediate_barrier());
-    });
+    exchange(
+        (),
+        |exchange, ()| exchange.barrier(),
+        |()| {
+            if !job().service_thread {
+                return job().collective.barrier();
+            }
+            complete(job().collective.immediate_barrier());
+        },
+    );
 }
 
 /// Whether ranks are on several nodes, and synchronise in a tree.

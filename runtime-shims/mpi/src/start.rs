@@ -16,7 +16,7 @@ use crate::{
     api::Icv,
     cell::ProgramCell,
     coherence::Coherence,
-    console, control_area, fault, foreign_regions, interpose,
+    console, control_area, exchange, fault, foreign_regions, interpose,
     interpose::{process, variables},
     layout,
     layout::{Layout, PAGE, Sizes},
@@ -212,15 +212,18 @@ fn spans_nodes() -> bool {
     }
 }
 
+/// Whether this node has more ranks than processors, as far as the launcher tells.
+fn is_crowded() -> bool {
+    let here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"]).unwrap_or(1);
+    // SAFETY: asks for a number.
+    i64::from(here) > unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }
+}
+
 /// Ranks that wait must leave the processor to others where there are more threads than processors.
 fn yield_when_idle(service_thread: bool) {
-    let here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE"]).unwrap_or(1) as i64;
-    // SAFETY: asks for a number; no other thread runs yet.
-    unsafe {
-        let processors = libc::sysconf(libc::_SC_NPROCESSORS_ONLN);
-        if service_thread || here > processors {
-            std::env::set_var("OMPI_MCA_mpi_yield_when_idle", "1");
-        }
+    if service_thread || is_crowded() {
+        // SAFETY: no other thread runs yet.
+        unsafe { std::env::set_var("OMPI_MCA_mpi_yield_when_idle", "1") };
     }
 }
 
@@ -312,6 +315,14 @@ fn share_memory(several_nodes: bool) {
     }
     map_program_view(&shared, file, rank);
     let peers = map_peers(&shared, file, own, several_nodes);
+    if !several_nodes {
+        let at = shared.control_offset() + control_area::EXCHANGE;
+        let slots = peers.iter().map(|peer| match peer {
+            Peer::Mapped(view) => view.words(at, exchange::WORDS),
+            Peer::Remote => unreachable!("there is one node"),
+        });
+        mpi_job::share_memory(slots.collect(), is_crowded());
+    }
     let remote = peers
         .iter()
         .any(|peer| matches!(peer, Peer::Remote))

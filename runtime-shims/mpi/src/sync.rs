@@ -60,8 +60,8 @@ const HEADER_ENTERS: usize = 8;
 const HEADER_LENGTHS: usize = 9;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 
-/// Words of a fork's first message.
-const FORK: usize = 128;
+/// Words of a fork's message: kind and team size, region, numbers of values and of pages that follow, lists'
+/// lengths, and what a thread inherits. Then come the captured values, the lists, and the carried pages.
 const FORK_LENGTHS: usize = 3;
 const FORK_FLOAT: usize = FORK_LENGTHS + LISTS;
 /// Whether the name of a new locale follows.
@@ -514,14 +514,7 @@ extern "C" fn fork_on_region_stack() {
     coherence(|coherence| coherence.make_room_for_updates(carried.len()));
     let news = News::collect(Phase::Serial);
     let (runs, lengths) = news.flatten();
-    let body: Vec<u64> = fork
-        .args
-        .iter()
-        .copied()
-        .chain(runs)
-        .chain(carried.iter().map(|&page| u64::from(page)))
-        .collect();
-    let mut message = [0; FORK];
+    let mut message = vec![0; FORK_BODY];
     let output = console::offer();
     let kind = match output {
         Some(_) => FORK_REGION_AND_OUTPUT,
@@ -536,11 +529,11 @@ extern "C" fn fork_on_region_stack() {
     message[FORK_LOCALE] = new_locale.is_some().into();
     message[FORK_STREAMS..FORK_ICV].copy_from_slice(&streams);
     message[FORK_ICV..FORK_BODY].copy_from_slice(&fork.icv.to_words());
-    let inline = body.len() <= FORK - FORK_BODY;
-    if inline {
-        message[FORK_BODY..FORK_BODY + body.len()].copy_from_slice(&body);
-    }
-    let words = send_fork(message, if inline { Vec::new() } else { body });
+    message.extend(&fork.args);
+    message.extend(runs);
+    message.extend(carried.iter().map(|&page| u64::from(page)));
+    let words = message.len();
+    send_fork(message);
     let location = location_of(fork.region);
     observe::tell(|| Event::fork(location, fork.threads, carried.len(), 8 * words));
     if let Some(output) = output {
@@ -555,35 +548,24 @@ extern "C" fn fork_on_region_stack() {
     make_frames_writable(FRAME.with(|frame| *frame));
 }
 
-/// On rank 0: sends a fork's message, and its body where that did not fit. The words for each other rank.
-fn send_fork(mut message: [u64; FORK], mut body: Vec<u64>) -> usize {
+/// On rank 0: sends a fork's message.
+fn send_fork(mut words: Vec<u64>) {
     if mpi_job::has_tree() {
-        let last = message.iter().rposition(|&word| word != 0).unwrap_or(0);
-        let used = if body.is_empty() { last + 1 } else { FORK };
-        brief::send_fork(&[&message[..used], &body].concat());
-        return used + body.len();
+        return brief::send_fork(&words);
     }
     let others = mpi_job::ranks() as usize - 1;
-    mpi_job::broadcast(&mut message);
-    stats::count(|counts| counts.sent.control(others, 8 * FORK));
-    if !body.is_empty() {
-        mpi_job::broadcast(&mut body);
-        stats::count(|counts| counts.sent.control(others, 8 * body.len()));
-    }
-    FORK + body.len()
+    stats::count(|counts| counts.sent.control(others, 8 * words.len()));
+    mpi_job::broadcast_list(&mut words);
 }
 
-/// On the other ranks: a fork's message, and its body where that did not fit and came with it.
-fn receive_fork() -> ([u64; FORK], Vec<u64>) {
-    let mut message = [0; FORK];
+/// On the other ranks: a fork's message.
+fn receive_fork() -> Vec<u64> {
     if mpi_job::has_tree() {
-        let words = brief::receive_fork();
-        let (start, body) = words.split_at(words.len().min(FORK));
-        message[..start.len()].copy_from_slice(start);
-        return (message, body.to_vec());
+        return brief::receive_fork();
     }
-    mpi_job::broadcast(&mut message);
-    (message, Vec::new())
+    let mut words = Vec::new();
+    mpi_job::broadcast_list(&mut words);
+    words
 }
 
 /// The pages that other ranks will read first: those of captured stack variables, and the few tracked
@@ -682,7 +664,7 @@ fn run_region(fork: Fork) {
 /// Ranks other than 0: runs regions until rank 0 ends the program.
 pub(crate) fn serve_forks() {
     loop {
-        let (message, rest) = observe::during(|| Event::Idle, receive_fork);
+        let message = observe::during(|| Event::Idle, receive_fork);
         let half = |word: u64| (word as u32 as usize, (word >> 32) as usize);
         let (kind, threads) = half(message[0]);
         if kind as u64 == FORK_QUIT {
@@ -701,15 +683,8 @@ pub(crate) fn serve_forks() {
                 .expect("all variables"),
         );
         let runs = lengths.iter().sum::<u64>() as usize;
-        let mut body = vec![0; args + runs + carried];
-        if body.len() <= FORK - FORK_BODY {
-            let words = body.len();
-            body.copy_from_slice(&message[FORK_BODY..FORK_BODY + words]);
-        } else if !rest.is_empty() {
-            body = rest;
-        } else {
-            mpi_job::broadcast(&mut body);
-        }
+        let mut body = message[FORK_BODY..].to_vec();
+        assert_eq!(body.len(), args + runs + carried);
         let news = News::unflatten(&body[args..args + runs], lengths);
         take_back(&news.returned);
         sections::learn_large_blocks(&news.allocated);
@@ -739,9 +714,7 @@ pub(crate) fn serve_forks() {
 
 /// Rank 0: tells the others that the program has ended.
 pub(crate) fn quit() {
-    let mut message = [0; FORK];
-    message[0] = FORK_QUIT;
-    send_fork(message, Vec::new());
+    send_fork(vec![FORK_QUIT]);
 }
 
 /// Rank 0, before it returns to the shared stack: the frames there are written at once, and system
