@@ -12,7 +12,7 @@ macro_rules! for_each_mpi_fn {
         $m! {
             // Start-up.
             /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
-            fn okl_mpi_register_v2(table: ptr);
+            fn okl_mpi_register_v3(table: ptr);
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32;
 
@@ -29,6 +29,8 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_sections(table: ptr, values: ptr);
             /// After a region with `SERIAL_CODE_ANNOUNCED`: serial code goes on that touches memory.
             fn okl_mpi_serial_code();
+            /// Instead of `okl_mpi_serial_code`, before each access to memory: `bytes` are read or written.
+            fn okl_mpi_serial_access(address: ptr, bytes: i64, writes: i32);
             /// Makes the object behind a pointer present and writable before an unknown function sees it.
             fn okl_mpi_touch(object: ptr);
             /// `__kmpc_global_thread_num`.

@@ -22,7 +22,7 @@ macro_rules! abi_structs {
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v2` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v3` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -215,8 +215,8 @@ pub mod region_flags {
     /// Everything the region accesses in shared memory is declared by `okl_mpi_sections` before it is
     /// accessed, or is listed in [`RegionDescriptor::direct`](crate::RegionDescriptor::direct).
     pub const DECLARES_ALL: i64 = 2;
-    /// The function that forks calls `okl_mpi_serial_code` before serial code touches what the region may
-    /// have declared.
+    /// The function that forks calls `okl_mpi_serial_code` or `okl_mpi_serial_access` before serial code
+    /// touches what the region may have declared.
     pub const SERIAL_CODE_ANNOUNCED: i64 = 4;
     /// The region has no atomic accesses: its threads access shared memory by loads and stores alone.
     pub const NO_ATOMICS: i64 = 8;

@@ -11,7 +11,7 @@ pub(crate) mod signature;
 use std::{
     collections::BTreeMap,
     ffi::c_void,
-    sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed},
 };
 
 use okl_abi::{
@@ -45,6 +45,9 @@ static HANDLERS_WAIT: AtomicBool = AtomicBool::new(false);
 
 /// On rank 0: a region has ended, and pages are as it left them.
 static BEFORE_SERIAL_CODE: AtomicBool = AtomicBool::new(false);
+
+/// Then: a page, as its address by the size of a page, that is known not to be in section mode; or 0.
+static HARMLESS_PAGE: AtomicUsize = AtomicUsize::new(0);
 
 /// The region that runs.
 static REGION: AtomicPtr<RegionDescriptor> = AtomicPtr::new(std::ptr::null_mut());
@@ -250,6 +253,7 @@ pub(crate) fn leave_region(region: *const RegionDescriptor) {
     coherence(|coherence| coherence.leave_region());
     if mpi_job::rank() == 0 {
         BEFORE_SERIAL_CODE.store(true, Relaxed);
+        HARMLESS_PAGE.store(0, Relaxed);
         if flags_of(region) & region_flags::SERIAL_CODE_ANNOUNCED == 0 {
             okl_mpi_serial_code();
         }
@@ -262,6 +266,32 @@ pub(crate) fn leave_region(region: *const RegionDescriptor) {
 pub(crate) fn okl_mpi_serial_code() {
     if BEFORE_SERIAL_CODE.swap(false, Relaxed) {
         coherence(|coherence| coherence.close_undeclared());
+    }
+}
+
+/// `okl_mpi_serial_access`: the same, where an access is not one that can be without it.
+pub(crate) fn okl_mpi_serial_access(address: *mut c_void, bytes: i64, writes: i32) {
+    if !BEFORE_SERIAL_CODE.load(Relaxed) {
+        return;
+    }
+    let start = address as usize;
+    let end = start.wrapping_add(bytes as usize);
+    let page = start / PAGE;
+    if page == HARMLESS_PAGE.load(Relaxed) && page == end.wrapping_sub(1) / PAGE {
+        return;
+    }
+    // What the ranks do not share is not in section mode.
+    let is_harmless = in_file((start, end)).is_none_or(|range| {
+        coherence(|coherence| {
+            if !coherence.is_in_section_mode(range) {
+                HARMLESS_PAGE.store(page, Relaxed);
+                return true;
+            }
+            coherence.may_access_unannounced(range, writes != 0)
+        })
+    });
+    if !is_harmless {
+        okl_mpi_serial_code();
     }
 }
 

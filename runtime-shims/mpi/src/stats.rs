@@ -87,7 +87,7 @@ pub(crate) fn synchronisations() -> u64 {
     })
 }
 
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 22] = [
     "forks",
     "barriers",
     "syncs",
@@ -108,6 +108,7 @@ const COLUMNS: [&str; 21] = [
     "exchanges",
     "section copies",
     "section bytes",
+    "protections",
     "resident KiB",
 ];
 
@@ -159,6 +160,7 @@ fn row(mine: &Counts, protocol: &coherence::Counts, sent: Traffic) -> [u64; COLU
         protocol.transitions,
         protocol.pulls,
         protocol.pulled_bytes,
+        protocol.protections,
         memory::coherence(|coherence| coherence.machine.resident_bytes()) >> 10,
     ]
 }

@@ -1,9 +1,16 @@
 //! Where serial code after a parallel region first touches memory that regions may have declared.
 //!
 //! After a region rank 0 would have to close pages that are not wholly current on it. Most serial code
-//! between two regions touches none of them: it counts, swaps pointers, and forks again. So the pass
-//! announces the first instruction that might: `okl_mpi_serial_code`, on every path from a fork that does
-//! not meet another fork before. The stack is never in such pages, nor are global variables smaller than a page.
+//! between two regions touches none of them: it counts, swaps pointers, reads a field of a structure, and
+//! forks again. So the pass announces serial code that might, on every path from a fork that does not meet
+//! another fork before:
+//!
+//! * by `okl_mpi_serial_access` a single load or store, whose address the run time looks at. What follows
+//!   is not announced yet.
+//! * by `okl_mpi_serial_code` all else: in front of a loop, so that nothing is asked in each iteration, or
+//!   of an instruction.
+//!
+//! The stack is never in such pages, nor are global variables smaller than a page.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,14 +19,17 @@ use okl_abi::f;
 use super::MARK;
 use crate::analysis::memory::base_of;
 use crate::analysis::sections::is_mathematics;
-use crate::llvm::{Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Value};
+use crate::llvm::{
+    Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Type, Value,
+};
 use crate::lower::runtime_call::declare;
 
 /// Bytes of a page, below which a variable covers none.
 const PAGE: u64 = 4096;
 
 /// Functions that touch no memory of the program's.
-const HARMLESS: [&str; 15] = [
+const HARMLESS: [&str; 16] = [
+    f::okl_mpi_serial_access.name,
     "okl_mpi_kmpc_global_thread_num",
     "okl_mpi_kmpc_push_",
     "okl_mpi_omp_get_",
@@ -45,6 +55,8 @@ enum Effect<'m> {
     Forks,
     /// It calls a function all of whose callers are known.
     Calls(Function<'m>),
+    /// It accesses one place.
+    Accesses,
     /// It may touch anything, or leave to code that may.
     Touches,
     /// It announces serial code already.
@@ -52,8 +64,12 @@ enum Effect<'m> {
 }
 
 /// The instructions before which serial code is announced.
+#[derive(Default)]
 pub struct Plan<'m> {
+    /// All of it.
     announcements: Vec<Instruction<'m>>,
+    /// This load or store only.
+    accesses: Vec<Instruction<'m>>,
 }
 
 /// Finds the places.
@@ -70,25 +86,28 @@ pub fn check(module: &Module) -> Plan<'_> {
         .collect();
     let mut flow = Flow {
         module,
+        forking: forking(&functions),
         known,
         entered: HashSet::new(),
         left: HashSet::new(),
-        announcements: Vec::new(),
+        plan: Plan::default(),
     };
+    let loops: Vec<_> = functions
+        .iter()
+        .map(|&one| flow.serial_loops(one))
+        .collect();
     // What is found makes more be found, never less.
     loop {
         let before = (flow.entered.len(), flow.left.len());
-        flow.announcements.clear();
-        for &function in &functions {
-            flow.follow(function);
+        flow.plan = Plan::default();
+        for (&function, loops) in functions.iter().zip(&loops) {
+            flow.follow(function, loops);
         }
         if (flow.entered.len(), flow.left.len()) == before {
             break;
         }
     }
-    Plan {
-        announcements: flow.announcements,
-    }
+    flow.plan
 }
 
 /// Emits the announcements. True where there are any.
@@ -97,8 +116,61 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
         let callee = declare(module, &f::okl_mpi_serial_code);
         Builder::before(module, at).call(callee, &[]);
     }
-    !plan.announcements.is_empty()
+    for &at in &plan.accesses {
+        let callee = declare(module, &f::okl_mpi_serial_access);
+        let address = at.address().expect("a load or store");
+        let bytes = module.size_of(accessed_type(at)) as i64;
+        let writes = i32::from(at.opcode() == Opcode::LLVMStore);
+        let arguments = [address, module.const_i64(bytes), module.const_i32(writes)];
+        Builder::before(module, at).call(callee, &arguments);
+    }
+    !plan.announcements.is_empty() || !plan.accesses.is_empty()
 }
+
+/// The type of what a load or store moves.
+fn accessed_type(at: Instruction<'_>) -> Type<'_> {
+    match at.opcode() {
+        Opcode::LLVMStore => at.operand(0).ty(),
+        _ => at.ty(),
+    }
+}
+
+/// The functions among `functions` that may fork.
+fn forking<'m>(functions: &[Function<'m>]) -> HashSet<Function<'m>> {
+    let mut found = HashSet::new();
+    let mut calls = Vec::new();
+    for &function in functions {
+        for call in function
+            .instructions()
+            .into_iter()
+            .filter_map(|at| at.as_call())
+        {
+            if forks(call) {
+                found.insert(function);
+            }
+            calls.extend(call.callee_function().map(|callee| (function, callee)));
+        }
+    }
+    loop {
+        let before = found.len();
+        for (function, callee) in &calls {
+            if found.contains(callee) {
+                found.insert(*function);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+fn forks(call: Call<'_>) -> bool {
+    call.callee_name().starts_with(f::okl_mpi_fork.name)
+}
+
+/// The outermost loops of a function in which nothing forks and something touches memory, each block of
+/// them with its loop's number.
+type SerialLoops<'m> = HashMap<Block<'m>, usize>;
 
 /// Whether all calls of a function are direct calls in this module.
 fn callers_are_known(function: Function<'_>) -> bool {
@@ -116,18 +188,56 @@ fn callers_are_known(function: Function<'_>) -> bool {
         })
 }
 
+/// The branch at the end of a block from which control can only go into a serial loop, from outside.
+fn entered_loop<'m>(block: Block<'m>, loops: &SerialLoops<'m>) -> Option<Instruction<'m>> {
+    let branch = block.terminator()?;
+    let [next] = block.successors()[..] else {
+        return None;
+    };
+    let entered = loops
+        .get(&next)
+        .is_some_and(|one| loops.get(&block) != Some(one));
+    (entered && branch.opcode() == Opcode::LLVMBr).then_some(branch)
+}
+
 /// Follows the paths from forks.
 struct Flow<'m> {
     module: &'m Module,
     known: HashSet<Function<'m>>,
+    /// Functions that may fork.
+    forking: HashSet<Function<'m>>,
     /// Functions that may be called, and left, after a region with nothing announced yet.
     entered: HashSet<Function<'m>>,
     left: HashSet<Function<'m>>,
-    announcements: Vec<Instruction<'m>>,
+    plan: Plan<'m>,
 }
 
 impl<'m> Flow<'m> {
-    fn follow(&mut self, function: Function<'m>) {
+    fn serial_loops(&self, function: Function<'m>) -> SerialLoops<'m> {
+        let mut found = SerialLoops::new();
+        for (number, one) in function.loops().iter().enumerate() {
+            let instructions = || one.blocks.iter().flat_map(|block| block.instructions());
+            let may_fork = instructions().filter_map(|at| at.as_call()).any(|call| {
+                let callee = call.callee_function();
+                forks(call) || callee.is_some_and(|callee| self.forking.contains(&callee))
+            });
+            let touches = instructions().any(|at| {
+                let effect = self.effect(at);
+                matches!(
+                    effect,
+                    Effect::Accesses | Effect::Touches | Effect::Calls(_)
+                )
+            });
+            if touches && !may_fork {
+                for &block in &one.blocks {
+                    found.entry(block).or_insert(number);
+                }
+            }
+        }
+        found
+    }
+
+    fn follow(&mut self, function: Function<'m>, loops: &SerialLoops<'m>) {
         let blocks = function.blocks();
         let mut unannounced: HashMap<Block<'m>, bool> = HashMap::new();
         let mut rest: Vec<Block<'m>> = blocks.iter().rev().copied().collect();
@@ -135,21 +245,30 @@ impl<'m> Flow<'m> {
             unannounced.insert(blocks[0], true);
         }
         while let Some(block) = rest.pop() {
-            let at_end = self.pass_through(block, unannounced.get(&block) == Some(&true), false);
+            let at_start = unannounced.get(&block) == Some(&true);
+            let at_end = self.pass_through(block, at_start, loops, false);
+            let announces = entered_loop(block, loops).is_some();
             for next in block.successors() {
-                if at_end && unannounced.insert(next, true) != Some(true) {
+                if at_end && !announces && unannounced.insert(next, true) != Some(true) {
                     rest.push(next);
                 }
             }
         }
         for block in blocks {
-            self.pass_through(block, unannounced.get(&block) == Some(&true), true);
+            let at_start = unannounced.get(&block) == Some(&true);
+            self.pass_through(block, at_start, loops, true);
         }
     }
 
     /// Whether nothing is announced at the end of a block, given that at its start. Records what it
     /// finds where `record` says so.
-    fn pass_through(&mut self, block: Block<'m>, mut unannounced: bool, record: bool) -> bool {
+    fn pass_through(
+        &mut self,
+        block: Block<'m>,
+        mut unannounced: bool,
+        loops: &SerialLoops<'m>,
+        record: bool,
+    ) -> bool {
         for at in block.instructions() {
             match self.effect(at) {
                 Effect::Harmless => {}
@@ -161,16 +280,26 @@ impl<'m> Flow<'m> {
                     }
                     unannounced = self.left.contains(&callee);
                 }
-                Effect::Touches => {
+                Effect::Accesses if !loops.contains_key(&block) => {
                     if unannounced && record {
-                        self.announcements.push(at);
+                        self.plan.accesses.push(at);
+                    }
+                }
+                Effect::Accesses | Effect::Touches => {
+                    if unannounced && record {
+                        self.plan.announcements.push(at);
                     }
                     unannounced = false;
                 }
             }
-            let leaves = at.opcode() == Opcode::LLVMRet && unannounced;
-            if leaves && record {
+            if !(unannounced && record) {
+                continue;
+            }
+            if at.opcode() == Opcode::LLVMRet {
                 self.left.insert(at.function());
+            }
+            if Some(at) == entered_loop(block, loops) {
+                self.plan.announcements.push(at);
             }
         }
         unannounced
@@ -183,7 +312,7 @@ impl<'m> Flow<'m> {
         match at.opcode() {
             Opcode::LLVMLoad | Opcode::LLVMStore => match at.address() {
                 Some(address) if self.is_small(address) => Effect::Harmless,
-                _ => Effect::Touches,
+                _ => Effect::Accesses,
             },
             Opcode::LLVMRet if !self.known.contains(&at.function()) => Effect::Touches,
             Opcode::LLVMAtomicRMW
@@ -204,7 +333,7 @@ impl<'m> Flow<'m> {
         if name == f::okl_mpi_serial_code.name {
             return Effect::Announces;
         }
-        if name.starts_with("okl_mpi_fork") {
+        if forks(call) {
             return Effect::Forks;
         }
         let takes_pointers = call.arguments().iter().any(|one| one.ty().is_pointer());

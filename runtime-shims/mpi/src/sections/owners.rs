@@ -45,6 +45,13 @@ impl Owners {
         Ranges::of(shared.map(|one| (one.start, one.end)).collect())
     }
 
+    /// The piece that holds all of `bytes`.
+    pub(crate) fn around(&self, (start, end): Range) -> Option<Owned> {
+        let after = self.0.partition_point(|one| one.start <= start);
+        let one = *self.0.get(after.checked_sub(1)?)?;
+        (end <= one.end).then_some(one)
+    }
+
     /// The parts of `bytes` that have an owner here, with their owners.
     pub(crate) fn within(&self, bytes: &Ranges) -> Vec<Owned> {
         let mut found = Vec::new();
@@ -189,6 +196,10 @@ mod tests {
                     seen[one.start as usize..one.end as usize].fill(Some((one.owner, one.shared)));
                 }
                 assert_eq!(seen, truth);
+                let (first, last) = (range.0 as usize, range.1 as usize);
+                let is_alike = truth[first..last].windows(2).all(|pair| pair[0] == pair[1]);
+                let around = owners.around(range).map(|one| (one.owner, one.shared));
+                assert_eq!(around, truth[first].filter(|_| is_alike));
                 let inside = owners.within(&bytes);
                 let covered = Ranges::of(inside.iter().map(|one| (one.start, one.end)).collect());
                 assert_eq!(covered, bytes.intersection(&owners.all()));

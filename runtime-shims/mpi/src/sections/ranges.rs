@@ -39,6 +39,12 @@ impl Ranges {
         after > 0 && position < self.0[after - 1].1
     }
 
+    /// Whether all of a range is in the set.
+    pub(crate) fn contains_all(&self, (first, end): Range) -> bool {
+        let after = self.0.partition_point(|&(start, _)| start <= first);
+        after > 0 && end <= self.0[after - 1].1
+    }
+
     /// Number of bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.iter().map(|(start, end)| end - start).sum()
@@ -168,6 +174,10 @@ mod tests {
             check(&a.union(&b), |at| in_a[at] || in_b[at]);
             check(&a.minus(&b), |at| in_a[at] && !in_b[at]);
             check(&a.intersection(&b), |at| in_a[at] && in_b[at]);
+            for first in 0..70 {
+                let inside = in_a[first..first + 5].iter().all(|&is_in| is_in);
+                assert_eq!(a.contains_all((first as u64, first as u64 + 5)), inside);
+            }
             assert_eq!(
                 a.bytes(),
                 in_a.iter().filter(|&&is_in| is_in).count() as u64

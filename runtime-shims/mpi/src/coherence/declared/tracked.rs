@@ -98,6 +98,28 @@ impl<M: Machine> Coherence<M> {
         changes
     }
 
+    /// Whether some of `bytes` is in section mode.
+    pub(crate) fn is_in_section_mode(&self, bytes: Range) -> bool {
+        pages_touched(bytes).any(|page| self.pages.has(page, flag::SECTION))
+    }
+
+    /// On rank 0 after a region, before [`Coherence::close_undeclared`]: whether an access to `bytes` in
+    /// section mode does what it then would do without a fault. A read finds what is current here, and
+    /// nobody misses a write to what nobody else has a copy of.
+    pub(crate) fn may_access_unannounced(&self, bytes: Range, write: bool) -> bool {
+        let mode = &self.sections;
+        let is_open = |page| match self.pages.access(page) {
+            Access::None => false,
+            Access::Read => !write,
+            Access::Write => true,
+        };
+        let is_own = || {
+            let one = mode.owners.around(bytes);
+            one.is_some_and(|one| one.owner == self.rank && !(write && one.shared))
+        };
+        pages_touched(bytes).all(is_open) && (is_own() || !write && mode.valid.contains_all(bytes))
+    }
+
     /// At a fork, where tracked accesses follow.
     pub(super) fn begin_tracking(&mut self) {
         // Serial code may have copied what its owner can now write unnoticed.
