@@ -25,7 +25,7 @@ use crate::{
     layout,
     layout::{PAGE, Page},
     locale,
-    memory::coherence,
+    memory::{self, coherence},
     mpi_job,
     observe::{self, Event, Place},
     ordered, program, program_graph, report, sections,
@@ -725,5 +725,11 @@ pub(crate) fn make_frames_writable(frame: usize) {
     let stack = layout::layout().stack();
     let first = (frame - BELOW).max(stack.address);
     let end = (frame + ABOVE).min(stack.end());
-    crate::memory::touch(first, end - first, true);
+    // Usually nothing has changed since the last time.
+    static WRITABLE: ProgramCell<(usize, usize, u64)> = ProgramCell::new((0, 0, 0));
+    let protections = || coherence(|coherence| coherence.counts.protections);
+    if WRITABLE.with(|last| (last.0, last.1) != (first, end) || last.2 != protections()) {
+        memory::touch(first, end - first, true);
+        WRITABLE.with(|last| *last = (first, end, protections()));
+    }
 }

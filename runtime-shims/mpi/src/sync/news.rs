@@ -73,17 +73,25 @@ impl News {
             flushed,
             fetched,
         } = &self.notices;
-        let runs = [dirty, flushed, fetched].map(|list| list.iter().copied().map(encode).collect());
-        let words = [
+        let mut all = Vec::new();
+        let mut lengths = [0; LISTS];
+        let mut left = lengths.iter_mut();
+        let mut note = |words: usize| *left.next().expect("one of each list") = words as u64;
+        for runs in [dirty, flushed, fetched] {
+            all.extend(runs.iter().copied().map(encode));
+            note(runs.len());
+        }
+        for words in [
             &self.returned,
             &self.destructors,
             &self.formats,
             &self.allocated,
             &self.updates,
-        ];
-        let lists: Vec<Vec<u64>> = runs.into_iter().chain(words.map(Vec::clone)).collect();
-        let lengths = std::array::from_fn(|list| lists[list].len() as u64);
-        (lists.concat(), lengths)
+        ] {
+            all.extend(words);
+            note(words.len());
+        }
+        (all, lengths)
     }
 
     pub(super) fn unflatten(words: &[u64], lengths: &[u64]) -> Self {
