@@ -82,8 +82,10 @@ pub(crate) fn start(service_thread: bool, in_turn: bool) -> Result<(), String> {
     Ok(())
 }
 
+type Shared = Exchange<Patient<fn()>>;
+
 /// Where all ranks are on this node.
-static EXCHANGE: ProgramCell<Option<Exchange<Patient<fn()>>>> = ProgramCell::new(None);
+static EXCHANGE: ProgramCell<Option<Shared>> = ProgramCell::new(None);
 
 /// From now on the collectives go through memory: `slots` of all ranks. Collective.
 pub(crate) fn share_memory(slots: Vec<&'static [AtomicU64]>, is_crowded: bool) {
@@ -103,7 +105,7 @@ fn progress() {
 /// Does a collective operation through memory, or `otherwise`.
 fn exchange<V, R>(
     values: V,
-    through_memory: impl FnOnce(&mut Exchange<Patient<fn()>>, V) -> R,
+    through_memory: impl FnOnce(&mut Shared, V) -> R,
     otherwise: impl FnOnce(V) -> R,
 ) -> R {
     program::private(|| {
