@@ -68,7 +68,83 @@ private:
   }
 };
 
+// Replaces recurrences of a loop by their values in its last turn.
+class LastTurn : public SCEVRewriteVisitor<LastTurn> {
+public:
+  LastTurn(ScalarEvolution &SE, const Loop *L, const SCEV *Backedges)
+      : SCEVRewriteVisitor(SE), L(L), Backedges(Backedges) {}
+
+  const SCEV *visitAddRecExpr(const SCEVAddRecExpr *E) {
+    if (E->getLoop() != L)
+      return SCEVRewriteVisitor::visitAddRecExpr(E);
+    const SCEV *Times = SE.getTruncateOrZeroExtend(Backedges, E->getType());
+    return visit(E->evaluateAtIteration(Times, SE));
+  }
+
+private:
+  const Loop *L;
+  const SCEV *Backedges;
+};
+
+// Replaces min(c, a recurrence of a loop that falls by s in each turn) by c, on the condition that s is c at
+// least and that the recurrence is not negative in the last turn: before, it is then no less than c.
+class EarlierTurns : public SCEVRewriteVisitor<EarlierTurns> {
+public:
+  EarlierTurns(ScalarEvolution &SE, const Loop *L, const SCEV *Backedges, Type *I64,
+               SmallVectorImpl<Check> &Checks)
+      : SCEVRewriteVisitor(SE), L(L), Backedges(Backedges), I64(I64), Checks(Checks) {}
+
+  const SCEV *visitSMinExpr(const SCEVSMinExpr *E) {
+    SmallVector<const SCEV *, 2> Fixed;
+    const SCEVAddRecExpr *Falling = nullptr;
+    for (const SCEV *Operand : E->operands()) {
+      auto *Recurrence = dyn_cast<SCEVAddRecExpr>(Operand);
+      if (SE.isLoopInvariant(Operand, L))
+        Fixed.push_back(Operand);
+      else if (Recurrence && Recurrence->getLoop() == L && Recurrence->isAffine() && !Falling)
+        Falling = Recurrence;
+      else
+        return E;
+    }
+    if (!Falling || Fixed.empty() || E->getType() != I64)
+      return E;
+    const SCEV *Least = SE.getSMinExpr(Fixed);
+    notNegative(SE.getMinusSCEV(SE.getNegativeSCEV(Falling->getStepRecurrence(SE)), Least));
+    notNegative(Falling->evaluateAtIteration(Backedges, SE));
+    return Least;
+  }
+
+private:
+  const Loop *L;
+  const SCEV *Backedges;
+  Type *I64;
+  SmallVectorImpl<Check> &Checks;
+
+  void notNegative(const SCEV *Value) {
+    Check C{Value, Type::getIntNTy(I64->getContext(), 63), false};
+    if (!is_contained(Checks, C))
+      Checks.push_back(C);
+  }
+};
+
 } // namespace
+
+// Reduces what is accessed in a turn of L to some of its turns; false where that is not known.
+bool OklNests::pickTurns(Access &A, const Loop *L, OklTurns Turns) {
+  const SCEV *Backedges = backedges(L);
+  if (!Backedges || L->getExitingBlock() != L->getLoopLatch() ||
+      A.Address->getExpressionSize() > MostOperations)
+    return false;
+  auto Rewrite = [&](const SCEV *S) {
+    if (Turns == OklLastTurn)
+      return LastTurn(*SE, L, Backedges).visit(S);
+    return EarlierTurns(*SE, L, Backedges, I64, A.When.Checks).visit(S);
+  };
+  for (Dimension &D : A.Dimensions)
+    D = {Rewrite(D.Stride), Rewrite(D.Count), D.Over};
+  A.Address = Rewrite(A.Address);
+  return true;
+}
 
 // The length of a row as it changes in L, on the condition that it does not overflow.
 const SCEV *OklNests::rowLength(const SCEV *Count, const Loop *L, Scope In,
@@ -101,16 +177,28 @@ bool OklNests::leaveLoops(Access &A, Scope In) {
     const SCEV *Times = backedges(L);
     if (Times && !Behind)
       Times = plus(Times, 1);
-    if (SE->isLoopInvariant(A.Address, L)) {
+    if (L == In.Nest && In.Turns != OklAllTurns) {
+      if (!pickTurns(A, L, In.Turns))
+        return false;
+      Times = backedges(L);
+    }
+    if (L == In.Nest && In.Turns == OklLastTurn) {
+      // The last turn is not reached where the loop is left before its end.
+      A.Exact &= always(A.Block, L);
+    } else if (SE->isLoopInvariant(A.Address, L) &&
+               (L != In.Nest || In.Turns == OklAllTurns)) {
       A.Exact &= BeforeExits;
     } else {
       auto *Recurrence = dyn_cast<SCEVAddRecExpr>(A.Address);
-      if (!Times || !Recurrence || Recurrence->getLoop() != L || !Recurrence->isAffine())
+      bool Stays = SE->isLoopInvariant(A.Address, L);
+      if (!Times ||
+          (!Stays && (!Recurrence || Recurrence->getLoop() != L || !Recurrence->isAffine())))
         return false;
       // Behind the exit there may be no turn at all, which a merged section would not show.
       A.Exact &= always(A.Block, L) && (BeforeExits || (Behind && SE->isKnownPositive(Times)));
-      A.Dimensions.push_back({Recurrence->getStepRecurrence(*SE), Times, L});
-      A.Address = Recurrence->getStart();
+      A.Dimensions.push_back(
+          {Stays ? SE->getZero(I64) : Recurrence->getStepRecurrence(*SE), Times, L});
+      A.Address = Stays ? A.Address : Recurrence->getStart();
     }
     A.Block = L->getLoopPreheader();
     if (L == In.Nest)

@@ -64,6 +64,7 @@ struct Dimension {
 struct Scope {
   const Loop *Nest;
   const Instruction *At;
+  OklTurns Turns;
 };
 
 // What is accessed in one execution of Block.
@@ -255,13 +256,15 @@ struct OklNests {
   }
 
   Scope scope(OklScope In) {
-    return {In.Loop < 0 ? nullptr : Loops[In.Loop], In.At ? unwrap<Instruction>(In.At) : nullptr};
+    return {In.Loop < 0 ? nullptr : Loops[In.Loop], In.At ? unwrap<Instruction>(In.At) : nullptr,
+            In.Turns};
   }
 
   OklSectionKind section(Access A, Scope In, OklSection &Out);
   bool affine(Access A, Scope In, OklSection &Out);
   bool widened(const Access &A, Scope In, OklSection &Out);
   bool leaveLoops(Access &A, Scope In);
+  bool pickTurns(Access &A, const Loop *L, OklTurns Turns);
   bool boxCounts(Access &A, Scope In);
   const SCEV *rowLength(const SCEV *Count, const Loop *L, Scope In, SmallVectorImpl<Check> &Checks);
   const SCEV *translate(const SCEV *S, const CallBase &Call);

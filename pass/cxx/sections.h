@@ -34,6 +34,9 @@ struct OklSection {
 bool okl_run_sections(LLVMModuleRef M);
 void okl_run_print_sections(LLVMModuleRef M);
 
+// Makes the chunks of a worksharing loop countable, given the call that hands them out.
+void okl_count_chunks(LLVMValueRef Call, bool Signed);
+
 // Gives loops preheaders.
 OklNests *okl_nests_open(LLVMValueRef Function);
 void okl_nests_close(OklNests *N);
@@ -41,11 +44,15 @@ void okl_nests_close(OklNests *N);
 // Loops, outer ones first; a parent is named by its index, -1 is none.
 void okl_nests_loops(OklNests *N, OklNestSink Sink, void *To);
 
+// Which turns of the loop a section is about. Where rows are clipped at an end, only those of the last turn are.
+enum OklTurns { OklAllTurns, OklAllButLastTurn, OklLastTurn };
+
 // Where a section is to be known: in front of a loop, in front of an instruction, or, if both are
 // absent, where the function is entered: as an expression in its parameters and in globals.
 struct OklScope {
   int64_t Loop; // -1: none
   LLVMValueRef At;
+  OklTurns Turns;
 };
 
 // What an instruction in Block accesses while control is in Scope: Length bytes (null: one element)

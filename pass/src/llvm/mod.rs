@@ -21,7 +21,7 @@ mod value;
 pub use builder::Builder;
 pub use instruction::{Block, Opcode};
 pub use module::{Module, Visibility};
-pub use nests::{Extent, Nests, Reach, Scope, Section, Term};
+pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, plugin_info};
 pub use shim::{NaturalLoop, Severity, demangle, print};
 pub use types::Type;

@@ -39,6 +39,7 @@ struct RawSection {
 struct RawScope {
     outer: i64,
     at: LLVMValueRef,
+    turns: c_int,
 }
 
 impl RawSection {
@@ -121,6 +122,7 @@ unsafe extern "C" {
     fn okl_memory_reach(call: LLVMValueRef) -> c_int;
     fn okl_keeps_no_argument(call: LLVMValueRef, index: c_uint) -> bool;
     fn okl_forget_memory_effects(function: LLVMValueRef);
+    fn okl_count_chunks(call: LLVMValueRef, signed: bool);
 }
 
 /// An integer or address that the analysis knows as an expression. Two terms of one [`Nests`] are
@@ -189,11 +191,22 @@ impl<'m> Extent<'m> {
     }
 }
 
+/// Some turns of a loop.
+#[derive(Clone, Copy)]
+pub enum Turns {
+    /// All but the last.
+    AllButLast,
+    /// The last.
+    Last,
+}
+
 /// Where an extent is to be known.
 #[derive(Clone, Copy)]
 pub enum Scope<'m> {
     /// In front of the loop with this index.
     Loop(usize),
+    /// In front of that loop, too, of some of its turns.
+    Turns(usize, Turns),
     /// In front of this instruction.
     At(Instruction<'m>),
     /// Where the function is entered: in its parameters and in globals.
@@ -202,20 +215,18 @@ pub enum Scope<'m> {
 
 impl Scope<'_> {
     fn raw(self) -> RawScope {
+        let of = |index: Option<usize>, at, turns| RawScope {
+            outer: index.map_or(-1, |index| index as i64),
+            at,
+            turns,
+        };
         let none = std::ptr::null_mut();
         match self {
-            Scope::Loop(index) => RawScope {
-                outer: index as i64,
-                at: none,
-            },
-            Scope::At(instruction) => RawScope {
-                outer: -1,
-                at: instruction.raw(),
-            },
-            Scope::Function => RawScope {
-                outer: -1,
-                at: none,
-            },
+            Scope::Loop(index) => of(Some(index), none, 0),
+            Scope::Turns(index, Turns::AllButLast) => of(Some(index), none, 1),
+            Scope::Turns(index, Turns::Last) => of(Some(index), none, 2),
+            Scope::At(instruction) => of(None, instruction.raw(), 0),
+            Scope::Function => of(None, none, 0),
         }
     }
 }
@@ -425,6 +436,13 @@ impl Call<'_> {
     pub fn keeps_no_argument(self, index: usize) -> bool {
         // SAFETY: a call, and an argument that it has.
         unsafe { okl_keeps_no_argument(self.raw(), index as c_uint) }
+    }
+
+    /// Makes the chunks of the worksharing loop countable whose bounds this call hands out, where clang wrote
+    /// it and nothing has simplified it; `is_signed` says how its iterations are counted.
+    pub fn count_chunks(self, is_signed: bool) {
+        // SAFETY: a call of `__kmpc_for_static_init_*`, or of what takes its place.
+        unsafe { okl_count_chunks(self.raw(), is_signed) }
     }
 
     /// What memory it may access, and whether it returns normally if at all.

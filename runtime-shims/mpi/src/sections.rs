@@ -239,11 +239,16 @@ pub(crate) fn are_too_many(words: usize) -> bool {
 /// rank.
 pub(crate) fn limit_declarations(words: &[usize]) {
     if words.iter().copied().any(are_too_many) {
-        let sections =
-            region_flags::DECLARES_ALL | region_flags::NO_ATOMICS | region_flags::THREADS;
-        // SAFETY: a region runs; descriptors are writable and private to the process.
-        unsafe { (*REGION.load(Relaxed)).flags &= !sections };
+        declare_nothing();
     }
+}
+
+/// From its next execution on the region that runs declares nothing, and has one thread on each rank. On all
+/// ranks.
+pub(crate) fn declare_nothing() {
+    let sections = region_flags::DECLARES_ALL | region_flags::NO_ATOMICS | region_flags::THREADS;
+    // SAFETY: a region runs; descriptors are writable and private to the process.
+    unsafe { (*REGION.load(Relaxed)).flags &= !sections };
 }
 
 /// After the last synchronisation of a region.

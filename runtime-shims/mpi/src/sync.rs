@@ -278,6 +278,9 @@ fn apply_declared(headers: &[u64]) {
     let mine = coherence(|coherence| coherence.declarations());
     let all = exchange_lists(&mine, &lengths);
     coherence(|coherence| coherence.apply_declarations(&cut(&all, &lengths)));
+    if coherence(|coherence| coherence.deals_out_pieces()) {
+        sections::declare_nothing();
+    }
 }
 
 /// Ends the job where the team's threads wait at different constructs. (Without an exchange of headers they

@@ -110,6 +110,8 @@ fn step(command: &mut Command, folder: &Path) -> Result<String, String> {
 
 /// Lines and columns of the shadow run; small, and some empty.
 const SIZES: &str = "{0, 0}, {1, 1}, {1, 6}, {5, 1}, {2, 3}, {3, 2}, {7, 5}, {6, 11}";
+/// Threads that chunks are dealt out to, each of which runs alone.
+const TEAM: usize = 3;
 /// Elements on all sides of what the loops are about.
 const MARGIN: usize = 4;
 
@@ -125,6 +127,8 @@ struct Program {
 /// A loop nest.
 struct Loops {
     pragma: String,
+    /// Iterations of a chunk, where the schedule deals them out.
+    chunk: Option<&'static str>,
     /// Heads of the loops, the outer one first.
     heads: Vec<String>,
     /// Around the statement; may be empty.
@@ -198,7 +202,7 @@ impl Program {
             text,
             "void shadow_array(void *, long);\nvoid shadow_check(const char *);\nint shadow_end(void);\n\
              static int min(int a, int b) {{ return a < b ? a : b; }}\n\
-             void shadow_region(void);"
+             void shadow_region(void);\nvoid shadow_thread(int, int);"
         );
         for (k, one) in self.loops.iter().enumerate() {
             let _ = writeln!(text, "void shadow_kernel{k}({});", self.parameters());
@@ -229,11 +233,13 @@ impl Program {
         }
         text += "shadow_array(map, 64 * sizeof(int));\n\
                  char run[] = {'r', 'u', 'n', ' ', '0' + s, 0};\n";
-        for k in 0..self.loops.len() {
+        for (k, one) in self.loops.iter().enumerate() {
+            let threads = if one.chunk.is_some() { TEAM } else { 1 };
             let _ = writeln!(
                 text,
-                "kernel{k}(n, m, q0, q1, q2, map);\nshadow_kernel{k}(n, m, q0, q1, q2, map);\n\
-                 shadow_region();"
+                "for (int t = 0; t < {threads}; t++) {{\nshadow_thread(t, {threads});\n\
+                 kernel{k}(n, m, q0, q1, q2, map);\nshadow_kernel{k}(n, m, q0, q1, q2, map);\n\
+                 shadow_region();\n}}"
             );
         }
         text + "shadow_check(run);\n}\nreturn shadow_end();\n}\n"
@@ -299,7 +305,13 @@ impl Loops {
             3 if depth >= 2 => "if (j != i)",
             _ => "",
         };
-        let schedule = random.pick(&["", "", "", " schedule(static, 2)", " schedule(dynamic, 3)"]);
+        let (schedule, chunk) = match random.between(0, 7) {
+            0 => (" schedule(static, 1)", Some("1")),
+            1 => (" schedule(static, 2)", Some("2")),
+            2 => (" schedule(static, m + 1)", Some("(m + 1)")),
+            3 => (" schedule(dynamic, 3)", None),
+            _ => ("", None),
+        };
         let target = (random.between(0, ARRAYS - 1), element(random, depth, false));
         let sources = (0..random.between(1, 3))
             .map(|_| (random.between(0, ARRAYS - 1), element(random, depth, true)))
@@ -311,6 +323,7 @@ impl Loops {
                 "#pragma omp for{}{schedule}",
                 if collapse { " collapse(2)" } else { "" }
             ),
+            chunk,
             heads,
             condition: condition.to_string(),
             target,
@@ -353,7 +366,9 @@ impl Loops {
     }
 
     fn as_shadow(&self) -> String {
-        let mut text = String::new();
+        // The number of the iteration that is shared out.
+        let mut text = "long turn = 0;\n".to_string();
+        let shared = usize::from(self.pragma.contains("collapse"));
         let mark = |(array, at): &(usize, String), whole: bool, written: i32| {
             // One field of a struct, or all of it.
             format!(
@@ -364,6 +379,9 @@ impl Loops {
         };
         for (depth, head) in self.heads.iter().enumerate() {
             let _ = writeln!(text, "{head} {{");
+            if let Some(chunk) = self.chunk.filter(|_| depth == shared) {
+                let _ = writeln!(text, "if (shadow_skips(turn++, {chunk})) continue;");
+            }
             if let (0, Some(middle)) = (depth, &self.middle) {
                 let _ = writeln!(text, "{}", mark(middle, false, 1));
             }

@@ -23,7 +23,7 @@ use okl_abi::section_access::{ANYWHERE, BOUND, MAY, READ, WRITE};
 use crate::analysis::memory::base_of;
 use crate::diagnostic::user_name;
 use crate::llvm::{
-    Block, Extent, Function, Instruction, Module, Nests, Reach, Scope, Section, Term, Value,
+    Block, Extent, Function, Instruction, Module, Nests, Reach, Scope, Section, Term, Turns, Value,
     demangle,
 };
 pub use calls::is_mathematics;
@@ -150,6 +150,16 @@ struct Access<'m> {
 enum Size<'m> {
     Constant(i64),
     Bytes(Value<'m>),
+}
+
+impl<'m> Size<'m> {
+    /// Bytes of an element, and the number of elements where that is not one.
+    fn element(self) -> (i64, Option<Value<'m>>) {
+        match self {
+            Self::Constant(size) => (size, None),
+            Self::Bytes(length) => (1, Some(length)),
+        }
+    }
 }
 
 /// A function, half analysed: what each of its instructions does.
@@ -386,7 +396,17 @@ impl<'m> Scan<'m> {
                             match self.place(access) {
                                 Place::Own => {}
                                 Place::Direct(one) => direct.push(one),
-                                Place::Elsewhere => entries.push(self.entry(access, block, scope)?),
+                                Place::Elsewhere => {
+                                    let (element, length) = access.size.element();
+                                    let nests = &self.out.nests;
+                                    let extent =
+                                        |scope| nests.extent(access.address, length, block, scope);
+                                    for extent in parts(scope, extent) {
+                                        let is_write = access.is_write;
+                                        entries
+                                            .push(entry_of(nests, extent, is_write, element, at)?);
+                                    }
+                                }
                             }
                         }
                     }
@@ -420,21 +440,6 @@ impl<'m> Scan<'m> {
         self.places.of_address(access.address, size)
     }
 
-    fn entry(
-        &self,
-        access: &Access<'m>,
-        block: Block<'m>,
-        scope: Scope<'m>,
-    ) -> Result<Entry<'m>, Spoiled<'m>> {
-        let (element, length) = match access.size {
-            Size::Constant(size) => (size, None),
-            Size::Bytes(length) => (1, Some(length)),
-        };
-        let nests = &self.out.nests;
-        let extent = nests.extent(access.address, length, block, scope);
-        entry_of(nests, extent, access.is_write, element, access.at)
-    }
-
     /// Adds what a call accesses to the entries and direct accesses.
     fn call(
         &self,
@@ -454,8 +459,12 @@ impl<'m> Scan<'m> {
             });
         };
         let nests = &self.out.nests;
-        for one in summary {
-            let extent = nests.extent_of_call(&one.extent(), at, scope);
+        let extents = summary.iter().flat_map(|one| {
+            let of_callee = one.extent();
+            let extents = parts(scope, |scope| nests.extent_of_call(&of_callee, at, scope));
+            extents.into_iter().map(move |extent| (one, extent))
+        });
+        for (one, extent) in extents {
             let is_write = one.access & WRITE != 0;
             let base = match &extent {
                 Extent::Section(section) => nests.base(section.address),
@@ -556,6 +565,24 @@ impl<'m> Scan<'m> {
         }
         Ok(())
     }
+}
+
+/// What is accessed in a scope. Where rows are clipped at the end of a loop, its last turn is for itself: so
+/// both parts are just what is accessed.
+fn parts<'m>(scope: Scope<'m>, extent: impl Fn(Scope<'m>) -> Extent<'m>) -> Vec<Extent<'m>> {
+    let whole = extent(scope);
+    let is_exact = |extent: &Extent<'m>| matches!(extent, Extent::Section(one) if one.exact);
+    let Scope::Loop(index) = scope else {
+        return vec![whole];
+    };
+    if !is_exact(&whole) {
+        let turns = [Turns::AllButLast, Turns::Last];
+        let parts = turns.map(|turns| extent(Scope::Turns(index, turns)));
+        if parts.iter().all(is_exact) {
+            return parts.into();
+        }
+    }
+    vec![whole]
 }
 
 fn add_new<T: PartialEq>(list: &mut Vec<T>, one: T) {

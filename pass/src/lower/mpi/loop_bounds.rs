@@ -1,5 +1,8 @@
 //! What the runtime guarantees about the bounds of a worksharing loop, said to LLVM.
 //!
+//! Chunks of one length are a number of them apart: they are counted, instead of bounds being carried from
+//! chunk to chunk.
+//!
 //! A thread's lower bound is never below the loop's. LLVM cannot know that of a variable a function has
 //! filled in; with it, an index computed in `int` is seen not to wrap around, and addresses in the loop
 //! are as regular as they were written.
@@ -12,6 +15,18 @@ const CALLS: [(&str, usize, usize); 2] = [
     ("okl_mpi_kmpc_for_static_init_8", 4, 7),
 ];
 
+/// Calls that hand out the first chunk of a thread, and whether its iterations are counted with a sign.
+const CHUNKED: [(&str, bool); 4] = [
+    ("okl_mpi_kmpc_for_static_init_4", true),
+    ("okl_mpi_kmpc_for_static_init_4u", false),
+    ("okl_mpi_kmpc_for_static_init_8", true),
+    ("okl_mpi_kmpc_for_static_init_8u", false),
+];
+
+/// Their parameter for the schedule, and `static` with a chunk size.
+const SCHEDULE: usize = 2;
+const STATIC_CHUNKED: i64 = 33;
+
 /// Gives the loads of lower bounds their ranges; after the calls have become the runtime's.
 pub fn emit(module: &Module) {
     for (name, lower, increment) in CALLS {
@@ -20,6 +35,19 @@ pub fn emit(module: &Module) {
         };
         for call in function.users().into_iter().filter_map(Value::as_call) {
             bound_below(module, call, lower, increment);
+        }
+    }
+    for (name, is_signed) in CHUNKED {
+        let Some(function) = module.function(name) else {
+            continue;
+        };
+        for call in function.users().into_iter().filter_map(Value::as_call) {
+            let schedule = call
+                .argument(SCHEDULE)
+                .and_then(|one| one.as_constant_int());
+            if schedule.is_some_and(|schedule| schedule == STATIC_CHUNKED) {
+                call.count_chunks(is_signed);
+            }
         }
     }
 }

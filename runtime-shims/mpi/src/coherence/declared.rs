@@ -169,6 +169,8 @@ pub(super) struct SectionMode {
     valid_after: HashMap<Signature, (Rc<Ranges>, Signature)>,
     closings: HashMap<Signature, Rc<Vec<(Run, Access)>>>,
     collapses: u32,
+    /// Changes of owners in many pieces that were not known yet.
+    large_transitions: u32,
 }
 
 impl SectionMode {
@@ -201,6 +203,7 @@ impl SectionMode {
             valid_after: HashMap::new(),
             closings: HashMap::new(),
             collapses: 0,
+            large_transitions: 0,
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Owned {
 pub(crate) struct Owners(Vec<Owned>);
 
 impl Owners {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Owned> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Owned> {
         self.0.iter()
     }
 

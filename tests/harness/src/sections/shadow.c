@@ -27,6 +27,36 @@ static int count, failures;
 // Declarations since the last region.
 static long since;
 
+// The thread that runs, and how many there are: they run one after the other.
+static int thread, team = 1;
+
+void shadow_thread(int number, int of) {
+  thread = number;
+  team = of;
+}
+
+// Whether an iteration is another thread's.
+int shadow_skips(long iteration, long chunk) { return iteration / chunk % team != thread; }
+
+// schedule(static), of which one thread has all, and schedule(static, chunk).
+#define SHARE(name, type)                                                                          \
+  void name(void *at, int id, int schedule, int *is_last, type *lower, type *upper, type *stride,  \
+            type increment, type chunk) {                                                          \
+    long last = *upper;                                                                            \
+    *is_last = 1;                                                                                  \
+    *stride = last + 1;                                                                            \
+    if (schedule == 33) {                                                                          \
+      *stride = chunk * team;                                                                      \
+      *lower = thread * chunk;                                                                     \
+      *upper = *lower + chunk - 1;                                                                 \
+      *is_last = last / chunk % team == thread;                                                    \
+    }                                                                                              \
+  }
+SHARE(okl_mpi_kmpc_for_static_init_4, int)
+SHARE(okl_mpi_kmpc_for_static_init_8, long)
+SHARE(okl_mpi_kmpc_for_static_init_4u, unsigned)
+SHARE(okl_mpi_kmpc_for_static_init_8u, unsigned long)
+
 void shadow_array(void *start, long size) {
   arrays[count].start = start;
   arrays[count].size = size;

@@ -15,6 +15,11 @@ use crate::{
     },
 };
 
+/// Owners of more pieces than this take time to change. A program that makes so many new changes to them deals
+/// memory out anew again and again, in small pieces.
+const MANY_PIECES: usize = 1 << 13;
+const MOST_LARGE: u32 = 64;
+
 /// In an exchange: bytes that were written by a [`Mode::MayWrite`].
 const CLAIMED: u64 = 4;
 
@@ -190,6 +195,9 @@ impl<M: Machine> Coherence<M> {
                 self.sections.owners.with(with_homes)
             }
         };
+        if owners.iter().len() > MANY_PIECES {
+            self.sections.large_transitions += 1;
+        }
         let possible = self.possible_claims(&owners, &certain, &unsteady);
         for claims in [&possible, &certain] {
             for (rank, claimed) in (0..).zip(claims) {
@@ -225,6 +233,17 @@ impl<M: Machine> Coherence<M> {
             self.forget_early();
         }
         self.finish_transition(key, &transition);
+    }
+
+    /// After [`Coherence::apply_declarations`]: whether declarations cost more than they save, so that pages
+    /// serve the region that runs better. All ranks decide alike.
+    pub(crate) fn deals_out_pieces(&mut self) -> bool {
+        let mode = &mut self.sections;
+        let many = mode.large_transitions >= MOST_LARGE;
+        if many {
+            mode.large_transitions = 0;
+        }
+        many
     }
 
     fn finish_transition(&mut self, key: Signature, transition: &Rc<Transition>) {
