@@ -3,6 +3,7 @@
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -Rpass-missed=okl -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=REMARK
 #include <stdio.h>
+#include <string.h>
 
 enum { N = 600 };
 double x[N], y[N], *rows[N];
@@ -11,10 +12,10 @@ void unknown(double *);
 
 // CHECK: region at {{.*}}tracked.c:[[@LINE+3]]: tracked, it writes where cannot be told before the loop ({{.*}}tracked.c:[[@LINE+5]])
 // REMARK: tracked.c:[[@LINE+2]]:1: remark: pages of this region are tracked: it writes where cannot be told before the loop ({{.*}}tracked.c:[[@LINE+4]])
-void scatter(void) {
+void scatter(int length) {
 #pragma omp parallel for
   for (int i = 0; i < N; i++)
-    y[map[i]] = x[i];
+    memcpy(&y[map[i]], &x[i], length);
 }
 
 // CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: tracked, it has a critical section

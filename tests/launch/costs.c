@@ -1,4 +1,5 @@
-// OKL_STATS charges what moves to regions, serial code and source lines, by cause. All regions and serial
+// OKL_STATS charges what moves to regions, serial code and source lines, by cause; an access to a volatile
+// object keeps a region from declaring what it does. All regions and serial
 // code together are what the ranks did, wherever they are.
 //
 // RUN: clang-22 -O2 -g -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
@@ -45,7 +46,7 @@ int main(void) {
   {
 #pragma omp for nowait
     for (int i = 0; i < N; i++)
-      field[place[i]] = b[i];
+      field[place[i]] = b[i] + 0 * *(volatile int *)&place[i];
 #pragma omp barrier
   }
   double sum = 0;

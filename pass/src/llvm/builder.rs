@@ -107,6 +107,95 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// Address `index` bytes behind `address`.
+    pub fn element(&self, address: Value<'m>, index: Value<'m>) -> Value<'m> {
+        assert!(address.ty().is_pointer());
+        let mut index = [index.raw()];
+        // SAFETY: a positioned builder, a pointer and one integer.
+        unsafe {
+            let byte = self.module.int(8).raw();
+            let raw = address.raw();
+            Value::new(LLVMBuildGEP2(
+                self.raw,
+                byte,
+                raw,
+                index.as_mut_ptr(),
+                1,
+                c"".as_ptr(),
+            ))
+        }
+    }
+
+    /// Stores `count` bytes of the same value.
+    pub fn fill(&self, address: Value<'m>, byte: i64, count: i64) {
+        let int = self.module.int(8);
+        // SAFETY: a positioned builder, a pointer and integers.
+        unsafe {
+            let value = LLVMConstInt(int.raw(), byte as u64, 0);
+            if count == 1 {
+                LLVMSetAlignment(LLVMBuildStore(self.raw, value, address.raw()), 1);
+            } else {
+                let count = self.module.const_i64(count).raw();
+                LLVMBuildMemSet(self.raw, address.raw(), value, count, 1);
+            }
+        }
+    }
+
+    /// Sets a bit of a sequence of bytes, the lowest of each first.
+    pub fn set_bit(&self, bytes: Value<'m>, number: Value<'m>) {
+        let byte = self.module.int(8);
+        let place = self.element(bytes, self.shift_right(number, 3));
+        // SAFETY: a positioned builder and integers of 8 bits, shifted by less than 8.
+        unsafe {
+            let seven = LLVMConstInt(byte.raw(), 7, 0);
+            let one = LLVMConstInt(byte.raw(), 1, 0);
+            let low = self.int_cast(number, byte).raw();
+            let low = LLVMBuildAnd(self.raw, low, seven, c"".as_ptr());
+            let bit = LLVMBuildShl(self.raw, one, low, c"".as_ptr());
+            let before = self.load(byte, place).raw();
+            let after = LLVMBuildOr(self.raw, before, bit, c"".as_ptr());
+            self.store(Value::new(after), place);
+        }
+    }
+
+    /// An integer of 64 bits and a constant.
+    pub fn plus(&self, value: Value<'m>, more: i64) -> Value<'m> {
+        let more = self.module.const_i64(more);
+        // SAFETY: a positioned builder and integers of one type.
+        unsafe {
+            Value::new(LLVMBuildAdd(
+                self.raw,
+                value.raw(),
+                more.raw(),
+                c"".as_ptr(),
+            ))
+        }
+    }
+
+    /// `a - b`.
+    pub fn difference(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        assert!(a.ty() == b.ty());
+        // SAFETY: a positioned builder and integers of one type.
+        unsafe { Value::new(LLVMBuildSub(self.raw, a.raw(), b.raw(), c"".as_ptr())) }
+    }
+
+    /// The bits that two integers have in common.
+    pub fn and(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        assert!(a.ty() == b.ty());
+        // SAFETY: a positioned builder and integers of one type.
+        unsafe { Value::new(LLVMBuildAnd(self.raw, a.raw(), b.raw(), c"".as_ptr())) }
+    }
+
+    /// An integer of 64 bits shifted right, with zeros from the left.
+    pub fn shift_right(&self, value: Value<'m>, bits: u32) -> Value<'m> {
+        let bits = self.module.const_i64(i64::from(bits));
+        // SAFETY: a positioned builder and integers of one type.
+        unsafe {
+            let raw = LLVMBuildLShr(self.raw, value.raw(), bits.raw(), c"".as_ptr());
+            Value::new(raw)
+        }
+    }
+
     /// Calls a function.
     pub fn call(&self, callee: Function<'m>, arguments: &[Value<'m>]) -> Value<'m> {
         let ty = callee.function_type();

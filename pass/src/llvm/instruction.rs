@@ -186,6 +186,16 @@ impl<'m> Instruction<'m> {
         accesses && unsafe { LLVMGetVolatile(self.raw()) != 0 }
     }
 
+    /// Alignment in bytes of the address that a load or store accesses.
+    pub fn alignment(self) -> u32 {
+        assert!(matches!(
+            self.opcode(),
+            Opcode::LLVMLoad | Opcode::LLVMStore
+        ));
+        // SAFETY: a load or store.
+        unsafe { LLVMGetAlignment(self.raw()) }
+    }
+
     /// Whether it is a volatile load.
     pub fn is_volatile_load(self) -> bool {
         // SAFETY: a load, where it is asked.
@@ -316,6 +326,19 @@ impl<'m> Call<'m> {
                 Block::new(LLVMGetUnwindDest(self.raw())),
             )
         })
+    }
+
+    /// A number of bytes that argument `index`, an address, is said to be a multiple of.
+    pub fn alignment_of(self, index: usize) -> i64 {
+        // SAFETY: a call; attribute positions start at 1 for arguments.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(c"align".as_ptr(), 5);
+            let attribute = LLVMGetCallSiteEnumAttribute(self.raw(), index as u32 + 1, kind);
+            match attribute.is_null() {
+                true => 1,
+                false => LLVMGetEnumAttributeValue(attribute) as i64,
+            }
+        }
     }
 
     /// Whether argument `index` is passed as a copy of what it points to.

@@ -397,6 +397,19 @@ impl<'m> Function<'m> {
         }
     }
 
+    /// Says of a function that it reads memory which no code of the program can access, and no other.
+    pub fn set_reads_hidden_memory(self, module: &Module) {
+        /// `memory(inaccessiblemem: read)`: two bits for each kind of memory, the second kind.
+        const READS_INACCESSIBLE: u64 = 1 << 2;
+        let name = c"memory";
+        // SAFETY: a function of the module, and an attribute with a value of 64 bits.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
+            let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, READS_INACCESSIBLE);
+            LLVMAddAttributeAtIndex(self.raw, FUNCTION_INDEX, attribute);
+        }
+    }
+
     /// Renames it.
     pub fn set_name(self, name: &str) {
         // SAFETY: a live value; LLVM copies the bytes.

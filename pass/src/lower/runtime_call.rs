@@ -7,6 +7,18 @@ use crate::llvm::{Function, Linkage, Module};
 /// Runtime functions through which a user's exception or `longjmp` may pass.
 const MAY_UNWIND: [&str; 3] = ["okl_mpi_main", "okl_mpi_fork", "okl_mpi_fork_teams"];
 
+/// Runtime functions whose results change only where other functions of the runtime are called: loads and
+/// stores of the program may move across them, and they out of loops.
+const QUERIES: [&str; 7] = [
+    "okl_mpi_omp_get_level",
+    "okl_mpi_omp_get_max_threads",
+    "okl_mpi_omp_get_num_procs",
+    "okl_mpi_omp_get_num_threads",
+    "okl_mpi_omp_get_thread_limit",
+    "okl_mpi_omp_get_thread_num",
+    "okl_mpi_omp_in_parallel",
+];
+
 /// The declaration of a runtime function, added where the module lacks it.
 pub fn declare<'m>(module: &'m Module, function: &RuntimeFn) -> Function<'m> {
     if let Some(declared) = module.function(function.name) {
@@ -21,6 +33,10 @@ pub fn declare<'m>(module: &'m Module, function: &RuntimeFn) -> Function<'m> {
     let declared = module.add_function(function.name, ty, Linkage::LLVMExternalLinkage);
     if !MAY_UNWIND.contains(&function.name) {
         declared.set_attribute(module, "nounwind");
+    }
+    if QUERIES.contains(&function.name) {
+        declared.set_attribute(module, "willreturn");
+        declared.set_reads_hidden_memory(module);
     }
     declared
 }

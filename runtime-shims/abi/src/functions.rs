@@ -26,6 +26,7 @@ macro_rules! for_each_mpi_fn {
             /// Declares what this thread reads and writes from here to its next declaration or
             /// synchronisation: a `SectionTable`, and for each of its entries the address of the first
             /// element, then stride and count of each dimension, outer ones first. All values are `i64`.
+            /// Those of entries with `MARKED` are replaced.
             fn okl_mpi_sections(table: ptr, values: ptr);
             /// After a region with `SERIAL_CODE_ANNOUNCED`: serial code goes on that touches memory.
             fn okl_mpi_serial_code();

@@ -236,6 +236,14 @@ pub mod section_access {
     pub const ANYWHERE: i64 = 8;
     /// A bound of what is read, which may be larger than the object.
     pub const BOUND: i64 = 16;
+    /// With `WRITE`: anywhere in the object that the address points into, and each such store marks what it
+    /// writes: elements of 1, 2, 4 or 8 bytes, into which the object is divided, a byte for each. In place of the address and of one (stride, count) the program gets back where marks start to count, the
+    /// address of the first mark, and a mask for the number of the mark.
+    pub const MARKED: i64 = 32;
+    /// With `MARKED`: marks are bits, the lowest of a byte first, instead of bytes.
+    pub const BITS: i64 = 64;
+    /// Most marks that one store sets.
+    pub const MOST_MARKS: i64 = 8;
 }
 
 /// Operation of `okl_mpi_atomic_rmw`, numbered as below whatever LLVM's own numbering.

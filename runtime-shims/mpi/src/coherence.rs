@@ -32,6 +32,7 @@ mod updated;
 use crate::{
     layout::{PAGE, Page},
     page_table::{PageTable, flag},
+    sections::ranges::Ranges,
 };
 use accesses::{READ_AHEAD, Sequence, WRITE_AHEAD};
 use synchronisation::Scratch;
@@ -67,6 +68,9 @@ pub(crate) trait Machine {
     fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]);
     /// Nothing more is taken out of a message from `owner`, which may not have arrived yet.
     fn forget(&mut self, owner: u32, number: u64);
+    /// Takes what the program has marked as written since the last time; `last` says that it marks nothing
+    /// more until it declares that again.
+    fn take_marked(&mut self, last: bool) -> Ranges;
     /// Writes `bytes` into `home`'s copy of `page` at `offset`; complete after [`Machine::settle`].
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32);
     /// Returns when every [`Machine::put`] has reached its home.

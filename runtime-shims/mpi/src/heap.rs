@@ -27,6 +27,8 @@ use extents::{Borders, Extents, aligned_start};
 const HEADER: usize = 16;
 /// Largest length of a small block's data.
 const SMALL: usize = (16 << 10) - HEADER;
+/// Bytes that a small block has at most with its header.
+pub(crate) const MOST_SMALL: usize = SMALL + HEADER;
 /// Bytes of the chunks that small blocks are cut from.
 const CHUNK: usize = 64 << 10;
 /// Number of size classes.
@@ -84,6 +86,9 @@ const RETURNED: usize = 1 << 14;
 /// In such a list: a small block is its address with its class + 1 from this bit on, a range of pages
 /// its start and its end.
 const CLASS_SHIFT: u32 = 48;
+
+/// In the end of a large block: none any more, small ones are cut from its pages.
+pub(crate) const NO_LARGE: usize = 1;
 
 /// Nothing of a place is fresh.
 const NEVER: usize = usize::MAX;
@@ -319,6 +324,7 @@ impl Heap {
             };
             self.cut_up_chunk();
             let Place { start, fresh_from } = place;
+            self.new_large.insert(start, (start + length) | NO_LARGE);
             self.chunk = Chunk {
                 next: start,
                 end: start + length,

@@ -40,6 +40,7 @@ mod layout;
 mod locale;
 mod locks;
 mod loops;
+mod marks;
 mod memory;
 mod mpi_job;
 mod observe;

@@ -12,8 +12,10 @@ use crate::{
     cell::ProgramCell,
     coherence::{Access, Coherence, Machine, TooManyMappings},
     layout::{Layout, PAGE, Page},
+    marks,
     observe::{self, Event},
     program,
+    sections::ranges::Ranges,
     service::Remote,
     stack,
     stats::Traffic,
@@ -371,6 +373,10 @@ impl Machine for Memory {
 
     fn forget(&mut self, _owner: u32, number: u64) {
         self.remote().pushes.forget(number);
+    }
+
+    fn take_marked(&mut self, last: bool) -> Ranges {
+        marks::take(last)
     }
 
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {

@@ -24,7 +24,9 @@ use crate::{
         Change,
         declared::{Accesses, Declared, Mode},
     },
+    heap::{MOST_SMALL, NO_LARGE},
     layout::{self, PAGE, Page},
+    marks,
     memory::coherence,
     mpi_job,
     observe::{self, Event},
@@ -82,13 +84,15 @@ pub(crate) fn learn_large_blocks(words: &[u64]) {
     }
     LARGE_BLOCKS.with(|blocks| {
         for block in words.chunks_exact(2) {
-            let (start, end) = (block[0] as usize, block[1] as usize);
+            let (start, end) = (block[0] as usize, block[1] as usize & !NO_LARGE);
             while let Some((&other, &other_end)) = blocks.range(..end).next_back()
                 && other_end > start
             {
                 blocks.remove(&other);
             }
-            blocks.insert(start, end);
+            if block[1] as usize & NO_LARGE == 0 {
+                blocks.insert(start, end);
+            }
         }
     });
 }
@@ -110,8 +114,8 @@ pub(crate) fn is_large(address: usize) -> bool {
     object_at(address).is_some_and(|(start, end)| end - start >= PAGE)
 }
 
-/// The object that `address` lies in, or all memory of its kind where that is not known. `None` where
-/// the address is not shared.
+/// What holds the object that `address` points into: in the heap all that a small block there can reach, and
+/// all memory of its kind where nothing is known. `None` where the address is not shared.
 fn object_around(address: usize) -> Option<(usize, usize)> {
     let layout = layout::layout();
     layout.page_of(address)?;
@@ -121,7 +125,15 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
     let segment = layout
         .segments()
         .find(|segment| (segment.address..segment.end()).contains(&address))?;
-    Some((segment.address, segment.end()))
+    if !layout::is_arena_address(address) {
+        return Some((segment.address, segment.end()));
+    }
+    // The address may also be that of the end of a large block, or of an element before its first.
+    let near = [address.wrapping_sub(1), address + PAGE];
+    let near = near.into_iter().filter_map(object_at);
+    let small = (address.saturating_sub(MOST_SMALL), address + MOST_SMALL);
+    let (start, end) = near.fold(small, |all, one| (all.0.min(one.0), all.1.max(one.1)));
+    Some((start.max(segment.address), end.min(segment.end())))
 }
 
 /// At a fork: takes what the region accesses undeclared out of section mode. Whether all ranks must wait
@@ -200,7 +212,7 @@ pub(crate) fn check_changes(changes: &[Change]) {
     let Some((declared, direct)) = RECORD.with(|record| {
         let record = record.as_mut()?;
         Some((
-            Ranges::of(std::mem::take(&mut record.declared)),
+            Ranges::of(std::mem::take(&mut record.declared)).union(&marks::take(true)),
             Ranges::of(record.direct.clone()),
         ))
     }) else {
@@ -330,6 +342,19 @@ fn entry_list(table: &SectionTable) -> &[SectionEntry] {
     unsafe { std::slice::from_raw_parts(table.entries.cast(), table.entry_count as usize) }
 }
 
+impl Entry<'_> {
+    /// What holds the object that the address points into, where it is not just the section.
+    fn object(&self) -> Option<(usize, usize)> {
+        let address = self.address as usize;
+        match self.entry.access & (section_access::ANYWHERE | section_access::MARKED) {
+            0 => object_at(address),
+            section_access::ANYWHERE => object_around(address),
+            // So that elements begin where stores do.
+            _ => object_around(address).map(|(start, end)| (start & !7, end)),
+        }
+    }
+}
+
 /// Values of an entry: the address, and stride and count of each dimension.
 fn value_count(entry: &SectionEntry) -> usize {
     1 + 2 * entry.dimensions as usize
@@ -352,19 +377,49 @@ fn entries<'a>(table: &'a SectionTable, mut values: &'a [i64]) -> impl Iterator<
 pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
     if DECLARING.load(Relaxed) {
         threads::in_turn(|| take_declaration(table, values));
+    } else {
+        replace_marked(table, values, |_| marks::NOWHERE);
     }
 }
 
-fn take_declaration(table: *mut c_void, values: *mut c_void) {
+/// Tells the program where the marks of each marked entry go.
+fn replace_marked(
+    table: *mut c_void,
+    values: *mut c_void,
+    place: impl Fn(&Entry<'_>) -> marks::Place,
+) {
+    // SAFETY: as in `take_declaration`.
+    let table = unsafe { &*table.cast::<SectionTable>() };
+    let mut at = 0;
+    for entry in entry_list(table) {
+        if entry.access & section_access::MARKED != 0 {
+            // SAFETY: an entry has so many values; nothing else refers to them now.
+            let own = unsafe {
+                let first = values.cast::<i64>().add(at);
+                std::slice::from_raw_parts_mut(first, value_count(entry))
+            };
+            let one = Entry {
+                entry,
+                address: own[0] as u64,
+                dimensions: &[],
+            };
+            let place = place(&one);
+            own.copy_from_slice(&[place.start as i64, place.marks as i64, place.mask as i64]);
+        }
+        at += value_count(entry);
+    }
+}
+
+fn take_declaration(raw_table: *mut c_void, raw_values: *mut c_void) {
     // The values lie on this rank's stack, whose pages may have to be written first.
     stack::make_next_frames_writable();
     // SAFETY: the pass emits the table, and as many values as its entries say.
     let (table, values) = unsafe {
-        let table = &*table.cast::<SectionTable>();
+        let table = &*raw_table.cast::<SectionTable>();
         let count = entry_list(table).iter().map(value_count).sum();
         (
             table,
-            std::slice::from_raw_parts(values.cast::<i64>(), count),
+            std::slice::from_raw_parts(raw_values.cast::<i64>(), count),
         )
     };
     let mut signature = Signature::START.with(std::ptr::from_ref(table) as u64);
@@ -372,28 +427,33 @@ fn take_declaration(table: *mut c_void, values: *mut c_void) {
         signature = signature.with(value as u64);
     }
     for one in entries(table, values) {
-        let address = one.address as usize;
-        let object = match one.entry.access & section_access::ANYWHERE {
-            0 => object_at(address),
-            _ => object_around(address),
-        };
-        if let Some((start, end)) = object {
+        if let Some((start, end)) = one.object() {
             observe::declares(start, one.entry);
             signature = signature.with(start as u64).with(end as u64);
         }
     }
+    let marked = |one: &Entry<'_>| {
+        let object = one
+            .object()
+            .and_then(|object| Some((object, in_file(object)?)));
+        object.map_or(marks::NOWHERE, |((start, _), bytes)| {
+            marks::of(start, bytes, one.entry)
+        })
+    };
     if settings().verify {
         let written = decode(table, values)
             .into_iter()
             .filter(|one| matches!(one.mode, Mode::Write | Mode::MayWrite))
             .flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>());
-        return RECORD.with(|record| {
+        RECORD.with(|record| {
             let record = record.as_mut().expect("made when the region began");
             record.declared.extend(written);
         });
+        return replace_marked(raw_table, raw_values, marked);
     }
     let _span = observe::span(|| Event::Declaration(text(table.location)));
     coherence(|coherence| coherence.declare(signature, || decode(table, values)));
+    replace_marked(raw_table, raw_values, marked);
 }
 
 /// What a declaration says of shared memory.
@@ -434,7 +494,9 @@ fn declare(one: &Entry<'_>, shape: Shape, is_exact: bool, declared: &mut Vec<Dec
         let shape = shape.clone().without_narrow_gaps();
         add(Mode::Read, Mode::MayRead, shape);
     }
-    if access & section_access::WRITE != 0 {
+    if access & section_access::MARKED != 0 {
+        add(Mode::Marked, Mode::Marked, shape);
+    } else if access & section_access::WRITE != 0 {
         add(Mode::Write, Mode::MayWrite, shape);
     }
 }
@@ -454,9 +516,8 @@ fn in_file((start, end): (usize, usize)) -> Option<(u64, u64)> {
 /// accessed. Otherwise it is whatever may be: it may begin outside of the object, in another one.
 fn shapes_of(one: &Entry<'_>) -> (Vec<Shape>, bool) {
     let access = one.entry.access;
-    let address = one.address as usize;
-    if access & section_access::ANYWHERE != 0 {
-        let object = object_around(address).and_then(in_file);
+    if access & (section_access::ANYWHERE | section_access::MARKED) != 0 {
+        let object = one.object().and_then(in_file);
         return (object.into_iter().map(Shape::whole).collect(), false);
     }
     let dimensions = one

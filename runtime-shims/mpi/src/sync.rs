@@ -48,16 +48,18 @@ enum Kind {
 }
 
 /// Words of a header: kind, payload, what stands for the rank's declared sections and the number of words
-/// that describe them, the same for what it copied from other nodes, list lengths, then as many words of the
+/// that describe them, the same for what it copied from other nodes, more about the sections, list lengths, then as many words of the
 /// lists as fit.
-const HEADER: usize = 37;
+const HEADER: usize = 38;
 const HEADER_DECLARED: usize = 2;
 const HEADER_DECLARATIONS: usize = 4;
 const HEADER_COPIED: usize = 5;
 const HEADER_COPIES: usize = 7;
 /// Whether pages of the rank enter section mode.
 const HEADER_ENTERS: usize = 8;
-const HEADER_LENGTHS: usize = 9;
+/// How many of the words that describe sections are claims.
+const HEADER_CLAIMS: usize = 9;
+const HEADER_LENGTHS: usize = 10;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 
 /// Words of a fork's message: kind and team size, region, numbers of values and of pages that follow, lists'
@@ -106,7 +108,8 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     header[0] = kind as u64;
     header[1] = payload;
     header[HEADER_DECLARED..HEADER_DECLARATIONS].copy_from_slice(&declared.to_words());
-    header[HEADER_DECLARATIONS] = declarations as u64;
+    header[HEADER_DECLARATIONS] = declarations.0 as u64;
+    header[HEADER_CLAIMS] = declarations.1 as u64;
     header[HEADER_COPIED..HEADER_COPIES].copy_from_slice(&copied.to_words());
     header[HEADER_COPIES] = copies as u64;
     header[HEADER_ENTERS] = u64::from(enters);
@@ -262,8 +265,13 @@ fn learn_copies(headers: &[u64]) {
 
 /// Applies what all ranks declared since the last synchronisation.
 fn apply_declared(headers: &[u64]) {
-    let lengths = lengths(headers, HEADER_DECLARATIONS);
-    sections::limit_declarations(&lengths);
+    let claims = lengths(headers, HEADER_CLAIMS);
+    let mut lengths = lengths(headers, HEADER_DECLARATIONS);
+    let unclaimed = |lengths: &[usize]| -> Vec<usize> {
+        let both = lengths.iter().zip(&claims);
+        both.map(|(length, claims)| length - claims).collect()
+    };
+    sections::limit_declarations(&unclaimed(&lengths));
     let declared = Signature::of_all(signatures(headers, HEADER_DECLARED));
     if coherence(|coherence| coherence.apply_declared(declared)) {
         return;
@@ -271,13 +279,26 @@ fn apply_declared(headers: &[u64]) {
     let enters = headers
         .chunks(HEADER)
         .any(|header| header[HEADER_ENTERS] != 0);
-    if !enters && lengths.iter().copied().any(sections::are_too_many) {
-        coherence(|coherence| coherence.send_to_owners());
+    let is_too_much = |words: &[usize]| words.iter().copied().any(sections::are_too_many);
+    let sends = is_too_much(&claims) || !enters && is_too_much(&lengths);
+    let mut mine = coherence(|coherence| coherence.declarations());
+    if sends {
+        lengths = match enters {
+            true => unclaimed(&lengths),
+            false => vec![0; lengths.len()],
+        };
+        mine.truncate(lengths[mpi_job::rank() as usize]);
+    }
+    let all = match lengths.iter().all(|&length| length == 0) {
+        true => Vec::new(),
+        false => exchange_lists(&mine, &lengths),
+    };
+    let all = cut(&all, &lengths);
+    if sends {
+        coherence(|coherence| coherence.send_to_owners(&all));
         return wait_for_all();
     }
-    let mine = coherence(|coherence| coherence.declarations());
-    let all = exchange_lists(&mine, &lengths);
-    coherence(|coherence| coherence.apply_declarations(&cut(&all, &lengths)));
+    coherence(|coherence| coherence.apply_declarations(&all));
     if coherence(|coherence| coherence.deals_out_pieces()) {
         sections::declare_nothing();
     }

@@ -3,7 +3,7 @@
 //! Unions are exact, with one exception: two exact reads of rows that lie a few strides apart become
 //! a read of the rows between them too, which stays within what the two span.
 
-use okl_abi::section_access::{ANYWHERE, READ};
+use okl_abi::section_access::{ANYWHERE, BITS, MARKED, READ};
 
 use super::{Entry, Quantity};
 use crate::llvm::{Nests, Term};
@@ -77,6 +77,13 @@ fn term<'m>(quantity: Quantity<'m>) -> Option<Term<'m>> {
 
 /// Elements that touch or overlap, in sections of the same shape.
 fn join_elements<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<Entry<'m>> {
+    if a.access & b.access & MARKED != 0 {
+        return (a.address == b.address).then(|| Entry {
+            access: a.access & (b.access | !BITS),
+            element: a.element.min(b.element),
+            ..a.clone()
+        });
+    }
     if a.access != b.access || a.dimensions != b.dimensions {
         return None;
     }

@@ -18,13 +18,13 @@ mod threads;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use okl_abi::section_access::{ANYWHERE, BOUND, MAY, READ, WRITE};
+use okl_abi::section_access::{ANYWHERE, BITS, BOUND, MARKED, MAY, MOST_MARKS, READ, WRITE};
 
 use crate::analysis::memory::base_of;
 use crate::diagnostic::user_name;
 use crate::llvm::{
-    Block, Extent, Function, Instruction, Module, Nests, Reach, Scope, Section, Term, Turns, Value,
-    demangle,
+    Block, Extent, Function, Instruction, Module, Nests, Opcode, Reach, Scope, Section, Term,
+    Turns, Value, demangle,
 };
 pub use calls::is_mathematics;
 use calls::{Effect, effect};
@@ -84,6 +84,20 @@ pub struct Declaration<'m> {
     pub is_nest: bool,
     /// What to declare.
     pub entries: Vec<Entry<'m>>,
+    /// The stores that mark what they write.
+    pub marks: Vec<Mark<'m>>,
+}
+
+/// A store to a computed place of an object, which marks what it writes.
+pub struct Mark<'m> {
+    /// The store, or a copy of constant length.
+    pub at: Instruction<'m>,
+    /// Where it writes.
+    pub address: Value<'m>,
+    /// Bytes written.
+    pub size: i64,
+    /// The entry of the object.
+    pub entry: usize,
 }
 
 /// An access at an address that is known when the region is forked.
@@ -139,6 +153,7 @@ impl FunctionSections<'_> {
 type Known<'m> = HashMap<Function<'m>, Rc<FunctionSections<'m>>>;
 
 /// A memory access of one instruction.
+#[derive(Clone, Copy)]
 struct Access<'m> {
     address: Value<'m>,
     size: Size<'m>,
@@ -274,7 +289,7 @@ impl<'m> Scan<'m> {
             return false;
         }
         let blocks = self.out.function.blocks();
-        match self.describe(&blocks, Scope::Function, known) {
+        match self.describe(&blocks, Scope::Function, known, None) {
             Ok((entries, direct)) if entries.len() <= MOST_IN_SUMMARY => {
                 self.out.summary = Some(entries);
                 self.add_direct(direct);
@@ -357,7 +372,9 @@ impl<'m> Scan<'m> {
             at: first,
             reason: "enters a loop in more than one way".to_string(),
         })?;
-        let (entries, direct) = self.describe(&one.blocks, Scope::Loop(index), known)?;
+        let scope = Scope::Loop(index);
+        let mut marked = Vec::new();
+        let (entries, direct) = self.describe(&one.blocks, scope, known, Some(&mut marked))?;
         if entries.len() > MOST_ENTRIES {
             return Err(Spoiled {
                 at: entries[0].at,
@@ -365,26 +382,47 @@ impl<'m> Scan<'m> {
             });
         }
         self.add_direct(direct);
-        self.add_declaration(before, true, entries);
-        Ok(())
-    }
-
-    fn add_declaration(&mut self, before: Instruction<'m>, is_nest: bool, entries: Vec<Entry<'m>>) {
+        let entry_of = |object| {
+            let is_its = |one: &Entry<'m>| one.access & MARKED != 0 && one.address == object;
+            entries.iter().position(is_its)
+        };
+        let marks = marked.into_iter().map(|(access, size, object)| Mark {
+            at: access.at,
+            address: access.address,
+            size,
+            entry: entry_of(object).expect("entries of the same object are one"),
+        });
+        let marks = marks.collect();
         if !entries.is_empty() {
             self.out.declarations.push(Declaration {
                 before,
-                is_nest,
+                is_nest: true,
                 entries,
+                marks,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_declaration(&mut self, before: Instruction<'m>, entries: Vec<Entry<'m>>) {
+        if !entries.is_empty() {
+            self.out.declarations.push(Declaration {
+                before,
+                is_nest: false,
+                entries,
+                marks: Vec::new(),
             });
         }
     }
 
-    /// What some blocks access, as known in the scope.
+    /// What some blocks access, as known in the scope. `marked` gets the stores that can be declared only
+    /// where they mark what they write, with their sizes and objects; without it there may be none.
     fn describe(
         &self,
         blocks: &[Block<'m>],
         scope: Scope<'m>,
         known: &Known<'m>,
+        mut marked: Option<&mut Vec<(Access<'m>, i64, Quantity<'m>)>>,
     ) -> Result<(Vec<Entry<'m>>, Vec<Direct<'m>>), Spoiled<'m>> {
         let (mut entries, mut direct) = (Vec::new(), Vec::new());
         for &block in blocks {
@@ -397,15 +435,8 @@ impl<'m> Scan<'m> {
                                 Place::Own => {}
                                 Place::Direct(one) => direct.push(one),
                                 Place::Elsewhere => {
-                                    let (element, length) = access.size.element();
-                                    let nests = &self.out.nests;
-                                    let extent =
-                                        |scope| nests.extent(access.address, length, block, scope);
-                                    for extent in parts(scope, extent) {
-                                        let is_write = access.is_write;
-                                        entries
-                                            .push(entry_of(nests, extent, is_write, element, at)?);
-                                    }
+                                    let found = self.entries(access, block, scope, &mut marked)?;
+                                    entries.extend(found);
                                 }
                             }
                         }
@@ -438,6 +469,64 @@ impl<'m> Scan<'m> {
             Size::Bytes(_) => None,
         };
         self.places.of_address(access.address, size)
+    }
+
+    fn entries(
+        &self,
+        access: &Access<'m>,
+        block: Block<'m>,
+        scope: Scope<'m>,
+        marked: &mut Option<&mut Vec<(Access<'m>, i64, Quantity<'m>)>>,
+    ) -> Result<Vec<Entry<'m>>, Spoiled<'m>> {
+        let (element, length) = access.size.element();
+        let nests = &self.out.nests;
+        let extents = parts(scope, |scope| {
+            nests.extent(access.address, length, block, scope)
+        });
+        if let ([Extent::Anywhere(object)], true, Some(marked)) =
+            (&extents[..], access.is_write, marked)
+            && length.is_none()
+            && let unit = 1 << (alignment(access.at) | element | 8).trailing_zeros()
+            && (1..=MOST_MARKS).contains(&(element / unit))
+        {
+            let address = Quantity::Term(*object);
+            marked.push((*access, element, address));
+            let kind = if self.is_local(access, block) {
+                0
+            } else {
+                BITS
+            };
+            return Ok(vec![Entry {
+                access: WRITE | MARKED | kind,
+                element: unit,
+                address,
+                // What the runtime tells.
+                dimensions: vec![(Quantity::Constant(0), Quantity::Constant(0))],
+                object: demangle(&nests.object(*object)),
+                at: access.at,
+            }]);
+        }
+        let entries = extents.into_iter();
+        let entries =
+            entries.map(|extent| entry_of(nests, extent, access.is_write, element, access.at));
+        entries.collect()
+    }
+
+    /// Whether a store goes where the program has just been: to the next element, or to one that it has
+    /// loaded.
+    fn is_local(&self, access: &Access<'m>, block: Block<'m>) -> bool {
+        let innermost = self
+            .loops
+            .iter()
+            .rposition(|one| one.blocks.contains(&block));
+        let nests = &self.out.nests;
+        let is_next = innermost.is_some_and(|index| {
+            let extent = nests.extent(access.address, None, block, Scope::Loop(index));
+            matches!(extent, Extent::Section(_))
+        });
+        let is_load =
+            |one: &Instruction<'m>| one.opcode() == Opcode::LLVMLoad && one.block() == block;
+        is_next || access.address.instruction_users().iter().any(is_load)
     }
 
     /// Adds what a call accesses to the entries and direct accesses.
@@ -523,9 +612,9 @@ impl<'m> Scan<'m> {
             self.add_direct(direct);
             if !is_access {
                 if let Some((_, before, entries)) = group.take() {
-                    self.add_declaration(before, false, entries);
+                    self.add_declaration(before, entries);
                 }
-                self.add_declaration(at, false, entries);
+                self.add_declaration(at, entries);
                 continue;
             }
             if entries.is_empty() {
@@ -554,14 +643,14 @@ impl<'m> Scan<'m> {
                 }
                 _ => {
                     if let Some((_, before, entries)) = group.take() {
-                        self.add_declaration(before, false, entries);
+                        self.add_declaration(before, entries);
                     }
                     group = Some((index, at, entries));
                 }
             }
         }
         if let Some((_, before, entries)) = group {
-            self.add_declaration(before, false, entries);
+            self.add_declaration(before, entries);
         }
         Ok(())
     }
@@ -588,6 +677,14 @@ fn parts<'m>(scope: Scope<'m>, extent: impl Fn(Scope<'m>) -> Extent<'m>) -> Vec<
 fn add_new<T: PartialEq>(list: &mut Vec<T>, one: T) {
     if !list.contains(&one) {
         list.push(one);
+    }
+}
+
+/// A power of two that the address is known to be a multiple of.
+fn alignment(at: Instruction<'_>) -> i64 {
+    match at.opcode() {
+        Opcode::LLVMStore => i64::from(at.alignment()),
+        _ => (*at).as_call().map_or(1, |call| call.alignment_of(0)),
     }
 }
 

@@ -33,11 +33,22 @@ pub fn regions<'m>(module: &'m Module, bodies: &[Function<'m>]) -> Vec<Region<'m
     regions
         .map(|mut region| {
             if region.spoiled.is_none() {
-                region.one_thread = threads::obstacle(module, region.body);
+                region.one_thread =
+                    first_mark(&region).or_else(|| threads::obstacle(module, region.body));
             }
             region
         })
         .collect()
+}
+
+/// Marks are taken while nobody sets some.
+fn first_mark<'m>(region: &Region<'m>) -> Option<Spoiled<'m>> {
+    let declarations = region.functions.iter().flat_map(|one| &one.declarations);
+    let mark = declarations.flat_map(|one| &one.marks).next()?;
+    Some(Spoiled {
+        at: mark.at,
+        reason: "writes where cannot be told before the loop".to_string(),
+    })
 }
 
 /// Analyses a function after those it calls.

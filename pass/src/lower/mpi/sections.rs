@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{f, region_flags};
+use okl_abi::{f, region_flags, section_access};
 
 use super::MARK;
 use crate::analysis::sections::{
@@ -175,7 +175,7 @@ fn place<'m>(one: &Declaration<'m>) -> Instruction<'m> {
 }
 
 fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String {
-    use okl_abi::section_access::{ANYWHERE, BOUND, MAY, READ, WRITE};
+    use okl_abi::section_access::{ANYWHERE, BITS, BOUND, MARKED, MAY, READ, WRITE};
     let show = |quantity: Quantity<'m>| match quantity {
         Quantity::Term(term) => sections.nests.text(term),
         Quantity::Value(value) => match value.source_name() {
@@ -190,6 +190,7 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         (MAY, "may"),
         (ANYWHERE, "anywhere"),
         (BOUND, "bound"),
+        (MARKED, "marked"),
     ];
     let words: Vec<_> = words
         .iter()
@@ -202,6 +203,14 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         &entry.object
     };
     let mut text = format!("{} {object}", words.join(" "));
+    if entry.access & MARKED != 0 {
+        let kind = if entry.access & BITS == 0 {
+            "bytes"
+        } else {
+            "bits"
+        };
+        return format!("{text} by {kind} of {} bytes", entry.element);
+    }
     for &(stride, count) in &entry.dimensions {
         text += &format!(" [{} x {}]", show(count), show(stride));
     }
@@ -266,6 +275,40 @@ fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
             builder.store(value, builder.offset(values, index as i64 * 8));
         }
         builder.call(callee, &[*table(module, one), values]);
+        emit_marks(module, one, values);
+    }
+}
+
+/// Makes the stores of a declaration mark what they write, where the runtime says that marks go.
+fn emit_marks<'m>(module: &'m Module, one: &Declaration<'m>, values: Value<'m>) {
+    let builder = Builder::before(module, one.before);
+    let mut first = 0;
+    for (index, entry) in one.entries.iter().enumerate() {
+        let here = first;
+        first += 1 + 2 * entry.dimensions.len() as i64;
+        if entry.access & section_access::MARKED == 0 {
+            continue;
+        }
+        let told = |slot, ty| builder.load(ty, builder.offset(values, (here + slot) * 8));
+        let (start, mask) = (told(0, module.int(64)), told(2, module.int(64)));
+        let marks = told(1, module.pointer());
+        for mark in one.marks.iter().filter(|mark| mark.entry == index) {
+            let builder = Builder::before(module, mark.at);
+            let address = builder.bits_of(mark.address, 64);
+            let number = builder.shift_right(
+                builder.difference(address, start),
+                entry.element.trailing_zeros(),
+            );
+            let number = builder.and(number, mask);
+            let count = mark.size / entry.element;
+            if entry.access & section_access::BITS == 0 {
+                builder.fill(builder.element(marks, number), 1, count);
+            } else {
+                for more in 0..count {
+                    builder.set_bit(marks, builder.plus(number, more));
+                }
+            }
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 //! * Between nodes, copies that were the same before are not asked for: [`pushes`].
 //! * Bytes that a rank only may have written become its own where it is their owner, or nobody else may
 //!   have written them. Others are compared with a twin, and are claimed byte by byte.
+//! * Writes that the program marks are its own byte by byte: they need neither a twin nor a current copy.
 //! * In serial code rank 0's pages that are not wholly current are closed, and served by faults. So are
 //!   those of every rank in a region that does not declare all its accesses: [`tracked`].
 //! * Where such a region has atomic accesses it cannot use pages in section mode: they go back to a home.
@@ -61,6 +62,8 @@ pub(crate) enum Mode {
     Write,
     /// Some of it may be written.
     MayWrite,
+    /// Some of it may be written, and the program marks what is.
+    Marked,
 }
 
 /// A section that the program is about to access, in positions of the memory file.
@@ -89,6 +92,7 @@ impl Declared {
 
 /// Plans and transitions kept; when there are more all are forgotten.
 const MOST_PLANS: usize = 4096;
+const MOST_PIECES: usize = 1 << 20;
 /// After so many returns from section mode the program's regions do not go together: pages serve it
 /// better.
 const MOST_COLLAPSES: u32 = 16;
@@ -113,8 +117,11 @@ struct Interval {
     /// Bytes of other owners that it may have written.
     uncertain: Rc<Ranges>,
     compared: Vec<Page>,
-    /// Those that the comparison found written.
+    /// Those that the comparison found written, and what was marked.
     claimed: Ranges,
+    /// In which it may mark what it writes, and what it was known to have marked when it last mattered.
+    marking: Ranges,
+    marked: Ranges,
     /// Pages that will enter section mode at the synchronisation, as bytes.
     entering: Ranges,
     /// The bytes of these that are current here.
@@ -249,9 +256,10 @@ fn member(page: Page, access: Access) -> Signature {
     Signature::START.with(u64::from(page)).with(access as u64)
 }
 
-/// Keeps a map of plans small. All ranks do so at the same time where all have the same entries.
-fn limit<T>(map: &mut HashMap<Signature, T>) {
-    if map.len() >= MOST_PLANS {
+/// Keeps a map of plans small, of which one now consists of about so many pieces. All ranks do so at the same
+/// time where all have the same entries.
+fn limit<T>(map: &mut HashMap<Signature, T>, pieces: usize) {
+    if map.len() >= MOST_PLANS.min(MOST_PIECES / (pieces + 1)) {
         map.clear();
     }
 }

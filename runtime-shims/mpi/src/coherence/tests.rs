@@ -64,6 +64,7 @@ impl Job {
             expected: BTreeMap::new(),
             pushed_bytes: 0,
             taken_bytes: 0,
+            marked: vec![Vec::new(); ranks],
         }));
         let ranks = (0..ranks)
             .map(|rank| {
@@ -279,20 +280,29 @@ impl Job {
         if known[0] {
             return true;
         }
-        let words = |rank: &Coherence<Simulated>| rank.declarations_length();
-        if self.ranks.iter().any(|rank| words(rank) > 60)
-            && !self.ranks.iter().any(Coherence::has_entering_pages)
-        {
+        let enters = self.ranks.iter().any(Coherence::has_entering_pages);
+        let is_too_much = |rank: &Coherence<Simulated>| {
+            let (words, claims) = rank.declarations_length();
+            claims > 90 || !enters && words > 60
+        };
+        let sends = self.ranks.iter().any(is_too_much);
+        let mut all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::declarations).collect();
+        for (rank, words) in self.ranks.iter().zip(&mut all) {
+            let (length, claims) = rank.declarations_length();
+            assert_eq!(length, words.len());
+            match (sends, enters) {
+                (true, true) => words.truncate(length - claims),
+                (true, false) => words.clear(),
+                _ => {}
+            }
+        }
+        let all: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
+        if sends {
             for rank in &mut self.ranks {
-                rank.send_to_owners();
+                rank.send_to_owners(&all);
             }
             return false;
         }
-        let all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::declarations).collect();
-        for (rank, words) in self.ranks.iter().zip(&all) {
-            assert_eq!(rank.declarations_length(), words.len());
-        }
-        let all: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
         for rank in &mut self.ranks {
             rank.apply_declarations(&all);
         }

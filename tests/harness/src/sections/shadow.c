@@ -13,7 +13,7 @@ struct table {
   const struct entry *entries;
   long count;
 };
-enum { READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16 };
+enum { READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16, MARKED = 32, BITS = 64 };
 // What is known of a byte.
 enum { IS_READ = 1, IS_WRITTEN = 2, SAID_READ = 4, SAID_WRITTEN = 8, SAID_MAYBE = 16 };
 
@@ -56,6 +56,15 @@ SHARE(okl_mpi_kmpc_for_static_init_4, int)
 SHARE(okl_mpi_kmpc_for_static_init_8, long)
 SHARE(okl_mpi_kmpc_for_static_init_4u, unsigned)
 SHARE(okl_mpi_kmpc_for_static_init_8u, unsigned long)
+
+// Where the kernel marks what it writes of an array.
+enum { MARKS = 256 };
+static struct {
+  int array, are_bits;
+  long element, elements;
+  unsigned char *set;
+} marks[MARKS];
+static int marked;
 
 void shadow_array(void *start, long size) {
   arrays[count].start = start;
@@ -119,11 +128,52 @@ static void elements(const struct entry *e, char *at, const long *pairs, long di
     elements(e, at + i * pairs[0], pairs + 2, dimensions - 1);
 }
 
-void okl_mpi_sections(const struct table *t, const long *values) {
+static void mark(const struct entry *e, long *values) {
+  for (int k = 0; k < count; k++) {
+    long from = (char *)values[0] - arrays[k].start, mask = 1;
+    if (from < 0 || from >= arrays[k].size || marked == MARKS)
+      continue;
+    long elements = arrays[k].size / e->element + 1;
+    while (mask < elements)
+      mask = 2 * mask + 1;
+    marks[marked].array = k;
+    marks[marked].are_bits = !!(e->access & BITS);
+    marks[marked].element = e->element;
+    marks[marked].elements = elements;
+    marks[marked].set = calloc(mask + 65, 1);
+    values[0] = (long)arrays[k].start;
+    values[1] = (long)marks[marked++].set;
+    values[2] = mask;
+    return;
+  }
+  fail(e, "is said to be elsewhere");
+  exit(4);
+}
+
+// What is marked is written, no more and no less.
+static void take_marks(void) {
+  for (; marked > 0; marked--) {
+    int k = marks[marked - 1].array;
+    long element = marks[marked - 1].element;
+    unsigned char *set = marks[marked - 1].set;
+    for (long i = 0; i < marks[marked - 1].elements; i++)
+      if (marks[marked - 1].are_bits ? set[i / 8] >> i % 8 & 1 : set[i])
+        for (long b = i * element; b < (i + 1) * element && b < arrays[k].size; b++)
+          arrays[k].bytes[b] |= SAID_WRITTEN;
+    free(set);
+  }
+}
+
+void okl_mpi_sections(const struct table *t, long *values) {
   since++;
   for (long k = 0; k < t->count; k++) {
     const struct entry *e = &t->entries[k];
     int empty = 0;
+    if (e->access & MARKED) {
+      mark(e, values);
+      values += 1 + 2 * e->dimensions;
+      continue;
+    }
     for (long d = 0; d < e->dimensions; d++)
       empty |= values[2 + 2 * d] <= 0;
     if (!empty)
@@ -144,6 +194,7 @@ void shadow_region(void) {
   };
   static int region;
   region++;
+  take_marks();
   for (int k = 0; k < count; k++) {
     for (int w = 0; w < 3; w++)
       for (long b = 0; since > 0 && b < arrays[k].size; b++)

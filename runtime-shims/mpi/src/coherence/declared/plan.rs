@@ -1,6 +1,6 @@
 //! Declarations: what a rank needs before a loop nest runs, worked out once for each state.
 
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 use super::{Declared, Mode, bytes_of, bytes_of_page, limit, pages_inside, pages_touched};
 use crate::{
@@ -71,8 +71,9 @@ impl<M: Machine> Coherence<M> {
 
     fn carry_out(&mut self, plan: &Plan) {
         for (owner, ranges) in &plan.pulls {
+            let ranges = &*self.not_marked(ranges);
             let missing = self.take_pushed(*owner, ranges);
-            let missing = missing.as_ref().unwrap_or(ranges);
+            let missing = missing.as_deref().unwrap_or(ranges);
             if !missing.is_empty() {
                 self.machine.gather(*owner, missing);
                 self.counts.pulls += 1;
@@ -93,11 +94,32 @@ impl<M: Machine> Coherence<M> {
             self.set_section_access(run, Access::Write);
         }
         let mode = &mut self.sections;
+        for one in &plan.declared {
+            if one.mode == Mode::Marked {
+                let bytes = Ranges::of(vec![one.shape.hull()]);
+                mode.interval.marking = mode.interval.marking.union(&bytes);
+            }
+        }
         mode.note_copies(plan);
         mode.valid = Rc::clone(&plan.valid);
         mode.valid_id = Some(plan.valid_id);
         mode.interval.written = Rc::clone(&plan.written);
         mode.interval.uncertain = Rc::clone(&plan.uncertain);
+    }
+
+    /// `ranges`, which are sorted, without what this rank has marked as written since the last
+    /// synchronisation.
+    fn not_marked<'a>(&mut self, ranges: &'a [Range]) -> Cow<'a, [Range]> {
+        let interval = &mut self.sections.interval;
+        if interval.marking.is_empty() {
+            return Cow::Borrowed(ranges);
+        }
+        let wanted = Ranges::of(ranges.to_vec());
+        if interval.marking.intersection(&wanted).is_empty() {
+            return Cow::Borrowed(ranges);
+        }
+        interval.marked = interval.marked.union(&self.machine.take_marked(false));
+        Cow::Owned(wanted.minus(&interval.marked).iter().collect())
     }
 
     /// Works out what `declared` needs. The plan is kept for `key` where it depends on nothing else.
@@ -168,7 +190,8 @@ impl<M: Machine> Coherence<M> {
             uncertain: Rc::new(uncertain),
         });
         if is_repeatable {
-            limit(&mut self.sections.plans);
+            let pieces = self.sections.owners.iter().count();
+            limit(&mut self.sections.plans, pieces);
             self.sections.plans.insert(key, Rc::clone(&plan));
         }
         plan
@@ -227,10 +250,12 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// Takes in the pages that a declared write covers: they will be in section mode. They are to be
+    /// Takes in the pages that a declared or marked write covers: they will be in section mode. They are to be
     /// opened when what is read from them is there.
     fn enter_pages(&mut self, declared: &[Declared]) -> Vec<Run> {
-        let writes = declared.iter().filter(|one| one.mode == Mode::Write);
+        let writes = declared
+            .iter()
+            .filter(|one| matches!(one.mode, Mode::Write | Mode::Marked));
         let pages: Vec<Page> = writes
             .flat_map(|one| self.pages_to_enter(one.object, one.shape.hull()))
             .collect();

@@ -93,8 +93,8 @@ impl Predictions {
     /// Before something is added: forgets all where there is too much.
     fn limit(&mut self) {
         let before = self.known.len() + self.next.len();
-        limit(&mut self.known);
-        limit(&mut self.next);
+        limit(&mut self.known, 0);
+        limit(&mut self.next, 0);
         self.changes += u64::from(self.known.len() + self.next.len() < before);
     }
 

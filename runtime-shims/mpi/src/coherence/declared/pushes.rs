@@ -239,7 +239,7 @@ impl SectionMode {
             return Rc::clone(known);
         }
         let sendings = Rc::new(work_out(self));
-        limit(&mut self.sendings);
+        limit(&mut self.sendings, 0);
         self.sendings.insert(key, Rc::clone(&sendings));
         sendings
     }

@@ -41,7 +41,7 @@ impl<M: Machine> Coherence<M> {
             .with_signature(mode.access_id);
         let changes = mode.closings.get(&key).cloned().unwrap_or_else(|| {
             let changes = Rc::new(self.undeclared_protections());
-            limit(&mut self.sections.closings);
+            limit(&mut self.sections.closings, changes.len());
             self.sections.closings.insert(key, Rc::clone(&changes));
             changes
         });
@@ -187,9 +187,10 @@ impl<M: Machine> Coherence<M> {
                 let (first, last) = bytes_of_page(page);
                 let start = (piece.start.max(first) - first) as usize;
                 let end = (piece.end.min(last) - first) as usize;
-                let contents = *self.machine.contents(page);
-                self.machine
-                    .put(page, start, &contents[start..end], piece.owner);
+                let mut bytes = [0; PAGE];
+                let bytes = &mut bytes[..end - start];
+                bytes.copy_from_slice(&self.machine.contents(page)[start..end]);
+                self.machine.put(page, start, bytes, piece.owner);
                 self.counts.diff_bytes += (end - start) as u64;
             }
         }

@@ -20,8 +20,24 @@ use crate::{
 const MANY_PIECES: usize = 1 << 13;
 const MOST_LARGE: u32 = 64;
 
-/// In an exchange: bytes that were written by a [`Mode::MayWrite`].
-const CLAIMED: u64 = 4;
+/// In an exchange: bytes that were written by a [`Mode::MayWrite`] or [`Mode::Marked`].
+const CLAIMED: u64 = 5;
+
+/// Takes a declaration off an exchange: mode, object and shape.
+fn take_declaration(words: &mut &[u64]) -> Option<(u64, Range, Shape)> {
+    let (&[mode, start, end], rest) = words.split_first_chunk()?;
+    *words = rest;
+    Some((mode, (start, end), Shape::take_from(words)))
+}
+
+/// Notes what part of an object is written, where pages that it spans enter section mode.
+fn note_span(spans: &mut BTreeMap<Range, Range>, mode: u64, object: Range, shape: &Shape) {
+    if mode == Mode::Write as u64 || mode == Mode::Marked as u64 {
+        let hull = shape.hull();
+        let span = spans.entry(object).or_insert(hull);
+        *span = (span.0.min(hull.0), span.1.max(hull.1));
+    }
+}
 
 /// What a synchronisation leads to in one state.
 pub(super) struct Transition {
@@ -61,9 +77,12 @@ impl<M: Machine> Coherence<M> {
             self.pages.drop_twin(page);
         }
         let interval = &mut self.sections.interval;
-        interval.claimed = Ranges::of(claimed)
-            .intersection(&interval.uncertain)
-            .minus(&interval.written);
+        let claimed = Ranges::of(claimed).intersection(&interval.uncertain);
+        let marked = match interval.marking.is_empty() {
+            true => Ranges::default(),
+            false => interval.marked.union(&self.machine.take_marked(true)),
+        };
+        interval.claimed = claimed.union(&marked).minus(&interval.written);
         match interval.signature {
             None => Signature::NOTHING,
             Some(signature) => signature.with_signature(interval.claimed.signature()),
@@ -99,13 +118,20 @@ impl<M: Machine> Coherence<M> {
             .with_signature(declared)
     }
 
-    /// Instead of an exchange of declarations, where there are too many: sends what this rank wrote to the
-    /// owners, who stay what they are. No rank may go on before all have returned from here. Nothing may
-    /// be about to enter section mode.
-    pub(crate) fn send_to_owners(&mut self) {
+    /// Instead of [`Coherence::apply_declarations`], where there are too many: sends what this rank wrote to
+    /// the owners, who stay what they are. No rank may go on before all have returned from here. Where pages
+    /// are about to enter section mode the declarations of all ranks are needed, without claims.
+    pub(crate) fn send_to_owners(&mut self, declarations: &[&[u64]]) {
+        let mut spans = BTreeMap::new();
+        for mut words in declarations.iter().copied() {
+            while let Some((mode, object, shape)) = take_declaration(&mut words) {
+                note_span(&mut spans, mode, object, &shape);
+            }
+        }
+        let (owners, _) = self.enter(&spans);
+        self.sections.set_owners(owners);
         let mode = &self.sections;
         let interval = &mode.interval;
-        assert!(interval.entering.is_empty(), "a page has no owner yet");
         let written = interval.written.union(&interval.claimed);
         self.send_bytes(&written);
         self.machine.settle();
@@ -128,13 +154,13 @@ impl<M: Machine> Coherence<M> {
         !self.sections.interval.entering.is_empty()
     }
 
-    /// Number of words of [`Coherence::declarations`].
-    pub(crate) fn declarations_length(&self) -> usize {
+    /// Number of words of [`Coherence::declarations`], and how many of them are claims: the last ones.
+    pub(crate) fn declarations_length(&self) -> (usize, usize) {
         let interval = &self.sections.interval;
         let tracked = interval.tracked.iter().map(Declared::words);
         let declared = interval.plans.iter().map(|plan| plan.words).chain(tracked);
         let claimed = interval.claimed.iter().count() * (Declared::WORDS + Shape::WORDS);
-        declared.sum::<usize>() + claimed
+        (declared.sum::<usize>() + claimed, claimed)
     }
 
     /// This rank's declarations, for [`Coherence::apply_declarations`].
@@ -162,16 +188,12 @@ impl<M: Machine> Coherence<M> {
         let mut unsteady = Vec::new();
         for mut words in declarations.iter().copied() {
             let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
-            while let Some((&[mode, start, end], rest)) = words.split_first_chunk() {
-                words = rest;
-                let shape = Shape::take_from(&mut words);
+            while let Some((mode, object, shape)) = take_declaration(&mut words) {
                 let is = |other: Mode| mode == other as u64;
-                if is(Mode::Write) {
-                    let hull = shape.hull();
-                    let span = spans.entry((start, end)).or_insert(hull);
-                    *span = (span.0.min(hull.0), span.1.max(hull.1));
-                }
-                if is(Mode::Write) || mode == CLAIMED {
+                note_span(&mut spans, mode, object, &shape);
+                if is(Mode::Marked) {
+                    // What it wrote of it is claimed.
+                } else if is(Mode::Write) || mode == CLAIMED {
                     claimed.extend(shape.ranges().iter());
                 } else {
                     read.extend(shape.ranges().iter());
@@ -184,18 +206,8 @@ impl<M: Machine> Coherence<M> {
             certain.push(Ranges::of(claimed));
             reads.push(Ranges::of(read));
         }
-        let entered = self.enter_section_mode(&spans);
-        let mut owners = match entered.is_empty() {
-            true => Owners::clone(&self.sections.owners),
-            false => {
-                let with_homes = entered.iter().map(|&page| {
-                    let bytes = bytes_of_page(page);
-                    (bytes, self.pages.home(page))
-                });
-                self.sections.owners.with(with_homes)
-            }
-        };
-        if owners.iter().len() > MANY_PIECES {
+        let (mut owners, any_entered) = self.enter(&spans);
+        if owners.iter().count() > MANY_PIECES {
             self.sections.large_transitions += 1;
         }
         let possible = self.possible_claims(&owners, &certain, &unsteady);
@@ -224,8 +236,9 @@ impl<M: Machine> Coherence<M> {
                 .collect(),
             unsteady,
         });
-        if entered.is_empty() {
-            limit(&mut self.sections.transitions);
+        if !any_entered {
+            let pieces = self.sections.owners.iter().count();
+            limit(&mut self.sections.transitions, pieces);
             self.sections
                 .transitions
                 .insert(key, Rc::clone(&transition));
@@ -283,6 +296,21 @@ impl<M: Machine> Coherence<M> {
             .collect()
     }
 
+    /// Puts the pages of objects that declared writes span into section mode. The owners of all bytes then,
+    /// and whether there are new ones.
+    fn enter(&mut self, spans: &BTreeMap<Range, Range>) -> (Owners, bool) {
+        let entered = self.enter_section_mode(spans);
+        let with_homes = entered.iter().map(|&page| {
+            let bytes = bytes_of_page(page);
+            (bytes, self.pages.home(page))
+        });
+        let owners = match entered.is_empty() {
+            true => Owners::clone(&self.sections.owners),
+            false => self.sections.owners.with(with_homes),
+        };
+        (owners, !entered.is_empty())
+    }
+
     /// Puts the pages of objects that declared writes span into section mode. Those that were not yet.
     fn enter_section_mode(&mut self, spans: &BTreeMap<Range, Range>) -> Vec<Page> {
         let mut pages: Vec<Page> = spans
@@ -320,7 +348,7 @@ impl<M: Machine> Coherence<M> {
                 valid = valid.intersection(&mode.owners.shared());
             }
             let id = valid.signature();
-            limit(&mut mode.valid_after);
+            limit(&mut mode.valid_after, mode.owners.iter().count());
             let valid = (Rc::new(valid), id);
             mode.valid_after.insert(key, valid.clone());
             valid
@@ -368,7 +396,8 @@ impl<M: Machine> Coherence<M> {
                 claims: vec![written],
                 unsteady: Vec::new(),
             });
-            limit(&mut self.sections.transitions);
+            let pieces = self.sections.owners.iter().count();
+            limit(&mut self.sections.transitions, pieces);
             self.sections
                 .transitions
                 .insert(key, Rc::clone(&transition));

@@ -5,6 +5,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use crate::{
     coherence::{Access, Machine, TooManyMappings},
     layout::{PAGE, Page},
+    sections::ranges::Ranges,
 };
 
 /// Memory and protections of all ranks.
@@ -22,6 +23,8 @@ pub(super) struct Cluster {
     /// How many bytes were pushed, and how many of them taken.
     pub(super) pushed_bytes: usize,
     pub(super) taken_bytes: usize,
+    /// What each rank has marked as written.
+    pub(super) marked: Vec<Vec<(u64, u64)>>,
 }
 
 pub(super) struct Simulated {
@@ -66,6 +69,11 @@ impl Machine for Simulated {
             cluster.memories[self.rank][page][offset] =
                 cluster.memories[owner as usize][page][offset];
         }
+    }
+
+    fn take_marked(&mut self, _last: bool) -> Ranges {
+        let marked = &mut self.cluster.borrow_mut().marked[self.rank];
+        Ranges::of(std::mem::take(marked))
     }
 
     fn spans_nodes(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::{
 #[derive(Clone)]
 struct Nest {
     sections: Vec<Declared>,
-    /// Of what it may write it writes only bytes whose position has this remainder.
+    /// Of what it may write it writes only bytes whose position has this remainder, and reads no others.
     scattered: Option<(usize, usize)>,
 }
 
@@ -81,7 +81,14 @@ impl Job {
         let read = nest.bytes(Mode::Read).union(&nest.bytes(Mode::MayRead));
         let written = nest.bytes(Mode::Write);
         let both = !read.intersection(&written).is_empty();
+        let is_another_threads = |at: usize| {
+            nest.scattered
+                .is_some_and(|(remainder, divisor)| at % divisor != remainder)
+        };
         for at in positions(&read) {
+            if is_another_threads(at) {
+                continue;
+            }
             // What is written, too, is read before.
             if is_now(at) && !both || both && part == Part::First {
                 self.expect_open(rank, at, Access::Read);
@@ -96,12 +103,22 @@ impl Job {
             }
         }
         for at in positions(&nest.bytes(Mode::MayWrite)) {
-            let is_another_threads = nest
-                .scattered
-                .is_some_and(|(remainder, divisor)| at % divisor != remainder);
-            if is_now(at) && random.chance(40) && !is_another_threads {
+            if is_now(at) && random.chance(40) && !is_another_threads(at) {
                 self.expect_open(rank, at, Access::Write);
                 self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
+            }
+        }
+        for at in positions(&nest.bytes(Mode::Marked)) {
+            if is_now(at) && random.chance(40) && !is_another_threads(at) {
+                self.expect_open(rank, at, Access::Write);
+                // Often the value that is there.
+                let value = match random.chance(50) {
+                    true => self.truth[page_of(at) as usize][at % PAGE],
+                    false => random.below(256) as u8,
+                };
+                self.write(rank, page_of(at), at % PAGE, value);
+                let mut cluster = self.cluster.borrow_mut();
+                cluster.marked[rank].push((at as u64, at as u64 + 1));
             }
         }
     }
@@ -207,17 +224,29 @@ fn random_nests(job: &Job, threads: usize, random: &mut Random) -> Vec<(usize, N
     if random.chance(20) {
         // All may write all of it.
         for thread in 0..threads {
-            let mut sections = vec![section(Mode::MayWrite, start, bytes, &[])];
-            if let Some(object) = object {
-                sections = within(object, sections);
+            let scattered = |mode| {
+                let sections = vec![section(mode, start, bytes, &[])];
+                let sections = match object {
+                    Some(object) => within(object, sections),
+                    None => sections,
+                };
+                let scattered = Some((thread, threads));
+                (
+                    thread,
+                    Nest {
+                        sections,
+                        scattered,
+                    },
+                )
+            };
+            // Threads that share a rank do not mark what they write.
+            let marks = threads == job.ranks.len() && random.chance(60);
+            let mode = if marks { Mode::Marked } else { Mode::MayWrite };
+            nests.push(scattered(mode));
+            if random.chance(40) {
+                nests.push(scattered(Mode::MayRead));
+                nests.push(scattered(mode));
             }
-            nests.push((
-                thread,
-                Nest {
-                    sections,
-                    scattered: Some((thread, threads)),
-                },
-            ));
         }
         return nests;
     }
