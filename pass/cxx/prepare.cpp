@@ -185,6 +185,33 @@ bool isSoleAccess(Value *Object, const DataLayout &DL) {
   return true;
 }
 
+// Whether an atomic update cannot be one of an object of the type that a load has: clang says the types
+// of loads where the program may not access an object as if it were of another.
+bool isOfAnotherType(CallBase &Update, LoadInst &Load, const DataLayout &DL) {
+  MDNode *Tag = Load.getMetadata(LLVMContext::MD_tbaa);
+  auto *Operation = dyn_cast<ConstantInt>(Update.getArgOperand(1));
+  auto *Size = dyn_cast<ConstantInt>(Update.getArgOperand(3));
+  if (!Tag || !Operation || !Size || Tag->getNumOperands() < 3)
+    return false;
+  bool IsPointer = false, IsFloating = false, IsInteger = false;
+  auto *Type = dyn_cast<MDNode>(Tag->getOperand(1));
+  auto *Name = Type && Type->getNumOperands() ? dyn_cast<MDString>(Type->getOperand(0)) : nullptr;
+  if (!Name)
+    return false;
+  IsFloating = Name->getString() == "double" || Name->getString() == "float";
+  IsInteger = is_contained({"short", "int", "long", "long long"}, Name->getString());
+  for (; Type && Type->getNumOperands() > 1; Type = dyn_cast<MDNode>(Type->getOperand(1))) {
+    auto *Parent = dyn_cast<MDString>(Type->getOperand(0));
+    IsPointer |= Parent && Parent->getString() == "any pointer";
+  }
+  // okl_abi::AtomicOp, from FAdd on.
+  if (Operation->getZExtValue() >= 11)
+    return IsPointer || IsInteger;
+  // A byte may be a part of anything, and C++ adds to atomic pointers as to integers.
+  uint64_t Bytes = Size->getZExtValue();
+  return Bytes > 1 && (IsFloating || (IsPointer && Bytes != DL.getPointerSize()));
+}
+
 class Hoister {
 public:
   Hoister(Function &F, DominatorTree &DT, LoopInfo &LI, AssumptionCache &AC,
@@ -405,16 +432,27 @@ private:
          Call->getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem).onlyReadsMemory()))
       return false;
     Value *Object = getUnderlyingObject(Load.getPointerOperand());
-    auto [Sole, IsNew] = SoleAccesses.try_emplace(Object);
-    if (IsNew)
-      Sole->second = isSoleAccess(Object, DL);
+    auto IsSole = [&](Value *Object) {
+      auto [Sole, IsNew] = SoleAccesses.try_emplace(Object);
+      if (IsNew)
+        Sole->second = isSoleAccess(Object, DL);
+      return Sole->second;
+    };
     Value *To = nullptr;
     if (auto *Store = dyn_cast<StoreInst>(Writer))
       To = Store->getPointerOperand();
     else if (auto *Copy = dyn_cast<MemIntrinsic>(Writer))
       To = Copy->getDest();
-    if (To && Sole->second && getUnderlyingObject(To) != Object)
+    else if (Call && Call->getCalledFunction() &&
+             Call->getCalledFunction()->getName() == "okl_mpi_atomic_update")
+      To = Call->getArgOperand(0);
+    Value *Written = To ? getUnderlyingObject(To) : nullptr;
+    if (Written && Written != Object && (IsSole(Object) || IsSole(Written)))
       return false;
+    // It changes nothing but the object.
+    if (Call && To && !isa<MemIntrinsic>(Call))
+      return !isOfAnotherType(*Call, Load, DL) &&
+             !AA.isNoAlias(MemoryLocation::getBeforeOrAfter(To), MemoryLocation::get(&Load));
     return isModSet(AA.getModRefInfo(Writer, MemoryLocation::get(&Load)));
   }
 };

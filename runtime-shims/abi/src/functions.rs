@@ -212,6 +212,9 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_atomic_store(address: ptr, value: i64, size: i32);
             /// Returns the old value; `operation` is a `AtomicOp`.
             fn okl_mpi_atomic_rmw(address: ptr, operation: i32, value: i64, size: i32) -> i64;
+            /// The same where nobody needs the old value: it may be carried out later, but before this thread
+            /// synchronises with others.
+            fn okl_mpi_atomic_update(address: ptr, operation: i32, value: i64, size: i32);
             /// Returns the old value; equal to `expected` where the exchange took place.
             fn okl_mpi_atomic_cmpxchg(address: ptr, expected: i64, desired: i64, size: i32) -> i64;
             /// Before an access with release ordering: others that acquire see what this thread wrote.

@@ -2,6 +2,7 @@
 //!
 //! Guarantee: all ranks see one order of the operations on a location. Before the operation this
 //! rank's changes to the page go home; afterwards its own copy, if it has one, holds the new value.
+//! Updates whose old value nobody needs may wait until the rank synchronises: `coherence/accumulated.rs`.
 //! In a team of one the program's own memory is used directly. An access orders nothing else: the pass
 //! puts a release in front of it and an acquisition behind it where its memory order asks for them.
 
@@ -13,8 +14,13 @@ use std::{
 use okl_abi::AtomicOp;
 
 use crate::{
-    atomics_values::apply, layout, layout::PAGE, locks, memory::coherence, mpi_job, report, stats,
-    team,
+    atomics_values::{apply, commuting},
+    coherence::Object,
+    layout,
+    layout::PAGE,
+    locks,
+    memory::coherence,
+    mpi_job, report, stats, team,
 };
 
 /// Where an atomic operation takes place.
@@ -155,6 +161,30 @@ pub(crate) fn okl_mpi_atomic_rmw(
     update(address as usize, size, |old| {
         Some(apply(operation, old, value as u64, size))
     }) as i64
+}
+
+/// `atomicrmw` whose old value nobody needs, and that orders nothing.
+pub(crate) fn okl_mpi_atomic_update(address: *mut c_void, operation: i32, value: i64, size: i32) {
+    let asked = AtomicOp::ALL[operation as usize];
+    let bytes = size as usize;
+    if let Place::Home { page, offset } = place_of(address as usize)
+        && offset.is_multiple_of(bytes)
+        && let Some((operation, value)) = commuting(asked, value as u64, size)
+    {
+        let object = Object {
+            page,
+            offset: offset % PAGE,
+            size: bytes,
+        };
+        if !coherence(|coherence| coherence.accumulate(object, operation, value)) {
+            exclusively(address, || {
+                coherence(|coherence| coherence.update_in_parts(object, operation, value));
+            });
+        }
+        stats::count(|counts| counts.atomics += 1);
+        return;
+    }
+    okl_mpi_atomic_rmw(address, operation, value, size);
 }
 
 /// `cmpxchg`; the old value.

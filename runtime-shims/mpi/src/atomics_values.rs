@@ -39,6 +39,18 @@ pub(crate) fn apply(op: AtomicOp, old: u64, operand: u64, size: i32) -> u64 {
     new & mask
 }
 
+/// The same update by an operation that commutes with itself: a difference is a sum. `None` where there is
+/// none.
+pub(crate) fn commuting(op: AtomicOp, operand: u64, size: i32) -> Option<(AtomicOp, u64)> {
+    use AtomicOp::*;
+    match op {
+        Add | And | Or | Xor | Max | Min | UMax | UMin | FAdd | FMax | FMin => Some((op, operand)),
+        Sub => Some((Add, operand.wrapping_neg())),
+        FSub => Some((FAdd, operand ^ 1 << (8 * size - 1))),
+        Xchg | Nand => None,
+    }
+}
+
 /// Single precision stays single: a detour through `double` would round twice.
 fn floating(
     old: u64,
@@ -89,6 +101,30 @@ mod tests {
                 new,
                 "{op:?} {old:#x} {operand:#x} {size}"
             );
+        }
+    }
+
+    #[test]
+    fn commuting_operations_do_the_same() {
+        let random = |seed: u64| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for op in AtomicOp::ALL {
+            for seed in 1..100 {
+                let size = 1 << (seed % 4);
+                let is_float = matches!(op, FAdd | FSub | FMax | FMin);
+                if is_float && size < 4 {
+                    continue;
+                }
+                let (old, operand) = (random(seed), random(seed + 1000));
+                let Some((other, changed)) = commuting(op, operand, size) else {
+                    assert!(matches!(op, Xchg | Nand));
+                    continue;
+                };
+                assert_eq!(
+                    apply(op, old, operand, size),
+                    apply(other, old, changed, size),
+                    "{op:?} {old:#x} {operand:#x} {size}"
+                );
+            }
         }
     }
 

@@ -15,6 +15,7 @@
 //! * At a synchronisation a page with one writer moves to it. With several, each sends its changed
 //!   bytes to the home and drops its copy; a second barrier then lets everybody go on.
 //! * A lock's release sends changed bytes home at once, its acquisition drops all copies.
+//! * Atomic updates that commute are collected until then: [`accumulated`].
 //!
 //! Pages that rank 0 changes between regions, a little each time, are kept current by updates: [`updated`].
 //! Pages whose accesses the compiler declared are kept coherent byte by byte instead: [`declared`].
@@ -23,11 +24,14 @@
 //! Nothing here knows MPI or the memory system: [`Machine`] is what it needs of them.
 
 mod accesses;
+mod accumulated;
 pub(crate) mod declared;
 mod learned;
 mod locks;
 mod synchronisation;
 mod updated;
+
+use okl_abi::AtomicOp;
 
 use crate::{
     layout::{PAGE, Page},
@@ -38,6 +42,7 @@ use accesses::{READ_AHEAD, Sequence, WRITE_AHEAD};
 use synchronisation::Scratch;
 
 pub(crate) use crate::page_table::Access;
+pub(crate) use accumulated::Object;
 
 /// What the protocol needs of the machine under it.
 pub(crate) trait Machine {
@@ -73,7 +78,11 @@ pub(crate) trait Machine {
     fn take_marked(&mut self, last: bool) -> Ranges;
     /// Writes `bytes` into `home`'s copy of `page` at `offset`; complete after [`Machine::settle`].
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32);
-    /// Returns when every [`Machine::put`] has reached its home.
+    /// Replaces the object of `size` bytes at position `at` in `owner`'s memory by what `operation` makes of
+    /// it and `value`, with nobody else in between; complete after [`Machine::settle`], here at once. It
+    /// comes after every earlier [`Machine::put`] to that rank, and before every later one.
+    fn combine(&mut self, at: u64, size: usize, operation: AtomicOp, value: u64, owner: u32);
+    /// Returns when every [`Machine::put`] and [`Machine::combine`] has reached its target.
     fn settle(&mut self);
     /// This rank's copy of a page, whatever its protection.
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE];
@@ -179,6 +188,7 @@ pub(crate) struct Coherence<M> {
     scratch: Scratch,
     sections: declared::SectionMode,
     learned: learned::Learned,
+    accumulated: accumulated::Accumulated,
     /// Pages in update mode.
     updated: Vec<Page>,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
@@ -203,6 +213,7 @@ impl<M: Machine> Coherence<M> {
             scratch: Scratch::default(),
             sections: declared::SectionMode::new(!verify),
             learned: learned::Learned::default(),
+            accumulated: accumulated::Accumulated::default(),
             updated: Vec::new(),
             verify,
             counts: Counts::default(),

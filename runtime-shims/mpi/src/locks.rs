@@ -121,6 +121,8 @@ fn me() -> u64 {
 /// Acquires a lock for the construct that `ident` describes, if one does.
 fn lock(key: u64, ident: *mut c_void) {
     let _span = observe::span(|| Event::lock(key, Place::of_construct(ident)));
+    // Whoever holds it may wait for what this rank has collected.
+    coherence(|coherence| coherence.combine());
     let patience = Patience::new();
     let mut waiting = None;
     while !try_lock(key) {

@@ -8,7 +8,10 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
+use okl_abi::AtomicOp;
+
 use crate::{
+    atomics_values::apply,
     cell::ProgramCell,
     coherence::{Access, Coherence, Machine, TooManyMappings},
     layout::{Layout, PAGE, Page},
@@ -77,6 +80,19 @@ impl View {
     pub(crate) fn words(self, offset: usize, count: usize) -> &'static [AtomicU64] {
         // SAFETY: within the file, which stays mapped, and aligned; any bytes are a number.
         unsafe { std::slice::from_raw_parts(self.at(offset).cast(), count) }
+    }
+
+    /// Replaces the `size` bytes at `offset` by what `operation` makes of them and `value`.
+    pub(crate) fn combine(self, offset: usize, size: u32, operation: AtomicOp, value: u64) {
+        let mut old = self.compare_exchange(offset, 0, 0, size);
+        loop {
+            let new = apply(operation, old, value, size as i32);
+            let seen = self.compare_exchange(offset, old, new, size);
+            if seen == old {
+                return;
+            }
+            old = seen;
+        }
     }
 
     /// Compares the `size` bytes at `offset` with `expected` and puts `desired` there where they are
@@ -384,6 +400,13 @@ impl Machine for Memory {
         match self.peers[home as usize] {
             Peer::Mapped(view) => view.write(at, bytes),
             Peer::Remote => self.remote().put(at, bytes, home),
+        }
+    }
+
+    fn combine(&mut self, at: u64, size: usize, operation: AtomicOp, value: u64, owner: u32) {
+        match self.peers[owner as usize] {
+            Peer::Mapped(view) => view.combine(at as usize, size as u32, operation, value),
+            Peer::Remote => self.remote().combine(at, size, operation, value, owner),
         }
     }
 

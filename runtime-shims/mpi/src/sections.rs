@@ -180,6 +180,7 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool 
     let accesses = match declares_all {
         true => Accesses::Declared {
             direct: pages.collect(),
+            updates: flags & region_flags::NO_ATOMICS == 0,
         },
         false => Accesses::Tracked {
             atomics: flags & region_flags::NO_ATOMICS == 0,

@@ -4,7 +4,7 @@
 //! are served in the order it sent them. The thread touches nothing but the runtime's view, so it
 //! never faults and needs no lock.
 //!
-//! Puts are collected and sent in one message a home; [`Remote::settle`] sends them and waits until
+//! Puts and updates are collected and sent in one message a home; [`Remote::settle`] sends them and waits until
 //! each home has answered. All other requests wait for their reply at once.
 
 use std::{
@@ -17,6 +17,7 @@ use std::{
 };
 
 use mpi::{topology::SimpleCommunicator, traits::*};
+use okl_abi::AtomicOp;
 
 use crate::{memory::View, mpi_job, program, pushes::Pushes, stats::Traffic};
 
@@ -29,6 +30,11 @@ const GATHER: u64 = 6;
 
 /// Bytes of a request before its data: operation, offset, length, and two operands.
 const HEADER: usize = 40;
+/// Instead of an offset among puts: an update. Below are its operation, the logarithm of its size, and its
+/// offset.
+const UPDATE: u64 = 1 << 63;
+const UPDATE_OPERATION: u32 = 56;
+const UPDATE_SIZE: u32 = 52;
 /// A home's puts are sent when they exceed this many bytes.
 const PUT_BATCH: usize = 1 << 16;
 /// Largest reply in one message.
@@ -52,7 +58,8 @@ pub(crate) struct Remote {
     replies: SimpleCommunicator,
     /// Messages that nobody asks for.
     pub(crate) pushes: Pushes,
-    /// For each rank, puts not yet sent: (offset, length, bytes) after one another.
+    /// For each rank, puts and updates not yet sent, after one another: (offset, length, bytes) and
+    /// ([`UPDATE`] with what and where, value).
     puts: Vec<Vec<u8>>,
     unsettled: Vec<bool>,
     traffic: Traffic,
@@ -196,6 +203,24 @@ impl Remote {
         }
     }
 
+    /// Updates the object of `size` bytes at `offset` of the file of `rank`, by the next [`Remote::settle`].
+    pub(crate) fn combine(
+        &mut self,
+        offset: u64,
+        size: usize,
+        operation: AtomicOp,
+        value: u64,
+        rank: u32,
+    ) {
+        let what = (operation as u64) << UPDATE_OPERATION | u64::from(size.ilog2()) << UPDATE_SIZE;
+        let puts = &mut self.puts[rank as usize];
+        puts.extend_from_slice(&(UPDATE | what | offset).to_le_bytes());
+        puts.extend_from_slice(&value.to_le_bytes());
+        if puts.len() > PUT_BATCH {
+            self.send_puts(rank);
+        }
+    }
+
     fn send_puts(&mut self, rank: u32) {
         let puts = std::mem::take(&mut self.puts[rank as usize]);
         if !puts.is_empty() {
@@ -327,6 +352,14 @@ fn serve(own: View, requests: Channel, replies: Channel, stop: &AtomicBool) {
     }
 }
 
+/// An update as [`Remote::combine`] packs it.
+fn update(own: View, what: u64, value: u64) {
+    let operation = AtomicOp::ALL[(what >> UPDATE_OPERATION & 0x7f) as usize];
+    let size = 1 << (what >> UPDATE_SIZE & 0xf);
+    let offset = what & ((1 << UPDATE_SIZE) - 1);
+    own.combine(offset as usize, size, operation, value);
+}
+
 fn answer(own: View, message: &[u8], replies: &SimpleCommunicator, rank: i32) {
     let word =
         |i: usize| u64::from_le_bytes(message[8 * i..8 * i + 8].try_into().expect("8 bytes"));
@@ -358,6 +391,11 @@ fn answer(own: View, message: &[u8], replies: &SimpleCommunicator, rank: i32) {
                     u64::from_le_bytes(data[at..at + 8].try_into().expect("8 bytes")) as usize
                 };
                 let (offset, length) = (number(0), number(8));
+                if offset as u64 & UPDATE != 0 {
+                    update(own, offset as u64, length as u64);
+                    data = &data[16..];
+                    continue;
+                }
                 own.write(offset, &data[16..16 + length]);
                 data = &data[16 + length..];
             }

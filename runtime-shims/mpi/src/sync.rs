@@ -94,6 +94,7 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     console::flush();
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
+    coherence(|coherence| coherence.combine());
     let ranks = mpi_job::ranks() as usize;
     let (declared, declarations, enters, (copied, copies)) = coherence(|coherence| {
         let signature = coherence.declared_signature();

@@ -22,13 +22,13 @@ define void @store(ptr %p, float %v) {
 ; The numbers are those of okl_abi::AtomicOp.
 ; CHECK-LABEL: define void @updates(
 ; CHECK:         call i64 @okl_mpi_atomic_rmw(ptr %p, i32 0, i64 %{{.*}}, i32 4)
-; CHECK:         call i64 @okl_mpi_atomic_rmw(ptr %p, i32 1, i64 %{{.*}}, i32 4)
-; CHECK:         call i64 @okl_mpi_atomic_rmw(ptr %p, i32 2, i64 %{{.*}}, i32 4)
+; CHECK:         call void @okl_mpi_atomic_update(ptr %p, i32 1, i64 %{{.*}}, i32 4)
+; CHECK:         call void @okl_mpi_atomic_update(ptr %p, i32 2, i64 %{{.*}}, i32 4)
 ; CHECK:         call i64 @okl_mpi_atomic_rmw(ptr %p, i32 4, i64 %{{.*}}, i32 4)
-; CHECK:         call i64 @okl_mpi_atomic_rmw(ptr %p, i32 7, i64 %{{.*}}, i32 4)
-; CHECK:         call i64 @okl_mpi_atomic_rmw(ptr %p, i32 10, i64 %{{.*}}, i32 4)
-; CHECK:         call i64 @okl_mpi_atomic_rmw(ptr %p, i32 11, i64 %{{.*}}, i32 8)
-; CHECK:         call i64 @okl_mpi_atomic_rmw(ptr %p, i32 14, i64 %{{.*}}, i32 4)
+; CHECK:         call void @okl_mpi_atomic_update(ptr %p, i32 7, i64 %{{.*}}, i32 4)
+; CHECK:         call void @okl_mpi_atomic_update(ptr %p, i32 10, i64 %{{.*}}, i32 4)
+; CHECK:         call void @okl_mpi_atomic_update(ptr %p, i32 11, i64 %{{.*}}, i32 8)
+; CHECK:         call void @okl_mpi_atomic_update(ptr %p, i32 14, i64 %{{.*}}, i32 4)
 define void @updates(ptr %p, i32 %v, double %d, float %f) {
   %1 = atomicrmw xchg ptr %p, i32 %v seq_cst, align 4
   %2 = atomicrmw add ptr %p, i32 %v monotonic, align 4

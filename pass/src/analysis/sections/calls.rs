@@ -55,6 +55,9 @@ const SYNCHRONISING: [&str; 12] = [
 /// Atomic accesses: the address is the first argument. They order nothing else.
 const ATOMIC: &str = "okl_mpi_atomic_";
 
+/// Updates, which the runtime tells of itself.
+const UPDATE: &str = "okl_mpi_atomic_update";
+
 /// What the other functions of the runtime are to the user.
 const CONSTRUCTS: [(&str, &str); 14] = [
     ("okl_mpi_fork", "starts a parallel region"),
@@ -140,6 +143,9 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             let arguments = call.arguments().into_iter().skip(position);
             arguments.filter(|one| one.ty().is_pointer())
         };
+        if name == UPDATE {
+            return Effect::Nothing;
+        }
         if name.starts_with(ATOMIC) {
             let address = call.argument(0).filter(|one| one.ty().is_pointer());
             return match address {

@@ -113,6 +113,7 @@ fn replace<'m>(module: &'m Module, access: Instruction<'m>) {
             access.replace_all_uses_with(value);
         }
         Opcode::LLVMStore => store(module, access, address, access.operand(0)),
+        Opcode::LLVMAtomicRMW if may_wait(access) => collect(module, access, address),
         Opcode::LLVMAtomicRMW => {
             let value = update(module, access, address);
             access.replace_all_uses_with(value);
@@ -173,6 +174,29 @@ fn store<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>, value:
     builder.call(
         callee,
         &[module.const_i64(size as i64), address, copy, order],
+    );
+}
+
+/// Whether nobody can tell when exactly, until this thread synchronises, an update takes place.
+fn may_wait(update: Instruction<'_>) -> bool {
+    use AtomicOp::*;
+    let operation = update
+        .atomic_operation()
+        .map(|number| AtomicOp::ALL[number]);
+    update.is_unused()
+        && update.releases_and_acquires() == (false, false)
+        && !matches!(operation, None | Some(Xchg | Nand))
+}
+
+fn collect<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>) {
+    let operation = operation(module, at).expect("others have been expanded");
+    let (_, size) = size_of(module, at.ty());
+    let builder = Builder::before(module, at);
+    let bits = builder.bits_of(at.operand(1), 64);
+    let callee = declare(module, &f::okl_mpi_atomic_update);
+    builder.call(
+        callee,
+        &[address, module.const_i32(operation as i32), bits, size],
     );
 }
 

@@ -125,6 +125,7 @@ impl<M: Machine> Coherence<M> {
         {
             count += 1;
         }
+        self.combine_pages(Run { first: page, count });
         self.machine.fetch(page, count, home);
         self.show_fetched(Run { first: page, count });
         self.reads.next = page + count;
@@ -133,7 +134,8 @@ impl<M: Machine> Coherence<M> {
     /// Fetches pages that are not accessible from their homes.
     pub(super) fn fetch_all(&mut self, runs: &[Run]) {
         let mut by_home: std::collections::BTreeMap<u32, Vec<(u64, u64)>> = Default::default();
-        for run in runs {
+        for &run in runs {
+            self.combine_pages(run);
             for page in run.pages() {
                 let ranges = by_home.entry(self.pages.home(page)).or_default();
                 let start = u64::from(page) * PAGE as u64;

@@ -64,6 +64,8 @@ pub(crate) enum Mode {
     MayWrite,
     /// Some of it may be written, and the program marks what is.
     Marked,
+    /// Some of it may be updated where it is held: its owners stay what they are.
+    Increment,
 }
 
 /// A section that the program is about to access, in positions of the memory file.
@@ -100,8 +102,8 @@ const MOST_COLLAPSES: u32 = 16;
 /// How a region accesses memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Accesses {
-    /// As it declares, but for these pages.
-    Declared { direct: Vec<Page> },
+    /// As it declares, but for these pages; `updates` says that there may be atomic updates.
+    Declared { direct: Vec<Page>, updates: bool },
     /// Without telling; `atomics` says that there may be atomic accesses.
     Tracked { atomics: bool },
 }
@@ -130,6 +132,8 @@ struct Interval {
     /// that were copied.
     opened: Vec<Page>,
     copied: Ranges,
+    /// Pages in section mode with atomic updates.
+    updated: Vec<Page>,
     /// What stands for these in an exchange.
     tracked: Vec<Declared>,
 }
@@ -214,6 +218,17 @@ impl SectionMode {
         }
     }
 
+    pub(super) fn owners(&self) -> &Owners {
+        &self.owners
+    }
+
+    /// What this rank declared to write since the last synchronisation, and bytes of other owners that it
+    /// may have written.
+    pub(super) fn may_have_written(&self) -> (Rc<Ranges>, Rc<Ranges>) {
+        let interval = &self.interval;
+        (Rc::clone(&interval.written), Rc::clone(&interval.uncertain))
+    }
+
     fn valid_id(&mut self) -> Signature {
         *self.valid_id.get_or_insert_with(|| self.valid.signature())
     }
@@ -281,9 +296,9 @@ impl<M: Machine> Coherence<M> {
         let mode = &mut self.sections;
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
         mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
-        let mut direct = match accesses {
-            Accesses::Declared { direct } => direct,
-            Accesses::Tracked { .. } => Vec::new(),
+        let (mut direct, updates) = match accesses {
+            Accesses::Declared { direct, updates } => (direct, updates),
+            Accesses::Tracked { .. } => (Vec::new(), false),
         };
         direct.sort_unstable();
         direct.dedup();
@@ -302,7 +317,13 @@ impl<M: Machine> Coherence<M> {
                 .filter(|&page| self.pages.has(page, flag::SECTION))
                 .collect();
             mode.barred.extend(&pages);
-            let bytes = Ranges::of(pages.into_iter().map(bytes_of_page).collect());
+            let split = if updates {
+                mode.owners.pages_with_split_words()
+            } else {
+                Vec::new()
+            };
+            let pages = pages.into_iter().chain(split);
+            let bytes = Ranges::of(pages.map(bytes_of_page).collect());
             !bytes.is_empty() && self.leave_section_mode(&bytes)
         } else {
             mode.collapses += 1;
@@ -423,6 +444,23 @@ impl<M: Machine> Coherence<M> {
             let member = member(page, self.pages.access(page));
             self.sections.access_id = self.sections.access_id.toggled(member);
         }
+    }
+}
+
+impl Owners {
+    /// The pages in which ranks own parts of what is likely to be one object: comparisons with twins find
+    /// the bytes that changed. Updates of such objects would take long.
+    fn pages_with_split_words(&self) -> Vec<Page> {
+        const WORD: u64 = 4;
+        let pairs = self.iter().zip(self.iter().skip(1));
+        let split = pairs.filter(|(one, next)| {
+            one.end == next.start && one.owner != next.owner && one.end % WORD != 0
+        });
+        let mut pages: Vec<Page> = split
+            .map(|(one, _)| (one.end / PAGE as u64) as Page)
+            .collect();
+        pages.dedup();
+        pages
     }
 }
 

@@ -10,7 +10,8 @@ use crate::{
 impl<M: Machine> Coherence<M> {
     /// Sends every changed byte home: what the holder of a lock wrote is at the homes afterwards.
     pub(crate) fn release(&mut self) {
-        let mut sent = self.send_section_changes();
+        let mut sent = self.send_collected();
+        sent |= self.send_section_changes();
         for index in 0..self.dirty.len() {
             let page = self.dirty[index];
             if self.pages.home(page) != self.rank && self.pages.has_twin(page) {
@@ -58,6 +59,7 @@ impl<M: Machine> Coherence<M> {
             !self.pages.has(page, flag::SECTION | flag::ENTERING),
             "an atomic in a page whose accesses are declared"
         );
+        self.combine_page(page);
         if self.pages.home(page) != self.rank && self.pages.has_twin(page) {
             self.send_changes(page);
             self.mark_flushed(page);
@@ -78,7 +80,7 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    fn mark_flushed(&mut self, page: Page) {
+    pub(super) fn mark_flushed(&mut self, page: Page) {
         if self.pages.mark(page, flag::FLUSHED) {
             self.flushed.push(page);
         }
@@ -92,6 +94,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Sends the bytes of `page` that differ from its twin to its home and updates the twin.
     pub(super) fn send_changes(&mut self, page: Page) {
+        self.send_collected_of(page);
         let home = self.pages.home(page);
         let contents = *self.machine.contents(page);
         let Some(twin) = self.pages.twin(page) else {

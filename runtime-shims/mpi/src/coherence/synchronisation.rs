@@ -60,6 +60,10 @@ impl<M: Machine> Coherence<M> {
     /// rank may go on before all ranks have returned from here and [`Machine::settle`]d.
     #[must_use]
     pub(crate) fn apply(&mut self, notices: &[Notices], phase: Phase) -> bool {
+        assert!(
+            self.accumulated.is_empty(),
+            "updates that were not combined"
+        );
         let mut serial_writes = self.sum_up(notices);
         let touched = std::mem::take(&mut self.scratch.touched);
         let mut changes_under_way = false;

@@ -11,6 +11,7 @@ use crate::{
     sections::signature::Signature,
 };
 
+mod accumulated;
 mod cluster;
 mod declared;
 
@@ -148,6 +149,7 @@ impl Job {
             _ => None,
         };
         for rank in &mut self.ranks {
+            rank.combine();
             rank.arrive(pattern == 1, along);
         }
         self.move_along(Along::Arrival);
@@ -320,7 +322,7 @@ impl Job {
         assert!(self.cluster.borrow().under_way.is_empty());
         self.check_agreement();
         let value = match accesses {
-            Accesses::Declared { direct } => direct.len(),
+            Accesses::Declared { direct, .. } => direct.len(),
             Accesses::Tracked { .. } => 0,
         };
         self.begin_pushes(Some(&[value as u64]));
@@ -415,6 +417,8 @@ impl Job {
 /// Bytes of the arena and globals that locks protect and atomics use: (first page's) last 64 bytes.
 const GUARDED: usize = PAGE - 64;
 const ATOMIC: usize = PAGE - 128;
+/// Bytes before them in which objects are updated.
+const UPDATED: usize = PAGE - 256;
 
 fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
@@ -479,12 +483,13 @@ fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, ato
         1 + random.below(40)
     };
     let shift = random.below(ranks + 1);
+    let interval = random.below(1 << 20);
     let owner =
         move |page: Page, offset: usize| (offset / grain + page as usize + shift) % (ranks + 1);
     for _ in 0..random.below(300) {
         let rank = random.below(ranks);
         let page = pages[random.below(pages.len())];
-        let offset = random.below(ATOMIC);
+        let offset = random.below(UPDATED);
         match random.below(20) {
             0 if locks => {
                 job.ranks[rank].acquire();
@@ -492,6 +497,9 @@ fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, ato
                     let guarded = GUARDED + random.below(64);
                     job.check(rank, page, guarded, "under a lock");
                     job.write(rank, page, guarded, random.below(256) as u8);
+                    let object = accumulated::object_in(random, page, guarded & !7);
+                    let (operation, value) = accumulated::some_operation(random);
+                    job.update(rank, object, operation, value);
                 }
                 job.ranks[rank].release();
             }
@@ -502,6 +510,12 @@ fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, ato
                 ATOMIC + random.below(64),
                 random.below(256) as u8,
             ),
+            3..=6 => {
+                let word = UPDATED + 8 * random.below((ATOMIC - UPDATED) / 8);
+                let owner = (word / 8 + page as usize + shift) % (ranks + 1);
+                let place = (page, word);
+                accumulated::access_word(job, random, (rank, owner), place, interval, atomics);
+            }
             2 => {
                 let last = pages
                     .iter()

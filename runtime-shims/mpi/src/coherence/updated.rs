@@ -85,7 +85,8 @@ impl<M: Machine> Coherence<M> {
             let length = (place & 0xffff) as usize;
             let (data, rest) = rest.split_at(length.div_ceil(8));
             words = rest;
-            if self.rank == 0 {
+            // What a page outside the mode holds its home has; another rank may be about to own some of it.
+            if self.rank == 0 || !self.pages.has(page, flag::UPDATED) {
                 continue;
             }
             let target = &mut self.machine.contents(page)[start..start + length];

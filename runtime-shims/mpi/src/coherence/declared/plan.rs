@@ -70,9 +70,12 @@ impl<M: Machine> Coherence<M> {
     }
 
     fn carry_out(&mut self, plan: &Plan) {
+        self.combine();
         for (owner, ranges) in &plan.pulls {
             let ranges = &*self.not_marked(ranges);
             let missing = self.take_pushed(*owner, ranges);
+            // What was sent when the interval began lacks the updates since then.
+            let missing = missing.filter(|_| self.sections.interval.updated.is_empty());
             let missing = missing.as_deref().unwrap_or(ranges);
             if !missing.is_empty() {
                 self.machine.gather(*owner, missing);

@@ -70,6 +70,10 @@ impl Passage {
         let all = self.transitions.iter();
         all.fold(Ranges::default(), |all, one| all.union(&one.changed()))
     }
+
+    pub(super) fn has_updates(&self) -> bool {
+        self.transitions.iter().any(|one| one.has_updates())
+    }
 }
 
 /// What all ranks copied after each key.

@@ -132,6 +132,7 @@ impl SectionMode {
         in_flight: &[(Direction, u32, Ranges)],
     ) -> Vec<Sending> {
         let mut messages: BTreeMap<(Direction, u32), (Ranges, u32)> = BTreeMap::new();
+        let owned = self.owners.all();
         let mut add = |after: Signature, intervals: u32, without: &Ranges, not_from_0: bool| {
             let Some(known) = self.predictions.after(after) else {
                 return;
@@ -145,7 +146,11 @@ impl SectionMode {
                 if not_from_0 && direction.owner(rank, packed.rank) == 0 {
                     continue;
                 }
-                let ranges = Ranges::of(packed.ranges.clone()).minus(without);
+                let mut ranges = Ranges::of(packed.ranges.clone()).minus(without);
+                if intervals > 1 {
+                    // What happens to other bytes until then is not declared.
+                    ranges = ranges.intersection(&owned);
+                }
                 let message = messages.entry((direction, packed.rank)).or_default();
                 let all = message.0.union(&ranges);
                 if all != message.0 && (intervals == 1 || all.bytes() <= MOST_BYTES) {
@@ -206,7 +211,8 @@ impl SectionMode {
     ) -> Option<(Signature, bool, Rc<Vec<Sending>>)> {
         let (next, passage) = self.predictions.next(key)?;
         let is_fork = passage.is_fork;
-        if !self.predictions.after(next)?.from_owners {
+        // What others update has its value when all have arrived.
+        if !self.predictions.after(next)?.from_owners || passage.has_updates() {
             return None;
         }
         let sendings = self.known_sendings(next.with_signature(key), |mode| {

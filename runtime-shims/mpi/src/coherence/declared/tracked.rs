@@ -131,10 +131,11 @@ impl<M: Machine> Coherence<M> {
         self.close_undeclared();
     }
 
-    /// At a synchronisation: puts the faults of a tracked region into words of declarations.
+    /// At a synchronisation: puts the faults of a tracked region, and atomic updates, into words of
+    /// declarations.
     pub(super) fn tell_faults(&mut self) {
         let interval = &mut self.sections.interval;
-        if interval.opened.is_empty() && interval.copied.is_empty() {
+        if interval.opened.is_empty() && interval.copied.is_empty() && interval.updated.is_empty() {
             return;
         }
         let whole = |mode, range: Range| Declared {
@@ -150,12 +151,24 @@ impl<M: Machine> Coherence<M> {
             .map(|run| whole(Mode::MayWrite, bytes_of(run)));
         let copied = interval.copied.iter();
         let copied = copied.map(|range| whole(Mode::MayRead, range));
+        interval.updated.sort_unstable();
+        interval.updated.dedup();
+        let updated = runs_of(&mut interval.updated);
+        let updated = updated
+            .into_iter()
+            .map(|run| whole(Mode::Increment, bytes_of(run)));
         let mut words = Vec::new();
-        for one in opened.chain(copied) {
+        for one in opened.chain(copied).chain(updated) {
             one.push_to(&mut words);
             interval.tracked.push(one);
         }
-        interval.signature = Some(words.into_iter().fold(Signature::START, Signature::with));
+        let so_far = interval.signature.unwrap_or(Signature::START);
+        interval.signature = Some(words.into_iter().fold(so_far, Signature::with));
+    }
+
+    /// Notes that a page in section mode is updated where its bytes are held.
+    pub(in crate::coherence) fn note_updated(&mut self, page: Page) {
+        self.sections.interval.updated.push(page);
     }
 
     /// In a tracked region, when a lock is released: sends what this rank changed to the owners. Whether it
@@ -261,6 +274,9 @@ impl<M: Machine> Coherence<M> {
 
     /// Copies what is not current of closed pages, and opens them for reading.
     fn make_current(&mut self, runs: &[Run]) {
+        for &run in runs {
+            self.combine_pages(run);
+        }
         let wanted = Ranges::of(runs.iter().copied().map(bytes_of).collect());
         let mode = &self.sections;
         let stale = wanted.minus(&mode.valid).minus(&mode.interval.written);
@@ -303,6 +319,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Before pages, all of them current, are opened for writing in a tracked region.
     fn note_tracked_writes(&mut self, run: Run) {
+        self.combine_pages(run);
         let bytes = Ranges::of(vec![bytes_of(run)]);
         let mode = &mut self.sections;
         let interval = &mut mode.interval;

@@ -21,7 +21,7 @@ const MANY_PIECES: usize = 1 << 13;
 const MOST_LARGE: u32 = 64;
 
 /// In an exchange: bytes that were written by a [`Mode::MayWrite`] or [`Mode::Marked`].
-const CLAIMED: u64 = 5;
+const CLAIMED: u64 = 6;
 
 /// Takes a declaration off an exchange: mode, object and shape.
 fn take_declaration(words: &mut &[u64]) -> Option<(u64, Range, Shape)> {
@@ -48,13 +48,20 @@ pub(super) struct Transition {
     /// What each rank may have written. A copy of it made meanwhile may be of an intermediate value,
     /// although the bytes are as before in the end.
     unsteady: Vec<Ranges>,
+    /// What ranks may have updated where it is held: no copy is current.
+    updated: Ranges,
 }
 
 impl Transition {
-    /// The bytes that any rank may have written.
+    /// The bytes that any rank may have written or updated.
     pub(super) fn changed(&self) -> Ranges {
         let all = self.claims.iter().chain(&self.unsteady);
-        all.fold(Ranges::default(), |all, one| all.union(one))
+        all.fold(self.updated.clone(), |all, one| all.union(one))
+    }
+
+    /// Whether ranks may have updated what others hold: that has its value when all have arrived.
+    pub(super) fn has_updates(&self) -> bool {
+        !self.updated.is_empty()
     }
 }
 
@@ -186,6 +193,7 @@ impl<M: Machine> Coherence<M> {
         let mut certain = Vec::new();
         let mut reads = Vec::new();
         let mut unsteady = Vec::new();
+        let mut updated = Vec::new();
         for mut words in declarations.iter().copied() {
             let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
             while let Some((mode, object, shape)) = take_declaration(&mut words) {
@@ -195,6 +203,8 @@ impl<M: Machine> Coherence<M> {
                     // What it wrote of it is claimed.
                 } else if is(Mode::Write) || mode == CLAIMED {
                     claimed.extend(shape.ranges().iter());
+                } else if is(Mode::Increment) {
+                    updated.extend(shape.ranges().iter());
                 } else {
                     read.extend(shape.ranges().iter());
                 }
@@ -210,7 +220,8 @@ impl<M: Machine> Coherence<M> {
         if owners.iter().count() > MANY_PIECES {
             self.sections.large_transitions += 1;
         }
-        let possible = self.possible_claims(&owners, &certain, &unsteady);
+        let updated = Ranges::of(updated);
+        let possible = self.possible_claims(&owners, &certain, &unsteady, &updated);
         for claims in [&possible, &certain] {
             for (rank, claimed) in (0..).zip(claims) {
                 owners = owners.changed(claimed, |one| Owned {
@@ -220,6 +231,10 @@ impl<M: Machine> Coherence<M> {
                 });
             }
         }
+        owners = owners.changed(&updated, |one| Owned {
+            shared: false,
+            ..one
+        });
         for (rank, read) in (0..).zip(&reads) {
             owners = owners.changed(read, |one| Owned {
                 shared: one.shared || one.owner != rank,
@@ -235,6 +250,7 @@ impl<M: Machine> Coherence<M> {
                 .map(|(certain, possible)| certain.union(possible))
                 .collect(),
             unsteady,
+            updated,
         });
         if !any_entered {
             let pieces = self.sections.owners.iter().count();
@@ -268,14 +284,15 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// For each rank, of what it only may have written: what is its own where no other rank certainly
-    /// wrote it. In its copy this is current, written or not.
+    /// wrote it. In its copy this is current, written or not, but where others may have updated it.
     fn possible_claims(
         &self,
         owners: &Owners,
         certain: &[Ranges],
         maybe_written: &[Ranges],
+        updated: &Ranges,
     ) -> Vec<Ranges> {
-        let (mut seen, mut contested) = (Ranges::default(), Ranges::default());
+        let (mut seen, mut contested) = (Ranges::default(), updated.clone());
         for (certain, maybe) in certain.iter().zip(maybe_written) {
             let bytes = certain.union(maybe);
             contested = contested.union(&seen.intersection(&bytes));
@@ -339,7 +356,8 @@ impl<M: Machine> Coherence<M> {
             let others = others
                 .filter(|&(rank, _)| rank != me)
                 .map(|(_, bytes)| bytes);
-            let stale = transition.claims.iter().chain(others);
+            let updated = std::iter::once(&transition.updated);
+            let stale = transition.claims.iter().chain(others).chain(updated);
             let mut valid = stale.fold(Ranges::clone(&mode.valid), |valid, bytes| {
                 valid.minus(bytes)
             });
@@ -395,6 +413,7 @@ impl<M: Machine> Coherence<M> {
                 owners: Rc::new(owners),
                 claims: vec![written],
                 unsteady: Vec::new(),
+                updated: Ranges::default(),
             });
             let pieces = self.sections.owners.iter().count();
             limit(&mut self.sections.transitions, pieces);

@@ -2,8 +2,10 @@
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
+use okl_abi::AtomicOp;
+
 use crate::{
-    coherence::{Access, Machine, TooManyMappings},
+    coherence::{Access, Machine, Object, TooManyMappings},
     layout::{PAGE, Page},
     sections::ranges::Ranges,
 };
@@ -12,8 +14,8 @@ use crate::{
 pub(super) struct Cluster {
     pub(super) memories: Vec<Vec<[u8; PAGE]>>,
     pub(super) protections: Vec<Vec<Access>>,
-    /// Changed bytes that have been sent but not yet arrived.
-    pub(super) under_way: Vec<(usize, Page, usize, Vec<u8>)>,
+    /// Changed bytes and updates that have been sent but not yet arrived.
+    pub(super) under_way: Vec<(usize, Page, usize, Sent)>,
     /// So many ranks share a node.
     pub(super) per_node: usize,
     /// What one rank pushed to another, and how many bytes the other expects of the one: message by message.
@@ -25,6 +27,26 @@ pub(super) struct Cluster {
     pub(super) taken_bytes: usize,
     /// What each rank has marked as written.
     pub(super) marked: Vec<Vec<(u64, u64)>>,
+}
+
+pub(super) enum Sent {
+    Bytes(Vec<u8>),
+    Value(AtomicOp, u64, usize),
+}
+
+impl Cluster {
+    fn arrive(&mut self, rank: usize, page: Page, offset: usize, sent: Sent) {
+        let memory = &mut self.memories[rank][page as usize];
+        match sent {
+            Sent::Bytes(bytes) => {
+                memory[offset..offset + bytes.len()].copy_from_slice(&bytes);
+            }
+            Sent::Value(operation, value, size) => {
+                let object = Object { page, offset, size };
+                object.update(memory, operation, value);
+            }
+        }
+    }
 }
 
 pub(super) struct Simulated {
@@ -151,17 +173,31 @@ impl Machine for Simulated {
     }
 
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {
-        self.cluster
-            .borrow_mut()
-            .under_way
-            .push((home as usize, page, offset, bytes.to_vec()));
+        self.cluster.borrow_mut().under_way.push((
+            home as usize,
+            page,
+            offset,
+            Sent::Bytes(bytes.to_vec()),
+        ));
+    }
+
+    fn combine(&mut self, at: u64, size: usize, operation: AtomicOp, value: u64, owner: u32) {
+        let (page, offset) = (at as usize / PAGE, at as usize % PAGE);
+        let value = Sent::Value(operation, value, size);
+        let mut cluster = self.cluster.borrow_mut();
+        if owner as usize == self.rank {
+            cluster.arrive(self.rank, page as Page, offset, value);
+        } else {
+            cluster
+                .under_way
+                .push((owner as usize, page as Page, offset, value));
+        }
     }
 
     fn settle(&mut self) {
         let mut cluster = self.cluster.borrow_mut();
-        for (home, page, offset, bytes) in std::mem::take(&mut cluster.under_way) {
-            cluster.memories[home][page as usize][offset..offset + bytes.len()]
-                .copy_from_slice(&bytes);
+        for (home, page, offset, sent) in std::mem::take(&mut cluster.under_way) {
+            cluster.arrive(home, page, offset, sent);
         }
     }
 

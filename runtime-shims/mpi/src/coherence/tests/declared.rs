@@ -1,5 +1,7 @@
 //! Regions that declare what they access, among serial code and regions that do not.
 
+use std::collections::HashSet;
+
 use super::*;
 use crate::{
     coherence::declared::{Accesses, Declared, Mode},
@@ -338,6 +340,52 @@ fn steps(nests: &[(usize, Nest)], random: &mut Random) -> Vec<(usize, usize, Par
     steps
 }
 
+/// Who may update what while some nests run.
+struct Words<'a> {
+    nests: &'a [(usize, Nest)],
+    /// What ranks access in fact.
+    accessed: HashSet<usize>,
+    written: Ranges,
+    direct: &'a [Page],
+    ranks: usize,
+}
+
+impl<'a> Words<'a> {
+    fn of(nests: &'a [(usize, Nest)], direct: &'a [Page], ranks: usize) -> Self {
+        let all = nests.iter().flat_map(|(_, nest)| &nest.sections);
+        Self {
+            nests,
+            accessed: all.flat_map(|one| positions(&one.shape.ranges())).collect(),
+            written: nests.iter().fold(Ranges::default(), |all, (_, nest)| {
+                all.union(&nest.bytes(Mode::Write))
+            }),
+            direct,
+            ranks,
+        }
+    }
+
+    /// The rank that may update these 8 bytes, `ranks` for all; `None` where accesses would collide.
+    fn owner(&self, page: Page, word: usize) -> Option<usize> {
+        if self.direct.contains(&page) {
+            return None;
+        }
+        let start = page as usize * PAGE + word;
+        let bytes = Ranges::of(vec![(start as u64, start as u64 + 8)]);
+        let is_written = !bytes.intersection(&self.written).is_empty();
+        let is_accessed = (start..start + 8).any(|at| self.accessed.contains(&at));
+        if !is_written && !is_accessed {
+            return Some(self.ranks);
+        }
+        let touches = |nest: &Nest| {
+            let mut sections = nest.sections.iter();
+            sections.any(|one| !one.shape.ranges().intersection(&bytes).is_empty())
+        };
+        let mut those = self.nests.iter().filter(|(_, nest)| touches(nest));
+        let first = those.next()?.0;
+        those.all(|&(rank, _)| rank == first).then_some(first)
+    }
+}
+
 /// `rounds` times the same, but for `surprises` of 100 intervals, on each rank with `per_rank` threads.
 fn declaring_region(
     job: &mut Job,
@@ -349,8 +397,11 @@ fn declaring_region(
     let direct: Vec<Page> = (0..random.below(3))
         .map(|_| random.below(job.used as usize) as Page)
         .collect();
+    // Regions with updates have one thread on each rank.
+    let updates = per_rank == 1 && random.chance(60);
     job.enter_region(&Accesses::Declared {
         direct: direct.clone(),
+        updates: updates && random.chance(50),
     });
     for rank in &mut job.ranks {
         rank.note_threads(per_rank > 1);
@@ -359,9 +410,20 @@ fn declaring_region(
     let intervals: Vec<Vec<(usize, Nest)>> = (0..1 + random.below(3))
         .map(|_| random_nests(job, threads, random))
         .collect();
+    let mut updated: Vec<Object> = Vec::new();
     for round in 0..rounds {
         for (index, usual) in intervals.iter().enumerate() {
             if (round, index) != (0, 0) {
+                job.barrier();
+            }
+            if !updated.is_empty() && random.chance(20) {
+                for _ in 0..3 {
+                    let (start, end) = updated[random.below(updated.len())].bytes();
+                    let rank = random.below(job.ranks.len());
+                    let size = (end - start) as usize;
+                    let sections = vec![section(Mode::Read, start as usize, size, &[])];
+                    job.run(rank, &nest(sections), random);
+                }
                 job.barrier();
             }
             let unusual = match random.below(100) < surprises {
@@ -369,6 +431,8 @@ fn declaring_region(
                 false => None,
             };
             let nests = unusual.as_ref().unwrap_or(usual);
+            let words = Words::of(nests, &direct, job.ranks.len());
+            let number = random.below(1 << 20);
             let touched: Vec<usize> = nests
                 .iter()
                 .flat_map(|(_, nest)| &nest.sections)
@@ -377,6 +441,20 @@ fn declaring_region(
                 .collect();
             for (thread, nest, part) in steps(nests, random) {
                 job.run_part(thread / per_rank, &nests[nest].1, part, random);
+                for _ in 0..random.below(if updates { 4 } else { 1 }) {
+                    let page = random.below(job.used as usize) as Page;
+                    let word = random.below(PAGE / 8) * 8;
+                    let rank = random.below(job.ranks.len());
+                    if let Some(owner) = words.owner(page, word) {
+                        let of = (rank, owner);
+                        let place = (page, word);
+                        if let Some(object) =
+                            accumulated::update_word(job, random, of, place, number)
+                        {
+                            updated.push(object);
+                        }
+                    }
+                }
                 for &page in &direct {
                     if !touched.contains(&(page as usize)) {
                         let offset = random.below(PAGE);
@@ -392,6 +470,9 @@ fn declaring_region(
         rank.note_threads(false);
     }
     job.leave_region();
+    for object in updated {
+        job.check_object(0, object, "updated in a declaring region");
+    }
 }
 
 fn random_mixture(seed: u64, ranks: usize, per_rank: usize, mappings: Option<u32>) -> Counts {
@@ -506,7 +587,10 @@ fn only_halos_move(per_node: usize) {
     for sweep in 0..12 {
         let (from, to) = (arrays[sweep % 2], arrays[(sweep + 1) % 2]);
         job.fork(&[]);
-        job.enter_region(&Accesses::Declared { direct: vec![] });
+        job.enter_region(&Accesses::Declared {
+            direct: vec![],
+            updates: false,
+        });
         for rank in 0..ranks {
             let first = 1 + rank * ROWS / 2;
             let last = (rank + 1) * ROWS / 2;
@@ -577,7 +661,10 @@ fn an_owner_writes_unnoticed_where_nobody_has_copies() {
         &[],
     )]);
     job.fork(&[]);
-    job.enter_region(&Accesses::Declared { direct: vec![] });
+    job.enter_region(&Accesses::Declared {
+        direct: vec![],
+        updates: false,
+    });
     job.run(1, &write, &mut random);
     job.barrier();
     job.leave_region();
@@ -608,7 +695,10 @@ fn a_copy_made_between_uncertain_writes_does_not_stay() {
     let mut job = Job::new(2, false, None);
     let mut random = Random(3);
     job.fork(&[]);
-    job.enter_region(&Accesses::Declared { direct: vec![] });
+    job.enter_region(&Accesses::Declared {
+        direct: vec![],
+        updates: false,
+    });
     let whole = nest(within(object, vec![section(Mode::Write, PAGE, PAGE, &[])]));
     job.run(0, &whole, &mut random);
     job.barrier();
@@ -632,7 +722,10 @@ fn a_page_that_one_thread_opens_is_current_for_what_another_reads() {
         job.write(0, 2, offset, offset as u8 | 1);
     }
     job.fork(&[]);
-    job.enter_region(&Accesses::Declared { direct: vec![] });
+    job.enter_region(&Accesses::Declared {
+        direct: vec![],
+        updates: false,
+    });
     job.ranks[1].note_threads(true);
     let object = (PAGE, 4 * PAGE);
     let reads = nest(within(
@@ -675,7 +768,32 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> (usize, usize)
                 .collect()
         })
         .collect();
+    // What ranks update in each interval: mostly what others read in the next one.
+    let with_updates = random.chance(50);
+    let mut updates: Vec<Vec<(usize, Page, usize)>> = Vec::new();
+    for intervals in &regions {
+        for index in 0..intervals.len() {
+            let next = &intervals[(index + 1) % intervals.len()];
+            let sections = next.iter().flat_map(|(_, nest)| &nest.sections);
+            let read: Vec<usize> = sections
+                .filter(|one| matches!(one.mode, Mode::Read | Mode::MayRead))
+                .flat_map(|one| positions(&one.shape.ranges()))
+                .collect();
+            let count = if with_updates { random.below(30) } else { 0 };
+            let places = (0..count).map(|_| match read.is_empty() || random.chance(20) {
+                true => random.below(job.used as usize * PAGE),
+                false => read[random.below(read.len())],
+            });
+            let places: Vec<usize> = places.collect();
+            let places = places.into_iter().map(|at| {
+                let place = ((at / PAGE) as Page, at % PAGE & !7);
+                (random.below(ranks), place.0, place.1)
+            });
+            updates.push(places.collect());
+        }
+    }
     for _ in 0..10 {
+        let mut updates = updates.iter().enumerate();
         for (intervals, places) in regions.iter().zip(&places) {
             for &(page, offset, writes) in places {
                 match writes {
@@ -696,7 +814,10 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> (usize, usize)
                 job.leave_region();
                 job.fork(&[]);
             }
-            job.enter_region(&Accesses::Declared { direct: vec![] });
+            job.enter_region(&Accesses::Declared {
+                direct: vec![],
+                updates: with_updates,
+            });
             for (index, usual) in intervals.iter().enumerate() {
                 if index != 0 {
                     job.barrier();
@@ -706,6 +827,15 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> (usize, usize)
                 let nests = unusual.as_ref().unwrap_or(usual);
                 for (rank, nest, part) in steps(nests, &mut random) {
                     job.run_part(rank, &nests[nest].1, part, &mut random);
+                }
+                let words = Words::of(nests, &[], ranks);
+                let (interval, updates) = updates.next().expect("one for each interval");
+                for &(rank, page, word) in updates {
+                    if let Some(owner) = words.owner(page, word) {
+                        let place = (page, word);
+                        let of = (rank, owner);
+                        accumulated::update_word(&mut job, &mut random, of, place, interval);
+                    }
                 }
             }
             job.leave_region();
