@@ -12,42 +12,41 @@ extern "C" {
 // Where a kernel's parameter points to for element n. `kind`:
 // 0  data + n * size
 // 1  data + map[n * arity] * size
-// 2  an array of `columns` pointers, data + map[n * arity + column] * size
-// 3  the number n itself
+// 2  columns_at: `columns` pointers, data + map[n * arity + column] * size
+// 3  the number n, which is put to data
 typedef struct {
   char *data;
   long long size;
   int const *map;
   char **columns_at;
-  int arity;
-  int columns;
-  int number;
-  int kind;
+  long long arity;
+  long long columns;
+  long long kind;
 } okl_op2_parameter;
 
 // Calls `kernel` for elements from..to-1.
 typedef void (*okl_op2_range)(void (*kernel)(), okl_op2_parameter *parameters, int from, int to);
 
-void okl_op2_par_loop(char const *name, op_set set, int count, op_arg *arguments,
-                      void (*kernel)(), okl_op2_range range);
+void okl_op2_par_loop_v1(char const *name, op_set set, int count, op_arg *arguments,
+                         void (*kernel)(), okl_op2_range range);
 }
 
 namespace okl_op2 {
 
-inline char *element(okl_op2_parameter &parameter, int n) {
+inline char *element(okl_op2_parameter const &parameter, int n) {
+  int const *targets = parameter.map + n * parameter.arity;
   switch (parameter.kind) {
   case 0:
     return parameter.data + n * parameter.size;
   case 1:
-    return parameter.data + parameter.map[(long long)n * parameter.arity] * parameter.size;
+    return parameter.data + *targets * parameter.size;
   case 2:
-    for (int column = 0; column < parameter.columns; column++)
-      parameter.columns_at[column] =
-          parameter.data + parameter.map[(long long)n * parameter.arity + column] * parameter.size;
+    for (long long column = 0; column < parameter.columns; column++)
+      parameter.columns_at[column] = parameter.data + targets[column] * parameter.size;
     return (char *)parameter.columns_at;
   default:
-    parameter.number = n;
-    return (char *)&parameter.number;
+    *(int *)parameter.data = n;
+    return parameter.data;
   }
 }
 
@@ -77,7 +76,7 @@ void op_par_loop(void (*kernel)(T *...), char const *name, op_set set, Arguments
   static_assert(sizeof...(T) == sizeof...(Arguments),
                 "op_par_loop: the kernel needs one parameter for each op_arg argument");
   op_arg all[] = {arguments...};
-  okl_op2_par_loop(name, set, sizeof...(T), all, (void (*)())kernel, okl_op2::range<T...>);
+  okl_op2_par_loop_v1(name, set, sizeof...(T), all, (void (*)())kernel, okl_op2::range<T...>);
 }
 
 // The kernel may be a lambda that captures nothing.

@@ -24,3 +24,18 @@ mod profile;
 mod program;
 mod report;
 mod times;
+
+macro_rules! export {
+    ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*);)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Called by the code of a loop, with the arguments it documents.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($param: okl_abi::rust_type!($type)),*) {
+            // SAFETY: the caller's promise.
+            unsafe { par_loop::$name($($param),*) }
+        }
+    )*};
+}
+okl_abi::for_each_op2_fn!(export);

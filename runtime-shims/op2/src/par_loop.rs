@@ -3,7 +3,9 @@
 //! Guarantee: the kernel is called once for each element of the set, in their order, with pointers to what
 //! its arguments stand for. A loop whose arguments do not fit what is declared does not run.
 
-use std::ffi::{c_char, c_int, c_longlong};
+use std::ffi::{c_char, c_int, c_void};
+
+use okl_abi::op2::{Parameter, kind};
 
 use crate::{
     argument::require_right,
@@ -13,91 +15,81 @@ use crate::{
     times,
 };
 
-/// Where a kernel's parameter points to, as `op_seq.h` declares it.
-#[repr(C)]
-pub struct Parameter {
-    data: *mut c_char,
-    size: c_longlong,
-    map: *const i32,
-    columns_at: *mut *mut c_char,
-    arity: c_int,
-    columns: c_int,
-    number: c_int,
-    kind: c_int,
+/// Calls a kernel, its first argument, for the elements from the third argument up to the fourth.
+type Range = unsafe extern "C" fn(*mut c_void, *mut Parameter, c_int, c_int);
+
+/// What a loop's parameters need beside the data.
+#[derive(Default)]
+struct Scratch {
+    /// Pointers to several elements.
+    columns: Vec<*mut c_void>,
+    /// The element's number.
+    number: i32,
+    /// An element of a map, for an argument that is not used: it leads from everywhere to element 0.
+    nowhere: Vec<i32>,
 }
 
-/// Values of [`Parameter::kind`].
-mod kind {
-    use std::ffi::c_int;
-    /// `data + n * size`
-    pub(super) const STRIDED: c_int = 0;
-    /// `data + map[n * arity] * size`
-    pub(super) const MAPPED: c_int = 1;
-    /// An array of pointers to what the first `columns` columns point to.
-    pub(super) const COLUMNS: c_int = 2;
-    /// The number n.
-    pub(super) const NUMBER: c_int = 3;
-}
-
-/// A kernel of any parameters.
-pub type KernelFunction = unsafe extern "C" fn();
-/// Calls a kernel for the elements from the third argument up to the fourth.
-pub type Range = unsafe extern "C" fn(KernelFunction, *mut Parameter, c_int, c_int);
-
-impl Parameter {
-    fn strided(data: *mut c_char, size: i32) -> Self {
-        Self {
-            data,
-            size: c_longlong::from(size),
-            map: std::ptr::null(),
-            columns_at: std::ptr::null_mut(),
-            arity: 0,
-            columns: 0,
-            number: 0,
-            kind: kind::STRIDED,
-        }
+fn strided(data: *mut c_char, size: i32) -> Parameter {
+    Parameter {
+        data: data.cast(),
+        size: i64::from(size),
+        map: std::ptr::null_mut(),
+        columns_at: std::ptr::null_mut(),
+        arity: 0,
+        columns: 0,
+        kind: kind::STRIDED,
     }
+}
 
-    /// What `argument` stands for; `columns` has room for the pointers of a vector argument.
-    ///
-    /// # Safety
-    /// The argument is right for the loop.
-    unsafe fn of(argument: &Arg, columns: &mut Vec<*mut c_char>) -> Self {
-        // SAFETY: the caller's promise: it is null or declared.
-        let map = unsafe { argument.map.as_ref() };
-        match (argument.argtype, map) {
-            _ if argument.opt == 0 => Self::strided(std::ptr::null_mut(), 0),
-            (argtype::DAT, None) => Self::strided(argument.data, argument.size),
-            (argtype::DAT, Some(map)) => {
-                let is_vector = argument.idx < 0;
-                let (kind, first) = match is_vector {
-                    true => (kind::COLUMNS, 0),
-                    false => (kind::MAPPED, argument.idx as usize),
-                };
-                if is_vector {
-                    columns.resize(-argument.idx as usize, std::ptr::null_mut());
-                }
-                Self {
-                    // SAFETY: a column of the map.
-                    map: unsafe { map.map.add(first) },
-                    arity: map.dim,
-                    columns_at: columns.as_mut_ptr(),
-                    columns: columns.len() as c_int,
-                    kind,
-                    ..Self::strided(argument.data, argument.size)
-                }
+/// What `argument` stands for.
+///
+/// # Safety
+/// The argument is right for the loop; `scratch` stays where it is.
+unsafe fn parameter(argument: &Arg, scratch: &mut Scratch) -> Parameter {
+    // SAFETY: the caller's promise: it is null or declared.
+    let map = unsafe { argument.map.as_ref() };
+    match (argument.argtype, map) {
+        // The loop's code may look up a map; the result is null all the same.
+        _ if argument.opt == 0 => {
+            let columns = argument.idx.unsigned_abs() as usize + 1;
+            scratch.nowhere.resize(columns, 0);
+            scratch.columns.resize(columns, std::ptr::null_mut());
+            Parameter {
+                map: scratch.nowhere.as_mut_ptr().cast(),
+                columns_at: scratch.columns.as_mut_ptr().cast(),
+                ..strided(std::ptr::null_mut(), 0)
             }
-            (argtype::IDX, None) => Self {
-                kind: kind::NUMBER,
-                ..Self::strided(std::ptr::null_mut(), 0)
-            },
-            (argtype::IDX, Some(map)) => Self::strided(
-                // SAFETY: a column of the map.
-                unsafe { map.map.add(argument.idx as usize) }.cast(),
-                map.dim * size_of::<i32>() as i32,
-            ),
-            _ => Self::strided(argument.data, 0),
         }
+        (argtype::DAT, None) => strided(argument.data, argument.size),
+        (argtype::DAT, Some(map)) if argument.idx < 0 => {
+            let columns = &mut scratch.columns;
+            columns.resize(-argument.idx as usize, std::ptr::null_mut());
+            Parameter {
+                map: map.map.cast(),
+                arity: i64::from(map.dim),
+                columns_at: columns.as_mut_ptr().cast(),
+                columns: columns.len() as i64,
+                kind: kind::COLUMNS,
+                ..strided(argument.data, argument.size)
+            }
+        }
+        (argtype::DAT, Some(map)) => Parameter {
+            // SAFETY: a column of the map.
+            map: unsafe { map.map.add(argument.idx as usize) }.cast(),
+            arity: i64::from(map.dim),
+            kind: kind::MAPPED,
+            ..strided(argument.data, argument.size)
+        },
+        (argtype::IDX, None) => Parameter {
+            kind: kind::NUMBER,
+            ..strided((&raw mut scratch.number).cast(), 0)
+        },
+        (argtype::IDX, Some(map)) => strided(
+            // SAFETY: a column of the map.
+            unsafe { map.map.add(argument.idx as usize) }.cast(),
+            map.dim * size_of::<i32>() as i32,
+        ),
+        _ => strided(argument.data, 0),
     }
 }
 
@@ -106,20 +98,21 @@ impl Parameter {
 /// # Safety
 /// `arguments` are `count`, made by this library; `range` calls `kernel` with as many parameters of its
 /// types; `name` is a string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn okl_op2_par_loop(
-    name: *const c_char,
-    set: *const Set,
+pub(crate) unsafe fn okl_op2_par_loop_v1(
+    name: *mut c_void,
+    set: *mut c_void,
     count: c_int,
-    arguments: *const Arg,
-    kernel: KernelFunction,
-    range: Range,
+    arguments: *mut c_void,
+    kernel: *mut c_void,
+    range: *mut c_void,
 ) {
+    let (name, set) = (name.cast::<c_char>().cast_const(), set.cast::<Set>());
     // SAFETY: the caller's promises.
     unsafe {
+        let range = std::mem::transmute::<*mut c_void, Range>(range);
         let loop_name = text(name);
         program::require_start("op_par_loop");
-        let arguments = std::slice::from_raw_parts(arguments, count as usize);
+        let arguments = std::slice::from_raw_parts(arguments.cast::<Arg>(), count as usize);
         require_right(loop_name, set, arguments);
         if program::diagnostics() > 2 {
             let with = match arguments.iter().any(Arg::is_indirect) {
@@ -129,10 +122,10 @@ pub unsafe extern "C" fn okl_op2_par_loop(
             print(&format!(" kernel routine {with}: {loop_name}"));
         }
         let start = times::now();
-        let mut columns = vec![Vec::new(); arguments.len()];
-        let parameters = arguments.iter().zip(&mut columns);
+        let mut scratch: Vec<_> = arguments.iter().map(|_| Scratch::default()).collect();
+        let parameters = arguments.iter().zip(&mut scratch);
         let mut parameters: Vec<_> = parameters
-            .map(|(argument, columns)| Parameter::of(argument, columns))
+            .map(|(argument, scratch)| parameter(argument, scratch))
             .collect();
         range(kernel, parameters.as_mut_ptr(), 0, (*set).size);
         times::add(name, times::now() - start, bytes(set, arguments));

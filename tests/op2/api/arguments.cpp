@@ -4,6 +4,10 @@
 // RUN: %t | FileCheck %s
 // RUN: clang++-22 -std=c++17 -O0 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t | FileCheck %s
+// RUN: clang++-22 -std=c++11 -O2 -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
+// RUN: %t | FileCheck %s
+// RUN: clang++-22 -std=c++17 -O0 -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
+// RUN: %t | FileCheck %s
 #include "op_seq.h"
 
 static const int CELLS = 4, NODES = 5;
