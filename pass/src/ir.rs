@@ -16,7 +16,7 @@ pub struct ParallelLoop<'m> {
     /// The call that runs it.
     pub site: Call<'m>,
     /// What is distributed.
-    pub space: Space,
+    pub space: Space<'m>,
     /// What runs.
     pub body: Body<'m>,
     /// What it runs on.
@@ -32,11 +32,13 @@ pub enum Origin {
     OpenMpParallel,
     /// `#pragma omp teams`.
     OpenMpTeams,
+    /// OP2's `op_par_loop`.
+    Op2ParLoop,
 }
 
 /// What is distributed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Space {
+#[derive(Clone, PartialEq, Eq)]
+pub enum Space<'m> {
     /// Each thread of a team runs the whole body; the worksharing loops in it are divided.
     Team {
         /// The worksharing loops found in the body, in the order of their appearance.
@@ -46,6 +48,11 @@ pub enum Space {
     League {
         /// The worksharing loops found in the body.
         loops: Vec<WorksharingLoop>,
+    },
+    /// The body runs once for each element of a set.
+    Set {
+        /// The set, as the program declared it.
+        set: Value<'m>,
     },
 }
 
@@ -87,8 +94,8 @@ pub enum Schedule {
     Unknown,
 }
 
-/// What runs: a function that takes a pointer to the global thread number, one to the number in
-/// the team, and then the arguments.
+/// What runs: a function that takes the arguments behind its leading parameters. Those of a region are
+/// pointers to the global thread number and to the number in the team.
 #[derive(Clone, Copy)]
 pub struct Body<'m> {
     /// The function.
@@ -107,6 +114,8 @@ pub struct Argument<'m> {
     pub access: Access,
     /// Where the body accesses it.
     pub place: Place,
+    /// Bytes of an element of it, where they are known.
+    pub element: Option<i64>,
 }
 
 /// How an argument is passed.
@@ -116,6 +125,9 @@ pub enum Passing {
     ByValue,
     /// The body gets the address.
     ByReference,
+    /// The value describes the data of a whole set; the body gets the address of an element's, or of
+    /// pointers to several.
+    Element,
 }
 
 /// How a body accesses an argument, in OP2's words.
@@ -143,7 +155,6 @@ pub enum Place {
     /// One object that is accessed as a whole.
     Scalar,
     /// Elements `offset + stride * i`, for iteration `i`.
-    #[expect(dead_code, reason = "filled by recognisers that know their elements")]
     Section {
         /// First element.
         offset: i64,
@@ -151,13 +162,26 @@ pub enum Place {
         stride: i64,
     },
     /// Elements that a map selects.
-    #[expect(dead_code, reason = "filled by recognisers that know their maps")]
     Indirect {
-        /// The argument that holds the map.
-        map: usize,
+        /// The columns of the map.
+        columns: Columns,
+    },
+    /// No data: the number of the iteration, or of the element that a column of a map leads to.
+    Number {
+        /// The column.
+        column: Option<u32>,
     },
     /// Anywhere.
     Unknown,
+}
+
+/// Columns of a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// One of them.
+    One(u32),
+    /// The first ones.
+    First(u32),
 }
 
 impl ParallelLoop<'_> {
@@ -175,7 +199,7 @@ impl ParallelLoop<'_> {
             ));
         }
         for (index, arg) in self.args.iter().enumerate() {
-            arg.verify(self.args.len())
+            arg.verify()
                 .map_err(|problem| format!("argument {index}: {problem}"))?;
         }
         if self.condition.is_some_and(|value| !value.ty().is_integer()) {
@@ -191,7 +215,7 @@ impl ParallelLoop<'_> {
 }
 
 impl Argument<'_> {
-    fn verify(&self, count: usize) -> Result<(), String> {
+    fn verify(&self) -> Result<(), String> {
         if self.passing == Passing::ByReference && !self.value.ty().is_pointer() {
             return Err("passed by reference, but not an address".to_string());
         }
@@ -199,20 +223,23 @@ impl Argument<'_> {
         if self.passing == Passing::ByValue && !only_read {
             return Err("a copy is written".to_string());
         }
-        match self.place {
-            Place::Indirect { map } if map >= count => Err(format!("there is no argument {map}")),
-            Place::Scalar | Place::Section { .. } | Place::Indirect { .. } | Place::Unknown => {
-                Ok(())
-            }
+        let is_element = matches!(
+            self.place,
+            Place::Section { .. } | Place::Indirect { .. } | Place::Number { .. }
+        );
+        if is_element && self.passing != Passing::Element {
+            return Err("an element of no set".to_string());
         }
+        Ok(())
     }
 }
 
-impl Space {
+impl Space<'_> {
     /// The worksharing loops of the space.
     pub fn loops(&self) -> &[WorksharingLoop] {
         match self {
             Space::Team { loops } | Space::League { loops } => loops,
+            Space::Set { .. } => &[],
         }
     }
 }
@@ -242,15 +269,17 @@ impl fmt::Display for Origin {
         f.write_str(match self {
             Origin::OpenMpParallel => "parallel region",
             Origin::OpenMpTeams => "teams region",
+            Origin::Op2ParLoop => "op_par_loop",
         })
     }
 }
 
-impl fmt::Display for Space {
+impl fmt::Display for Space<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Space::Team { .. } => "team",
             Space::League { .. } => "league",
+            Space::Set { .. } => "elements of a set",
         })?;
         for ws in self.loops() {
             write!(f, ", {ws}")?;
@@ -292,6 +321,7 @@ impl fmt::Display for Argument<'_> {
         let passing = match self.passing {
             Passing::ByValue => "by value",
             Passing::ByReference => "by reference",
+            Passing::Element => "by element",
         };
         let access = match self.access {
             Access::Unused => "unused",
@@ -306,7 +336,14 @@ impl fmt::Display for Argument<'_> {
         match self.place {
             Place::Scalar => write!(f, ", scalar"),
             Place::Section { offset, stride } => write!(f, ", section {offset} + {stride} * i"),
-            Place::Indirect { map } => write!(f, ", through arg {map}"),
+            Place::Indirect { columns } => match columns {
+                Columns::One(column) => write!(f, ", through column {column} of a map"),
+                Columns::First(count) => write!(f, ", through the first {count} columns of a map"),
+            },
+            Place::Number { column: None } => write!(f, ", number of the iteration"),
+            Place::Number {
+                column: Some(column),
+            } => write!(f, ", number in column {column} of a map"),
             Place::Unknown => write!(f, ", anywhere"),
         }
     }

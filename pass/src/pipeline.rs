@@ -3,9 +3,9 @@
 
 use crate::diagnostic::{Declined, Site, report};
 use crate::llvm::{self, Module, Severity};
-use crate::lower::mpi;
+use crate::lower::{cpu, mpi};
 use crate::options::{Options, Target};
-use crate::recognise::openmp;
+use crate::recognise::{op2, openmp};
 
 /// Runs the pass on a module. True where the module was changed.
 pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: bool) -> bool {
@@ -18,10 +18,26 @@ pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: 
             return false;
         }
     };
+    let op2 = op2::recognise(module);
     match options.target {
+        // Every process runs all of an OP2 program: its OpenMP regions are not distributed.
+        _ if op2.uses_op2 => lower_op2(module, op2, options.strict),
         Target::Cpu => false,
         Target::Mpi => lower_to_mpi(module, options.strict),
     }
+}
+
+fn lower_op2(module: &Module, found: op2::Found<'_>, strict: bool) -> bool {
+    report_all(module, &found.mistakes, Severity::Error);
+    report_all(module, &found.doubts, Severity::Warning);
+    for one in &found.declined {
+        report_declined(module, one, strict.then_some(Severity::Error));
+    }
+    if !found.mistakes.is_empty() {
+        return false;
+    }
+    cpu::emit(module, &found.loops);
+    !found.loops.is_empty()
 }
 
 fn lower_to_mpi(module: &Module, strict: bool) -> bool {
@@ -48,20 +64,29 @@ fn lower_to_mpi(module: &Module, strict: bool) -> bool {
 
 fn report_all(module: &Module, declined: &[Declined<'_>], severity: Severity) {
     for one in declined {
+        report_declined(module, one, Some(severity));
+    }
+}
+
+/// A diagnostic, if it has a severity, and a remark.
+fn report_declined(module: &Module, one: &Declined<'_>, severity: Option<Severity>) {
+    if let Some(severity) = severity {
         report(module, one, severity);
-        if let Site::Instruction(at) = one.site {
-            at.remark("Declined", &one.reason, true);
-        }
+    }
+    if let Site::Instruction(at) = one.site {
+        at.remark("Declined", &one.reason, true);
     }
 }
 
 /// Prints the parallel loops of a module: `-passes='print<okl-loops>'`.
 pub fn print_loops(module: &Module) {
     let (loops, declined) = openmp::recognise(module);
-    for one in &loops {
+    let op2 = op2::recognise(module);
+    for one in loops.iter().chain(&op2.loops) {
         llvm::print(&one.to_string());
     }
     report_all(module, &declined, Severity::Error);
+    report_all(module, &op2.declined, Severity::Warning);
 }
 
 /// Declares what the regions of a lowered module access. True where the module was changed.

@@ -1,5 +1,6 @@
 //! What is found out about a module before anything is decided. Nothing here changes the module.
 
+pub mod access;
 pub mod call_graph;
 pub mod combine;
 pub mod library;

@@ -107,18 +107,16 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// Address `index` bytes behind `address`.
-    pub fn element(&self, address: Value<'m>, index: Value<'m>) -> Value<'m> {
-        assert!(address.ty().is_pointer());
+    /// Address of element `index` behind `address`, of elements of `element` type; the index is signed.
+    pub fn element(&self, element: Type<'m>, address: Value<'m>, index: Value<'m>) -> Value<'m> {
+        assert!(address.ty().is_pointer() && index.ty().is_integer());
         let mut index = [index.raw()];
-        // SAFETY: a positioned builder, a pointer and one integer.
+        // SAFETY: a positioned builder, a sized type, a pointer and an integer; no promise is made.
         unsafe {
-            let byte = self.module.int(8).raw();
-            let raw = address.raw();
             Value::new(LLVMBuildGEP2(
                 self.raw,
-                byte,
-                raw,
+                element.raw(),
+                address.raw(),
                 index.as_mut_ptr(),
                 1,
                 c"".as_ptr(),
@@ -144,7 +142,7 @@ impl<'m> Builder<'m> {
     /// Sets a bit of a sequence of bytes, the lowest of each first.
     pub fn set_bit(&self, bytes: Value<'m>, number: Value<'m>) {
         let byte = self.module.int(8);
-        let place = self.element(bytes, self.shift_right(number, 3));
+        let place = self.element(byte, bytes, self.shift_right(number, 3));
         // SAFETY: a positioned builder and integers of 8 bits, shifted by less than 8.
         unsafe {
             let seven = LLVMConstInt(byte.raw(), 7, 0);
@@ -194,6 +192,73 @@ impl<'m> Builder<'m> {
             let raw = LLVMBuildLShr(self.raw, value.raw(), bits.raw(), c"".as_ptr());
             Value::new(raw)
         }
+    }
+
+    /// Product of two integers that does not overflow.
+    pub fn multiply(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        assert!(a.ty() == b.ty() && a.ty().is_integer());
+        // SAFETY: a positioned builder and two integers of one type.
+        unsafe { Value::new(LLVMBuildNSWMul(self.raw, a.raw(), b.raw(), c"".as_ptr())) }
+    }
+
+    /// Extends a signed integer.
+    pub fn sign_extend(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
+        assert!(value.ty().is_integer() && ty.is_integer());
+        // SAFETY: a positioned builder and integers.
+        unsafe {
+            Value::new(LLVMBuildIntCast2(
+                self.raw,
+                value.raw(),
+                ty.raw(),
+                1,
+                c"".as_ptr(),
+            ))
+        }
+    }
+
+    /// A loop at the end of `function`, which has no blocks yet: `prologue`, then `body` for each number from
+    /// `from` up to `to`, and a return.
+    pub fn counted_loop<P>(
+        module: &'m Module,
+        function: Function<'m>,
+        [from, to]: [Value<'m>; 2],
+        prologue: impl FnOnce(&Self) -> P,
+        body: impl FnOnce(&Self, &P, Value<'m>),
+    ) {
+        let [before, inside, after] = [(); 3].map(|()| function.append_block(module));
+        let less = |builder: &Self, a: Value<'m>, b: Value<'m>| {
+            // SAFETY: a positioned builder and two integers of one type.
+            unsafe {
+                let predicate = LLVMIntPredicate::LLVMIntSLT;
+                LLVMBuildICmp(builder.raw, predicate, a.raw(), b.raw(), c"".as_ptr())
+            }
+        };
+        assert!(from.ty() == to.ty() && from.ty().is_integer());
+        let builder = Self::at_end(module, before);
+        let prepared = prologue(&builder);
+        let is_some = less(&builder, from, to);
+        let inner = Self::at_end(module, inside);
+        // SAFETY: positioned builders, blocks of the function, integers of one type.
+        unsafe {
+            LLVMBuildCondBr(builder.raw, is_some, inside.raw(), after.raw());
+            let number = LLVMBuildPhi(inner.raw, from.ty().raw(), c"".as_ptr());
+            body(&inner, &prepared, Value::new(number));
+            let one = LLVMConstInt(from.ty().raw(), 1, 0);
+            let next = LLVMBuildNSWAdd(inner.raw, number, one, c"".as_ptr());
+            let goes_on = less(&inner, Value::new(next), to);
+            LLVMBuildCondBr(inner.raw, goes_on, inside.raw(), after.raw());
+            let mut values = [from.raw(), next];
+            let mut blocks = [before.raw(), inside.raw()];
+            LLVMAddIncoming(number, values.as_mut_ptr(), blocks.as_mut_ptr(), 2);
+        }
+        Self::at_end(module, after).ret(None);
+    }
+
+    /// Copies `bytes` bytes between objects that do not overlap and are aligned to 8.
+    pub fn copy(&self, to: Value<'m>, from: Value<'m>, bytes: i64) {
+        let bytes = self.module.const_i64(bytes);
+        // SAFETY: a positioned builder, two pointers and an i64.
+        unsafe { LLVMBuildMemCpy(self.raw, to.raw(), 8, from.raw(), 8, bytes.raw()) };
     }
 
     /// Calls a function.

@@ -175,6 +175,23 @@ impl<'m> Value<'m> {
         .then(|| unsafe { LLVMConstIntGetSExtValue(self.raw) })
     }
 
+    /// The text before the NUL, of the address of a constant string.
+    pub fn as_text(self) -> Option<String> {
+        let constant = self.as_global().filter(|global| global.is_readonly())?;
+        let value = constant.initializer()?;
+        // SAFETY: a constant; LLVM returns `size` bytes it owns where it is a string.
+        let bytes = unsafe {
+            if LLVMIsConstantString(value.raw) == 0 {
+                return None;
+            }
+            let mut size = 0;
+            let data = LLVMGetAsString(value.raw, &mut size);
+            std::slice::from_raw_parts(data.cast::<u8>(), size)
+        };
+        let text = bytes.strip_suffix(&[0])?;
+        Some(String::from_utf8_lossy(text).into_owned())
+    }
+
     /// The target of an alias; the value itself where it is none.
     pub fn through_alias(self) -> Value<'m> {
         let mut value = self;

@@ -1,5 +1,6 @@
 //! Where parallel loops go, one module for each target. Every lowering has a `check` that only
 //! reads and an `emit` that cannot fail.
 
+pub mod cpu;
 pub mod mpi;
 mod runtime_call;

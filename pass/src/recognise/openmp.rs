@@ -1,12 +1,12 @@
 //! OpenMP regions as clang and flang emit them: each `__kmpc_fork_call` or `__kmpc_fork_teams` is
 //! one parallel loop, whose space is the team.
 
-use crate::analysis::memory::private_variable;
+use crate::analysis::access::accesses;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
     Access, Argument, Body, Origin, ParallelLoop, Passing, Place, Schedule, Space, WorksharingLoop,
 };
-use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
+use crate::llvm::{Call, Function, Instruction, Module, Value};
 
 /// A fork with the value of an `if` clause, and all captures behind one pointer.
 const CONDITIONAL_FORK: &str = "__kmpc_fork_call_if";
@@ -90,6 +90,7 @@ fn region<'m>(
         space: match origin {
             Origin::OpenMpParallel => Space::Team { loops },
             Origin::OpenMpTeams => Space::League { loops },
+            Origin::Op2ParLoop => unreachable!("no fork"),
         },
         body,
         args,
@@ -173,6 +174,7 @@ fn argument<'m>(value: Value<'m>, parameter: Value<'m>) -> Argument<'m> {
                 Access::Read
             },
             place: Place::Scalar,
+            element: None,
         };
     }
     let (access, place) = accesses(parameter);
@@ -181,155 +183,6 @@ fn argument<'m>(value: Value<'m>, parameter: Value<'m>) -> Argument<'m> {
         passing: Passing::ByReference,
         access,
         place,
+        element: None,
     }
-}
-
-/// What a body does through a pointer parameter.
-#[derive(Default)]
-struct Uses {
-    reads: bool,
-    writes: bool,
-    increments: bool,
-    minimises: bool,
-    maximises: bool,
-    elsewhere: bool,
-}
-
-fn accesses(parameter: Value<'_>) -> (Access, Place) {
-    let mut uses = Uses::default();
-    let mut rest = vec![parameter];
-    let mut seen = Vec::new();
-    while let Some(address) = rest.pop() {
-        if seen.contains(&address) {
-            continue;
-        }
-        seen.push(address);
-        for user in address.users() {
-            let Some(instruction) = user.as_instruction() else {
-                continue;
-            };
-            note(&mut uses, &mut rest, address, instruction);
-        }
-    }
-    let access = match uses {
-        Uses {
-            reads: false,
-            writes: false,
-            increments,
-            minimises,
-            maximises,
-            ..
-        } => match (increments, minimises, maximises) {
-            (false, false, false) => Access::Unused,
-            (true, false, false) => Access::Increment,
-            (false, true, false) => Access::Min,
-            (false, false, true) => Access::Max,
-            _ => Access::ReadWrite,
-        },
-        Uses {
-            reads: true,
-            writes: false,
-            increments: false,
-            minimises: false,
-            maximises: false,
-            ..
-        } => Access::Read,
-        Uses {
-            reads: false,
-            writes: true,
-            increments: false,
-            minimises: false,
-            maximises: false,
-            ..
-        } => Access::Write,
-        _ => Access::ReadWrite,
-    };
-    let place = if uses.elsewhere {
-        Place::Unknown
-    } else {
-        Place::Scalar
-    };
-    (access, place)
-}
-
-fn note<'m>(
-    uses: &mut Uses,
-    rest: &mut Vec<Value<'m>>,
-    address: Value<'m>,
-    instruction: Instruction<'m>,
-) {
-    match instruction.opcode() {
-        Opcode::LLVMLoad => {
-            // A load that only feeds the store of an increment is part of the increment.
-            let feeds_increment = |user: &Value<'m>| {
-                user.users().iter().all(|store| {
-                    store.as_op(Opcode::LLVMStore).is_some_and(|store| {
-                        is_same_place(store.operand(1), address) && is_increment(store, address)
-                    })
-                }) && !user.is_unused()
-            };
-            uses.reads |= !instruction.users().iter().all(feeds_increment);
-        }
-        Opcode::LLVMStore if instruction.operand(0) == address => {
-            // At -O0 a parameter is first kept in a variable of its own.
-            match private_variable(instruction.operand(1)) {
-                Some(variable) => rest.extend(
-                    variable
-                        .users()
-                        .into_iter()
-                        .filter(|user| user.as_op(Opcode::LLVMLoad).is_some()),
-                ),
-                None => uses.escape(),
-            }
-        }
-        Opcode::LLVMStore if is_increment(instruction, address) => uses.increments = true,
-        Opcode::LLVMStore => uses.writes = true,
-        Opcode::LLVMGetElementPtr => {
-            uses.elsewhere = true;
-            rest.push(*instruction);
-        }
-        Opcode::LLVMAtomicRMW => match instruction.atomic_operation() {
-            // add, sub, fadd, fsub; then the four maxima and minima.
-            Some(1 | 2 | 11 | 12) => uses.increments = true,
-            Some(7 | 9 | 13) => uses.maximises = true,
-            Some(8 | 10 | 14) => uses.minimises = true,
-            _ => uses.escape(),
-        },
-        Opcode::LLVMICmp => {}
-        _ => uses.escape(),
-    }
-}
-
-impl Uses {
-    fn escape(&mut self) {
-        self.reads = true;
-        self.writes = true;
-        self.elsewhere = true;
-    }
-}
-
-/// Whether a store puts back what it loaded from the same place plus or minus something.
-fn is_increment(store: Instruction<'_>, address: Value<'_>) -> bool {
-    let Some(sum) = store.operand(0).as_instruction() else {
-        return false;
-    };
-    let is_old = |value: Value<'_>| {
-        value
-            .as_op(Opcode::LLVMLoad)
-            .is_some_and(|load| is_same_place(load.operand(0), address))
-    };
-    match sum.opcode() {
-        Opcode::LLVMAdd | Opcode::LLVMFAdd => is_old(sum.operand(0)) || is_old(sum.operand(1)),
-        Opcode::LLVMSub | Opcode::LLVMFSub => is_old(sum.operand(0)),
-        _ => false,
-    }
-}
-
-/// Whether two addresses are the same value, or loads of the same private variable.
-fn is_same_place(a: Value<'_>, b: Value<'_>) -> bool {
-    a == b || kept_in(a).is_some_and(|variable| kept_in(b) == Some(variable))
-}
-
-fn kept_in(address: Value<'_>) -> Option<Instruction<'_>> {
-    private_variable(address.as_op(Opcode::LLVMLoad)?.operand(0))
 }

@@ -1,7 +1,5 @@
 //! The list of runtime functions.
 
-use crate::RuntimeFn;
-
 /// Calls `$m!` with every function of the MPI runtime: `fn name(param: type, ...) -> type;`.
 ///
 /// `okl_mpi_kmpc_x` replaces `__kmpc_x` and `okl_mpi_omp_x` replaces `omp_x`, with the meaning the
@@ -393,13 +391,14 @@ macro_rules! for_each_mpi_fn {
     };
 }
 
-macro_rules! table {
+/// Expands a list of functions into constants.
+macro_rules! function_table {
     ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)?;)*) => {
         /// One constant for each runtime function: a call site that names a missing one does not
         /// compile.
         #[allow(non_upper_case_globals)]
         pub mod f {
-            use super::RuntimeFn;
+            use $crate::RuntimeFn;
             $($(#[$doc])*
             pub const $name: RuntimeFn = RuntimeFn {
                 name: stringify!($name),
@@ -409,12 +408,14 @@ macro_rules! table {
         }
 
         /// Every function of the list.
-        pub static ALL: &[&RuntimeFn] = &[$(&f::$name),*];
+        pub static ALL: &[&$crate::RuntimeFn] = &[$(&f::$name),*];
 
+        #[cfg_attr(not(test), allow(dead_code, reason = "not every list is hashed at run time"))]
         pub(crate) const TEXT: &str = concat!(
             $(stringify!($name), "(", $(stringify!($type), ",",)* ")", $(stringify!($ret),)? ";"),*
         );
     };
 }
 
-for_each_mpi_fn!(table);
+for_each_mpi_fn!(function_table);
+pub(crate) use function_table;

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod functions;
+pub mod op2;
 mod tables;
 
 pub use functions::{ALL, f};

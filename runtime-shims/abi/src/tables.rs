@@ -1,7 +1,6 @@
 //! Structs the pass emits as constant data and the runtime reads. All fields are 8 bytes.
 
-use crate::AbiType;
-
+/// Expands a list of structs.
 macro_rules! abi_structs {
     ($($(#[$doc:meta])* struct $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ident,)* })*) => {
         $(
@@ -12,13 +11,16 @@ macro_rules! abi_structs {
 
             impl $name {
                 /// Field types in order, for the LLVM struct of the same layout.
-                pub const FIELDS: &'static [AbiType] = &[$(crate::abi_type!($type)),*];
+                pub const FIELDS: &'static [$crate::AbiType] = &[$(crate::abi_type!($type)),*];
             }
         )*
+        #[cfg_attr(not(test), allow(dead_code, reason = "not every list is hashed at run time"))]
         pub(crate) const LAYOUT_TEXT: &str =
             concat!($(stringify!($name), "{", $(stringify!($field), ":", stringify!($type), ",",)* "}"),*);
     };
 }
+
+pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands

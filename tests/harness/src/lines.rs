@@ -2,7 +2,8 @@
 //!
 //! Every .ll, .c and .cpp file below the given folders is a test and must hold at least one `RUN:`
 //! line. A RUN line is one bash command with `pipefail`; `%s` is the file, `%S` its folder, `%t` a
-//! path of the test's own, `%plugin` the plugin and `%runtime-dir` the folder of the runtime. A
+//! path of the test's own, `%plugin` the plugin, `%runtime-dir` the folder of the run-time libraries and
+//! `%op2-include` that of OP2's headers. A
 //! FileCheck whose file holds none of its check lines is a failure.
 
 use std::fs;
@@ -77,6 +78,7 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<(), String> {
         let line = command
             .replace("%plugin", &show(&tools.plugin))
             .replace("%runtime-dir", &show(&tools.runtime_dir))
+            .replace("%op2-include", &show(&tools.op2_include))
             .replace("%S", &show(test.parent().unwrap_or(test)))
             .replace("%s", &show(test))
             .replace("%t", &show(&folder.path().join("t")));

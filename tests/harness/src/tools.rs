@@ -12,8 +12,10 @@ pub(crate) struct Tools {
     llvm_bin: PathBuf,
     /// `libokl_pass.so`.
     pub(crate) plugin: PathBuf,
-    /// Folder of `libokl_mpi.so`.
+    /// Folder of the run-time libraries.
     pub(crate) runtime_dir: PathBuf,
+    /// Folder of `op_seq.h`.
+    pub(crate) op2_include: PathBuf,
 }
 
 impl Tools {
@@ -36,13 +38,15 @@ impl Tools {
             llvm_bin,
             plugin: build_dir.join("libokl_pass.so"),
             runtime_dir: build_dir,
+            op2_include: Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../runtime-shims/op2/include"),
         })
     }
 
     /// Says so if the plugin or the runtime has not been built.
     pub(crate) fn require_libraries(&self) -> Result<(), String> {
-        let runtime = self.runtime_dir.join("libokl_mpi.so");
-        for library in [&self.plugin, &runtime] {
+        let runtimes = ["libokl_mpi.so", "libokl_op2.so"].map(|name| self.runtime_dir.join(name));
+        for library in runtimes.iter().chain([&self.plugin]) {
             if !library.is_file() {
                 return Err(format!(
                     "{} is missing: run cargo build --release or give --build-dir",

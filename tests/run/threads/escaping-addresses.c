@@ -5,6 +5,7 @@
 // env: OMP_NUM_THREADS=2
 // opt: -O2
 // expect-stderr: has one thread on each rank
+// skip-with: OKL_VERIFY=1
 #include <omp.h>
 #include <stdio.h>
 

@@ -149,6 +149,7 @@ fn fork<'m>(module: &'m Module, one: &ParallelLoop<'m>, descriptor: Global<'m>) 
     let function = match one.space {
         Space::Team { .. } => f::okl_mpi_fork,
         Space::League { .. } => f::okl_mpi_fork_teams,
+        Space::Set { .. } => unreachable!("a region has a team or a league"),
     };
     let callee = declare(module, &function);
     builder.call_like(

@@ -302,7 +302,7 @@ fn emit_marks<'m>(module: &'m Module, one: &Declaration<'m>, values: Value<'m>) 
             let number = builder.and(number, mask);
             let count = mark.size / entry.element;
             if entry.access & section_access::BITS == 0 {
-                builder.fill(builder.element(marks, number), 1, count);
+                builder.fill(builder.element(module.int(8), marks, number), 1, count);
             } else {
                 for more in 0..count {
                     builder.set_bit(marks, builder.plus(number, more));

@@ -786,7 +786,7 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> (usize, usize)
             });
             let places: Vec<usize> = places.collect();
             let places = places.into_iter().map(|at| {
-                let place = ((at / PAGE) as Page, at % PAGE & !7);
+                let place = ((at / PAGE) as Page, (at % PAGE) & !7);
                 (random.below(ranks), place.0, place.1)
             });
             updates.push(places.collect());

@@ -1,0 +1,197 @@
+//! What a function does through its pointer parameters.
+
+use crate::analysis::memory::private_variable;
+use crate::ir::{Access, Place};
+use crate::llvm::{Instruction, Opcode, Value};
+
+/// What a body does through a pointer parameter.
+#[derive(Default)]
+pub struct Uses {
+    /// Loads, but for those of updates.
+    pub reads: bool,
+    /// Stores, but for those of updates.
+    pub writes: bool,
+    /// Adds to what is there.
+    pub increments: bool,
+    /// Replaces what is there by the smaller of it and another value.
+    pub minimises: bool,
+    /// Replaces what is there by the larger of it and another value.
+    pub maximises: bool,
+    /// Not only where the pointer points itself.
+    pub elsewhere: bool,
+    /// The pointer goes where it is not followed: the other answers are the worst.
+    pub escapes: bool,
+}
+
+/// What a body does through a pointer parameter.
+pub fn uses(parameter: Value<'_>) -> Uses {
+    let mut uses = Uses::default();
+    let mut rest = vec![parameter];
+    let mut seen = Vec::new();
+    while let Some(address) = rest.pop() {
+        if seen.contains(&address) {
+            continue;
+        }
+        seen.push(address);
+        for user in address.users() {
+            let Some(instruction) = user.as_instruction() else {
+                continue;
+            };
+            note(&mut uses, &mut rest, address, instruction);
+        }
+    }
+    uses
+}
+
+/// How a body accesses what a pointer parameter points to, and whether there only.
+pub fn accesses(parameter: Value<'_>) -> (Access, Place) {
+    let uses = uses(parameter);
+    let access = match uses {
+        Uses {
+            reads: false,
+            writes: false,
+            increments,
+            minimises,
+            maximises,
+            ..
+        } => match (increments, minimises, maximises) {
+            (false, false, false) => Access::Unused,
+            (true, false, false) => Access::Increment,
+            (false, true, false) => Access::Min,
+            (false, false, true) => Access::Max,
+            _ => Access::ReadWrite,
+        },
+        Uses {
+            reads: true,
+            writes: false,
+            increments: false,
+            minimises: false,
+            maximises: false,
+            ..
+        } => Access::Read,
+        Uses {
+            reads: false,
+            writes: true,
+            increments: false,
+            minimises: false,
+            maximises: false,
+            ..
+        } => Access::Write,
+        _ => Access::ReadWrite,
+    };
+    let place = if uses.elsewhere {
+        Place::Unknown
+    } else {
+        Place::Scalar
+    };
+    (access, place)
+}
+
+fn note<'m>(
+    uses: &mut Uses,
+    rest: &mut Vec<Value<'m>>,
+    address: Value<'m>,
+    instruction: Instruction<'m>,
+) {
+    match instruction.opcode() {
+        Opcode::LLVMLoad => {
+            // A load that only feeds the store of an increment is part of the increment.
+            let feeds_increment = |user: &Value<'m>| {
+                user.users().iter().all(|store| {
+                    store.as_op(Opcode::LLVMStore).is_some_and(|store| {
+                        is_same_place(store.operand(1), address) && is_increment(store, address)
+                    })
+                }) && !user.is_unused()
+            };
+            uses.reads |= !instruction.users().iter().all(feeds_increment);
+        }
+        Opcode::LLVMStore if instruction.operand(0) == address => {
+            // At -O0 a parameter is first kept in a variable of its own.
+            match private_variable(instruction.operand(1)) {
+                Some(variable) => rest.extend(
+                    variable
+                        .users()
+                        .into_iter()
+                        .filter(|user| user.as_op(Opcode::LLVMLoad).is_some()),
+                ),
+                None => uses.escape(),
+            }
+        }
+        Opcode::LLVMStore if is_increment(instruction, address) => uses.increments = true,
+        Opcode::LLVMStore => uses.writes = true,
+        Opcode::LLVMGetElementPtr => {
+            uses.elsewhere = true;
+            rest.push(*instruction);
+        }
+        Opcode::LLVMAtomicRMW => match instruction.atomic_operation() {
+            // add, sub, fadd, fsub; then the four maxima and minima.
+            Some(1 | 2 | 11 | 12) => uses.increments = true,
+            Some(7 | 9 | 13) => uses.maximises = true,
+            Some(8 | 10 | 14) => uses.minimises = true,
+            _ => uses.escape(),
+        },
+        Opcode::LLVMICmp => {}
+        Opcode::LLVMCall | Opcode::LLVMInvoke => match handed_to(address, instruction) {
+            Some(parameters) => rest.extend(parameters),
+            None => uses.escape(),
+        },
+        _ => uses.escape(),
+    }
+}
+
+/// The parameters of a function of this module that an address becomes in a call.
+fn handed_to<'m>(address: Value<'m>, call: Instruction<'m>) -> Option<Vec<Value<'m>>> {
+    let call = (*call).as_call()?;
+    let callee = call.callee_function()?;
+    let parameters = callee.parameters();
+    let arguments = call.arguments();
+    if callee.is_declaration() || parameters.len() != arguments.len() {
+        return None;
+    }
+    let pairs = arguments.into_iter().zip(parameters);
+    let handed = pairs.filter(|(argument, _)| *argument == address);
+    Some(handed.map(|(_, parameter)| parameter).collect())
+}
+
+impl Uses {
+    fn escape(&mut self) {
+        self.escapes = true;
+        self.reads = true;
+        self.writes = true;
+        self.elsewhere = true;
+    }
+}
+
+/// Whether a store puts back what it loaded from the same place plus or minus something.
+fn is_increment(store: Instruction<'_>, address: Value<'_>) -> bool {
+    let Some(sum) = store.operand(0).as_instruction() else {
+        return false;
+    };
+    let is_old = |value: Value<'_>| {
+        value
+            .as_op(Opcode::LLVMLoad)
+            .is_some_and(|load| is_same_place(load.operand(0), address))
+    };
+    match sum.opcode() {
+        Opcode::LLVMAdd | Opcode::LLVMFAdd => is_old(sum.operand(0)) != is_old(sum.operand(1)),
+        Opcode::LLVMSub | Opcode::LLVMFSub => is_old(sum.operand(0)) && !is_old(sum.operand(1)),
+        // A product is added in one step.
+        Opcode::LLVMCall => (*sum).as_call().is_some_and(|call| {
+            let name = call.callee_name();
+            (name.starts_with("llvm.fmuladd.") || name.starts_with("llvm.fma."))
+                && is_old(sum.operand(2))
+                && !is_old(sum.operand(0))
+                && !is_old(sum.operand(1))
+        }),
+        _ => false,
+    }
+}
+
+/// Whether two addresses are the same value, or loads of the same private variable.
+fn is_same_place(a: Value<'_>, b: Value<'_>) -> bool {
+    a == b || kept_in(a).is_some_and(|variable| kept_in(b) == Some(variable))
+}
+
+fn kept_in(address: Value<'_>) -> Option<Instruction<'_>> {
+    private_variable(address.as_op(Opcode::LLVMLoad)?.operand(0))
+}

@@ -1,0 +1,150 @@
+//! Loops over sets on the processor: for each a function that calls the body for a range of elements.
+//!
+//! What each parameter of the body points to is known here, so that LLVM sees plain address arithmetic
+//! around the body and inlines it. The run time decides which ranges run, where and when.
+
+use okl_abi::op2::{Parameter, f};
+
+use crate::ir::{Argument, Columns, ParallelLoop, Place, Space};
+use crate::llvm::{Builder, Function, Linkage, Module, Value};
+use crate::lower::runtime_call::declare;
+
+/// Bytes of an `op_arg`.
+const ARGUMENT: i64 = 96;
+/// Bytes of a field of [`Parameter`].
+const FIELD: i64 = 8;
+
+/// Replaces the loops.
+pub fn emit(module: &Module, loops: &[ParallelLoop<'_>]) {
+    for one in loops {
+        let range = range(module, one);
+        call(module, one, range);
+    }
+}
+
+/// Hands the loop to the run time in the place of the template.
+fn call<'m>(module: &'m Module, one: &ParallelLoop<'m>, range: Function<'m>) {
+    let Space::Set { set } = one.space else {
+        unreachable!("a team has no elements");
+    };
+    let site = one.site.instruction();
+    let count = one.args.len();
+    let entry = Builder::at_entry(module, site.function());
+    let bytes = module.array(module.int(8), count as u64 * ARGUMENT as u64);
+    let arguments = entry.alloca(bytes, 8);
+    let builder = Builder::before(module, site);
+    for (at, argument) in one.args.iter().enumerate() {
+        let to = builder.offset(arguments, at as i64 * ARGUMENT);
+        builder.copy(to, argument.value, ARGUMENT);
+    }
+    let name = one.site.arguments()[1];
+    let callee = declare(module, &f::okl_op2_par_loop_v1);
+    let count = module.const_i32(count as i32);
+    let operands = [name, set, count, arguments, *one.body.function, *range];
+    builder.call_like(one.site, callee, &operands);
+    site.erase();
+}
+
+/// `void range(void *kernel, Parameter *parameters, int from, int to)`
+fn range<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
+    let (pointer, int) = (module.pointer(), module.int(32));
+    let ty = module.function_type(module.void(), &[pointer, pointer, int, int]);
+    let name = format!("okl.range.{}", one.body.function.name());
+    let range = module.add_function(&name, ty, Linkage::LLVMInternalLinkage);
+    let [_, parameters, from, to] = range.parameters()[..] else {
+        unreachable!("four parameters");
+    };
+    Builder::counted_loop(
+        module,
+        range,
+        [from, to],
+        |builder| {
+            let at = |index: usize| {
+                let bytes = index as i64 * Parameter::FIELDS.len() as i64 * FIELD;
+                builder.offset(parameters, bytes)
+            };
+            let sources = one.args.iter().enumerate();
+            let sources =
+                sources.map(|(index, argument)| Source::of(module, builder, argument, at(index)));
+            sources.collect::<Vec<_>>()
+        },
+        |builder, sources: &Vec<Source<'m>>, number| {
+            let addresses: Vec<_> = sources
+                .iter()
+                .map(|source| source.address(module, builder, number))
+                .collect();
+            builder.call(one.body.function, &addresses);
+        },
+    );
+    range
+}
+
+/// What a parameter of the body points to, by the values that are the same for all elements.
+struct Source<'m> {
+    place: Place,
+    data: Value<'m>,
+    size: Value<'m>,
+    map: Value<'m>,
+    arity: Value<'m>,
+    columns_at: Value<'m>,
+}
+
+impl<'m> Source<'m> {
+    fn of(
+        module: &'m Module,
+        builder: &Builder<'m>,
+        argument: &Argument<'m>,
+        at: Value<'m>,
+    ) -> Self {
+        // In the order of the struct.
+        let load = |field: i64, ty| builder.load(ty, builder.offset(at, field * FIELD));
+        let (pointer, long) = (module.pointer(), module.int(64));
+        Self {
+            place: argument.place.clone(),
+            data: load(0, pointer),
+            size: match argument.element {
+                Some(bytes) => module.const_i64(bytes),
+                None => load(1, long),
+            },
+            map: load(2, pointer),
+            columns_at: load(3, pointer),
+            arity: load(4, long),
+        }
+    }
+
+    /// The parameter for element `number`.
+    fn address(&self, module: &'m Module, builder: &Builder<'m>, number: Value<'m>) -> Value<'m> {
+        let (byte, int, long) = (module.int(8), module.int(32), module.int(64));
+        let wide = builder.sign_extend(number, long);
+        let element = |index| {
+            let bytes = builder.multiply(index, self.size);
+            builder.element(byte, self.data, bytes)
+        };
+        let target = |column: u32| {
+            let first = builder.element(int, self.map, builder.multiply(wide, self.arity));
+            let target = builder.load(int, builder.offset(first, i64::from(column) * 4));
+            element(builder.sign_extend(target, long))
+        };
+        match self.place {
+            Place::Scalar | Place::Unknown => self.data,
+            Place::Number { column: None } => {
+                builder.store(number, self.data);
+                self.data
+            }
+            Place::Section { .. } | Place::Number { column: Some(_) } => element(wide),
+            // The map begins at the column.
+            Place::Indirect {
+                columns: Columns::One(_),
+            } => target(0),
+            Place::Indirect {
+                columns: Columns::First(count),
+            } => {
+                for column in 0..count {
+                    let slot = builder.offset(self.columns_at, i64::from(column) * FIELD);
+                    builder.store(target(column), slot);
+                }
+                self.columns_at
+            }
+        }
+    }
+}

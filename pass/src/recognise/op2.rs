@@ -1,0 +1,221 @@
+//! OP2's parallel loops: calls of instances of the template `op_par_loop`, of OP2's own header or of
+//! okl's, as clang emits them before anything is inlined.
+//!
+//! What an argument is follows from the one call that makes it: `op_arg_dat` and its like. What a loop
+//! says is compared with what it does: [`checks`].
+
+mod calls;
+mod checks;
+
+use crate::diagnostic::{Declined, Site};
+use crate::ir::{Access, Argument, Body, Columns, Origin, ParallelLoop, Passing, Place, Space};
+use crate::llvm::{Call, Module, Value};
+use calls::{Api, Made, api};
+
+/// What a module has of OP2.
+#[derive(Default)]
+pub struct Found<'m> {
+    /// Whether it calls OP2 at all.
+    pub uses_op2: bool,
+    /// The loops that are understood.
+    pub loops: Vec<ParallelLoop<'m>>,
+    /// The others, which stay as they are.
+    pub declined: Vec<Declined<'m>>,
+    /// What is certainly wrong.
+    pub mistakes: Vec<Declined<'m>>,
+    /// What may be meant as it is.
+    pub doubts: Vec<Declined<'m>>,
+}
+
+/// Finds the loops of a module.
+pub fn recognise(module: &Module) -> Found<'_> {
+    let mut found = Found::default();
+    for function in module.functions() {
+        for instruction in function.instructions() {
+            let Some(call) = (*instruction).as_call() else {
+                continue;
+            };
+            let Some(api) = api(call) else { continue };
+            found.uses_op2 = true;
+            if api.name != "op_par_loop" {
+                continue;
+            }
+            if is_forwarder(call) {
+                continue;
+            }
+            let recognised = Described::of(call, &api).and_then(|described| {
+                checks::check(&described, &mut found);
+                described.parallel_loop()
+            });
+            match recognised {
+                Ok(one) => found.loops.push(one),
+                Err(reason) => found.declined.push(Declined {
+                    site: Site::Instruction(calls::written_at(call)),
+                    reason: format!(
+                        "op_par_loop runs element by element as it is written: {reason}"
+                    ),
+                }),
+            }
+        }
+    }
+    found
+}
+
+/// Whether a call only hands a lambda on to the call that is recognised.
+fn is_forwarder(call: Call<'_>) -> bool {
+    let callee = call.callee_function();
+    let inner = callee.into_iter().flat_map(|callee| callee.instructions());
+    let mut inner = inner.filter_map(|one| api((*one).as_call()?));
+    inner.any(|api| api.name == "op_par_loop")
+}
+
+/// A call of `op_par_loop` with what makes its arguments.
+struct Described<'m> {
+    call: Call<'m>,
+    kernel: Value<'m>,
+    set: Value<'m>,
+    arguments: Vec<DescribedArgument<'m>>,
+}
+
+struct DescribedArgument<'m> {
+    /// The `op_arg`.
+    value: Value<'m>,
+    /// What the kernel's parameter points to, as C++ writes it.
+    type_name: String,
+    made: Made<'m>,
+}
+
+/// Operands of `op_par_loop` before the arguments: kernel, name, set.
+const LEADING: usize = 3;
+
+impl<'m> Described<'m> {
+    fn of(call: Call<'m>, api: &Api) -> Result<Self, String> {
+        let operands = call.arguments();
+        let count = operands.len().saturating_sub(LEADING);
+        let is_copy = |at: usize| call.is_by_value(at);
+        if count == 0 || !(LEADING..operands.len()).all(is_copy) {
+            return Err("its arguments are not of type op_arg".to_string());
+        }
+        let types = api.template_arguments.get(..count);
+        let types = types.ok_or("the types of the kernel's parameters are not known")?;
+        let arguments = operands[LEADING..].iter().zip(types).enumerate();
+        let arguments = arguments.map(|(at, (&value, type_name))| {
+            let made = Made::of(value, call);
+            let made = made.map_err(|why| format!("arg{at} {why}"))?;
+            Ok(DescribedArgument {
+                value,
+                type_name: type_name.clone(),
+                made,
+            })
+        });
+        Ok(Self {
+            call,
+            kernel: calls::kernel(operands[0]),
+            set: operands[2],
+            arguments: arguments.collect::<Result<_, String>>()?,
+        })
+    }
+
+    fn parallel_loop(&self) -> Result<ParallelLoop<'m>, String> {
+        let function = self.kernel.as_function();
+        let function = function.ok_or("the kernel is known only when the program runs")?;
+        if function.is_declaration() {
+            return Err("the kernel is not defined in this file".to_string());
+        }
+        let arguments = self.arguments.iter().enumerate();
+        let arguments =
+            arguments.map(|(at, one)| one.argument().map_err(|why| format!("arg{at}: {why}")));
+        let one = ParallelLoop {
+            origin: Origin::Op2ParLoop,
+            site: self.call,
+            space: Space::Set { set: self.set },
+            body: Body {
+                function,
+                leading: 0,
+            },
+            args: arguments.collect::<Result<_, String>>()?,
+            condition: None,
+        };
+        one.verify().map(|()| one)
+    }
+}
+
+impl<'m> DescribedArgument<'m> {
+    fn argument(&self) -> Result<Argument<'m>, String> {
+        let mut element = None;
+        let (access, place) = match &self.made {
+            Made::Dat(dat) => {
+                element = dat.bytes();
+                (access_of(dat.access)?, dat.place()?)
+            }
+            Made::Global { access, .. } => (access_of(*access)?, Place::Scalar),
+            Made::Number { index, map } => {
+                let column = match map.is_null() {
+                    true => None,
+                    false => match columns(*index)? {
+                        Columns::One(column) => Some(column),
+                        Columns::First(_) => return Err("it names several columns".to_string()),
+                    },
+                };
+                (Access::Read, Place::Number { column })
+            }
+            Made::Information => (Access::ReadWrite, Place::Scalar),
+        };
+        Ok(Argument {
+            value: self.value,
+            passing: Passing::Element,
+            access,
+            place,
+            element,
+        })
+    }
+}
+
+impl calls::Dat<'_> {
+    fn place(&self) -> Result<Place, String> {
+        if !self.map.is_null() {
+            let columns = columns(self.index)?;
+            return Ok(Place::Indirect { columns });
+        }
+        Ok(Place::Section {
+            offset: 0,
+            stride: self.components.ok_or("its dimension is not a literal")?,
+        })
+    }
+
+    /// Bytes of an element; unknown of what may be left out, which has none then.
+    fn bytes(&self) -> Option<i64> {
+        if self.optional {
+            return None;
+        }
+        let name = calls::storage_free(self.type_name.as_deref()?);
+        let (.., bytes) = calls::TYPES.iter().find(|(own, ..)| *own == name)?;
+        self.components?.checked_mul(*bytes)
+    }
+}
+
+/// The columns that an index selects: -n means the first n.
+fn columns(index: Option<i64>) -> Result<Columns, String> {
+    let index = index.ok_or("its index is not a literal")?;
+    let number = u32::try_from(index.unsigned_abs()).map_err(|_| "its index is too large")?;
+    match index {
+        -1 => Err("it has a map, but no index".to_string()),
+        ..-1 => Ok(Columns::First(number)),
+        _ => Ok(Columns::One(number)),
+    }
+}
+
+/// `op_access` in OP2's `op_lib_core.h`.
+fn access_of(code: Option<i64>) -> Result<Access, String> {
+    match code {
+        Some(0) => Ok(Access::Read),
+        Some(1) => Ok(Access::Write),
+        Some(2) => Ok(Access::ReadWrite),
+        Some(3) => Ok(Access::Increment),
+        Some(4) => Ok(Access::Min),
+        Some(5) => Ok(Access::Max),
+        Some(6) => Ok(Access::ReadWrite),
+        Some(other) => Err(format!("there is no access {other}")),
+        None => Err("its access is not a literal".to_string()),
+    }
+}

@@ -1,0 +1,199 @@
+//! Whether a loop does what it says: its arguments against the declarations of what they are, the
+//! kernel's parameters, and what the kernel does with them.
+//!
+//! What is wrong in every run is an error; what may be meant is a warning. Each is told at the line of the
+//! argument.
+
+use super::calls::{self, Made, TYPES, declaration, storage_free};
+use super::{Described, DescribedArgument, Found};
+use crate::analysis::access::{Uses, uses};
+use crate::diagnostic::{Declined, Site};
+use crate::llvm::Value;
+
+/// Values of `op_access`.
+const READ: i64 = 0;
+const WRITE: i64 = 1;
+const INC: i64 = 3;
+const MIN: i64 = 4;
+const MAX: i64 = 5;
+const NAMES: [&str; 7] = [
+    "OP_READ", "OP_WRITE", "OP_RW", "OP_INC", "OP_MIN", "OP_MAX", "OP_WORK",
+];
+
+/// Adds what is wrong with a loop, and what is doubtful.
+pub fn check<'m>(described: &Described<'m>, found: &mut Found<'m>) {
+    let parameters = described.kernel.as_function();
+    let parameters = parameters.filter(|kernel| !kernel.is_declaration());
+    let parameters = parameters.map_or(Vec::new(), |kernel| kernel.parameters());
+    for (at, one) in described.arguments.iter().enumerate() {
+        let tell = |list: &mut Vec<Declined<'m>>, what: String| {
+            list.push(Declined {
+                site: Site::Instruction(calls::written_at(described.call)),
+                reason: format!("op_par_loop: arg{at} {what}"),
+            });
+        };
+        for mistake in one.mistakes() {
+            tell(&mut found.mistakes, mistake);
+        }
+        let Some(&parameter) = parameters.get(at) else {
+            continue;
+        };
+        if let Some((is_certain, what)) = one.misuse(parameter) {
+            let list = match is_certain {
+                true => &mut found.mistakes,
+                false => &mut found.doubts,
+            };
+            tell(list, what);
+        }
+    }
+}
+
+impl<'m> DescribedArgument<'m> {
+    fn access(&self) -> Option<i64> {
+        match &self.made {
+            Made::Dat(dat) => dat.access,
+            Made::Global { access, .. } => *access,
+            Made::Number { .. } => Some(READ),
+            Made::Information => None,
+        }
+    }
+
+    /// What does not fit the declarations or the type of the kernel's parameter.
+    fn mistakes(&self) -> Vec<String> {
+        let mut mistakes = Vec::new();
+        let type_name = match &self.made {
+            Made::Dat(dat) => {
+                mistakes.extend(dat.mistakes());
+                dat.type_name.as_deref()
+            }
+            Made::Global { type_name, .. } => type_name.as_deref(),
+            Made::Number { .. } => Some("int"),
+            Made::Information => None,
+        };
+        let is_vector = match &self.made {
+            Made::Dat(dat) => dat.index.is_some_and(|index| index < -1),
+            _ => false,
+        };
+        let (pointee, is_const, depth) = bare(&self.type_name);
+        let parameter = format!("{}*", self.type_name);
+        let known = type_name.map(storage_free);
+        let known = known.and_then(|name| TYPES.iter().find(|(own, ..)| *own == name));
+        if let Some((own, cpp, _)) = known {
+            let is_simple = TYPES.iter().any(|(_, cpp, _)| *cpp == pointee);
+            if is_simple && pointee != *cpp {
+                mistakes.push(format!(
+                    "is of type \"{own}\", but the kernel's parameter is {parameter}"
+                ));
+            }
+        }
+        if is_vector != (depth == 1) {
+            mistakes.push(match is_vector {
+                true => format!(
+                    "stands for several elements, but the kernel's parameter is {parameter}, no array of pointers"
+                ),
+                false => format!("stands for one element, but the kernel's parameter is {parameter}"),
+            });
+        }
+        if let Some(access) = self.access()
+            && is_const
+            && access != READ
+            && let Some(name) = usize::try_from(access)
+                .ok()
+                .and_then(|code| NAMES.get(code))
+        {
+            mistakes.push(format!("is {name}, but the kernel's parameter is const"));
+        }
+        mistakes
+    }
+
+    /// What the kernel does to it that its access does not allow, and whether that is certainly wrong.
+    fn misuse(&self, parameter: Value<'m>) -> Option<(bool, String)> {
+        let Uses {
+            reads,
+            writes,
+            increments,
+            minimises,
+            maximises,
+            escapes,
+            ..
+        } = uses(parameter);
+        let is_several =
+            matches!(&self.made, Made::Dat(dat) if dat.index.is_some_and(|index| index < -1));
+        if escapes || is_several {
+            return None;
+        }
+        let changes = writes || increments || minimises || maximises;
+        // An element that no other iteration reaches may be changed in any way.
+        let is_shared = match &self.made {
+            Made::Dat(dat) => !dat.map.is_null(),
+            _ => true,
+        };
+        match self.access()? {
+            READ if changes => Some((true, "is OP_READ, but the kernel writes it".to_string())),
+            INC if is_shared && writes => Some((
+                false,
+                "is OP_INC, but the kernel assigns to it: increments of other elements may be lost".to_string(),
+            )),
+            INC if is_shared && reads => Some((
+                false,
+                "is OP_INC, but the kernel reads it: its value depends on the order of the elements".to_string(),
+            )),
+            access @ (MIN | MAX) if writes && !reads => Some((
+                false,
+                format!("is {}, but the kernel assigns to it without comparing", NAMES[access as usize]),
+            )),
+            WRITE if !changes => Some((false, "is OP_WRITE, but the kernel does not write it".to_string())),
+            _ => None,
+        }
+    }
+}
+
+impl calls::Dat<'_> {
+    /// What does not fit the declarations of the data and of the map.
+    fn mistakes(&self) -> Vec<String> {
+        let mut mistakes = Vec::new();
+        if let Some(declared) = declaration(self.dat, "op_decl_dat") {
+            let components = declared
+                .argument(1)
+                .and_then(|value| value.as_constant_int());
+            if let (Some(here), Some(declared)) = (self.components, components)
+                && here != declared
+            {
+                mistakes.push(format!(
+                    "has dimension {here}, but the data were declared with {declared}"
+                ));
+            }
+            let type_name = declared.argument(2).and_then(|value| value.as_text());
+            if let (Some(here), Some(declared)) = (&self.type_name, &type_name)
+                && storage_free(here) != storage_free(declared)
+            {
+                mistakes.push(format!(
+                    "is of type \"{here}\", but the data were declared as \"{declared}\""
+                ));
+            }
+        }
+        if let (Some(declared), Some(index)) = (declaration(self.map, "op_decl_map"), self.index) {
+            let arity = declared
+                .argument(2)
+                .and_then(|value| value.as_constant_int());
+            if let Some(arity) = arity
+                && !(0..arity).contains(&index)
+                && !(-arity..-1).contains(&index)
+            {
+                mistakes.push(format!(
+                    "has index {index}, but the map was declared with {arity} columns"
+                ));
+            }
+        }
+        mistakes
+    }
+}
+
+/// A type as the demangler writes it: what it points to in the end, whether that is const, and through how
+/// many pointers.
+fn bare(type_name: &str) -> (&str, bool, usize) {
+    let pointee = type_name.trim_end_matches(['*', ' ']);
+    let pointers = type_name[pointee.len()..].matches('*').count();
+    let constant = pointee.strip_suffix("const").map(str::trim_end);
+    (constant.unwrap_or(pointee), constant.is_some(), pointers)
+}

@@ -1,0 +1,63 @@
+//! What the code of OP2's loops shares with OP2's run time. The rest of the boundary is OP2's own C
+//! interface; `op_seq.h` states this part a second time, in C++.
+
+use crate::{functions::function_table, tables::abi_structs};
+
+/// Calls `$m!` with every function of OP2's run time that is not OP2's own. A change of a signature or a
+/// struct changes the number in the names.
+#[macro_export]
+macro_rules! for_each_op2_fn {
+    ($m:ident) => {
+        $m! {
+            /// Runs the loop `name` over `set`, an `op_set`, with `count` arguments of type `op_arg`.
+            /// `range(kernel, parameters, from, to)` calls `kernel` for the elements `from` to `to - 1`;
+            /// `parameters` are as many [`Parameter`](op2::Parameter)s.
+            fn okl_op2_par_loop_v1(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr);
+        }
+    };
+}
+
+for_each_op2_fn!(function_table);
+
+abi_structs! {
+    /// Where a kernel's parameter points to for element n.
+    struct Parameter {
+        /// Where the data begin; for a number, where it is put.
+        data: ptr,
+        /// Bytes of an element; 0 for a global variable.
+        size: i64,
+        /// The first column in use of the map.
+        map: ptr,
+        /// Room for `columns` pointers.
+        columns_at: ptr,
+        /// Columns of the map.
+        arity: i64,
+        /// Columns in use, where they are several.
+        columns: i64,
+        /// One of [`kind`].
+        kind: i64,
+    }
+}
+
+/// Values of `Parameter::kind`.
+pub mod kind {
+    /// `data + n * size`
+    pub const STRIDED: i64 = 0;
+    /// `data + map[n * arity] * size`
+    pub const MAPPED: i64 = 1;
+    /// An array of pointers to what the `columns` columns of the map lead to.
+    pub const COLUMNS: i64 = 2;
+    /// The number n, an `int`.
+    pub const NUMBER: i64 = 3;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_the_one_of_its_version() {
+        let hash = crate::fnv1a(LAYOUT_TEXT, crate::fnv1a(TEXT, crate::FNV_OFFSET));
+        assert_eq!((ALL.len(), hash), (1, 0xe93a134b98cd1baf));
+    }
+}

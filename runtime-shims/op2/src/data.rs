@@ -1,0 +1,146 @@
+//! Data out of the library: into the program's arrays, and into files. Elements are in the order in which
+//! the program declared them.
+
+use std::ffi::{c_char, c_double, c_int};
+
+use crate::{
+    argument::same_type,
+    layout::Dat,
+    report::{fatal, text, write_file},
+};
+
+/// Copies all of `dat` to `data`.
+///
+/// # Safety
+/// `dat` is declared and `data` has room for it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_fetch_data_char(dat: *const Dat, data: *mut c_char) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let all = bytes(dat);
+        std::ptr::copy_nonoverlapping(all.as_ptr(), data.cast(), all.len());
+    }
+}
+
+/// Copies the elements `low` to `high`, both included.
+///
+/// # Safety
+/// `dat` is declared and `data` has room for them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_fetch_data_idx_char(
+    dat: *const Dat,
+    data: *mut c_char,
+    low: c_int,
+    high: c_int,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let last = (*(*dat).set).size - 1;
+        if low < 0 || high > last || low > high + 1 {
+            let name = text((*dat).name);
+            fatal(&format!(
+                "op_fetch_data_idx {name}: elements {low} to {high}; there are 0 to {last}"
+            ));
+        }
+        let size = (*dat).size as usize;
+        let some = &bytes(dat)[low as usize * size..(high + 1) as usize * size];
+        std::ptr::copy_nonoverlapping(some.as_ptr(), data.cast(), some.len());
+    }
+}
+
+/// # Safety
+/// `dat` is declared.
+unsafe fn bytes<'a>(dat: *const Dat) -> &'a [u8] {
+    // SAFETY: a dat has an element for each of its set.
+    unsafe {
+        let length = (*(*dat).set).size as usize * (*dat).size as usize;
+        std::slice::from_raw_parts((*dat).data.cast(), length)
+    }
+}
+
+/// Writes `dat` as bytes: the numbers of elements and of components, as 32-bit integers, and the data.
+///
+/// # Safety
+/// `dat` is declared, `file` is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_print_dat_to_binfile(dat: *const Dat, file: *const c_char) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut out = (*(*dat).set).size.to_ne_bytes().to_vec();
+        out.extend((*dat).dim.to_ne_bytes());
+        out.extend(bytes(dat));
+        write_file("op_print_dat_to_binfile", text(file), &out);
+    }
+}
+
+/// Writes `dat` as text: the numbers of elements and of components, then a line for each element.
+///
+/// # Safety
+/// `dat` is declared, `file` is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_print_dat_to_txtfile(dat: *const Dat, file: *const c_char) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (size, dim) = ((*(*dat).set).size, (*dat).dim);
+        let mut out = format!("{size} {dim}\n");
+        let type_name = text((*dat).type_name);
+        let Some(component) = component_of(type_name) else {
+            let name = text((*dat).name);
+            fatal(&format!(
+                "op_print_dat_to_txtfile {name}: there is no text for values of type \"{type_name}\""
+            ));
+        };
+        let width = ((*dat).size / dim) as usize;
+        for element in bytes(dat).chunks_exact((*dat).size as usize) {
+            for value in element.chunks_exact(width) {
+                out.push(' ');
+                out.push_str(&component(value));
+            }
+            out.push('\n');
+        }
+        write_file("op_print_dat_to_txtfile", text(file), out.as_bytes());
+    }
+}
+
+/// What writes a value of that type.
+fn component_of(type_name: &str) -> Option<fn(&[u8]) -> String> {
+    macro_rules! value {
+        ($type:ty, $bytes:expr) => {
+            <$type>::from_ne_bytes($bytes.try_into().expect("a value of its type"))
+        };
+    }
+    let is = |name| same_type(type_name, name);
+    Some(if is("double") {
+        |bytes| scientific(value!(f64, bytes))
+    } else if is("float") {
+        |bytes| scientific(f64::from(value!(f32, bytes)))
+    } else if is("int") {
+        |bytes| value!(i32, bytes).to_string()
+    } else if is("uint") {
+        |bytes| value!(u32, bytes).to_string()
+    } else if is("ll") {
+        |bytes| value!(i64, bytes).to_string()
+    } else if is("ull") {
+        |bytes| value!(u64, bytes).to_string()
+    } else if is("bool") {
+        |bytes| u8::from(bytes[0] != 0).to_string()
+    } else {
+        return None;
+    })
+}
+
+/// A number with sign and 15 digits behind the point; zero has no sign of its own.
+fn scientific(value: f64) -> String {
+    let value = if value == 0.0 { 0.0 } else { value };
+    let mut text = [0u8; 40];
+    // SAFETY: `snprintf` writes no more than the buffer's length.
+    let length = unsafe {
+        libc::snprintf(
+            text.as_mut_ptr().cast(),
+            text.len(),
+            c"%+2.15lE".as_ptr(),
+            value as c_double,
+        )
+    };
+    String::from_utf8_lossy(&text[..length as usize]).into_owned()
+}

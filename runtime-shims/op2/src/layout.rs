@@ -1,0 +1,134 @@
+//! The structs that programs see, as `include/op_lib_core.h` declares them.
+
+use std::ffi::{c_char, c_void};
+
+/// `op_set_core`.
+#[repr(C)]
+pub struct Set {
+    pub(crate) index: i32,
+    pub(crate) size: i32,
+    pub(crate) name: *const c_char,
+    pub(crate) core_size: i32,
+    pub(crate) exec_size: i32,
+    pub(crate) nonexec_size: i32,
+    pub(crate) stride: i32,
+}
+
+/// `op_map_core`.
+#[repr(C)]
+pub struct Map {
+    pub(crate) index: i32,
+    pub(crate) from: *mut Set,
+    pub(crate) to: *mut Set,
+    pub(crate) dim: i32,
+    pub(crate) map: *mut i32,
+    pub(crate) map_gbl: *mut i64,
+    pub(crate) map_d: *mut i32,
+    pub(crate) name: *const c_char,
+    pub(crate) user_managed: i32,
+    pub(crate) force_part: bool,
+}
+
+/// `op_dat_core`.
+#[repr(C)]
+pub struct Dat {
+    pub(crate) index: i32,
+    pub(crate) set: *mut Set,
+    pub(crate) dim: i32,
+    pub(crate) size: i32,
+    pub(crate) data: *mut c_char,
+    pub(crate) data_d: *mut c_char,
+    pub(crate) type_name: *const c_char,
+    pub(crate) name: *const c_char,
+    pub(crate) buffer_d: *mut c_char,
+    pub(crate) buffer_d_r: *mut c_char,
+    pub(crate) dirtybit: i32,
+    pub(crate) dirty_hd: i32,
+    pub(crate) user_managed: i32,
+    pub(crate) mpi_buffer: *mut c_void,
+}
+
+/// `op_arg`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Arg {
+    pub(crate) index: i32,
+    pub(crate) dat: *mut Dat,
+    pub(crate) map: *mut Map,
+    pub(crate) dim: i32,
+    pub(crate) idx: i32,
+    pub(crate) size: i32,
+    pub(crate) data: *mut c_char,
+    pub(crate) data_d: *mut c_char,
+    pub(crate) map_data: *mut i32,
+    pub(crate) map_data_d: *mut i32,
+    pub(crate) type_name: *const c_char,
+    pub(crate) acc: i32,
+    pub(crate) argtype: i32,
+    pub(crate) sent: i32,
+    pub(crate) opt: i32,
+}
+
+/// `op_kernel`.
+#[repr(C)]
+pub struct Kernel {
+    pub(crate) name: *const c_char,
+    pub(crate) count: i32,
+    pub(crate) time: f64,
+    pub(crate) times: *mut f64,
+    pub(crate) ntimes: i32,
+    pub(crate) plan_time: f32,
+    pub(crate) transfer: f32,
+    pub(crate) transfer2: f32,
+    pub(crate) mpi_time: f64,
+}
+
+/// An entry of `OP_dat_list`, a tail queue of `sys/queue.h`.
+#[repr(C)]
+pub struct DatEntry {
+    pub(crate) dat: *mut Dat,
+    pub(crate) original: *mut c_void,
+    pub(crate) next: *mut DatEntry,
+    pub(crate) previous: *mut *mut DatEntry,
+}
+
+const _: () = {
+    assert!(size_of::<Set>() == 32);
+    assert!(size_of::<Map>() == 72);
+    assert!(size_of::<Dat>() == 96);
+    assert!(size_of::<Arg>() == 96);
+    assert!(size_of::<Kernel>() == 56);
+};
+
+/// Values of `op_access`.
+pub(crate) mod access {
+    pub(crate) const READ: i32 = 0;
+    pub(crate) const WRITE: i32 = 1;
+    pub(crate) const RW: i32 = 2;
+    pub(crate) const INC: i32 = 3;
+    pub(crate) const MIN: i32 = 4;
+    pub(crate) const MAX: i32 = 5;
+    pub(crate) const WORK: i32 = 6;
+
+    /// The name of a value in programs.
+    pub(crate) fn name(access: i32) -> &'static str {
+        match access {
+            READ => "OP_READ",
+            WRITE => "OP_WRITE",
+            RW => "OP_RW",
+            INC => "OP_INC",
+            MIN => "OP_MIN",
+            MAX => "OP_MAX",
+            WORK => "OP_WORK",
+            _ => "an unknown access",
+        }
+    }
+}
+
+/// Values of `op_arg_type`.
+pub(crate) mod argtype {
+    pub(crate) const GBL: i32 = 0;
+    pub(crate) const DAT: i32 = 1;
+    pub(crate) const IDX: i32 = 2;
+    pub(crate) const INFO: i32 = 3;
+}

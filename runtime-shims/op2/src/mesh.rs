@@ -1,0 +1,543 @@
+//! What the program has declared: sets, maps between them, and data on them.
+//!
+//! Guarantee: what a declaration returns is right: sizes are not negative, targets of maps exist, names of
+//! types and sizes agree. Data are copied, and freed by `op_exit`.
+
+use std::{
+    ffi::{CString, c_char, c_int, c_void},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed},
+    },
+};
+
+use crate::{
+    layout::{Dat, DatEntry, Map, Set},
+    program,
+    report::{fatal, print, text},
+};
+
+/// What has been declared.
+pub(crate) struct Mesh {
+    pub(crate) sets: Vec<*mut Set>,
+    pub(crate) maps: Vec<*mut Map>,
+    pub(crate) dats: Vec<*mut DatEntry>,
+    next_dat: i32,
+}
+
+// SAFETY: the pointers are the library's own allocations, reached under the lock or by the program's one
+// thread.
+unsafe impl Send for Mesh {}
+
+static MESH: Mutex<Mesh> = Mutex::new(Mesh {
+    sets: Vec::new(),
+    maps: Vec::new(),
+    dats: Vec::new(),
+    next_dat: 0,
+});
+
+/// The mesh, for one caller at a time.
+pub(crate) fn mesh() -> MutexGuard<'static, Mesh> {
+    MESH.lock().expect("no panic while the mesh is locked")
+}
+
+#[unsafe(export_name = "OP_set_list")]
+static SET_LIST: AtomicPtr<*mut Set> = AtomicPtr::new(std::ptr::null_mut());
+#[unsafe(export_name = "OP_set_index")]
+static SET_INDEX: AtomicI32 = AtomicI32::new(0);
+#[unsafe(export_name = "OP_map_list")]
+static MAP_LIST: AtomicPtr<*mut Map> = AtomicPtr::new(std::ptr::null_mut());
+#[unsafe(export_name = "OP_map_index")]
+static MAP_INDEX: AtomicI32 = AtomicI32::new(0);
+#[unsafe(export_name = "OP_dat_index")]
+static DAT_INDEX: AtomicI32 = AtomicI32::new(0);
+#[unsafe(export_name = "OP_maps_base_index")]
+static MAPS_BASE_INDEX: AtomicI32 = AtomicI32::new(0);
+
+/// A tail queue of `sys/queue.h`.
+#[repr(C)]
+struct DatList {
+    first: AtomicPtr<DatEntry>,
+    /// Where the next entry is hung.
+    last: AtomicPtr<*mut DatEntry>,
+}
+
+#[unsafe(export_name = "OP_dat_list")]
+static DAT_LIST: DatList = DatList {
+    first: AtomicPtr::new(std::ptr::null_mut()),
+    last: AtomicPtr::new((&raw const DAT_LIST.first).cast_mut().cast()),
+};
+
+/// Number of the first element in the program's maps.
+pub(crate) fn set_maps_base_index(base: i32) {
+    MAPS_BASE_INDEX.store(base, Relaxed);
+}
+
+impl Mesh {
+    /// Shows programs the lists as they are now.
+    fn publish(&mut self) {
+        SET_LIST.store(self.sets.as_mut_ptr(), Relaxed);
+        SET_INDEX.store(self.sets.len() as i32, Relaxed);
+        MAP_LIST.store(self.maps.as_mut_ptr(), Relaxed);
+        MAP_INDEX.store(self.maps.len() as i32, Relaxed);
+        DAT_INDEX.store(self.next_dat, Relaxed);
+        let mut link: *mut *mut DatEntry = DAT_LIST.first.as_ptr();
+        for &entry in &self.dats {
+            // SAFETY: `link` is the head or in an entry of this list, which are all alive.
+            unsafe {
+                *link = entry;
+                (*entry).previous = link;
+                link = &raw mut (*entry).next;
+            }
+        }
+        // SAFETY: as above.
+        unsafe { *link = std::ptr::null_mut() };
+        DAT_LIST.last.store(link, Relaxed);
+    }
+
+    fn add_dat(&mut self, mut dat: Dat, original: *mut c_char) -> *mut Dat {
+        dat.index = self.next_dat;
+        self.next_dat += 1;
+        let dat = Box::into_raw(Box::new(dat));
+        self.dats.push(Box::into_raw(Box::new(DatEntry {
+            dat,
+            original: original.cast(),
+            next: std::ptr::null_mut(),
+            previous: std::ptr::null_mut(),
+        })));
+        self.publish();
+        dat
+    }
+
+    /// Forgets and frees everything.
+    pub(crate) fn clear(&mut self) {
+        // SAFETY: all were made by the functions below and are removed from the lists.
+        unsafe {
+            for entry in std::mem::take(&mut self.dats) {
+                free_entry(entry);
+            }
+            for map in std::mem::take(&mut self.maps) {
+                let map = Box::from_raw(map);
+                libc::free(map.map.cast());
+                drop(CString::from_raw(map.name.cast_mut()));
+            }
+            for set in std::mem::take(&mut self.sets) {
+                drop(CString::from_raw(Box::from_raw(set).name.cast_mut()));
+            }
+        }
+        self.next_dat = 0;
+        self.publish();
+    }
+}
+
+/// # Safety
+/// The entry was made by `add_dat` and is in no list.
+unsafe fn free_entry(entry: *mut DatEntry) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let dat = Box::from_raw(Box::from_raw(entry).dat);
+        if dat.user_managed == 0 {
+            libc::free(dat.data.cast());
+        }
+        drop(CString::from_raw(dat.name.cast_mut()));
+        drop(CString::from_raw(dat.type_name.cast_mut()));
+    }
+}
+
+/// A copy of a name, which [`Mesh::clear`] frees.
+fn own(name: &str) -> *const c_char {
+    CString::new(name).expect("it was a C string").into_raw()
+}
+
+/// A copy of `bytes` bytes in memory of the C library; zeros where `data` is null.
+///
+/// # Safety
+/// `data` is null or has that many bytes.
+unsafe fn copy_of(data: *const c_void, bytes: usize) -> *mut c_void {
+    let copy = program::op_malloc(bytes.max(1));
+    // SAFETY: both have that many bytes.
+    unsafe {
+        if data.is_null() {
+            libc::memset(copy, 0, bytes);
+        } else {
+            libc::memcpy(copy, data, bytes);
+        }
+    }
+    copy
+}
+
+/// Declares a set of `size` elements.
+///
+/// # Safety
+/// `name` is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_decl_set(size: c_int, name: *const c_char) -> *mut Set {
+    // SAFETY: the caller's promise.
+    let name = unsafe { text(name) };
+    program::require_start("op_decl_set");
+    if size < 0 {
+        fatal(&format!("op_decl_set {name}: a set of {size} elements"));
+    }
+    let mut mesh = mesh();
+    let set = Box::into_raw(Box::new(Set {
+        index: mesh.sets.len() as i32,
+        size,
+        name: own(name),
+        core_size: size,
+        exec_size: 0,
+        nonexec_size: 0,
+        stride: 1,
+    }));
+    mesh.sets.push(set);
+    mesh.publish();
+    set
+}
+
+/// Declares that element e of `from` points to the elements `map[e * dim] ..` of `to`.
+///
+/// # Safety
+/// The sets are declared, `map` has `dim` numbers for each element of `from`, `name` is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_decl_map(
+    from: *mut Set,
+    to: *mut Set,
+    dim: c_int,
+    map: *const i32,
+    name: *const c_char,
+) -> *mut Map {
+    // SAFETY: the caller's promises.
+    unsafe { declare_map(from, to, dim, map, name) }
+}
+
+/// The same with numbers of 64 bits.
+///
+/// # Safety
+/// See [`op_decl_map`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_decl_map_long(
+    from: *mut Set,
+    to: *mut Set,
+    dim: c_int,
+    map: *const i64,
+    name: *const c_char,
+) -> *mut Map {
+    // SAFETY: the caller's promises.
+    unsafe { declare_map(from, to, dim, map, name) }
+}
+
+/// # Safety
+/// See [`op_decl_map`].
+unsafe fn declare_map<N: Copy + Into<i64>>(
+    from: *mut Set,
+    to: *mut Set,
+    dim: c_int,
+    map: *const N,
+    name: *const c_char,
+) -> *mut Map {
+    // SAFETY: the caller's promises.
+    let (name, sets) = unsafe { (text(name), (from.as_ref(), to.as_ref())) };
+    let wrong = |why: String| -> ! { fatal(&format!("op_decl_map {name}: {why}")) };
+    let (Some(source), Some(target)) = sets else {
+        wrong("a set is missing".to_owned());
+    };
+    if dim < 1 {
+        wrong(format!("each element points to {dim} elements"));
+    }
+    if map.is_null() && source.size > 0 {
+        wrong("there are no numbers".to_owned());
+    }
+    let count = source.size as usize * dim as usize;
+    let numbers = match count {
+        0 => &[],
+        // SAFETY: the caller's promise.
+        _ => unsafe { std::slice::from_raw_parts(map, count) },
+    };
+    let base = i64::from(MAPS_BASE_INDEX.load(Relaxed));
+    let copy = program::op_malloc((count * size_of::<i32>()).max(1)).cast::<i32>();
+    for (at, &number) in numbers.iter().enumerate() {
+        let number = number.into();
+        if !(base..base + i64::from(target.size)).contains(&number) {
+            // SAFETY: names of declared sets.
+            let (from, to) = unsafe { (text(source.name), text(target.name)) };
+            wrong(format!(
+                "element {} of {from} points to {number} in column {}; {to} has the elements {base} to {}",
+                at as i64 / i64::from(dim) + base,
+                at as i64 % i64::from(dim),
+                base + i64::from(target.size) - 1
+            ));
+        }
+        // SAFETY: one of `count` numbers.
+        unsafe { *copy.add(at) = (number - base) as i32 };
+    }
+    let mut mesh = mesh();
+    let map = Box::into_raw(Box::new(Map {
+        index: mesh.maps.len() as i32,
+        from,
+        to,
+        dim,
+        map: copy,
+        map_gbl: std::ptr::null_mut(),
+        map_d: std::ptr::null_mut(),
+        name: own(name),
+        user_managed: 0,
+        force_part: false,
+    }));
+    mesh.maps.push(map);
+    mesh.publish();
+    map
+}
+
+/// What every declaration of data has in common. `data` becomes the dat's.
+///
+/// # Safety
+/// The set is declared or null; `data` has an element for each of it.
+unsafe fn declare_dat(
+    what: &str,
+    set: *mut Set,
+    (dim, component): (c_int, c_int),
+    type_name: &str,
+    name: &str,
+    data: impl FnOnce(usize) -> *mut c_void,
+    (original, user_managed): (*mut c_char, bool),
+) -> *mut Dat {
+    // SAFETY: the caller's promise.
+    let Some(declared) = (unsafe { set.as_ref() }) else {
+        fatal(&format!("{what} {name}: the set is missing"));
+    };
+    if dim < 1 || component < 1 {
+        fatal(&format!(
+            "{what} {name}: {dim} components of {component} bytes"
+        ));
+    }
+    let Some(size) = dim.checked_mul(component) else {
+        fatal(&format!("{what} {name}: an element of more than 2 GiB"));
+    };
+    let data = data(declared.size as usize * size as usize);
+    mesh().add_dat(
+        Dat {
+            index: 0,
+            set,
+            dim,
+            size,
+            data: data.cast(),
+            data_d: std::ptr::null_mut(),
+            type_name: own(type_name),
+            name: own(name),
+            buffer_d: std::ptr::null_mut(),
+            buffer_d_r: std::ptr::null_mut(),
+            dirtybit: 1,
+            dirty_hd: 0,
+            user_managed: i32::from(user_managed),
+            mpi_buffer: std::ptr::null_mut(),
+        },
+        original,
+    )
+}
+
+/// Declares data with `dim` components of `size` bytes for each element; zeros where `data` is null.
+///
+/// # Safety
+/// `data` is null or has an element for each of the declared set; the others are strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_decl_dat_char(
+    set: *mut Set,
+    dim: c_int,
+    type_name: *const c_char,
+    size: c_int,
+    data: *mut c_char,
+    name: *const c_char,
+) -> *mut Dat {
+    let keep = program::keeps_user_memory() && !data.is_null();
+    // SAFETY: the caller's promises.
+    unsafe {
+        let place = |bytes| {
+            if keep {
+                data.cast()
+            } else {
+                copy_of(data.cast(), bytes)
+            }
+        };
+        let (type_name, name) = (text(type_name), text(name));
+        declare_dat(
+            "op_decl_dat",
+            set,
+            (dim, size),
+            type_name,
+            name,
+            place,
+            (data, keep),
+        )
+    }
+}
+
+/// Declares data, all zero, that may be freed before the end.
+///
+/// # Safety
+/// The set is declared; the others are strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_decl_dat_temp_char(
+    set: *mut Set,
+    dim: c_int,
+    type_name: *const c_char,
+    size: c_int,
+    name: *const c_char,
+) -> *mut Dat {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let place = |bytes| copy_of(std::ptr::null(), bytes);
+        let (type_name, name) = (text(type_name), text(name));
+        let what = "op_decl_dat_temp";
+        let original = (std::ptr::null_mut(), false);
+        declare_dat(what, set, (dim, size), type_name, name, place, original)
+    }
+}
+
+/// Frees data; 0, or -1 if they are not declared.
+///
+/// # Safety
+/// `dat` is not used after this.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_free_dat_temp_char(dat: *mut Dat) -> c_int {
+    let mut mesh = mesh();
+    // SAFETY: entries of the list are alive.
+    let found = mesh
+        .dats
+        .iter()
+        .position(|&entry| unsafe { (*entry).dat } == dat);
+    let Some(at) = found else { return -1 };
+    let entry = mesh.dats.remove(at);
+    mesh.publish();
+    // SAFETY: it is in no list any more.
+    unsafe { free_entry(entry) };
+    0
+}
+
+/// The data of `dat` as data on `set`, which has no more elements.
+///
+/// # Safety
+/// Both are declared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *mut Dat {
+    // SAFETY: the caller's promise.
+    let Some(below) = (unsafe { dat.as_ref() }) else {
+        fatal("op_decl_dat_overlay: the dat is missing");
+    };
+    // SAFETY: a declared dat.
+    let (name, type_name) = unsafe { (text(below.name), text(below.type_name)) };
+    // SAFETY: the caller's promise; a dat has its set.
+    let sizes = unsafe { set.as_ref().map(|set| (set.size, (*below.set).size)) };
+    if let Some((size, most)) = sizes
+        && size > most
+    {
+        fatal(&format!(
+            "op_decl_dat_overlay {name}: the set has {size} elements, the data {most}"
+        ));
+    }
+    let parts = (below.dim, below.size / below.dim);
+    let place = |_| below.data.cast();
+    let what = "op_decl_dat_overlay";
+    // SAFETY: there is data for each element.
+    unsafe {
+        declare_dat(
+            what,
+            set,
+            parts,
+            type_name,
+            name,
+            place,
+            (std::ptr::null_mut(), true),
+        )
+    }
+}
+
+/// The same by the pointer that the program declared `dat` with.
+///
+/// # Safety
+/// The set is declared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_decl_dat_overlay_ptr(set: *mut Set, data: *mut c_char) -> *mut Dat {
+    // SAFETY: entries of the list are alive.
+    let of = |&entry: &*mut DatEntry| unsafe {
+        ((*entry).original == data.cast()).then_some((*entry).dat)
+    };
+    let found = mesh().dats.iter().find_map(of);
+    match found {
+        // SAFETY: the caller's promise.
+        Some(dat) => unsafe { op_decl_dat_overlay(set, dat) },
+        None => fatal("op_decl_dat_overlay_ptr: no data were declared with this pointer"),
+    }
+}
+
+/// Elements of a set in the whole mesh.
+///
+/// # Safety
+/// The set is declared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_get_size(set: *const Set) -> i64 {
+    // SAFETY: the caller's promise.
+    unsafe { i64::from((*set).size) }
+}
+
+/// Number of this process's first element in the whole mesh.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_get_global_set_offset(_set: *const Set) -> i64 {
+    0
+}
+
+/// Elements that this process has of the set of that name.
+///
+/// # Safety
+/// `name` is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_size_of_set(name: *const c_char) -> c_int {
+    // SAFETY: the caller's promise; sets of the list are alive.
+    unsafe {
+        let name = text(name);
+        let found = mesh()
+            .sets
+            .iter()
+            .find(|&&set| text((*set).name) == name)
+            .copied();
+        match found {
+            Some(set) => (*set).size,
+            None => fatal(&format!("op_size_of_set: there is no set {name}")),
+        }
+    }
+}
+
+/// Prints what has been declared.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_diagnostic_output() {
+    if program::diagnostics() < 2 {
+        return;
+    }
+    let mesh = mesh();
+    // SAFETY: what the lists hold is alive.
+    unsafe {
+        print("\n  set          size\n  -----------------");
+        for &set in &mesh.sets {
+            print(&format!("  {:<10} {:>6}", text((*set).name), (*set).size));
+        }
+        print("\n  map          dim  from         to\n  ---------------------------------");
+        for &map in &mesh.maps {
+            print(&format!(
+                "  {:<10} {:>5}  {:<10} {:>5}",
+                text((*map).name),
+                (*map).dim,
+                text((*(*map).from).name),
+                text((*(*map).to).name)
+            ));
+        }
+        print("\n  dat          dim  set\n  ----------------------");
+        for &entry in &mesh.dats {
+            let dat = (*entry).dat;
+            let set = text((*(*dat).set).name);
+            print(&format!(
+                "  {:<10} {:>5}  {set}",
+                text((*dat).name),
+                (*dat).dim
+            ));
+        }
+        print("");
+    }
+}

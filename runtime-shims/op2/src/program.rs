@@ -1,0 +1,223 @@
+//! Start and end of an OP2 program, its command line, and memory.
+
+use std::{
+    ffi::{c_char, c_int, c_void},
+    sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
+};
+
+use crate::{
+    mesh,
+    report::{fatal, text},
+};
+
+static STARTED: AtomicBool = AtomicBool::new(false);
+static KEEPS_USER_MEMORY: AtomicBool = AtomicBool::new(false);
+
+#[unsafe(export_name = "OP_diags")]
+static DIAGNOSTICS: AtomicI32 = AtomicI32::new(0);
+#[unsafe(export_name = "OP_part_size")]
+static PART_SIZE: AtomicI32 = AtomicI32::new(0);
+#[unsafe(export_name = "OP_block_size")]
+static BLOCK_SIZE: AtomicI32 = AtomicI32::new(512);
+#[unsafe(export_name = "OP_auto_soa")]
+static AUTO_SOA: AtomicI32 = AtomicI32::new(0);
+
+/// How much the program wants to be told: see `op_init`.
+pub(crate) fn diagnostics() -> i32 {
+    DIAGNOSTICS.load(Relaxed)
+}
+
+/// Whether data stay where the program has them.
+pub(crate) fn keeps_user_memory() -> bool {
+    KEEPS_USER_MEMORY.load(Relaxed)
+}
+
+/// Ends the program if it calls `function` before `op_init`.
+pub(crate) fn require_start(function: &str) {
+    if !STARTED.load(Relaxed) {
+        fatal(&format!("{function} is called before op_init"));
+    }
+}
+
+/// The number behind `NAME=`, wherever it stands in `argument`.
+fn number(argument: &str, name: &str) -> Option<i32> {
+    let (_, value) = argument.split_once(name)?;
+    match value.parse() {
+        Ok(number) => Some(number),
+        Err(_) => fatal(&format!("{argument}: {name} needs a whole number")),
+    }
+}
+
+fn read_command_line(arguments: &[&str]) {
+    for argument in arguments {
+        if let Some(size) = number(argument, "OP_PART_SIZE=") {
+            PART_SIZE.store(size, Relaxed);
+        }
+        if let Some(size) = number(argument, "OP_BLOCK_SIZE=") {
+            BLOCK_SIZE.store(size, Relaxed);
+        }
+        if let Some(base) = number(argument, "OP_MAPS_BASE_INDEX=") {
+            if !(0..=1).contains(&base) {
+                fatal(&format!("{argument}: maps count from 0 or from 1"));
+            }
+            mesh::set_maps_base_index(base);
+        }
+        if argument.contains("OP_NO_REALLOC") {
+            KEEPS_USER_MEMORY.store(true, Relaxed);
+        }
+        if argument.contains("OP_AUTO_SOA") {
+            AUTO_SOA.store(1, Relaxed);
+        }
+    }
+}
+
+/// Begins. `diagnostics`: 0 silence, 2 or more what is declared, 3 or more every loop.
+///
+/// # Safety
+/// `arguments` are `count` strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_init(
+    count: c_int,
+    arguments: *const *const c_char,
+    diagnostics: c_int,
+) {
+    if STARTED.swap(true, Relaxed) {
+        fatal("op_init is called twice");
+    }
+    DIAGNOSTICS.store(diagnostics, Relaxed);
+    // SAFETY: the caller's promise.
+    let arguments: Vec<_> = (0..count as usize)
+        .map(|at| unsafe { text(*arguments.add(at)) })
+        .collect();
+    read_command_line(&arguments);
+}
+
+/// The same; `soa` stores data component by component.
+///
+/// # Safety
+/// See [`op_init`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_init_soa(
+    count: c_int,
+    arguments: *const *const c_char,
+    diagnostics: c_int,
+    soa: c_int,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { op_init(count, arguments, diagnostics) };
+    AUTO_SOA.store(soa, Relaxed);
+}
+
+/// Ends: frees all that is declared.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_exit() {
+    require_start("op_exit");
+    mesh::mesh().clear();
+    STARTED.store(false, Relaxed);
+}
+
+/// Distributes the mesh. There is one process: nothing is to be done.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_partition(
+    _library: *const c_char,
+    _routine: *const c_char,
+    _set: *mut c_void,
+    _map: *mut c_void,
+    _coords: *mut c_void,
+) {
+}
+
+/// Renumbers the mesh for locality. That changes no result, and is not done yet.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_renumber(_base: *mut c_void) {}
+
+/// The rank of this process.
+///
+/// # Safety
+/// `rank` is a variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_rank(rank: *mut c_int) {
+    // SAFETY: the caller's promise.
+    unsafe { *rank = 0 };
+}
+
+/// Waits for all processes.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_barrier() {}
+
+/// Global arguments stay as each process has them.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_disable_mpi_reductions(_disable: bool) {}
+
+/// There is no device: the host's data are the data.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_upload_all() {}
+
+/// See [`op_upload_all`].
+#[unsafe(no_mangle)]
+pub extern "C" fn op_upload_dat(_dat: *mut c_void) {}
+
+/// See [`op_upload_all`].
+#[unsafe(no_mangle)]
+pub extern "C" fn op_download_dat(_dat: *mut c_void) {}
+
+/// See [`op_upload_all`].
+#[unsafe(no_mangle)]
+pub extern "C" fn op_disable_device_execution(_disable: bool) {}
+
+/// See [`op_upload_all`].
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)]
+pub extern "C" fn deviceSync() {}
+
+/// `size` bytes at a multiple of 64, which `free` takes back. Works before `op_init`.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_malloc(size: usize) -> *mut c_void {
+    let mut memory = std::ptr::null_mut();
+    // SAFETY: writes the address of new memory.
+    if unsafe { libc::posix_memalign(&mut memory, 64, size) } != 0 {
+        fatal(&format!("there is no memory for {size} bytes"));
+    }
+    memory
+}
+
+/// The same, all zero.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_calloc(count: usize, size: usize) -> *mut c_void {
+    let Some(size) = count.checked_mul(size) else {
+        fatal(&format!(
+            "there is no memory for {count} times {size} bytes"
+        ));
+    };
+    let memory = op_malloc(size);
+    // SAFETY: new memory of that size.
+    unsafe { libc::memset(memory, 0, size) }
+}
+
+/// The same with what `memory` holds, which is freed.
+///
+/// # Safety
+/// `memory` is null or comes from one of these functions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_realloc(memory: *mut c_void, size: usize) -> *mut c_void {
+    let new = op_malloc(size);
+    if !memory.is_null() {
+        // SAFETY: the caller's promise; no more is copied than both hold.
+        unsafe {
+            let held = libc::malloc_usable_size(memory);
+            libc::memcpy(new, memory, held.min(size));
+            libc::free(memory);
+        }
+    }
+    new
+}
+
+/// Frees it.
+///
+/// # Safety
+/// As for `free`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_free(memory: *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe { libc::free(memory) };
+}

@@ -1,0 +1,100 @@
+//! Errors end the program with one message; what rank 0 alone prints.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    io::Write,
+    sync::atomic::AtomicPtr,
+};
+
+/// Exit status of a program that okl ends.
+const FAILED: i32 = 70;
+
+/// Ends the program with `message`.
+pub(crate) fn fatal(message: &str) -> ! {
+    // What the program printed before comes first.
+    // SAFETY: flushes all streams of the C library.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    eprintln!("okl: {message}");
+    std::process::exit(FAILED)
+}
+
+/// A name that the program gave; "" for none.
+///
+/// # Safety
+/// `text` is null or a string that stays as it is.
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> &'a str {
+    if text.is_null() {
+        return "";
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().unwrap_or("(not UTF-8)")
+}
+
+/// Whether this process prints.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_is_root() -> c_int {
+    1
+}
+
+/// Prints what rank 0 has to say, through the C library, so that it stays in order with the program's own.
+pub(crate) fn print(line: &str) {
+    if op_is_root() == 0 {
+        return;
+    }
+    let mut bytes = line.as_bytes().to_vec();
+    bytes.push(b'\n');
+    // SAFETY: `printf` writes that many bytes of a live buffer.
+    unsafe { libc::printf(c"%.*s".as_ptr(), bytes.len() as c_int, bytes.as_ptr()) };
+}
+
+/// What `op_printf` goes on with: Rust defines no variadic functions, but passes their arguments on
+/// untouched.
+static PRINTF: AtomicPtr<c_void> = AtomicPtr::new(libc::printf as *const () as *mut c_void);
+
+/// `printf` on rank 0.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub extern "C" fn op_printf() {
+    std::arch::naked_asm!("jmp qword ptr [rip + {printf}]", printf = sym PRINTF)
+}
+
+/// Prints a line on rank 0.
+///
+/// # Safety
+/// `line` is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_print(line: *const c_char) {
+    // SAFETY: the caller's promise.
+    print(unsafe { text(line) });
+}
+
+/// A value has not the type whose name the program gives.
+///
+/// # Safety
+/// All are strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn okl_op2_wrong_type(
+    function: *const c_char,
+    type_name: *const c_char,
+    name: *const c_char,
+) -> ! {
+    // SAFETY: the caller's promise.
+    let (function, type_name, name) = unsafe { (text(function), text(type_name), text(name)) };
+    let named = match name {
+        "" => String::new(),
+        name => format!(" {name}"),
+    };
+    fatal(&format!(
+        "{function}{named}: the data are not of the type \"{type_name}\""
+    ))
+}
+
+/// Writes `bytes` to the new file `path`.
+pub(crate) fn write_file(function: &str, path: &str, bytes: &[u8]) {
+    let written = std::fs::File::create(path).and_then(|mut file| file.write_all(bytes));
+    if let Err(error) = written {
+        fatal(&format!("{function}: {path}: {error}"));
+    }
+}

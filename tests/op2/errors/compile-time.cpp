@@ -1,0 +1,69 @@
+// Loops that do not do what they say: errors where that is wrong in every run, warnings where it may be meant,
+// each at the line of the loop.
+//
+// RUN: not clang++-22 -std=c++11 -O2 -g -I%op2-include -fpass-plugin=%plugin -c %s -o %t.o 2>&1 | FileCheck --implicit-check-not=error: --implicit-check-not=warning: %s
+// RUN: not clang++-22 -std=c++17 -O0 -g -I%op2-include -fpass-plugin=%plugin -c %s -o %t.o 2>&1 | FileCheck %s
+#include "op_seq.h"
+
+static void reads(float const *x) { (void)*x; }
+static void writes(double *x) { *x = 1; }
+static void adds(double *x, double const *y) { *x += 2 * *y; }
+static void subtracts(double *x, double const *y) { *x -= *y; }
+static void keeps(double const *x) { (void)*x; }
+static void grows(double *x) {
+  if (*x < 10)
+    *x += 1;
+}
+static void nothing(double *x) { (void)x; }
+static void several(double const **x) { (void)x[0][0]; }
+static void greatest(double const *x, double *most) {
+  if (*x > *most)
+    *most = *x;
+}
+static void last(double const *x, double *most) { *most = *x; }
+
+void program(op_set cells, op_set nodes, int *numbers, double *values) {
+  op_map map = op_decl_map(cells, nodes, 2, numbers, "map");
+  op_dat dat = op_decl_dat(nodes, 1, "double", values, "dat");
+  double sum = 0;
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 is of type "double", but the kernel's parameter is float const*
+  op_par_loop(reads, "", nodes, op_arg_dat(dat, -1, OP_ID, 1, "double", OP_READ));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 is OP_READ, but the kernel writes it
+  op_par_loop(writes, "", nodes, op_arg_dat(dat, -1, OP_ID, 1, "double", OP_READ));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 is OP_INC, but the kernel's parameter is const
+  op_par_loop(keeps, "", cells, op_arg_dat(dat, 0, map, 1, "double", OP_INC));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 has dimension 2, but the data were declared with 1
+  op_par_loop(writes, "", nodes, op_arg_dat(dat, -1, OP_ID, 2, "double", OP_WRITE));
+  // CHECK: compile-time.cpp:[[#@LINE+2]]:3: error: op_par_loop: arg0 is of type "float", but the data were declared as "double"
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 is of type "float", but the kernel's parameter is double*
+  op_par_loop(writes, "", nodes, op_arg_dat(dat, -1, OP_ID, 1, "float", OP_WRITE));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 has index 2, but the map was declared with 2 columns
+  op_par_loop(keeps, "", cells, op_arg_dat(dat, 2, map, 1, "double", OP_READ));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 stands for several elements, but the kernel's parameter is double const*, no array of pointers
+  op_par_loop(keeps, "", cells, op_arg_dat(dat, -2, map, 1, "double", OP_READ));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 stands for one element, but the kernel's parameter is double const**
+  op_par_loop(several, "", cells, op_arg_dat(dat, 0, map, 1, "double", OP_READ));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg1 is OP_READ, but the kernel writes it
+  op_par_loop([](double const *x, double *y) { *y = *x; }, "", nodes,
+              op_arg_dat(dat, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_gbl(&sum, 1, "double", OP_READ));
+
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg0 is OP_INC, but the kernel assigns to it: increments of other elements may be lost
+  op_par_loop(writes, "", cells, op_arg_dat(dat, 0, map, 1, "double", OP_INC));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg0 is OP_INC, but the kernel reads it: its value depends on the order of the elements
+  op_par_loop(grows, "", cells, op_arg_dat(dat, 0, map, 1, "double", OP_INC));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg0 is OP_WRITE, but the kernel does not write it
+  op_par_loop(nothing, "", nodes, op_arg_dat(dat, -1, OP_ID, 1, "double", OP_WRITE));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg1 is OP_MAX, but the kernel assigns to it without comparing
+  op_par_loop(last, "", nodes, op_arg_dat(dat, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_gbl(&sum, 1, "double", OP_MAX));
+
+  // Nothing is wrong with these.
+  op_arg made_before = op_arg_dat(dat, 1, map, 1, "double:soa", OP_READ);
+  op_par_loop(adds, "", cells, op_arg_dat(dat, 0, map, 1, "double", OP_INC), made_before);
+  op_par_loop(subtracts, "", cells, op_arg_gbl(&sum, 1, "double", OP_INC), made_before);
+  op_par_loop(grows, "", nodes, op_arg_dat(dat, -1, OP_ID, 1, "double", OP_INC));
+  op_par_loop(greatest, "", nodes, op_arg_dat(dat, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_gbl(&sum, 1, "double", OP_MAX));
+  op_par_loop(several, "", cells, op_arg_dat(dat, -2, map, 1, "double", OP_READ));
+}

@@ -1,0 +1,39 @@
+// A loop over a set becomes a function that calls the kernel for a range of its elements, which LLVM inlines:
+// addresses are computed from the maps, without a look at what the arguments are.
+//
+// RUN: clang++-22 -std=c++11 -O2 -I%op2-include -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: FileCheck %s < %t.ll
+// RUN: clang++-22 -std=c++11 -O2 -g -I%op2-include -fpass-plugin=%plugin -Rpass-missed=okl -c %s -o %t.o 2>&1 | FileCheck --check-prefix=MISSED --implicit-check-not=remark: %s
+#include "op_seq.h"
+
+static void flux(double const *a, double const *b, double *out) {
+  out[0] += a[0] * b[1];
+  out[1] -= b[0];
+}
+void outside(double *x);
+
+// CHECK-LABEL: define dso_local void @edges(
+// CHECK:         call void @okl_op2_par_loop_v1(ptr nonnull @.str{{[.0-9]*}}, ptr %{{.*}}, i32 3, ptr nonnull %{{.*}}, ptr nonnull @_ZL4fluxPKdS0_Pd, ptr nonnull @okl.range._ZL4fluxPKdS0_Pd)
+extern "C" void edges(op_set set, op_map map, op_dat x, op_dat y) {
+  op_par_loop(flux, "flux", set, op_arg_dat(x, 0, map, 2, "double", OP_READ),
+              op_arg_dat(x, 1, map, 2, "double", OP_READ),
+              op_arg_dat(y, 1, map, 2, "double", OP_INC));
+}
+
+// CHECK-LABEL: define internal void @okl.range._ZL4fluxPKdS0_Pd(
+// CHECK-NOT:     switch
+// CHECK-NOT:     call {{.*}}@_Z
+// CHECK:         shl {{.*}}, 4
+// CHECK-NOT:     call {{.*}}@_Z
+// CHECK:         ret void
+
+extern "C" void declined(op_set set, op_dat x, void (*kernel)(double *), op_arg given, int code) {
+  // MISSED: lowered.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs element by element as it is written: the kernel is not defined in this file
+  op_par_loop(outside, "outside", set, op_arg_dat(x, -1, OP_ID, 2, "double", OP_RW));
+  // MISSED: lowered.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs element by element as it is written: the kernel is known only when the program runs
+  op_par_loop(kernel, "kernel", set, op_arg_dat(x, -1, OP_ID, 2, "double", OP_RW));
+  // MISSED: lowered.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs element by element as it is written: arg0 is not made by a call in this function
+  op_par_loop(outside, "given", set, given);
+  // MISSED: lowered.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs element by element as it is written: arg0: its access is not a literal
+  op_par_loop(+[](double *p) { *p = 1; }, "code", set, op_arg_dat(x, -1, OP_ID, 2, "double", code));
+}

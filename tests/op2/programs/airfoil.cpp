@@ -1,0 +1,20 @@
+// Flow around an airfoil on a small mesh: the residuals are those that OP2's own airfoil prints, with and without
+// the plugin, at every level of optimisation.
+//
+// RUN: clang++-22 -std=c++17 -O1 %S/../../../benchmarks/programs/airfoil/mesh.cpp -o %t.mesh && %t.mesh 40 60 %t.dat
+// RUN: head -n 1 %t.dat | FileCheck --check-prefix=MESH --match-full-lines --strict-whitespace %s
+// RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
+// RUN: %t %t.dat 500 | FileCheck %s
+// RUN: clang++-22 -std=c++11 -O3 -march=native -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
+// RUN: %t %t.dat 500 | FileCheck %s
+// RUN: clang++-22 -std=c++11 -O0 -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
+// RUN: %t %t.dat 100 | FileCheck --check-prefix=SHORT %s
+//
+// MESH: 7381 7200 14260 280 
+//
+// CHECK:  {{^}}100 4.25406e-04
+// CHECK:  {{^}}200 1.79346e-04
+// CHECK:  {{^}}300 9.96362e-05
+// CHECK:  {{^}}500 3.94607e-05
+// SHORT:  {{^}}100 4.25406e-04
+#include "../../../benchmarks/programs/airfoil/airfoil.cpp"
