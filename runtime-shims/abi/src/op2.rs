@@ -11,7 +11,7 @@ macro_rules! for_each_op2_fn {
         $m! {
             /// Runs the loop `name` over `set`, an `op_set`, with `count` arguments of type `op_arg`.
             /// `range(kernel, parameters, from, to)` calls `kernel` for the elements `from` to `to - 1`;
-            /// `parameters` are as many [`Parameter`](op2::Parameter)s.
+            /// `parameters` are as many `Parameter`s.
             fn okl_op2_par_loop_v1(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr);
         }
     };

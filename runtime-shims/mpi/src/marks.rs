@@ -1,8 +1,9 @@
 //! Marks: what the program wrote where the compiler could not tell before the loop.
 //!
 //! Beside each store to a computed place of an object the program sets a mark, a byte or a bit for each element
-//! of the object: bytes are faster to set, bits are so few that they stay in the caches. Guarantee: what is [taken](take) of an object are just the bytes that marked stores wrote
-//! since it was taken last. The marks of an object are private memory of this process.
+//! of the object: bytes are faster to set, bits are so few that they stay in the caches. Guarantee: what is
+//! [taken](take) of an object are just the bytes that marked stores wrote since it was taken last. The marks
+//! of an object are private memory of this process.
 
 use std::ptr;
 

@@ -48,8 +48,8 @@ enum Kind {
 }
 
 /// Words of a header: kind, payload, what stands for the rank's declared sections and the number of words
-/// that describe them, the same for what it copied from other nodes, more about the sections, list lengths, then as many words of the
-/// lists as fit.
+/// that describe them, the same for what it copied from other nodes, more about the sections, list lengths,
+/// then as many words of the lists as fit.
 const HEADER: usize = 38;
 const HEADER_DECLARED: usize = 2;
 const HEADER_DECLARATIONS: usize = 4;
