@@ -17,7 +17,7 @@ use crate::{
 
 /// Owners of more pieces than this take time to change. A program that makes so many new changes to them deals
 /// memory out anew again and again, in small pieces.
-const MANY_PIECES: usize = 1 << 13;
+const MANY_PIECES: usize = 1 << 10;
 const MOST_LARGE: u32 = 64;
 
 /// In an exchange: bytes that were written by a [`Mode::MayWrite`] or [`Mode::Marked`].
