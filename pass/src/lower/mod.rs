@@ -1,4 +1,4 @@
-//! Where parallel loops go, one module for each target. Every lowering has a `check` that only
+//! Where parallel loops go, one module for each target. A lowering that can decline has a `check` that only
 //! reads and an `emit` that cannot fail.
 
 pub mod cpu;

@@ -1,8 +1,7 @@
 //! Whether a loop does what it says: its arguments against the declarations of what they are, the
 //! kernel's parameters, and what the kernel does with them.
 //!
-//! What is wrong in every run is an error; what may be meant is a warning. Each is told at the line of the
-//! argument.
+//! What is wrong in every run is an error; what may be meant is a warning. Each is told at the line of the loop.
 
 use super::calls::{self, Made, TYPES, declaration, storage_free};
 use super::{Described, DescribedArgument, Found};
