@@ -33,6 +33,14 @@ fn lower_op2(module: &Module, found: op2::Found<'_>, strict: bool) -> bool {
     for one in &found.declined {
         report_declined(module, one, strict.then_some(Severity::Error));
     }
+    let (regions, _) = openmp::recognise(module);
+    for region in &regions {
+        let reason = format!(
+            "{} keeps its threads: the file is part of an OP2 program",
+            region.origin
+        );
+        region.site.instruction().remark("Threads", &reason, true);
+    }
     if !found.mistakes.is_empty() {
         return false;
     }

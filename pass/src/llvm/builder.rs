@@ -201,21 +201,6 @@ impl<'m> Builder<'m> {
         unsafe { Value::new(LLVMBuildNSWMul(self.raw, a.raw(), b.raw(), c"".as_ptr())) }
     }
 
-    /// Extends a signed integer.
-    pub fn sign_extend(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
-        assert!(value.ty().is_integer() && ty.is_integer());
-        // SAFETY: a positioned builder and integers.
-        unsafe {
-            Value::new(LLVMBuildIntCast2(
-                self.raw,
-                value.raw(),
-                ty.raw(),
-                1,
-                c"".as_ptr(),
-            ))
-        }
-    }
-
     /// A loop at the end of `function`, which has no blocks yet: `prologue`, then `body` for each number from
     /// `from` up to `to`, and a return.
     pub fn counted_loop<P>(
@@ -377,14 +362,24 @@ impl<'m> Builder<'m> {
 
     /// Zero-extends or truncates an integer.
     pub fn int_cast(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
+        self.resize(value, ty, false)
+    }
+
+    /// Sign-extends or truncates an integer.
+    pub fn sign_extend(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
+        self.resize(value, ty, true)
+    }
+
+    fn resize(&self, value: Value<'m>, ty: Type<'m>, is_signed: bool) -> Value<'m> {
         assert!(value.ty().is_integer() && ty.is_integer());
+        let is_signed = i32::from(is_signed);
         // SAFETY: a positioned builder and integers.
         unsafe {
             Value::new(LLVMBuildIntCast2(
                 self.raw,
                 value.raw(),
                 ty.raw(),
-                0,
+                is_signed,
                 c"".as_ptr(),
             ))
         }

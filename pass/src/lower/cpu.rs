@@ -3,14 +3,14 @@
 //! What each parameter of the body points to is known here, so that LLVM sees plain address arithmetic
 //! around the body and inlines it. The run time decides which ranges run, where and when.
 
-use okl_abi::op2::{Parameter, f};
+use okl_abi::op2::{ARGUMENT_BYTES, Parameter, f};
 
 use crate::ir::{Argument, Columns, ParallelLoop, Place, Space};
 use crate::llvm::{Builder, Function, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
 
 /// Bytes of an `op_arg`.
-const ARGUMENT: i64 = 96;
+const ARGUMENT: i64 = ARGUMENT_BYTES as i64;
 /// Bytes of a field of [`Parameter`].
 const FIELD: i64 = 8;
 

@@ -10,12 +10,14 @@ mod checks;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Access, Argument, Body, Columns, Origin, ParallelLoop, Passing, Place, Space};
 use crate::llvm::{Call, Module, Value};
-use calls::{Api, Made, api};
+use okl_abi::op2::access;
+
+use calls::{Api, Made, api, is_op2};
 
 /// What a module has of OP2.
 #[derive(Default)]
 pub struct Found<'m> {
-    /// Whether it calls OP2 at all.
+    /// Whether it is a part of an OP2 program.
     pub uses_op2: bool,
     /// The loops that are understood.
     pub loops: Vec<ParallelLoop<'m>>,
@@ -36,11 +38,8 @@ pub fn recognise(module: &Module) -> Found<'_> {
                 continue;
             };
             let Some(api) = api(call) else { continue };
-            found.uses_op2 = true;
-            if api.name != "op_par_loop" {
-                continue;
-            }
-            if is_forwarder(call) {
+            found.uses_op2 |= is_op2(&api);
+            if api.name != "op_par_loop" || is_forwarder(call) {
                 continue;
             }
             let recognised = Described::of(call, &api).and_then(|described| {
@@ -205,17 +204,15 @@ fn columns(index: Option<i64>) -> Result<Columns, String> {
     }
 }
 
-/// `op_access` in OP2's `op_lib_core.h`.
-fn access_of(code: Option<i64>) -> Result<Access, String> {
-    match code {
-        Some(0) => Ok(Access::Read),
-        Some(1) => Ok(Access::Write),
-        Some(2) => Ok(Access::ReadWrite),
-        Some(3) => Ok(Access::Increment),
-        Some(4) => Ok(Access::Min),
-        Some(5) => Ok(Access::Max),
-        Some(6) => Ok(Access::ReadWrite),
-        Some(other) => Err(format!("there is no access {other}")),
-        None => Err("its access is not a literal".to_string()),
+/// How the body accesses an argument of that `op_access`.
+fn access_of(code: Option<i32>) -> Result<Access, String> {
+    match code.ok_or("its access is not a literal")? {
+        access::READ => Ok(Access::Read),
+        access::WRITE => Ok(Access::Write),
+        access::RW | access::WORK => Ok(Access::ReadWrite),
+        access::INC => Ok(Access::Increment),
+        access::MIN => Ok(Access::Min),
+        access::MAX => Ok(Access::Max),
+        other => Err(format!("there is no access {other}")),
     }
 }

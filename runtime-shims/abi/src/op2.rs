@@ -39,6 +39,32 @@ abi_structs! {
     }
 }
 
+/// OP2's names of accesses: position n is the value n of `op_access`.
+pub const ACCESSES: [&str; 7] = [
+    "OP_READ", "OP_WRITE", "OP_RW", "OP_INC", "OP_MIN", "OP_MAX", "OP_WORK",
+];
+
+/// Values of `op_access`.
+pub mod access {
+    /// Read only.
+    pub const READ: i32 = 0;
+    /// Written without being read.
+    pub const WRITE: i32 = 1;
+    /// Read and written.
+    pub const RW: i32 = 2;
+    /// Incremented only.
+    pub const INC: i32 = 3;
+    /// The least value, of a global argument.
+    pub const MIN: i32 = 4;
+    /// The greatest value, of a global argument.
+    pub const MAX: i32 = 5;
+    /// A variable of the kernel's own.
+    pub const WORK: i32 = 6;
+}
+
+/// Bytes of an `op_arg`.
+pub const ARGUMENT_BYTES: usize = 96;
+
 /// Values of `Parameter::kind`.
 pub mod kind {
     /// `data + n * size`

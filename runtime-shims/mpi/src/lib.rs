@@ -11,7 +11,7 @@
 //! | `layout`, `control_area`, `page_table`, `coherence` | the protocol; knows neither MPI nor the kernel |
 //! | `memory`, `exchange`, `service`, `pushes`, `mpi_job` | mapped memory, other nodes' memory, MPI |
 //! | `fault`, `touch`, `interpose`, `heap`, `program` | page faults, system calls, allocation |
-//! | `sections` | what the compiler found that loop nests read and write |
+//! | `sections`, `marks` | what the compiler found that loop nests read and write; what the program marks as written |
 //! | `sync`, `team`, `threads`, `stack` | fork, barrier, join; team state; the threads of a rank |
 //! | `loops`, `constructs`, `reduce`, `locks`, `atomics`, `ordered`, `doacross`, `cancel`, `tasks` | OpenMP's constructs |
 //! | `api`, `allocators` | the user's `omp_*` functions |

@@ -2,8 +2,10 @@
 
 use std::ffi::{c_char, c_int};
 
+use okl_abi::op2::{ACCESSES, access};
+
 use crate::{
-    layout::{Arg, Dat, Map, Set, access, argtype},
+    layout::{Arg, Dat, Map, Set, argtype},
     program,
     report::{fatal, text},
 };
@@ -67,7 +69,9 @@ impl Arg {
                 self.acc,
                 access::READ | access::WRITE | access::RW | access::INC
             ) {
-                let acc = access::name(self.acc);
+                let acc = usize::try_from(self.acc).ok();
+                let acc = acc.and_then(|acc| ACCESSES.get(acc));
+                let acc = acc.copied().unwrap_or("of an unknown access");
                 return Some(format!("{name} is data on a set, which cannot be {acc}"));
             }
             if self.dim != dat.dim {

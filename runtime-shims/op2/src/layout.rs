@@ -96,34 +96,9 @@ const _: () = {
     assert!(size_of::<Set>() == 32);
     assert!(size_of::<Map>() == 72);
     assert!(size_of::<Dat>() == 96);
-    assert!(size_of::<Arg>() == 96);
+    assert!(size_of::<Arg>() == okl_abi::op2::ARGUMENT_BYTES);
     assert!(size_of::<Kernel>() == 56);
 };
-
-/// Values of `op_access`.
-pub(crate) mod access {
-    pub(crate) const READ: i32 = 0;
-    pub(crate) const WRITE: i32 = 1;
-    pub(crate) const RW: i32 = 2;
-    pub(crate) const INC: i32 = 3;
-    pub(crate) const MIN: i32 = 4;
-    pub(crate) const MAX: i32 = 5;
-    pub(crate) const WORK: i32 = 6;
-
-    /// The name of a value in programs.
-    pub(crate) fn name(access: i32) -> &'static str {
-        match access {
-            READ => "OP_READ",
-            WRITE => "OP_WRITE",
-            RW => "OP_RW",
-            INC => "OP_INC",
-            MIN => "OP_MIN",
-            MAX => "OP_MAX",
-            WORK => "OP_WORK",
-            _ => "an unknown access",
-        }
-    }
-}
 
 /// Values of `op_arg_type`.
 pub(crate) mod argtype {

@@ -138,7 +138,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v1(
 /// # Safety
 /// The arguments are right for the loop.
 unsafe fn bytes(set: *const Set, arguments: &[Arg]) -> f64 {
-    use crate::layout::access::{INC, RW};
+    use okl_abi::op2::access::{INC, RW};
     let each = arguments
         .iter()
         .filter(|one| one.argtype == argtype::DAT && one.opt != 0);

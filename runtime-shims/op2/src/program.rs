@@ -92,7 +92,8 @@ pub unsafe extern "C" fn op_init(
     read_command_line(&arguments);
 }
 
-/// The same; `soa` stores data component by component.
+/// The same; `soa` asks for data that are stored component by component. Where one core runs the loops they are
+/// stored element by element all the same.
 ///
 /// # Safety
 /// See [`op_init`].

@@ -48,6 +48,23 @@ pub fn api(call: Call<'_>) -> Option<Api> {
     })
 }
 
+/// Whether nothing but an OP2 program calls such a function. A program's own functions may begin with `op_`,
+/// too, and be called `op_init`.
+pub fn is_op2(api: &Api) -> bool {
+    const OP2_ALONE: [&str; 9] = [
+        "op_par_loop",
+        "op_decl_set",
+        "op_decl_map",
+        "op_decl_map_long",
+        "op_decl_dat",
+        "op_decl_dat_temp",
+        "op_arg_dat",
+        "op_opt_arg_dat",
+        "op_arg_gbl",
+    ];
+    OP2_ALONE.contains(&api.name.as_str())
+}
+
 /// The texts between the commas up to the `>` that ends the list.
 fn template_arguments(text: &str) -> Vec<String> {
     let mut arguments = vec![String::new()];
@@ -77,7 +94,7 @@ pub enum Made<'m> {
         /// The name of the values' type.
         type_name: Option<String>,
         /// `op_access`.
-        access: Option<i64>,
+        access: Option<i32>,
     },
     /// `op_arg_idx`.
     Number {
@@ -103,7 +120,7 @@ pub struct Dat<'m> {
     /// The name of their type.
     pub type_name: Option<String>,
     /// `op_access`.
-    pub access: Option<i64>,
+    pub access: Option<i32>,
     /// Whether it may be left out.
     pub optional: bool,
 }
@@ -119,6 +136,7 @@ impl<'m> Made<'m> {
         let first = if name.starts_with("op_opt_") { 2 } else { 1 };
         let rest = operands.get(first..).unwrap_or_default();
         let number = |at: usize| rest.get(at).and_then(|value| value.as_constant_int());
+        let access = |at: usize| i32::try_from(number(at)?).ok();
         let text = |at: usize| rest.get(at).and_then(|value| value.as_text());
         Ok(match (name, rest.len()) {
             ("op_arg_dat" | "op_opt_arg_dat", 6) => Self::Dat(Dat {
@@ -127,13 +145,13 @@ impl<'m> Made<'m> {
                 map: rest[2],
                 components: number(3),
                 type_name: text(4),
-                access: number(5),
+                access: access(5),
                 optional: first == 2,
             }),
             // With the size of the type, or as a template without it.
             ("op_arg_gbl" | "op_opt_arg_gbl", count @ (4 | 5)) => Self::Global {
                 type_name: text(2),
-                access: number(count - 1),
+                access: access(count - 1),
             },
             ("op_arg_idx", 2) => Self::Number {
                 index: number(0),

@@ -3,21 +3,14 @@
 //!
 //! What is wrong in every run is an error; what may be meant is a warning. Each is told at the line of the loop.
 
+use okl_abi::op2::ACCESSES;
+use okl_abi::op2::access::{INC, MAX, MIN, READ, WRITE};
+
 use super::calls::{self, Made, TYPES, declaration, storage_free};
 use super::{Described, DescribedArgument, Found};
 use crate::analysis::access::{Uses, uses};
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::Value;
-
-/// Values of `op_access`.
-const READ: i64 = 0;
-const WRITE: i64 = 1;
-const INC: i64 = 3;
-const MIN: i64 = 4;
-const MAX: i64 = 5;
-const NAMES: [&str; 7] = [
-    "OP_READ", "OP_WRITE", "OP_RW", "OP_INC", "OP_MIN", "OP_MAX", "OP_WORK",
-];
 
 /// Adds what is wrong with a loop, and what is doubtful.
 pub fn check<'m>(described: &Described<'m>, found: &mut Found<'m>) {
@@ -48,7 +41,7 @@ pub fn check<'m>(described: &Described<'m>, found: &mut Found<'m>) {
 }
 
 impl<'m> DescribedArgument<'m> {
-    fn access(&self) -> Option<i64> {
+    fn access(&self) -> Option<i32> {
         match &self.made {
             Made::Dat(dat) => dat.access,
             Made::Global { access, .. } => *access,
@@ -98,7 +91,7 @@ impl<'m> DescribedArgument<'m> {
             && access != READ
             && let Some(name) = usize::try_from(access)
                 .ok()
-                .and_then(|code| NAMES.get(code))
+                .and_then(|code| ACCESSES.get(code))
         {
             mistakes.push(format!("is {name}, but the kernel's parameter is const"));
         }
@@ -139,7 +132,7 @@ impl<'m> DescribedArgument<'m> {
             )),
             access @ (MIN | MAX) if writes && !reads => Some((
                 false,
-                format!("is {}, but the kernel assigns to it without comparing", NAMES[access as usize]),
+                format!("is {}, but the kernel assigns to it without comparing", ACCESSES[access as usize]),
             )),
             WRITE if !changes => Some((false, "is OP_WRITE, but the kernel does not write it".to_string())),
             _ => None,
