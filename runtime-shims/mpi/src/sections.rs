@@ -54,6 +54,9 @@ static HARMLESS_PAGE: AtomicUsize = AtomicUsize::new(0);
 /// The region that runs.
 static REGION: AtomicPtr<RegionDescriptor> = AtomicPtr::new(std::ptr::null_mut());
 
+/// Whether a rank has several threads in it.
+static SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
+
 /// Stands for it and the size of its team.
 static PLACE: ProgramCell<Signature> = ProgramCell::new(Signature::START);
 
@@ -136,10 +139,11 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
     Some((start.max(segment.address), end.min(segment.end())))
 }
 
-/// At a fork: takes what the region accesses undeclared out of section mode. Whether all ranks must wait
-/// for each other then.
-pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> bool {
+/// At a fork of a team of so many threads: takes what the region accesses undeclared out of section mode.
+/// Whether all ranks must wait for each other then.
+pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64], threads: i32) -> bool {
     REGION.store(region, Relaxed);
+    SEVERAL_THREADS.store(threads > mpi_job::ranks() as i32, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
     let flags = flags_of(region);
     // SAFETY: the pass emits the descriptor, and `direct_count` constant entries. The runtime's own region
@@ -262,6 +266,16 @@ pub(crate) fn declare_nothing() {
     let sections = region_flags::DECLARES_ALL | region_flags::NO_ATOMICS | region_flags::THREADS;
     // SAFETY: a region runs; descriptors are writable and private to the process.
     unsafe { (*REGION.load(Relaxed)).flags &= !sections };
+}
+
+/// At a synchronisation, on all ranks: pages serve the region from here on, unless a rank has several threads in
+/// it. Whether all ranks must wait for each other then.
+pub(crate) fn stop_declaring() -> bool {
+    if SEVERAL_THREADS.load(Relaxed) {
+        return false;
+    }
+    DECLARING.store(false, Relaxed);
+    coherence(|coherence| coherence.stop_declaring())
 }
 
 /// After the last synchronisation of a region.

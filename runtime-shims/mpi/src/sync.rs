@@ -302,6 +302,10 @@ fn apply_declared(headers: &[u64]) {
     coherence(|coherence| coherence.apply_declarations(&all));
     if coherence(|coherence| coherence.deals_out_pieces()) {
         sections::declare_nothing();
+        // There may be any number of synchronisations until it ends.
+        if sections::stop_declaring() {
+            wait_for_all();
+        }
     }
 }
 
@@ -660,7 +664,7 @@ fn run_region(fork: Fork) {
     let first = threads::first_in(fork.threads);
     let number = first.unwrap_or(fork.threads);
     let _region = observe::span(|| Event::region(location, number, fork.threads));
-    if sections::enter_region(region, &fork.args) {
+    if sections::enter_region(region, &fork.args, fork.threads) {
         wait_for_all();
     }
     sections::begin_pushes(Some((fork.threads, &fork.args)));

@@ -49,7 +49,7 @@ use early::Early;
 use plan::Plan;
 use prediction::{Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
-use transition::Transition;
+use transition::{Balance, Transition};
 
 /// How a declared section is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,8 +180,7 @@ pub(super) struct SectionMode {
     valid_after: HashMap<Signature, (Rc<Ranges>, Signature)>,
     closings: HashMap<Signature, Rc<Vec<(Run, Access)>>>,
     collapses: u32,
-    /// Changes of owners in many pieces that were not known yet.
-    large_transitions: u32,
+    balance: Balance,
 }
 
 impl SectionMode {
@@ -214,7 +213,7 @@ impl SectionMode {
             valid_after: HashMap::new(),
             closings: HashMap::new(),
             collapses: 0,
-            large_transitions: 0,
+            balance: Balance::default(),
         }
     }
 
@@ -336,6 +335,13 @@ impl<M: Machine> Coherence<M> {
             .fold(Signature::START, |id, &page| id.with(u64::from(page)));
         self.sections.direct = direct;
         bytes_under_way
+    }
+
+    /// After a synchronisation of a region that declares all its accesses and has one thread on each rank: it
+    /// runs on as one that tells nothing. To be heeded as [`Coherence::enter_region`].
+    #[must_use]
+    pub(crate) fn stop_declaring(&mut self) -> bool {
+        self.enter_region(Accesses::Tracked { atomics: true })
     }
 
     /// Notes whether several threads of this rank run the region.

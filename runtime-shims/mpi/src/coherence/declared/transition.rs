@@ -15,10 +15,33 @@ use crate::{
     },
 };
 
-/// Owners of more pieces than this take time to change. A program that makes so many new changes to them deals
-/// memory out anew again and again, in small pieces.
-const MANY_PIECES: usize = 1 << 10;
-const MOST_LARGE: u32 = 64;
+/// So many new changes of the owners, less those that were known, of so many pieces in all, take tens of
+/// milliseconds. A program that makes them deals memory out anew again and again, in small pieces.
+const MOST_NEW: usize = 64;
+const MOST_NEW_PIECES: usize = 1 << 18;
+
+/// What it took to find out about new changes of the owners, less what it saved to know others.
+#[derive(Default)]
+pub(super) struct Balance {
+    changes: usize,
+    pieces: usize,
+}
+
+impl Balance {
+    fn note_new(&mut self, pieces: usize) {
+        self.changes += 1;
+        self.pieces += pieces;
+    }
+
+    fn note_known(&mut self, pieces: usize) {
+        self.changes = self.changes.saturating_sub(1);
+        self.pieces = self.pieces.saturating_sub(pieces);
+    }
+
+    fn is_bad(&self) -> bool {
+        self.changes >= MOST_NEW && self.pieces >= MOST_NEW_PIECES
+    }
+}
 
 /// In an exchange: bytes that were written by a [`Mode::MayWrite`] or [`Mode::Marked`].
 const CLAIMED: u64 = 6;
@@ -108,6 +131,9 @@ impl<M: Machine> Coherence<M> {
         let Some(transition) = self.sections.transitions.get(&key).cloned() else {
             return false;
         };
+        self.sections
+            .balance
+            .note_known(transition.owners.iter().len());
         self.finish_transition(key, &transition);
         true
     }
@@ -217,9 +243,7 @@ impl<M: Machine> Coherence<M> {
             reads.push(Ranges::of(read));
         }
         let (mut owners, any_entered) = self.enter(&spans);
-        if owners.iter().count() > MANY_PIECES {
-            self.sections.large_transitions += 1;
-        }
+        self.sections.balance.note_new(owners.iter().len());
         let updated = Ranges::of(updated);
         let possible = self.possible_claims(&owners, &certain, &unsteady, &updated);
         for claims in [&possible, &certain] {
@@ -253,7 +277,7 @@ impl<M: Machine> Coherence<M> {
             updated,
         });
         if !any_entered {
-            let pieces = self.sections.owners.iter().count();
+            let pieces = self.sections.owners.iter().len();
             limit(&mut self.sections.transitions, pieces);
             self.sections
                 .transitions
@@ -268,9 +292,9 @@ impl<M: Machine> Coherence<M> {
     /// serve the region that runs better. All ranks decide alike.
     pub(crate) fn deals_out_pieces(&mut self) -> bool {
         let mode = &mut self.sections;
-        let many = mode.large_transitions >= MOST_LARGE;
+        let many = mode.balance.is_bad();
         if many {
-            mode.large_transitions = 0;
+            mode.balance = Balance::default();
         }
         many
     }
@@ -366,7 +390,7 @@ impl<M: Machine> Coherence<M> {
                 valid = valid.intersection(&mode.owners.shared());
             }
             let id = valid.signature();
-            limit(&mut mode.valid_after, mode.owners.iter().count());
+            limit(&mut mode.valid_after, mode.owners.iter().len());
             let valid = (Rc::new(valid), id);
             mode.valid_after.insert(key, valid.clone());
             valid
@@ -415,7 +439,7 @@ impl<M: Machine> Coherence<M> {
                 unsteady: Vec::new(),
                 updated: Ranges::default(),
             });
-            let pieces = self.sections.owners.iter().count();
+            let pieces = self.sections.owners.iter().len();
             limit(&mut self.sections.transitions, pieces);
             self.sections
                 .transitions
