@@ -226,7 +226,7 @@ pub fn is_library_variable(name: &str) -> bool {
 }
 
 /// The name without what glibc's headers add to it: `__isoc99_sscanf`, `__printf_chk`.
-fn plain(name: &str) -> &str {
+pub fn plain(name: &str) -> &str {
     if let Some(rest) = name
         .strip_prefix("__isoc99_")
         .or(name.strip_prefix("__isoc23_"))

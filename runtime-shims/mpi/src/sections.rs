@@ -278,6 +278,13 @@ pub(crate) fn stop_declaring() -> bool {
     coherence(|coherence| coherence.stop_declaring())
 }
 
+/// In a region, where this rank ends the job: what it did not declare can be accessed.
+pub(crate) fn prepare_for_exit() {
+    if DECLARING.swap(false, Relaxed) {
+        coherence(|coherence| coherence.prepare_for_exit());
+    }
+}
+
 /// After the last synchronisation of a region.
 pub(crate) fn leave_region(region: *const RegionDescriptor) {
     DECLARING.store(false, Relaxed);

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::places::Places;
 use super::{Access, Size, stays_within};
-use crate::analysis::library::known;
-use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
+use crate::analysis::library::{self, known};
+use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach, Value};
 
 /// What an instruction does.
 pub(super) enum Effect<'m> {
@@ -86,6 +86,32 @@ const MATHEMATICS: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil cop
 pub fn is_mathematics(name: &str) -> bool {
     let is = |name: &str| MATHEMATICS.contains(&format!(" {name} "));
     is(name) || name.strip_suffix(['f', 'l']).is_some_and(is)
+}
+
+/// Functions that write text to a stream, and those that end the program: what a program does where it finds
+/// its input wrong.
+const MESSAGES: &str = " printf fprintf puts putchar fputs fputc putc fwrite exit _exit abort assert_fail \
+     __assert_fail ";
+
+/// Whether a call only writes numbers and constant text to a standard stream, or ends the program.
+fn is_message(call: Call<'_>, name: &str) -> bool {
+    let mut pointers = call
+        .arguments()
+        .into_iter()
+        .filter(|one| one.ty().is_pointer());
+    MESSAGES.contains(&format!(" {} ", library::plain(name)))
+        && pointers.all(|one| one.as_text().is_some() || is_standard_stream(one))
+}
+
+/// Whether a value is `stdout` or `stderr`.
+fn is_standard_stream(value: Value<'_>) -> bool {
+    let loaded = value
+        .as_instruction()
+        .filter(|one| one.opcode() == Opcode::LLVMLoad);
+    let global = loaded.and_then(|load| load.operand(0).as_global());
+    global.is_some_and(|global| {
+        global.is_declaration() && ["stdout", "stderr"].contains(&global.name().as_str())
+    })
 }
 
 /// What an instruction does.
@@ -208,7 +234,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
         return Effect::Spoils("passes a structure by value".to_string());
     }
     if callee.is_declaration() {
-        if is_mathematics(&name) {
+        if is_mathematics(&name) || is_message(call, &name) {
             return Effect::Nothing;
         }
         let shown = crate::llvm::demangle(&name);

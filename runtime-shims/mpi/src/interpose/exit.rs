@@ -3,7 +3,8 @@
 //! Guarantee: the destructor of a function-local static runs once, when the program exits on rank 0,
 //! whichever rank initialised the object. Those of a rank's `thread_local` objects run on that rank, last
 //! object first: rank 0's as it exits, the other ranks' after all else of the program, one rank after the
-//! other.
+//! other. What a function registered for the exit reads is current, although a region that knows nothing of
+//! it may be running.
 
 use std::{
     ffi::{c_int, c_void},
@@ -11,7 +12,7 @@ use std::{
 };
 
 use super::Next;
-use crate::{cell::ProgramCell, mpi_job, program, team};
+use crate::{cell::ProgramCell, mpi_job, program, sections, team};
 
 /// Words of one registration: function, argument, and the library it belongs to.
 const WORDS: usize = 3;
@@ -91,9 +92,22 @@ unsafe extern "C" fn __cxa_atexit(function: usize, argument: usize, library: usi
 /// # Safety
 /// As for `__cxa_atexit`.
 unsafe fn register(function: usize, argument: usize, library: usize) -> c_int {
-    // SAFETY: the C library's function has this signature.
+    // SAFETY: the C library's function has this signature, and what is registered last runs first.
     unsafe {
-        std::mem::transmute::<*mut c_void, Register>(NEXT.address())(function, argument, library)
+        let register = std::mem::transmute::<*mut c_void, Register>(NEXT.address());
+        let status = register(function, argument, library);
+        let prepare: extern "C" fn(usize) = prepare_for_exit;
+        match status {
+            0 if program::allocates_shared() => register(prepare as usize, 0, 0),
+            _ => status,
+        }
+    }
+}
+
+/// Runs before a function that the program registered.
+extern "C" fn prepare_for_exit(_: usize) {
+    if team::is_distributed() {
+        sections::prepare_for_exit();
     }
 }
 

@@ -131,6 +131,20 @@ impl<M: Machine> Coherence<M> {
         self.close_undeclared();
     }
 
+    /// In a region that declares its accesses, on a rank that ends the job: what was not declared can be read.
+    pub(crate) fn prepare_for_exit(&mut self) {
+        let marked = self.machine.take_marked(true);
+        let mode = &mut self.sections;
+        let interval = &mode.interval;
+        let own = interval.written.union(&interval.uncertain);
+        let current = own.union(&interval.marked).union(&marked);
+        let valid = mode.valid.union(&current);
+        mode.set_valid(valid);
+        mode.declaring = false;
+        mode.tracking = true;
+        self.close_undeclared();
+    }
+
     /// At a synchronisation: puts the faults of a tracked region, and atomic updates, into words of
     /// declarations.
     pub(super) fn tell_faults(&mut self) {
