@@ -136,6 +136,20 @@ impl Job {
         self.begin_pushes(None);
     }
 
+    /// A barrier from which on a region that declares its accesses tells nothing.
+    fn stop_declaring(&mut self) {
+        self.synchronise(false);
+        let waits: Vec<bool> = self
+            .ranks
+            .iter_mut()
+            .map(|rank| rank.stop_declaring())
+            .collect();
+        assert!(waits.iter().all(|&wait| wait == waits[0]));
+        assert!(self.cluster.borrow().under_way.is_empty());
+        self.check_agreement();
+        self.begin_pushes(None);
+    }
+
     /// All ranks arrive at a synchronisation, where some data go along with other messages.
     fn arrive(&mut self) {
         self.synchronisations += 1;

@@ -469,6 +469,15 @@ fn declaring_region(
     for rank in &mut job.ranks {
         rank.note_threads(false);
     }
+    if per_rank == 1 && random.chance(10) {
+        job.stop_declaring();
+        let pages = some_pages(job, random);
+        for _ in 0..random.below(4) {
+            interval(job, random, &pages, true, true);
+            job.barrier();
+            job.begin_next_interval();
+        }
+    }
     job.leave_region();
     for object in updated {
         job.check_object(0, object, "updated in a declaring region");
