@@ -2,8 +2,11 @@
 
 #include "sections.h"
 
+#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TypeBasedAliasAnalysis.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -271,6 +274,33 @@ void okl_expand_atomic_update(LLVMValueRef I) {
   B.CreateCondBr(B.CreateExtractValue(Pair, 1), After, Retry);
   Update->replaceAllUsesWith(OldValue);
   Update->eraseFromParent();
+}
+
+LLVMValueRef okl_base_and_offset(LLVMModuleRef M, LLVMValueRef Address, int64_t *Offset) {
+  Value *V = unwrap(Address);
+  int64_t Sum = 0;
+  bool IsConstant = true;
+  while (auto *GEP = dyn_cast<GEPOperator>(V)) {
+    APInt Distance(64, 0);
+    if (GEP->accumulateConstantOffset(unwrap(M)->getDataLayout(), Distance))
+      Sum += Distance.getSExtValue();
+    else
+      IsConstant = false;
+    V = GEP->getPointerOperand();
+  }
+  if (IsConstant)
+    *Offset = Sum;
+  return wrap(V);
+}
+
+bool okl_types_differ(LLVMValueRef Access, LLVMValueRef Other) {
+  auto *A = unwrap<Instruction>(Access), *B = unwrap<Instruction>(Other);
+  TargetLibraryInfoImpl Functions(A->getModule()->getTargetTriple());
+  TargetLibraryInfo Library(Functions);
+  TypeBasedAAResult Types(false);
+  AAResults Aliases(Library);
+  Aliases.addAAResult(Types);
+  return Aliases.isNoAlias(MemoryLocation::get(A), MemoryLocation::get(B));
 }
 
 int okl_atomic_operation(LLVMValueRef I) {

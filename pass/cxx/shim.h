@@ -5,6 +5,7 @@
 #include "llvm-c/Types.h"
 
 #include <cstddef>
+#include <cstdint>
 
 extern "C" {
 
@@ -52,6 +53,10 @@ void okl_expand_constant_users(LLVMValueRef Global);
 void okl_delete_bodies(LLVMModuleRef M);
 
 // Turns an atomicrmw into a load and a loop around cmpxchg.
+// What an address is computed from; Offset stays as it is where the distance is not constant.
+LLVMValueRef okl_base_and_offset(LLVMModuleRef M, LLVMValueRef Address, int64_t *Offset);
+// Whether the types that clang noted of two loads or stores exclude that they access the same.
+bool okl_types_differ(LLVMValueRef Access, LLVMValueRef Other);
 void okl_expand_atomic_update(LLVMValueRef Instruction);
 
 // Number of an atomicrmw operation in okl_abi::AtomicOp; -1 where it has none.

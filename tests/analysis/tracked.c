@@ -23,7 +23,7 @@ void guarded(void) {
 #pragma omp parallel for
   for (int i = 0; i < N; i++)
 #pragma omp critical
-    y[0] += x[i];
+    y[0] = x[i] - y[0];
 }
 
 // CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: tracked, it calls unknown, which is not known here

@@ -3,9 +3,11 @@
 pub mod access;
 pub mod call_graph;
 pub mod combine;
+pub mod critical;
 pub mod library;
 mod loops;
 pub mod memory;
+pub mod objects;
 pub mod sections;
 mod streams;
 pub mod unsafe_sites;

@@ -7,7 +7,9 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef};
 
-pub use inkwell::llvm_sys::LLVMOpcode as Opcode;
+pub use inkwell::llvm_sys::{
+    LLVMIntPredicate as IntPredicate, LLVMOpcode as Opcode, LLVMRealPredicate as RealPredicate,
+};
 
 use super::{Call, Function, Instruction, Module, Type, Value};
 
@@ -179,6 +181,13 @@ impl<'m> Instruction<'m> {
         (releases && !is_load, acquires && !is_store)
     }
 
+    /// Whether it is a load or store that is neither volatile nor atomic.
+    pub fn is_plain_access(self) -> bool {
+        matches!(self.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore)
+            && !self.is_volatile()
+            && !self.is_atomic_access()
+    }
+
     /// Whether it is a volatile load or store.
     pub fn is_volatile(self) -> bool {
         let accesses = matches!(self.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore);
@@ -277,6 +286,44 @@ impl<'m> Instruction<'m> {
             _ => None,
         }
     }
+
+    /// Makes a conditional branch go one way.
+    pub fn always_branch(self, module: &'m Module, to_first: bool) {
+        assert!(self.opcode() == Opcode::LLVMBr && self.branch_condition().is_some());
+        // SAFETY: a conditional branch, and a constant of one bit.
+        unsafe {
+            let constant = LLVMConstInt(module.int(1).raw(), u64::from(to_first), 0);
+            LLVMSetCondition(self.raw(), constant);
+        }
+    }
+
+    /// Of a comparison: what it asks.
+    pub fn comparison(self) -> Option<Comparison> {
+        // SAFETY: comparisons, of integers and of floating-point numbers.
+        unsafe {
+            match self.opcode() {
+                Opcode::LLVMICmp => Some(Comparison::Integer(LLVMGetICmpPredicate(self.raw()))),
+                Opcode::LLVMFCmp => Some(Comparison::Floating(LLVMGetFCmpPredicate(self.raw()))),
+                _ => None,
+            }
+        }
+    }
+
+    /// Of a computation of an address: the type whose elements are counted.
+    pub fn source_element_type(self) -> Option<Type<'m>> {
+        (self.opcode() == Opcode::LLVMGetElementPtr)
+            // SAFETY: a GEP, as just checked.
+            .then(|| unsafe { Type::new(LLVMGetGEPSourceElementType(self.raw())) })
+    }
+}
+
+/// What a comparison asks.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Comparison {
+    /// Of integers or pointers.
+    Integer(IntPredicate),
+    /// Of floating-point numbers.
+    Floating(RealPredicate),
 }
 
 impl<'m> Call<'m> {

@@ -19,7 +19,7 @@ mod types;
 mod value;
 
 pub use builder::Builder;
-pub use instruction::{Block, Opcode};
+pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use module::{Module, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, plugin_info};

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef};
 
-use super::{Block, Function, Global, Instruction, Module, Value};
+use super::{Block, Function, Global, Instruction, Module, Opcode, Value};
 
 /// A string that crosses the FFI by reference.
 #[repr(C)]
@@ -62,6 +62,12 @@ unsafe extern "C" {
     fn okl_delete_bodies(module: LLVMModuleRef);
     fn okl_expand_atomic_update(instruction: LLVMValueRef);
     fn okl_atomic_operation(instruction: LLVMValueRef) -> c_int;
+    fn okl_base_and_offset(
+        module: LLVMModuleRef,
+        address: LLVMValueRef,
+        offset: *mut i64,
+    ) -> LLVMValueRef;
+    fn okl_types_differ(access: LLVMValueRef, other: LLVMValueRef) -> bool;
 }
 
 unsafe extern "C" fn push_text(to: *mut c_void, text: Text) {
@@ -138,6 +144,22 @@ impl Module {
     pub fn delete_bodies(&self) {
         // SAFETY: a live module.
         unsafe { okl_delete_bodies(self.raw()) }
+    }
+}
+
+impl<'m> Value<'m> {
+    /// What an address is computed from by adding numbers, and their sum where they are constants.
+    pub fn base_and_offset(self, module: &'m Module) -> (Value<'m>, Option<i64>) {
+        let mut offset = i64::MIN;
+        // SAFETY: a live value; the shim returns another one, and writes one number.
+        let base = unsafe {
+            Value::new(okl_base_and_offset(
+                module.raw(),
+                self.raw(),
+                &raw mut offset,
+            ))
+        };
+        (base, (offset != i64::MIN).then_some(offset))
     }
 }
 
@@ -223,6 +245,13 @@ impl<'m> Instruction<'m> {
             // SAFETY: a call, as just checked.
             unsafe { okl_strip_call_attributes(self.raw()) }
         }
+    }
+
+    /// Whether two loads or stores are of types that no object can have both of, as the source says.
+    pub fn is_of_other_type(self, other: Instruction<'m>) -> bool {
+        let is_access = |one: Self| matches!(one.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore);
+        // SAFETY: loads and stores, as just checked.
+        is_access(self) && is_access(other) && unsafe { okl_types_differ(self.raw(), other.raw()) }
     }
 
     /// Number of an `atomicrmw` operation in `okl_abi::AtomicOp`.

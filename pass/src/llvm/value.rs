@@ -123,6 +123,17 @@ impl<'m> Value<'m> {
         .then_some(Call(self))
     }
 
+    /// The function it is a parameter of, and which one.
+    pub fn as_parameter(self) -> Option<(Function<'m>, usize)> {
+        if self.kind() != Kind::LLVMArgumentValueKind {
+            return None;
+        }
+        // SAFETY: a parameter, as just checked.
+        let function = Function(unsafe { Value::new(LLVMGetParamParent(self.raw)) });
+        let index = function.parameters().iter().position(|one| *one == self)?;
+        Some((function, index))
+    }
+
     /// The instruction with this opcode, where it is one.
     pub fn as_op(self, opcode: Opcode) -> Option<Instruction<'m>> {
         self.as_instruction().filter(|i| i.opcode() == opcode)
@@ -414,15 +425,16 @@ impl<'m> Function<'m> {
         }
     }
 
-    /// Says of a function that it reads memory which no code of the program can access, and no other.
-    pub fn set_reads_hidden_memory(self, module: &Module) {
-        /// `memory(inaccessiblemem: read)`: two bits for each kind of memory, the second kind.
-        const READS_INACCESSIBLE: u64 = 1 << 2;
+    /// Says of a function that it reads, and maybe writes, memory which no code of the program can access, and
+    /// no other.
+    pub fn set_uses_hidden_memory(self, module: &Module, writes: bool) {
+        // `memory(inaccessiblemem: read)` or `readwrite`: two bits for each kind of memory, the second kind.
+        let uses: u64 = if writes { 3 << 2 } else { 1 << 2 };
         let name = c"memory";
         // SAFETY: a function of the module, and an attribute with a value of 64 bits.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
-            let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, READS_INACCESSIBLE);
+            let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, uses);
             LLVMAddAttributeAtIndex(self.raw, FUNCTION_INDEX, attribute);
         }
     }

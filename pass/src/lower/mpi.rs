@@ -2,7 +2,7 @@
 //!
 //! Loads and stores stay as they are. What changes is where variables live (`globals`,
 //! `thread_private`), who runs what (`regions`, `main_entry`, `constructors`), which runtime is
-//! called (`runtime_calls`, `atomics`), what LLVM may rely on of it (`loop_bounds`), and what the runtime is told (`module_table`, `guards`,
+//! called (`runtime_calls`, `atomics`, `criticals`), what LLVM may rely on of it (`loop_bounds`), and what the runtime is told (`module_table`, `guards`,
 //! `external_calls`).
 //!
 //! Functions are marked as they are processed, so that a module may come by twice: the plugin loaded
@@ -10,6 +10,7 @@
 
 mod atomics;
 mod constructors;
+mod criticals;
 mod external_calls;
 mod globals;
 mod guards;
@@ -43,6 +44,7 @@ pub struct Plan<'m> {
     constructors: constructors::Plan<'m>,
     runtime_calls: runtime_calls::Plan<'m>,
     atomics: atomics::Plan<'m>,
+    criticals: criticals::Plan<'m>,
     external_calls: external_calls::Plan<'m>,
     table: module_table::Plan<'m>,
 }
@@ -74,6 +76,7 @@ pub fn check<'m>(
         constructors: constructors::check(module, refused),
         runtime_calls: runtime_calls::check(module, refused),
         atomics: atomics::check(module, &functions),
+        criticals: criticals::check(module, &functions, &loops, &graph),
         external_calls: external_calls::check(&functions),
         functions,
         loops,
@@ -111,6 +114,7 @@ impl<'m> Plan<'m> {
                 );
             }
         }
+        self.criticals.remark();
     }
 }
 
@@ -127,6 +131,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     let sites = guards::emit(module, &plan.unsafe_sites);
     external_calls::emit(module, &plan.external_calls);
     let regions = regions::emit(module, &plan.loops, &plan.alone);
+    criticals::emit(module, plan.criticals);
     runtime_calls::emit(module, plan.runtime_calls);
     loop_bounds::emit(module);
     atomics::emit(module, plan.atomics);

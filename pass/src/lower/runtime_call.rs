@@ -19,6 +19,9 @@ const QUERIES: [&str; 7] = [
     "okl_mpi_omp_in_parallel",
 ];
 
+/// Runtime functions across which loads and stores of the program may move: no thread learns anything there.
+const ORDERS_NOTHING: [&str; 2] = ["okl_mpi_critical_updates", "okl_mpi_end_critical_updates"];
+
 /// The declaration of a runtime function, added where the module lacks it.
 pub fn declare<'m>(module: &'m Module, function: &RuntimeFn) -> Function<'m> {
     if let Some(declared) = module.function(function.name) {
@@ -36,7 +39,10 @@ pub fn declare<'m>(module: &'m Module, function: &RuntimeFn) -> Function<'m> {
     }
     if QUERIES.contains(&function.name) {
         declared.set_attribute(module, "willreturn");
-        declared.set_reads_hidden_memory(module);
+        declared.set_uses_hidden_memory(module, false);
+    }
+    if ORDERS_NOTHING.contains(&function.name) {
+        declared.set_uses_hidden_memory(module, true);
     }
     declared
 }

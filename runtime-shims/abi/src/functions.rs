@@ -80,6 +80,11 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_kmpc_critical_with_hint(ident: ptr, gtid: i32, name: ptr, hint: i32);
             /// `__kmpc_end_critical`.
             fn okl_mpi_kmpc_end_critical(ident: ptr, gtid: i32, name: ptr);
+            /// `__kmpc_critical` of a section that does nothing but updates, as `okl_mpi_atomic_update`s, of which
+            /// nobody in its region can tell in which order they took place.
+            fn okl_mpi_critical_updates(ident: ptr, gtid: i32, name: ptr);
+            /// `__kmpc_end_critical` of such a section.
+            fn okl_mpi_end_critical_updates(ident: ptr, gtid: i32, name: ptr);
             /// `__kmpc_ordered`.
             fn okl_mpi_kmpc_ordered(ident: ptr, gtid: i32);
             /// `__kmpc_end_ordered`.

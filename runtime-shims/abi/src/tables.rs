@@ -268,14 +268,40 @@ pub enum AtomicOp {
     FSub,
     FMax,
     FMin,
+    /// The operand where it is greater than the old value.
+    FGreater,
+    /// The operand where it is less than the old value.
+    FLess,
+    /// The operand unless it is less than the old value.
+    FNotLess,
+    /// The operand unless it is greater than the old value.
+    FNotGreater,
 }
 
 impl AtomicOp {
     /// Every operation, at the index of its number.
-    pub const ALL: [AtomicOp; 15] = {
+    pub const ALL: [AtomicOp; 19] = {
         use AtomicOp::*;
         [
-            Xchg, Add, Sub, And, Nand, Or, Xor, Max, Min, UMax, UMin, FAdd, FSub, FMax, FMin,
+            Xchg,
+            Add,
+            Sub,
+            And,
+            Nand,
+            Or,
+            Xor,
+            Max,
+            Min,
+            UMax,
+            UMin,
+            FAdd,
+            FSub,
+            FMax,
+            FMin,
+            FGreater,
+            FLess,
+            FNotLess,
+            FNotGreater,
         ]
     };
 }

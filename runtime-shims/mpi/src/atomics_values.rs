@@ -1,7 +1,9 @@
 //! What an atomic operation makes of a value: arithmetic only.
 //!
-//! Guarantee: the results of LLVM's `atomicrmw`, for integers of 1, 2, 4 and 8 bytes and for `float`
-//! and `double`. Values travel zero-extended.
+//! Guarantee: the results of LLVM's `atomicrmw`, or of a comparison and a store, for integers of 1, 2, 4 and 8
+//! bytes and for `float` and `double`. Values travel zero-extended.
+
+use std::cmp::Ordering::{self, Greater, Less};
 
 use okl_abi::AtomicOp;
 
@@ -35,20 +37,43 @@ pub(crate) fn apply(op: AtomicOp, old: u64, operand: u64, size: i32) -> u64 {
         // `max` and `min` are IEEE 754's maxNum and minNum, as LLVM demands: a NaN loses.
         AtomicOp::FMax => floating(old, operand, size, f32::max, f64::max),
         AtomicOp::FMin => floating(old, operand, size, f32::min, f64::min),
+        AtomicOp::FGreater => chosen(old, operand, order(old, operand, size) == Some(Less)),
+        AtomicOp::FLess => chosen(old, operand, order(old, operand, size) == Some(Greater)),
+        AtomicOp::FNotLess => chosen(old, operand, order(old, operand, size) != Some(Greater)),
+        AtomicOp::FNotGreater => chosen(old, operand, order(old, operand, size) != Some(Less)),
     };
     new & mask
 }
 
-/// The same update by an operation that commutes with itself: a difference is a sum. `None` where there is
-/// none.
+/// The same update by one that can be collected: what is left of several of the same operation does the same as
+/// these one after the other, and a difference is a sum. `None` where there is none.
 pub(crate) fn commuting(op: AtomicOp, operand: u64, size: i32) -> Option<(AtomicOp, u64)> {
     use AtomicOp::*;
     match op {
         Add | And | Or | Xor | Max | Min | UMax | UMin | FAdd | FMax | FMin => Some((op, operand)),
+        // A NaN is no number to compare with: it is taken, or it is not.
+        FGreater | FLess | FNotLess | FNotGreater => match order(operand, operand, size) {
+            Some(_) => Some((op, operand)),
+            None if matches!(op, FNotLess | FNotGreater) => Some((Xchg, operand)),
+            None => Some((Or, 0)),
+        },
         Sub => Some((Add, operand.wrapping_neg())),
         FSub => Some((FAdd, operand ^ 1 << (8 * size - 1))),
         Xchg | Nand => None,
     }
+}
+
+/// How two floating-point numbers compare; a NaN does not.
+fn order(a: u64, b: u64, size: i32) -> Option<Ordering> {
+    match size {
+        4 => f32::from_bits(a as u32).partial_cmp(&f32::from_bits(b as u32)),
+        8 => f64::from_bits(a).partial_cmp(&f64::from_bits(b)),
+        _ => panic!("an atomic floating-point operation on {size} bytes"),
+    }
+}
+
+fn chosen(old: u64, operand: u64, is_taken: bool) -> u64 {
+    if is_taken { operand } else { old }
 }
 
 /// Single precision stays single: a detour through `double` would round twice.
@@ -110,7 +135,7 @@ mod tests {
         for op in AtomicOp::ALL {
             for seed in 1..100 {
                 let size = 1 << (seed % 4);
-                let is_float = matches!(op, FAdd | FSub | FMax | FMin);
+                let is_float = (op as i32) >= FAdd as i32;
                 if is_float && size < 4 {
                     continue;
                 }
@@ -164,6 +189,42 @@ mod tests {
             assert!(f64::from_bits(apply(op, nan, nan, 8)).is_nan());
         }
         assert!(f64::from_bits(apply(FAdd, nan, 1, 8)).is_nan());
+    }
+
+    #[test]
+    fn what_is_left_of_several_does_the_same() {
+        let values = [-0.0, 0.0, 1.0, -2.5, f64::NAN, f64::INFINITY].map(f64::to_bits);
+        let not_nan = |value: u64| !f64::from_bits(value).is_nan();
+        for op in [FGreater, FLess, FNotLess, FNotGreater] {
+            let is_taken = |v: f64, old: f64| match op {
+                FGreater => v > old,
+                FLess => v < old,
+                FNotLess => v.partial_cmp(&old) != Some(Less),
+                _ => v.partial_cmp(&old) != Some(Greater),
+            };
+            for first in values {
+                for second in values {
+                    for old in values {
+                        let source =
+                            [first, second].into_iter().fold(old, |old, v| {
+                                match is_taken(f64::from_bits(v), f64::from_bits(old)) {
+                                    true => v,
+                                    false => old,
+                                }
+                            });
+                        let [a, b] = [first, second].map(|v| commuting(op, v, 8).unwrap());
+                        let apart = apply(b.0, apply(a.0, old, a.1, 8), b.1, 8);
+                        assert_eq!(apart, source, "{op:?} {first:#x} {second:#x} {old:#x}");
+                        if a.0 == b.0 && not_nan(first) {
+                            let left = apply(op, a.1, b.1, 8);
+                            let together = apply(op, old, left, 8);
+                            // Of equal numbers of several ranks any may come first.
+                            assert!(together == source || f64::from_bits(source) == 0.0);
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

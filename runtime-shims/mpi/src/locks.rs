@@ -169,6 +169,21 @@ pub(crate) fn okl_mpi_kmpc_end_critical(_ident: *mut c_void, _gtid: i32, name: *
     }
 }
 
+/// `__kmpc_critical` of a section that only updates objects, so that the updates may come apart: nobody else
+/// in its region could tell. Where its region is nested in another one, that one could.
+pub(crate) fn okl_mpi_critical_updates(ident: *mut c_void, gtid: i32, name: *mut c_void) {
+    if team::level() > 1 {
+        okl_mpi_kmpc_critical(ident, gtid, name);
+    }
+}
+
+/// The end of such a section.
+pub(crate) fn okl_mpi_end_critical_updates(ident: *mut c_void, gtid: i32, name: *mut c_void) {
+    if team::level() > 1 {
+        okl_mpi_kmpc_end_critical(ident, gtid, name);
+    }
+}
+
 /// `omp_init_lock`.
 pub(crate) fn okl_mpi_omp_init_lock(lock: *mut c_void) {
     let word = word_of(lock as u64);

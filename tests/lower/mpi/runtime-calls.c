@@ -18,7 +18,7 @@ double f(int n, double *a) {
 #pragma omp for schedule(dynamic)
     for (long i = 0; i < n; i++) a[i] = omp_get_thread_num();
 #pragma omp critical
-    a[0]++;
+    a[0] = n - a[0];
 #pragma omp single
 #pragma omp task
     a[1]++;

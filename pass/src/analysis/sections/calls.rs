@@ -55,8 +55,12 @@ const SYNCHRONISING: [&str; 12] = [
 /// Atomic accesses: the address is the first argument. They order nothing else.
 const ATOMIC: &str = "okl_mpi_atomic_";
 
-/// Updates, which the runtime tells of itself.
-const UPDATE: &str = "okl_mpi_atomic_update";
+/// Updates, which the runtime tells of itself, and the ends of critical sections that have nothing else.
+const UPDATES: [&str; 3] = [
+    "okl_mpi_atomic_update",
+    "okl_mpi_critical_updates",
+    "okl_mpi_end_critical_updates",
+];
 
 /// What the other functions of the runtime are to the user.
 const CONSTRUCTS: [(&str, &str); 14] = [
@@ -169,7 +173,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             let arguments = call.arguments().into_iter().skip(position);
             arguments.filter(|one| one.ty().is_pointer())
         };
-        if name == UPDATE {
+        if UPDATES.contains(&name.as_str()) {
             return Effect::Nothing;
         }
         if name.starts_with(ATOMIC) {

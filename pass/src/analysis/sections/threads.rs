@@ -172,6 +172,7 @@ fn forbidden(call: Call<'_>) -> Option<String> {
         || EVERY_THREAD_EXACTLY.contains(&name.as_str());
     (!allowed).then(|| match own {
         _ if own.starts_with("atomic_") => "has an atomic access".to_string(),
+        _ if own.ends_with("critical_updates") => "has a critical section".to_string(),
         _ if own.starts_with("touch") => "hands memory to a library".to_string(),
         _ => format!("calls {own}"),
     })

@@ -309,6 +309,14 @@ pub(crate) fn update(g: &mut Generator, by: Protection) {
     g.line("{");
     g.line(format!("u64 {at} = {place} % {};", object.len));
     let element = object.at(&at);
+    // What is computed before a critical section leaves nothing there but the update.
+    let value = if by == Protection::Critical && g.random.chance(60) {
+        let before = g.name("value");
+        g.line(format!("u64 {before} = {value};"));
+        before
+    } else {
+        value
+    };
     let operand = object.element.operand(&value);
     let plain = format!(
         "{element} = {};",
@@ -339,7 +347,23 @@ pub(crate) fn update(g: &mut Generator, by: Protection) {
         Protection::Critical => {
             // One name for each object: two names do not exclude each other.
             g.line(format!("#pragma omp critical(of_{})", object.name));
-            g.line(plain);
+            match g.random.between(0, 3) {
+                0 => g.line(format!("{element} {operator}= {operand};")),
+                // Several of one kind, in a loop.
+                1 => {
+                    let (k, n) = (g.name("k"), g.random.between(1, 5));
+                    let element = object.at(&format!("({at} + {k}) % {}", object.len));
+                    g.line(format!("for (u64 {k} = 0; {k} < {n}; {k}++)"));
+                    g.line(format!("{element} {operator}= {operand};"));
+                }
+                // One that only reads makes all keep the lock.
+                2 => {
+                    g.line(plain);
+                    g.line(format!("#pragma omp critical(of_{})", object.name));
+                    g.line(format!("{{ u64 seen = (u64){element}; (void)seen; }}"));
+                }
+                _ => g.line(plain),
+            }
         }
         Protection::Lock => {
             g.line(format!("omp_set_lock(&locks[{at} % 4]);"));
