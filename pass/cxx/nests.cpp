@@ -2,6 +2,7 @@
 
 #include "prepare.h"
 
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 
@@ -160,11 +161,13 @@ const SCEV *OklNests::rowLength(const SCEV *Count, const Loop *L, Scope In,
   return RowLength(*SE, L, Backedges, I64, Known, Checks).visit(Count);
 }
 
-// Adds a dimension for each loop of the scope that the address varies in.
-bool OklNests::leaveLoops(Access &A, Scope In) {
+// Adds a dimension for each loop of the scope, inside Until, that the address varies in.
+bool OklNests::leaveLoops(Access &A, Scope In, const Loop *Until) {
   if (In.At)
     return true;
   for (Loop *L = LI.getLoopFor(A.Block); L; L = L->getParentLoop()) {
+    if (L == Until)
+      return true;
     if (!L->getLoopPreheader() || !L->getLoopLatch())
       return false;
     A.Block = climb(A.Block, L, In, A.When.Guards);
@@ -240,8 +243,13 @@ bool OklNests::boxCounts(Access &A, Scope In) {
 }
 
 bool OklNests::affine(Access A, Scope In, OklSection &Out) {
-  if (!leaveLoops(A, In) || A.Dimensions.size() + 1 > std::size(Out.Dimensions) ||
-      !boxCounts(A, In) || !usable(A.Address, In))
+  return leaveLoops(A, In) && describe(A, In, Out);
+}
+
+// Describes an access that is outside of all loops of the scope.
+bool OklNests::describe(Access &A, Scope In, OklSection &Out) {
+  if (A.Dimensions.size() + 1 > std::size(Out.Dimensions) || !boxCounts(A, In) ||
+      !usable(A.Address, In))
     return false;
   for (Dimension &D : A.Dimensions)
     if (!usable(D.Stride, In) || !usable(D.Count, In))
@@ -260,6 +268,94 @@ bool OklNests::affine(Access A, Scope In, OklSection &Out) {
                                    term(D.Count, Outermost ? A.When : Conditions())};
   }
   return true;
+}
+
+// Where in a table, which the nest does not write, a pointer is loaded from; null where that is not known.
+// LLVM keeps what it loaded for other branches and for the next turn of a loop.
+const SCEV *OklNests::loadedFrom(Value *Pointer, const Loop *Nest, unsigned Depth) {
+  if (auto *Load = dyn_cast<LoadInst>(Pointer)) {
+    auto [Known, IsNew] = Written.try_emplace({Load, Nest});
+    if (IsNew)
+      Known->second = !Load->isSimple() || mayWriteTable(F, DT, AC, Library, *Load, *Nest);
+    if (Known->second || (!Nest->contains(Load) && !isUnchanged(*Load, *Nest)))
+      return nullptr;
+    return SE->getSCEV(Load->getPointerOperand());
+  }
+  auto *Phi = dyn_cast<PHINode>(Pointer);
+  if (!Phi || !Nest->contains(Phi) || Depth > 4)
+    return nullptr;
+  const Loop *L = LI.getLoopFor(Phi->getParent());
+  if (L->getHeader() != Phi->getParent()) {
+    const SCEV *Same = nullptr;
+    for (Value *In : Phi->incoming_values()) {
+      const SCEV *Address = loadedFrom(In, Nest, Depth + 1);
+      if (!Address || (Same && Same != Address))
+        return nullptr;
+      Same = Address;
+    }
+    return Same;
+  }
+  if (!L->getLoopPreheader() || !L->getLoopLatch())
+    return nullptr;
+  const SCEV *First = loadedFrom(Phi->getIncomingValueForBlock(L->getLoopPreheader()), Nest, Depth + 1);
+  auto *Next = dyn_cast_or_null<SCEVAddRecExpr>(
+      loadedFrom(Phi->getIncomingValueForBlock(L->getLoopLatch()), Nest, Depth + 1));
+  if (!First || !Next || Next->getLoop() != L || !Next->isAffine())
+    return nullptr;
+  const SCEV *Step = Next->getStepRecurrence(*SE);
+  if (SE->getAddExpr(First, Step) != Next->getStart())
+    return nullptr;
+  return SE->getAddRecExpr(First, Step, L, SCEV::FlagAnyWrap);
+}
+
+// Whether nothing is written from a load to the loop behind it.
+bool OklNests::isUnchanged(const LoadInst &Load, const Loop &L) {
+  const Instruction *At = L.getLoopPreheader()->getTerminator();
+  for (unsigned Steps = 0; Steps < 400 && At != &Load; ++Steps) {
+    if (At->mayWriteToMemory() && !isa<AssumeInst>(At))
+      return false;
+    if (At == &At->getParent()->front()) {
+      const BasicBlock *Before = At->getParent()->getSinglePredecessor();
+      if (!Before)
+        return false;
+      At = Before->getTerminator();
+    } else {
+      At = At->getPrevNode();
+    }
+  }
+  return At == &Load;
+}
+
+// Through a pointer that is loaded in the nest: the access in each turn of the loops around the load, as
+// offsets from the pointer, and then the access to the table.
+bool OklNests::rows(Access A, Scope In, size_t Most, SmallVectorImpl<OklSection> &Out) {
+  if (!In.Nest || !In.Nest->getLoopPreheader() || Out.size() == Most)
+    return false;
+  auto *Base = dyn_cast<SCEVUnknown>(SE->getPointerBase(A.Address));
+  auto *Pointer = Base ? dyn_cast<Instruction>(Base->getValue()) : nullptr;
+  if (!Pointer || !In.Nest->contains(Pointer)) {
+    if (Out.empty())
+      return false;
+    Out.emplace_back();
+    return affine(std::move(A), In, Out.back());
+  }
+  const SCEV *Address = loadedFrom(Pointer, In.Nest);
+  const Loop *Around = LI.getLoopFor(Pointer->getParent());
+  if (!Address || A.Address->getExpressionSize() > MostOperations)
+    return false;
+  // What is loaded from the same place in each turn could be loaded in front of the loop.
+  while (Around != In.Nest && SE->isLoopInvariant(Address, Around))
+    Around = Around->getParentLoop();
+  A.Address = SE->removePointerBase(A.Address);
+  if (!Around->contains(A.Block) || !leaveLoops(A, In, Around))
+    return false;
+  Access Table{Address, A.Block, {}, std::move(A.When), A.Exact};
+  A.When = {};
+  Out.emplace_back();
+  if (!describe(A, In, Out.back()))
+    return false;
+  Table.Exact &= A.Exact;
+  return rows(std::move(Table), In, Most, Out);
 }
 
 OklSectionKind OklNests::section(Access A, Scope In, OklSection &Out) {

@@ -92,6 +92,8 @@ struct OklNests {
   SmallVector<Loop *, 16> Loops;
   std::vector<std::unique_ptr<OklTerm>> Terms;
   Type *I64;
+  // Whether the loop may write what is loaded.
+  DenseMap<std::pair<const LoadInst *, const Loop *>, bool> Written;
 
   explicit OklNests(Function &Of);
 
@@ -263,7 +265,11 @@ struct OklNests {
   OklSectionKind section(Access A, Scope In, OklSection &Out);
   bool affine(Access A, Scope In, OklSection &Out);
   bool widened(const Access &A, Scope In, OklSection &Out);
-  bool leaveLoops(Access &A, Scope In);
+  bool rows(Access A, Scope In, size_t Most, SmallVectorImpl<OklSection> &Out);
+  const SCEV *loadedFrom(Value *Pointer, const Loop *Nest, unsigned Depth = 0);
+  bool isUnchanged(const LoadInst &Load, const Loop &L);
+  bool leaveLoops(Access &A, Scope In, const Loop *Until = nullptr);
+  bool describe(Access &A, Scope In, OklSection &Out);
   bool pickTurns(Access &A, const Loop *L, OklTurns Turns);
   bool boxCounts(Access &A, Scope In);
   const SCEV *rowLength(const SCEV *Count, const Loop *L, Scope In, SmallVectorImpl<Check> &Checks);

@@ -513,3 +513,23 @@ void prepareLoops(Function &F, DominatorTree &DT, LoopInfo &LI, AssumptionCache 
   for (Loop *L : LI.getLoopsInPreorder())
     stateNoOverflow(*L);
 }
+
+bool mayWriteTable(Function &F, DominatorTree &DT, AssumptionCache &AC, TargetLibraryInfo &Library,
+                   const LoadInst &Load, const Loop &L) {
+  // Scopes without aliases hold for one turn only.
+  AAResults AA(Library);
+  BasicAAResult Basic(F.getDataLayout(), F, Library, AC, &DT);
+  TypeBasedAAResult Typed(false);
+  AA.addAAResult(Basic);
+  AA.addAAResult(Typed);
+  BatchAAResults Turns(AA);
+  Turns.enableCrossIterationMode();
+  auto Table = MemoryLocation::getBeforeOrAfter(Load.getPointerOperand(), Load.getAAMetadata());
+  Table.AATags.Scope = Table.AATags.NoAlias = nullptr;
+  for (BasicBlock *Block : L.blocks())
+    for (Instruction &I : *Block)
+      if (I.mayWriteToMemory() && !isa<DbgInfoIntrinsic>(I) && !I.isLifetimeStartOrEnd() &&
+          isModSet(Turns.getModRefInfo(&I, Table)))
+        return true;
+  return false;
+}

@@ -4,9 +4,14 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
 
 // Brings loops into a form in which their bounds and addresses are known in front of them: loads go
 // out of loops that do not write what they load (LLVM leaves those behind inner loops' guards, and
 // gives up in large loops), and what OpenMP guarantees of worksharing loops is stated.
 void prepareLoops(llvm::Function &F, llvm::DominatorTree &DT, llvm::LoopInfo &LI,
                   llvm::AssumptionCache &AC, llvm::TargetLibraryInfo &Library);
+
+// Whether a loop may write where it loads from, in this turn or in another one.
+bool mayWriteTable(llvm::Function &F, llvm::DominatorTree &DT, llvm::AssumptionCache &AC,
+                   llvm::TargetLibraryInfo &Library, const llvm::LoadInst &Load, const llvm::Loop &L);

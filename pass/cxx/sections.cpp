@@ -9,6 +9,8 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#include <optional>
+
 using namespace llvm;
 
 namespace {
@@ -91,6 +93,20 @@ void print(raw_ostream &Out, const SCEV *S) {
   }
 }
 
+std::optional<Access> accessOf(OklNests *N, LLVMValueRef Pointer, LLVMValueRef Length,
+                               LLVMBasicBlockRef Block) {
+  Value *P = unwrap(Pointer);
+  if (!N->SE->isSCEVable(P->getType()) ||
+      N->DL.getPointerSizeInBits(P->getType()->getPointerAddressSpace()) != 64)
+    return std::nullopt;
+  Access A{N->SE->getSCEV(P), unwrap(Block), {}, {}, true};
+  if (Length)
+    A.Dimensions.push_back({N->SE->getOne(N->I64),
+                            N->SE->getNoopOrZeroExtend(N->SE->getSCEV(unwrap(Length)), N->I64),
+                            nullptr});
+  return A;
+}
+
 } // namespace
 
 extern "C" {
@@ -114,16 +130,23 @@ void okl_nests_loops(OklNests *N, OklNestSink Sink, void *To) {
 
 OklSectionKind okl_nests_section(OklNests *N, LLVMValueRef Pointer, LLVMValueRef Length,
                                  LLVMBasicBlockRef Block, OklScope In, OklSection *Section) {
-  Value *P = unwrap(Pointer);
-  if (!N->SE->isSCEVable(P->getType()) ||
-      N->DL.getPointerSizeInBits(P->getType()->getPointerAddressSpace()) != 64)
-    return OklNoSection;
-  Access A{N->SE->getSCEV(P), unwrap(Block), {}, {}, true};
-  if (Length)
-    A.Dimensions.push_back({N->SE->getOne(N->I64),
-                            N->SE->getNoopOrZeroExtend(N->SE->getSCEV(unwrap(Length)), N->I64),
-                            nullptr});
-  return N->section(A, N->scope(In), *Section);
+  auto A = accessOf(N, Pointer, Length, Block);
+  return A ? N->section(*A, N->scope(In), *Section) : OklNoSection;
+}
+
+size_t okl_nests_rows(OklNests *N, LLVMValueRef Pointer, LLVMValueRef Length,
+                      LLVMBasicBlockRef Block, OklScope In, OklSection *Sections, size_t Most) {
+  auto A = accessOf(N, Pointer, Length, Block);
+  SmallVector<OklSection, 3> Rows;
+  if (!A || !N->rows(*A, N->scope(In), Most, Rows))
+    return 0;
+  // The table first; only all together are exact.
+  bool Exact = all_of(Rows, [](const OklSection &One) { return One.Exact; });
+  for (OklSection &One : reverse(Rows)) {
+    One.Exact = Exact;
+    *Sections++ = One;
+  }
+  return Rows.size();
 }
 
 OklSectionKind okl_nests_call_section(OklNests *N, const OklSection *Callee, bool Anywhere,

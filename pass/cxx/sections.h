@@ -59,6 +59,11 @@ struct OklScope {
 // at Pointer.
 OklSectionKind okl_nests_section(OklNests *N, LLVMValueRef Pointer, LLVMValueRef Length,
                                  LLVMBasicBlockRef Block, OklScope Scope, OklSection *Section);
+// The same of an access through a pointer that the loop loads itself, from a table that it does not write:
+// the section of the table, which again may be one of what a table points to, then sections of offsets from
+// each of the pointers. Their number; 0 where that is not known.
+size_t okl_nests_rows(OklNests *N, LLVMValueRef Pointer, LLVMValueRef Length,
+                      LLVMBasicBlockRef Block, OklScope Scope, OklSection *Sections, size_t Most);
 // What a call accesses while control is in Scope, given a section of the callee that is known where
 // the callee is entered.
 OklSectionKind okl_nests_call_section(OklNests *N, const OklSection *Callee, bool Anywhere,

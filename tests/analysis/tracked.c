@@ -32,13 +32,24 @@ void calls(void) {
   unknown(x);
 }
 
-// One declaration for each row would cost more than it brings.
+// The rows trade places while the loop runs.
 // CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: tracked, it {{reads from|writes to}} an object that is not known before the loop
 void row_pointers(void) {
 #pragma omp parallel for
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     for (int j = 0; j < N; j++)
       rows[i][j] = j;
+    rows[i] = 0;
+  }
+}
+
+// Which rows are accessed is known in the loop only.
+// CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: tracked, it {{reads from|writes to}} an object that is not known before the loop
+void rows_of_a_map(void) {
+#pragma omp parallel for
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      rows[map[i]][j] = j;
 }
 
 // CHECK: region at {{.*}}tracked.c:[[@LINE+3]]: tracked, it accesses a volatile object

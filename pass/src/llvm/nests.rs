@@ -75,6 +75,15 @@ unsafe extern "C" {
         scope: RawScope,
         section: *mut RawSection,
     ) -> c_int;
+    fn okl_nests_rows(
+        nests: *mut RawNests,
+        pointer: LLVMValueRef,
+        length: LLVMValueRef,
+        block: LLVMBasicBlockRef,
+        scope: RawScope,
+        sections: *mut RawSection,
+        most: usize,
+    ) -> usize;
     fn okl_nests_call_section(
         nests: *mut RawNests,
         callee: *const RawSection,
@@ -162,12 +171,27 @@ pub struct Section<'m> {
     pub exact: bool,
 }
 
+impl Section<'_> {
+    fn new(raw: &RawSection) -> Self {
+        let dimensions = raw.dimensions[..raw.count].iter().rev();
+        Section {
+            address: Term::new(raw.address),
+            dimensions: dimensions
+                .map(|one| (Term::new(one.stride), Term::new(one.count)))
+                .collect(),
+            exact: raw.exact,
+        }
+    }
+}
+
 /// What is known of an access.
 pub enum Extent<'m> {
     /// Nothing.
     Unknown,
     /// A section.
     Section(Section<'m>),
+    /// A section of offsets from each of the pointers in other sections: [`Nests::rows`].
+    Rows(Vec<Section<'m>>),
     /// Somewhere in the object that this address points into.
     Anywhere(Term<'m>),
 }
@@ -175,16 +199,7 @@ pub enum Extent<'m> {
 impl<'m> Extent<'m> {
     fn new(kind: c_int, raw: &RawSection) -> Self {
         match kind {
-            1 => {
-                let dimensions = raw.dimensions[..raw.count].iter().rev();
-                Extent::Section(Section {
-                    address: Term::new(raw.address),
-                    dimensions: dimensions
-                        .map(|one| (Term::new(one.stride), Term::new(one.count)))
-                        .collect(),
-                    exact: raw.exact,
-                })
-            }
+            1 => Extent::Section(Section::new(raw)),
             2 => Extent::Anywhere(Term::new(raw.address)),
             _ => Extent::Unknown,
         }
@@ -306,7 +321,45 @@ impl<'m> Nests<'m> {
                 &raw mut raw,
             )
         };
-        Extent::new(kind, &raw)
+        match Extent::new(kind, &raw) {
+            Extent::Unknown => {
+                let rows = self.rows(pointer, length, block, scope);
+                if rows.is_empty() {
+                    Extent::Unknown
+                } else {
+                    Extent::Rows(rows)
+                }
+            }
+            known => known,
+        }
+    }
+
+    /// The same through a pointer that the loop of the scope loads itself, from a table that it does not write:
+    /// a section of the table, and a section of offsets from each pointer in it. Empty where that is not known.
+    fn rows(
+        &self,
+        pointer: Value<'m>,
+        length: LLVMValueRef,
+        block: Block<'m>,
+        scope: Scope<'m>,
+    ) -> Vec<Section<'m>> {
+        // Rows of planes are so many pieces that pages serve them better.
+        const MOST: usize = 2;
+        let mut raw = [RawSection::EMPTY; MOST];
+        // SAFETY: values and a block of the function; a scope of the analysis that holds the block; as many
+        // sections as it says.
+        let count = unsafe {
+            okl_nests_rows(
+                self.raw,
+                pointer.raw(),
+                length,
+                block.raw(),
+                scope.raw(),
+                raw.as_mut_ptr(),
+                MOST,
+            )
+        };
+        raw[..count].iter().map(Section::new).collect()
     }
 
     /// What a call accesses while control is in the scope, where the called function accesses
@@ -319,7 +372,7 @@ impl<'m> Nests<'m> {
     ) -> Extent<'m> {
         let mut callee = RawSection::EMPTY;
         let anywhere = match extent {
-            Extent::Unknown => return Extent::Unknown,
+            Extent::Unknown | Extent::Rows(_) => return Extent::Unknown,
             Extent::Anywhere(object) => {
                 callee.address = object.raw;
                 true

@@ -246,6 +246,10 @@ pub mod section_access {
     pub const BITS: i64 = 64;
     /// Most marks that one store sets.
     pub const MOST_MARKS: i64 = 8;
+    /// Elements are pointers, which the next entry is relative to. That they are read is for another entry.
+    pub const TABLE: i64 = 128;
+    /// A section for each pointer of the entry before: the address is an offset from it.
+    pub const RELATIVE: i64 = 256;
 }
 
 /// Operation of `okl_mpi_atomic_rmw`, numbered as below whatever LLVM's own numbering.

@@ -322,14 +322,22 @@ impl Heap {
                 Some(place) => (place, CHUNK),
                 None => (self.take_pages(length, 0, PAGE)?, length),
             };
-            self.cut_up_chunk();
             let Place { start, fresh_from } = place;
             self.new_large.insert(start, (start + length) | NO_LARGE);
-            self.chunk = Chunk {
-                next: start,
-                end: start + length,
-                fresh_from,
-            };
+            if start == self.chunk.end {
+                // Blocks of one size lie at one distance beyond the end of a chunk, too.
+                self.chunk.end += length;
+                if fresh_from > start {
+                    self.chunk.fresh_from = fresh_from;
+                }
+            } else {
+                self.cut_up_chunk();
+                self.chunk = Chunk {
+                    next: start,
+                    end: start + length,
+                    fresh_from,
+                };
+            }
         }
         let start = self.chunk.next + HEADER;
         self.chunk.next += bytes;

@@ -448,6 +448,15 @@ pub(crate) fn touch(address: usize, length: usize, write: bool) {
     if length == 0 || !crate::program::on_program_stack() {
         return;
     }
+    touch_pages(layout, address, length, write);
+}
+
+/// Makes `length` bytes from `address` readable in the program's view, for any of its threads.
+pub(crate) fn make_readable(address: usize, length: usize) {
+    touch_pages(crate::layout::layout(), address, length, false);
+}
+
+fn touch_pages(layout: &crate::layout::Layout, address: usize, length: usize, write: bool) {
     let Some(first) = layout.page_of(address) else {
         return;
     };

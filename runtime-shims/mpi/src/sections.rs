@@ -5,6 +5,7 @@
 
 pub(crate) mod owners;
 pub(crate) mod ranges;
+mod rows;
 pub(crate) mod shape;
 pub(crate) mod signature;
 
@@ -36,6 +37,7 @@ use crate::{
     stack, team, threads,
 };
 use ranges::{Range, Ranges};
+use rows::{Behind, Run};
 use shape::{DoesNotFit, Shape};
 use signature::Signature;
 
@@ -50,6 +52,9 @@ static BEFORE_SERIAL_CODE: AtomicBool = AtomicBool::new(false);
 
 /// Then: a page, as its address by the size of a page, that is known not to be in section mode; or 0.
 static HARMLESS_PAGE: AtomicUsize = AtomicUsize::new(0);
+
+/// Since the last synchronisation the region accessed rows that lie apart.
+static ROWS_ARE_APART: AtomicBool = AtomicBool::new(false);
 
 /// The region that runs.
 static REGION: AtomicPtr<RegionDescriptor> = AtomicPtr::new(std::ptr::null_mut());
@@ -285,6 +290,20 @@ pub(crate) fn prepare_for_exit() {
     }
 }
 
+/// Whether this rank accessed, since the last synchronisation, rows that lie apart.
+pub(crate) fn take_rows_are_apart() -> bool {
+    ROWS_ARE_APART.swap(false, Relaxed)
+}
+
+/// From its next execution on the pages of the region that runs are tracked, as those of a region whose
+/// accesses are not known. On all ranks.
+pub(crate) fn track_pages() {
+    // SAFETY: as above.
+    unsafe {
+        (*REGION.load(Relaxed)).flags &= !(region_flags::DECLARES_ALL | region_flags::THREADS);
+    }
+}
+
 /// After the last synchronisation of a region.
 pub(crate) fn leave_region(region: *const RegionDescriptor) {
     DECLARING.store(false, Relaxed);
@@ -357,6 +376,19 @@ struct Entry<'a> {
     address: u64,
     /// Stride and count of each dimension.
     dimensions: &'a [i64],
+}
+
+impl Entry<'_> {
+    /// Stride and count of each dimension.
+    fn pairs(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        let pairs = self.dimensions.chunks_exact(2);
+        pairs.map(|pair| (pair[0], pair[1]))
+    }
+
+    /// In addresses; `None` where it is empty.
+    fn shape(&self) -> Result<Option<Shape>, DoesNotFit> {
+        Shape::new(self.address, self.entry.element, self.pairs())
+    }
 }
 
 fn entry_list(table: &SectionTable) -> &[SectionEntry] {
@@ -444,26 +476,102 @@ fn take_declaration(raw_table: *mut c_void, raw_values: *mut c_void) {
             std::slice::from_raw_parts(raw_values.cast::<i64>(), count),
         )
     };
+    let accesses = rows::with_tables(entries(table, values));
+    let (known, mut behind): (Vec<_>, Vec<_>) =
+        accesses.into_iter().partition(|one| one.depth() == 0);
     let mut signature = Signature::START.with(std::ptr::from_ref(table) as u64);
     for &value in values {
         signature = signature.with(value as u64);
     }
-    for one in entries(table, values) {
+    for Behind { entry: one, .. } in &known {
         if let Some((start, end)) = one.object() {
             observe::declares(start, one.entry);
             signature = signature.with(start as u64).with(end as u64);
         }
     }
-    let marked = |one: &Entry<'_>| {
+    take_sections(table, signature, || {
+        let mut declared = Vec::new();
+        for one in &known {
+            decode(&one.entry, &mut declared);
+        }
+        declared
+    });
+    // Tables are current when what is behind their pointers is declared.
+    behind.sort_by_key(Behind::depth);
+    let mut read = rows::Read::default();
+    for level in behind.chunk_by(|a, b| a.depth() == b.depth()) {
+        take_rows(table, signature, level, &mut read);
+    }
+    replace_marked(raw_table, raw_values, |one| {
         let object = one
             .object()
             .and_then(|object| Some((object, in_file(object)?)));
         object.map_or(marks::NOWHERE, |((start, _), bytes)| {
             marks::of(start, bytes, one.entry)
         })
-    };
+    });
+}
+
+/// Takes the accesses behind pointers that can be read now; `signature` stands for all else that is known of
+/// them.
+fn take_rows<'a, 'b>(
+    table: &SectionTable,
+    signature: Signature,
+    level: &'b [Behind<'a>],
+    read: &mut rows::Read<'b, 'a>,
+) {
+    let mut signature = signature
+        .with(level[0].depth() as u64)
+        .with(u64::from(may_keep()));
+    let pointers: Vec<_> = level.iter().map(|one| read.pointers(one)).collect();
+    for (one, pointers) in level.iter().zip(&pointers) {
+        let runs = pointers.as_ref().map_or(&[][..], |runs| &runs[..]);
+        signature = signature.with(runs.len() as u64);
+        for run in runs {
+            signature = signature.with(run.start);
+            for &(stride, count) in &run.dimensions {
+                signature = signature.with(stride as u64).with(count as u64);
+            }
+            let address = one.entry.address.wrapping_add(run.start);
+            if let Some((start, end)) = object_at(address as usize) {
+                observe::declares(start, one.entry.entry);
+                signature = signature.with(start as u64).with(end as u64);
+            }
+        }
+        if !settings().verify && Behind::is_apart(pointers) {
+            ROWS_ARE_APART.store(true, Relaxed);
+        }
+    }
+    take_sections(table, signature, || {
+        let mut declared = Vec::new();
+        for (one, pointers) in level.iter().zip(&pointers) {
+            match pointers {
+                Ok(runs) if settings().verify || !Behind::is_apart(pointers) => {
+                    for run in runs.iter() {
+                        decode_rows(&one.entry, run, &mut declared);
+                    }
+                }
+                _ => {
+                    for (start, end) in one.around(pointers) {
+                        for shape in shared_parts(start as usize, end as usize) {
+                            declare(&one.entry, shape, false, &mut declared);
+                        }
+                    }
+                }
+            }
+        }
+        declared
+    });
+}
+
+/// Hands a declaration on; `signature` stands for what `decode` finds it to say.
+fn take_sections(
+    table: &SectionTable,
+    signature: Signature,
+    decode: impl FnOnce() -> Vec<Declared>,
+) {
     if settings().verify {
-        let written = decode(table, values)
+        let written = decode()
             .into_iter()
             .filter(|one| matches!(one.mode, Mode::Write | Mode::MayWrite))
             .flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>());
@@ -471,32 +579,74 @@ fn take_declaration(raw_table: *mut c_void, raw_values: *mut c_void) {
             let record = record.as_mut().expect("made when the region began");
             record.declared.extend(written);
         });
-        return replace_marked(raw_table, raw_values, marked);
+        return;
     }
     let _span = observe::span(|| Event::Declaration(text(table.location)));
-    coherence(|coherence| coherence.declare(signature, || decode(table, values)));
-    replace_marked(raw_table, raw_values, marked);
+    coherence(|coherence| coherence.declare(signature, decode));
 }
 
-/// What a declaration says of shared memory.
-fn decode(table: &SectionTable, values: &[i64]) -> Vec<Declared> {
-    let mut declared = Vec::new();
-    for one in entries(table, values) {
-        let (shapes, is_exact) = shapes_of(&one);
-        for shape in shapes {
-            declare(&one, shape, is_exact, &mut declared);
+/// What an entry says of shared memory.
+fn decode(one: &Entry<'_>, declared: &mut Vec<Declared>) {
+    let (shapes, is_exact) = shapes_of(one);
+    for shape in shapes {
+        declare(one, shape, is_exact, declared);
+    }
+}
+
+/// Whether what lies between written rows may be declared.
+fn may_keep() -> bool {
+    !settings().verify && flags_of(REGION.load(Relaxed)) & region_flags::NO_ATOMICS != 0
+}
+
+/// What an entry says behind the pointers of a run.
+fn decode_rows(one: &Entry<'_>, run: &Run, declared: &mut Vec<Declared>) {
+    let rows = one.behind(run);
+    let rows = rows.entry();
+    if let Some((&(stride, count), inner)) = run.dimensions.split_first()
+        && let Ok(Some(shape)) = rows.shape()
+        && !is_in_one_segment(shape.hull())
+    {
+        for index in 0..count {
+            let run = Run {
+                start: run.start.wrapping_add((index * stride) as u64),
+                dimensions: inner.to_vec(),
+            };
+            decode_rows(one, &run, declared);
+        }
+        return;
+    }
+    let (shapes, is_exact) = shapes_of(&rows);
+    for shape in shapes {
+        declare(&rows, shape.clone(), is_exact, declared);
+        // Between the rows lie the headers of their blocks, say.
+        let whole = shape.clone().without_narrow_gaps();
+        if is_exact
+            && one.entry.access & section_access::WRITE != 0
+            && whole != shape
+            && shape.pieces() <= MOST_PIECES
+            && may_keep()
+        {
+            declared.push(Declared {
+                mode: Mode::Keep,
+                object: object_of(&rows, whole.hull()),
+                shape: whole,
+            });
         }
     }
-    declared
+}
+
+/// The object that a part of a section lies in: that part where no more is known.
+fn object_of(one: &Entry<'_>, hull: Range) -> Range {
+    object_at(one.address as usize)
+        .and_then(in_file)
+        .filter(|object| object.0 <= hull.0 && hull.1 <= object.1)
+        .unwrap_or(hull)
 }
 
 /// Declares a part of a section.
 fn declare(one: &Entry<'_>, shape: Shape, is_exact: bool, declared: &mut Vec<Declared>) {
     let hull = shape.hull();
-    let object = object_at(one.address as usize)
-        .and_then(in_file)
-        .filter(|object| object.0 <= hull.0 && hull.1 <= object.1)
-        .unwrap_or(hull);
+    let object = object_of(one, hull);
     let access = one.entry.access;
     let mut add = |exact, inexact, shape: Shape| {
         let (mode, shape) = if shape.pieces() > MOST_PIECES {
@@ -542,27 +692,26 @@ fn shapes_of(one: &Entry<'_>) -> (Vec<Shape>, bool) {
         let object = one.object().and_then(in_file);
         return (object.into_iter().map(Shape::whole).collect(), false);
     }
-    let dimensions = one
-        .dimensions
-        .chunks_exact(2)
-        .map(|pair| (pair[0], pair[1]));
-    let shape = match Shape::new(one.address, one.entry.element, dimensions) {
+    let shape = match one.shape() {
         Ok(Some(shape)) => shape,
         Ok(None) => return (Vec::new(), true),
         // An index does not fit its type.
         Err(DoesNotFit) => return (shared_parts(0, usize::MAX), false),
     };
     let (start, end) = shape.hull();
+    let in_one_piece = is_in_one_segment((start, end));
     let (start, end) = (start as usize, end as usize);
     let is_exact = access & (section_access::BOUND | section_access::MAY) == 0;
-    let in_one_piece = layout::layout()
-        .segments()
-        .any(|segment| segment.address <= start && end <= segment.end());
     match in_file((start, end)) {
         Some((at, _)) if in_one_piece => (vec![shape.moved_to(at)], is_exact),
         None if in_one_piece => (Vec::new(), true),
         _ => (shared_parts(start, end), false),
     }
+}
+
+fn is_in_one_segment((start, end): Range) -> bool {
+    let mut segments = layout::layout().segments();
+    segments.any(|one| one.address as u64 <= start && end <= one.end() as u64)
 }
 
 /// What is shared between two addresses.

@@ -55,8 +55,12 @@ const HEADER_DECLARED: usize = 2;
 const HEADER_DECLARATIONS: usize = 4;
 const HEADER_COPIED: usize = 5;
 const HEADER_COPIES: usize = 7;
-/// Whether pages of the rank enter section mode.
-const HEADER_ENTERS: usize = 8;
+/// Whether pages of the rank enter section mode, whether rows that it accesses lie apart, and whether its
+/// signature is without claims.
+const HEADER_FLAGS: usize = 8;
+const ENTERS: u64 = 1;
+const APART: u64 = 2;
+const OMITS: u64 = 4;
 /// How many of the words that describe sections are claims.
 const HEADER_CLAIMS: usize = 9;
 const HEADER_LENGTHS: usize = 10;
@@ -96,12 +100,13 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     verify::exchange_changes();
     coherence(|coherence| coherence.combine());
     let ranks = mpi_job::ranks() as usize;
-    let (declared, declarations, enters, (copied, copies)) = coherence(|coherence| {
+    let (declared, declarations, flags, (copied, copies)) = coherence(|coherence| {
         let signature = coherence.declared_signature();
         (
             signature,
             coherence.declarations_length(),
-            coherence.has_entering_pages(),
+            u64::from(coherence.has_entering_pages()) * ENTERS
+                + u64::from(coherence.omits_claims()) * OMITS,
             coherence.copied(),
         )
     });
@@ -113,7 +118,7 @@ fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
     header[HEADER_CLAIMS] = declarations.1 as u64;
     header[HEADER_COPIED..HEADER_COPIES].copy_from_slice(&copied.to_words());
     header[HEADER_COPIES] = copies as u64;
-    header[HEADER_ENTERS] = u64::from(enters);
+    header[HEADER_FLAGS] = flags + u64::from(sections::take_rows_are_apart()) * APART;
     // At the end of a region updates can wait for the next fork, unless it turns out not to be the end.
     let is_brief = brief::is_expected();
     brief::arrive(is_brief);
@@ -218,6 +223,7 @@ fn summary(rank: usize, header: &[u64]) -> Summary {
     let signature = |at: usize| Signature::from_words([header[at], header[at + 1]]);
     let can_wait = |list: usize| list == UPDATES && header[0] == Kind::Join as u64;
     let has_news = (0..LISTS).any(|list| header[HEADER_LENGTHS + list] != 0 && !can_wait(list))
+        || header[HEADER_FLAGS] & APART != 0
         || sections::are_too_many(header[HEADER_DECLARATIONS] as usize);
     let signatures = [signature(HEADER_DECLARED), signature(HEADER_COPIED)];
     Summary::of_rank(rank, header[0], has_news, signatures)
@@ -273,13 +279,18 @@ fn apply_declared(headers: &[u64]) {
         both.map(|(length, claims)| length - claims).collect()
     };
     sections::limit_declarations(&unclaimed(&lengths));
+    let any = |flag| {
+        let mut headers = headers.chunks(HEADER);
+        headers.any(|header| header[HEADER_FLAGS] & flag != 0)
+    };
+    if any(APART) {
+        sections::track_pages();
+    }
     let declared = Signature::of_all(signatures(headers, HEADER_DECLARED));
     if coherence(|coherence| coherence.apply_declared(declared)) {
         return;
     }
-    let enters = headers
-        .chunks(HEADER)
-        .any(|header| header[HEADER_ENTERS] != 0);
+    let enters = any(ENTERS);
     let is_too_much = |words: &[usize]| words.iter().copied().any(sections::are_too_many);
     let sends = is_too_much(&claims) || !enters && is_too_much(&lengths);
     let mut mine = coherence(|coherence| coherence.declarations());
@@ -299,7 +310,7 @@ fn apply_declared(headers: &[u64]) {
         coherence(|coherence| coherence.send_to_owners(&all));
         return wait_for_all();
     }
-    coherence(|coherence| coherence.apply_declarations(&all));
+    coherence(|coherence| coherence.apply_declarations(&all, any(OMITS)));
     if coherence(|coherence| coherence.deals_out_pieces()) {
         sections::declare_nothing();
         // There may be any number of synchronisations until it ends.

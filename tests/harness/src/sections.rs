@@ -121,6 +121,8 @@ struct Program {
     element: &'static str,
     /// Whether arrays are global, with rows of a constant length.
     is_global: bool,
+    /// Whether they are tables of rows, in another order than the rows lie.
+    has_tables: bool,
     loops: Vec<Loops>,
 }
 
@@ -148,20 +150,27 @@ impl Program {
         let element = random.pick(&["double", "float", "int", "struct five"]);
         let count = random.between(3, 8);
         let is_global = random.chance(40);
+        let has_tables = !is_global && random.chance(40);
         Self {
             element: ["double", "float", "int", "struct five"]
                 .into_iter()
                 .find(|one| *one == element)
                 .unwrap_or("double"),
             is_global,
-            loops: (0..count).map(|_| Loops::random(&mut random)).collect(),
+            has_tables,
+            loops: (0..count)
+                .map(|_| Loops::random(&mut random, has_tables))
+                .collect(),
         }
     }
 
     /// Parameters or globals: `a0` to `a2` with elements, and `map` with numbers of lines.
     fn parameters(&self) -> String {
         let element = self.element;
-        format!("int n, int m, {element} *p0, {element} *p1, {element} *p2, int *map")
+        let star = if self.has_tables { "**" } else { "*" };
+        format!(
+            "int n, int m, {element} {star}p0, {element} {star}p1, {element} {star}p2, int *map"
+        )
     }
 
     fn common(&self) -> String {
@@ -230,7 +239,16 @@ impl Program {
                 format!("q{k}")
             };
             let _ = writeln!(text, "shadow_array({base}, size);");
+            if self.has_tables {
+                let _ = writeln!(
+                    text,
+                    "{element} *t{k}[32];\n\
+                     for (int i = 0; i < 32; i++) t{k}[i] = q{k} + i * 5 % 24 * 32;\n\
+                     shadow_array(t{k}, sizeof t{k});"
+                );
+            }
         }
+        let base = if self.has_tables { "t" } else { "q" };
         text += "shadow_array(map, 64 * sizeof(int));\n\
                  char run[] = {'r', 'u', 'n', ' ', '0' + s, 0};\n";
         for (k, one) in self.loops.iter().enumerate() {
@@ -238,7 +256,8 @@ impl Program {
             let _ = writeln!(
                 text,
                 "for (int t = 0; t < {threads}; t++) {{\nshadow_thread(t, {threads});\n\
-                 kernel{k}(n, m, q0, q1, q2, map);\nshadow_kernel{k}(n, m, q0, q1, q2, map);\n\
+                 kernel{k}(n, m, {base}0, {base}1, {base}2, map);\n\
+                 shadow_kernel{k}(n, m, {base}0, {base}1, {base}2, map);\n\
                  shadow_region();\n}}"
             );
         }
@@ -262,7 +281,15 @@ impl Program {
 }
 
 impl Loops {
-    fn random(random: &mut Random) -> Self {
+    fn random(random: &mut Random, has_tables: bool) -> Self {
+        let element = |random: &mut Random, depth, is_read| {
+            let at = element(random, depth, is_read);
+            match at.split_once(" * ROW + ") {
+                _ if !has_tables => at,
+                Some((row, column)) => format!("{row}][{column}"),
+                None => format!("3][{at}"),
+            }
+        };
         let depth = random.between(1, 3);
         let collapse = depth == 2 && random.chance(12);
         let offset = random.between(0, 2);
@@ -370,11 +397,15 @@ impl Loops {
         let mut text = "long turn = 0;\n".to_string();
         let shared = usize::from(self.pragma.contains("collapse"));
         let mark = |(array, at): &(usize, String), whole: bool, written: i32| {
+            let row = at.split_once("][").map(|(row, _)| {
+                format!("shadow_access(&a{array}[{row}], sizeof a{array}[{row}], 0);")
+            });
             // One field of a struct, or all of it.
             format!(
-                "shadow_access((char *)&a{array}[{at}] + (sizeof *a{array} == 40 && !{0} ? 8 : 0), \
-                 sizeof *a{array} == 40 && !{0} ? 8 : sizeof *a{array}, {written});",
-                i32::from(whole)
+                "{1}shadow_access((char *)&a{array}[{at}] + (sizeof a{array}[{at}] == 40 && !{0} ? 8 : 0), \
+                 sizeof a{array}[{at}] == 40 && !{0} ? 8 : sizeof a{array}[{at}], {written});",
+                i32::from(whole),
+                row.unwrap_or_default()
             )
         };
         for (depth, head) in self.heads.iter().enumerate() {
@@ -397,10 +428,11 @@ impl Loops {
         // A copy of a struct does not read its target; other elements than structs are added to.
         let _ = writeln!(
             text,
-            "if (sizeof *a{0} != 40 || !{1}) {{ {2} }}",
+            "if (sizeof a{0}[{3}] != 40 || !{1}) {{ {2} }}",
             self.target.0,
             i32::from(whole),
-            mark(&self.target, whole, 0)
+            mark(&self.target, whole, 0),
+            self.target.1
         );
         let _ = writeln!(text, "{} }}", mark(&self.target, whole, 1));
         text + &"}".repeat(self.heads.len()) + "\n"

@@ -3,7 +3,7 @@
 //! Unions are exact, with one exception: two exact reads of rows that lie a few strides apart become
 //! a read of the rows between them too, which stays within what the two span.
 
-use okl_abi::section_access::{ANYWHERE, BITS, MARKED, READ};
+use okl_abi::section_access::{ANYWHERE, BITS, MARKED, READ, RELATIVE};
 
 use super::{Entry, Quantity};
 use crate::llvm::{Nests, Term};
@@ -84,7 +84,7 @@ fn join_elements<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<
             ..a.clone()
         });
     }
-    if a.access != b.access || a.dimensions != b.dimensions {
+    if a.access != b.access || a.dimensions != b.dimensions || !a.has_table_of(b) {
         return None;
     }
     if a.access & ANYWHERE != 0 {
@@ -97,7 +97,7 @@ fn join_elements<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<
         (a, b, distance)
     };
     // The bytes between two elements of a read belong to it where the innermost stride is no larger.
-    let reach = if a.access == READ {
+    let reach = if a.access & !RELATIVE == READ {
         low.element
             .max(innermost_stride(nests, low).unwrap_or(0).abs())
     } else {
@@ -121,7 +121,7 @@ fn innermost_stride<'m>(nests: &Nests<'m>, entry: &Entry<'m>) -> Option<i64> {
 fn join_rows<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<Entry<'m>> {
     let same =
         a.access == b.access && a.element == b.element && a.dimensions.len() == b.dimensions.len();
-    if !same || a.access != READ {
+    if !same || a.access & !RELATIVE != READ || !a.has_table_of(b) {
         return None;
     }
     let (from, to) = (term(a.address)?, term(b.address)?);

@@ -18,7 +18,9 @@ mod threads;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use okl_abi::section_access::{ANYWHERE, BITS, BOUND, MARKED, MAY, MOST_MARKS, READ, WRITE};
+use okl_abi::section_access::{
+    ANYWHERE, BITS, BOUND, MARKED, MAY, MOST_MARKS, READ, RELATIVE, TABLE, WRITE,
+};
 
 use crate::analysis::memory::base_of;
 use crate::diagnostic::user_name;
@@ -36,6 +38,8 @@ pub use program::{Region, regions};
 const MOST_ACCESSES: usize = 20_000;
 /// So are those where a nest has more sections than this.
 const MOST_ENTRIES: usize = 256;
+/// Bytes of a pointer.
+const POINTER: i64 = 8;
 /// A function with more declares them itself.
 const MOST_IN_SUMMARY: usize = 48;
 
@@ -66,7 +70,7 @@ pub struct Entry<'m> {
     pub access: i64,
     /// Bytes of an element.
     pub element: i64,
-    /// Of the first element.
+    /// Of the first element: from each pointer in the table, where there is one.
     pub address: Quantity<'m>,
     /// Stride in bytes and count, outer dimensions first.
     pub dimensions: Vec<(Quantity<'m>, Quantity<'m>)>,
@@ -74,6 +78,8 @@ pub struct Entry<'m> {
     pub object: String,
     /// An access.
     pub at: Instruction<'m>,
+    /// Pointers that the loop loads itself.
+    pub table: Option<Box<Entry<'m>>>,
 }
 
 /// Something to declare.
@@ -504,6 +510,7 @@ impl<'m> Scan<'m> {
                 dimensions: vec![(Quantity::Constant(0), Quantity::Constant(0))],
                 object: demangle(&nests.object(*object)),
                 at: access.at,
+                table: None,
             }]);
         }
         let entries = extents.into_iter();
@@ -558,7 +565,7 @@ impl<'m> Scan<'m> {
             let base = match &extent {
                 Extent::Section(section) => nests.base(section.address),
                 Extent::Anywhere(object) => nests.base(*object),
-                Extent::Unknown => None,
+                Extent::Rows(_) | Extent::Unknown => None,
             };
             if base.is_some_and(|base| self.places.is_own(base)) {
                 continue;
@@ -660,7 +667,11 @@ impl<'m> Scan<'m> {
 /// both parts are just what is accessed.
 fn parts<'m>(scope: Scope<'m>, extent: impl Fn(Scope<'m>) -> Extent<'m>) -> Vec<Extent<'m>> {
     let whole = extent(scope);
-    let is_exact = |extent: &Extent<'m>| matches!(extent, Extent::Section(one) if one.exact);
+    let is_exact = |extent: &Extent<'m>| match extent {
+        Extent::Section(one) => one.exact,
+        Extent::Rows(all) => all.iter().all(|one| one.exact),
+        Extent::Anywhere(_) | Extent::Unknown => false,
+    };
     let Scope::Loop(index) = scope else {
         return vec![whole];
     };
@@ -703,20 +714,44 @@ fn entry_of<'m>(
         dimensions,
         object: demangle(&nests.object(address)),
         at,
+        table: None,
+    };
+    let of_section = |section: Section<'m>, access, element| {
+        let dimensions = section.dimensions.into_iter();
+        let dimensions = dimensions
+            .map(|(stride, count)| (Quantity::Term(stride), Quantity::Term(count)))
+            .collect();
+        entry(access, element, section.address, dimensions)
+    };
+    let access = |is_exact| match (is_write, is_exact) {
+        (false, true) => READ,
+        (false, false) => READ | BOUND,
+        (true, true) => WRITE,
+        (true, false) => WRITE | MAY | BOUND,
     };
     let reason = match extent {
         Extent::Section(section) => {
-            let access = match (is_write, section.exact) {
-                (false, true) => READ,
-                (false, false) => READ | BOUND,
-                (true, true) => WRITE,
-                (true, false) => WRITE | MAY | BOUND,
-            };
-            let dimensions = section.dimensions.into_iter();
-            let dimensions = dimensions
-                .map(|(stride, count)| (Quantity::Term(stride), Quantity::Term(count)))
-                .collect();
-            return Ok(entry(access, element, section.address, dimensions));
+            let access = access(section.exact);
+            return Ok(of_section(section, access, element));
+        }
+        Extent::Rows(mut levels) => {
+            let row = levels.pop().expect("of a table and a row");
+            let access = access(row.exact) | RELATIVE;
+            let mut table: Option<Box<Entry<'m>>> = None;
+            for level in levels {
+                let relative = table.as_ref().map_or(0, |_| RELATIVE);
+                let mut one = of_section(level, TABLE | relative, POINTER);
+                one.table = table;
+                table = Some(Box::new(one));
+            }
+            let mut row = of_section(row, access, element);
+            let mut first = table.as_ref();
+            while let Some(one) = first {
+                row.object.clone_from(&one.object);
+                first = one.table.as_ref();
+            }
+            row.table = table;
+            return Ok(row);
         }
         Extent::Anywhere(object) if !is_write => {
             return Ok(entry(READ | ANYWHERE, 1, object, Vec::new()));
@@ -741,6 +776,9 @@ impl<'m> Entry<'m> {
         let Some(address) = term(self.address) else {
             return Extent::Unknown;
         };
+        if self.table.is_some() {
+            return Extent::Unknown;
+        }
         if self.access & ANYWHERE != 0 {
             return Extent::Anywhere(address);
         }
@@ -763,6 +801,25 @@ impl<'m> Entry<'m> {
             && self.element == other.element
             && self.address == other.address
             && self.dimensions == other.dimensions
+            && self.has_table_of(other)
+    }
+
+    fn has_table_of(&self, other: &Entry<'m>) -> bool {
+        match (&self.table, &other.table) {
+            (None, None) => true,
+            (Some(one), Some(other)) => one.is_same_section(other),
+            _ => false,
+        }
+    }
+
+    /// This entry behind the tables it needs, the first one first.
+    pub fn with_tables(&self) -> Vec<&Entry<'m>> {
+        let mut all = self
+            .table
+            .as_ref()
+            .map_or(Vec::new(), |table| table.with_tables());
+        all.push(self);
+        all
     }
 }
 
@@ -780,6 +837,7 @@ fn point<'m>(access: &Access<'m>) -> Entry<'m> {
         dimensions,
         object: demangle(&base.source_name()),
         at: access.at,
+        table: None,
     }
 }
 

@@ -217,6 +217,15 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
     if entry.access & ANYWHERE == 0 {
         text += &format!(" of {} bytes at {}", entry.element, show(entry.address));
     }
+    let mut table = &entry.table;
+    while let Some(one) = table {
+        text += " from each pointer in";
+        for &(stride, count) in &one.dimensions {
+            text += &format!(" [{} x {}]", show(count), show(stride));
+        }
+        text += &format!(" at {}", show(one.address));
+        table = &one.table;
+    }
     text
 }
 
@@ -245,7 +254,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
 
 fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
     let slots = |one: &Declaration<'m>| {
-        let entries = one.entries.iter();
+        let entries = one.entries.iter().flat_map(Entry::with_tables);
         entries.map(|entry| 1 + 2 * entry.dimensions.len()).sum()
     };
     let most: usize = sections.declarations.iter().map(slots).max().unwrap_or(0);
@@ -258,7 +267,7 @@ fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
     let callee = declare(module, &f::okl_mpi_sections);
     for one in &sections.declarations {
         let mut computed = Vec::new();
-        for entry in &one.entries {
+        for entry in one.entries.iter().flat_map(Entry::with_tables) {
             let dimensions = entry.dimensions.iter().flat_map(|&(a, b)| [a, b]);
             for quantity in [entry.address].into_iter().chain(dimensions) {
                 computed.push(match quantity {
@@ -284,8 +293,10 @@ fn emit_marks<'m>(module: &'m Module, one: &Declaration<'m>, values: Value<'m>) 
     let builder = Builder::before(module, one.before);
     let mut first = 0;
     for (index, entry) in one.entries.iter().enumerate() {
+        let all = entry.with_tables();
+        let slots = all.iter().map(|one| 1 + 2 * one.dimensions.len() as i64);
         let here = first;
-        first += 1 + 2 * entry.dimensions.len() as i64;
+        first += slots.sum::<i64>();
         if entry.access & section_access::MARKED == 0 {
             continue;
         }
@@ -317,6 +328,7 @@ fn table<'m>(module: &'m Module, one: &Declaration<'m>) -> Global<'m> {
     let entries: Vec<_> = one
         .entries
         .iter()
+        .flat_map(Entry::with_tables)
         .map(|entry| {
             module.const_struct(&[
                 module.const_i64(entry.access),

@@ -14,7 +14,8 @@
 //!   ranks exchange then; after that it is looked up. So an iteration like the one before costs nothing.
 //! * Between nodes, copies that were the same before are not asked for: [`pushes`].
 //! * Bytes that a rank only may have written become its own where it is their owner, or nobody else may
-//!   have written them. Others are compared with a twin, and are claimed byte by byte.
+//!   have written them. Others are compared with a twin, and are claimed byte by byte. Where no rank may write
+//!   what another one may write claims make no difference, and stay out of the signature.
 //! * Writes that the program marks are its own byte by byte: they need neither a twin nor a current copy.
 //! * In serial code rank 0's pages that are not wholly current are closed, and served by faults. So are
 //!   those of every rank in a region that does not declare all its accesses: [`tracked`].
@@ -66,6 +67,10 @@ pub(crate) enum Mode {
     Marked,
     /// Some of it may be updated where it is held: its owners stay what they are.
     Increment,
+    /// With a [`Mode::Write`] of the same hull: what is not written of it is read, so that it becomes this
+    /// rank's too, where no other rank may have written it. Then what a rank owns is in few pieces. Not in
+    /// regions with atomic updates.
+    Keep,
 }
 
 /// A section that the program is about to access, in positions of the memory file.
@@ -121,6 +126,8 @@ struct Interval {
     compared: Vec<Page>,
     /// Those that the comparison found written, and what was marked.
     claimed: Ranges,
+    /// These are left out of what stands for the declarations.
+    omits_claims: bool,
     /// In which it may mark what it writes, and what it was known to have marked when it last mattered.
     marking: Ranges,
     marked: Ranges,
@@ -180,6 +187,8 @@ pub(super) struct SectionMode {
     valid_after: HashMap<Signature, (Rc<Ranges>, Signature)>,
     closings: HashMap<Signature, Rc<Vec<(Run, Access)>>>,
     collapses: u32,
+    /// Declarations of this rank, each with owners, where claims make a difference.
+    claims_matter: HashSet<Signature>,
     balance: Balance,
 }
 
@@ -213,6 +222,7 @@ impl SectionMode {
             valid_after: HashMap::new(),
             closings: HashMap::new(),
             collapses: 0,
+            claims_matter: HashSet::new(),
             balance: Balance::default(),
         }
     }

@@ -319,8 +319,9 @@ impl Job {
             }
             return false;
         }
+        let omitted = self.ranks.iter().any(Coherence::omits_claims);
         for rank in &mut self.ranks {
-            rank.apply_declarations(&all);
+            rank.apply_declarations(&all, omitted);
         }
         false
     }

@@ -17,7 +17,8 @@ impl Ranges {
     pub(crate) fn of(mut ranges: Vec<Range>) -> Self {
         ranges.retain(|&(start, end)| start < end);
         if !ranges.is_sorted() {
-            ranges.sort_unstable();
+            // Most are of a few sorted sequences.
+            ranges.sort();
         }
         let mut joined: Vec<Range> = Vec::with_capacity(ranges.len());
         for (start, end) in ranges {

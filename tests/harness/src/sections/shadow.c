@@ -13,7 +13,7 @@ struct table {
   const struct entry *entries;
   long count;
 };
-enum { READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16, MARKED = 32, BITS = 64 };
+enum { READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16, MARKED = 32, BITS = 64, TABLE = 128, RELATIVE = 256 };
 // What is known of a byte.
 enum { IS_READ = 1, IS_WRITTEN = 2, SAID_READ = 4, SAID_WRITTEN = 8, SAID_MAYBE = 16 };
 
@@ -164,6 +164,30 @@ static void take_marks(void) {
   }
 }
 
+// The pointers of the tables that stand in front of an entry.
+enum { POINTERS = 4096 };
+static char *pointers[POINTERS];
+static long found;
+
+static void collect(char *at, const long *pairs, long dimensions, char **into, long *number) {
+  if (dimensions == 0) {
+    if (*number < POINTERS)
+      memcpy(&into[(*number)++], at, sizeof(char *));
+    return;
+  }
+  for (long i = 0; i < pairs[1]; i++)
+    collect(at + i * pairs[0], pairs + 2, dimensions - 1, into, number);
+}
+
+static void follow(const struct entry *e, const long *values) {
+  char *next[POINTERS];
+  long number = 0;
+  for (long k = 0; k < found; k++)
+    collect(pointers[k] + values[0], values + 1, e->dimensions, next, &number);
+  memcpy(pointers, next, sizeof next);
+  found = number;
+}
+
 void okl_mpi_sections(const struct table *t, long *values) {
   since++;
   for (long k = 0; k < t->count; k++) {
@@ -176,8 +200,17 @@ void okl_mpi_sections(const struct table *t, long *values) {
     }
     for (long d = 0; d < e->dimensions; d++)
       empty |= values[2 + 2 * d] <= 0;
-    if (!empty)
-      elements(e, (char *)values[0], values + 1, e->dimensions);
+    if (!(e->access & RELATIVE)) {
+      pointers[0] = 0;
+      found = 1;
+    }
+    if (empty)
+      found = 0;
+    if (e->access & TABLE)
+      follow(e, values);
+    else
+      for (long p = 0; p < found; p++)
+        elements(e, pointers[p] + values[0], values + 1, e->dimensions);
     values += 1 + 2 * e->dimensions;
   }
 }

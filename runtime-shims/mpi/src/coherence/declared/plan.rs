@@ -131,8 +131,9 @@ impl<M: Machine> Coherence<M> {
             let those = declared.iter().filter(|one| one.mode == mode);
             those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
         };
-        let read = bytes(Mode::Read).union(&bytes(Mode::MayRead));
         let (written, maybe_written) = (bytes(Mode::Write), bytes(Mode::MayWrite));
+        let kept = bytes(Mode::Keep).minus(&written);
+        let read = bytes(Mode::Read).union(&bytes(Mode::MayRead)).union(&kept);
         let entering = self.enter_pages(&declared);
         self.fetch_declared_pages(&declared);
         // Another thread may be about to read, by a fault, from a page that is opened now.

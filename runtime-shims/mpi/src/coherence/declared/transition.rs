@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use super::{Declared, Interval, Mode, bytes_of, bytes_of_page, limit, pages_touched, position};
+use super::{
+    Declared, Interval, MOST_PLANS, Mode, bytes_of, bytes_of_page, limit, pages_touched, position,
+};
 use crate::{
     coherence::{Coherence, Machine, changed_ranges, runs_of},
     layout::Page,
@@ -44,7 +46,10 @@ impl Balance {
 }
 
 /// In an exchange: bytes that were written by a [`Mode::MayWrite`] or [`Mode::Marked`].
-const CLAIMED: u64 = 6;
+const CLAIMED: u64 = 7;
+
+/// Stands for claims that make no difference.
+const OMITTED: u64 = u64::MAX;
 
 /// Takes a declaration off an exchange: mode, object and shape.
 fn take_declaration(words: &mut &[u64]) -> Option<(u64, Range, Shape)> {
@@ -106,17 +111,31 @@ impl<M: Machine> Coherence<M> {
             }
             self.pages.drop_twin(page);
         }
-        let interval = &mut self.sections.interval;
+        let mode = &mut self.sections;
+        let interval = &mut mode.interval;
         let claimed = Ranges::of(claimed).intersection(&interval.uncertain);
         let marked = match interval.marking.is_empty() {
             true => Ranges::default(),
             false => interval.marked.union(&self.machine.take_marked(true)),
         };
         interval.claimed = claimed.union(&marked).minus(&interval.written);
-        match interval.signature {
-            None => Signature::NOTHING,
-            Some(signature) => signature.with_signature(interval.claimed.signature()),
+        let Some(signature) = interval.signature else {
+            return Signature::NOTHING;
+        };
+        let key = mode.owners_id.with_signature(signature);
+        interval.omits_claims = !mode.tracking
+            && !interval.uncertain.is_empty()
+            && interval.marking.is_empty()
+            && !mode.claims_matter.contains(&key);
+        match interval.omits_claims {
+            true => signature.with(OMITTED),
+            false => signature.with_signature(interval.claimed.signature()),
         }
+    }
+
+    /// Whether what this rank may have written and did write is not in [`Coherence::declared_signature`].
+    pub(crate) fn omits_claims(&self) -> bool {
+        self.sections.interval.omits_claims
     }
 
     /// Applies the declarations of all ranks, by what stands for them, after the notices. False where the
@@ -211,26 +230,35 @@ impl<M: Machine> Coherence<M> {
         words
     }
 
-    /// Applies the declarations of all ranks, in rank order.
-    pub(crate) fn apply_declarations(&mut self, declarations: &[&[u64]]) {
+    /// Applies the declarations of all ranks, in rank order; `omitted` where some rank's signature is without its
+    /// claims.
+    pub(crate) fn apply_declarations(&mut self, declarations: &[&[u64]], omitted: bool) {
         self.counts.transitions += 1;
         let key = self.transition_key(self.sections.declared_last);
+        let mut claims = Signature::START;
         let mut spans: BTreeMap<Range, Range> = BTreeMap::new();
         let mut certain = Vec::new();
         let mut reads = Vec::new();
         let mut unsteady = Vec::new();
         let mut updated = Vec::new();
+        let mut kept = Vec::new();
         for mut words in declarations.iter().copied() {
             let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
+            let mut current = Ranges::default();
             while let Some((mode, object, shape)) = take_declaration(&mut words) {
                 let is = |other: Mode| mode == other as u64;
                 note_span(&mut spans, mode, object, &shape);
                 if is(Mode::Marked) {
                     // What it wrote of it is claimed.
                 } else if is(Mode::Write) || mode == CLAIMED {
+                    if mode == CLAIMED {
+                        claims = claims.with(object.0).with(object.1);
+                    }
                     claimed.extend(shape.ranges().iter());
                 } else if is(Mode::Increment) {
                     updated.extend(shape.ranges().iter());
+                } else if is(Mode::Keep) {
+                    current = current.union(&self.kept(object, &shape));
                 } else {
                     read.extend(shape.ranges().iter());
                 }
@@ -241,12 +269,35 @@ impl<M: Machine> Coherence<M> {
             unsteady.push(Ranges::of(maybe_written));
             certain.push(Ranges::of(claimed));
             reads.push(Ranges::of(read));
+            kept.push(current);
         }
         let (mut owners, any_entered) = self.enter(&spans);
         self.sections.balance.note_new(owners.iter().len());
         let updated = Ranges::of(updated);
-        let possible = self.possible_claims(&owners, &certain, &unsteady, &updated);
-        for claims in [&possible, &certain] {
+        let contested = contested(&certain, &unsteady, &kept, &updated);
+        for one in &mut kept {
+            *one = one.minus(&contested);
+        }
+        // Otherwise all that a rank may have written is its own now, whatever it did write.
+        let claims_matter = any_entered
+            || unsteady
+                .iter()
+                .any(|one| !one.intersection(&contested).is_empty());
+        if omitted && claims_matter {
+            let mode = &mut self.sections;
+            mode.declared_last = mode.declared_last.with_signature(claims);
+            if let Some(signature) = mode.interval.signature
+                && !any_entered
+            {
+                if mode.claims_matter.len() >= MOST_PLANS {
+                    mode.claims_matter.clear();
+                }
+                let key = mode.owners_id.with_signature(signature);
+                mode.claims_matter.insert(key);
+            }
+        }
+        let possible = self.possible_claims(&owners, &unsteady, &contested);
+        for claims in [&kept, &possible, &certain] {
             for (rank, claimed) in (0..).zip(claims) {
                 owners = owners.changed(claimed, |one| Owned {
                     owner: rank,
@@ -271,12 +322,13 @@ impl<M: Machine> Coherence<M> {
             claims: certain
                 .iter()
                 .zip(&possible)
-                .map(|(certain, possible)| certain.union(possible))
+                .zip(&kept)
+                .map(|((certain, possible), kept)| certain.union(possible).union(kept))
                 .collect(),
             unsteady,
             updated,
         });
-        if !any_entered {
+        if !(any_entered || omitted && claims_matter) {
             let pieces = self.sections.owners.iter().len();
             limit(&mut self.sections.transitions, pieces);
             self.sections
@@ -312,20 +364,13 @@ impl<M: Machine> Coherence<M> {
     fn possible_claims(
         &self,
         owners: &Owners,
-        certain: &[Ranges],
         maybe_written: &[Ranges],
-        updated: &Ranges,
+        contested: &Ranges,
     ) -> Vec<Ranges> {
-        let (mut seen, mut contested) = (Ranges::default(), updated.clone());
-        for (certain, maybe) in certain.iter().zip(maybe_written) {
-            let bytes = certain.union(maybe);
-            contested = contested.union(&seen.intersection(&bytes));
-            seen = seen.union(&bytes);
-        }
         // Of pages that enter section mode now nobody made the rest current.
-        let mut uncontested = self.sections.owners.all().minus(&contested);
+        let mut uncontested = self.sections.owners.all().minus(contested);
         if self.sections.tracking {
-            let ranks = certain.len() as u32;
+            let ranks = maybe_written.len() as u32;
             uncontested = uncontested.minus(&self.sections.owners.unnoticed(ranks));
         }
         (0..)
@@ -335,6 +380,14 @@ impl<M: Machine> Coherence<M> {
                 false => maybe.intersection(&uncontested.union(&owners.of(rank))),
             })
             .collect()
+    }
+
+    /// Of what a rank declared to keep: what it made current, in section mode or in pages that it took in.
+    fn kept(&self, object: Range, shape: &Shape) -> Ranges {
+        let entering = self.pages_to_enter(object, shape.hull());
+        let entering = Ranges::of(entering.into_iter().map(bytes_of_page).collect());
+        let current = self.sections.owners.all().union(&entering);
+        shape.ranges().intersection(&current)
     }
 
     /// Puts the pages of objects that declared writes span into section mode. The owners of all bytes then,
@@ -448,4 +501,20 @@ impl<M: Machine> Coherence<M> {
         });
         self.make_transition(key, &transition);
     }
+}
+
+/// What several ranks wrote, may have written or keep, and what was updated.
+fn contested(
+    certain: &[Ranges],
+    maybe_written: &[Ranges],
+    kept: &[Ranges],
+    updated: &Ranges,
+) -> Ranges {
+    let (mut seen, mut contested) = (Ranges::default(), updated.clone());
+    for ((certain, maybe), kept) in certain.iter().zip(maybe_written).zip(kept) {
+        let bytes = certain.union(maybe).union(kept);
+        contested = contested.union(&seen.intersection(&bytes));
+        seen = seen.union(&bytes);
+    }
+    contested
 }

@@ -264,6 +264,11 @@ fn random_nests(job: &Job, threads: usize, random: &mut Random) -> Vec<(usize, N
             if random.chance(50) {
                 sections.push(section(Mode::Read, *start, *element, dimensions));
             }
+            if mode == Mode::Write && random.chance(40) {
+                let (first, end) = sections[0].shape.hull();
+                let (first, size) = (first as usize, (end - first) as usize);
+                sections.push(section(Mode::Keep, first, size, &[]));
+            }
             if let Some(object) = object {
                 sections = within(object, sections);
             }
@@ -407,8 +412,17 @@ fn declaring_region(
         rank.note_threads(per_rank > 1);
     }
     let threads = job.ranks.len() * per_rank;
+    let nests = |job: &Job, random: &mut Random| {
+        let mut nests = random_nests(job, threads, random);
+        if updates {
+            for (_, nest) in &mut nests {
+                nest.sections.retain(|one| one.mode != Mode::Keep);
+            }
+        }
+        nests
+    };
     let intervals: Vec<Vec<(usize, Nest)>> = (0..1 + random.below(3))
-        .map(|_| random_nests(job, threads, random))
+        .map(|_| nests(job, random))
         .collect();
     let mut updated: Vec<Object> = Vec::new();
     for round in 0..rounds {
@@ -427,7 +441,7 @@ fn declaring_region(
                 job.barrier();
             }
             let unusual = match random.below(100) < surprises {
-                true => Some(random_nests(job, threads, random)),
+                true => Some(nests(job, random)),
                 false => None,
             };
             let nests = unusual.as_ref().unwrap_or(usual);

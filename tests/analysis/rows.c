@@ -1,0 +1,49 @@
+// Rows behind pointers that the loop loads itself: a section for each pointer of a section of the table.
+// RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
+
+// CHECK: region at {{.*}}rows.c:[[@LINE+5]]: complete
+// CHECK: nest
+// CHECK-NEXT: read a {{.*}} of 8 bytes at ((8 * .omp.{{iv|lb}}) + a)
+// CHECK-NEXT: write a [m x 8] of 8 bytes at 0 from each pointer in {{.*}} at ((8 * .omp.{{iv|lb}}) + a)
+void fill(double **a, int n, int m) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) a[i][j] = j;
+}
+
+// LLVM keeps the rows that it has loaded for the next turn.
+// CHECK: region at {{.*}}rows.c:[[@LINE+4]]: complete
+// CHECK: write to [(-1 + (-1 + m)) x 8] of 8 bytes at 8 from each pointer in {{.*}} to)
+void smooth(double **to, double **from, int n, int m) {
+  if (m > 2)
+#pragma omp parallel for
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < m - 1; j++) to[i][j] = from[i - 1][j] + from[i + 1][j] + from[i][j - 1];
+}
+
+// Planes of rows are many pieces: pages serve them better.
+// CHECK: region at {{.*}}rows.c:[[@LINE+2]]: tracked
+void cube(double ***u, int n, int m, int l) {
+#pragma omp parallel for
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < m; i++)
+      for (int j = 0; j < l; j++) u[k][i][j] = j;
+}
+
+// Rows of different lengths are not all written.
+// CHECK: region at {{.*}}rows.c:[[@LINE+3]]: complete
+// CHECK: write may bound a {{.*}} from each pointer in
+void triangle(double **a, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < i; j++) a[i][j] = 1;
+}
+
+// Numbers of the type of pointers may be the pointers.
+// CHECK: region at {{.*}}rows.c:[[@LINE+2]]: tracked
+void of_pointers(void ***a, int n, int m) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) a[i][j] = 0;
+}
