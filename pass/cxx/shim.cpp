@@ -1,5 +1,6 @@
 #include "shim.h"
 
+#include "lanes.h"
 #include "sections.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -70,6 +71,13 @@ struct SectionsPass : PassInfoMixin<SectionsPass> {
   static bool isRequired() { return true; }
 };
 
+struct LanesPass : PassInfoMixin<LanesPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
+    return okl_run_lanes(wrap(&M), &MAM) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
 struct PrintSectionsPass : PassInfoMixin<PrintSectionsPass> {
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
     std::unique_ptr<Module> Copy(unwrap(okl_simplified_copy(wrap(&M))));
@@ -108,6 +116,10 @@ void okl_register(void *Builder) {
       MPM.addPass(SectionsPass());
       return true;
     }
+    if (Name == "okl-lanes") {
+      MPM.addPass(LanesPass());
+      return true;
+    }
     if (Name == "okl-panic") {
       MPM.addPass(PanicPass());
       return true;
@@ -125,8 +137,10 @@ void okl_register(void *Builder) {
   PB.registerOptimizerEarlyEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase) {
         // Without optimisation nothing is affine.
-        if (Level != OptimizationLevel::O0)
+        if (Level != OptimizationLevel::O0) {
           MPM.addPass(SectionsPass());
+          MPM.addPass(LanesPass());
+        }
       });
   PB.registerFullLinkTimeOptimizationEarlyEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(LowerPass()); });

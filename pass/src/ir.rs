@@ -114,8 +114,50 @@ pub struct Argument<'m> {
     pub access: Access,
     /// Where the body accesses it.
     pub place: Place,
-    /// Bytes of an element of it, where they are known.
-    pub element: Option<i64>,
+    /// What an element of it consists of, where that is known.
+    pub element: Option<Element>,
+    /// The map that leads to it.
+    pub map: Option<Map<'m>>,
+}
+
+/// An element of data: values of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// The type of the values.
+    pub scalar: Scalar,
+    /// How many there are.
+    pub components: i64,
+    /// Whether there may be no data at all.
+    pub optional: bool,
+}
+
+/// A type of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    /// Bytes of a number.
+    pub bytes: i64,
+    /// `float` or `double`.
+    pub floating: bool,
+    /// Whether an integer may be negative.
+    pub signed: bool,
+}
+
+impl Scalar {
+    /// An `int`, which numbers of elements are.
+    pub const INT: Self = Self {
+        bytes: 4,
+        floating: false,
+        signed: true,
+    };
+}
+
+/// A map from set to set.
+#[derive(Clone, Copy)]
+pub struct Map<'m> {
+    /// The map, as the program declared it.
+    pub value: Value<'m>,
+    /// How many elements each element leads to, where that is known.
+    pub arity: Option<i64>,
 }
 
 /// How an argument is passed.
@@ -211,6 +253,14 @@ impl ParallelLoop<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Element {
+    /// Bytes from one element to the next, where that is the same in every run.
+    pub fn bytes(&self) -> Option<i64> {
+        let bytes = self.components.checked_mul(self.scalar.bytes);
+        bytes.filter(|_| !self.optional)
     }
 }
 

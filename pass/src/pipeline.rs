@@ -2,7 +2,7 @@
 //! everything can be lowered, tell the user what cannot, lower the rest.
 
 use crate::diagnostic::{Declined, Site, report};
-use crate::llvm::{self, Module, Severity};
+use crate::llvm::{self, Module, Severity, VectorUnit};
 use crate::lower::{cpu, mpi};
 use crate::options::{Options, Target};
 use crate::recognise::{op2, openmp};
@@ -104,6 +104,11 @@ pub fn declare_sections(module: &Module) -> bool {
     let serial_code = mpi::serial_code::check(module);
     let declares = mpi::sections::emit(module, &plan);
     mpi::serial_code::emit(module, &serial_code) || declares
+}
+
+/// Makes the loops of a lowered OP2 program work on several elements at once. True where the module was changed.
+pub fn add_lanes(module: &Module, unit: &VectorUnit) -> bool {
+    cpu::lanes::emit(module, unit)
 }
 
 /// Prints what the regions of a lowered module access: `-passes='print<okl-sections>'`, which runs

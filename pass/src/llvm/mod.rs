@@ -11,6 +11,7 @@
 
 mod builder;
 mod instruction;
+mod lanes;
 mod module;
 mod nests;
 mod plugin;
@@ -20,6 +21,7 @@ mod value;
 
 pub use builder::Builder;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
+pub use lanes::{LaneAccess, LaneArgument, LanePlace, LaneValues, VectorUnit};
 pub use module::{Module, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, plugin_info};

@@ -8,7 +8,7 @@ use std::panic::{self, AssertUnwindSafe};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
 
 use super::shim::{Text, okl_register};
-use super::{Module, Severity};
+use super::{Module, Severity, VectorUnit};
 
 /// `llvm::PassPluginLibraryInfo` of LLVM 22.
 #[repr(C)]
@@ -66,6 +66,13 @@ unsafe extern "C" fn okl_run_sections(module: LLVMModuleRef) -> bool {
     // SAFETY: the shim passes a live module.
     let module = unsafe { Module::new(module) };
     guarded(&module, || crate::pipeline::declare_sections(&module))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn okl_run_lanes(module: LLVMModuleRef, analyses: *mut c_void) -> bool {
+    // SAFETY: the shim passes a live module and the analyses of its pass.
+    let (module, unit) = unsafe { (Module::new(module), VectorUnit::new(analyses)) };
+    guarded(&module, || crate::pipeline::add_lanes(&module, &unit))
 }
 
 #[unsafe(no_mangle)]

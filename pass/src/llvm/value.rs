@@ -16,7 +16,7 @@ pub use inkwell::llvm_sys::LLVMLinkage as Linkage;
 use super::{Block, Module, Opcode, Type};
 
 /// Index of the function itself among attribute positions.
-const FUNCTION_INDEX: u32 = u32::MAX;
+pub(super) const FUNCTION_INDEX: u32 = u32::MAX;
 
 /// Any value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,6 +2,10 @@
 //!
 //! What each parameter of the body points to is known here, so that LLVM sees plain address arithmetic
 //! around the body and inlines it. The run time decides which ranges run, where and when.
+//!
+//! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
+
+pub mod lanes;
 
 use okl_abi::op2::{ARGUMENT_BYTES, Parameter, f};
 
@@ -38,9 +42,11 @@ fn call<'m>(module: &'m Module, one: &ParallelLoop<'m>, range: Function<'m>) {
         builder.copy(to, argument.value, ARGUMENT);
     }
     let name = one.site.arguments()[1];
-    let callee = declare(module, &f::okl_op2_par_loop_v1);
+    let callee = declare(module, &f::okl_op2_par_loop_v2);
     let count = module.const_i32(count as i32);
-    let operands = [name, set, count, arguments, *one.body.function, *range];
+    let (none, width) = (module.pointer().zero(), module.const_i32(0));
+    let body = *one.body.function;
+    let operands = [name, set, count, arguments, body, *range, none, width];
     builder.call_like(one.site, callee, &operands);
     site.erase();
 }
@@ -51,6 +57,8 @@ fn range<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
     let ty = module.function_type(module.void(), &[pointer, pointer, int, int]);
     let name = format!("okl.range.{}", one.body.function.name());
     let range = module.add_function(&name, ty, Linkage::LLVMInternalLinkage);
+    range.compile_like(one.body.function);
+    lanes::describe(module, range, one);
     let [_, parameters, from, to] = range.parameters()[..] else {
         unreachable!("four parameters");
     };
@@ -102,7 +110,7 @@ impl<'m> Source<'m> {
         Self {
             place: argument.place.clone(),
             data: load(0, pointer),
-            size: match argument.element {
+            size: match argument.element.and_then(|element| element.bytes()) {
                 Some(bytes) => module.const_i64(bytes),
                 None => load(1, long),
             },

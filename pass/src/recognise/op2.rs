@@ -141,12 +141,8 @@ impl<'m> Described<'m> {
 
 impl<'m> DescribedArgument<'m> {
     fn argument(&self) -> Result<Argument<'m>, String> {
-        let mut element = None;
         let (access, place) = match &self.made {
-            Made::Dat(dat) => {
-                element = dat.bytes();
-                (access_of(dat.access)?, dat.place()?)
-            }
+            Made::Dat(dat) => (access_of(dat.access)?, dat.place()?),
             Made::Global { access, .. } => (access_of(*access)?, Place::Scalar),
             Made::Number { index, map } => {
                 let column = match map.is_null() {
@@ -165,7 +161,8 @@ impl<'m> DescribedArgument<'m> {
             passing: Passing::Element,
             access,
             place,
-            element,
+            element: self.made.element(),
+            map: self.made.map(),
         })
     }
 }
@@ -180,16 +177,6 @@ impl calls::Dat<'_> {
             offset: 0,
             stride: self.components.ok_or("its dimension is not a literal")?,
         })
-    }
-
-    /// Bytes of an element; unknown of what may be left out, which has none then.
-    fn bytes(&self) -> Option<i64> {
-        if self.optional {
-            return None;
-        }
-        let name = calls::storage_free(self.type_name.as_deref()?);
-        let (.., bytes) = calls::TYPES.iter().find(|(own, ..)| *own == name)?;
-        self.components?.checked_mul(*bytes)
     }
 }
 

@@ -175,6 +175,7 @@ fn argument<'m>(value: Value<'m>, parameter: Value<'m>) -> Argument<'m> {
             },
             place: Place::Scalar,
             element: None,
+            map: None,
         };
     }
     let (access, place) = accesses(parameter);
@@ -184,5 +185,6 @@ fn argument<'m>(value: Value<'m>, parameter: Value<'m>) -> Argument<'m> {
         access,
         place,
         element: None,
+        map: None,
     }
 }

@@ -27,8 +27,8 @@ typedef struct {
 // Calls `kernel` for elements from..to-1.
 typedef void (*okl_op2_range)(void (*kernel)(), okl_op2_parameter *parameters, int from, int to);
 
-void okl_op2_par_loop_v1(char const *name, op_set set, int count, op_arg *arguments,
-                         void (*kernel)(), okl_op2_range range);
+void okl_op2_par_loop_v2(char const *name, op_set set, int count, op_arg *arguments,
+                         void (*kernel)(), okl_op2_range range, okl_op2_range lanes, int width);
 }
 
 namespace okl_op2 {
@@ -76,7 +76,8 @@ void op_par_loop(void (*kernel)(T *...), char const *name, op_set set, Arguments
   static_assert(sizeof...(T) == sizeof...(Arguments),
                 "op_par_loop: the kernel needs one parameter for each op_arg argument");
   op_arg all[] = {arguments...};
-  okl_op2_par_loop_v1(name, set, sizeof...(T), all, (void (*)())kernel, okl_op2::range<T...>);
+  okl_op2_par_loop_v2(name, set, sizeof...(T), all, (void (*)())kernel, okl_op2::range<T...>,
+                      NULL, 0);
 }
 
 // The kernel may be a lambda that captures nothing.

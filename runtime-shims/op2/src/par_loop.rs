@@ -5,7 +5,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use okl_abi::op2::{Parameter, kind};
+use okl_abi::op2::{Parameter, access, kind};
 
 use crate::{
     argument::require_right,
@@ -98,13 +98,15 @@ unsafe fn parameter(argument: &Arg, scratch: &mut Scratch) -> Parameter {
 /// # Safety
 /// `arguments` are `count`, made by this library; `range` calls `kernel` with as many parameters of its
 /// types; `name` is a string.
-pub(crate) unsafe fn okl_op2_par_loop_v1(
+pub(crate) unsafe fn okl_op2_par_loop_v2(
     name: *mut c_void,
     set: *mut c_void,
     count: c_int,
     arguments: *mut c_void,
     kernel: *mut c_void,
     range: *mut c_void,
+    lanes: *mut c_void,
+    width: c_int,
 ) {
     let (name, set) = (name.cast::<c_char>().cast_const(), set.cast::<Set>());
     // SAFETY: the caller's promises.
@@ -127,9 +129,50 @@ pub(crate) unsafe fn okl_op2_par_loop_v1(
         let mut parameters: Vec<_> = parameters
             .map(|(argument, scratch)| parameter(argument, scratch))
             .collect();
-        range(kernel, parameters.as_mut_ptr(), 0, (*set).size);
+        let lanes = std::mem::transmute::<*mut c_void, Option<Range>>(lanes);
+        let lanes = lanes.filter(|_| width > 1 && may_have_lanes(arguments));
+        let run = lanes.unwrap_or(range);
+        run(kernel, parameters.as_mut_ptr(), 0, (*set).size);
         times::add(name, times::now() - start, bytes(set, arguments));
     }
+}
+
+/// Whether all arguments are there and no data that are written are those of another argument. Increments
+/// through maps may meet: they are added one after the other.
+///
+/// # Safety
+/// The arguments are right for the loop.
+unsafe fn may_have_lanes(arguments: &[Arg]) -> bool {
+    // SAFETY: the caller's promise.
+    let all: Option<Vec<_>> = arguments.iter().map(|one| unsafe { used(one) }).collect();
+    let Some(all) = all else { return false };
+    all.iter().enumerate().all(|(at, (one, data))| {
+        let others = all[..at].iter();
+        others.into_iter().all(|(other, others_data)| {
+            let is_read = |arg: &Arg| arg.acc == access::READ || arg.argtype == argtype::IDX;
+            let adds = |arg: &Arg| arg.acc == access::INC && arg.is_indirect();
+            let meet = data.start < others_data.end && others_data.start < data.end;
+            !meet || is_read(one) && is_read(other) || adds(one) && adds(other)
+        })
+    })
+}
+
+/// The addresses of an argument's data; none of what is left out.
+///
+/// # Safety
+/// The argument is right for the loop.
+unsafe fn used(argument: &Arg) -> Option<(&Arg, std::ops::Range<usize>)> {
+    // SAFETY: the caller's promise: it is null or declared.
+    let dat = unsafe { argument.dat.as_ref() };
+    let start = argument.data.addr();
+    let bytes = match (argument.argtype, dat) {
+        _ if argument.opt == 0 => return None,
+        (argtype::IDX, _) => 0,
+        // SAFETY: the same.
+        (argtype::DAT, Some(dat)) => dat.size as usize * unsafe { (*dat.set).size } as usize,
+        _ => argument.size as usize,
+    };
+    Some((argument, start..start + bytes))
 }
 
 /// Bytes that a loop moves if every datum is read or written once for each element, and twice where it is

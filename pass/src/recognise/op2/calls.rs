@@ -1,16 +1,33 @@
 //! The calls of OP2's functions that make arguments and declare sets, maps and data.
 
+use crate::ir::{Element, Map, Scalar};
 use crate::llvm::{Call, Instruction, Opcode, Value};
 
-/// OP2's names of types, C++'s, and their bytes.
-pub const TYPES: [(&str, &str, i64); 7] = [
-    ("double", "double", 8),
-    ("float", "float", 4),
-    ("int", "int", 4),
-    ("uint", "unsigned int", 4),
-    ("ll", "long long", 8),
-    ("ull", "unsigned long long", 8),
-    ("bool", "bool", 1),
+const fn floating(bytes: i64) -> Scalar {
+    Scalar {
+        bytes,
+        floating: true,
+        signed: true,
+    }
+}
+
+const fn integer(bytes: i64, signed: bool) -> Scalar {
+    Scalar {
+        bytes,
+        floating: false,
+        signed,
+    }
+}
+
+/// OP2's names of types, C++'s, and what they are.
+pub const TYPES: [(&str, &str, Scalar); 7] = [
+    ("double", "double", floating(8)),
+    ("float", "float", floating(4)),
+    ("int", "int", integer(4, true)),
+    ("uint", "unsigned int", integer(4, false)),
+    ("ll", "long long", integer(8, true)),
+    ("ull", "unsigned long long", integer(8, false)),
+    ("bool", "bool", integer(1, false)),
 ];
 
 /// The name of a type without the storage order.
@@ -91,10 +108,14 @@ pub enum Made<'m> {
     Dat(Dat<'m>),
     /// `op_arg_gbl`, `op_opt_arg_gbl`.
     Global {
-        /// The name of the values' type.
+        /// How many values there are.
+        components: Option<i64>,
+        /// The name of their type.
         type_name: Option<String>,
         /// `op_access`.
         access: Option<i32>,
+        /// Whether it may be left out.
+        optional: bool,
     },
     /// `op_arg_idx`.
     Number {
@@ -126,6 +147,40 @@ pub struct Dat<'m> {
 }
 
 impl<'m> Made<'m> {
+    /// What an element of it consists of.
+    pub fn element(&self) -> Option<Element> {
+        let (type_name, components, optional) = match self {
+            Self::Dat(dat) => (dat.type_name.as_deref()?, dat.components?, dat.optional),
+            Self::Global {
+                components,
+                type_name,
+                optional,
+                ..
+            } => (type_name.as_deref()?, (*components)?, *optional),
+            Self::Number { .. } | Self::Information => return None,
+        };
+        let name = storage_free(type_name);
+        let (.., scalar) = TYPES.into_iter().find(|(own, ..)| *own == name)?;
+        Some(Element {
+            scalar,
+            components,
+            optional,
+        })
+    }
+
+    /// The map that leads to it, and its columns as far as they are known.
+    pub fn map(&self) -> Option<Map<'m>> {
+        let value = match self {
+            Self::Dat(dat) => dat.map,
+            _ => return None,
+        };
+        (!value.is_null()).then(|| Map {
+            value,
+            arity: declaration(value, "op_decl_map")
+                .and_then(|declared| declared.argument(2)?.as_constant_int()),
+        })
+    }
+
     /// What makes the argument that `user` takes a copy of.
     pub fn of(copied: Value<'m>, user: Call<'m>) -> Result<Self, String> {
         let call = maker(copied, user, true).ok_or("is not made by a call in this function")?;
@@ -150,8 +205,10 @@ impl<'m> Made<'m> {
             }),
             // With the size of the type, or as a template without it.
             ("op_arg_gbl" | "op_opt_arg_gbl", count @ (4 | 5)) => Self::Global {
+                components: number(1),
                 type_name: text(2),
                 access: access(count - 1),
+                optional: first == 2,
             },
             ("op_arg_idx", 2) => Self::Number {
                 index: number(0),

@@ -69,10 +69,10 @@ impl<'m> DescribedArgument<'m> {
         let (pointee, is_const, depth) = bare(&self.type_name);
         let parameter = format!("{}*", self.type_name);
         let known = type_name.map(storage_free);
-        let known = known.and_then(|name| TYPES.iter().find(|(own, ..)| *own == name));
+        let known = known.and_then(|name| TYPES.into_iter().find(|(own, ..)| *own == name));
         if let Some((own, cpp, _)) = known {
             let is_simple = TYPES.iter().any(|(_, cpp, _)| *cpp == pointee);
-            if is_simple && pointee != *cpp {
+            if is_simple && pointee != cpp {
                 mistakes.push(format!(
                     "is of type \"{own}\", but the kernel's parameter is {parameter}"
                 ));

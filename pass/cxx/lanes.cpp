@@ -1,0 +1,1203 @@
+// The body of a loop for several elements at once. What it reads of each element is gathered into vectors,
+// one for each component; its control flow becomes masks; what it wrote is put back element by element, in
+// their order. So elements that change the same target do so as they would one after the other, and results
+// of one lane are computed by the same operations as without lanes.
+//
+// The caller guarantees that no written data overlap with those of another argument, except where both
+// are increments through maps.
+#include "lanes.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/Loads.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+
+#include <deque>
+
+using namespace llvm;
+
+namespace {
+
+// Values of what the body can address, for the element of each lane.
+struct Cell {
+  Value *Now = nullptr;       // a vector; null before the first use
+  PHINode *Carried = nullptr; // of a reduction: its value before these elements
+  bool Written = false;
+  bool Conditional = false;   // written by some lanes only
+};
+
+struct Object {
+  const OklLaneArgument *Argument = nullptr; // null: a variable of the body's own
+  unsigned Column = 0;
+  Type *T = nullptr;
+  SmallVector<Cell, 4> Cells;
+
+  bool indirect() const {
+    return Argument && (Argument->Place == OklLaneMapped || Argument->Place == OklLaneColumns);
+  }
+  bool global() const { return Argument && Argument->Place == OklLaneGlobal; }
+};
+
+struct Place {
+  Object *Of = nullptr;
+  int64_t Offset = 0;
+};
+
+class Lanes {
+public:
+  Lanes(Function &Range, Function &Rest, Function &Kernel, ArrayRef<OklLaneArgument> Arguments,
+        unsigned Width)
+      : Range(Range), Rest(Rest), Kernel(Kernel), Arguments(Arguments), Width(Width),
+        DL(Range.getDataLayout()), LibraryInfo(Range.getParent()->getTargetTriple()),
+        Library(LibraryInfo, &Kernel), Entry(&Range.getEntryBlock()), B(Entry), AtEntry(Entry) {}
+
+  bool run() {
+    if (!check())
+      return false;
+    begin();
+    for (BasicBlock *Block : Order)
+      if (!block(*Block))
+        return false;
+    if (!pays())
+      return no("it computes too little for what it moves");
+    return end();
+  }
+
+  std::string Why;
+
+private:
+  Function &Range, &Rest, &Kernel;
+  ArrayRef<OklLaneArgument> Arguments;
+  unsigned Width;
+  const DataLayout &DL;
+  TargetLibraryInfoImpl LibraryInfo;
+  TargetLibraryInfo Library;
+  BasicBlock *Entry, *Body, *Exit, *Tail;
+  IRBuilder<> B, AtEntry;
+  PHINode *Number;
+  Value *From, *To, *Next;
+
+  SmallVector<BasicBlock *, 16> Order;
+  std::deque<Object> Objects;
+  DenseMap<std::pair<const OklLaneArgument *, unsigned>, Object *> OfArgument;
+  DenseMap<AllocaInst *, Object *> OfVariable;
+  SmallVector<Object *, 8> Written; // in the order in which the body wrote them last
+  DenseMap<Value *, Value *> Scalars, Vectors, Splats;
+  DenseMap<BasicBlock *, Value *> Masks; // null: all lanes
+  DenseMap<std::pair<BasicBlock *, BasicBlock *>, Value *> Edges;
+  DenseMap<std::pair<unsigned, unsigned>, SmallVector<Value *, 8>> Rows;
+  DenseMap<unsigned, SmallVector<Value *, 8>> Targets; // by argument and column
+  PHINode *BadRoots = nullptr;
+  Value *BadRootsNow = nullptr;
+  FunctionCallee Root;
+  unsigned Work = 0, Moves = 0;
+
+  bool no(const Twine &Reason) {
+    if (Why.empty())
+      Why = Reason.str();
+    return false;
+  }
+  std::nullptr_t none(const Twine &Reason) {
+    no(Reason);
+    return nullptr;
+  }
+
+  // What can be told without writing anything.
+  bool check() {
+    ReversePostOrderTraversal<Function *> Traversal(&Kernel);
+    Order.assign(Traversal.begin(), Traversal.end());
+    DenseMap<BasicBlock *, unsigned> Position;
+    for (BasicBlock *Block : Order)
+      Position[Block] = Position.size();
+    for (BasicBlock *Block : Order)
+      for (BasicBlock *Successor : successors(Block))
+        if (Position[Successor] <= Position[Block])
+          return no("the kernel has a loop whose turns are not constant");
+    for (const OklLaneArgument &A : Arguments) {
+      bool Indirect = A.Place == OklLaneMapped || A.Place == OklLaneColumns;
+      if (Indirect && A.Access == OklLaneReadWrite)
+        return no("it reads and writes through a map, where elements may meet");
+      if (A.Place == OklLaneGlobal && (A.Access == OklLaneWrite || A.Access == OklLaneReadWrite))
+        return no("it writes a global argument");
+    }
+    return onlyIncrements();
+  }
+
+  // Whether all that the body does to what it shall increment is to add to it: then what it adds to
+  // zero can be added later.
+  bool onlyIncrements() {
+    DenseMap<Value *, std::pair<Object *, int64_t>> Sums; // old values and what was added to them
+    for (BasicBlock *Block : Order)
+      for (Instruction &I : *Block) {
+        auto Found = [&](Value *V) { return Sums.find(V); };
+        auto IsSum = [&](Value *V) { return Found(V) != Sums.end(); };
+        auto Shared = [&](Value *Pointer, Place &At) {
+          At = place(Pointer);
+          return At.Of && At.Of->Argument && At.Of->Argument->Access == OklLaneIncrement &&
+                 (At.Of->indirect() || At.Of->global());
+        };
+        Place At;
+        if (auto *L = dyn_cast<LoadInst>(&I)) {
+          if (Shared(L->getPointerOperand(), At))
+            Sums[L] = {At.Of, At.Offset};
+          continue;
+        }
+        if (auto *S = dyn_cast<StoreInst>(&I); S && Shared(S->getPointerOperand(), At)) {
+          auto Sum = Found(S->getValueOperand());
+          if (Sum == Sums.end() || Sum->second != std::make_pair(At.Of, At.Offset))
+            return no("it does more than add to what it shall increment");
+          continue;
+        }
+        if (auto *Memory = dyn_cast<MemIntrinsic>(&I); Memory && Shared(Memory->getRawDest(), At))
+          return no("it does more than add to what it shall increment");
+        if (auto *Memory = dyn_cast<MemTransferInst>(&I);
+            Memory && Shared(Memory->getRawSource(), At))
+          return no("it does more than add to what it shall increment");
+        SmallVector<Value *, 4> Used;
+        for (Value *V : I.operands())
+          if (IsSum(V))
+            Used.push_back(V);
+        if (Used.empty())
+          continue;
+        bool Adds = false;
+        auto Same = [&](Value *V) {
+          auto Sum = Found(V);
+          return Sum != Sums.end() && Sum->second == Found(Used[0])->second;
+        };
+        switch (I.getOpcode()) {
+        case Instruction::FAdd:
+        case Instruction::Add:
+          Adds = Used.size() == 1;
+          break;
+        case Instruction::FSub:
+        case Instruction::Sub:
+          Adds = Used.size() == 1 && IsSum(I.getOperand(0));
+          break;
+        case Instruction::Select:
+          Adds = Same(I.getOperand(1)) && Same(I.getOperand(2));
+          break;
+        case Instruction::PHI:
+          Adds = all_of(cast<PHINode>(I).incoming_values(), Same);
+          break;
+        case Instruction::Call:
+          if (auto *II = dyn_cast<IntrinsicInst>(&I))
+            Adds = (II->getIntrinsicID() == Intrinsic::fmuladd ||
+                    II->getIntrinsicID() == Intrinsic::fma) &&
+                   Used.size() == 1 && IsSum(II->getArgOperand(2));
+          break;
+        default:
+          break;
+        }
+        if (!Adds)
+          return no("it does more than add to what it shall increment");
+        Sums[&I] = Found(Used[0])->second;
+      }
+    return true;
+  }
+
+  // The object and the byte in it that a pointer of the body points to.
+  Place place(Value *Pointer) {
+    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+    Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, true);
+    if (auto *A = dyn_cast<Argument>(Base)) {
+      const OklLaneArgument *Of = &Arguments[A->getArgNo()];
+      if (Of->Place == OklLaneColumns)
+        return {};
+      return {object(Of, 0), Offset.getSExtValue()};
+    }
+    if (auto *L = dyn_cast<LoadInst>(Base)) {
+      APInt Slot(Offset.getBitWidth(), 0);
+      Value *Table =
+          L->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Slot, true);
+      auto *A = dyn_cast<Argument>(Table);
+      if (!A || Arguments[A->getArgNo()].Place != OklLaneColumns)
+        return {};
+      int64_t Column = Slot.getSExtValue() / 8;
+      const OklLaneArgument *Of = &Arguments[A->getArgNo()];
+      if (Slot.getSExtValue() % 8 != 0 || Column < 0 || Column >= Of->Columns)
+        return {};
+      return {object(Of, Column), Offset.getSExtValue()};
+    }
+    if (auto *Variable = dyn_cast<AllocaInst>(Base)) {
+      Object *&Of = OfVariable[Variable];
+      if (!Of)
+        Of = &Objects.emplace_back();
+      return {Of, Offset.getSExtValue()};
+    }
+    return {};
+  }
+
+  Object *object(const OklLaneArgument *Of, unsigned Column) {
+    Object *&Found = OfArgument[{Of, Column}];
+    if (!Found) {
+      Found = &Objects.emplace_back();
+      Found->Argument = Of;
+      Found->Column = Column;
+      LLVMContext &C = Range.getContext();
+      Found->T = !Of->Floating    ? Type::getIntNTy(C, Of->Bytes * 8)
+                 : Of->Bytes == 8 ? Type::getDoubleTy(C)
+                                  : Type::getFloatTy(C);
+      Found->Cells.resize(Of->Components);
+    }
+    return Found;
+  }
+
+  FixedVectorType *vectorOf(Type *T) { return FixedVectorType::get(T, Width); }
+  bool isVector(Value *V) { return V->getType()->isVectorTy(); }
+  Value *splat(Value *V) {
+    if (isVector(V))
+      return V;
+    if (auto *C = dyn_cast<Constant>(V))
+      return ConstantVector::getSplat(ElementCount::getFixed(Width), C);
+    Value *&Found = Splats[V];
+    if (!Found)
+      Found = B.CreateVectorSplat(Width, V);
+    return Found;
+  }
+
+  // What a value of the body is: the same for all lanes, or a vector.
+  Value *value(Value *V) {
+    if (isa<ConstantData>(V) || isa<GlobalValue>(V) || isa<ConstantExpr>(V))
+      return V;
+    if (Value *Found = Scalars.lookup(V))
+      return Found;
+    if (Value *Found = Vectors.lookup(V))
+      return Found;
+    return none("the kernel computes an address that is not followed");
+  }
+  void define(Instruction &I, Value *V) { (isVector(V) ? Vectors : Scalars)[&I] = V; }
+
+  Value *select(Value *Condition, Value *Then, Value *Else) {
+    if (Then == Else)
+      return Then;
+    if (isVector(Condition) || isVector(Then) || isVector(Else)) {
+      Then = splat(Then);
+      Else = splat(Else);
+    }
+    return B.CreateSelect(Condition, Then, Else);
+  }
+  // A condition may be poison where the mask is off.
+  Value *both(Value *Mask, Value *Condition) {
+    if (!Mask)
+      return Condition;
+    return select(Mask, Condition, ConstantInt::getFalse(Range.getContext()));
+  }
+  Value *either(Value *A, Value *B2) {
+    if (isVector(A) || isVector(B2)) {
+      A = splat(A);
+      B2 = splat(B2);
+    }
+    return B.CreateOr(A, B2);
+  }
+
+  void begin() {
+    LLVMContext &C = Range.getContext();
+    Body = BasicBlock::Create(C, "lanes", &Range);
+    Exit = BasicBlock::Create(C, "lanes.end", &Range);
+    Tail = BasicBlock::Create(C, "rest", &Range);
+    Type *I64 = B.getInt64Ty();
+    From = AtEntry.CreateSExt(Range.getArg(2), I64);
+    To = AtEntry.CreateSExt(Range.getArg(3), I64);
+    B.SetInsertPoint(Body);
+    Number = B.CreatePHI(I64, 2);
+    Number->addIncoming(From, Entry);
+    Next = B.CreateNSWAdd(Number, B.getInt64(Width));
+  }
+
+  Value *mask(BasicBlock &Block) {
+    Value *Mask = nullptr;
+    bool First = true;
+    for (BasicBlock *Before : predecessors(&Block)) {
+      auto Edge = Edges.find({Before, &Block});
+      if (Edge == Edges.end())
+        continue; // not reached
+      if (!Edge->second)
+        return nullptr;
+      Mask = First ? Edge->second : either(Mask, Edge->second);
+      First = false;
+    }
+    return Mask;
+  }
+
+  bool block(BasicBlock &Block) {
+    Value *Mask = nullptr;
+    if (&Block != &Kernel.getEntryBlock() && !postdominates(Block))
+      Mask = mask(Block);
+    Masks[&Block] = Mask;
+    for (Instruction &I : Block)
+      if (!I.isTerminator() && !instruction(I, Mask))
+        return no("the kernel has an instruction that is not known");
+    return leave(Block, Mask);
+  }
+
+  std::unique_ptr<PostDominatorTree> PostDominators;
+  bool postdominates(BasicBlock &Block) {
+    if (!PostDominators)
+      PostDominators = std::make_unique<PostDominatorTree>(Kernel);
+    return PostDominators->dominates(&Block, &Kernel.getEntryBlock());
+  }
+
+  void edge(BasicBlock &From, BasicBlock *To, Value *Mask) {
+    auto [Found, New] = Edges.insert({{&From, To}, Mask});
+    if (!New && Found->second)
+      Found->second = Mask ? either(Found->second, Mask) : nullptr;
+  }
+
+  bool leave(BasicBlock &Block, Value *Mask) {
+    Instruction *End = Block.getTerminator();
+    if (isa<ReturnInst>(End) || isa<UnreachableInst>(End))
+      return true;
+    if (auto *Branch = dyn_cast<BranchInst>(End)) {
+      if (Branch->isUnconditional()) {
+        edge(Block, Branch->getSuccessor(0), Mask);
+        return true;
+      }
+      Value *Condition = value(Branch->getCondition());
+      if (!Condition)
+        return false;
+      edge(Block, Branch->getSuccessor(0), both(Mask, Condition));
+      edge(Block, Branch->getSuccessor(1), both(Mask, B.CreateNot(Condition)));
+      return true;
+    }
+    if (auto *Switch = dyn_cast<SwitchInst>(End)) {
+      Value *Condition = value(Switch->getCondition());
+      if (!Condition)
+        return false;
+      Value *Other = nullptr;
+      for (auto &Case : Switch->cases()) {
+        Value *Number = Case.getCaseValue();
+        Value *Equal =
+            B.CreateICmpEQ(Condition, isVector(Condition) ? splat(Number) : Number);
+        edge(Block, Case.getCaseSuccessor(), both(Mask, Equal));
+        Other = Other ? either(Other, Equal) : Equal;
+      }
+      Other = Other ? both(Mask, B.CreateNot(Other)) : Mask;
+      edge(Block, Switch->getDefaultDest(), Other);
+      return true;
+    }
+    return no("the kernel ends in a way that is not known");
+  }
+
+  // Where an address leads to: a cell of an object.
+  Cell *cell(Value *Pointer, uint64_t Bytes, Object *&Of) {
+    Place At = place(Pointer);
+    Of = At.Of;
+    if (!Of)
+      return nullptr;
+    uint64_t Own = DL.getTypeStoreSize(Of->T);
+    if (Own != Bytes || At.Offset < 0 || At.Offset % Own != 0)
+      return none("the kernel takes a value apart");
+    uint64_t Index = At.Offset / Own;
+    if (Index >= Of->Cells.size())
+      return none("the kernel accesses more components than it says");
+    return &Of->Cells[Index];
+  }
+
+  // The type and number of the cells of the body's own variables follow from their use.
+  bool shape(Value *Pointer, Type *T) {
+    Place At = place(Pointer);
+    if (!At.Of || At.Of->T || At.Of->Argument)
+      return true;
+    for (auto &[Variable, Of] : OfVariable)
+      if (Of == At.Of) {
+        auto Size = Variable->getAllocationSize(DL);
+        if (!Size || Size->isScalable())
+          return no("the kernel has a variable whose size is not constant");
+        Of->T = T;
+        Of->Cells.resize(Size->getFixedValue() / DL.getTypeStoreSize(T));
+      }
+    return true;
+  }
+
+  Value *asType(Value *V, Type *T) {
+    Type *Wanted = isVector(V) ? vectorOf(T) : T;
+    return V->getType() == Wanted ? V : B.CreateBitCast(V, Wanted);
+  }
+
+  // What a cell holds before the body.
+  bool fetch(Object &Of, Cell &Here) {
+    if (Here.Now)
+      return true;
+    if (!Of.Argument) {
+      Here.Now = PoisonValue::get(vectorOf(Of.T));
+      return true;
+    }
+    const OklLaneArgument &A = *Of.Argument;
+    unsigned Index = &Here - Of.Cells.data();
+    if (A.Place == OklLaneNumber) {
+      SmallVector<Constant *, 16> Lane;
+      for (unsigned L = 0; L < Width; ++L)
+        Lane.push_back(B.getInt32(L));
+      Value *First = B.CreateTrunc(Number, B.getInt32Ty());
+      Here.Now = B.CreateAdd(splat(First), ConstantVector::get(Lane));
+      return true;
+    }
+    if (A.Access == OklLaneIncrement && (Of.indirect() || Of.global())) {
+      // Adding to this changes nothing, not even the sign of zero.
+      Constant *Zero = Of.T->isFloatingPointTy() ? ConstantFP::getNegativeZero(Of.T)
+                                                 : Constant::getNullValue(Of.T);
+      Here.Now = splat(Zero);
+      if (Of.global())
+        carry(Here, Here.Now);
+      return true;
+    }
+    if (Of.global()) {
+      Value *Address = AtEntry.CreateConstInBoundsGEP1_64(Of.T, unwrap(A.Data), Index);
+      Value *Loaded = AtEntry.CreateAlignedLoad(Of.T, Address, Align(A.Bytes));
+      if (A.Access == OklLaneRead)
+        Here.Now = Loaded;
+      else
+        carry(Here, AtEntry.CreateVectorSplat(Width, Loaded));
+      return true;
+    }
+    return gather(Of);
+  }
+
+  void carry(Cell &Here, Value *Before) {
+    IRBuilder<> AtTop(Body, Body->begin());
+    Here.Carried = AtTop.CreatePHI(Before->getType(), 2);
+    Here.Carried->addIncoming(Before, Entry);
+    Here.Now = Here.Carried;
+  }
+
+  // Pieces of a row that are moved as vectors: position and length.
+  SmallVector<std::pair<unsigned, unsigned>, 4> pieces(Object &Of) {
+    SmallVector<std::pair<unsigned, unsigned>, 4> Found;
+    unsigned Most = std::min<unsigned>(Width, 32 / Of.Argument->Bytes);
+    unsigned Count = Of.Cells.size();
+    for (unsigned At = 0; At < Count;) {
+      unsigned Length = Most;
+      while (Length > Count - At)
+        Length /= 2;
+      Found.push_back({At, Length});
+      At += Length;
+    }
+    return Found;
+  }
+
+  unsigned indexOf(const OklLaneArgument &A) { return &A - Arguments.data(); }
+
+  Value *arity(const OklLaneArgument &A) {
+    return A.ExpectedArity ? B.getInt64(A.ExpectedArity) : unwrap(A.Arity);
+  }
+
+  // The elements of the target set that the lanes' elements lead to.
+  ArrayRef<Value *> targets(const OklLaneArgument &A, unsigned Column) {
+    const OklLaneArgument &Leader = Arguments[A.Leader];
+    auto &Found = Targets[indexOf(Leader) * 64 + Column];
+    if (Found.empty()) {
+      Value *Arity = arity(Leader);
+      Value *First = B.CreateGEP(B.getInt32Ty(), unwrap(Leader.Map), B.CreateMul(Number, Arity));
+      for (unsigned L = 0; L < Width; ++L) {
+        Value *Distance = B.CreateAdd(B.CreateMul(B.getInt64(L), Arity), B.getInt64(Column));
+        Value *At = B.CreateGEP(B.getInt32Ty(), First, Distance);
+        Value *Target = B.CreateAlignedLoad(B.getInt32Ty(), At, Align(4));
+        Found.push_back(B.CreateSExt(Target, B.getInt64Ty()));
+      }
+    }
+    return Found;
+  }
+
+  // Where the lanes' elements begin.
+  ArrayRef<Value *> rows(Object &Of) {
+    const OklLaneArgument &A = *Of.Argument;
+    auto &Found = Rows[{indexOf(A), Of.Column}];
+    if (!Found.empty())
+      return Found;
+    Value *Data = unwrap(A.Data), *Size = unwrap(A.Size);
+    SmallVector<Value *, 8> New;
+    if (Of.indirect()) {
+      for (Value *Target : targets(A, Of.Column))
+        New.push_back(B.CreateGEP(B.getInt8Ty(), Data, B.CreateNSWMul(Target, Size)));
+    } else {
+      Value *First = B.CreateGEP(B.getInt8Ty(), Data, B.CreateNSWMul(Number, Size));
+      for (unsigned L = 0; L < Width; ++L)
+        New.push_back(B.CreateGEP(B.getInt8Ty(), First, B.CreateMul(B.getInt64(L), Size)));
+    }
+    auto &Place = Rows[{indexOf(A), Of.Column}];
+    Place = New;
+    return Place;
+  }
+
+  // Whether the elements of the lanes lie side by side and have one component.
+  bool contiguous(Object &Of) {
+    auto *Size = dyn_cast<ConstantInt>(unwrap(Of.Argument->Size));
+    return !Of.indirect() && Size && Size->getSExtValue() == Of.Argument->Bytes;
+  }
+
+  Value *piece(Value *Row, Object &Of, unsigned At) {
+    return B.CreateConstInBoundsGEP1_64(Of.T, Row, At);
+  }
+
+  Type *pieceType(Object &Of, unsigned Length) {
+    return Length == 1 ? Of.T : FixedVectorType::get(Of.T, Length);
+  }
+
+  bool gather(Object &Of) {
+    ArrayRef<Value *> Where = rows(Of);
+    Align Alignment(Of.Argument->Bytes);
+    auto Take = [&](unsigned Index, Value *V) {
+      if (!Of.Cells[Index].Now)
+        Of.Cells[Index].Now = V;
+    };
+    if (contiguous(Of)) {
+      Take(0, B.CreateAlignedLoad(vectorOf(Of.T), Where[0], Alignment));
+      return true;
+    }
+    for (auto [At, Length] : pieces(Of)) {
+      SmallVector<Value *, 16> Loaded;
+      for (Value *Row : Where)
+        Loaded.push_back(
+            B.CreateAlignedLoad(pieceType(Of, Length), piece(Row, Of, At), Alignment));
+      if (Length == 1) {
+        Value *All = PoisonValue::get(vectorOf(Of.T));
+        for (unsigned L = 0; L < Width; ++L)
+          All = B.CreateInsertElement(All, Loaded[L], B.getInt64(L));
+        Take(At, All);
+        continue;
+      }
+      SmallVector<Value *, 8> Components = toComponents(Loaded, Length);
+      for (unsigned K = 0; K < Length; ++K)
+        Take(At + K, Components[K]);
+    }
+    return true;
+  }
+
+  Value *join(Value *A, Value *B2) {
+    unsigned Length = cast<FixedVectorType>(A->getType())->getNumElements();
+    SmallVector<int, 16> Indices;
+    for (unsigned I = 0; I < 2 * Length; ++I)
+      Indices.push_back(I);
+    return B.CreateShuffleVector(A, B2, Indices);
+  }
+
+  // Exchanges rows and columns of each square of `Vectors`, which are as many as a square is wide.
+  void transpose(SmallVectorImpl<Value *> &Squares) {
+    for (unsigned Step = 1; Step < Squares.size(); Step *= 2)
+      for (unsigned J = 0; J < Squares.size(); ++J) {
+        if (J & Step)
+          continue;
+        SmallVector<int, 16> Low, High;
+        for (unsigned P = 0; P < Width; ++P) {
+          Low.push_back(P & Step ? Width + P - Step : P);
+          High.push_back(P & Step ? Width + P : P + Step);
+        }
+        Value *First = Squares[J], *Second = Squares[J + Step];
+        Squares[J] = B.CreateShuffleVector(First, Second, Low);
+        Squares[J + Step] = B.CreateShuffleVector(First, Second, High);
+      }
+  }
+
+  // Vectors of a component each, from rows of `Length` components.
+  SmallVector<Value *, 8> toComponents(ArrayRef<Value *> From, unsigned Length) {
+    SmallVector<Value *, 8> Squares;
+    for (unsigned J = 0; J < Length; ++J) {
+      SmallVector<Value *, 8> Parts;
+      for (unsigned L = J; L < Width; L += Length)
+        Parts.push_back(From[L]);
+      for (; Parts.size() > 1; Parts.resize(Parts.size() / 2))
+        for (unsigned P = 0; P < Parts.size() / 2; ++P)
+          Parts[P] = join(Parts[2 * P], Parts[2 * P + 1]);
+      Squares.push_back(Parts[0]);
+    }
+    transpose(Squares);
+    return Squares;
+  }
+
+  SmallVector<Value *, 16> toRows(ArrayRef<Value *> Components) {
+    SmallVector<Value *, 8> Squares(Components);
+    unsigned Length = Components.size();
+    transpose(Squares);
+    SmallVector<Value *, 16> Found;
+    for (unsigned L = 0; L < Width; ++L) {
+      SmallVector<int, 8> Indices;
+      for (unsigned K = 0; K < Length; ++K)
+        Indices.push_back(L / Length * Length + K);
+      Found.push_back(B.CreateShuffleVector(Squares[L % Length], Indices));
+    }
+    return Found;
+  }
+
+  bool put(Object &Of, Cell &Here, Value *New, Value *Mask) {
+    if (Of.Argument && Of.Argument->Access == OklLaneRead)
+      return no("the kernel writes what it shall read");
+    New = asType(splat(New), Of.T);
+    if (Mask) {
+      bool Fetches = !(Of.indirect() && Of.Argument->Access == OklLaneWrite);
+      if (!Fetches && !Here.Now)
+        Here.Conditional = true, Here.Now = PoisonValue::get(vectorOf(Of.T));
+      if (!fetch(Of, Here))
+        return false;
+      New = select(Mask, New, Here.Now);
+    } else {
+      Here.Conditional = false;
+      // A reduction needs the value before, even if only to say that it was lost.
+      if (Of.global() && !fetch(Of, Here))
+        return false;
+    }
+    Here.Now = New;
+    Here.Written = true;
+    if (Of.Argument) {
+      erase(Written, &Of);
+      Written.push_back(&Of);
+    }
+    return true;
+  }
+
+  bool move(MemTransferInst &I, Value *Mask) {
+    auto *Length = dyn_cast<ConstantInt>(I.getLength());
+    Place Source = place(I.getRawSource()), Target = place(I.getRawDest());
+    Type *T = Source.Of && Source.Of->T ? Source.Of->T : Target.Of ? Target.Of->T : nullptr;
+    if (!Length || !Source.Of || !Target.Of || !T)
+      return no("the kernel copies memory that is not followed");
+    if (!shape(I.getRawSource(), T) || !shape(I.getRawDest(), T))
+      return false;
+    uint64_t Bytes = DL.getTypeStoreSize(T);
+    if (Length->getZExtValue() % Bytes != 0)
+      return no("the kernel takes a value apart");
+    SmallVector<Value *, 8> Values;
+    uint64_t Count = Length->getZExtValue() / Bytes;
+    auto At = [&](Place Begin, uint64_t K) -> Cell * {
+      uint64_t Index = Begin.Offset / Bytes + K;
+      if (DL.getTypeStoreSize(Begin.Of->T) != Bytes || Begin.Offset < 0 ||
+          Begin.Offset % Bytes != 0 || Index >= Begin.Of->Cells.size())
+        return none("the kernel copies more components than there are");
+      return &Begin.Of->Cells[Index];
+    };
+    for (uint64_t K = 0; K < Count; ++K) {
+      Cell *Here = At(Source, K);
+      if (!Here || !fetch(*Source.Of, *Here))
+        return false;
+      Values.push_back(Here->Now);
+    }
+    for (uint64_t K = 0; K < Count; ++K) {
+      Cell *Here = At(Target, K);
+      if (!Here || !put(*Target.Of, *Here, Values[K], Mask))
+        return false;
+    }
+    return true;
+  }
+
+  bool fill(MemSetInst &I, Value *Mask) {
+    auto *Length = dyn_cast<ConstantInt>(I.getLength());
+    auto *Byte = dyn_cast<ConstantInt>(I.getValue());
+    Place Target = place(I.getRawDest());
+    if (!Length || !Byte || !Byte->isZero() || !Target.Of || !Target.Of->T)
+      return no("the kernel fills memory that is not followed");
+    uint64_t Bytes = DL.getTypeStoreSize(Target.Of->T);
+    if (Target.Offset < 0 || Target.Offset % Bytes || Length->getZExtValue() % Bytes ||
+        (Target.Offset + Length->getZExtValue()) / Bytes > Target.Of->Cells.size())
+      return no("the kernel takes a value apart");
+    for (uint64_t At = 0; At < Length->getZExtValue(); At += Bytes) {
+      Cell &Here = Target.Of->Cells[(Target.Offset + At) / Bytes];
+      if (!put(*Target.Of, Here, Constant::getNullValue(vectorOf(Target.Of->T)), Mask))
+        return false;
+    }
+    return true;
+  }
+
+  bool instruction(Instruction &I, Value *Mask) {
+    if (isa<AllocaInst>(I) || I.isDebugOrPseudoInst())
+      return true;
+    if (I.getType()->isVectorTy() || I.getType()->isAggregateType())
+      return no("the kernel computes with values of several components");
+    if (auto *Phi = dyn_cast<PHINode>(&I))
+      return phi(*Phi);
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      return load(*Load, Mask);
+    if (auto *Store = dyn_cast<StoreInst>(&I)) {
+      Type *T = Store->getValueOperand()->getType();
+      if (!Store->isSimple() || T->isPointerTy() || !shape(Store->getPointerOperand(), T))
+        return no("the kernel stores in a way that is not followed");
+      Object *Of;
+      Cell *Here = cell(Store->getPointerOperand(), DL.getTypeStoreSize(T), Of);
+      if (!Here)
+        return no("the kernel writes memory that is not an argument");
+      Value *New = value(Store->getValueOperand());
+      return New && put(*Of, *Here, New, Mask);
+    }
+    if (auto *Move = dyn_cast<MemTransferInst>(&I))
+      return move(*Move, Mask);
+    if (auto *Fill = dyn_cast<MemSetInst>(&I))
+      return fill(*Fill, Mask);
+    if (auto *Call = dyn_cast<CallBase>(&I))
+      return call(*Call, Mask);
+    if (I.getType()->isPointerTy())
+      return address(I);
+    if (auto *Compare = dyn_cast<ICmpInst>(&I);
+        Compare && Compare->getOperand(0)->getType()->isPointerTy())
+      return compare(*Compare);
+    return compute(I, Mask);
+  }
+
+  // Addresses within arguments are followed where they are used.
+  bool address(Instruction &I) {
+    if (place(&I).Of)
+      return true;
+    SmallVector<Value *, 4> Operands;
+    for (Value *V : I.operands()) {
+      bool Known = isa<Constant>(V) || Scalars.contains(V);
+      if (!Known)
+        return true; // its use says what is wrong
+      Operands.push_back(value(V));
+    }
+    return clone(I, Operands);
+  }
+
+  // Every argument is there.
+  bool compare(ICmpInst &I) {
+    Value *Other = I.getOperand(1);
+    bool Known = I.isEquality() && isa<ConstantPointerNull>(Other) &&
+                 place(I.getOperand(0)).Of && place(I.getOperand(0)).Offset == 0;
+    if (!Known)
+      return no("the kernel compares addresses");
+    define(I, B.getInt1(I.getPredicate() == ICmpInst::ICMP_NE));
+    return true;
+  }
+
+  bool clone(Instruction &I, ArrayRef<Value *> Operands) {
+    Instruction *Copy = I.clone();
+    for (unsigned K = 0; K < Operands.size(); ++K)
+      Copy->setOperand(K, Operands[K]);
+    Copy->dropUnknownNonDebugMetadata();
+    Copy->setDebugLoc(DebugLoc());
+    B.Insert(Copy);
+    Scalars[&I] = Copy;
+    return true;
+  }
+
+  bool phi(PHINode &I) {
+    if (I.getType()->isPointerTy())
+      return true;
+    Value *Result = nullptr;
+    for (unsigned K = 0; K < I.getNumIncomingValues(); ++K) {
+      auto Edge = Edges.find({I.getIncomingBlock(K), I.getParent()});
+      if (Edge == Edges.end())
+        continue;
+      Value *V = value(I.getIncomingValue(K));
+      if (!V)
+        return false;
+      Result = Result && Edge->second ? select(Edge->second, V, Result) : V;
+    }
+    if (!Result)
+      return no("the kernel has code that is never reached");
+    define(I, Result);
+    return true;
+  }
+
+  bool load(LoadInst &I, Value *Mask) {
+    if (!I.isSimple())
+      return no("the kernel accesses memory that others see change");
+    if (I.getType()->isPointerTy()) {
+      Place At = place(&I);
+      return At.Of ? true : no("the kernel loads an address");
+    }
+    if (!shape(I.getPointerOperand(), I.getType()))
+      return false;
+    Object *Of;
+    if (Cell *Here = cell(I.getPointerOperand(), DL.getTypeStoreSize(I.getType()), Of)) {
+      if (!fetch(*Of, *Here))
+        return false;
+      if (Here->Conditional)
+        return no("it reads what only some elements write");
+      if (Of->indirect() && Of->Argument->Access == OklLaneWrite && !Here->Written)
+        return no("it reads what it shall write through a map");
+      define(I, asType(Here->Now, I.getType()));
+      return true;
+    }
+    if (Of)
+      return false;
+    // The same for all lanes.
+    Value *Pointer = I.getPointerOperand();
+    if (!isa<Constant>(Pointer) && !Scalars.contains(Pointer))
+      return no("the kernel reads memory at a computed place");
+    if (Mask && !isDereferenceableAndAlignedPointer(Pointer, I.getType(), I.getAlign(), DL))
+      return no("the kernel reads memory on a condition");
+    return clone(I, {value(Pointer)});
+  }
+
+  static unsigned weight(Instruction &I) {
+    switch (I.getOpcode()) {
+    case Instruction::FDiv:
+    case Instruction::FRem:
+    case Instruction::SDiv:
+    case Instruction::UDiv:
+      return 8;
+    case Instruction::Call:
+      return 4;
+    default:
+      return 1;
+    }
+  }
+
+  bool compute(Instruction &I, Value *Mask) {
+    SmallVector<Value *, 4> Operands;
+    bool Uniform = true;
+    for (Value *Operand : I.operands()) {
+      Value *V = value(Operand);
+      if (!V)
+        return false;
+      Uniform &= !isVector(V);
+      Operands.push_back(V);
+    }
+    bool Divides = I.isIntDivRem();
+    if (Uniform && !(Divides && Mask))
+      return clone(I, Operands);
+    Work += weight(I);
+    for (Value *&V : Operands)
+      if (!isa<SelectInst>(I) || isVector(V) || &V != &Operands[0])
+        V = splat(V);
+    Type *T = vectorOf(I.getType());
+    Value *New;
+    if (auto *Op = dyn_cast<BinaryOperator>(&I)) {
+      if (Divides && Mask)
+        Operands[1] = select(Mask, Operands[1], splat(ConstantInt::get(I.getType(), 1)));
+      New = B.CreateBinOp(Op->getOpcode(), Operands[0], Operands[1]);
+    } else if (auto *Op = dyn_cast<UnaryOperator>(&I)) {
+      New = B.CreateUnOp(Op->getOpcode(), Operands[0]);
+    } else if (auto *Op = dyn_cast<CmpInst>(&I)) {
+      New = B.CreateCmp(Op->getPredicate(), Operands[0], Operands[1]);
+    } else if (auto *Op = dyn_cast<CastInst>(&I)) {
+      if (Op->getSrcTy()->isPointerTy() || Op->getDestTy()->isPointerTy())
+        return no("the kernel computes with addresses");
+      New = B.CreateCast(Op->getOpcode(), Operands[0], T);
+    } else if (isa<SelectInst>(I)) {
+      New = B.CreateSelect(Operands[0], Operands[1], Operands[2]);
+    } else if (isa<FreezeInst>(I)) {
+      New = B.CreateFreeze(Operands[0]);
+    } else {
+      return no(Twine("the kernel has an instruction '") + I.getOpcodeName() + "'");
+    }
+    if (auto *Made = dyn_cast<Instruction>(New))
+      Made->copyIRFlags(&I);
+    Vectors[&I] = New;
+    return true;
+  }
+
+  bool call(CallBase &I, Value *Mask) {
+    Function *Callee = I.getCalledFunction();
+    if (!Callee)
+      return no("the kernel calls a function that is not known");
+    if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I)) {
+      Intrinsic::ID ID = Intrinsic->getIntrinsicID();
+      if (isa<AssumeInst>(I) || Intrinsic->isLifetimeStartOrEnd() ||
+          ID == Intrinsic::experimental_noalias_scope_decl)
+        return true;
+      if (isTriviallyVectorizable(ID) && !I.getType()->isVoidTy())
+        return elementwise(*Intrinsic, ID);
+    }
+    LibFunc Function;
+    if (Library.getLibFunc(I, Function) && Library.has(Function)) {
+      if (Function == LibFunc_sqrt || Function == LibFunc_sqrtf)
+        return root(I, Mask);
+      if (isElementaryFunction(Function))
+        return laneByLane(I, Mask);
+    }
+    return no("the kernel calls " + Callee->getName());
+  }
+
+  bool elementwise(IntrinsicInst &I, Intrinsic::ID ID) {
+    SmallVector<Value *, 4> Operands;
+    bool Uniform = true;
+    for (Value *Operand : I.args()) {
+      Value *V = value(Operand);
+      if (!V)
+        return false;
+      Uniform &= !isVector(V);
+      Operands.push_back(V);
+    }
+    if (Uniform)
+      return clone(I, Operands);
+    Work += weight(I);
+    SmallVector<Type *, 2> Overloads;
+    if (isVectorIntrinsicWithOverloadTypeAtArg(ID, -1, nullptr))
+      Overloads.push_back(vectorOf(I.getType()));
+    for (unsigned K = 0; K < Operands.size(); ++K) {
+      if (isVectorIntrinsicWithScalarOpAtArg(ID, K, nullptr)) {
+        if (isVector(Operands[K]))
+          return no("the kernel calls a function that is not known");
+      } else {
+        Operands[K] = splat(Operands[K]);
+      }
+      if (isVectorIntrinsicWithOverloadTypeAtArg(ID, K, nullptr))
+        Overloads.push_back(Operands[K]->getType());
+    }
+    auto *New = B.CreateIntrinsic(ID, Overloads, Operands);
+    New->copyIRFlags(&I);
+    Vectors[&I] = New;
+    return true;
+  }
+
+  // A square root of a negative number sets errno. Nothing in the body can see that, so it is enough
+  // to set it once, in the end.
+  bool root(CallBase &I, Value *Mask) {
+    Value *Of = value(I.getArgOperand(0));
+    if (!Of)
+      return false;
+    Of = splat(Of);
+    Work += 8;
+    auto *New = B.CreateUnaryIntrinsic(Intrinsic::sqrt, Of);
+    if (auto *Made = dyn_cast<Instruction>(New))
+      Made->copyIRFlags(&I);
+    Vectors[&I] = New;
+    if (I.doesNotAccessMemory())
+      return true;
+    Value *Bad = B.CreateFCmpOLT(Of, Constant::getNullValue(Of->getType()));
+    Bad = splat(both(Mask, Bad));
+    if (!BadRoots) {
+      IRBuilder<> AtTop(Body, Body->begin());
+      Type *T = Bad->getType();
+      BadRoots = AtTop.CreatePHI(T, 2);
+      BadRoots->addIncoming(Constant::getNullValue(T), Entry);
+      BadRootsNow = BadRoots;
+      Root = FunctionCallee(I.getFunctionType(), I.getCalledFunction());
+    }
+    BadRootsNow = B.CreateOr(BadRootsNow, Bad);
+    return true;
+  }
+
+  // Of numbers, and errno is all they change; of 1 they are a number.
+  static bool isElementaryFunction(LibFunc Function) {
+    switch (Function) {
+    case LibFunc_exp: case LibFunc_expf: case LibFunc_exp2: case LibFunc_exp2f:
+    case LibFunc_log: case LibFunc_logf: case LibFunc_log2: case LibFunc_log2f:
+    case LibFunc_log10: case LibFunc_log10f: case LibFunc_pow: case LibFunc_powf:
+    case LibFunc_sin: case LibFunc_sinf: case LibFunc_cos: case LibFunc_cosf:
+    case LibFunc_tan: case LibFunc_tanf: case LibFunc_asin: case LibFunc_asinf:
+    case LibFunc_acos: case LibFunc_acosf: case LibFunc_atan: case LibFunc_atanf:
+    case LibFunc_atan2: case LibFunc_atan2f: case LibFunc_sinh: case LibFunc_sinhf:
+    case LibFunc_cosh: case LibFunc_coshf: case LibFunc_tanh: case LibFunc_tanhf:
+    case LibFunc_cbrt: case LibFunc_cbrtf: case LibFunc_fmod: case LibFunc_fmodf:
+      return true;
+    default:
+      return false;
+    }
+  }
+
+  bool laneByLane(CallBase &I, Value *Mask) {
+    SmallVector<Value *, 2> Operands;
+    for (Value *Operand : I.args()) {
+      Value *V = value(Operand);
+      if (!V || !Operand->getType()->isFloatingPointTy())
+        return no("the kernel calls a function that is not known");
+      V = splat(V);
+      if (Mask)
+        V = select(Mask, V, splat(ConstantFP::get(Operand->getType(), 1)));
+      Operands.push_back(V);
+    }
+    Value *All = PoisonValue::get(vectorOf(I.getType()));
+    for (unsigned L = 0; L < Width; ++L) {
+      SmallVector<Value *, 2> Own;
+      for (Value *V : Operands)
+        Own.push_back(B.CreateExtractElement(V, B.getInt64(L)));
+      CallInst *One = B.CreateCall(I.getFunctionType(), I.getCalledOperand(), Own);
+      One->setAttributes(I.getAttributes());
+      One->setCallingConv(I.getCallingConv());
+      if (isa<FPMathOperator>(One))
+        One->copyFastMathFlags(&I);
+      All = B.CreateInsertElement(All, One, B.getInt64(L));
+    }
+    Vectors[&I] = All;
+    return true;
+  }
+
+  // Whether what is computed at once is worth the rearrangement.
+  bool pays() {
+    for (Object &Of : Objects)
+      if (Of.Argument && !Of.global())
+        for (Cell &Here : Of.Cells)
+          Moves += (Here.Now != nullptr) + Here.Written;
+    return 2 * Work >= Moves;
+  }
+
+  // One lane after the other; in each, the arguments as the body wrote them.
+  bool putBack() {
+    struct Part {
+      Object *Of;
+      unsigned At, Length;
+      SmallVector<Value *, 16> New; // of each lane
+    };
+    SmallVector<Part, 8> Parts;
+    for (Object *Of : Written) {
+      if (Of->global() || Of->Argument->Place == OklLaneNumber)
+        continue;
+      if (Of->indirect() && any_of(Of->Cells, [](const Cell &Here) { return Here.Conditional; }))
+        return no("it writes through a map on a condition");
+      if (contiguous(*Of)) {
+        B.CreateAlignedStore(Of->Cells[0].Now, rows(*Of)[0], Align(Of->Argument->Bytes));
+        continue;
+      }
+      for (auto [At, Length] : pieces(*Of)) {
+        ArrayRef<Cell> Cells = ArrayRef<Cell>(Of->Cells).slice(At, Length);
+        bool All = all_of(Cells, [](const Cell &Here) { return Here.Written; });
+        if (All && Length > 1) {
+          SmallVector<Value *, 8> Components;
+          for (const Cell &Here : Cells)
+            Components.push_back(splat(Here.Now));
+          Parts.push_back({Of, At, Length, toRows(Components)});
+          continue;
+        }
+        for (unsigned K = 0; K < Length; ++K) {
+          if (!Cells[K].Written)
+            continue;
+          Part One{Of, At + K, 1, {}};
+          for (unsigned L = 0; L < Width; ++L)
+            One.New.push_back(B.CreateExtractElement(splat(Cells[K].Now), B.getInt64(L)));
+          Parts.push_back(One);
+        }
+      }
+    }
+    for (unsigned L = 0; L < Width; ++L)
+      for (Part &P : Parts) {
+        const OklLaneArgument &A = *P.Of->Argument;
+        Align Alignment(A.Bytes);
+        Value *Address = piece(rows(*P.Of)[L], *P.Of, P.At);
+        Value *New = P.New[L];
+        if (A.Access == OklLaneIncrement && P.Of->indirect()) {
+          Value *Old = B.CreateAlignedLoad(New->getType(), Address, Alignment);
+          New = P.Of->T->isFloatingPointTy() ? B.CreateFAdd(Old, New) : B.CreateAdd(Old, New);
+        }
+        B.CreateAlignedStore(New, Address, Alignment);
+      }
+    return true;
+  }
+
+  bool end() {
+    if (!putBack())
+      return false;
+    Number->addIncoming(Next, Body);
+    Value *More = B.CreateICmpSLE(B.CreateNSWAdd(Next, B.getInt64(Width)), To);
+    BranchInst *Back = B.CreateCondBr(More, Body, Exit);
+    LLVMContext &C = Range.getContext();
+    auto Flag = [&](StringRef Name) { return MDNode::get(C, MDString::get(C, Name)); };
+    MDNode *Loop = MDNode::getDistinct(
+        C, {nullptr, Flag("llvm.loop.unroll.disable"), Flag("llvm.loop.isvectorized")});
+    Loop->replaceOperandWith(0, Loop);
+    Back->setMetadata(LLVMContext::MD_loop, Loop);
+
+    guard();
+    B.SetInsertPoint(Exit);
+    for (Object &Of : Objects)
+      for (Cell &Here : Of.Cells)
+        if (Here.Carried)
+          reduce(Of, Here);
+    if (BadRoots) {
+      BadRoots->addIncoming(BadRootsNow, Body);
+      setErrno();
+    }
+    B.CreateBr(Tail);
+
+    B.SetInsertPoint(Tail);
+    PHINode *First = B.CreatePHI(B.getInt64Ty(), 3);
+    First->addIncoming(From, Entry);
+    for (BasicBlock *Before : predecessors(Tail))
+      if (Before != Entry)
+        First->addIncoming(Next, Before);
+    Value *Operands[] = {Range.getArg(0), Range.getArg(1), B.CreateTrunc(First, B.getInt32Ty()),
+                         Range.getArg(3)};
+    B.CreateCall(&Rest, Operands);
+    B.CreateRetVoid();
+    return true;
+  }
+
+  // Lanes are used where what was expected of the maps is true and elements are enough.
+  void guard() {
+    Value *Right =
+        AtEntry.CreateICmpSLE(AtEntry.CreateNSWAdd(From, AtEntry.getInt64(Width)), To);
+    auto Also = [&](Value *Condition) { Right = AtEntry.CreateAnd(Right, Condition); };
+    for (const OklLaneArgument &A : Arguments) {
+      if (A.Place != OklLaneMapped && A.Place != OklLaneColumns)
+        continue;
+      const OklLaneArgument &Leader = Arguments[A.Leader];
+      if (&Leader != &A) {
+        Also(AtEntry.CreateICmpEQ(unwrap(A.Map), unwrap(Leader.Map)));
+        Also(AtEntry.CreateICmpEQ(unwrap(A.Arity), unwrap(Leader.Arity)));
+      } else if (A.ExpectedArity) {
+        Also(AtEntry.CreateICmpEQ(unwrap(A.Arity), AtEntry.getInt64(A.ExpectedArity)));
+      }
+    }
+    AtEntry.CreateCondBr(Right, Body, Tail);
+  }
+
+  // Lane after lane, from the first.
+  void reduce(Object &Of, Cell &Here) {
+    const OklLaneArgument &A = *Of.Argument;
+    Here.Carried->addIncoming(splat(Here.Now), Body);
+    if (!Here.Written)
+      return;
+    unsigned Index = &Here - Of.Cells.data();
+    Value *Address = B.CreateConstInBoundsGEP1_64(Of.T, unwrap(A.Data), Index);
+    Value *Total = B.CreateAlignedLoad(Of.T, Address, Align(A.Bytes));
+    bool Floating = Of.T->isFloatingPointTy();
+    for (unsigned L = 0; L < Width; ++L) {
+      Value *Own = B.CreateExtractElement(Here.Now, B.getInt64(L));
+      if (A.Access == OklLaneIncrement) {
+        Total = Floating ? B.CreateFAdd(Total, Own) : B.CreateAdd(Total, Own);
+        continue;
+      }
+      bool Less = A.Access == OklLaneMin;
+      CmpInst::Predicate Better =
+          Floating   ? (Less ? CmpInst::FCMP_OLT : CmpInst::FCMP_OGT)
+          : A.Signed ? (Less ? CmpInst::ICMP_SLT : CmpInst::ICMP_SGT)
+                     : (Less ? CmpInst::ICMP_ULT : CmpInst::ICMP_UGT);
+      Total = B.CreateSelect(B.CreateCmp(Better, Own, Total), Own, Total);
+    }
+    B.CreateAlignedStore(Total, Address, Align(A.Bytes));
+  }
+
+  void setErrno() {
+    LLVMContext &C = Range.getContext();
+    BasicBlock *Set = BasicBlock::Create(C, "errno", &Range, Tail);
+    BasicBlock *Done = BasicBlock::Create(C, "", &Range, Tail);
+    B.CreateCondBr(B.CreateOrReduce(BadRootsNow), Set, Done);
+    B.SetInsertPoint(Set);
+    Type *T = Root.getFunctionType()->getParamType(0);
+    B.CreateCall(Root, {ConstantFP::get(T, -1)});
+    B.CreateBr(Done);
+    B.SetInsertPoint(Done);
+  }
+};
+
+} // namespace
+
+extern "C" {
+
+unsigned okl_vector_bits(void *Analyses, LLVMValueRef F) {
+  auto &MAM = *static_cast<ModuleAnalysisManager *>(Analyses);
+  auto &Of = *unwrap<Function>(F);
+  auto &FAM =
+      MAM.getResult<FunctionAnalysisManagerModuleProxy>(*Of.getParent()).getManager();
+  auto &Target = FAM.getResult<TargetIRAnalysis>(Of);
+  return Target.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+}
+
+void okl_compile_like(LLVMValueRef F, LLVMValueRef Other) {
+  static const char *const Names[] = {"target-cpu",           "target-features",
+                                      "tune-cpu",             "prefer-vector-width",
+                                      "min-legal-vector-width", "frame-pointer"};
+  auto &Of = *unwrap<Function>(F), &From = *unwrap<Function>(Other);
+  for (const char *Name : Names)
+    if (From.hasFnAttribute(Name))
+      Of.addFnAttr(From.getFnAttribute(Name));
+  if (From.hasFnAttribute(Attribute::UWTable))
+    Of.addFnAttr(From.getFnAttribute(Attribute::UWTable));
+}
+
+bool okl_write_lanes(LLVMValueRef Range, LLVMValueRef Rest, LLVMValueRef Kernel,
+                     const OklLaneArgument *Arguments, size_t Count, unsigned Width,
+                     OklTextSink Why, void *To) {
+  Lanes L(*unwrap<Function>(Range), *unwrap<Function>(Rest), *unwrap<Function>(Kernel),
+          ArrayRef<OklLaneArgument>(Arguments, Count), Width);
+  if (L.run())
+    return true;
+  Why(To, {L.Why.data(), L.Why.size()});
+  return false;
+}
+}

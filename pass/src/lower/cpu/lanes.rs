@@ -1,0 +1,224 @@
+//! Loops over sets with vectors: several elements at once.
+//!
+//! What is known of a loop's arguments when it is recognised is written down at its range function. Later,
+//! when LLVM has simplified the body, it is made to work on as many elements as a vector register has
+//! room for. The run time uses the result where no data that the loop writes are those of another argument.
+
+use okl_abi::op2::{Parameter, f};
+
+use crate::ir::{Access, Argument, Columns, Map, ParallelLoop, Place, Scalar};
+use crate::llvm::{
+    Builder, Call, Function, LaneAccess, LaneArgument, LanePlace, LaneValues, Linkage, Module,
+    Opcode, Value, VectorUnit,
+};
+
+use super::FIELD;
+
+/// The attribute of a range function that describes the arguments.
+const MARK: &str = "okl-lanes";
+/// Positions among the operands of `okl_op2_par_loop`.
+const BODY: usize = 4;
+const RANGE: usize = 5;
+const LANES: usize = 6;
+const WIDTH: usize = 7;
+/// Lanes that make the rearrangement worth its while.
+const LEAST_WIDTH: i64 = 4;
+/// More arguments than a loop may have.
+const MOST_COLUMNS: u32 = 32;
+
+/// Writes down what the lanes need to know of a loop, or why it has none.
+pub fn describe<'m>(module: &'m Module, range: Function<'m>, one: &ParallelLoop<'m>) {
+    let arguments = one.args.iter().enumerate();
+    let described = arguments.map(|(at, argument)| describe_argument(one, at, argument));
+    let text = match described.collect::<Result<Vec<_>, String>>() {
+        Ok(all) => all.iter().map(LaneArgument::to_text).collect::<Vec<_>>(),
+        Err(reason) => vec![reason],
+    };
+    range.mark(module, MARK, &text.join(";"));
+}
+
+fn describe_argument(
+    one: &ParallelLoop<'_>,
+    at: usize,
+    argument: &Argument<'_>,
+) -> Result<LaneArgument, String> {
+    let element = match argument.place {
+        Place::Number { .. } => Some((Scalar::INT, 1)),
+        _ => argument.element.map(|one| (one.scalar, one.components)),
+    };
+    let element = element.ok_or_else(|| format!("the type of arg{at} is not known"));
+    let (scalar, components) = element?;
+    let (place, columns) = match argument.place {
+        Place::Section { .. } | Place::Number { column: Some(_) } => (LanePlace::Direct, 1),
+        Place::Number { column: None } => (LanePlace::Number, 1),
+        Place::Scalar | Place::Unknown => (LanePlace::Global, 1),
+        Place::Indirect { columns } => match columns {
+            Columns::One(_) => (LanePlace::Mapped, 1),
+            Columns::First(count) if count <= MOST_COLUMNS => (LanePlace::Columns, count),
+            Columns::First(_) => return Err(format!("arg{at} stands for many elements")),
+        },
+    };
+    Ok(LaneArgument {
+        place,
+        access: match argument.access {
+            Access::Unused | Access::Read => LaneAccess::Read,
+            Access::Write => LaneAccess::Write,
+            Access::ReadWrite => LaneAccess::ReadWrite,
+            Access::Increment => LaneAccess::Increment,
+            Access::Min => LaneAccess::Min,
+            Access::Max => LaneAccess::Max,
+        },
+        bytes: scalar.bytes,
+        is_floating: scalar.floating,
+        is_signed: scalar.signed,
+        components,
+        columns: i64::from(columns),
+        leader: leader(one, at, argument),
+        arity: argument.map.map_or(0, |map| arity(one, map)),
+        size: match argument.place {
+            Place::Section { .. } | Place::Indirect { .. } => components * scalar.bytes,
+            _ => 0,
+        },
+    })
+}
+
+/// The first argument that seems to use the same columns of the same map.
+fn leader(one: &ParallelLoop<'_>, at: usize, argument: &Argument<'_>) -> usize {
+    let Some(map) = argument.map else { return at };
+    let is_like = |other: &Argument<'_>| {
+        other.place == argument.place
+            && other
+                .map
+                .is_some_and(|other| is_same(other.value, map.value))
+    };
+    one.args.iter().position(is_like).unwrap_or(at)
+}
+
+/// The columns that a map seems to have: as declared, or as many as the loop uses.
+fn arity(one: &ParallelLoop<'_>, map: Map<'_>) -> i64 {
+    let used = |other: &Argument<'_>| {
+        let uses = other
+            .map
+            .is_some_and(|other| is_same(other.value, map.value));
+        match other.place {
+            Place::Indirect { columns } if uses => match columns {
+                Columns::One(column) => column + 1,
+                Columns::First(count) => count,
+            },
+            _ => 0,
+        }
+    };
+    let used = one.args.iter().map(used).max().unwrap_or(0);
+    map.arity.unwrap_or(i64::from(used))
+}
+
+/// Whether two values are computed in the same way. Memory may have changed in between: it is compared again
+/// when the program runs.
+fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
+    let same_operation = |opcode| {
+        let (Some(a), Some(b)) = (a.as_op(opcode), b.as_op(opcode)) else {
+            return false;
+        };
+        let (a, b) = (a.operands(), b.operands());
+        a.len() == b.len() && a.iter().zip(&b).all(|(&a, &b)| is_same(a, b))
+    };
+    a == b || same_operation(Opcode::LLVMLoad) || same_operation(Opcode::LLVMGetElementPtr)
+}
+
+/// Gives the loops of a module their lanes. True where the module was changed.
+pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
+    let ranges = module.functions().into_iter();
+    let described: Vec<_> = ranges
+        .filter_map(|range| Some((range, range.mark_value(MARK)?)))
+        .collect();
+    for (range, description) in &described {
+        let sites: Vec<_> = range
+            .users()
+            .into_iter()
+            .filter_map(Value::as_call)
+            .collect();
+        let sites = sites.iter().filter(|site| is_loop_of(**site, *range));
+        let sites: Vec<_> = sites.copied().collect();
+        let Some(first) = sites.first() else { continue };
+        let body = first.arguments()[BODY].as_function();
+        let made = body
+            .ok_or_else(|| "the kernel is known only when the program runs".to_string())
+            .and_then(|body| write(module, *range, body, description, unit));
+        for site in &sites {
+            let instruction = site.instruction();
+            match &made {
+                Ok((lanes, width)) => {
+                    instruction.set_operand(LANES, **lanes);
+                    instruction.set_operand(WIDTH, module.const_i32(*width as i32));
+                    let message = format!("op_par_loop runs {width} elements at a time");
+                    instruction.remark("Lanes", &message, false);
+                }
+                Err(reason) => {
+                    let message = format!("op_par_loop runs one element at a time: {reason}");
+                    instruction.remark("Lanes", &message, true);
+                }
+            }
+        }
+    }
+    !described.is_empty()
+}
+
+fn is_loop_of(call: Call<'_>, range: Function<'_>) -> bool {
+    call.callee_name() == f::okl_op2_par_loop_v2.name
+        && call.argument(RANGE).is_some_and(|one| one == *range)
+}
+
+/// The function for several elements at once, and their number.
+fn write<'m>(
+    module: &'m Module,
+    range: Function<'m>,
+    body: Function<'m>,
+    description: &str,
+    unit: &VectorUnit,
+) -> Result<(Function<'m>, i64), String> {
+    let arguments = description.split(';').map(LaneArgument::from_text);
+    let arguments: Option<Vec<_>> = arguments.collect();
+    let arguments = arguments.ok_or(description)?;
+    if body.is_declaration() {
+        return Err("the kernel is not defined in this file".to_string());
+    }
+    let widest = arguments.iter().map(|one| one.bytes).max().unwrap_or(1);
+    let width = i64::from(unit.bits(body)) / 8 / widest;
+    if width < LEAST_WIDTH {
+        return Err("the target's vectors are too short".to_string());
+    }
+    let name = range.name().replacen("okl.range.", "okl.lanes.", 1);
+    let lanes = module.add_function(&name, range.function_type(), Linkage::LLVMInternalLinkage);
+    lanes.compile_like(range);
+    let builder = Builder::at_end(module, lanes.append_block(module));
+    let parameters = lanes.parameters()[1];
+    let values: Vec<_> = arguments
+        .iter()
+        .enumerate()
+        .map(|(at, argument)| {
+            let at = builder.offset(
+                parameters,
+                at as i64 * Parameter::FIELDS.len() as i64 * FIELD,
+            );
+            let load = |field: i64, ty| builder.load(ty, builder.offset(at, field * FIELD));
+            let (pointer, long) = (module.pointer(), module.int(64));
+            // In the order of the struct.
+            LaneValues {
+                data: load(0, pointer),
+                size: match argument.size {
+                    0 => load(1, long),
+                    known => module.const_i64(known),
+                },
+                map: load(2, pointer),
+                arity: load(4, long),
+            }
+        })
+        .collect();
+    match lanes.write_lanes(range, body, &arguments, &values, width) {
+        Ok(()) => Ok((lanes, width)),
+        Err(reason) => {
+            lanes.erase_unused();
+            Err(reason)
+        }
+    }
+}
