@@ -103,7 +103,8 @@ impl<'m> Described<'m> {
             let made = made.map_err(|why| format!("arg{at} {why}"))?;
             Ok(DescribedArgument {
                 value,
-                type_name: type_name.clone(),
+                // Whether the pointers themselves are constant makes no difference.
+                type_name: type_name.replace("* const", "*"),
                 made,
             })
         });
