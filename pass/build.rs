@@ -34,6 +34,7 @@ fn main() {
         .file("cxx/nests.cpp")
         .file("cxx/widening.cpp")
         .file("cxx/prepare.cpp")
+        .file("cxx/lane_body.cpp")
         .file("cxx/lanes.cpp")
         .file("cxx/sections.cpp")
         .compile("okl_shim");

@@ -5,57 +5,28 @@
 //
 // The caller guarantees that no written data overlap with those of another argument, except where both
 // are increments through maps.
-#include "lanes.h"
+#include "lane_body.h"
 
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/Loads.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
-
-#include <deque>
 
 using namespace llvm;
 
 namespace {
 
-// Values of what the body can address, for the element of each lane.
-struct Cell {
-  Value *Now = nullptr;       // a vector; null before the first use
-  PHINode *Carried = nullptr; // of a reduction: its value before these elements
-  bool Written = false;
-  bool Conditional = false;   // written by some lanes only
-};
-
-struct Object {
-  const OklLaneArgument *Argument = nullptr; // null: a variable of the body's own
-  unsigned Column = 0;
-  Type *T = nullptr;
-  SmallVector<Cell, 4> Cells;
-
-  bool indirect() const {
-    return Argument && (Argument->Place == OklLaneMapped || Argument->Place == OklLaneColumns);
-  }
-  bool global() const { return Argument && Argument->Place == OklLaneGlobal; }
-};
-
-struct Place {
-  Object *Of = nullptr;
-  int64_t Offset = 0;
-};
-
-class Lanes {
+class Lanes : LaneBody {
 public:
   Lanes(Function &Range, Function &Rest, Function &Kernel, ArrayRef<OklLaneArgument> Arguments,
         unsigned Width)
-      : Range(Range), Rest(Rest), Kernel(Kernel), Arguments(Arguments), Width(Width),
-        DL(Range.getDataLayout()), LibraryInfo(Range.getParent()->getTargetTriple()),
+      : LaneBody(Kernel, Arguments), Range(Range), Rest(Rest), Width(Width),
+        LibraryInfo(Range.getParent()->getTargetTriple()),
         Library(LibraryInfo, &Kernel), Entry(&Range.getEntryBlock()), B(Entry), AtEntry(Entry) {}
 
   bool run() {
@@ -70,13 +41,11 @@ public:
     return end();
   }
 
-  std::string Why;
+  using LaneBody::Why;
 
 private:
-  Function &Range, &Rest, &Kernel;
-  ArrayRef<OklLaneArgument> Arguments;
+  Function &Range, &Rest;
   unsigned Width;
-  const DataLayout &DL;
   TargetLibraryInfoImpl LibraryInfo;
   TargetLibraryInfo Library;
   BasicBlock *Entry, *Body, *Exit, *Tail;
@@ -84,10 +53,6 @@ private:
   PHINode *Number;
   Value *From, *To, *Next;
 
-  SmallVector<BasicBlock *, 16> Order;
-  std::deque<Object> Objects;
-  DenseMap<std::pair<const OklLaneArgument *, unsigned>, Object *> OfArgument;
-  DenseMap<AllocaInst *, Object *> OfVariable;
   SmallVector<Object *, 8> Written; // in the order in which the body wrote them last
   DenseMap<Value *, Value *> Scalars, Vectors, Splats;
   DenseMap<BasicBlock *, Value *> Masks; // null: all lanes
@@ -99,20 +64,8 @@ private:
   FunctionCallee Root;
   unsigned Work = 0, Moves = 0;
 
-  bool no(const Twine &Reason) {
-    if (Why.empty())
-      Why = Reason.str();
-    return false;
-  }
-  std::nullptr_t none(const Twine &Reason) {
-    no(Reason);
-    return nullptr;
-  }
-
   // What can be told without writing anything.
   bool check() {
-    ReversePostOrderTraversal<Function *> Traversal(&Kernel);
-    Order.assign(Traversal.begin(), Traversal.end());
     DenseMap<BasicBlock *, unsigned> Position;
     for (BasicBlock *Block : Order)
       Position[Block] = Position.size();
@@ -127,126 +80,10 @@ private:
       if (A.Place == OklLaneGlobal && (A.Access == OklLaneWrite || A.Access == OklLaneReadWrite))
         return no("it writes a global argument");
     }
-    return onlyIncrements();
-  }
-
-  // Whether all that the body does to what it shall increment is to add to it: then what it adds to
-  // zero can be added later.
-  bool onlyIncrements() {
-    DenseMap<Value *, std::pair<Object *, int64_t>> Sums; // old values and what was added to them
-    for (BasicBlock *Block : Order)
-      for (Instruction &I : *Block) {
-        auto Found = [&](Value *V) { return Sums.find(V); };
-        auto IsSum = [&](Value *V) { return Found(V) != Sums.end(); };
-        auto Shared = [&](Value *Pointer, Place &At) {
-          At = place(Pointer);
-          return At.Of && At.Of->Argument && At.Of->Argument->Access == OklLaneIncrement &&
-                 (At.Of->indirect() || At.Of->global());
-        };
-        Place At;
-        if (auto *L = dyn_cast<LoadInst>(&I)) {
-          if (Shared(L->getPointerOperand(), At))
-            Sums[L] = {At.Of, At.Offset};
-          continue;
-        }
-        if (auto *S = dyn_cast<StoreInst>(&I); S && Shared(S->getPointerOperand(), At)) {
-          auto Sum = Found(S->getValueOperand());
-          if (Sum == Sums.end() || Sum->second != std::make_pair(At.Of, At.Offset))
-            return no("it does more than add to what it shall increment");
-          continue;
-        }
-        if (auto *Memory = dyn_cast<MemIntrinsic>(&I); Memory && Shared(Memory->getRawDest(), At))
-          return no("it does more than add to what it shall increment");
-        if (auto *Memory = dyn_cast<MemTransferInst>(&I);
-            Memory && Shared(Memory->getRawSource(), At))
-          return no("it does more than add to what it shall increment");
-        SmallVector<Value *, 4> Used;
-        for (Value *V : I.operands())
-          if (IsSum(V))
-            Used.push_back(V);
-        if (Used.empty())
-          continue;
-        bool Adds = false;
-        auto Same = [&](Value *V) {
-          auto Sum = Found(V);
-          return Sum != Sums.end() && Sum->second == Found(Used[0])->second;
-        };
-        switch (I.getOpcode()) {
-        case Instruction::FAdd:
-        case Instruction::Add:
-          Adds = Used.size() == 1;
-          break;
-        case Instruction::FSub:
-        case Instruction::Sub:
-          Adds = Used.size() == 1 && IsSum(I.getOperand(0));
-          break;
-        case Instruction::Select:
-          Adds = Same(I.getOperand(1)) && Same(I.getOperand(2));
-          break;
-        case Instruction::PHI:
-          Adds = all_of(cast<PHINode>(I).incoming_values(), Same);
-          break;
-        case Instruction::Call:
-          if (auto *II = dyn_cast<IntrinsicInst>(&I))
-            Adds = (II->getIntrinsicID() == Intrinsic::fmuladd ||
-                    II->getIntrinsicID() == Intrinsic::fma) &&
-                   Used.size() == 1 && IsSum(II->getArgOperand(2));
-          break;
-        default:
-          break;
-        }
-        if (!Adds)
-          return no("it does more than add to what it shall increment");
-        Sums[&I] = Found(Used[0])->second;
-      }
-    return true;
-  }
-
-  // The object and the byte in it that a pointer of the body points to.
-  Place place(Value *Pointer) {
-    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
-    Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, true);
-    if (auto *A = dyn_cast<Argument>(Base)) {
-      const OklLaneArgument *Of = &Arguments[A->getArgNo()];
-      if (Of->Place == OklLaneColumns)
-        return {};
-      return {object(Of, 0), Offset.getSExtValue()};
-    }
-    if (auto *L = dyn_cast<LoadInst>(Base)) {
-      APInt Slot(Offset.getBitWidth(), 0);
-      Value *Table =
-          L->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Slot, true);
-      auto *A = dyn_cast<Argument>(Table);
-      if (!A || Arguments[A->getArgNo()].Place != OklLaneColumns)
-        return {};
-      int64_t Column = Slot.getSExtValue() / 8;
-      const OklLaneArgument *Of = &Arguments[A->getArgNo()];
-      if (Slot.getSExtValue() % 8 != 0 || Column < 0 || Column >= Of->Columns)
-        return {};
-      return {object(Of, Column), Offset.getSExtValue()};
-    }
-    if (auto *Variable = dyn_cast<AllocaInst>(Base)) {
-      Object *&Of = OfVariable[Variable];
-      if (!Of)
-        Of = &Objects.emplace_back();
-      return {Of, Offset.getSExtValue()};
-    }
-    return {};
-  }
-
-  Object *object(const OklLaneArgument *Of, unsigned Column) {
-    Object *&Found = OfArgument[{Of, Column}];
-    if (!Found) {
-      Found = &Objects.emplace_back();
-      Found->Argument = Of;
-      Found->Column = Column;
-      LLVMContext &C = Range.getContext();
-      Found->T = !Of->Floating    ? Type::getIntNTy(C, Of->Bytes * 8)
-                 : Of->Bytes == 8 ? Type::getDoubleTy(C)
-                                  : Type::getFloatTy(C);
-      Found->Cells.resize(Of->Components);
-    }
-    return Found;
+    return all_of(Arguments, [&](const OklLaneArgument &A) {
+      bool Shared = A.Place == OklLaneMapped || A.Place == OklLaneColumns || A.Place == OklLaneGlobal;
+      return A.Access != OklLaneIncrement || !Shared || onlyIncrements(A);
+    });
   }
 
   FixedVectorType *vectorOf(Type *T) { return FixedVectorType::get(T, Width); }

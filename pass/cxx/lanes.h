@@ -48,6 +48,14 @@ unsigned okl_vector_bits(void *Analyses, LLVMValueRef Function);
 // Gives a function the attributes of another that say what it is compiled for.
 void okl_compile_like(LLVMValueRef Function, LLVMValueRef Other);
 
+// Whether a body changes nothing but its arguments and does the same on every thread, and if not, why.
+bool okl_keeps_to_arguments(LLVMValueRef Kernel, const OklLaneArgument *Arguments, size_t Count,
+                            OklTextSink Why, void *To);
+
+// Whether all that a body does to an argument is to add to it.
+bool okl_only_increments(LLVMValueRef Kernel, const OklLaneArgument *Arguments, size_t Count,
+                         size_t Which);
+
 // Completes Range(kernel, parameters, from, to), whose entry block has no end yet: it runs Kernel for Width
 // elements at a time and calls Rest, which has the same parameters, for what is left. Where that is not
 // possible it tells why; what it wrote is then of no use.

@@ -105,6 +105,28 @@ impl LaneArgument {
         numbers.map(|number| number.to_string()).join(",")
     }
 
+    fn raw(&self, values: Option<&LaneValues<'_>>) -> RawArgument {
+        let none = std::ptr::null_mut();
+        let [data, size, map, arity] = values.map_or([none; 4], |values| {
+            [values.data, values.size, values.map, values.arity].map(Value::raw)
+        });
+        RawArgument {
+            place: self.place as i64,
+            access: self.access as i64,
+            bytes: self.bytes,
+            floating: self.is_floating,
+            signed: self.is_signed,
+            components: self.components,
+            columns: self.columns,
+            leader: self.leader as i64,
+            arity_expected: self.arity,
+            data,
+            size,
+            map,
+            arity,
+        }
+    }
+
     /// What [`LaneArgument::to_text`] wrote.
     pub fn from_text(text: &str) -> Option<Self> {
         let numbers: Result<Vec<i64>, _> = text.split(',').map(str::parse).collect();
@@ -164,6 +186,19 @@ struct RawArgument {
 unsafe extern "C" {
     fn okl_vector_bits(analyses: *mut c_void, function: LLVMValueRef) -> c_uint;
     fn okl_compile_like(function: LLVMValueRef, other: LLVMValueRef);
+    fn okl_keeps_to_arguments(
+        kernel: LLVMValueRef,
+        arguments: *const RawArgument,
+        count: usize,
+        why: TextSink,
+        to: *mut c_void,
+    ) -> bool;
+    fn okl_only_increments(
+        kernel: LLVMValueRef,
+        arguments: *const RawArgument,
+        count: usize,
+        which: usize,
+    ) -> bool;
     fn okl_write_lanes(
         range: LLVMValueRef,
         rest: LLVMValueRef,
@@ -231,6 +266,26 @@ impl<'m> Function<'m> {
         unsafe { LLVMDeleteFunction(self.raw()) }
     }
 
+    /// Why the order of the elements matters to a body, or on which thread it runs.
+    pub fn keeps_to_arguments(self, arguments: &[LaneArgument]) -> Result<(), String> {
+        assert!(self.parameters().len() == arguments.len());
+        let raw: Vec<_> = arguments.iter().map(|one| one.raw(None)).collect();
+        let mut keeps = false;
+        // SAFETY: a function and as many arguments as it has parameters; their values are not asked for.
+        let why = collect_text(|sink, to| unsafe {
+            keeps = okl_keeps_to_arguments(self.raw(), raw.as_ptr(), raw.len(), sink, to);
+        });
+        if keeps { Ok(()) } else { Err(why) }
+    }
+
+    /// Whether all that a body does to an argument is to add to it.
+    pub fn only_increments(self, arguments: &[LaneArgument], which: usize) -> bool {
+        assert!(self.parameters().len() == arguments.len() && which < arguments.len());
+        let raw: Vec<_> = arguments.iter().map(|one| one.raw(None)).collect();
+        // SAFETY: as above.
+        unsafe { okl_only_increments(self.raw(), raw.as_ptr(), raw.len(), which) }
+    }
+
     /// Completes this range function, whose entry block ends behind `values`: `width` elements at a time, and
     /// the others in a call of `rest`. Where it cannot be done: why. What was written is then of no use.
     pub fn write_lanes(
@@ -243,25 +298,9 @@ impl<'m> Function<'m> {
     ) -> Result<(), String> {
         assert!(body.parameters().len() == arguments.len() && values.len() == arguments.len());
         assert!(arguments.iter().all(|one| one.leader < arguments.len()));
-        let raw: Vec<_> = arguments
-            .iter()
-            .zip(values)
-            .map(|(argument, values)| RawArgument {
-                place: argument.place as i64,
-                access: argument.access as i64,
-                bytes: argument.bytes,
-                floating: argument.is_floating,
-                signed: argument.is_signed,
-                components: argument.components,
-                columns: argument.columns,
-                leader: argument.leader as i64,
-                arity_expected: argument.arity,
-                data: values.data.raw(),
-                size: values.size.raw(),
-                map: values.map.raw(),
-                arity: values.arity.raw(),
-            })
-            .collect();
+        let raw = arguments.iter().zip(values);
+        let raw = raw.map(|(argument, values)| argument.raw(Some(values)));
+        let raw: Vec<_> = raw.collect();
         let mut done = false;
         // SAFETY: functions of one module, two of them with a range function's type, and values of the
         // entry block; the arguments are as many as the body's parameters, as just checked.

@@ -46,7 +46,10 @@ fn call<'m>(module: &'m Module, one: &ParallelLoop<'m>, range: Function<'m>) {
     let count = module.const_i32(count as i32);
     let (none, width) = (module.pointer().zero(), module.const_i32(0));
     let body = *one.body.function;
-    let operands = [name, set, count, arguments, body, *range, none, width];
+    let in_order = module.const_i32(0);
+    let operands = [
+        name, set, count, arguments, body, *range, none, width, in_order,
+    ];
     builder.call_like(one.site, callee, &operands);
     site.erase();
 }

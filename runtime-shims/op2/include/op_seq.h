@@ -28,7 +28,8 @@ typedef struct {
 typedef void (*okl_op2_range)(void (*kernel)(), okl_op2_parameter *parameters, int from, int to);
 
 void okl_op2_par_loop_v2(char const *name, op_set set, int count, op_arg *arguments,
-                         void (*kernel)(), okl_op2_range range, okl_op2_range lanes, int width);
+                         void (*kernel)(), okl_op2_range range, okl_op2_range lanes, int width,
+                         int any_order);
 }
 
 namespace okl_op2 {
@@ -77,7 +78,7 @@ void op_par_loop(void (*kernel)(T *...), char const *name, op_set set, Arguments
                 "op_par_loop: the kernel needs one parameter for each op_arg argument");
   op_arg all[] = {arguments...};
   okl_op2_par_loop_v2(name, set, sizeof...(T), all, (void (*)())kernel, okl_op2::range<T...>,
-                      NULL, 0);
+                      NULL, 0, 0);
 }
 
 // The kernel may be a lambda that captures nothing.

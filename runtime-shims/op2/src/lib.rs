@@ -10,6 +10,9 @@
 //! | `mesh` | what the program has declared |
 //! | `argument` | makes and checks the arguments of a loop |
 //! | `par_loop` | runs a loop |
+//! | `plan` | which elements may run at the same time |
+//! | `private` | global arguments of several threads |
+//! | `team` | threads |
 //! | `data` | data out of the library: arrays and files |
 //! | `program` | start, end, memory, the command line |
 //! | `times`, `profile` | what took how long |
@@ -20,9 +23,12 @@ mod data;
 mod layout;
 mod mesh;
 mod par_loop;
+mod plan;
+mod private;
 mod profile;
 mod program;
 mod report;
+mod team;
 mod times;
 
 macro_rules! export {

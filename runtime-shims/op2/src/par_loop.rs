@@ -1,18 +1,28 @@
 //! Runs a parallel loop.
 //!
-//! Guarantee: the kernel is called once for each element of the set, in their order, with pointers to what
-//! its arguments stand for. A loop whose arguments do not fit what is declared does not run.
+//! Guarantee: the kernel is called once for each element of the set, with pointers to what its arguments stand
+//! for; in their order, if there is one thread. A loop whose arguments do not fit what is declared
+//! does not run.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::{
+    ffi::{c_char, c_int, c_void},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
 
 use okl_abi::op2::{Parameter, access, kind};
 
 use crate::{
     argument::require_right,
     layout::{Arg, Set, argtype},
+    plan::{self, Column, Plan},
+    private::{self, Private},
     program,
     report::{print, text},
-    times,
+    team,
+    times::{self, Way},
 };
 
 /// Calls a kernel, its first argument, for the elements from the third argument up to the fourth.
@@ -96,8 +106,9 @@ unsafe fn parameter(argument: &Arg, scratch: &mut Scratch) -> Parameter {
 /// Calls `kernel` for each element of `set`.
 ///
 /// # Safety
-/// `arguments` are `count`, made by this library; `range` calls `kernel` with as many parameters of its
-/// types; `name` is a string.
+/// `arguments` are `count`, made by this library; `range`, and `lanes` where it is not null, call `kernel` with
+/// as many parameters of its types; `name` is a string.
+#[expect(clippy::too_many_arguments, reason = "the boundary with compiled code")]
 pub(crate) unsafe fn okl_op2_par_loop_v2(
     name: *mut c_void,
     set: *mut c_void,
@@ -107,11 +118,11 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
     range: *mut c_void,
     lanes: *mut c_void,
     width: c_int,
+    any_order: c_int,
 ) {
     let (name, set) = (name.cast::<c_char>().cast_const(), set.cast::<Set>());
     // SAFETY: the caller's promises.
     unsafe {
-        let range = std::mem::transmute::<*mut c_void, Range>(range);
         let loop_name = text(name);
         program::require_start("op_par_loop");
         let arguments = std::slice::from_raw_parts(arguments.cast::<Arg>(), count as usize);
@@ -124,16 +135,178 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
             print(&format!(" kernel routine {with}: {loop_name}"));
         }
         let start = times::now();
-        let mut scratch: Vec<_> = arguments.iter().map(|_| Scratch::default()).collect();
-        let parameters = arguments.iter().zip(&mut scratch);
-        let mut parameters: Vec<_> = parameters
-            .map(|(argument, scratch)| parameter(argument, scratch))
-            .collect();
         let lanes = std::mem::transmute::<*mut c_void, Option<Range>>(lanes);
         let lanes = lanes.filter(|_| width > 1 && may_have_lanes(arguments));
-        let run = lanes.unwrap_or(range);
-        run(kernel, parameters.as_mut_ptr(), 0, (*set).size);
-        times::add(name, times::now() - start, bytes(set, arguments));
+        let range = std::mem::transmute::<*mut c_void, Range>(range);
+        let body = Body {
+            kernel,
+            range: lanes.unwrap_or(range),
+        };
+        let size = (*set).size as usize;
+        let most = match any_order != 0 && size >= LEAST_SIZE {
+            true => team::most_threads(),
+            false => 1,
+        };
+        let mut way = run(&body, size, arguments, most);
+        if lanes.is_some() {
+            way.lanes = width as usize;
+        }
+        let seconds = times::now() - start - way.plan_seconds;
+        times::add(name, seconds, bytes(set, arguments), way);
+    }
+}
+
+/// Smaller sets are not worth a second thread.
+const LEAST_SIZE: usize = 512;
+
+/// What runs.
+struct Body {
+    kernel: *mut c_void,
+    range: Range,
+}
+
+// SAFETY: the functions of a loop may be called by any thread, as the caller of the loop promises where it
+// allows several.
+unsafe impl Sync for Body {}
+
+/// Arguments that threads share.
+struct Shared<'a>(&'a [Arg]);
+
+// SAFETY: they are only read.
+unsafe impl Sync for Shared<'_> {}
+
+impl Body {
+    /// Runs the ranges for one thread, which has its own copies of some arguments.
+    ///
+    /// # Safety
+    /// The arguments are right for the loop.
+    unsafe fn run(
+        &self,
+        arguments: &[Arg],
+        copies: &[Private],
+        thread: usize,
+        ranges: impl FnOnce(&mut dyn FnMut(std::ops::Range<usize>)),
+    ) {
+        let mut scratch: Vec<_> = arguments.iter().map(|_| Scratch::default()).collect();
+        let parameters = arguments.iter().zip(&mut scratch);
+        // SAFETY: the caller's promise.
+        let parameters =
+            parameters.map(|(argument, scratch)| unsafe { parameter(argument, scratch) });
+        let mut parameters: Vec<_> = parameters.collect();
+        for copy in copies {
+            parameters[copy.at()].data = copy.of(thread).cast();
+        }
+        ranges(&mut |range| {
+            let (from, to) = (range.start as c_int, range.end as c_int);
+            // SAFETY: numbers of elements, and parameters of the loop.
+            unsafe { (self.range)(self.kernel, parameters.as_mut_ptr(), from, to) };
+        });
+    }
+}
+
+/// Runs all elements, on up to `most` threads. On one they run in their order. On several, a thread has
+/// a contiguous part, or, where elements may write the same target, the blocks of a colour are shared out.
+/// What is written so does not depend on the number of threads; reductions do.
+///
+/// # Safety
+/// The arguments are right for the loop; where `most` is not 1, elements may run in any order.
+unsafe fn run(body: &Body, size: usize, arguments: &[Arg], most: usize) -> Way {
+    let one = Way {
+        threads: 1,
+        ..Way::default()
+    };
+    // SAFETY: the caller's promises.
+    unsafe {
+        let columns = written_columns(arguments);
+        let is_possible = most > 1
+            && may_have_threads(arguments)
+            && private::can_be_combined(arguments, columns.is_empty());
+        if !is_possible {
+            body.run(arguments, &[], 0, |range| range(0..size));
+            return one;
+        }
+        let plan = (!columns.is_empty()).then(|| {
+            let block = match program::part_size() {
+                0 => plan::block_of(size),
+                asked => asked,
+            };
+            let key = plan::Key {
+                size,
+                block,
+                columns,
+            };
+            plan::find(key, most)
+        });
+        let copies = private::copies(arguments, most);
+        let team_size = AtomicUsize::new(1);
+        let shared = Shared(arguments);
+        team::run(most, |member| {
+            if member.number == 0 {
+                team_size.store(member.of, Relaxed);
+            }
+            let shared = &shared;
+            body.run(shared.0, &copies, member.number, |range| match &plan {
+                None => range(member.share_of_lines(size)),
+                Some((plan, _)) => {
+                    for blocks in &plan.colours {
+                        for &block in &blocks[member.share(blocks.len())] {
+                            range(plan.key.elements(block as usize));
+                        }
+                        member.wait();
+                    }
+                }
+            });
+        });
+        let threads = team_size.into_inner();
+        private::combine(arguments, &copies, threads);
+        let seconds = |(plan, is_new): &(Arc<Plan>, bool)| if *is_new { plan.seconds } else { 0.0 };
+        Way {
+            threads,
+            colours: plan.as_ref().map_or(0, |(plan, _)| plan.colours.len()),
+            plan_seconds: plan.as_ref().map_or(0.0, seconds),
+            ..one
+        }
+    }
+}
+
+/// The columns of maps through which a loop writes.
+///
+/// # Safety
+/// The arguments are right for the loop.
+unsafe fn written_columns(arguments: &[Arg]) -> Vec<Column> {
+    let written = arguments.iter();
+    let written = written.filter(|one| one.is_indirect() && one.acc != access::READ);
+    let columns = written.flat_map(|one| {
+        // SAFETY: the caller's promise: its map is declared, and the columns are the map's.
+        unsafe {
+            let (map, to) = (&*one.map, &*(*one.map).to);
+            let columns = match one.idx {
+                ..0 => 0..-one.idx,
+                column => column..column + 1,
+            };
+            columns.map(|column| Column {
+                start: map.map.add(column as usize).cast_const(),
+                arity: map.dim as usize,
+                set: to.index,
+                targets: to.size as usize,
+            })
+        }
+    });
+    columns.collect()
+}
+
+/// Whether no element that runs on one thread uses what one on another thread writes, but for the targets that
+/// a plan keeps apart.
+///
+/// # Safety
+/// The arguments are right for the loop.
+unsafe fn may_have_threads(arguments: &[Arg]) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        every_meeting(arguments, |one, other| {
+            let same_elements = !one.is_indirect() && !other.is_indirect() && one.dat == other.dat;
+            same_elements && one.argtype == argtype::DAT || both_add(one, other)
+        })
     }
 }
 
@@ -144,20 +317,32 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
 /// The arguments are right for the loop.
 unsafe fn may_have_lanes(arguments: &[Arg]) -> bool {
     // SAFETY: the caller's promise.
-    let all: Option<Vec<_>> = arguments.iter().map(|one| unsafe { used(one) }).collect();
-    let Some(all) = all else { return false };
+    arguments.iter().all(|one| one.opt != 0) && unsafe { every_meeting(arguments, both_add) }
+}
+
+fn both_add(one: &Arg, other: &Arg) -> bool {
+    let adds = |arg: &Arg| arg.acc == access::INC && arg.is_indirect();
+    adds(one) && adds(other)
+}
+
+/// Whether two arguments that share memory, and do not both only read it, are always as `allowed` says.
+///
+/// # Safety
+/// The arguments are right for the loop.
+unsafe fn every_meeting(arguments: &[Arg], allowed: impl Fn(&Arg, &Arg) -> bool) -> bool {
+    // SAFETY: the caller's promise.
+    let all = arguments.iter().filter_map(|one| unsafe { used(one) });
+    let all: Vec<_> = all.collect();
     all.iter().enumerate().all(|(at, (one, data))| {
-        let others = all[..at].iter();
-        others.into_iter().all(|(other, others_data)| {
-            let is_read = |arg: &Arg| arg.acc == access::READ || arg.argtype == argtype::IDX;
-            let adds = |arg: &Arg| arg.acc == access::INC && arg.is_indirect();
+        all[..at].iter().all(|(other, others_data)| {
+            let is_read = |arg: &Arg| arg.acc == access::READ && arg.argtype != argtype::INFO;
             let meet = data.start < others_data.end && others_data.start < data.end;
-            !meet || is_read(one) && is_read(other) || adds(one) && adds(other)
+            !meet || is_read(one) && is_read(other) || allowed(one, other)
         })
     })
 }
 
-/// The addresses of an argument's data; none of what is left out.
+/// The addresses of an argument's data, where it has any.
 ///
 /// # Safety
 /// The argument is right for the loop.
@@ -167,7 +352,7 @@ unsafe fn used(argument: &Arg) -> Option<(&Arg, std::ops::Range<usize>)> {
     let start = argument.data.addr();
     let bytes = match (argument.argtype, dat) {
         _ if argument.opt == 0 => return None,
-        (argtype::IDX, _) => 0,
+        (argtype::IDX, _) => return None,
         // SAFETY: the same.
         (argtype::DAT, Some(dat)) => dat.size as usize * unsafe { (*dat.set).size } as usize,
         _ => argument.size as usize,

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    mesh,
+    mesh, plan,
     report::{fatal, text},
 };
 
@@ -25,6 +25,11 @@ static AUTO_SOA: AtomicI32 = AtomicI32::new(0);
 /// How much the program wants to be told: see `op_init`.
 pub(crate) fn diagnostics() -> i32 {
     DIAGNOSTICS.load(Relaxed)
+}
+
+/// Elements of a block as the program asks for it; 0 where it does not.
+pub(crate) fn part_size() -> usize {
+    usize::try_from(PART_SIZE.load(Relaxed)).unwrap_or(0)
 }
 
 /// Whether data stay where the program has them.
@@ -113,6 +118,7 @@ pub unsafe extern "C" fn op_init_soa(
 #[unsafe(no_mangle)]
 pub extern "C" fn op_exit() {
     require_start("op_exit");
+    plan::clear();
     mesh::mesh().clear();
     STARTED.store(false, Relaxed);
 }

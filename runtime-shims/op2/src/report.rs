@@ -18,6 +18,11 @@ pub(crate) fn fatal(message: &str) -> ! {
     std::process::exit(FAILED)
 }
 
+/// Tells what is not as the user may expect.
+pub(crate) fn warn(message: &str) {
+    eprintln!("okl: warning: {message}");
+}
+
 /// A name that the program gave; "" for none.
 ///
 /// # Safety

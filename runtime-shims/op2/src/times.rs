@@ -14,12 +14,32 @@ use crate::{
 };
 
 /// The loops by name, in the order of their first calls.
-struct Kernels(Vec<Kernel>);
+struct Kernels {
+    list: Vec<Kernel>,
+    /// How each ran last; seconds of its plans.
+    ways: Vec<Way>,
+}
 
 // SAFETY: the names are the library's own allocations and are never freed.
 unsafe impl Send for Kernels {}
 
-static KERNELS: Mutex<Kernels> = Mutex::new(Kernels(Vec::new()));
+/// How a loop ran.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Way {
+    /// Threads.
+    pub(crate) threads: usize,
+    /// Elements at a time.
+    pub(crate) lanes: usize,
+    /// Colours of its plan; 0 where it has none.
+    pub(crate) colours: usize,
+    /// Seconds spent on the plan.
+    pub(crate) plan_seconds: f64,
+}
+
+static KERNELS: Mutex<Kernels> = Mutex::new(Kernels {
+    list: Vec::new(),
+    ways: Vec::new(),
+});
 
 #[unsafe(export_name = "OP_kernels")]
 static KERNEL_LIST: AtomicPtr<Kernel> = AtomicPtr::new(std::ptr::null_mut());
@@ -48,9 +68,9 @@ fn seconds_of(clock: libc::clockid_t) -> f64 {
 ///
 /// # Safety
 /// `name` is a string.
-pub(crate) unsafe fn add(name: *const c_char, seconds: f64, bytes: f64) -> *mut Kernel {
+pub(crate) unsafe fn add(name: *const c_char, seconds: f64, bytes: f64, way: Way) -> *mut Kernel {
     let mut kernels = KERNELS.lock().expect("no panic while it is locked");
-    let list = &mut kernels.0;
+    let Kernels { list, ways } = &mut *kernels;
     // SAFETY: the caller's promise; names in the list stay.
     let found = list
         .iter()
@@ -69,6 +89,7 @@ pub(crate) unsafe fn add(name: *const c_char, seconds: f64, bytes: f64) -> *mut 
             transfer2: 0.0,
             mpi_time: 0.0,
         });
+        ways.push(Way::default());
         KERNEL_COUNT.store(list.len() as i32, Relaxed);
         list.len() - 1
     });
@@ -77,6 +98,13 @@ pub(crate) unsafe fn add(name: *const c_char, seconds: f64, bytes: f64) -> *mut 
     kernel.count += 1;
     kernel.time += seconds;
     kernel.transfer += bytes as f32;
+    ways[at] = Way {
+        plan_seconds: ways[at].plan_seconds + way.plan_seconds,
+        ..way
+    };
+    kernel.plan_time = ways[at].plan_seconds as f32;
+    let all: f64 = ways.iter().map(|way| way.plan_seconds).sum();
+    PLAN_TIME.store(all.to_bits(), Relaxed);
     kernel
 }
 
@@ -87,7 +115,7 @@ pub(crate) unsafe fn add(name: *const c_char, seconds: f64, bytes: f64) -> *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_mpi_perf_time(name: *const c_char, seconds: f64) -> *mut c_void {
     // SAFETY: the caller's promise.
-    unsafe { add(name, seconds, 0.0) }.cast()
+    unsafe { add(name, seconds, 0.0, Way::default()) }.cast()
 }
 
 /// Processor and wall-clock time in seconds.
@@ -114,38 +142,57 @@ pub unsafe extern "C" fn op_timers(cpu: *mut f64, wall: *mut f64) {
 }
 
 /// The columns of the table of loops.
-const HEADINGS: [&str; 4] = ["calls", "seconds", "GB/s", "loop"];
+const HEADINGS: [&str; 8] = [
+    "calls", "seconds", "GB/s", "threads", "lanes", "colours", "plan", "loop",
+];
 
-/// A loop's row.
-fn row(kernel: &Kernel) -> [String; 4] {
+/// A loop's row. Threads, lanes and colours are those of its last call.
+fn row((kernel, way): (&Kernel, &Way)) -> [String; 8] {
     let rate = match kernel.time {
         0.0 => 0.0,
         time => f64::from(kernel.transfer) / time * 1e-9,
+    };
+    let count = |number: usize| match number {
+        0 => "-".to_owned(),
+        number => number.to_string(),
+    };
+    let plan = match way.plan_seconds {
+        0.0 => "-".to_owned(),
+        seconds => format!("{seconds:.4}"),
     };
     [
         kernel.count.to_string(),
         format!("{:.4}", kernel.time),
         format!("{rate:.2}"),
+        count(way.threads),
+        count(way.lanes),
+        count(way.colours),
+        plan,
         // SAFETY: names in the list stay.
         unsafe { text(kernel.name) }.to_owned(),
     ]
 }
 
+fn rows() -> Vec<[String; 8]> {
+    let kernels = KERNELS.lock().expect("no panic while it is locked");
+    kernels.list.iter().zip(&kernels.ways).map(row).collect()
+}
+
 /// Prints what each loop took.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_timing_output() {
-    let line = |[calls, seconds, rate, name]: [&str; 4]| {
-        print(&format!("  {calls:>8} {seconds:>10} {rate:>8}  {name}"));
-    };
-    line(HEADINGS);
-    for kernel in &KERNELS.lock().expect("no panic while it is locked").0 {
-        line(row(kernel).each_ref().map(String::as_str));
+    let headings = HEADINGS.map(str::to_owned);
+    for [calls, seconds, rate, threads, lanes, colours, plan, name] in
+        std::iter::once(headings).chain(rows())
+    {
+        print(&format!(
+            "  {calls:>8} {seconds:>10} {rate:>8} {threads:>7} {lanes:>5} {colours:>7} {plan:>8}  {name}"
+        ));
     }
 }
 
 fn write(function: &str, file: &str, separator: &str) {
-    let kernels = KERNELS.lock().expect("no panic while it is locked");
-    let rows = kernels.0.iter().map(|kernel| row(kernel).join(separator));
+    let rows = rows().into_iter().map(|row| row.join(separator));
     let lines: Vec<_> = std::iter::once(HEADINGS.join(separator))
         .chain(rows)
         .collect();

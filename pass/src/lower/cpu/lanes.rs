@@ -1,11 +1,14 @@
 //! Loops over sets with vectors: several elements at once.
 //!
+//! Whether its elements may run on several threads is found out, too.
+//!
 //! What is known of a loop's arguments when it is recognised is written down at its range function. Later,
 //! when LLVM has simplified the body, it is made to work on as many elements as a vector register has
 //! room for. The run time uses the result where no data that the loop writes are those of another argument.
 
 use okl_abi::op2::{Parameter, f};
 
+use crate::analysis::access::uses;
 use crate::ir::{Access, Argument, Columns, Map, ParallelLoop, Place, Scalar};
 use crate::llvm::{
     Builder, Call, Function, LaneAccess, LaneArgument, LanePlace, LaneValues, Linkage, Module,
@@ -21,6 +24,7 @@ const BODY: usize = 4;
 const RANGE: usize = 5;
 const LANES: usize = 6;
 const WIDTH: usize = 7;
+const ANY_ORDER: usize = 8;
 /// Lanes that make the rearrangement worth its while.
 const LEAST_WIDTH: i64 = 4;
 /// More arguments than a loop may have.
@@ -46,8 +50,14 @@ fn describe_argument(
         Place::Number { .. } => Some((Scalar::INT, 1)),
         _ => argument.element.map(|one| (one.scalar, one.components)),
     };
-    let element = element.ok_or_else(|| format!("the type of arg{at} is not known"));
-    let (scalar, components) = element?;
+    // What is not known has no components that could be used.
+    let (scalar, components) = element.unwrap_or((
+        Scalar {
+            bytes: 1,
+            ..Scalar::INT
+        },
+        0,
+    ));
     let (place, columns) = match argument.place {
         Place::Section { .. } | Place::Number { column: Some(_) } => (LanePlace::Direct, 1),
         Place::Number { column: None } => (LanePlace::Number, 1),
@@ -140,13 +150,19 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
         let sites = sites.iter().filter(|site| is_loop_of(**site, *range));
         let sites: Vec<_> = sites.copied().collect();
         let Some(first) = sites.first() else { continue };
-        let body = first.arguments()[BODY].as_function();
-        let made = body
-            .ok_or_else(|| "the kernel is known only when the program runs".to_string())
-            .and_then(|body| write(module, *range, body, description, unit));
+        let (lanes, order) = match first.arguments()[BODY].as_function() {
+            Some(body) if !body.is_declaration() => (
+                write(module, *range, body, description, unit),
+                any_order(body, description),
+            ),
+            _ => {
+                let reason = || "the kernel is not defined in this file".to_string();
+                (Err(reason()), Err(reason()))
+            }
+        };
         for site in &sites {
             let instruction = site.instruction();
-            match &made {
+            match &lanes {
                 Ok((lanes, width)) => {
                     instruction.set_operand(LANES, **lanes);
                     instruction.set_operand(WIDTH, module.const_i32(*width as i32));
@@ -156,6 +172,13 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
                 Err(reason) => {
                     let message = format!("op_par_loop runs one element at a time: {reason}");
                     instruction.remark("Lanes", &message, true);
+                }
+            }
+            match &order {
+                Ok(()) => instruction.set_operand(ANY_ORDER, module.const_i32(1)),
+                Err(reason) => {
+                    let message = format!("op_par_loop runs on one thread: {reason}");
+                    instruction.remark("Threads", &message, true);
                 }
             }
         }
@@ -168,6 +191,38 @@ fn is_loop_of(call: Call<'_>, range: Function<'_>) -> bool {
         && call.argument(RANGE).is_some_and(|one| one == *range)
 }
 
+/// What [`describe`] wrote.
+fn read(description: &str) -> Result<Vec<LaneArgument>, String> {
+    let arguments = description.split(';').map(LaneArgument::from_text);
+    let arguments: Option<Vec<_>> = arguments.collect();
+    arguments.ok_or_else(|| description.to_string())
+}
+
+/// Whether the elements of a loop may run in any order and on any thread, and if not, why.
+fn any_order(body: Function<'_>, description: &str) -> Result<(), String> {
+    let arguments = read(description)?;
+    body.keeps_to_arguments(&arguments)?;
+    let parameters = body.parameters();
+    for (at, argument) in arguments.iter().enumerate() {
+        let done = uses(parameters[at]);
+        let is_shared = !matches!(argument.place, LanePlace::Direct | LanePlace::Number);
+        let is_right = match argument.access {
+            LaneAccess::Increment if is_shared => {
+                let only_adds = !(done.reads || done.writes || done.minimises || done.maximises);
+                only_adds || body.only_increments(&arguments, at)
+            }
+            LaneAccess::Min | LaneAccess::Max => done.reads || !done.writes,
+            _ => true,
+        };
+        if !is_right {
+            return Err(format!(
+                "the kernel does to arg{at} what its access does not say"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// The function for several elements at once, and their number.
 fn write<'m>(
     module: &'m Module,
@@ -176,12 +231,7 @@ fn write<'m>(
     description: &str,
     unit: &VectorUnit,
 ) -> Result<(Function<'m>, i64), String> {
-    let arguments = description.split(';').map(LaneArgument::from_text);
-    let arguments: Option<Vec<_>> = arguments.collect();
-    let arguments = arguments.ok_or(description)?;
-    if body.is_declaration() {
-        return Err("the kernel is not defined in this file".to_string());
-    }
+    let arguments = read(description)?;
     let widest = arguments.iter().map(|one| one.bytes).max().unwrap_or(1);
     let width = i64::from(unit.bits(body)) / 8 / widest;
     if width < LEAST_WIDTH {

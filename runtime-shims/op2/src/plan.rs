@@ -1,0 +1,341 @@
+//! Which blocks of a loop's elements may run at the same time.
+//!
+//! Guarantee: no two blocks of a colour lead to the same target through the columns that a plan is made for.
+//! A plan depends on nothing but what its key holds, and not on the number of threads.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+use crate::{team, times};
+
+/// A column of a map through which a loop writes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Column {
+    /// Where the column begins in memory.
+    pub(crate) start: *const i32,
+    /// Columns of the map.
+    pub(crate) arity: usize,
+    /// Number of the target set.
+    pub(crate) set: i32,
+    /// Elements of the target set.
+    pub(crate) targets: usize,
+}
+
+// SAFETY: maps are only read.
+unsafe impl Send for Column {}
+// SAFETY: the same.
+unsafe impl Sync for Column {}
+
+impl Column {
+    fn target(&self, element: usize) -> usize {
+        // SAFETY: maps have that many columns for each element of their set, and numbers of targets in them.
+        unsafe { *self.start.add(element * self.arity) as usize }
+    }
+}
+
+/// What a plan depends on.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// Elements that run.
+    pub(crate) size: usize,
+    /// Elements of a block; the last one may have fewer.
+    pub(crate) block: usize,
+    /// In their order, each once.
+    pub(crate) columns: Vec<Column>,
+}
+
+/// Blocks by colour.
+pub(crate) struct Plan {
+    pub(crate) key: Key,
+    /// The blocks of each colour, in their order.
+    pub(crate) colours: Vec<Vec<u32>>,
+    /// What making it took.
+    pub(crate) seconds: f64,
+}
+
+static PLANS: Mutex<Vec<Arc<Plan>>> = Mutex::new(Vec::new());
+
+/// Forgets all plans: the maps they are made for go.
+pub(crate) fn clear() {
+    PLANS.lock().expect("no panic while it is locked").clear();
+}
+
+/// The plan for a key, and whether it is new.
+pub(crate) fn find(mut key: Key, threads: usize) -> (Arc<Plan>, bool) {
+    key.columns.sort();
+    key.columns.dedup();
+    let mut plans = PLANS.lock().expect("no panic while it is locked");
+    if let Some(plan) = plans.iter().find(|plan| plan.key == key) {
+        return (plan.clone(), false);
+    }
+    let plan = Arc::new(Plan::new(key, threads));
+    plans.push(plan.clone());
+    (plan, true)
+}
+
+/// Elements of a block where the program asks for no number: enough blocks to go round, whatever the number of
+/// threads, and whole vectors.
+pub(crate) fn block_of(size: usize) -> usize {
+    (size / 256).clamp(64, 1024) / 64 * 64
+}
+
+/// Nobody leads to the target.
+const NOBODY: u32 = 0;
+/// Several blocks do. Other numbers are a block's plus 1.
+const SEVERAL: u32 = u32::MAX;
+/// Colours of a round.
+const ROUND: usize = u64::BITS as usize;
+
+impl Plan {
+    fn new(key: Key, threads: usize) -> Self {
+        let start = times::now();
+        let shared = shared_targets(&key, threads);
+        let colours = colour(&key, &shared);
+        Self {
+            key,
+            colours,
+            seconds: times::now() - start,
+        }
+    }
+}
+
+impl Key {
+    /// Number of blocks.
+    pub(crate) fn blocks(&self) -> usize {
+        self.size.div_ceil(self.block)
+    }
+
+    /// The elements of a block.
+    pub(crate) fn elements(&self, block: usize) -> std::ops::Range<usize> {
+        let start = block * self.block;
+        start..(start + self.block).min(self.size)
+    }
+
+    /// The target sets: number and elements.
+    fn sets(&self) -> Vec<(i32, usize)> {
+        let sets = self
+            .columns
+            .iter()
+            .map(|column| (column.set, column.targets));
+        let mut sets: Vec<_> = sets.collect();
+        sets.sort_unstable();
+        sets.dedup();
+        sets
+    }
+}
+
+/// A target: position of its set, and its number.
+type Target = (u32, u32);
+
+/// The targets of each block to which other blocks lead, too.
+fn shared_targets(key: &Key, threads: usize) -> Vec<Vec<Target>> {
+    let sets = key.sets();
+    let owners: Vec<Box<[AtomicU32]>> = sets.iter().map(|&(_, size)| nobody(size)).collect();
+    let columns = key.columns.iter().map(|column| {
+        let of = (column.set, column.targets);
+        let set = sets.iter().position(|&set| set == of);
+        (column, set.expect("every column's set is listed"))
+    });
+    let columns: Vec<_> = columns.collect();
+    let found: Vec<Mutex<Vec<Target>>> = (0..key.blocks()).map(|_| Mutex::default()).collect();
+    team::run(threads, |member| {
+        for block in member.share(key.blocks()) {
+            let own = block as u32 + 1;
+            for &(column, set) in &columns {
+                for element in key.elements(block) {
+                    let owner = &owners[set][column.target(element)];
+                    let before = owner.load(Relaxed);
+                    if before == own || before == SEVERAL {
+                        continue;
+                    }
+                    let is_first = before == NOBODY
+                        && owner
+                            .compare_exchange(NOBODY, own, Relaxed, Relaxed)
+                            .is_ok();
+                    if !is_first {
+                        owner.store(SEVERAL, Relaxed);
+                    }
+                }
+            }
+        }
+        member.wait();
+        for block in member.share(key.blocks()) {
+            let mut shared = Vec::new();
+            for &(column, set) in &columns {
+                for element in key.elements(block) {
+                    let target = column.target(element);
+                    if owners[set][target].load(Relaxed) == SEVERAL {
+                        shared.push((set as u32, target as u32));
+                    }
+                }
+            }
+            shared.sort_unstable();
+            shared.dedup();
+            *found[block].lock().expect("nobody else has it") = shared;
+        }
+    });
+    let found = found.into_iter();
+    found
+        .map(|one| one.into_inner().expect("nobody has it"))
+        .collect()
+}
+
+/// Zeros that the system provides when they are touched.
+fn nobody(size: usize) -> Box<[AtomicU32]> {
+    let zeros = vec![NOBODY; size].into_boxed_slice();
+    // SAFETY: an atomic number has the layout of the number.
+    unsafe { Box::from_raw(Box::into_raw(zeros) as *mut [AtomicU32]) }
+}
+
+/// Gives each block the first colour that no block before it has with which it shares a target.
+fn colour(key: &Key, shared: &[Vec<Target>]) -> Vec<Vec<u32>> {
+    let mut colours: Vec<Vec<u32>> = Vec::new();
+    let mut rest: Vec<u32> = (0..key.blocks() as u32).collect();
+    let mut first = 0;
+    while !rest.is_empty() {
+        let taken = key.sets().into_iter().map(|(_, size)| vec![0u64; size]);
+        let mut taken: Vec<_> = taken.collect();
+        rest.retain(|&block| {
+            let targets = &shared[block as usize];
+            let of = |&(set, target): &Target| (set as usize, target as usize);
+            let used = targets.iter().map(of);
+            let used = used.fold(0, |used, (set, target)| used | taken[set][target]);
+            let free = used.trailing_ones() as usize;
+            if free == ROUND {
+                return true;
+            }
+            for (set, target) in targets.iter().map(of) {
+                taken[set][target] |= 1 << free;
+            }
+            let colour = first + free;
+            if colours.len() <= colour {
+                colours.resize(colour + 1, Vec::new());
+            }
+            colours[colour].push(block);
+            false
+        });
+        first += ROUND;
+    }
+    colours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pseudo-random numbers.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, end: usize) -> usize {
+            self.0 = self
+                .0
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (self.0 >> 33) as usize % end
+        }
+    }
+
+    fn check(plan: &Plan) {
+        let mut runs = vec![0; plan.key.size];
+        for blocks in &plan.colours {
+            assert!(blocks.is_sorted());
+            let mut owners = std::collections::HashMap::new();
+            for &block in blocks {
+                for element in plan.key.elements(block as usize) {
+                    runs[element] += 1;
+                    for column in &plan.key.columns {
+                        let target = (column.set, column.target(element));
+                        let owner = *owners.entry(target).or_insert(block);
+                        assert_eq!(owner, block, "two blocks of a colour meet");
+                    }
+                }
+            }
+        }
+        assert!(runs.iter().all(|&times| times == 1));
+    }
+
+    #[test]
+    fn blocks_of_a_colour_never_meet() {
+        let mut random = Random(7);
+        for round in 0..300 {
+            let size = random.below(700);
+            let sets = [1 + random.below(300), 1 + random.below(300)];
+            let local = random.below(2) == 0;
+            let maps: Vec<_> = (0..1 + random.below(3))
+                .map(|_| {
+                    let (set, arity) = (random.below(2), 1 + random.below(4));
+                    let end = sets[set];
+                    let numbers = (0..size * arity).map(|at| match local {
+                        true => ((at / arity * end / size.max(1)) + random.below(3)).min(end - 1),
+                        false => random.below(end),
+                    });
+                    let numbers: Vec<_> = numbers.map(|number| number as i32).collect();
+                    (set, arity, numbers)
+                })
+                .collect();
+            let mut columns = Vec::new();
+            for (set, arity, numbers) in &maps {
+                for _ in 0..1 + random.below(*arity) {
+                    columns.push(Column {
+                        start: numbers[random.below(*arity).min(numbers.len())..].as_ptr(),
+                        arity: *arity,
+                        set: *set as i32,
+                        targets: sets[*set],
+                    });
+                }
+            }
+            let block = 1 + random.below(40);
+            let (plan, _) = find(
+                Key {
+                    size,
+                    block,
+                    columns,
+                },
+                1,
+            );
+            check(&plan);
+            let is_one = plan.key.blocks() <= 1;
+            assert!(!is_one || plan.colours.len() <= 1, "round {round}");
+            clear();
+        }
+    }
+
+    #[test]
+    fn more_colours_than_a_word_has_bits() {
+        let all_the_same = vec![0; 500];
+        let column = Column {
+            start: all_the_same.as_ptr(),
+            arity: 1,
+            set: 0,
+            targets: 1,
+        };
+        let key = Key {
+            size: 500,
+            block: 2,
+            columns: vec![column],
+        };
+        let plan = Plan::new(key, 1);
+        check(&plan);
+        assert_eq!(plan.colours.len(), 250);
+    }
+
+    #[test]
+    fn elements_that_do_not_meet_need_one_colour() {
+        let own: Vec<i32> = (0..500).collect();
+        let column = Column {
+            start: own.as_ptr(),
+            arity: 1,
+            set: 0,
+            targets: 500,
+        };
+        let key = Key {
+            size: 500,
+            block: 64,
+            columns: vec![column],
+        };
+        assert_eq!(Plan::new(key, 1).colours.len(), 1);
+    }
+}

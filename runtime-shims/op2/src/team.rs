@@ -1,0 +1,163 @@
+//! Threads, of the program's OpenMP run time.
+//!
+//! The run time that the program is linked with is used, and libomp where there is none. Both LLVM's and GNU's
+//! have the functions below.
+
+use std::{
+    ffi::{CStr, c_int, c_uint, c_void},
+    sync::OnceLock,
+};
+
+use crate::report::warn;
+
+/// The functions of the run time.
+struct OpenMp {
+    parallel: unsafe extern "C" fn(unsafe extern "C" fn(*mut c_void), *mut c_void, c_uint, c_uint),
+    barrier: unsafe extern "C" fn(),
+    thread_num: unsafe extern "C" fn() -> c_int,
+    num_threads: unsafe extern "C" fn() -> c_int,
+    max_threads: unsafe extern "C" fn() -> c_int,
+    in_parallel: unsafe extern "C" fn() -> c_int,
+}
+
+/// Where they may be if the program does not have them.
+const LIBRARIES: [&CStr; 4] = [c"libomp.so.5", c"libomp.so", c"libomp5.so", c"libgomp.so.1"];
+
+impl OpenMp {
+    /// # Safety
+    /// `library` is open, or is the one that stands for the whole program.
+    unsafe fn of(library: *mut c_void) -> Option<Self> {
+        let function = |name: &CStr| {
+            // SAFETY: the caller's promise.
+            let found = unsafe { libc::dlsym(library, name.as_ptr()) };
+            (!found.is_null()).then_some(found)
+        };
+        // SAFETY: these are the signatures of these functions in both run times.
+        unsafe {
+            Some(Self {
+                parallel: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(
+                        unsafe extern "C" fn(*mut c_void),
+                        *mut c_void,
+                        c_uint,
+                        c_uint,
+                    ),
+                >(function(c"GOMP_parallel")?),
+                barrier: std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(function(
+                    c"GOMP_barrier",
+                )?),
+                thread_num: as_query(function(c"omp_get_thread_num")?),
+                num_threads: as_query(function(c"omp_get_num_threads")?),
+                max_threads: as_query(function(c"omp_get_max_threads")?),
+                in_parallel: as_query(function(c"omp_in_parallel")?),
+            })
+        }
+    }
+
+    fn find() -> Option<Self> {
+        // SAFETY: the whole program, then libraries that are open.
+        unsafe {
+            Self::of(libc::RTLD_DEFAULT).or_else(|| {
+                LIBRARIES.into_iter().find_map(|name| {
+                    let library = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
+                    (!library.is_null()).then(|| Self::of(library)).flatten()
+                })
+            })
+        }
+    }
+}
+
+/// # Safety
+/// The function has no parameters and returns an `int`.
+unsafe fn as_query(function: *mut c_void) -> unsafe extern "C" fn() -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(function) }
+}
+
+/// The run time, where `OMP_NUM_THREADS` asks for several threads.
+fn open_mp() -> Option<&'static OpenMp> {
+    static OPEN_MP: OnceLock<Option<OpenMp>> = OnceLock::new();
+    let found = OPEN_MP.get_or_init(|| {
+        let wanted = std::env::var("OMP_NUM_THREADS").unwrap_or_default();
+        let first = wanted.split(',').next().and_then(|one| one.trim().parse().ok());
+        if first.is_none_or(|number: u32| number < 2) {
+            return None;
+        }
+        let found = OpenMp::find();
+        if found.is_none() {
+            warn("OMP_NUM_THREADS asks for threads, but there is no OpenMP run time: loops run on one");
+        }
+        found
+    });
+    found.as_ref()
+}
+
+/// Threads that a loop may have now.
+pub(crate) fn most_threads() -> usize {
+    // SAFETY: functions of the run time, without parameters.
+    open_mp().map_or(1, |open_mp| unsafe {
+        match (open_mp.in_parallel)() {
+            0 => (open_mp.max_threads)().max(1) as usize,
+            _ => 1,
+        }
+    })
+}
+
+/// A thread of a team.
+#[derive(Clone, Copy)]
+pub(crate) struct Member {
+    /// Its number, from 0.
+    pub(crate) number: usize,
+    /// Threads of the team.
+    pub(crate) of: usize,
+}
+
+impl Member {
+    /// Its contiguous share of the numbers up to `count`.
+    pub(crate) fn share(self, count: usize) -> std::ops::Range<usize> {
+        let begin = |number: usize| (count as u128 * number as u128 / self.of as u128) as usize;
+        begin(self.number)..begin(self.number + 1)
+    }
+
+    /// The same, beginning at multiples of 64: each line of memory is one thread's, and vectors are whole.
+    pub(crate) fn share_of_lines(self, count: usize) -> std::ops::Range<usize> {
+        let lines = self.share(count.div_ceil(64));
+        lines.start * 64..(lines.end * 64).min(count)
+    }
+
+    /// Waits for the others.
+    pub(crate) fn wait(self) {
+        if let Some(open_mp) = open_mp().filter(|_| self.of > 1) {
+            // SAFETY: all members of the team call it.
+            unsafe { (open_mp.barrier)() };
+        }
+    }
+}
+
+/// Calls `work` on each of up to `threads` threads.
+pub(crate) fn run<F: Fn(Member) + Sync>(threads: usize, work: F) {
+    let Some(open_mp) = open_mp().filter(|_| threads > 1) else {
+        return work(Member { number: 0, of: 1 });
+    };
+    unsafe extern "C" fn enter<F: Fn(Member) + Sync>(work: *mut c_void) {
+        let open_mp = self::open_mp().expect("it started this thread");
+        // SAFETY: `run` passes its own function, which outlives the team.
+        unsafe {
+            let work = &*work.cast::<F>();
+            work(Member {
+                number: (open_mp.thread_num)() as usize,
+                of: (open_mp.num_threads)() as usize,
+            });
+        }
+    }
+    // SAFETY: `enter` gets what it expects, and is back on all threads before this returns.
+    unsafe {
+        (open_mp.parallel)(
+            enter::<F>,
+            (&raw const work).cast_mut().cast(),
+            threads as c_uint,
+            0,
+        )
+    };
+}
