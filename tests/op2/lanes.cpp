@@ -225,6 +225,10 @@ static void where(double const *x, int const *n, double *most, int *at) {
   }
 }
 
+static void histogram(int const *n, int const *kind, int *counts) {
+  counts[(*n * 7 + *kind) & 127] += *kind & 15;
+}
+
 static void numbers(int const *n, int const *node, double const *a, double *out) {
   *out = (*n * 3.5 + *node) * a[0] + a[1] * a[2];
 }
@@ -312,6 +316,10 @@ static void shapes() {
               op_arg_gbl(&most, 1, "double", OP_MAX), op_arg_gbl(&first, 1, "int", OP_MIN),
               op_arg_gbl(&last, 1, "uint", OP_MAX));
   op_printf("reduce %g %g %g %d %a %a %d %u\n", sum[0], sum[1], sum[2], count, least, most, first, last);
+  int counts[128] = {1, 2, 3};
+  op_par_loop(histogram, "histogram", elements, op_arg_idx(-1, OP_ID),
+              op_arg_dat(kind.dat, -1, OP_ID, 1, "int", OP_READ), op_arg_gbl(counts, 128, "int", OP_INC));
+  ::show("histogram", counts, 128);
   int at = -1;
   most = -1e9;
   op_par_loop(where, "where", elements, op_arg_dat(four.dat, -1, OP_ID, 4, "double", OP_READ),

@@ -218,25 +218,24 @@ unsafe fn run(body: &Body, size: usize, arguments: &[Arg], most: usize) -> Way {
     // SAFETY: the caller's promises.
     unsafe {
         let columns = written_columns(arguments);
+        let block = match program::part_size() {
+            0 => plan::block_of(size),
+            asked => asked,
+        };
         let is_possible = most > 1
+            && (columns.is_empty() || size > block)
             && may_have_threads(arguments)
             && private::can_be_combined(arguments, columns.is_empty());
         if !is_possible {
             body.run(arguments, &[], 0, |range| range(0..size));
             return one;
         }
-        let plan = (!columns.is_empty()).then(|| {
-            let block = match program::part_size() {
-                0 => plan::block_of(size),
-                asked => asked,
-            };
-            let key = plan::Key {
-                size,
-                block,
-                columns,
-            };
-            plan::find(key, most)
-        });
+        let key = plan::Key {
+            size,
+            block,
+            columns,
+        };
+        let plan = (!key.columns.is_empty()).then(|| plan::find(key));
         let copies = private::copies(arguments, most);
         let team_size = AtomicUsize::new(1);
         let shared = Shared(arguments);

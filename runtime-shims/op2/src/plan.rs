@@ -3,12 +3,9 @@
 //! Guarantee: no two blocks of a colour lead to the same target through the columns that a plan is made for.
 //! A plan depends on nothing but what its key holds, and not on the number of threads.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicU32, Ordering::Relaxed},
-};
+use std::sync::{Arc, Mutex};
 
-use crate::{team, times};
+use crate::times;
 
 /// A column of a map through which a loop writes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,36 +60,31 @@ pub(crate) fn clear() {
 }
 
 /// The plan for a key, and whether it is new.
-pub(crate) fn find(mut key: Key, threads: usize) -> (Arc<Plan>, bool) {
+pub(crate) fn find(mut key: Key) -> (Arc<Plan>, bool) {
     key.columns.sort();
     key.columns.dedup();
     let mut plans = PLANS.lock().expect("no panic while it is locked");
     if let Some(plan) = plans.iter().find(|plan| plan.key == key) {
         return (plan.clone(), false);
     }
-    let plan = Arc::new(Plan::new(key, threads));
+    let plan = Arc::new(Plan::new(key));
     plans.push(plan.clone());
     (plan, true)
 }
 
 /// Elements of a block where the program asks for no number: enough blocks to go round, whatever the number of
-/// threads, and whole vectors.
+/// threads, whole vectors, and no more than caches hold.
 pub(crate) fn block_of(size: usize) -> usize {
-    (size / 256).clamp(64, 1024) / 64 * 64
+    (size / 256).clamp(64, 4096) / 64 * 64
 }
 
-/// Nobody leads to the target.
-const NOBODY: u32 = 0;
-/// Several blocks do. Other numbers are a block's plus 1.
-const SEVERAL: u32 = u32::MAX;
-/// Colours of a round.
-const ROUND: usize = u64::BITS as usize;
+/// Colours that are given out at a time: a bit for each.
+const ROUND: usize = u32::BITS as usize;
 
 impl Plan {
-    fn new(key: Key, threads: usize) -> Self {
+    fn new(key: Key) -> Self {
         let start = times::now();
-        let shared = shared_targets(&key, threads);
-        let colours = colour(&key, &shared);
+        let colours = colour(&key);
         Self {
             key,
             colours,
@@ -126,88 +118,40 @@ impl Key {
     }
 }
 
-/// A target: position of its set, and its number.
-type Target = (u32, u32);
-
-/// The targets of each block to which other blocks lead, too.
-fn shared_targets(key: &Key, threads: usize) -> Vec<Vec<Target>> {
+/// Gives each block the first colour that no block before it has with which it shares a target.
+fn colour(key: &Key) -> Vec<Vec<u32>> {
     let sets = key.sets();
-    let owners: Vec<Box<[AtomicU32]>> = sets.iter().map(|&(_, size)| nobody(size)).collect();
     let columns = key.columns.iter().map(|column| {
         let of = (column.set, column.targets);
         let set = sets.iter().position(|&set| set == of);
         (column, set.expect("every column's set is listed"))
     });
     let columns: Vec<_> = columns.collect();
-    let found: Vec<Mutex<Vec<Target>>> = (0..key.blocks()).map(|_| Mutex::default()).collect();
-    team::run(threads, |member| {
-        for block in member.share(key.blocks()) {
-            let own = block as u32 + 1;
-            for &(column, set) in &columns {
-                for element in key.elements(block) {
-                    let owner = &owners[set][column.target(element)];
-                    let before = owner.load(Relaxed);
-                    if before == own || before == SEVERAL {
-                        continue;
-                    }
-                    let is_first = before == NOBODY
-                        && owner
-                            .compare_exchange(NOBODY, own, Relaxed, Relaxed)
-                            .is_ok();
-                    if !is_first {
-                        owner.store(SEVERAL, Relaxed);
-                    }
-                }
-            }
-        }
-        member.wait();
-        for block in member.share(key.blocks()) {
-            let mut shared = Vec::new();
-            for &(column, set) in &columns {
-                for element in key.elements(block) {
-                    let target = column.target(element);
-                    if owners[set][target].load(Relaxed) == SEVERAL {
-                        shared.push((set as u32, target as u32));
-                    }
-                }
-            }
-            shared.sort_unstable();
-            shared.dedup();
-            *found[block].lock().expect("nobody else has it") = shared;
-        }
-    });
-    let found = found.into_iter();
-    found
-        .map(|one| one.into_inner().expect("nobody has it"))
-        .collect()
-}
-
-/// Zeros that the system provides when they are touched.
-fn nobody(size: usize) -> Box<[AtomicU32]> {
-    let zeros = vec![NOBODY; size].into_boxed_slice();
-    // SAFETY: an atomic number has the layout of the number.
-    unsafe { Box::from_raw(Box::into_raw(zeros) as *mut [AtomicU32]) }
-}
-
-/// Gives each block the first colour that no block before it has with which it shares a target.
-fn colour(key: &Key, shared: &[Vec<Target>]) -> Vec<Vec<u32>> {
     let mut colours: Vec<Vec<u32>> = Vec::new();
     let mut rest: Vec<u32> = (0..key.blocks() as u32).collect();
     let mut first = 0;
     while !rest.is_empty() {
-        let taken = key.sets().into_iter().map(|(_, size)| vec![0u64; size]);
+        // Which colours the blocks have that lead to a target.
+        let taken = sets.iter().map(|&(_, size)| vec![0u32; size]);
         let mut taken: Vec<_> = taken.collect();
         rest.retain(|&block| {
-            let targets = &shared[block as usize];
-            let of = |&(set, target): &Target| (set as usize, target as usize);
-            let used = targets.iter().map(of);
-            let used = used.fold(0, |used, (set, target)| used | taken[set][target]);
+            let elements = key.elements(block as usize);
+            let mut used = 0;
+            for &(column, set) in &columns {
+                let taken = &taken[set];
+                for element in elements.clone() {
+                    used |= taken[column.target(element)];
+                }
+            }
             let free = used.trailing_ones() as usize;
             if free == ROUND {
                 return true;
             }
-            for (set, target) in targets.iter().map(of) {
-                taken[set][target] |= 1 << free;
+            for &(column, set) in &columns {
+                let taken = &mut taken[set];
+                for element in elements.clone() {
+                    taken[column.target(element)] |= 1 << free;
+                }
             }
             let colour = first + free;
             if colours.len() <= colour {
@@ -288,14 +232,11 @@ mod tests {
                 }
             }
             let block = 1 + random.below(40);
-            let (plan, _) = find(
-                Key {
-                    size,
-                    block,
-                    columns,
-                },
-                1,
-            );
+            let (plan, _) = find(Key {
+                size,
+                block,
+                columns,
+            });
             check(&plan);
             let is_one = plan.key.blocks() <= 1;
             assert!(!is_one || plan.colours.len() <= 1, "round {round}");
@@ -317,7 +258,7 @@ mod tests {
             block: 2,
             columns: vec![column],
         };
-        let plan = Plan::new(key, 1);
+        let plan = Plan::new(key);
         check(&plan);
         assert_eq!(plan.colours.len(), 250);
     }
@@ -336,6 +277,6 @@ mod tests {
             block: 64,
             columns: vec![column],
         };
-        assert_eq!(Plan::new(key, 1).colours.len(), 1);
+        assert_eq!(Plan::new(key).colours.len(), 1);
     }
 }

@@ -1,5 +1,5 @@
 // Flow around an airfoil on a small mesh: the residuals are those that OP2's own airfoil prints, with and without
-// the plugin, at every level of optimisation.
+// the plugin, at every level of optimisation, on one thread and on several.
 //
 // RUN: clang++-22 -std=c++17 -O1 %S/../../../benchmarks/programs/airfoil/mesh.cpp -o %t.mesh && %t.mesh 40 60 %t.dat
 // RUN: head -n 1 %t.dat | FileCheck --check-prefix=MESH --match-full-lines --strict-whitespace %s
@@ -7,6 +7,7 @@
 // RUN: %t %t.dat 500 | FileCheck %s
 // RUN: clang++-22 -std=c++11 -O3 -march=native -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t %t.dat 500 | FileCheck %s
+// RUN: OMP_NUM_THREADS=3 %t %t.dat 500 | FileCheck --check-prefixes=CHECK,THREADS %s
 // RUN: clang++-22 -std=c++11 -O0 -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t %t.dat 100 | FileCheck --check-prefix=SHORT %s
 //
@@ -16,5 +17,9 @@
 // CHECK:  {{^}}200 1.79346e-04
 // CHECK:  {{^}}300 9.96362e-05
 // CHECK:  {{^}}500 3.94607e-05
+// THREADS: calls seconds GB/s threads lanes colours plan loop
+// THREADS: 1000 {{[0-9.]+ [0-9.]+}} 3 {{[0-9-]+}} - - adt_calc
+// THREADS: 1000 {{[0-9.]+ [0-9.]+}} 3 {{[0-9-]+ [2-9] 0\.[0-9]+}} res_calc
+// THREADS: 1000 {{[0-9.]+ [0-9.]+}} 1 {{[0-9-]+}} - - bres_calc
 // SHORT:  {{^}}100 4.25406e-04
 #include "../../../benchmarks/programs/airfoil/airfoil.cpp"
