@@ -42,7 +42,7 @@ template <class T> static T some() { return (T)(random_number(2000) / (T)7 - (T)
 template <> bool some<bool>() { return random_number(2); }
 
 static op_set elements, targets;
-static op_map to, pairs;
+static op_map to, pairs, others;
 
 // All results of this program, and those that they shall be like.
 static std::vector<double> values, expected;
@@ -241,7 +241,7 @@ static void optional(double const *a, double const *extra, double *out) {
 
 static void itself(double const *a, double *b) {
   for (int k = 0; k < 4; k++)
-    b[k] += (a[k] * 0.5 + b[3 - k] * 0.25) / 3;
+    b[k] += (a[3 - k] * 0.5 + b[k] * 0.25) / 3;
 }
 
 static void grows(double const *a, int const *count, double *out) {
@@ -251,7 +251,8 @@ static void grows(double const *a, int const *count, double *out) {
 }
 
 static void shapes() {
-  data<double> node(targets, 2), ends(targets, 2), four(elements, 4), two(elements, 2), one(elements, 1), sums(targets, 2);
+  data<double> node(targets, 2), ends(targets, 2), four(elements, 4), two(elements, 2), one(elements, 1),
+      short_lived(elements, 2), sums(targets, 2);
   data<double> out(elements, 4), big(targets, 4);
   data<int> kind(elements, 1), quotient(elements, 1);
   data<float> single(elements, 1), result(elements, 1);
@@ -338,6 +339,15 @@ static void shapes() {
   op_par_loop(itself, "itself", elements, op_arg_dat(four.dat, -1, OP_ID, 4, "double", OP_READ),
               op_arg_dat(four.dat, -1, OP_ID, 4, "double", OP_RW));
   four.show("itself");
+  // The compiler sees the same variable twice, with the same column.
+  op_map changing = others;
+  op_arg before = op_arg_dat(node.dat, 1, changing, 2, "double", OP_READ);
+  changing = pairs;
+  op_arg after = op_arg_dat(node.dat, 1, changing, 2, "double", OP_READ);
+  op_par_loop(mean<double, 2>, "two maps", elements, before, after,
+              op_arg_dat(two.dat, -1, OP_ID, 2, "double", OP_READ),
+              op_arg_dat(short_lived.dat, -1, OP_ID, 2, "double", OP_WRITE));
+  short_lived.show("two maps");
   op_par_loop(grows, "grows", elements, op_arg_dat(four.dat, -1, OP_ID, 4, "double", OP_READ),
               op_arg_dat(kind.dat, -1, OP_ID, 1, "int", OP_READ),
               op_arg_dat(one.dat, -1, OP_ID, 1, "double", OP_WRITE));
@@ -384,6 +394,7 @@ int main(int argc, char **argv) {
       map[k] = random_number(3) ? k / 8 % targets->size : random_number(targets->size);
     to = op_decl_map(elements, targets, 4, map.data(), "to");
     pairs = op_decl_map(elements, targets, 2, map.data(), "pairs");
+    others = op_decl_map(elements, targets, 2, map.data() + 2 * size, "others");
     dimensions_of<double>();
     dimensions_of<float>();
     dimensions_of<int>();

@@ -89,7 +89,7 @@ pub struct LaneArgument {
 
 impl LaneArgument {
     /// All of it as numbers.
-    pub fn to_text(&self) -> String {
+    pub fn to_text(self) -> String {
         let numbers = [
             self.place as i64,
             self.access as i64,

@@ -90,7 +90,7 @@ pub(crate) unsafe fn can_be_combined(arguments: &[Arg], is_in_order: bool) -> bo
         let kind = unsafe { Kind::of(argument) };
         !is_reduction(argument)
             || matches!(argument.acc, access::INC | access::MIN | access::MAX)
-                && kind.is_some_and(|kind| argument.size as usize % kind.bytes() == 0)
+                && kind.is_some_and(|kind| (argument.size as usize).is_multiple_of(kind.bytes()))
     })
 }
 

@@ -35,7 +35,10 @@ pub fn describe<'m>(module: &'m Module, range: Function<'m>, one: &ParallelLoop<
     let arguments = one.args.iter().enumerate();
     let described = arguments.map(|(at, argument)| describe_argument(one, at, argument));
     let text = match described.collect::<Result<Vec<_>, String>>() {
-        Ok(all) => all.iter().map(LaneArgument::to_text).collect::<Vec<_>>(),
+        Ok(all) => all
+            .into_iter()
+            .map(LaneArgument::to_text)
+            .collect::<Vec<_>>(),
         Err(reason) => vec![reason],
     };
     range.mark(module, MARK, &text.join(";"));
