@@ -78,8 +78,9 @@ pub(crate) fn block_of(size: usize) -> usize {
     (size / 256).clamp(64, 4096) / 64 * 64
 }
 
-/// Colours that are given out at a time: a bit for each.
-const ROUND: usize = u32::BITS as usize;
+/// Colours that are given out at a time: a bit for each. Few are needed as a rule, and what memory costs here is
+/// to be touched for the first time.
+const ROUND: usize = u8::BITS as usize;
 
 impl Plan {
     fn new(key: Key) -> Self {
@@ -132,7 +133,7 @@ fn colour(key: &Key) -> Vec<Vec<u32>> {
     let mut first = 0;
     while !rest.is_empty() {
         // Which colours the blocks have that lead to a target.
-        let taken = sets.iter().map(|&(_, size)| vec![0u32; size]);
+        let taken = sets.iter().map(|&(_, size)| vec![0u8; size]);
         let mut taken: Vec<_> = taken.collect();
         rest.retain(|&block| {
             let elements = key.elements(block as usize);
