@@ -400,8 +400,8 @@ impl<M: Machine> Coherence<M> {
         to.is_some()
     }
 
-    /// Updates an object whose bytes several ranks hold, or of which this rank declared to write a part,
-    /// while no other rank does.
+    /// Updates an object whose bytes several ranks hold, or of which this rank declared to write a part, and
+    /// has done so, while no other rank does.
     pub(crate) fn update_in_parts(&mut self, object: Object, operation: AtomicOp, value: u64) {
         self.combine();
         let contents = *self.machine.contents(object.page);

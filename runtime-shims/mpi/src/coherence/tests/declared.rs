@@ -42,6 +42,13 @@ impl Nest {
         let those = self.sections.iter().filter(|one| one.mode == mode);
         those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
     }
+
+    /// Whether it has yet to store to a part of these 8 bytes: no program updates them before.
+    fn stores_part_of(&self, page: Page, word: usize) -> bool {
+        let start = (page as usize * PAGE + word) as u64;
+        let bytes = Ranges::of(vec![(start, start + 8)]);
+        (1..8).contains(&self.bytes(Mode::Write).intersection(&bytes).bytes())
+    }
 }
 
 fn section(mode: Mode, start: usize, element: usize, dimensions: &[(usize, usize)]) -> Declared {
@@ -453,13 +460,17 @@ fn declaring_region(
                 .flat_map(|one| positions(&one.shape.ranges()))
                 .map(|at| at / PAGE)
                 .collect();
+            let mut running = vec![None; threads];
             for (thread, nest, part) in steps(nests, random) {
                 job.run_part(thread / per_rank, &nests[nest].1, part, random);
+                running[thread] = (part != Part::Second).then_some(&nests[nest].1);
                 for _ in 0..random.below(if updates { 4 } else { 1 }) {
                     let page = random.below(job.used as usize) as Page;
                     let word = random.below(PAGE / 8) * 8;
                     let rank = random.below(job.ranks.len());
-                    if let Some(owner) = words.owner(page, word) {
+                    if let Some(owner) = words.owner(page, word)
+                        && !running[rank].is_some_and(|nest| nest.stores_part_of(page, word))
+                    {
                         let of = (rank, owner);
                         let place = (page, word);
                         if let Some(object) =
