@@ -24,7 +24,7 @@ use tools::Tools;
 #[derive(Parser)]
 #[command(name = "bench")]
 struct Arguments {
-    /// A quarter of the iterations, three repetitions, nothing beyond the given ranks counted.
+    /// A quarter of the iterations, three repetitions.
     #[arg(long)]
     quick: bool,
     /// Only programs whose names contain this; may be given several times.
