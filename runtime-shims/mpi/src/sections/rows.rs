@@ -368,18 +368,18 @@ mod tests {
         };
         let mut joined_some = 0;
         for _ in 0..4000 {
-            let mut at = 1 << 40;
+            let mut at = 1u64 << 40;
             let rows = 1 + below(5);
             let pointers: Vec<u64> = (0..1 + below(40))
                 .map(|index| {
-                    at += match below(30) {
+                    at = at.wrapping_add(match below(30) {
                         0 => below(50) * 16,
                         1 => 1 << 30,
                         2 => 0,
                         3 => 0u64.wrapping_sub(below(9) * 64),
                         _ if index % rows == 0 => 96,
                         _ => 64,
-                    };
+                    });
                     at
                 })
                 .collect();
