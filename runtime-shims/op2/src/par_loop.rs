@@ -321,7 +321,8 @@ unsafe fn may_have_lanes(arguments: &[Arg]) -> bool {
 
 fn both_add(one: &Arg, other: &Arg) -> bool {
     let adds = |arg: &Arg| arg.acc == access::INC && arg.is_indirect();
-    adds(one) && adds(other)
+    // Of one set: colours tell apart the elements of each set, not memory that two dats have in common.
+    adds(one) && adds(other) && one.dat == other.dat
 }
 
 /// Whether two arguments that share memory, and do not both only read it, are always as `allowed` says.

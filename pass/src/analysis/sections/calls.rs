@@ -308,7 +308,7 @@ pub(super) fn reached(body: Function<'_>) -> Vec<Function<'_>> {
 }
 
 /// Whether the program's function of that name is this one or one of the same text.
-pub(super) fn is_final(function: Function<'_>) -> bool {
+pub fn is_final(function: Function<'_>) -> bool {
     matches!(
         function.linkage(),
         Linkage::LLVMInternalLinkage

@@ -28,7 +28,7 @@ use crate::llvm::{
     Block, Extent, Function, Instruction, Module, Nests, Opcode, Reach, Scope, Section, Term,
     Turns, Value, demangle,
 };
-pub use calls::is_mathematics;
+pub use calls::{is_final, is_mathematics};
 use calls::{Effect, effect};
 use places::{Place, Places};
 

@@ -9,6 +9,7 @@
 use okl_abi::op2::{Parameter, f};
 
 use crate::analysis::access::uses;
+use crate::analysis::sections::is_final;
 use crate::ir::{Access, Argument, Columns, Map, ParallelLoop, Place, Scalar};
 use crate::llvm::{
     Builder, Call, Function, LaneAccess, LaneArgument, LanePlace, LaneValues, Linkage, Module,
@@ -71,6 +72,10 @@ fn describe_argument(
             Columns::First(_) => return Err(format!("arg{at} stands for many elements")),
         },
     };
+    // They may be the same ones: then it matters which component of which is written last.
+    if columns > 1 && argument.access == Access::Write {
+        return Err(format!("arg{at} is OP_WRITE of several elements"));
+    }
     Ok(LaneArgument {
         place,
         access: match argument.access {
@@ -154,12 +159,12 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
         let sites: Vec<_> = sites.copied().collect();
         let Some(first) = sites.first() else { continue };
         let (lanes, order) = match first.arguments()[BODY].as_function() {
-            Some(body) if !body.is_declaration() => (
+            Some(body) if !body.is_declaration() && is_final(body) => (
                 write(module, *range, body, description, unit),
                 any_order(body, description),
             ),
             _ => {
-                let reason = || "the kernel is not defined in this file".to_string();
+                let reason = || "the kernel is defined or replaced in another file".to_string();
                 (Err(reason()), Err(reason()))
             }
         };

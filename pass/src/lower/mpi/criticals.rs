@@ -189,7 +189,7 @@ impl<'m> Decision<'_, 'm> {
     fn reason(&self, index: usize, within: &[usize], functions: &[Function<'m>]) -> Option<String> {
         let section = &self.sections[index];
         let own = section.updates.as_ref().ok()?;
-        let stores = || own.updates.iter().map(|one| &one.store);
+        let mut accesses = own.updates.iter().map(|one| &one.store).chain(&own.loads);
         let is_confined = |one: &Access<'m>| {
             one.places.iter().all(|place| match place.object {
                 Object::Named(object) => {
@@ -198,7 +198,7 @@ impl<'m> Decision<'_, 'm> {
                 _ => false,
             })
         };
-        if !stores().all(is_confined)
+        if !accesses.all(is_confined)
             && let Some(call) = functions.iter().find_map(|&one| unknown_call(one))
         {
             let name = call.callee_name();
@@ -420,9 +420,16 @@ fn unknown_call<'m>(function: Function<'m>) -> Option<Call<'m>> {
         Some(callee) => {
             let name = callee.name();
             let is_known = is_silent(&name) || known(&name).is_some() || callee.is_intrinsic();
-            callee.is_declaration() && !is_known
+            callee.is_declaration() && (!is_known || calls_through_a_pointer(*call, &name))
         }
     })
+}
+
+/// Whether a call of the C library calls back a function that is not known.
+fn calls_through_a_pointer(call: Call<'_>, name: &str) -> bool {
+    const CALLING_BACK: [&str; 4] = ["qsort", "qsort_r", "bsearch", "scandir"];
+    let is_function = |one: &Value<'_>| one.as_function().is_some();
+    CALLING_BACK.contains(&name) && !call.arguments().iter().any(is_function)
 }
 
 /// Whether a function outside the module accesses nothing of the program's, and has no critical section.

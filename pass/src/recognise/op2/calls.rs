@@ -250,7 +250,8 @@ fn maker<'m>(copied: Value<'m>, user: Call<'m>, may_be_copy: bool) -> Option<Cal
     Some(call)
 }
 
-/// The same for what is copied once: a variable, or what the one caller of the function hands it.
+/// The same for what is copied once: a variable, or what the one caller of the function hands it, which does
+/// not change it.
 fn maker_of_copy<'m>(source: Value<'m>, user: Call<'m>) -> Option<Call<'m>> {
     let function = user.instruction().function();
     let parameters = function.parameters();
@@ -260,9 +261,17 @@ fn maker_of_copy<'m>(source: Value<'m>, user: Call<'m>) -> Option<Call<'m>> {
     let [caller] = function.users()[..] else {
         return None;
     };
+    let only_reads = |call: Call<'m>| {
+        let operands = call.arguments();
+        is_copied_from(call, source)
+            || (0..operands.len()).all(|at| operands[at] != source || call.is_by_value(at))
+    };
+    let users = source.users();
+    let is_constant = users.iter().all(|one| one.as_call().is_some_and(only_reads));
     let caller = caller.as_call()?;
     let handed = caller.argument(position)?;
-    (caller.callee_function() == Some(function)).then_some(())?;
+    let is_only_caller = function.is_local() && caller.callee_function() == Some(function);
+    (is_only_caller && is_constant).then_some(())?;
     maker(handed, caller, false)
 }
 
