@@ -28,8 +28,8 @@ use crate::llvm::{
     Block, Extent, Function, Instruction, Module, Nests, Opcode, Reach, Scope, Section, Term,
     Turns, Value, demangle,
 };
-pub use calls::{is_final, is_mathematics};
 use calls::{Effect, effect};
+pub use calls::{is_final, is_mathematics};
 use places::{Place, Places};
 
 pub use program::{Region, regions};

@@ -267,7 +267,9 @@ fn maker_of_copy<'m>(source: Value<'m>, user: Call<'m>) -> Option<Call<'m>> {
             || (0..operands.len()).all(|at| operands[at] != source || call.is_by_value(at))
     };
     let users = source.users();
-    let is_constant = users.iter().all(|one| one.as_call().is_some_and(only_reads));
+    let is_constant = users
+        .iter()
+        .all(|one| one.as_call().is_some_and(only_reads));
     let caller = caller.as_call()?;
     let handed = caller.argument(position)?;
     let is_only_caller = function.is_local() && caller.callee_function() == Some(function);
