@@ -1,18 +1,16 @@
-// The body of a loop for several elements at once. What it reads of each element is gathered into vectors,
-// one for each component; its control flow becomes masks; what it wrote is put back element by element, in
-// their order. So elements that change the same target do so as they would one after the other, and results
-// of one lane are computed by the same operations as without lanes.
+// The body of a loop for several elements at once. Its control flow becomes masks, its operations those of
+// vectors; lane_data moves what it reads and writes. So results of one lane are computed by the same
+// operations as without lanes.
 //
 // The caller guarantees that no written data overlap with those of another argument, except where both
 // are increments through maps.
-#include "lane_body.h"
+#include "lane_data.h"
 
 #include "llvm/Analysis/Loads.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -21,13 +19,12 @@ using namespace llvm;
 
 namespace {
 
-class Lanes : LaneBody {
+class Lanes : LaneData {
 public:
   Lanes(Function &Range, Function &Rest, Function &Kernel, ArrayRef<OklLaneArgument> Arguments,
         unsigned Width)
-      : LaneBody(Kernel, Arguments), Range(Range), Rest(Rest), Width(Width),
-        LibraryInfo(Range.getParent()->getTargetTriple()),
-        Library(LibraryInfo, &Kernel), Entry(&Range.getEntryBlock()), B(Entry), AtEntry(Entry) {}
+      : LaneData(Range, Kernel, Arguments, Width), Rest(Rest),
+        LibraryInfo(Range.getParent()->getTargetTriple()), Library(LibraryInfo, &Kernel) {}
 
   bool run() {
     if (!check())
@@ -44,21 +41,15 @@ public:
   using LaneBody::Why;
 
 private:
-  Function &Range, &Rest;
-  unsigned Width;
+  Function &Rest;
   TargetLibraryInfoImpl LibraryInfo;
   TargetLibraryInfo Library;
-  BasicBlock *Entry, *Body, *Exit, *Tail;
-  IRBuilder<> B, AtEntry;
-  PHINode *Number;
-  Value *From, *To, *Next;
+  BasicBlock *Exit, *Tail;
+  Value *Next;
 
-  SmallVector<Object *, 8> Written; // in the order in which the body wrote them last
-  DenseMap<Value *, Value *> Scalars, Vectors, Splats;
-  DenseMap<BasicBlock *, Value *> Masks; // null: all lanes
+  DenseMap<Value *, Value *> Scalars, Vectors;
+  // Under which mask control goes from one block to another; null: all lanes do.
   DenseMap<std::pair<BasicBlock *, BasicBlock *>, Value *> Edges;
-  DenseMap<std::pair<unsigned, unsigned>, SmallVector<Value *, 8>> Rows;
-  DenseMap<unsigned, SmallVector<Value *, 8>> Targets; // by argument and column
   PHINode *BadRoots = nullptr;
   Value *BadRootsNow = nullptr;
   FunctionCallee Root;
@@ -86,19 +77,6 @@ private:
     });
   }
 
-  FixedVectorType *vectorOf(Type *T) { return FixedVectorType::get(T, Width); }
-  bool isVector(Value *V) { return V->getType()->isVectorTy(); }
-  Value *splat(Value *V) {
-    if (isVector(V))
-      return V;
-    if (auto *C = dyn_cast<Constant>(V))
-      return ConstantVector::getSplat(ElementCount::getFixed(Width), C);
-    Value *&Found = Splats[V];
-    if (!Found)
-      Found = B.CreateVectorSplat(Width, V);
-    return Found;
-  }
-
   // What a value of the body is: the same for all lanes, or a vector.
   Value *value(Value *V) {
     if (isa<ConstantData>(V) || isa<GlobalValue>(V) || isa<ConstantExpr>(V))
@@ -111,15 +89,6 @@ private:
   }
   void define(Instruction &I, Value *V) { (isVector(V) ? Vectors : Scalars)[&I] = V; }
 
-  Value *select(Value *Condition, Value *Then, Value *Else) {
-    if (Then == Else)
-      return Then;
-    if (isVector(Condition) || isVector(Then) || isVector(Else)) {
-      Then = splat(Then);
-      Else = splat(Else);
-    }
-    return B.CreateSelect(Condition, Then, Else);
-  }
   // A condition may be poison where the mask is off.
   Value *both(Value *Mask, Value *Condition) {
     if (!Mask)
@@ -167,7 +136,6 @@ private:
     Value *Mask = nullptr;
     if (&Block != &Kernel.getEntryBlock() && !postdominates(Block))
       Mask = mask(Block);
-    Masks[&Block] = Mask;
     for (Instruction &I : Block)
       if (!I.isTerminator() && !instruction(I, Mask))
         return no("the kernel has an instruction that is not known");
@@ -256,210 +224,6 @@ private:
   Value *asType(Value *V, Type *T) {
     Type *Wanted = isVector(V) ? vectorOf(T) : T;
     return V->getType() == Wanted ? V : B.CreateBitCast(V, Wanted);
-  }
-
-  // What a cell holds before the body.
-  bool fetch(Object &Of, Cell &Here) {
-    if (Here.Now)
-      return true;
-    if (!Of.Argument) {
-      Here.Now = PoisonValue::get(vectorOf(Of.T));
-      return true;
-    }
-    const OklLaneArgument &A = *Of.Argument;
-    unsigned Index = &Here - Of.Cells.data();
-    if (A.Place == OklLaneNumber) {
-      SmallVector<Constant *, 16> Lane;
-      for (unsigned L = 0; L < Width; ++L)
-        Lane.push_back(B.getInt32(L));
-      Value *First = B.CreateTrunc(Number, B.getInt32Ty());
-      Here.Now = B.CreateAdd(splat(First), ConstantVector::get(Lane));
-      return true;
-    }
-    if (A.Access == OklLaneIncrement && (Of.indirect() || Of.global())) {
-      // Adding to this changes nothing, not even the sign of zero.
-      Constant *Zero = Of.T->isFloatingPointTy() ? ConstantFP::getNegativeZero(Of.T)
-                                                 : Constant::getNullValue(Of.T);
-      Here.Now = splat(Zero);
-      if (Of.global())
-        carry(Here, Here.Now);
-      return true;
-    }
-    if (Of.global()) {
-      Value *Address = AtEntry.CreateConstInBoundsGEP1_64(Of.T, unwrap(A.Data), Index);
-      Value *Loaded = AtEntry.CreateAlignedLoad(Of.T, Address, Align(A.Bytes));
-      if (A.Access == OklLaneRead)
-        Here.Now = Loaded;
-      else
-        carry(Here, AtEntry.CreateVectorSplat(Width, Loaded));
-      return true;
-    }
-    return gather(Of);
-  }
-
-  void carry(Cell &Here, Value *Before) {
-    IRBuilder<> AtTop(Body, Body->begin());
-    Here.Carried = AtTop.CreatePHI(Before->getType(), 2);
-    Here.Carried->addIncoming(Before, Entry);
-    Here.Now = Here.Carried;
-  }
-
-  // Pieces of a row that are moved as vectors: position and length.
-  SmallVector<std::pair<unsigned, unsigned>, 4> pieces(Object &Of) {
-    SmallVector<std::pair<unsigned, unsigned>, 4> Found;
-    unsigned Most = std::min<unsigned>(Width, 32 / Of.Argument->Bytes);
-    unsigned Count = Of.Cells.size();
-    for (unsigned At = 0; At < Count;) {
-      unsigned Length = Most;
-      while (Length > Count - At)
-        Length /= 2;
-      Found.push_back({At, Length});
-      At += Length;
-    }
-    return Found;
-  }
-
-  unsigned indexOf(const OklLaneArgument &A) { return &A - Arguments.data(); }
-
-  Value *arity(const OklLaneArgument &A) {
-    return A.ExpectedArity ? B.getInt64(A.ExpectedArity) : unwrap(A.Arity);
-  }
-
-  // The elements of the target set that the lanes' elements lead to.
-  ArrayRef<Value *> targets(const OklLaneArgument &A, unsigned Column) {
-    const OklLaneArgument &Leader = Arguments[A.Leader];
-    auto &Found = Targets[indexOf(Leader) * 64 + Column];
-    if (Found.empty()) {
-      Value *Arity = arity(Leader);
-      Value *First = B.CreateGEP(B.getInt32Ty(), unwrap(Leader.Map), B.CreateMul(Number, Arity));
-      for (unsigned L = 0; L < Width; ++L) {
-        Value *Distance = B.CreateAdd(B.CreateMul(B.getInt64(L), Arity), B.getInt64(Column));
-        Value *At = B.CreateGEP(B.getInt32Ty(), First, Distance);
-        Value *Target = B.CreateAlignedLoad(B.getInt32Ty(), At, Align(4));
-        Found.push_back(B.CreateSExt(Target, B.getInt64Ty()));
-      }
-    }
-    return Found;
-  }
-
-  // Where the lanes' elements begin.
-  ArrayRef<Value *> rows(Object &Of) {
-    const OklLaneArgument &A = *Of.Argument;
-    auto &Found = Rows[{indexOf(A), Of.Column}];
-    if (!Found.empty())
-      return Found;
-    Value *Data = unwrap(A.Data), *Size = unwrap(A.Size);
-    SmallVector<Value *, 8> New;
-    if (Of.indirect()) {
-      for (Value *Target : targets(A, Of.Column))
-        New.push_back(B.CreateGEP(B.getInt8Ty(), Data, B.CreateNSWMul(Target, Size)));
-    } else {
-      Value *First = B.CreateGEP(B.getInt8Ty(), Data, B.CreateNSWMul(Number, Size));
-      for (unsigned L = 0; L < Width; ++L)
-        New.push_back(B.CreateGEP(B.getInt8Ty(), First, B.CreateMul(B.getInt64(L), Size)));
-    }
-    auto &Place = Rows[{indexOf(A), Of.Column}];
-    Place = New;
-    return Place;
-  }
-
-  // Whether the elements of the lanes lie side by side and have one component.
-  bool contiguous(Object &Of) {
-    auto *Size = dyn_cast<ConstantInt>(unwrap(Of.Argument->Size));
-    return !Of.indirect() && Size && Size->getSExtValue() == Of.Argument->Bytes;
-  }
-
-  Value *piece(Value *Row, Object &Of, unsigned At) {
-    return B.CreateConstInBoundsGEP1_64(Of.T, Row, At);
-  }
-
-  Type *pieceType(Object &Of, unsigned Length) {
-    return Length == 1 ? Of.T : FixedVectorType::get(Of.T, Length);
-  }
-
-  bool gather(Object &Of) {
-    ArrayRef<Value *> Where = rows(Of);
-    Align Alignment(Of.Argument->Bytes);
-    auto Take = [&](unsigned Index, Value *V) {
-      if (!Of.Cells[Index].Now)
-        Of.Cells[Index].Now = V;
-    };
-    if (contiguous(Of)) {
-      Take(0, B.CreateAlignedLoad(vectorOf(Of.T), Where[0], Alignment));
-      return true;
-    }
-    for (auto [At, Length] : pieces(Of)) {
-      SmallVector<Value *, 16> Loaded;
-      for (Value *Row : Where)
-        Loaded.push_back(
-            B.CreateAlignedLoad(pieceType(Of, Length), piece(Row, Of, At), Alignment));
-      if (Length == 1) {
-        Value *All = PoisonValue::get(vectorOf(Of.T));
-        for (unsigned L = 0; L < Width; ++L)
-          All = B.CreateInsertElement(All, Loaded[L], B.getInt64(L));
-        Take(At, All);
-        continue;
-      }
-      SmallVector<Value *, 8> Components = toComponents(Loaded, Length);
-      for (unsigned K = 0; K < Length; ++K)
-        Take(At + K, Components[K]);
-    }
-    return true;
-  }
-
-  Value *join(Value *A, Value *B2) {
-    unsigned Length = cast<FixedVectorType>(A->getType())->getNumElements();
-    SmallVector<int, 16> Indices;
-    for (unsigned I = 0; I < 2 * Length; ++I)
-      Indices.push_back(I);
-    return B.CreateShuffleVector(A, B2, Indices);
-  }
-
-  // Exchanges rows and columns of each square of `Vectors`, which are as many as a square is wide.
-  void transpose(SmallVectorImpl<Value *> &Squares) {
-    for (unsigned Step = 1; Step < Squares.size(); Step *= 2)
-      for (unsigned J = 0; J < Squares.size(); ++J) {
-        if (J & Step)
-          continue;
-        SmallVector<int, 16> Low, High;
-        for (unsigned P = 0; P < Width; ++P) {
-          Low.push_back(P & Step ? Width + P - Step : P);
-          High.push_back(P & Step ? Width + P : P + Step);
-        }
-        Value *First = Squares[J], *Second = Squares[J + Step];
-        Squares[J] = B.CreateShuffleVector(First, Second, Low);
-        Squares[J + Step] = B.CreateShuffleVector(First, Second, High);
-      }
-  }
-
-  // Vectors of a component each, from rows of `Length` components.
-  SmallVector<Value *, 8> toComponents(ArrayRef<Value *> From, unsigned Length) {
-    SmallVector<Value *, 8> Squares;
-    for (unsigned J = 0; J < Length; ++J) {
-      SmallVector<Value *, 8> Parts;
-      for (unsigned L = J; L < Width; L += Length)
-        Parts.push_back(From[L]);
-      for (; Parts.size() > 1; Parts.resize(Parts.size() / 2))
-        for (unsigned P = 0; P < Parts.size() / 2; ++P)
-          Parts[P] = join(Parts[2 * P], Parts[2 * P + 1]);
-      Squares.push_back(Parts[0]);
-    }
-    transpose(Squares);
-    return Squares;
-  }
-
-  SmallVector<Value *, 16> toRows(ArrayRef<Value *> Components) {
-    SmallVector<Value *, 8> Squares(Components);
-    unsigned Length = Components.size();
-    transpose(Squares);
-    SmallVector<Value *, 16> Found;
-    for (unsigned L = 0; L < Width; ++L) {
-      SmallVector<int, 8> Indices;
-      for (unsigned K = 0; K < Length; ++K)
-        Indices.push_back(L / Length * Length + K);
-      Found.push_back(B.CreateShuffleVector(Squares[L % Length], Indices));
-    }
-    return Found;
   }
 
   bool put(Object &Of, Cell &Here, Value *New, Value *Mask) {
@@ -854,58 +618,6 @@ private:
     return 2 * Work >= Moves;
   }
 
-  // One lane after the other; in each, the arguments as the body wrote them.
-  bool putBack() {
-    struct Part {
-      Object *Of;
-      unsigned At, Length;
-      SmallVector<Value *, 16> New; // of each lane
-    };
-    SmallVector<Part, 8> Parts;
-    for (Object *Of : Written) {
-      if (Of->global() || Of->Argument->Place == OklLaneNumber)
-        continue;
-      if (Of->indirect() && any_of(Of->Cells, [](const Cell &Here) { return Here.Conditional; }))
-        return no("it writes through a map on a condition");
-      if (contiguous(*Of)) {
-        B.CreateAlignedStore(Of->Cells[0].Now, rows(*Of)[0], Align(Of->Argument->Bytes));
-        continue;
-      }
-      for (auto [At, Length] : pieces(*Of)) {
-        ArrayRef<Cell> Cells = ArrayRef<Cell>(Of->Cells).slice(At, Length);
-        bool All = all_of(Cells, [](const Cell &Here) { return Here.Written; });
-        if (All && Length > 1) {
-          SmallVector<Value *, 8> Components;
-          for (const Cell &Here : Cells)
-            Components.push_back(splat(Here.Now));
-          Parts.push_back({Of, At, Length, toRows(Components)});
-          continue;
-        }
-        for (unsigned K = 0; K < Length; ++K) {
-          if (!Cells[K].Written)
-            continue;
-          Part One{Of, At + K, 1, {}};
-          for (unsigned L = 0; L < Width; ++L)
-            One.New.push_back(B.CreateExtractElement(splat(Cells[K].Now), B.getInt64(L)));
-          Parts.push_back(One);
-        }
-      }
-    }
-    for (unsigned L = 0; L < Width; ++L)
-      for (Part &P : Parts) {
-        const OklLaneArgument &A = *P.Of->Argument;
-        Align Alignment(A.Bytes);
-        Value *Address = piece(rows(*P.Of)[L], *P.Of, P.At);
-        Value *New = P.New[L];
-        if (A.Access == OklLaneIncrement && P.Of->indirect()) {
-          Value *Old = B.CreateAlignedLoad(New->getType(), Address, Alignment);
-          New = P.Of->T->isFloatingPointTy() ? B.CreateFAdd(Old, New) : B.CreateAdd(Old, New);
-        }
-        B.CreateAlignedStore(New, Address, Alignment);
-      }
-    return true;
-  }
-
   bool end() {
     if (!putBack())
       return false;
@@ -919,7 +631,7 @@ private:
     Loop->replaceOperandWith(0, Loop);
     Back->setMetadata(LLVMContext::MD_loop, Loop);
 
-    guard();
+    AtEntry.CreateCondBr(isAsExpected(), Body, Tail);
     B.SetInsertPoint(Exit);
     for (Object &Of : Objects)
       for (Cell &Here : Of.Cells)
@@ -942,51 +654,6 @@ private:
     B.CreateCall(&Rest, Operands);
     B.CreateRetVoid();
     return true;
-  }
-
-  // Lanes are used where what was expected of the maps is true and elements are enough.
-  void guard() {
-    Value *Right =
-        AtEntry.CreateICmpSLE(AtEntry.CreateNSWAdd(From, AtEntry.getInt64(Width)), To);
-    auto Also = [&](Value *Condition) { Right = AtEntry.CreateAnd(Right, Condition); };
-    for (const OklLaneArgument &A : Arguments) {
-      if (A.Place != OklLaneMapped && A.Place != OklLaneColumns)
-        continue;
-      const OklLaneArgument &Leader = Arguments[A.Leader];
-      if (&Leader != &A) {
-        Also(AtEntry.CreateICmpEQ(unwrap(A.Map), unwrap(Leader.Map)));
-        Also(AtEntry.CreateICmpEQ(unwrap(A.Arity), unwrap(Leader.Arity)));
-      } else if (A.ExpectedArity) {
-        Also(AtEntry.CreateICmpEQ(unwrap(A.Arity), AtEntry.getInt64(A.ExpectedArity)));
-      }
-    }
-    AtEntry.CreateCondBr(Right, Body, Tail);
-  }
-
-  // Lane after lane, from the first.
-  void reduce(Object &Of, Cell &Here) {
-    const OklLaneArgument &A = *Of.Argument;
-    Here.Carried->addIncoming(splat(Here.Now), Body);
-    if (!Here.Written)
-      return;
-    unsigned Index = &Here - Of.Cells.data();
-    Value *Address = B.CreateConstInBoundsGEP1_64(Of.T, unwrap(A.Data), Index);
-    Value *Total = B.CreateAlignedLoad(Of.T, Address, Align(A.Bytes));
-    bool Floating = Of.T->isFloatingPointTy();
-    for (unsigned L = 0; L < Width; ++L) {
-      Value *Own = B.CreateExtractElement(Here.Now, B.getInt64(L));
-      if (A.Access == OklLaneIncrement) {
-        Total = Floating ? B.CreateFAdd(Total, Own) : B.CreateAdd(Total, Own);
-        continue;
-      }
-      bool Less = A.Access == OklLaneMin;
-      CmpInst::Predicate Better =
-          Floating   ? (Less ? CmpInst::FCMP_OLT : CmpInst::FCMP_OGT)
-          : A.Signed ? (Less ? CmpInst::ICMP_SLT : CmpInst::ICMP_SGT)
-                     : (Less ? CmpInst::ICMP_ULT : CmpInst::ICMP_UGT);
-      Total = B.CreateSelect(B.CreateCmp(Better, Own, Total), Own, Total);
-    }
-    B.CreateAlignedStore(Total, Address, Align(A.Bytes));
   }
 
   void setErrno() {
