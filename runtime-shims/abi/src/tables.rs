@@ -252,11 +252,24 @@ pub mod section_access {
     pub const RELATIVE: i64 = 256;
 }
 
-/// Operation of `okl_mpi_atomic_rmw`, numbered as below whatever LLVM's own numbering.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum AtomicOp {
+macro_rules! atomic_ops {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// Operation of `okl_mpi_atomic_rmw`, numbered as below whatever LLVM's own numbering.
+        #[repr(i32)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs)]
+        pub enum AtomicOp {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl AtomicOp {
+            /// Every operation, at the index of its number.
+            pub const ALL: &[AtomicOp] = &[$(AtomicOp::$name,)*];
+        }
+    };
+}
+
+atomic_ops! {
     Xchg,
     Add,
     Sub,
@@ -280,32 +293,4 @@ pub enum AtomicOp {
     FNotLess,
     /// The operand unless it is greater than the old value.
     FNotGreater,
-}
-
-impl AtomicOp {
-    /// Every operation, at the index of its number.
-    pub const ALL: [AtomicOp; 19] = {
-        use AtomicOp::*;
-        [
-            Xchg,
-            Add,
-            Sub,
-            And,
-            Nand,
-            Or,
-            Xor,
-            Max,
-            Min,
-            UMax,
-            UMin,
-            FAdd,
-            FSub,
-            FMax,
-            FMin,
-            FGreater,
-            FLess,
-            FNotLess,
-            FNotGreater,
-        ]
-    };
 }

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn commuting_operations_do_the_same() {
         let random = |seed: u64| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        for op in AtomicOp::ALL {
+        for &op in AtomicOp::ALL {
             for seed in 1..100 {
                 let size = 1 << (seed % 4);
                 let is_float = (op as i32) >= FAdd as i32;
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn bits_above_the_size_do_not_matter() {
         let above = 0xdead_beef_0000_0000;
-        for op in AtomicOp::ALL {
+        for &op in AtomicOp::ALL {
             let expected = apply(op, 0x3f80_0001, 0x4020_0000, 4);
             assert_eq!(
                 apply(op, above | 0x3f80_0001, above | 0x4020_0000, 4),

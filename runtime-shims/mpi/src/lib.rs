@@ -50,6 +50,8 @@ mod private_allocator;
 mod program;
 mod program_graph;
 mod pushes;
+#[cfg(test)]
+mod random;
 mod reduce;
 mod report;
 mod sections;

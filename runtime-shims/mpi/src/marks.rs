@@ -208,16 +208,12 @@ fn is_any(bytes: &[u8; 8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn ranges_of_marks_are_found_once() {
-        let mut state = 9u64;
-        let mut below = |bound: usize| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) as usize % bound
-        };
+        let mut random = Random(9);
+        let mut below = |bound: usize| random.below(bound);
         for _ in 0..500 {
             let mut marks = vec![0; (1 + below(16)) * BLOCK];
             let mut expected = Vec::new();

@@ -245,21 +245,25 @@ mod tests {
         }
     }
 
+    /// Of a loop over so many elements as a map of one column leads to `targets`.
+    fn plan_of(targets: &[i32], block: usize) -> Plan {
+        let column = Column {
+            start: targets.as_ptr(),
+            arity: 1,
+            set: 0,
+            targets: 1 + *targets.iter().max().expect("some") as usize,
+        };
+        Plan::new(Key {
+            size: targets.len(),
+            block,
+            columns: vec![column],
+        })
+    }
+
     #[test]
     fn more_colours_than_a_word_has_bits() {
         let all_the_same = vec![0; 500];
-        let column = Column {
-            start: all_the_same.as_ptr(),
-            arity: 1,
-            set: 0,
-            targets: 1,
-        };
-        let key = Key {
-            size: 500,
-            block: 2,
-            columns: vec![column],
-        };
-        let plan = Plan::new(key);
+        let plan = plan_of(&all_the_same, 2);
         check(&plan);
         assert_eq!(plan.colours.len(), 250);
     }
@@ -267,17 +271,6 @@ mod tests {
     #[test]
     fn elements_that_do_not_meet_need_one_colour() {
         let own: Vec<i32> = (0..500).collect();
-        let column = Column {
-            start: own.as_ptr(),
-            arity: 1,
-            set: 0,
-            targets: 500,
-        };
-        let key = Key {
-            size: 500,
-            block: 64,
-            columns: vec![column],
-        };
-        assert_eq!(Plan::new(key).colours.len(), 1);
+        assert_eq!(plan_of(&own, 64).colours.len(), 1);
     }
 }

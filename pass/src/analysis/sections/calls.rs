@@ -94,7 +94,7 @@ pub fn is_mathematics(name: &str) -> bool {
 
 /// Functions that write text to a stream, and those that end the program: what a program does where it finds
 /// its input wrong.
-const MESSAGES: &str = " printf fprintf puts putchar fputs fputc putc fwrite exit _exit abort assert_fail \
+const MESSAGES: &str = " printf fprintf puts putchar fputs fputc putc fwrite exit _exit _Exit abort \
      __assert_fail ";
 
 /// Whether a call only writes numbers and constant text to a standard stream, or ends the program.

@@ -8,29 +8,16 @@ use super::{
 };
 use crate::{
     layout::{Layout, Sizes},
+    random::Random,
     sections::signature::Signature,
 };
 
 mod accumulated;
 mod cluster;
 mod declared;
+mod nests;
 
 use cluster::{Cluster, Simulated};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-}
 
 struct Job {
     ranks: Vec<Coherence<Simulated>>,

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use super::*;
+use crate::random::Random;
 
 const ARENA: usize = 64 << 20;
 
@@ -26,26 +27,14 @@ fn ranks(count: usize, size: usize) -> Vec<Heap> {
         .collect()
 }
 
-/// Deterministic numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-
-    /// Mostly small lengths, some of any size, some at the limits.
-    fn length(&mut self) -> usize {
-        match self.below(16) {
-            0..8 => self.below(200),
-            8..12 => self.below(8 << 10),
-            12 => (1 << self.below(18)) + self.below(3) * HEADER,
-            13 => SMALL - 20 + self.below(40),
-            _ => self.below(300 << 10),
-        }
+/// Mostly small lengths, some of any size, some at the limits.
+fn some_length(random: &mut Random) -> usize {
+    match random.below(16) {
+        0..8 => random.below(200),
+        8..12 => random.below(8 << 10),
+        12 => (1 << random.below(18)) + random.below(3) * HEADER,
+        13 => SMALL - 20 + random.below(40),
+        _ => random.below(300 << 10),
     }
 }
 
@@ -105,26 +94,26 @@ fn random_operations(seed: u64, operations: usize) {
         let fresh = random.below(1000);
         match (random.below(10), chosen) {
             (0..3, _) => {
-                let length = random.length();
+                let length = some_length(&mut random);
                 let address = heap.allocate(length, HEADER).expect("room");
                 assert!(address.is_multiple_of(HEADER));
                 enter(&mut model, address, length, fresh);
             }
             (3, _) => {
-                let length = random.length();
+                let length = some_length(&mut random);
                 let address = heap.allocate_zeroed(length, HEADER).expect("room");
                 assert!(bytes(address, length).iter().all(|&byte| byte == 0));
                 enter(&mut model, address, length, fresh);
             }
             (4, _) => {
-                let (length, alignment) = (random.length(), 1 << random.below(17));
+                let (length, alignment) = (some_length(&mut random), 1 << random.below(17));
                 let address = heap.allocate(length, alignment).expect("room");
                 assert!(address.is_multiple_of(alignment.max(HEADER)));
                 enter(&mut model, address, length, fresh);
             }
             (5..7, Some(address)) => {
                 let Content { length, seed } = model.remove(&address).expect("in the model");
-                let new_length = random.length();
+                let new_length = some_length(&mut random);
                 let new = heap
                     .resize(address, new_length)
                     .expect("a block")

@@ -145,16 +145,12 @@ impl Owners {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn changes_are_made_byte_by_byte() {
-        let mut state = 5u64;
-        let mut below = |bound: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) % bound
-        };
+        let mut random = Random(5);
+        let mut below = |bound: u64| random.below(bound as usize) as u64;
         for _ in 0..500 {
             let mut truth: Vec<Option<(u32, bool)>> = vec![None; 64];
             let mut owners = Owners::default();

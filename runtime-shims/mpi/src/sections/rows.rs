@@ -333,6 +333,7 @@ fn join(mut rest: &[Run]) -> Vec<Run> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn expand(runs: &[Run]) -> Vec<u64> {
         let mut all = Vec::new();
@@ -359,13 +360,8 @@ mod tests {
 
     #[test]
     fn runs_hold_the_pointers_in_their_order() {
-        let mut state = 3u64;
-        let mut below = |bound: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) % bound
-        };
+        let mut random = Random(3);
+        let mut below = |bound: u64| random.below(bound as usize) as u64;
         let mut joined_some = 0;
         for _ in 0..4000 {
             let mut at = 1u64 << 40;

@@ -178,6 +178,7 @@ pub(crate) struct DoesNotFit;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn enumerate(start: u64, element: i64, dimensions: &[(i64, i64)]) -> Ranges {
         let mut bytes = vec![start as i64];
@@ -197,13 +198,8 @@ mod tests {
 
     #[test]
     fn the_bytes_of_a_section_are_those_its_loops_touch() {
-        let mut state = 7u64;
-        let mut below = |bound: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            ((state >> 33) % bound) as i64
-        };
+        let mut random = Random(7);
+        let mut below = |bound: u64| random.below(bound as usize) as i64;
         for _ in 0..3000 {
             let element = 1 + below(9);
             let dimensions: Vec<(i64, i64)> =

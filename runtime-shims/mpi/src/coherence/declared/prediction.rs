@@ -312,6 +312,7 @@ impl Packed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     const KEY: Signature = Signature::START;
 
@@ -425,13 +426,8 @@ mod tests {
 
     #[test]
     fn parts_are_found_in_messages() {
-        let mut state = 3u64;
-        let mut below = |bound: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) % bound
-        };
+        let mut random = Random(3);
+        let mut below = |bound: u64| random.below(bound as usize) as u64;
         for _ in 0..2000 {
             let mut sample = || {
                 let ranges = (0..below(6)).map(|_| {
