@@ -33,6 +33,16 @@ void unsigned_numbers(double *a, unsigned n) {
   for (unsigned i = 0; i < n; i++) a[i] = i;
 }
 
+// CHECK: region at {{.*}}chunks.c:[[@LINE+6]]: complete
+// CHECK: nest
+// CHECK-NEXT: write a
+// CHECK-NEXT: write a
+// CHECK-NOT: {{write|read}}
+void monotonic(double *a, int n) {
+#pragma omp parallel for schedule(monotonic : static, 4)
+  for (int i = 0; i < n; i++) a[i] = i;
+}
+
 // Rows of different lengths are as inexact as in blocks.
 // CHECK: region at {{.*}}chunks.c:[[@LINE+3]]: complete
 // CHECK: write may bound a

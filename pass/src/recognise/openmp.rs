@@ -144,9 +144,12 @@ fn worksharing_loop(call: Call<'_>) -> Option<WorksharingLoop> {
     })
 }
 
-/// `enum sched_type` of LLVM's `kmp.h`; bits 29 and 30 are the monotonicity of the schedule.
+/// The bits of a schedule that are not its kind: `monotonic` and `nonmonotonic`.
+pub const MODIFIERS: i64 = 3 << 29;
+
+/// `enum sched_type` of LLVM's `kmp.h`.
 fn schedule(code: i64) -> (Schedule, bool) {
-    let code = code & !((1 << 29) | (1 << 30));
+    let code = code & !MODIFIERS;
     let ordered = (65..=70).contains(&code);
     let plain = if ordered { code - 32 } else { code };
     let schedule = match plain {

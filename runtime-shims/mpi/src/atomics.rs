@@ -20,7 +20,7 @@ use crate::{
     layout::PAGE,
     locks,
     memory::coherence,
-    mpi_job, report, stats, team,
+    mpi_job, report, stats, team, verify,
 };
 
 /// Where an atomic operation takes place.
@@ -132,6 +132,13 @@ fn update(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) ->
                     }
                     let bytes = value.unwrap_or(old).to_le_bytes();
                     let written = value.is_some();
+                    if written {
+                        verify::note_update(Object {
+                            page,
+                            offset: offset % PAGE,
+                            size: size as usize,
+                        });
+                    }
                     coherence.after_atomic(page, offset % PAGE, &bytes[..size as usize], written);
                     return old;
                 }
@@ -176,6 +183,7 @@ pub(crate) fn okl_mpi_atomic_update(address: *mut c_void, operation: i32, value:
             offset: offset % PAGE,
             size: bytes,
         };
+        verify::note_update(object);
         if !coherence(|coherence| coherence.accumulate(object, operation, value)) {
             exclusively(address, || {
                 coherence(|coherence| coherence.update_in_parts(object, operation, value));

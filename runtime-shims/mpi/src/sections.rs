@@ -217,8 +217,9 @@ pub(crate) fn begin_pushes(fork: Option<(i32, &[u64])>) {
     coherence(|coherence| coherence.begin_pushes(place, given));
 }
 
-/// With `OKL_VERIFY`, at a synchronisation: ends the job where the region changed what it had not declared.
-pub(crate) fn check_changes(changes: &[Change]) {
+/// With `OKL_VERIFY`, at a synchronisation: ends the job where the region changed what it had not declared,
+/// and no rank `updated`.
+pub(crate) fn check_changes(changes: &[Change], updated: &Ranges) {
     let Some((declared, direct)) = RECORD.with(|record| {
         let record = record.as_mut()?;
         Some((
@@ -238,7 +239,8 @@ pub(crate) fn check_changes(changes: &[Change]) {
         });
     let undeclared = Ranges::of(changed.collect())
         .minus(&declared)
-        .minus(&direct);
+        .minus(&direct)
+        .minus(updated);
     if let Some((start, end)) = undeclared.iter().next() {
         let address = layout.address_of((start / PAGE as u64) as Page) + start as usize % PAGE;
         report::fatal(&format!(

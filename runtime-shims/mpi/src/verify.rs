@@ -4,11 +4,18 @@
 //! these at every synchronisation. Writes under a lock or an atomic went home before and are not part
 //! of the comparison. A write that leaves a byte as it was cannot be seen.
 //!
+//! An atomic update changes the home's copy, where it looks like a write of the home's own: ranks tell each
+//! other what they updated.
+//!
 //! Where a region declares all its accesses, a change of a byte that it did not declare ends the job.
 
 use crate::{
-    coherence::Change, layout, memory, mpi_job, program_graph, report, sections,
-    settings::settings, team,
+    cell::ProgramCell,
+    coherence::{Change, Object},
+    layout, memory, mpi_job, program_graph, report,
+    sections::{self, ranges::Ranges},
+    settings::settings,
+    team,
 };
 
 /// Most conflicts named for one synchronisation.
@@ -28,19 +35,40 @@ fn decode(word: u64) -> Change {
     }
 }
 
+/// The bytes of the objects this rank updated since the last synchronisation.
+static UPDATED: ProgramCell<Vec<(u64, u64)>> = ProgramCell::new(Vec::new());
+
+/// This rank updates `object` with an atomic operation.
+pub(crate) fn note_update(object: Object) {
+    if settings().verify {
+        UPDATED.with(|updated| updated.push(object.bytes()));
+    }
+}
+
+/// What all ranks updated.
+fn exchange_updates() -> Ranges {
+    let mine = Ranges::of(UPDATED.with(std::mem::take));
+    let words: Vec<u64> = mine.iter().flat_map(|(start, end)| [start, end]).collect();
+    let (all, _) = gather(&words);
+    Ranges::of(all.chunks(2).map(|pair| (pair[0], pair[1])).collect())
+}
+
+/// The words of all ranks, and how many each has.
+fn gather(mine: &[u64]) -> (Vec<u64>, Vec<usize>) {
+    let mut lengths = vec![0; mpi_job::ranks() as usize];
+    mpi_job::all_gather(&[mine.len() as u64], &mut lengths);
+    let lengths: Vec<usize> = lengths.into_iter().map(|length| length as usize).collect();
+    (mpi_job::all_gather_parts(mine, &lengths), lengths)
+}
+
 /// Exchanges the changes of all ranks and reports conflicts, on rank 0. Collective.
 pub(crate) fn exchange_changes() {
     if !settings().verify {
         return;
     }
     let changes = memory::coherence(|coherence| coherence.changes());
-    sections::check_changes(&changes);
-    let mine: Vec<u64> = changes.into_iter().map(encode).collect();
-    let ranks = mpi_job::ranks() as usize;
-    let mut lengths = vec![0; ranks];
-    mpi_job::all_gather(&[mine.len() as u64], &mut lengths);
-    let lengths: Vec<usize> = lengths.into_iter().map(|length| length as usize).collect();
-    let all = mpi_job::all_gather_parts(&mine, &lengths);
+    sections::check_changes(&changes, &exchange_updates());
+    let (all, lengths) = gather(&changes.into_iter().map(encode).collect::<Vec<_>>());
     if mpi_job::rank() != 0 {
         return;
     }

@@ -192,13 +192,17 @@ impl<'a> Setting<'a> {
                 "needs another optimisation level".to_owned(),
             ));
         }
-        let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let mut temporary = tempfile::tempdir().map_err(|error| error.to_string())?;
         if self.keep {
-            folder.disable_cleanup(true);
+            temporary.disable_cleanup(true);
         }
+        let folder = match &self.launch.builds {
+            Some(builds) => builds.join(program.main.strip_prefix("/").unwrap_or(&program.main)),
+            None => temporary.path().to_owned(),
+        };
         let mut failures = Vec::new();
         for opt in &levels {
-            let folder = folder.path().join(opt.trim_start_matches('-'));
+            let folder = folder.join(opt.trim_start_matches('-'));
             let failure = if self.reference_only {
                 self.check_reference(program, opt, &folder)
             } else {
@@ -210,7 +214,7 @@ impl<'a> Setting<'a> {
             return Ok(Outcome::Passed);
         }
         if self.keep {
-            failures.push(format!("kept: {}", folder.path().display()));
+            failures.push(format!("kept: {}", folder.display()));
         }
         Ok(Outcome::Failed(failures.join("\n")))
     }
@@ -336,7 +340,7 @@ impl<'a> Setting<'a> {
         Ok(())
     }
 
-    /// Builds `program` and returns the executable.
+    /// The executable of `program`, which is built unless an earlier run left it.
     fn build(
         &self,
         program: &Program,
@@ -345,6 +349,10 @@ impl<'a> Setting<'a> {
         folder: &Path,
     ) -> Result<PathBuf, String> {
         let folder = folder.join(build.name());
+        let executable = folder.join("program");
+        if executable.is_file() {
+            return Ok(executable);
+        }
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let cxx = |files: &[PathBuf]| files.iter().any(|file| tools::is_cxx(file));
         let mut said = String::new();
@@ -371,7 +379,7 @@ impl<'a> Setting<'a> {
         if build == Build::Okl {
             check_warnings(&said, &program.directives.warns)?;
         }
-        Ok(folder.join("program"))
+        Ok(executable)
     }
 
     fn runtime(&self, build: Build) -> Vec<String> {

@@ -113,6 +113,10 @@ pub(crate) struct Launch {
     /// Optimisation levels to use instead of those the tests ask for, such as -O3.
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     opt: Vec<String>,
+    /// Keeps the builds in this folder, and uses those that are there already: they must be of the
+    /// same sources and the same plugin.
+    #[arg(long, value_name = "FOLDER", value_parser = absolute)]
+    builds: Option<PathBuf>,
     /// Seconds one run may take.
     #[arg(long, default_value = "30", value_parser = seconds)]
     timeout: Duration,
@@ -123,6 +127,10 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected NAME=VALUE".to_owned()),
     }
+}
+
+fn absolute(text: &str) -> std::io::Result<PathBuf> {
+    std::path::absolute(text)
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -8,6 +8,7 @@
 //! are as regular as they were written.
 
 use crate::llvm::{Call, Module, Opcode, Value};
+use crate::recognise::openmp::MODIFIERS;
 
 /// Calls that hand out a signed lower bound: their parameters for it and for the increment.
 const CALLS: [(&str, usize, usize); 2] = [
@@ -45,7 +46,7 @@ pub fn emit(module: &Module) {
             let schedule = call
                 .argument(SCHEDULE)
                 .and_then(|one| one.as_constant_int());
-            if schedule.is_some_and(|schedule| schedule == STATIC_CHUNKED) {
+            if schedule.is_some_and(|schedule| schedule & !MODIFIERS == STATIC_CHUNKED) {
                 call.count_chunks(is_signed);
             }
         }

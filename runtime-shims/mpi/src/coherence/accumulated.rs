@@ -45,7 +45,8 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    pub(super) fn bytes(self) -> Range {
+    /// Its place in a memory file.
+    pub(crate) fn bytes(self) -> Range {
         let start = u64::from(self.page) * PAGE as u64 + self.offset as u64;
         (start, start + self.size as u64)
     }
