@@ -1,7 +1,5 @@
 #include "nests.h"
 
-#include "prepare.h"
-
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -270,42 +268,58 @@ bool OklNests::describe(Access &A, Scope In, OklSection &Out) {
   return true;
 }
 
-// Where in a table, which the nest does not write, a pointer is loaded from; null where that is not known.
+// Where in a table a value is loaded from that the nest writes in no worse way; false where that is not known.
 // LLVM keeps what it loaded for other branches and for the next turn of a loop.
-const SCEV *OklNests::loadedFrom(Value *Pointer, const Loop *Nest, unsigned Depth) {
-  if (auto *Load = dyn_cast<LoadInst>(Pointer)) {
+bool OklNests::loadedFrom(Value *V, const Loop *Nest, TableWrites Most, Loaded &Out, unsigned Depth) {
+  if (auto *Cast = dyn_cast<CastInst>(V)) {
+    if (!isa<SExtInst, ZExtInst>(Cast) || Depth > 4)
+      return false;
+    bool Known = loadedFrom(Cast->getOperand(0), Nest, Most, Out, Depth + 1) && !Out.Extension;
+    Out.Extension = Cast->getOpcode();
+    return Known;
+  }
+  if (auto *Load = dyn_cast<LoadInst>(V)) {
     auto [Known, IsNew] = Written.try_emplace({Load, Nest});
     if (IsNew)
-      Known->second = !Load->isSimple() || mayWriteTable(F, DT, AC, Library, *Load, *Nest);
-    if (Known->second || (!Nest->contains(Load) && !isUnchanged(*Load, *Nest)))
-      return nullptr;
-    return SE->getSCEV(Load->getPointerOperand());
+      Known->second =
+          Load->isSimple() ? writesToTable(F, DT, AC, Library, *Load, *Nest) : TableWrites::ByOthers;
+    if (Known->second > Most || (!Nest->contains(Load) && !isUnchanged(*Load, *Nest)))
+      return false;
+    Out = {SE->getSCEV(Load->getPointerOperand()), Load->getType(), 0};
+    return true;
   }
-  auto *Phi = dyn_cast<PHINode>(Pointer);
+  auto *Phi = dyn_cast<PHINode>(V);
   if (!Phi || !Nest->contains(Phi) || Depth > 4)
-    return nullptr;
+    return false;
+  auto Incoming = [&](Value *In, Loaded &From) {
+    return loadedFrom(In, Nest, Most, From, Depth + 1) && (!Out.As || Out.As == From.As) &&
+           Out.Extension == From.Extension;
+  };
+  auto *First = Phi->getIncomingValue(0);
   const Loop *L = LI.getLoopFor(Phi->getParent());
-  if (L->getHeader() != Phi->getParent()) {
-    const SCEV *Same = nullptr;
-    for (Value *In : Phi->incoming_values()) {
-      const SCEV *Address = loadedFrom(In, Nest, Depth + 1);
-      if (!Address || (Same && Same != Address))
-        return nullptr;
-      Same = Address;
-    }
-    return Same;
-  }
-  if (!L->getLoopPreheader() || !L->getLoopLatch())
-    return nullptr;
-  const SCEV *First = loadedFrom(Phi->getIncomingValueForBlock(L->getLoopPreheader()), Nest, Depth + 1);
-  auto *Next = dyn_cast_or_null<SCEVAddRecExpr>(
-      loadedFrom(Phi->getIncomingValueForBlock(L->getLoopLatch()), Nest, Depth + 1));
-  if (!First || !Next || Next->getLoop() != L || !Next->isAffine())
-    return nullptr;
+  bool IsHeader = L->getHeader() == Phi->getParent();
+  if (IsHeader && (!L->getLoopPreheader() || !L->getLoopLatch()))
+    return false;
+  if (IsHeader)
+    First = Phi->getIncomingValueForBlock(L->getLoopPreheader());
+  if (!loadedFrom(First, Nest, Most, Out, Depth + 1))
+    return false;
+  if (!IsHeader)
+    return all_of(Phi->incoming_values(), [&](Value *In) {
+      Loaded From;
+      return Incoming(In, From) && From.Address == Out.Address;
+    });
+  Loaded From;
+  if (!Incoming(Phi->getIncomingValueForBlock(L->getLoopLatch()), From))
+    return false;
+  auto *Next = dyn_cast<SCEVAddRecExpr>(From.Address);
+  if (!Next || Next->getLoop() != L || !Next->isAffine())
+    return false;
   const SCEV *Step = Next->getStepRecurrence(*SE);
-  if (SE->getAddExpr(First, Step) != Next->getStart())
-    return nullptr;
-  return SE->getAddRecExpr(First, Step, L, SCEV::FlagAnyWrap);
+  if (SE->getAddExpr(Out.Address, Step) != Next->getStart())
+    return false;
+  Out.Address = SE->getAddRecExpr(Out.Address, Step, L, SCEV::FlagAnyWrap);
+  return true;
 }
 
 // Whether nothing is written from a load to the loop behind it.
@@ -339,10 +353,12 @@ bool OklNests::rows(Access A, Scope In, size_t Most, SmallVectorImpl<OklSection>
     Out.emplace_back();
     return affine(std::move(A), In, Out.back());
   }
-  const SCEV *Address = loadedFrom(Pointer, In.Nest);
+  Loaded From;
   const Loop *Around = LI.getLoopFor(Pointer->getParent());
-  if (!Address || A.Address->getExpressionSize() > MostOperations)
+  if (!loadedFrom(Pointer, In.Nest, TableWrites::None, From) ||
+      A.Address->getExpressionSize() > MostOperations)
     return false;
+  const SCEV *Address = From.Address;
   // What is loaded from the same place in each turn could be loaded in front of the loop.
   while (Around != In.Nest && SE->isLoopInvariant(Address, Around))
     Around = Around->getParentLoop();

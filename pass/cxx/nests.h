@@ -1,6 +1,7 @@
 // What sections are made of, for the two files that work on them: see sections.h.
 #pragma once
 
+#include "prepare.h"
 #include "sections.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
@@ -76,6 +77,13 @@ struct Access {
   bool Exact = true;
 };
 
+// What is known of a value that a nest loads from a table.
+struct Loaded {
+  const SCEV *Address = nullptr;
+  Type *As = nullptr;
+  unsigned Extension = 0; // the opcode of its cast
+};
+
 // Larger expressions are not worth their time.
 constexpr unsigned MostOperations = 400;
 
@@ -92,8 +100,8 @@ struct OklNests {
   SmallVector<Loop *, 16> Loops;
   std::vector<std::unique_ptr<OklTerm>> Terms;
   Type *I64;
-  // Whether the loop may write what is loaded.
-  DenseMap<std::pair<const LoadInst *, const Loop *>, bool> Written;
+  // How the loop may write what is loaded.
+  DenseMap<std::pair<const LoadInst *, const Loop *>, TableWrites> Written;
 
   explicit OklNests(Function &Of);
 
@@ -266,7 +274,8 @@ struct OklNests {
   bool affine(Access A, Scope In, OklSection &Out);
   bool widened(const Access &A, Scope In, OklSection &Out);
   bool rows(Access A, Scope In, size_t Most, SmallVectorImpl<OklSection> &Out);
-  const SCEV *loadedFrom(Value *Pointer, const Loop *Nest, unsigned Depth = 0);
+  bool between(const Access &A, Scope In, OklBetween &Out);
+  bool loadedFrom(Value *V, const Loop *Nest, TableWrites Most, Loaded &Out, unsigned Depth = 0);
   bool isUnchanged(const LoadInst &Load, const Loop &L);
   bool leaveLoops(Access &A, Scope In, const Loop *Until = nullptr);
   bool describe(Access &A, Scope In, OklSection &Out);

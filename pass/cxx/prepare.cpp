@@ -514,8 +514,8 @@ void prepareLoops(Function &F, DominatorTree &DT, LoopInfo &LI, AssumptionCache 
     stateNoOverflow(*L);
 }
 
-bool mayWriteTable(Function &F, DominatorTree &DT, AssumptionCache &AC, TargetLibraryInfo &Library,
-                   const LoadInst &Load, const Loop &L) {
+TableWrites writesToTable(Function &F, DominatorTree &DT, AssumptionCache &AC, TargetLibraryInfo &Library,
+                          const LoadInst &Load, const Loop &L) {
   // Scopes without aliases hold for one turn only.
   AAResults AA(Library);
   BasicAAResult Basic(F.getDataLayout(), F, Library, AC, &DT);
@@ -526,10 +526,15 @@ bool mayWriteTable(Function &F, DominatorTree &DT, AssumptionCache &AC, TargetLi
   Turns.enableCrossIterationMode();
   auto Table = MemoryLocation::getBeforeOrAfter(Load.getPointerOperand(), Load.getAAMetadata());
   Table.AATags.Scope = Table.AATags.NoAlias = nullptr;
+  TableWrites Found = TableWrites::None;
   for (BasicBlock *Block : L.blocks())
     for (Instruction &I : *Block)
       if (I.mayWriteToMemory() && !isa<DbgInfoIntrinsic>(I) && !I.isLifetimeStartOrEnd() &&
-          isModSet(Turns.getModRefInfo(&I, Table)))
-        return true;
-  return false;
+          isModSet(Turns.getModRefInfo(&I, Table))) {
+        auto *Store = dyn_cast<StoreInst>(&I);
+        if (!(Store && Store->isSimple()) && !isa<MemIntrinsic>(I))
+          return TableWrites::ByOthers;
+        Found = TableWrites::ByStores;
+      }
+  return Found;
 }

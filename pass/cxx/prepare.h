@@ -12,6 +12,9 @@
 void prepareLoops(llvm::Function &F, llvm::DominatorTree &DT, llvm::LoopInfo &LI,
                   llvm::AssumptionCache &AC, llvm::TargetLibraryInfo &Library);
 
-// Whether a loop may write where it loads from, in this turn or in another one.
-bool mayWriteTable(llvm::Function &F, llvm::DominatorTree &DT, llvm::AssumptionCache &AC,
-                   llvm::TargetLibraryInfo &Library, const llvm::LoadInst &Load, const llvm::Loop &L);
+// Whether a loop may write where it loads from, in this turn or in another one: at most by plain stores and
+// copies, or by whatever.
+enum class TableWrites { None, ByStores, ByOthers };
+TableWrites writesToTable(llvm::Function &F, llvm::DominatorTree &DT, llvm::AssumptionCache &AC,
+                          llvm::TargetLibraryInfo &Library, const llvm::LoadInst &Load,
+                          const llvm::Loop &L);

@@ -149,6 +149,12 @@ size_t okl_nests_rows(OklNests *N, LLVMValueRef Pointer, LLVMValueRef Length,
   return Rows.size();
 }
 
+bool okl_nests_between(OklNests *N, LLVMValueRef Pointer, LLVMBasicBlockRef Block, OklScope In,
+                       OklBetween *Between) {
+  auto A = accessOf(N, Pointer, nullptr, Block);
+  return A && N->between(*A, N->scope(In), *Between);
+}
+
 OklSectionKind okl_nests_call_section(OklNests *N, const OklSection *Callee, bool Anywhere,
                                       LLVMValueRef Call, OklScope In, OklSection *Section) {
   auto &CB = *unwrap<CallBase>(Call);

@@ -30,6 +30,27 @@ struct OklSection {
   bool Exact;
 };
 
+// Integers that a loop nest loads.
+struct OklTable {
+  OklSection Section;
+  uint32_t Bytes; // of one
+  bool Signed;
+};
+
+// Of an access at addresses that a nest computes from what it loads: all lie between the least and the largest
+// of the corners, each of which is an offset from the object, and for each table a factor times a number in it.
+struct OklCorner {
+  const OklTerm *Offset;
+  const OklTerm *Factors[4];
+};
+struct OklBetween {
+  const OklTerm *Object;
+  OklTable Tables[4];
+  size_t TableCount;
+  OklCorner Corners[8];
+  size_t CornerCount;
+};
+
 // Defined in Rust.
 bool okl_run_sections(LLVMModuleRef M);
 void okl_run_print_sections(LLVMModuleRef M);
@@ -64,6 +85,10 @@ OklSectionKind okl_nests_section(OklNests *N, LLVMValueRef Pointer, LLVMValueRef
 // each of the pointers. Their number; 0 where that is not known.
 size_t okl_nests_rows(OklNests *N, LLVMValueRef Pointer, LLVMValueRef Length,
                       LLVMBasicBlockRef Block, OklScope Scope, OklSection *Sections, size_t Most);
+// What a read of one element lies between; false where that is not known. The loop may write the tables, by
+// plain stores and copies.
+bool okl_nests_between(OklNests *N, LLVMValueRef Pointer, LLVMBasicBlockRef Block, OklScope Scope,
+                       OklBetween *Between);
 // What a call accesses while control is in Scope, given a section of the callee that is known where
 // the callee is entered.
 OklSectionKind okl_nests_call_section(OklNests *N, const OklSection *Callee, bool Anywhere,

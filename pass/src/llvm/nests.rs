@@ -26,11 +26,39 @@ struct RawDimension {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct RawSection {
     address: *const RawTerm,
     dimensions: [RawDimension; 16],
     count: usize,
     exact: bool,
+}
+
+/// `OklTable`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawTable {
+    section: RawSection,
+    bytes: u32,
+    signed: bool,
+}
+
+/// `OklCorner`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawCorner {
+    offset: *const RawTerm,
+    factors: [*const RawTerm; 4],
+}
+
+/// `OklBetween`.
+#[repr(C)]
+struct RawBetween {
+    object: *const RawTerm,
+    tables: [RawTable; 4],
+    table_count: usize,
+    corners: [RawCorner; 8],
+    corner_count: usize,
 }
 
 /// `OklScope`.
@@ -84,6 +112,13 @@ unsafe extern "C" {
         sections: *mut RawSection,
         most: usize,
     ) -> usize;
+    fn okl_nests_between(
+        nests: *mut RawNests,
+        pointer: LLVMValueRef,
+        block: LLVMBasicBlockRef,
+        scope: RawScope,
+        between: *mut RawBetween,
+    ) -> bool;
     fn okl_nests_call_section(
         nests: *mut RawNests,
         callee: *const RawSection,
@@ -184,6 +219,26 @@ impl Section<'_> {
     }
 }
 
+/// Numbers that a loop loads.
+pub struct Table<'m> {
+    /// Where.
+    pub section: Section<'m>,
+    /// Bytes of a number.
+    pub bytes: i64,
+    /// Whether it has a sign.
+    pub is_signed: bool,
+}
+
+/// What lies between the least and the largest of some sums of numbers in tables.
+pub struct Between<'m> {
+    /// The object that it is a part of.
+    pub object: Term<'m>,
+    /// The tables.
+    pub tables: Vec<Table<'m>>,
+    /// In bytes from the object's address: an offset, and a factor for the numbers of each table.
+    pub corners: Vec<Vec<Term<'m>>>,
+}
+
 /// What is known of an access.
 pub enum Extent<'m> {
     /// Nothing.
@@ -192,6 +247,8 @@ pub enum Extent<'m> {
     Section(Section<'m>),
     /// A section of offsets from each of the pointers in other sections: [`Nests::rows`].
     Rows(Vec<Section<'m>>),
+    /// A part of an object: [`Nests::between`].
+    Between(Between<'m>),
     /// Somewhere in the object that this address points into.
     Anywhere(Term<'m>),
 }
@@ -362,6 +419,54 @@ impl<'m> Nests<'m> {
         raw[..count].iter().map(Section::new).collect()
     }
 
+    /// What a read of one element at `pointer`, in `block`, lies between, where it is somewhere in an object
+    /// whose bounds the loop of the scope loads itself.
+    pub fn between(
+        &self,
+        pointer: Value<'m>,
+        block: Block<'m>,
+        scope: Scope<'m>,
+    ) -> Option<Between<'m>> {
+        let none = std::ptr::null();
+        let mut raw = RawBetween {
+            object: none,
+            tables: [RawTable {
+                section: RawSection::EMPTY,
+                bytes: 0,
+                signed: false,
+            }; 4],
+            table_count: 0,
+            corners: [RawCorner {
+                offset: none,
+                factors: [none; 4],
+            }; 8],
+            corner_count: 0,
+        };
+        // SAFETY: a value and a block of the function; a scope of the analysis that holds the block.
+        let is_known = unsafe {
+            let (pointer, block) = (pointer.raw(), block.raw());
+            okl_nests_between(self.raw, pointer, block, scope.raw(), &raw mut raw)
+        };
+        let tables = raw.tables[..raw.table_count].iter().map(|one| Table {
+            section: Section::new(&one.section),
+            bytes: i64::from(one.bytes),
+            is_signed: one.signed,
+        });
+        let corners = raw.corners[..raw.corner_count].iter().map(|one| {
+            let factors = one.factors[..raw.table_count].iter();
+            [one.offset]
+                .iter()
+                .chain(factors)
+                .map(|&term| Term::new(term))
+                .collect()
+        });
+        is_known.then(|| Between {
+            object: Term::new(raw.object),
+            tables: tables.collect(),
+            corners: corners.collect(),
+        })
+    }
+
     /// What a call accesses while control is in the scope, where the called function accesses
     /// `extent`, of its own analysis, in its scope [`Scope::Function`].
     pub fn extent_of_call(
@@ -372,7 +477,7 @@ impl<'m> Nests<'m> {
     ) -> Extent<'m> {
         let mut callee = RawSection::EMPTY;
         let anywhere = match extent {
-            Extent::Unknown | Extent::Rows(_) => return Extent::Unknown,
+            Extent::Unknown | Extent::Rows(_) | Extent::Between(_) => return Extent::Unknown,
             Extent::Anywhere(object) => {
                 callee.address = object.raw;
                 true

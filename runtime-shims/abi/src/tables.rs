@@ -250,6 +250,14 @@ pub mod section_access {
     pub const TABLE: i64 = 128;
     /// A section for each pointer of the entry before: the address is an offset from it.
     pub const RELATIVE: i64 = 256;
+    /// With `TABLE`: elements are integers, for the next entry that is `BETWEEN`.
+    pub const NUMBERS: i64 = 512;
+    /// With `NUMBERS`: they have a sign.
+    pub const SIGNED: i64 = 1024;
+    /// With `ANYWHERE`: between the least and the largest of some corners. In place of dimensions there are, for
+    /// each corner, an offset from the address, and for each table of numbers in front a factor for what is
+    /// in it; a last value may be there in vain. An offset of 2^63 - 1 is not known.
+    pub const BETWEEN: i64 = 2048;
 }
 
 macro_rules! atomic_ops {

@@ -3,6 +3,7 @@
 //! Here declarations come in from the program, in addresses; [`crate::coherence::declared`] keeps
 //! memory coherent by them.
 
+mod between;
 pub(crate) mod owners;
 pub(crate) mod ranges;
 mod rows;
@@ -36,6 +37,7 @@ use crate::{
     settings::settings,
     stack, team, threads,
 };
+use between::{Numbers, Part};
 use ranges::{Range, Ranges};
 use rows::{Behind, Run};
 use shape::{DoesNotFit, Shape};
@@ -61,6 +63,9 @@ static REGION: AtomicPtr<RegionDescriptor> = AtomicPtr::new(std::ptr::null_mut()
 
 /// Whether a rank has several threads in it.
 static SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
+
+/// What it accesses without a declaration.
+static DIRECT: ProgramCell<Vec<Range>> = ProgramCell::new(Vec::new());
 
 /// Stands for it and the size of its team.
 static PLACE: ProgramCell<Signature> = ProgramCell::new(Signature::START);
@@ -184,11 +189,13 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64], threads:
         return false;
     }
     let pages = undeclared
-        .into_iter()
+        .iter()
         .flat_map(|(start, end)| (start / PAGE as u64) as Page..=((end - 1) / PAGE as u64) as Page);
+    let pages = pages.collect();
+    DIRECT.with(|direct| *direct = undeclared);
     let accesses = match declares_all {
         true => Accesses::Declared {
-            direct: pages.collect(),
+            direct: pages,
             updates: flags & region_flags::NO_ATOMICS == 0,
         },
         false => Accesses::Tracked {
@@ -373,6 +380,7 @@ pub(crate) fn end_serial_code(region: *const RegionDescriptor) {
 }
 
 /// One entry of a declaration with its values.
+#[derive(Clone, Copy)]
 struct Entry<'a> {
     entry: &'a SectionEntry,
     address: u64,
@@ -479,8 +487,7 @@ fn take_declaration(raw_table: *mut c_void, raw_values: *mut c_void) {
         )
     };
     let accesses = rows::with_tables(entries(table, values));
-    let (known, mut behind): (Vec<_>, Vec<_>) =
-        accesses.into_iter().partition(|one| one.depth() == 0);
+    let (known, behind): (Vec<_>, Vec<_>) = accesses.into_iter().partition(|one| one.depth() == 0);
     let mut signature = Signature::START.with(std::ptr::from_ref(table) as u64);
     for &value in values {
         signature = signature.with(value as u64);
@@ -498,7 +505,11 @@ fn take_declaration(raw_table: *mut c_void, raw_values: *mut c_void) {
         }
         declared
     });
-    // Tables are current when what is behind their pointers is declared.
+    // Tables are current when what is behind their pointers, or between their numbers, is declared.
+    let (between, mut behind): (Vec<_>, Vec<_>) = behind.into_iter().partition(Behind::is_between);
+    if !between.is_empty() && !settings().verify {
+        take_between(table, signature, &between, &known, &behind);
+    }
     behind.sort_by_key(Behind::depth);
     let mut read = rows::Read::default();
     for level in behind.chunk_by(|a, b| a.depth() == b.depth()) {
@@ -511,6 +522,57 @@ fn take_declaration(raw_table: *mut c_void, raw_values: *mut c_void) {
         object.map_or(marks::NOWHERE, |((start, _), bytes)| {
             marks::of(start, bytes, one.entry)
         })
+    });
+}
+
+/// Takes the parts of objects whose bounds can be read now; `signature` stands for all else that is known of them.
+fn take_between<'a>(
+    table: &SectionTable,
+    mut signature: Signature,
+    between: &[Behind<'a>],
+    known: &[Behind<'a>],
+    behind: &[Behind<'a>],
+) {
+    let is_write = |one: &&Behind<'_>| one.entry.entry.access & section_access::WRITE != 0;
+    let written = match behind.iter().any(|one| is_write(&one)) {
+        true => Ranges::of(vec![(0, u64::MAX)]),
+        false => {
+            let shapes = known
+                .iter()
+                .filter(is_write)
+                .flat_map(|one| shapes_of(&one.entry).0);
+            let hulls = shapes.map(|shape| shape.hull()).collect();
+            Ranges::of(hulls).union(&DIRECT.with(|direct| Ranges::of(direct.clone())))
+        }
+    };
+    let mut numbers = Numbers::default();
+    let parts: Vec<_> = between
+        .iter()
+        .map(|one| {
+            let (start, end) = one.entry.object()?;
+            observe::declares(start, one.entry.entry);
+            let object = (start as u64, end as u64);
+            match numbers.part(one, object, &written) {
+                Some(Part::Nothing) => None,
+                Some(Part::Range(part)) => Some(part),
+                None => Some(object),
+            }
+        })
+        .collect();
+    for part in &parts {
+        let (start, end) = part.unwrap_or((0, 0));
+        signature = signature.with(start).with(end);
+    }
+    take_sections(table, signature, || {
+        let mut declared = Vec::new();
+        for (one, part) in between.iter().zip(&parts) {
+            if let Some((start, end)) = part
+                && let Some(at) = in_file((*start as usize, *end as usize))
+            {
+                declare(&one.entry, Shape::whole(at), false, &mut declared);
+            }
+        }
+        declared
     });
 }
 

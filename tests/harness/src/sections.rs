@@ -300,7 +300,7 @@ impl Loops {
         }];
         if depth >= 2 {
             heads.push(
-                match random.between(0, if collapse { 2 } else { 8 }) {
+                match random.between(0, if collapse { 2 } else { 12 }) {
                     0 => "for (int j = 1; j < m; j++)",
                     1 => "for (int j = m - 1; j >= 0; j--)",
                     2 => "for (int j = 0; j < m; j += 3)",
@@ -309,6 +309,9 @@ impl Loops {
                     5 => "for (int j = 0; j < n - i; j++)",
                     6 => "for (int j = i; j < min(i + 3, m); j++)",
                     7 => "for (int j = i + 1; j <= m; j++)",
+                    8 => "for (int j = map[i]; j < map[i + 1]; j++)",
+                    9 => "for (int j = map[i + 1]; j > map[i]; j -= 2)",
+                    10 => "for (int j = 0; j < map[i + 1] - map[i]; j++)",
                     _ => "for (int j = 0; j < m; j++)",
                 }
                 .to_string(),
@@ -321,6 +324,7 @@ impl Loops {
                         "for (int k = 0; k < 3; k++)",
                         "for (int k = 0; k < n; k++)",
                         "for (int k = j; k < m; k++)",
+                        "for (int k = map[i] + j; k < map[i + 1] + 2; k++)",
                     ])
                     .to_string(),
             );
@@ -419,6 +423,9 @@ impl Loops {
         }
         let whole = self.copies();
         let _ = writeln!(text, "{} {{", self.condition);
+        if self.heads.iter().any(|head| head.contains("map[")) {
+            text += "shadow_access(&map[i], 2 * sizeof *map, 0);";
+        }
         for source in &self.sources {
             text += &mark(source, whole, 0);
             if source.1.contains("map[") {

@@ -3,7 +3,7 @@
 //! Unions are exact, with one exception: two exact reads of rows that lie a few strides apart become
 //! a read of the rows between them too, which stays within what the two span.
 
-use okl_abi::section_access::{ANYWHERE, BITS, MARKED, READ, RELATIVE};
+use okl_abi::section_access::{ANYWHERE, BETWEEN, BITS, MARKED, READ, RELATIVE};
 
 use super::{Entry, Quantity};
 use crate::llvm::{Nests, Term};
@@ -21,17 +21,22 @@ pub(super) fn merge<'m>(nests: &Nests<'m>, entries: Vec<Entry<'m>>) -> Vec<Entry
     // Reads of an object that is read anywhere say nothing more.
     let anywhere: Vec<_> = merged
         .iter()
-        .filter(|one| one.access & ANYWHERE != 0)
+        .filter(|one| one.access & (ANYWHERE | BETWEEN) == ANYWHERE)
         .map(|one| one.address)
         .collect();
     merged.retain(|one| {
-        one.access & ANYWHERE != 0 || one.access & READ == 0 || !anywhere.contains(&one.address)
+        one.access & (ANYWHERE | BETWEEN) == ANYWHERE
+            || one.access & READ == 0
+            || !anywhere.contains(&one.address)
     });
     merged
 }
 
 /// Makes inner dimensions without gaps and of known length part of the element.
 fn fold<'m>(nests: &Nests<'m>, entry: &mut Entry<'m>) {
+    if entry.access & BETWEEN != 0 {
+        return;
+    }
     while let Some(&(stride, count)) = entry.dimensions.last() {
         let constant = |quantity| nests.constant(term(quantity)?);
         let (Some(stride), Some(count)) = (constant(stride), constant(count)) else {
@@ -84,6 +89,9 @@ fn join_elements<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<
             ..a.clone()
         });
     }
+    if a.access & b.access & BETWEEN != 0 {
+        return join_between(nests, a, b);
+    }
     if a.access != b.access || a.dimensions != b.dimensions || !a.has_table_of(b) {
         return None;
     }
@@ -105,6 +113,32 @@ fn join_elements<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<
     };
     (distance <= reach).then(|| Entry {
         element: low.element.max(distance + high.element),
+        ..low.clone()
+    })
+}
+
+/// Parts of one object that are a constant distance apart, which is one part: it is no larger than what lies
+/// between the corners.
+fn join_between<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<Entry<'m>> {
+    let (of_a, of_b) = (a.corners(), b.corners());
+    if a.address != b.address || of_a.len() != of_b.len() || !a.has_table_of(b) {
+        return None;
+    }
+    let distances = of_a.iter().zip(&of_b).map(|(a, b)| {
+        let is_alike = a[1..] == b[1..];
+        let distance = nests.difference(term(b[0])?, term(a[0])?);
+        distance.filter(|_| is_alike)
+    });
+    let distances: Vec<i64> = distances.collect::<Option<_>>()?;
+    let &distance = distances.first()?;
+    if distances.iter().any(|&other| other != distance) {
+        return None;
+    }
+    let (low, high) = if distance < 0 { (b, a) } else { (a, b) };
+    Some(Entry {
+        element: low
+            .element
+            .max(distance.checked_abs()?.checked_add(high.element)?),
         ..low.clone()
     })
 }

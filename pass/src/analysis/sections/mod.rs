@@ -19,7 +19,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use okl_abi::section_access::{
-    ANYWHERE, BITS, BOUND, MARKED, MAY, MOST_MARKS, READ, RELATIVE, TABLE, WRITE,
+    ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, MOST_MARKS, NUMBERS, READ, RELATIVE, SIGNED,
+    TABLE, WRITE,
 };
 
 use crate::analysis::memory::base_of;
@@ -72,13 +73,13 @@ pub struct Entry<'m> {
     pub element: i64,
     /// Of the first element: from each pointer in the table, where there is one.
     pub address: Quantity<'m>,
-    /// Stride in bytes and count, outer dimensions first.
+    /// Stride in bytes and count, outer dimensions first; the corners, where the entry has such.
     pub dimensions: Vec<(Quantity<'m>, Quantity<'m>)>,
     /// Name of the object; may be empty.
     pub object: String,
     /// An access.
     pub at: Instruction<'m>,
-    /// Pointers that the loop loads itself.
+    /// Pointers, or numbers, that the loop loads itself.
     pub table: Option<Box<Entry<'m>>>,
 }
 
@@ -486,7 +487,7 @@ impl<'m> Scan<'m> {
     ) -> Result<Vec<Entry<'m>>, Spoiled<'m>> {
         let (element, length) = access.size.element();
         let nests = &self.out.nests;
-        let extents = parts(scope, |scope| {
+        let mut extents = parts(scope, |scope| {
             nests.extent(access.address, length, block, scope)
         });
         if let ([Extent::Anywhere(object)], true, Some(marked)) =
@@ -512,6 +513,12 @@ impl<'m> Scan<'m> {
                 at: access.at,
                 table: None,
             }]);
+        }
+        if let ([Extent::Anywhere(_)], false, None, Scope::Loop(_)) =
+            (&extents[..], access.is_write, length, scope)
+            && let Some(between) = nests.between(access.address, block, scope)
+        {
+            extents = vec![Extent::Between(between)];
         }
         let entries = extents.into_iter();
         let entries =
@@ -565,7 +572,7 @@ impl<'m> Scan<'m> {
             let base = match &extent {
                 Extent::Section(section) => nests.base(section.address),
                 Extent::Anywhere(object) => nests.base(*object),
-                Extent::Rows(_) | Extent::Unknown => None,
+                Extent::Rows(_) | Extent::Between(_) | Extent::Unknown => None,
             };
             if base.is_some_and(|base| self.places.is_own(base)) {
                 continue;
@@ -670,7 +677,7 @@ fn parts<'m>(scope: Scope<'m>, extent: impl Fn(Scope<'m>) -> Extent<'m>) -> Vec<
     let is_exact = |extent: &Extent<'m>| match extent {
         Extent::Section(one) => one.exact,
         Extent::Rows(all) => all.iter().all(|one| one.exact),
-        Extent::Anywhere(_) | Extent::Unknown => false,
+        Extent::Between(_) | Extent::Anywhere(_) | Extent::Unknown => false,
     };
     let Scope::Loop(index) = scope else {
         return vec![whole];
@@ -753,6 +760,29 @@ fn entry_of<'m>(
             row.table = table;
             return Ok(row);
         }
+        Extent::Between(between) => {
+            let mut table = None;
+            for one in between.tables {
+                let sign = if one.is_signed { SIGNED } else { 0 };
+                let mut entry = of_section(one.section, TABLE | NUMBERS | sign, one.bytes);
+                entry.table = table;
+                table = Some(Box::new(entry));
+            }
+            let mut values: Vec<_> = between
+                .corners
+                .into_iter()
+                .flatten()
+                .map(Quantity::Term)
+                .collect();
+            // Values come in pairs.
+            if values.len() % 2 == 1 {
+                values.push(Quantity::Constant(0));
+            }
+            let pairs = values.chunks(2).map(|pair| (pair[0], pair[1])).collect();
+            let mut part = entry(READ | ANYWHERE | BETWEEN, element, between.object, pairs);
+            part.table = table;
+            return Ok(part);
+        }
         Extent::Anywhere(object) if !is_write => {
             return Ok(entry(READ | ANYWHERE, 1, object, Vec::new()));
         }
@@ -810,6 +840,13 @@ impl<'m> Entry<'m> {
             (Some(one), Some(other)) => one.is_same_section(other),
             _ => false,
         }
+    }
+
+    /// An offset and a factor for each table, of each of the corners between which the access lies.
+    pub fn corners(&self) -> Vec<Vec<Quantity<'m>>> {
+        let values: Vec<_> = self.dimensions.iter().flat_map(|&(a, b)| [a, b]).collect();
+        let corners = values.chunks_exact(self.with_tables().len());
+        corners.map(<[_]>::to_vec).collect()
     }
 
     /// This entry behind the tables it needs, the first one first.

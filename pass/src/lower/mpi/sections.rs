@@ -175,7 +175,7 @@ fn place<'m>(one: &Declaration<'m>) -> Instruction<'m> {
 }
 
 fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String {
-    use okl_abi::section_access::{ANYWHERE, BITS, BOUND, MARKED, MAY, READ, WRITE};
+    use okl_abi::section_access::{ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, READ, WRITE};
     let show = |quantity: Quantity<'m>| match quantity {
         Quantity::Term(term) => sections.nests.text(term),
         Quantity::Value(value) => match value.source_name() {
@@ -189,12 +189,18 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         (WRITE, "write"),
         (MAY, "may"),
         (ANYWHERE, "anywhere"),
+        (BETWEEN, "between"),
         (BOUND, "bound"),
         (MARKED, "marked"),
     ];
+    // Between corners of the object rather than anywhere in it.
+    let access = match entry.access & BETWEEN {
+        0 => entry.access,
+        _ => entry.access & !ANYWHERE,
+    };
     let words: Vec<_> = words
         .iter()
-        .filter(|(bit, _)| entry.access & bit != 0)
+        .filter(|(bit, _)| access & bit != 0)
         .map(|(_, word)| *word)
         .collect();
     let object = if entry.object.is_empty() {
@@ -211,6 +217,9 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         };
         return format!("{text} by {kind} of {} bytes", entry.element);
     }
+    if entry.access & BETWEEN != 0 {
+        return text + &between_text(entry, show);
+    }
     for &(stride, count) in &entry.dimensions {
         text += &format!(" [{} x {}]", show(count), show(stride));
     }
@@ -225,6 +234,37 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         }
         text += &format!(" at {}", show(one.address));
         table = &one.table;
+    }
+    text
+}
+
+/// The corners of an entry that has such, and the tables that they are made of.
+fn between_text<'m>(entry: &Entry<'m>, show: impl Fn(Quantity<'m>) -> String) -> String {
+    let corner = |values: &Vec<Quantity<'m>>| {
+        let products = values[1..]
+            .iter()
+            .enumerate()
+            .map(|(table, &factor)| (show(factor), format!("t{table}")));
+        let sum: Vec<_> = [(show(values[0]), String::new())]
+            .into_iter()
+            .chain(products)
+            .filter(|(number, _)| number != "0")
+            .map(|(number, table)| match &table[..] {
+                "" => number,
+                table => format!("{number} * {table}"),
+            })
+            .collect();
+        format!("({})", sum.join(" + "))
+    };
+    let corners: Vec<_> = entry.corners().iter().map(corner).collect();
+    let mut text = format!(" {} of {} bytes", corners.join(" and "), entry.element);
+    let tables = entry.with_tables();
+    for (index, table) in tables[..tables.len() - 1].iter().enumerate() {
+        text += &format!(", t{index} in");
+        for &(stride, count) in &table.dimensions {
+            text += &format!(" [{} x {}]", show(count), show(stride));
+        }
+        text += &format!(" at {}", show(table.address));
     }
     text
 }

@@ -55,10 +55,20 @@ pub(super) struct Behind<'a> {
     pub(super) entry: Entry<'a>,
 }
 
-impl Behind<'_> {
-    /// How many tables have to be read before the section is known.
+impl<'a> Behind<'a> {
+    /// How many tables have to be read, one after the other, before the section is known.
     pub(super) fn depth(&self) -> usize {
         self.tables.len()
+    }
+
+    /// The tables.
+    pub(super) fn tables(&self) -> &[Entry<'a>] {
+        &self.tables
+    }
+
+    /// Whether the tables are of numbers, between which the section lies.
+    pub(super) fn is_between(&self) -> bool {
+        self.entry.entry.access & section_access::BETWEEN != 0
     }
 
     fn is_exact(&self) -> bool {

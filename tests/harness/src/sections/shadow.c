@@ -13,7 +13,10 @@ struct table {
   const struct entry *entries;
   long count;
 };
-enum { READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16, MARKED = 32, BITS = 64, TABLE = 128, RELATIVE = 256 };
+enum {
+  READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16, MARKED = 32, BITS = 64, TABLE = 128, RELATIVE = 256,
+  NUMBERS = 512, SIGNED = 1024, BETWEEN = 2048
+};
 // What is known of a byte.
 enum { IS_READ = 1, IS_WRITTEN = 2, SAID_READ = 4, SAID_WRITTEN = 8, SAID_MAYBE = 16 };
 
@@ -188,6 +191,61 @@ static void follow(const struct entry *e, const long *values) {
   found = number;
 }
 
+// The least and the largest number of each of the tables that stand in front of an entry.
+enum { TABLES = 4 };
+static struct {
+  int some;
+  long least, most;
+} numbers[TABLES];
+static int tables;
+
+static void compare(const struct entry *e, const char *at, const long *pairs, long dimensions) {
+  if (dimensions > 0) {
+    for (long i = 0; i < pairs[1]; i++)
+      compare(e, at + i * pairs[0], pairs + 2, dimensions - 1);
+    return;
+  }
+  int is_signed = !!(e->access & SIGNED);
+  long number = e->element == 8   ? *(long *)at
+                : e->element == 4 ? (is_signed ? *(int *)at : (long)*(unsigned *)at)
+                : e->element == 2 ? (is_signed ? *(short *)at : *(unsigned short *)at)
+                                  : (is_signed ? *(signed char *)at : *(unsigned char *)at);
+  int some = numbers[tables].some;
+  numbers[tables].least = some && numbers[tables].least < number ? numbers[tables].least : number;
+  numbers[tables].most = some && numbers[tables].most > number ? numbers[tables].most : number;
+  numbers[tables].some = 1;
+}
+
+static void between(const struct entry *e, const long *values) {
+  long least = 0, most = 0, stride = 1 + tables, corners = 2 * e->dimensions / stride, some = 1, known = 1;
+  for (int t = 0; t < tables; t++)
+    some &= numbers[t].some;
+  for (long c = 0; c < corners; c++) {
+    const long *corner = values + 1 + c * stride;
+    long low = corner[0], high = corner[0];
+    known &= corner[0] != 0x7fffffffffffffff;
+    for (int t = 0; t < tables; t++) {
+      long factor = corner[1 + t], a = factor * numbers[t].least, b = factor * numbers[t].most;
+      low += a < b ? a : b;
+      high += a < b ? b : a;
+    }
+    least = c == 0 || low < least ? low : least;
+    most = c == 0 || high > most ? high : most;
+  }
+  if (!some)
+    return;
+  for (int k = 0; k < count; k++) {
+    long from = (char *)values[0] - arrays[k].start;
+    if (from < 0 || from >= arrays[k].size)
+      continue;
+    for (long b = 0; b < arrays[k].size; b++)
+      if (!known || (b >= from + least && b < from + most + e->element))
+        arrays[k].bytes[b] |= SAID_READ;
+    return;
+  }
+  fail(e, "is said to be elsewhere");
+}
+
 void okl_mpi_sections(const struct table *t, long *values) {
   since++;
   for (long k = 0; k < t->count; k++) {
@@ -195,6 +253,19 @@ void okl_mpi_sections(const struct table *t, long *values) {
     int empty = 0;
     if (e->access & MARKED) {
       mark(e, values);
+      values += 1 + 2 * e->dimensions;
+      continue;
+    }
+    if (e->access & BETWEEN) {
+      between(e, values);
+      tables = 0;
+      values += 1 + 2 * e->dimensions;
+      continue;
+    }
+    if (e->access & NUMBERS) {
+      numbers[tables].some = 0;
+      compare(e, (char *)values[0], values + 1, e->dimensions);
+      tables++;
       values += 1 + 2 * e->dimensions;
       continue;
     }
