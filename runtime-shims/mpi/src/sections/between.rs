@@ -4,21 +4,29 @@
 //! Guarantee: what the nest reads lies in the part. What is read of a table is what the nest will read of it: the
 //! nest does not write it, which is looked at here, and it is current, because the reads of tables are declared
 //! before.
+//!
+//! Tables are not looked at where that costs more than it is worth: where a table is larger than the object, or
+//! parts are about all of it again and again.
 
-use okl_abi::section_access;
+use std::collections::BTreeMap;
+
+use okl_abi::{SectionEntry, section_access};
 
 use super::{
     Entry, in_file, is_in_one_segment,
     ranges::{Range, Ranges},
     rows::Behind,
 };
-use crate::memory;
+use crate::{cell::ProgramCell, memory};
 
-/// Tables with more numbers are not looked at.
-const MOST_NUMBERS: u64 = 1 << 28;
+/// A table of no more bytes is looked at however small the object is.
+const SMALL: u64 = 4096;
 
 /// Tables in more pieces are not looked at.
 const MOST_PIECES: u64 = 1 << 16;
+
+/// So often in succession a part may be in vain before its table is no longer looked at.
+const MOST_IN_VAIN: u32 = 4;
 
 /// An offset that could not be computed.
 const UNKNOWN: i64 = i64::MAX;
@@ -49,9 +57,12 @@ impl<'a> Numbers<'a> {
         (start, end): Range,
         written: &Ranges,
     ) -> Option<Part> {
+        if !is_worth_it(access.entry.entry) {
+            return None;
+        }
         let mut extremes = Vec::new();
         for table in access.tables() {
-            match self.extremes(*table, written)? {
+            match self.extremes(*table, end - start, written)? {
                 Some(one) => extremes.push(one),
                 None => return Some(Part::Nothing),
             }
@@ -61,15 +72,21 @@ impl<'a> Numbers<'a> {
         let first = (i128::from(entry.address) + least).max(i128::from(start));
         let last = i128::from(entry.address) + most + i128::from(entry.entry.element);
         let last = last.min(i128::from(end));
-        Some(if first < last {
-            Part::Range((first as u64, last as u64))
-        } else {
-            Part::Nothing
-        })
+        if first >= last {
+            return Some(Part::Nothing);
+        }
+        let part = (first as u64, last as u64);
+        note(access.entry.entry, part.1 - part.0 > (end - start) / 4 * 3);
+        Some(Part::Range(part))
     }
 
     /// `None`: it is not known; `Some(None)`: there are no numbers.
-    fn extremes(&mut self, table: Entry<'a>, written: &Ranges) -> Option<Option<Extremes>> {
+    fn extremes(
+        &mut self,
+        table: Entry<'a>,
+        most_bytes: u64,
+        written: &Ranges,
+    ) -> Option<Option<Extremes>> {
         let is_same = |known: &Entry<'_>| {
             known.address == table.address
                 && known.dimensions == table.dimensions
@@ -85,10 +102,9 @@ impl<'a> Numbers<'a> {
                 let (start, end) = shape.hull();
                 let at = in_file((start as usize, end as usize))?;
                 let is_written = !written.intersection(&Ranges::of(vec![at])).is_empty();
-                let numbers = (end - start) / table.entry.element as u64;
                 if !is_in_one_segment((start, end))
                     || pieces > MOST_PIECES
-                    || numbers > MOST_NUMBERS
+                    || end - start > most_bytes.max(SMALL)
                     || is_written
                 {
                     return None;
@@ -106,6 +122,25 @@ impl<'a> Numbers<'a> {
         self.all.push((table, extremes));
         Some(extremes)
     }
+}
+
+/// How often in succession the part of an entry was in vain, by the entry's address.
+static IN_VAIN: ProgramCell<BTreeMap<usize, u32>> = ProgramCell::new(BTreeMap::new());
+
+fn is_worth_it(entry: &SectionEntry) -> bool {
+    let key = std::ptr::from_ref(entry) as usize;
+    IN_VAIN.with(|all| all.get(&key).is_none_or(|&times| times < MOST_IN_VAIN))
+}
+
+fn note(entry: &SectionEntry, is_in_vain: bool) {
+    let key = std::ptr::from_ref(entry) as usize;
+    IN_VAIN.with(|all| {
+        if is_in_vain {
+            *all.entry(key).or_default() += 1;
+        } else {
+            all.remove(&key);
+        }
+    });
 }
 
 fn is_signed(table: &Entry<'_>) -> bool {
