@@ -1,7 +1,7 @@
 // Loops that compute several elements at a time, and loops that must not: all results, bit by bit, are those of
 // the program compiled without the plugin. Sets of all small sizes, types, numbers of components and ways of
 // access; maps lead to the same element often. On several threads increments are added in another order, which
-// is the same for any number of them: results agree but for rounding.
+// is the same for any number of them: results agree but for rounding. So they do on several ranks.
 //
 // RUN: clang++-22 -std=c++17 -O2 -ffp-contract=off -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t write %t.values > %t.expected
@@ -13,6 +13,8 @@
 // RUN: %t > %t.found && cmp %t.expected %t.found
 // RUN: OMP_NUM_THREADS=2 %t compare %t.values > %t.two
 // RUN: OMP_NUM_THREADS=5 %t compare %t.values > %t.five && cmp %t.two %t.five
+// RUN: for n in 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t compare %t.values > %t.ranks || exit 1; done
+// RUN: OMP_NUM_THREADS=2 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t compare %t.values > %t.ranks
 // RUN: OMP_NUM_THREADS=4 %t compare %t.values OP_PART_SIZE=10 > %t.parts && not cmp -s %t.two %t.parts
 #include "op_seq.h"
 
@@ -302,11 +304,11 @@ static void shapes() {
     op_par_loop(smallest, "smallest", elements, op_arg_dat(four.dat, -1, OP_ID, 4, "double", OP_READ),
                 op_arg_dat(ends.dat, 1, pairs, 2, "double", OP_RW));
     ends.show("smallest");
+    op_par_loop(assigns, "assigns", elements, op_arg_dat(four.dat, -1, OP_ID, 4, "double", OP_READ),
+                op_arg_dat(sums.dat, 1, pairs, 2, "double", OP_INC));
+    sums.show("assigns");
     depends_on_order = false;
   }
-  op_par_loop(assigns, "assigns", elements, op_arg_dat(four.dat, -1, OP_ID, 4, "double", OP_READ),
-              op_arg_dat(sums.dat, 1, pairs, 2, "double", OP_INC));
-  sums.show("assigns");
   double weight[3] = {1.25, 2.5, 0.125}, sum[3] = {1, 2, 3}, least = 30, most = -30;
   int count = 7, first = 50;
   unsigned last = 3;
@@ -383,7 +385,8 @@ int main(int argc, char **argv) {
       expected.push_back(x);
     fclose(file);
   }
-  says_what_went_wrong();
+  if (!compares)
+    says_what_went_wrong();
   int const sizes[] = {0, 1, 3, 4, 5, 8, 9, 16, 17, 31, 100, 1000, 5003};
   for (int size : sizes) {
     elements = op_decl_set(size, "elements");

@@ -47,7 +47,8 @@ idx_g_t op_get_size(op_set set);
 idx_g_t op_get_global_set_offset(op_set set);
 int op_size_of_set(char const *name);
 
-// Distribution and order; neither changes a result.
+// Distribution and order; neither changes a result. On several ranks each declares the whole mesh. `library`: "" by
+// `coords`, if they are given, or in blocks; "GEOM", "BLOCK"; "EXTERNAL": `coords` is the owner of each element.
 void op_partition(char const *library, char const *routine, op_set set, op_map map, op_dat coords);
 void op_renumber(op_map base);
 void op_rank(int *rank);

@@ -52,12 +52,12 @@ typedef int op_arg_type;
 
 typedef struct {
   int index;         // position in OP_set_list
-  idx_l_t size;      // elements that this process owns
+  idx_l_t size;      // elements of the whole mesh
   char const *name;
-  int core_size;     // the first of these: they need no data of other processes
-  int exec_size;     // elements of other processes that are executed here, too
-  int nonexec_size;  // elements of other processes that are only read
-  int stride;        // between components of data stored component by component
+  int core_size;     // of this process: they need no data of others
+  int exec_size;     // of other processes: they are executed here, too
+  int nonexec_size;  // of other processes: they are only read
+  int stride;        // elements that this process has, with those of others
 } op_set_core;
 typedef op_set_core *op_set;
 

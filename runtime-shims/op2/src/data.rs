@@ -1,10 +1,14 @@
 //! Data out of the library: into the program's arrays, and into files. Elements are in the order in which
 //! the program declared them.
 
-use std::ffi::{c_char, c_double, c_int};
+use std::{
+    borrow::Cow,
+    ffi::{c_char, c_double, c_int},
+};
 
 use crate::{
     argument::same_type,
+    distribute,
     layout::Dat,
     report::{fatal, text, write_file},
 };
@@ -43,18 +47,24 @@ pub unsafe extern "C" fn op_fetch_data_idx_char(
             ));
         }
         let size = (*dat).size as usize;
-        let some = &bytes(dat)[low as usize * size..(high + 1) as usize * size];
+        let all = bytes(dat);
+        let some = &all[low as usize * size..(high + 1) as usize * size];
         std::ptr::copy_nonoverlapping(some.as_ptr(), data.cast(), some.len());
     }
 }
 
+/// All of `dat`, of whichever ranks. Collective.
+///
 /// # Safety
 /// `dat` is declared.
-unsafe fn bytes<'a>(dat: *const Dat) -> &'a [u8] {
+unsafe fn bytes<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
     // SAFETY: a dat has an element for each of its set.
     unsafe {
+        if let Some(distribution) = distribute::current() {
+            return distribution.whole_data(dat).into();
+        }
         let length = (*(*dat).set).size as usize * (*dat).size as usize;
-        std::slice::from_raw_parts((*dat).data.cast(), length)
+        std::slice::from_raw_parts((*dat).data.cast::<u8>(), length).into()
     }
 }
 
@@ -68,7 +78,7 @@ pub unsafe extern "C" fn op_print_dat_to_binfile(dat: *const Dat, file: *const c
     unsafe {
         let mut out = (*(*dat).set).size.to_ne_bytes().to_vec();
         out.extend((*dat).dim.to_ne_bytes());
-        out.extend(bytes(dat));
+        out.extend(&*bytes(dat));
         write_file("op_print_dat_to_binfile", text(file), &out);
     }
 }

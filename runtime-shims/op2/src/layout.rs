@@ -14,6 +14,13 @@ pub struct Set {
     pub(crate) stride: i32,
 }
 
+impl Set {
+    /// Elements that are here, with those of others.
+    pub(crate) fn elements(&self) -> usize {
+        self.stride as usize
+    }
+}
+
 /// `op_map_core`.
 #[repr(C)]
 pub struct Map {

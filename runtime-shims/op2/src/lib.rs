@@ -10,23 +10,39 @@
 //! | `mesh` | what the program has declared |
 //! | `argument` | makes and checks the arguments of a loop |
 //! | `par_loop` | runs a loop |
+//! | `ranks` | the same over a distributed set |
+//! | `foreign_loops` | what loops call that run themselves |
 //! | `plan` | which elements may run at the same time |
 //! | `private` | global arguments of several threads |
 //! | `team` | threads |
+//! | `backend`, `job` | what the program runs on; MPI |
+//! | `partition`, `choice` | who owns which element, and what the program says about it |
+//! | `halo` | what a rank has of a distributed mesh |
+//! | `distribute` | distributes the mesh, and gathers it |
+//! | `exchange` | data between ranks |
 //! | `data` | data out of the library: arrays and files |
 //! | `program` | start, end, memory, the command line |
 //! | `times`, `profile` | what took how long |
 //! | `report` | errors, and output of rank 0 |
 
 mod argument;
+mod backend;
+mod choice;
 mod data;
+mod distribute;
+mod exchange;
+mod foreign_loops;
+mod halo;
+mod job;
 mod layout;
 mod mesh;
 mod par_loop;
+mod partition;
 mod plan;
 mod private;
 mod profile;
 mod program;
+mod ranks;
 mod report;
 mod team;
 mod times;

@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    distribute,
     layout::{Dat, DatEntry, Map, Set},
     program,
     report::{fatal, print, text},
@@ -178,6 +179,7 @@ pub unsafe extern "C" fn op_decl_set(size: c_int, name: *const c_char) -> *mut S
     if size < 0 {
         fatal(&format!("op_decl_set {name}: a set of {size} elements"));
     }
+    distribute::make_whole();
     let mut mesh = mesh();
     let set = Box::into_raw(Box::new(Set {
         index: mesh.sets.len() as i32,
@@ -186,7 +188,7 @@ pub unsafe extern "C" fn op_decl_set(size: c_int, name: *const c_char) -> *mut S
         core_size: size,
         exec_size: 0,
         nonexec_size: 0,
-        stride: 1,
+        stride: size,
     }));
     mesh.sets.push(set);
     mesh.publish();
@@ -234,6 +236,7 @@ unsafe fn declare_map<N: Copy + Into<i64>>(
     map: *const N,
     name: *const c_char,
 ) -> *mut Map {
+    distribute::make_whole();
     // SAFETY: the caller's promises.
     let (name, sets) = unsafe { (text(name), (from.as_ref(), to.as_ref())) };
     let wrong = |why: String| -> ! { fatal(&format!("op_decl_map {name}: {why}")) };
@@ -312,7 +315,7 @@ unsafe fn declare_dat(
     let Some(size) = dim.checked_mul(component) else {
         fatal(&format!("{what} {name}: an element of more than 2 GiB"));
     };
-    let data = data(declared.size as usize * size as usize);
+    let data = data(declared.elements() * size as usize);
     mesh().add_dat(
         Dat {
             index: 0,
@@ -325,7 +328,7 @@ unsafe fn declare_dat(
             name: own(name),
             buffer_d: std::ptr::null_mut(),
             buffer_d_r: std::ptr::null_mut(),
-            dirtybit: 1,
+            dirtybit: 0,
             dirty_hd: 0,
             user_managed: i32::from(user_managed),
             mpi_buffer: std::ptr::null_mut(),
@@ -347,15 +350,19 @@ pub unsafe extern "C" fn op_decl_dat_char(
     data: *mut c_char,
     name: *const c_char,
 ) -> *mut Dat {
-    let keep = program::keeps_user_memory() && !data.is_null();
+    let distribution = distribute::current().filter(|_| !data.is_null() && !set.is_null());
+    let keep = program::keeps_user_memory() && !data.is_null() && distribution.is_none();
     // SAFETY: the caller's promises.
     unsafe {
-        let place = |bytes| {
-            if keep {
-                data.cast()
-            } else {
-                copy_of(data.cast(), bytes)
+        let place = |bytes| match distribution {
+            _ if keep => data.cast(),
+            Some(distribution) => {
+                let length = (*set).size as usize * size as usize * dim as usize;
+                let whole = std::slice::from_raw_parts(data.cast::<u8>(), length);
+                let here = distribution.part(set).select(whole, (size * dim) as usize);
+                copy_of(here.as_ptr().cast(), bytes)
             }
+            None => copy_of(data.cast(), bytes),
         };
         let (type_name, name) = (text(type_name), text(name));
         declare_dat(
@@ -418,12 +425,14 @@ pub unsafe extern "C" fn op_free_dat_temp_char(dat: *mut Dat) -> c_int {
 /// Both are declared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *mut Dat {
-    // SAFETY: the caller's promise.
-    let Some(below) = (unsafe { dat.as_ref() }) else {
+    if dat.is_null() {
         fatal("op_decl_dat_overlay: the dat is missing");
-    };
+    }
     // SAFETY: a declared dat.
-    let (name, type_name) = unsafe { (text(below.name), text(below.type_name)) };
+    let (name, type_name) = unsafe { (text((*dat).name), text((*dat).type_name)) };
+    distribute::give_up(&format!("op_decl_dat_overlay {name}"));
+    // SAFETY: the caller's promise.
+    let below = unsafe { &*dat };
     // SAFETY: the caller's promise; a dat has its set.
     let sizes = unsafe { set.as_ref().map(|set| (set.size, (*below.set).size)) };
     if let Some((size, most)) = sizes
@@ -478,13 +487,17 @@ pub unsafe extern "C" fn op_get_size(set: *const Set) -> i64 {
     unsafe { i64::from((*set).size) }
 }
 
-/// Number of this process's first element in the whole mesh.
+/// Elements of a set that the processes before this one have.
+///
+/// # Safety
+/// The set is declared.
 #[unsafe(no_mangle)]
-pub extern "C" fn op_get_global_set_offset(_set: *const Set) -> i64 {
-    0
+pub unsafe extern "C" fn op_get_global_set_offset(set: *const Set) -> i64 {
+    // SAFETY: the caller's promise.
+    distribute::current().map_or(0, |distribution| unsafe { distribution.offset(set) as i64 })
 }
 
-/// Elements that this process has of the set of that name.
+/// Elements of the set of that name in the whole mesh.
 ///
 /// # Safety
 /// `name` is a string.
@@ -516,7 +529,11 @@ pub extern "C" fn op_diagnostic_output() {
     unsafe {
         print("\n  set          size\n  -----------------");
         for &set in &mesh.sets {
-            print(&format!("  {:<10} {:>6}", text((*set).name), (*set).size));
+            print(&format!(
+                "  {:<10} {:>6}",
+                text((*set).name),
+                op_get_size(set)
+            ));
         }
         print("\n  map          dim  from         to\n  ---------------------------------");
         for &map in &mesh.maps {

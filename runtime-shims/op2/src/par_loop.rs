@@ -16,10 +16,12 @@ use okl_abi::op2::{Parameter, access, kind};
 
 use crate::{
     argument::require_right,
+    backend,
+    distribute::{self, Distribution},
     layout::{Arg, Set, argtype},
     plan::{self, Column, Plan},
     private::{self, Private},
-    program,
+    program, ranks,
     report::{print, text},
     team,
     times::{self, Way},
@@ -136,23 +138,37 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         }
         let start = times::now();
         let lanes = std::mem::transmute::<*mut c_void, Option<Range>>(lanes);
-        let lanes = lanes.filter(|_| width > 1 && may_have_lanes(arguments));
+        let lanes =
+            lanes.filter(|_| width > 1 && !backend::is_sequential() && may_have_lanes(arguments));
         let range = std::mem::transmute::<*mut c_void, Range>(range);
+        let distribution = distribute::for_loops();
+        let original = distribution.as_ref().map(|distribution| Original {
+            distribution,
+            numbers: &distribution.part(set).numbers,
+            are_asked_for: arguments.iter().any(is_number),
+        });
         let body = Body {
             kernel,
             range: lanes.unwrap_or(range),
+            original,
         };
-        let size = (*set).size as usize;
-        let most = match any_order != 0 && size >= LEAST_SIZE {
+        let size = match &distribution {
+            None => (*set).size as usize,
+            Some(distribution) => distribution.part(set).owned,
+        };
+        let most = match any_order != 0 && size >= LEAST_SIZE && !backend::is_sequential() {
             true => team::most_threads(),
             false => 1,
         };
-        let mut way = run(&body, size, arguments, most);
+        let mut way = match &distribution {
+            None => run(&body, 0..size, arguments, most),
+            Some(distribution) => ranks::run_distributed(&body, set, arguments, most, distribution),
+        };
         if lanes.is_some() {
             way.lanes = width as usize;
         }
         let seconds = times::now() - start - way.plan_seconds;
-        times::add(name, seconds, bytes(set, arguments), way);
+        times::add(name, seconds, bytes(size, arguments), way);
     }
 }
 
@@ -160,14 +176,60 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
 const LEAST_SIZE: usize = 512;
 
 /// What runs.
-struct Body {
+pub(crate) struct Body<'a> {
     kernel: *mut c_void,
     range: Range,
+    original: Option<Original<'a>>,
+}
+
+/// The elements' numbers in the mesh that the program declared, where it is distributed.
+struct Original<'a> {
+    distribution: &'a Distribution,
+    numbers: &'a [i32],
+    /// Whether kernels are told the numbers of their elements.
+    are_asked_for: bool,
+}
+
+/// Whether it is the number of the loop's element.
+fn is_number(argument: &Arg) -> bool {
+    argument.argtype == argtype::IDX && argument.map.is_null()
+}
+
+/// The parts of `range` in which the elements' numbers follow each other.
+pub(crate) fn pieces(
+    numbers: &[i32],
+    range: std::ops::Range<usize>,
+) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut next = range.start;
+    numbers[range]
+        .chunk_by(|one, other| one + 1 == *other)
+        .map(move |piece| {
+            let start = next;
+            next += piece.len();
+            start..next
+        })
+}
+
+/// `parameter` for a loop that takes element n + `by` for element n.
+fn shifted(parameter: &Parameter, by: i64) -> Parameter {
+    let mut parameter = Parameter { ..*parameter };
+    match parameter.kind {
+        kind::STRIDED => {
+            let bytes = (by * parameter.size) as isize;
+            parameter.data = parameter.data.cast::<u8>().wrapping_offset(-bytes).cast();
+        }
+        kind::MAPPED | kind::COLUMNS => {
+            let numbers = (by * parameter.arity) as isize;
+            parameter.map = parameter.map.cast::<i32>().wrapping_offset(-numbers).cast();
+        }
+        _ => (),
+    }
+    parameter
 }
 
 // SAFETY: the functions of a loop may be called by any thread, as the caller of the loop promises where it
 // allows several.
-unsafe impl Sync for Body {}
+unsafe impl Sync for Body<'_> {}
 
 /// Arguments that threads share.
 struct Shared<'a>(&'a [Arg]);
@@ -175,12 +237,12 @@ struct Shared<'a>(&'a [Arg]);
 // SAFETY: they are only read.
 unsafe impl Sync for Shared<'_> {}
 
-impl Body {
+impl Body<'_> {
     /// Runs the ranges for one thread, which has its own copies of some arguments.
     ///
     /// # Safety
     /// The arguments are right for the loop.
-    unsafe fn run(
+    pub(crate) unsafe fn run(
         &self,
         arguments: &[Arg],
         copies: &[Private],
@@ -190,27 +252,54 @@ impl Body {
         let mut scratch: Vec<_> = arguments.iter().map(|_| Scratch::default()).collect();
         let parameters = arguments.iter().zip(&mut scratch);
         // SAFETY: the caller's promise.
-        let parameters =
-            parameters.map(|(argument, scratch)| unsafe { parameter(argument, scratch) });
+        let parameters = parameters.map(|(argument, scratch)| unsafe {
+            let mut parameter = parameter(argument, scratch);
+            if let (Some(original), argtype::IDX, Some(map)) =
+                (&self.original, argument.argtype, argument.map.as_ref())
+            {
+                let rows = original.distribution.original_rows(map);
+                parameter.data = rows.add(argument.idx as usize).cast_mut().cast();
+            }
+            parameter
+        });
         let mut parameters: Vec<_> = parameters.collect();
         for copy in copies {
             parameters[copy.at()].data = copy.of(thread).cast();
         }
-        ranges(&mut |range| {
-            let (from, to) = (range.start as c_int, range.end as c_int);
+        let call = |parameters: &mut [Parameter], range: std::ops::Range<usize>, by: i64| {
+            let (from, to) = (
+                (range.start as i64 + by) as c_int,
+                (range.end as i64 + by) as c_int,
+            );
             // SAFETY: numbers of elements, and parameters of the loop.
             unsafe { (self.range)(self.kernel, parameters.as_mut_ptr(), from, to) };
-        });
+        };
+        match &self.original {
+            Some(original) if original.are_asked_for => ranges(&mut |range| {
+                for piece in pieces(original.numbers, range) {
+                    let by = i64::from(original.numbers[piece.start]) - piece.start as i64;
+                    let shifted = parameters.iter().map(|one| shifted(one, by));
+                    call(&mut shifted.collect::<Vec<_>>(), piece, by);
+                }
+            }),
+            _ => ranges(&mut |range| call(&mut parameters, range, 0)),
+        }
     }
 }
 
-/// Runs all elements, on up to `most` threads. On one they run in their order. On several, a thread has
+/// Runs the elements of `range`, on up to `most` threads. On one they run in their order. On several, a thread has
 /// a contiguous part, or, where elements may write the same target, the blocks of a colour are shared out.
 /// What is written so does not depend on the number of threads; reductions do.
 ///
 /// # Safety
 /// The arguments are right for the loop; where `most` is not 1, elements may run in any order.
-unsafe fn run(body: &Body, size: usize, arguments: &[Arg], most: usize) -> Way {
+pub(crate) unsafe fn run(
+    body: &Body,
+    elements: std::ops::Range<usize>,
+    arguments: &[Arg],
+    most: usize,
+) -> Way {
+    let size = elements.len();
     let one = Way {
         threads: 1,
         ..Way::default()
@@ -227,11 +316,11 @@ unsafe fn run(body: &Body, size: usize, arguments: &[Arg], most: usize) -> Way {
             && may_have_threads(arguments)
             && private::can_be_combined(arguments, columns.is_empty());
         if !is_possible {
-            body.run(arguments, &[], 0, |range| range(0..size));
+            body.run(arguments, &[], 0, |range| range(elements));
             return one;
         }
         let key = plan::Key {
-            size,
+            elements: elements.clone(),
             block,
             columns,
         };
@@ -245,11 +334,14 @@ unsafe fn run(body: &Body, size: usize, arguments: &[Arg], most: usize) -> Way {
             }
             let shared = &shared;
             body.run(shared.0, &copies, member.number, |range| match &plan {
-                None => range(member.share_of_lines(size)),
+                None => {
+                    let share = member.share_of_lines(size);
+                    range(elements.start + share.start..elements.start + share.end);
+                }
                 Some((plan, _)) => {
                     for blocks in &plan.colours {
                         for &block in &blocks[member.share(blocks.len())] {
-                            range(plan.key.elements(block as usize));
+                            range(plan.key.block(block as usize));
                         }
                         member.wait();
                     }
@@ -257,7 +349,7 @@ unsafe fn run(body: &Body, size: usize, arguments: &[Arg], most: usize) -> Way {
             });
         });
         let threads = team_size.into_inner();
-        private::combine(arguments, &copies, threads);
+        private::combine(arguments, &copies, threads, |_, thread| thread as i64);
         let seconds = |(plan, is_new): &(Arc<Plan>, bool)| if *is_new { plan.seconds } else { 0.0 };
         Way {
             threads,
@@ -287,7 +379,7 @@ unsafe fn written_columns(arguments: &[Arg]) -> Vec<Column> {
                 start: map.map.add(column as usize).cast_const(),
                 arity: map.dim as usize,
                 set: to.index,
-                targets: to.size as usize,
+                targets: to.elements(),
             })
         }
     });
@@ -354,18 +446,15 @@ unsafe fn used(argument: &Arg) -> Option<(&Arg, std::ops::Range<usize>)> {
         _ if argument.opt == 0 => return None,
         (argtype::IDX, _) => return None,
         // SAFETY: the same.
-        (argtype::DAT, Some(dat)) => dat.size as usize * unsafe { (*dat.set).size } as usize,
+        (argtype::DAT, Some(dat)) => dat.size as usize * unsafe { (*dat.set).elements() },
         _ => argument.size as usize,
     };
     Some((argument, start..start + bytes))
 }
 
-/// Bytes that a loop moves if every datum is read or written once for each element, and twice where it is
-/// both.
-///
-/// # Safety
-/// The arguments are right for the loop.
-unsafe fn bytes(set: *const Set, arguments: &[Arg]) -> f64 {
+/// Bytes that a loop over `size` elements moves if every datum is read or written once for each element, and twice
+/// where it is both.
+fn bytes(size: usize, arguments: &[Arg]) -> f64 {
     use okl_abi::op2::access::{INC, RW};
     let each = arguments
         .iter()
@@ -375,37 +464,5 @@ unsafe fn bytes(set: *const Set, arguments: &[Arg]) -> f64 {
         let columns = if one.idx < -1 { -one.idx } else { 1 };
         f64::from(one.size) * f64::from(times * columns)
     });
-    // SAFETY: the caller's promise.
-    each.sum::<f64>() * f64::from(unsafe { (*set).size })
+    each.sum::<f64>() * size as f64
 }
-
-/// What the loops of programs compiled against OP2's own header call: elements that they execute.
-///
-/// # Safety
-/// The set is declared.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn op_mpi_halo_exchanges(
-    set: *const Set,
-    _count: c_int,
-    _arguments: *mut Arg,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { (*set).size }
-}
-
-/// The same: what others sent has arrived.
-#[unsafe(no_mangle)]
-pub extern "C" fn op_mpi_wait_all(_count: c_int, _arguments: *mut Arg) {}
-
-/// The same: what was written has changed.
-#[unsafe(no_mangle)]
-pub extern "C" fn op_mpi_set_dirtybit(_count: c_int, _arguments: *mut Arg) {}
-
-macro_rules! reduce {
-    ($($name:ident $type:ty)*) => {$(
-        /// The same: combines a global argument.
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $name(_argument: *mut Arg, _data: *mut $type) {}
-    )*};
-}
-reduce! { op_mpi_reduce_float f32  op_mpi_reduce_double f64  op_mpi_reduce_int i32  op_mpi_reduce_bool bool }

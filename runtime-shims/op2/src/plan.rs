@@ -36,7 +36,7 @@ impl Column {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Key {
     /// Elements that run.
-    pub(crate) size: usize,
+    pub(crate) elements: std::ops::Range<usize>,
     /// Elements of a block; the last one may have fewer.
     pub(crate) block: usize,
     /// In their order, each once.
@@ -97,13 +97,13 @@ impl Plan {
 impl Key {
     /// Number of blocks.
     pub(crate) fn blocks(&self) -> usize {
-        self.size.div_ceil(self.block)
+        self.elements.len().div_ceil(self.block)
     }
 
     /// The elements of a block.
-    pub(crate) fn elements(&self, block: usize) -> std::ops::Range<usize> {
-        let start = block * self.block;
-        start..(start + self.block).min(self.size)
+    pub(crate) fn block(&self, block: usize) -> std::ops::Range<usize> {
+        let start = self.elements.start + block * self.block;
+        start..(start + self.block).min(self.elements.end)
     }
 
     /// The target sets: number and elements.
@@ -136,7 +136,7 @@ fn colour(key: &Key) -> Vec<Vec<u32>> {
         let taken = sets.iter().map(|&(_, size)| vec![0u8; size]);
         let mut taken: Vec<_> = taken.collect();
         rest.retain(|&block| {
-            let elements = key.elements(block as usize);
+            let elements = key.block(block as usize);
             let mut used = 0;
             for &(column, set) in &columns {
                 let taken = &taken[set];
@@ -184,12 +184,12 @@ mod tests {
     }
 
     fn check(plan: &Plan) {
-        let mut runs = vec![0; plan.key.size];
+        let mut runs = vec![0; plan.key.elements.end];
         for blocks in &plan.colours {
             assert!(blocks.is_sorted());
             let mut owners = std::collections::HashMap::new();
             for &block in blocks {
-                for element in plan.key.elements(block as usize) {
+                for element in plan.key.block(block as usize) {
                     runs[element] += 1;
                     for column in &plan.key.columns {
                         let target = (column.set, column.target(element));
@@ -199,7 +199,11 @@ mod tests {
                 }
             }
         }
-        assert!(runs.iter().all(|&times| times == 1));
+        assert!(
+            runs[plan.key.elements.clone()]
+                .iter()
+                .all(|&times| times == 1)
+        );
     }
 
     #[test]
@@ -234,7 +238,7 @@ mod tests {
             }
             let block = 1 + random.below(40);
             let (plan, _) = find(Key {
-                size,
+                elements: random.below(size + 1)..size,
                 block,
                 columns,
             });
@@ -254,7 +258,7 @@ mod tests {
             targets: 1 + *targets.iter().max().expect("some") as usize,
         };
         Plan::new(Key {
-            size: targets.len(),
+            elements: 0..targets.len(),
             block,
             columns: vec![column],
         })

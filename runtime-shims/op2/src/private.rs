@@ -134,6 +134,11 @@ impl Private {
         self.at
     }
 
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// A thread's copy.
     pub(crate) fn of(&self, thread: usize) -> *mut c_char {
         let start = self.copies.as_ptr().cast_mut().cast::<c_char>();
@@ -141,11 +146,17 @@ impl Private {
     }
 }
 
-/// Puts what the threads have found into the arguments.
+/// Puts what the threads have found into the arguments. What goes along with a value, at its position, is taken from the
+/// threads in the order of the numbers that `order` gives for the position and the thread.
 ///
 /// # Safety
 /// The copies were made for these arguments and that many threads or more; no thread uses them any more.
-pub(crate) unsafe fn combine(arguments: &[Arg], copies: &[Private], threads: usize) {
+pub(crate) unsafe fn combine(
+    arguments: &[Arg],
+    copies: &[Private],
+    threads: usize,
+    order: impl Fn(usize, usize) -> i64,
+) {
     for private in copies {
         let argument = &arguments[private.at];
         if winner_of(argument).is_some() {
@@ -154,7 +165,11 @@ pub(crate) unsafe fn combine(arguments: &[Arg], copies: &[Private], threads: usi
         let along = copies.iter();
         let along = along.filter(|one| winner_of(&arguments[one.at]) == Some(private.at));
         let along: Vec<_> = along.collect();
-        for thread in 0..threads {
+        let mut turns: Vec<_> = (0..threads).collect();
+        if !along.is_empty() {
+            turns.sort_by_key(|&thread| order(private.at, thread));
+        }
+        for thread in turns {
             // SAFETY: the caller's promises; the kind was asked before.
             unsafe {
                 let kind = Kind::of(argument).expect("it can be combined");

@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::{
-    mesh, plan,
-    report::{fatal, text},
+    backend, distribute, job, mesh, plan,
+    report::{self, fatal, text},
 };
 
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -95,6 +95,12 @@ pub unsafe extern "C" fn op_init(
         .map(|at| unsafe { text(*arguments.add(at)) })
         .collect();
     read_command_line(&arguments);
+    backend::start();
+    report::start();
+    if job::ranks() > 1 {
+        // Each keeps its part of them.
+        KEEPS_USER_MEMORY.store(false, Relaxed);
+    }
 }
 
 /// The same; `soa` asks for data that are stored component by component. Where one core runs the loops they are
@@ -114,24 +120,15 @@ pub unsafe extern "C" fn op_init_soa(
     AUTO_SOA.store(soa, Relaxed);
 }
 
-/// Ends: frees all that is declared.
+/// Ends: frees all that is declared, and leaves the job.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_exit() {
     require_start("op_exit");
     plan::clear();
+    distribute::clear();
     mesh::mesh().clear();
     STARTED.store(false, Relaxed);
-}
-
-/// Distributes the mesh. There is one process: nothing is to be done.
-#[unsafe(no_mangle)]
-pub extern "C" fn op_partition(
-    _library: *const c_char,
-    _routine: *const c_char,
-    _set: *mut c_void,
-    _map: *mut c_void,
-    _coords: *mut c_void,
-) {
+    job::finalize();
 }
 
 /// Renumbers the mesh for locality. That changes no result, and is not done yet.
@@ -145,16 +142,27 @@ pub extern "C" fn op_renumber(_base: *mut c_void) {}
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_rank(rank: *mut c_int) {
     // SAFETY: the caller's promise.
-    unsafe { *rank = 0 };
+    unsafe { *rank = job::rank() as c_int };
 }
 
 /// Waits for all processes.
 #[unsafe(no_mangle)]
-pub extern "C" fn op_barrier() {}
+pub extern "C" fn op_barrier() {
+    job::barrier();
+}
 
-/// Global arguments stay as each process has them.
+static COMBINES: AtomicBool = AtomicBool::new(true);
+
+/// Whether ranks combine global arguments.
+pub(crate) fn combines() -> bool {
+    COMBINES.load(Relaxed)
+}
+
+/// From now on global arguments stay as each process has them, or do not.
 #[unsafe(no_mangle)]
-pub extern "C" fn op_disable_mpi_reductions(_disable: bool) {}
+pub extern "C" fn op_disable_mpi_reductions(disable: bool) {
+    COMBINES.store(!disable, Relaxed);
+}
 
 /// There is no device: the host's data are the data.
 #[unsafe(no_mangle)]

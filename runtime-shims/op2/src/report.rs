@@ -3,24 +3,37 @@
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     io::Write,
-    sync::atomic::AtomicPtr,
+    sync::atomic::{AtomicPtr, Ordering::Relaxed},
 };
+
+use crate::job;
 
 /// Exit status of a program that okl ends.
 const FAILED: i32 = 70;
 
-/// Ends the program with `message`.
+/// How long a rank leaves it to rank 0 to tell what is wrong with the program that they all run.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Ends the program, on all ranks, with `message`.
 pub(crate) fn fatal(message: &str) -> ! {
     // What the program printed before comes first.
     // SAFETY: flushes all streams of the C library.
     unsafe { libc::fflush(std::ptr::null_mut()) };
-    eprintln!("okl: {message}");
-    std::process::exit(FAILED)
+    let rank = job::rank();
+    if rank == 0 {
+        eprintln!("okl: {message}");
+    } else {
+        std::thread::sleep(PATIENCE);
+        eprintln!("okl: rank {rank}: {message}");
+    }
+    job::abort(FAILED)
 }
 
-/// Tells what is not as the user may expect.
+/// Tells what is not as the user may expect, and what all ranks know.
 pub(crate) fn warn(message: &str) {
-    eprintln!("okl: warning: {message}");
+    if job::rank() == 0 {
+        eprintln!("okl: warning: {message}");
+    }
 }
 
 /// A name that the program gave; "" for none.
@@ -39,7 +52,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> &'a str {
 /// Whether this process prints.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_is_root() -> c_int {
-    1
+    c_int::from(job::rank() == 0)
 }
 
 /// Prints what rank 0 has to say, through the C library, so that it stays in order with the program's own.
@@ -56,6 +69,16 @@ pub(crate) fn print(line: &str) {
 /// What `op_printf` goes on with: Rust defines no variadic functions, but passes their arguments on
 /// untouched.
 static PRINTF: AtomicPtr<c_void> = AtomicPtr::new(libc::printf as *const () as *mut c_void);
+
+/// What it goes on with on the other ranks.
+extern "C" fn nothing() {}
+
+/// The rank is known now.
+pub(crate) fn start() {
+    if op_is_root() == 0 {
+        PRINTF.store(nothing as *const () as *mut c_void, Relaxed);
+    }
+}
 
 /// `printf` on rank 0.
 #[cfg(target_arch = "x86_64")]
@@ -96,8 +119,11 @@ pub unsafe extern "C" fn okl_op2_wrong_type(
     ))
 }
 
-/// Writes `bytes` to the new file `path`.
+/// Writes `bytes` to the new file `path`, on rank 0.
 pub(crate) fn write_file(function: &str, path: &str, bytes: &[u8]) {
+    if op_is_root() == 0 {
+        return;
+    }
     let written = std::fs::File::create(path).and_then(|mut file| file.write_all(bytes));
     if let Err(error) = written {
         fatal(&format!("{function}: {path}: {error}"));

@@ -9,6 +9,7 @@ use std::{
 };
 
 use crate::{
+    job,
     layout::Kernel,
     report::{print, text, write_file},
 };
@@ -23,6 +24,14 @@ struct Kernels {
 // SAFETY: the names are the library's own allocations and are never freed.
 unsafe impl Send for Kernels {}
 
+/// What one rank sent for a loop, and how long it waited for what others sent.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Traffic {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) waiting: f64,
+}
+
 /// How a loop ran.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Way {
@@ -34,6 +43,8 @@ pub(crate) struct Way {
     pub(crate) colours: usize,
     /// Seconds spent on the plan.
     pub(crate) plan_seconds: f64,
+    /// What was exchanged.
+    pub(crate) traffic: Traffic,
 }
 
 static KERNELS: Mutex<Kernels> = Mutex::new(Kernels {
@@ -98,10 +109,17 @@ pub(crate) unsafe fn add(name: *const c_char, seconds: f64, bytes: f64, way: Way
     kernel.count += 1;
     kernel.time += seconds;
     kernel.transfer += bytes as f32;
+    let before = ways[at];
     ways[at] = Way {
-        plan_seconds: ways[at].plan_seconds + way.plan_seconds,
+        plan_seconds: before.plan_seconds + way.plan_seconds,
+        traffic: Traffic {
+            messages: before.traffic.messages + way.traffic.messages,
+            bytes: before.traffic.bytes + way.traffic.bytes,
+            waiting: before.traffic.waiting + way.traffic.waiting,
+        },
         ..way
     };
+    kernel.mpi_time += way.traffic.waiting;
     kernel.plan_time = ways[at].plan_seconds as f32;
     let all: f64 = ways.iter().map(|way| way.plan_seconds).sum();
     PLAN_TIME.store(all.to_bits(), Relaxed);
@@ -137,65 +155,190 @@ pub unsafe extern "C" fn op_timers_core(cpu: *mut f64, wall: *mut f64) {
 /// Both are variables.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_timers(cpu: *mut f64, wall: *mut f64) {
+    job::barrier();
     // SAFETY: the caller's promise.
     unsafe { op_timers_core(cpu, wall) }
 }
 
-/// The columns of the table of loops.
-const HEADINGS: [&str; 8] = [
-    "calls", "seconds", "GB/s", "threads", "lanes", "colours", "plan", "loop",
+/// A column of the table of loops: its heading and its width.
+type Column = (&'static str, usize);
+
+/// On one rank.
+const COLUMNS: [Column; 8] = [
+    ("calls", 8),
+    ("seconds", 10),
+    ("GB/s", 8),
+    ("threads", 7),
+    ("lanes", 5),
+    ("colours", 7),
+    ("plan", 8),
+    ("loop", 0),
 ];
 
-/// A loop's row. Threads, lanes and colours are those of its last call.
-fn row((kernel, way): (&Kernel, &Way)) -> [String; 8] {
-    let rate = match kernel.time {
+/// What several ranks have besides, before the last column.
+const COLUMNS_OF_RANKS: [Column; 4] = [
+    ("mean", 10),
+    ("waiting", 10),
+    ("messages", 8),
+    ("bytes", 12),
+];
+
+fn columns() -> Vec<Column> {
+    let mut columns = COLUMNS.to_vec();
+    if job::ranks() > 1 {
+        let last = columns.len() - 1;
+        columns.splice(last..last, COLUMNS_OF_RANKS);
+    }
+    columns
+}
+
+/// What a loop took: on one rank, or as far as all ranks are concerned.
+#[derive(Clone, Copy, Default)]
+struct Cost {
+    /// The most of any rank.
+    seconds: f64,
+    plan_seconds: f64,
+    waiting: f64,
+    /// Of all ranks.
+    all_seconds: f64,
+    transfer: f64,
+    messages: f64,
+    bytes: f64,
+}
+
+impl Cost {
+    const NUMBERS: usize = 7;
+
+    fn of(kernel: &Kernel, way: &Way) -> Self {
+        Self {
+            seconds: kernel.time,
+            plan_seconds: way.plan_seconds,
+            waiting: way.traffic.waiting,
+            all_seconds: kernel.time,
+            transfer: f64::from(kernel.transfer),
+            messages: way.traffic.messages as f64,
+            bytes: way.traffic.bytes as f64,
+        }
+    }
+
+    fn numbers(&self) -> [f64; Self::NUMBERS] {
+        [
+            self.seconds,
+            self.plan_seconds,
+            self.waiting,
+            self.all_seconds,
+            self.transfer,
+            self.messages,
+            self.bytes,
+        ]
+    }
+
+    fn add(&mut self, other: [f64; Self::NUMBERS]) {
+        let [
+            seconds,
+            plan_seconds,
+            waiting,
+            all_seconds,
+            transfer,
+            messages,
+            bytes,
+        ] = other;
+        self.seconds = self.seconds.max(seconds);
+        self.plan_seconds = self.plan_seconds.max(plan_seconds);
+        self.waiting = self.waiting.max(waiting);
+        self.all_seconds += all_seconds;
+        self.transfer += transfer;
+        self.messages += messages;
+        self.bytes += bytes;
+    }
+}
+
+/// The costs of all loops, which all ranks have run in the same order. Collective.
+fn costs(kernels: &Kernels) -> Vec<Cost> {
+    let mine = kernels.list.iter().zip(&kernels.ways);
+    let mine = mine.flat_map(|(kernel, way)| Cost::of(kernel, way).numbers());
+    let mine: Vec<u8> = mine.flat_map(f64::to_ne_bytes).collect();
+    let all = match job::ranks() {
+        1 => mine,
+        _ => job::all_gather(&mine),
+    };
+    let numbers = all.chunks_exact(size_of::<f64>());
+    let numbers = numbers.map(|one| f64::from_ne_bytes(one.try_into().expect("eight")));
+    let numbers: Vec<f64> = numbers.collect();
+    let mut costs = vec![Cost::default(); kernels.list.len()];
+    for (at, cost) in numbers.chunks_exact(Cost::NUMBERS).enumerate() {
+        let loops = costs.len();
+        costs[at % loops].add(cost.try_into().expect("all of them"));
+    }
+    costs
+}
+
+/// A loop's row. Threads, lanes and colours are those of its last call, on this rank.
+fn row(kernel: &Kernel, way: &Way, cost: &Cost) -> Vec<String> {
+    let rate = match cost.seconds {
         0.0 => 0.0,
-        time => f64::from(kernel.transfer) / time * 1e-9,
+        time => cost.transfer / time * 1e-9,
     };
     let count = |number: usize| match number {
         0 => "-".to_owned(),
         number => number.to_string(),
     };
-    let plan = match way.plan_seconds {
+    let plan = match cost.plan_seconds {
         0.0 => "-".to_owned(),
         seconds => format!("{seconds:.4}"),
     };
-    [
+    let mut row = vec![
         kernel.count.to_string(),
-        format!("{:.4}", kernel.time),
+        format!("{:.4}", cost.seconds),
         format!("{rate:.2}"),
         count(way.threads),
         count(way.lanes),
         count(way.colours),
         plan,
-        // SAFETY: names in the list stay.
-        unsafe { text(kernel.name) }.to_owned(),
-    ]
+    ];
+    if job::ranks() > 1 {
+        row.extend([
+            format!("{:.4}", cost.all_seconds / job::ranks() as f64),
+            format!("{:.4}", cost.waiting),
+            cost.messages.to_string(),
+            cost.bytes.to_string(),
+        ]);
+    }
+    // SAFETY: names in the list stay.
+    row.push(unsafe { text(kernel.name) }.to_owned());
+    row
 }
 
-fn rows() -> Vec<[String; 8]> {
+/// The headings and all rows. Collective.
+fn table() -> Vec<Vec<String>> {
     let kernels = KERNELS.lock().expect("no panic while it is locked");
-    kernels.list.iter().zip(&kernels.ways).map(row).collect()
+    let costs = costs(&kernels);
+    let headings = columns().into_iter().map(|(name, _)| name.to_owned());
+    let rows = kernels.list.iter().zip(&kernels.ways).zip(&costs);
+    std::iter::once(headings.collect())
+        .chain(rows.map(|((kernel, way), cost)| row(kernel, way, cost)))
+        .collect()
 }
 
-/// Prints what each loop took.
+/// Prints what each loop took: on several ranks, seconds are those of the slowest and the mean, and messages and bytes
+/// those that all have sent.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_timing_output() {
-    let headings = HEADINGS.map(str::to_owned);
-    for [calls, seconds, rate, threads, lanes, colours, plan, name] in
-        std::iter::once(headings).chain(rows())
-    {
-        print(&format!(
-            "  {calls:>8} {seconds:>10} {rate:>8} {threads:>7} {lanes:>5} {colours:>7} {plan:>8}  {name}"
-        ));
+    let columns = columns();
+    for row in table() {
+        let cells = row
+            .iter()
+            .zip(&columns)
+            .map(|(cell, (name, width))| match *name {
+                "loop" => format!(" {cell}"),
+                _ => format!("{cell:>width$}"),
+            });
+        print(&format!("  {}", cells.collect::<Vec<_>>().join(" ")));
     }
 }
 
 fn write(function: &str, file: &str, separator: &str) {
-    let rows = rows().into_iter().map(|row| row.join(separator));
-    let lines: Vec<_> = std::iter::once(HEADINGS.join(separator))
-        .chain(rows)
-        .collect();
+    let lines: Vec<_> = table().iter().map(|row| row.join(separator)).collect();
     write_file(function, file, (lines.join("\n") + "\n").as_bytes());
 }
 

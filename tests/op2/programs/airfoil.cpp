@@ -1,5 +1,5 @@
 // Flow around an airfoil on a small mesh: the residuals are those that OP2's own airfoil prints, with and without
-// the plugin, at every level of optimisation, on one thread and on several.
+// the plugin, at every level of optimisation, on one thread and on several, on one rank and on several.
 //
 // RUN: clang++-22 -std=c++17 -O1 %S/../../../benchmarks/programs/airfoil/mesh.cpp -o %t.mesh && %t.mesh 40 60 %t.dat
 // RUN: head -n 1 %t.dat | FileCheck --check-prefix=MESH --match-full-lines --strict-whitespace %s
@@ -8,6 +8,7 @@
 // RUN: clang++-22 -std=c++11 -O3 -march=native -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t %t.dat 500 | FileCheck %s
 // RUN: OMP_NUM_THREADS=3 %t %t.dat 500 | FileCheck --check-prefixes=CHECK,THREADS %s
+// RUN: for n in 1 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t %t.dat 500 | FileCheck %s || exit 1; done
 // RUN: clang++-22 -std=c++11 -O0 -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t %t.dat 100 | FileCheck --check-prefix=SHORT %s
 //

@@ -1,0 +1,72 @@
+//! What the program runs on: `OKL_BACKEND` chooses among what there is.
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+use crate::{job, report::fatal};
+
+/// Where loops run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Backend {
+    /// One process, one thread, one element at a time.
+    Sequential,
+    /// One process, its threads and vectors.
+    Cpu,
+    /// The same on each rank of a job.
+    Mpi,
+}
+
+static BACKEND: AtomicU8 = AtomicU8::new(Backend::Cpu as u8);
+
+/// What mpirun and the like tell the processes they start.
+const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"];
+
+fn choose(asked: &str, is_job: bool) -> Result<Backend, String> {
+    match asked {
+        "" if is_job => Ok(Backend::Mpi),
+        "" | "cpu" => Ok(Backend::Cpu),
+        "seq" => Ok(Backend::Sequential),
+        "mpi" if is_job => Ok(Backend::Mpi),
+        "mpi" => Err("OKL_BACKEND=mpi: there is no MPI job; start the program with mpirun".into()),
+        other => Err(format!(
+            "OKL_BACKEND={other}: valid values are seq, cpu and mpi"
+        )),
+    }
+}
+
+/// Chooses, and joins the job where that is the choice.
+pub(crate) fn start() {
+    let is_launched = LAUNCHERS
+        .into_iter()
+        .any(|name| std::env::var_os(name).is_some());
+    let is_job = is_launched || job::is_initialised();
+    let asked = std::env::var("OKL_BACKEND").unwrap_or_default();
+    let chosen = choose(&asked, is_job);
+    if is_job && matches!(chosen, Ok(Backend::Mpi) | Err(_)) {
+        job::start();
+    }
+    match chosen {
+        Ok(backend) => BACKEND.store(backend as u8, Relaxed),
+        Err(mistake) => fatal(&mistake),
+    }
+}
+
+/// Whether loops run one element after the other.
+pub(crate) fn is_sequential() -> bool {
+    BACKEND.load(Relaxed) == Backend::Sequential as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_used_where_there_is_one() {
+        assert_eq!(choose("", false), Ok(Backend::Cpu));
+        assert_eq!(choose("", true), Ok(Backend::Mpi));
+        assert_eq!(choose("seq", true), Ok(Backend::Sequential));
+        assert_eq!(choose("cpu", true), Ok(Backend::Cpu));
+        assert!(choose("mpi", false).is_err());
+        assert!(choose("CPU", false).is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! How the program wants its mesh to be distributed: `op_partition`.
+
+use std::ffi::c_char;
+
+use crate::{
+    argument::same_type,
+    distribute, job,
+    layout::{Dat, Map, Set},
+    partition::{self, Base, Rank, Topology},
+    program,
+    report::{fatal, text, warn},
+};
+
+/// A way of distributing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// By coordinates where there are any, in blocks otherwise.
+    Default,
+    Block,
+    /// By coordinates.
+    Geometric,
+    /// By owners that the program gives.
+    External,
+}
+
+/// What `library` and `routine` stand for, and whether it is that.
+fn way_of(library: &str, routine: &str) -> Option<(Way, bool)> {
+    let upper = |name: &str| name.to_ascii_uppercase();
+    Some(match (&*upper(library), &*upper(routine)) {
+        ("", _) => (Way::Default, true),
+        ("BLOCK", _) => (Way::Block, true),
+        ("GEOM" | "RCB", _) | ("PARMETIS", "GEOM") => (Way::Geometric, true),
+        ("EXTERNAL", _) => (Way::External, true),
+        ("PTSCOTCH" | "PARMETIS" | "KAHIP" | "INERTIAL" | "RANDOM", _) => (Way::Default, false),
+        _ => return None,
+    })
+}
+
+/// Distributes the mesh. `set` or, where it is not null, the set that `map` leads to is divided, by `coords` where
+/// they are given; other sets follow. There are recursive coordinate bisection and contiguous blocks; where `library`
+/// asks for something else, the nearest of them is taken.
+///
+/// # Safety
+/// The names are strings; the others are null or declared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_partition(
+    library: *const c_char,
+    routine: *const c_char,
+    set: *const Set,
+    map: *const Map,
+    coords: *const Dat,
+) {
+    program::require_start("op_partition");
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (library, routine) = (text(library), text(routine));
+        let Some((way, is_it)) = way_of(library, routine) else {
+            fatal(&format!(
+                "op_partition: \"{library}\" is not known; there are \"\", \"BLOCK\", \"GEOM\" and \"EXTERNAL\""
+            ));
+        };
+        if !distribute::is_possible() {
+            return;
+        }
+        distribute::make_whole();
+        let topology = distribute::topology();
+        let target = match (map.as_ref(), set.as_ref()) {
+            (Some(map), _) => Some((*map.to).index as usize),
+            (None, Some(set)) => Some(set.index as usize),
+            (None, None) => None,
+        };
+        let base = match (way, coords.as_ref()) {
+            (Way::External, Some(owners)) => external(owners),
+            (Way::External, None) => fatal("op_partition EXTERNAL: the owners are missing"),
+            (Way::Geometric, None) => fatal("op_partition: the coordinates are missing"),
+            (Way::Default | Way::Geometric, Some(coords)) => by_place(&topology, target, coords),
+            (Way::Block, _) | (Way::Default, None) => {
+                match target.or_else(|| topology.most_used()) {
+                    Some(set) => Base {
+                        owners: partition::block(topology.sizes[set], job::ranks()),
+                        set,
+                    },
+                    None => return,
+                }
+            }
+        };
+        if !is_it {
+            let taken = match coords.is_null() {
+                true => "blocks are",
+                false => "recursive coordinate bisection is",
+            };
+            warn(&format!(
+                "op_partition: there is no {library}: {taken} used instead"
+            ));
+        }
+        distribute::by(base);
+    }
+}
+
+/// Divides the set `target` by the place of its elements, or, where that is not known, the set that has coordinates.
+///
+/// # Safety
+/// `coords` is declared, and the mesh is whole.
+unsafe fn by_place(topology: &Topology, target: Option<usize>, coords: &Dat) -> Base {
+    // SAFETY: the caller's promise.
+    let (set, points) = unsafe { ((*coords.set).index as usize, points(coords)) };
+    let dim = coords.dim as usize;
+    let map = target.and_then(|target| {
+        let mut maps = topology.maps.iter();
+        maps.find(|map| map.from == target && map.to == set && target != set)
+    });
+    let ranks = job::ranks();
+    let Some(map) = map else {
+        let owners = partition::bisect(&points, dim, ranks);
+        return Base { set, owners };
+    };
+    let centres = (0..topology.sizes[map.from]).flat_map(|element| {
+        let ends = map.of(element);
+        let points = &points;
+        (0..dim).map(move |axis| {
+            let along = ends.iter().map(|&to| points[to as usize * dim + axis]);
+            along.sum::<f64>() / ends.len() as f64
+        })
+    });
+    let centres: Vec<f64> = centres.collect();
+    Base {
+        owners: partition::bisect(&centres, dim, ranks),
+        set: map.from,
+    }
+}
+
+/// # Safety
+/// `coords` is declared, and the mesh is whole.
+unsafe fn points(coords: &Dat) -> Vec<f64> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let count = (*coords.set).size as usize * coords.dim as usize;
+        let type_name = text(coords.type_name);
+        if same_type(type_name, "double") {
+            std::slice::from_raw_parts(coords.data.cast::<f64>(), count).to_vec()
+        } else if same_type(type_name, "float") {
+            let all = std::slice::from_raw_parts(coords.data.cast::<f32>(), count);
+            all.iter().map(|&one| f64::from(one)).collect()
+        } else {
+            fatal(&format!(
+                "op_partition: {} is of type \"{type_name}\", but coordinates are of type \"double\" or \"float\"",
+                text(coords.name)
+            ))
+        }
+    }
+}
+
+/// # Safety
+/// `owners` is declared, and the mesh is whole.
+unsafe fn external(owners: &Dat) -> Base {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (name, type_name) = (text(owners.name), text(owners.type_name));
+        if !same_type(type_name, "int") || owners.dim != 1 {
+            fatal(&format!(
+                "op_partition EXTERNAL: {name} has {} components of type \"{type_name}\"; an owner is one \"int\"",
+                owners.dim
+            ));
+        }
+        let set = &*owners.set;
+        let all = std::slice::from_raw_parts(owners.data.cast::<i32>(), set.size as usize);
+        for (element, &owner) in all.iter().enumerate() {
+            if !(0..job::ranks() as i32).contains(&owner) {
+                fatal(&format!(
+                    "op_partition EXTERNAL: element {element} of {} belongs to rank {owner}; there are 0 to {}",
+                    text(set.name),
+                    job::ranks() - 1
+                ));
+            }
+        }
+        Base {
+            set: set.index as usize,
+            owners: all.iter().map(|&owner| owner as Rank).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_op2_are_known() {
+        assert_eq!(way_of("", ""), Some((Way::Default, true)));
+        assert_eq!(way_of("parmetis", "geom"), Some((Way::Geometric, true)));
+        assert_eq!(way_of("PTSCOTCH", "KWAY"), Some((Way::Default, false)));
+        assert_eq!(way_of("METIS", "KWAY"), None);
+    }
+}

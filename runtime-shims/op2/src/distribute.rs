@@ -1,0 +1,365 @@
+//! The mesh on several ranks: each declares all of it, and keeps its part.
+//!
+//! Guarantee: what the program sees of its data through the library does not depend on where they are. As long as no
+//! loop has run and `op_partition` was not called, every rank has everything; so it has again when sets or maps are
+//! declared later, until the next loop.
+
+use std::{
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    sync::{Arc, Mutex},
+};
+
+use crate::{
+    halo::{Part, Portion},
+    job,
+    layout::{Dat, Map, Set},
+    mesh::mesh,
+    partition::{Base, Links, Rank, Topology},
+    plan, program,
+    report::{fatal, warn},
+};
+
+/// A distributed mesh.
+pub(crate) struct Distribution {
+    /// What is here.
+    pub(crate) portion: Portion,
+    /// The owners of all elements of each set.
+    owners: Vec<Vec<Rank>>,
+    /// Rows of maps in original numbers, by number of the map, for loops that ask for them.
+    original_rows: Mutex<HashMap<i32, Box<[i32]>>>,
+}
+
+enum State {
+    /// Every rank has everything; the owners of a set, where they were chosen before.
+    Whole(Option<Base>),
+    Distributed(Arc<Distribution>, Option<Base>),
+    /// Every rank has, and computes, everything.
+    Everywhere,
+}
+
+static STATE: Mutex<State> = Mutex::new(State::Whole(None));
+
+fn state() -> std::sync::MutexGuard<'static, State> {
+    STATE.lock().expect("no panic while it is locked")
+}
+
+/// The distribution, if the mesh is distributed.
+pub(crate) fn current() -> Option<Arc<Distribution>> {
+    match &*state() {
+        State::Distributed(distribution, _) => Some(distribution.clone()),
+        _ => None,
+    }
+}
+
+/// The same; it is distributed now if it was not and can be.
+pub(crate) fn for_loops() -> Option<Arc<Distribution>> {
+    if job::ranks() == 1 {
+        return None;
+    }
+    let mut state = state();
+    if let State::Whole(base) = &mut *state {
+        let base = base.take();
+        *state = distributed(base);
+    }
+    match &*state {
+        State::Distributed(distribution, _) => Some(distribution.clone()),
+        _ => None,
+    }
+}
+
+/// Whether the mesh may be distributed by owners that the program chooses.
+pub(crate) fn is_possible() -> bool {
+    job::ranks() > 1 && !matches!(*state(), State::Everywhere)
+}
+
+/// Distributes the mesh, which is whole, by the owners of one of its sets.
+pub(crate) fn by(base: Base) {
+    *state() = distributed(Some(base));
+}
+
+/// Gives every rank everything.
+pub(crate) fn make_whole() {
+    let mut state = state();
+    if let State::Distributed(distribution, base) = &mut *state {
+        distribution.gather();
+        let base = base.take();
+        *state = State::Whole(base);
+    }
+}
+
+/// Gives every rank everything for good, because of `what`.
+pub(crate) fn give_up(what: &str) {
+    if !is_possible() {
+        return;
+    }
+    make_whole();
+    *state() = State::Everywhere;
+    warn(&format!(
+        "{what} cannot be distributed: every rank computes the whole mesh"
+    ));
+}
+
+/// Forgets everything.
+pub(crate) fn clear() {
+    *state() = State::Whole(None);
+}
+
+/// The whole mesh, as it is declared.
+pub(crate) fn topology() -> Topology {
+    let mesh = mesh();
+    // SAFETY: what the lists hold is alive, and maps have a row for each element of their set.
+    unsafe {
+        let sizes = mesh.sets.iter().map(|&set| (*set).size as usize);
+        let maps = mesh.maps.iter().map(|&map| {
+            let (map, from) = (&*map, &*(*map).from);
+            let count = from.size as usize * map.dim as usize;
+            Links {
+                from: from.index as usize,
+                to: (*map.to).index as usize,
+                arity: map.dim as usize,
+                targets: std::slice::from_raw_parts(map.map, count).to_vec(),
+            }
+        });
+        Topology {
+            sizes: sizes.collect(),
+            maps: maps.collect(),
+        }
+    }
+}
+
+/// Ends the job if ranks have declared different meshes.
+fn require_same(topology: &Topology) {
+    let mut hasher = std::hash::DefaultHasher::new();
+    topology.sizes.hash(&mut hasher);
+    for map in &topology.maps {
+        (map.from, map.to, map.arity).hash(&mut hasher);
+        map.targets.hash(&mut hasher);
+    }
+    let hash = hasher.finish();
+    let all = job::all_gather(&hash.to_ne_bytes());
+    let different = all.chunks_exact(size_of_val(&hash));
+    if let Some(rank) = different
+        .into_iter()
+        .position(|one| *one != all[..one.len()])
+    {
+        fatal(&format!(
+            "rank {rank} has declared another mesh than rank 0: every rank declares all of it"
+        ));
+    }
+}
+
+fn distributed(base: Option<Base>) -> State {
+    let topology = topology();
+    require_same(&topology);
+    let ranks = job::ranks();
+    let owners = topology.owners(base.clone(), ranks);
+    let portion = topology.portion(&owners, ranks, job::rank() as Rank);
+    plan::clear();
+    let mesh = mesh();
+    // SAFETY: what the lists hold is alive; data and maps are those of the whole mesh.
+    unsafe {
+        for entry in &mesh.dats {
+            let dat = &mut *(**entry).dat;
+            let (set, size) = ((*dat.set).index as usize, dat.size as usize);
+            let bytes = topology.sizes[set] * size;
+            let whole = std::slice::from_raw_parts(dat.data.cast(), bytes);
+            replace_data(dat, &portion.parts[set].select(whole, size));
+        }
+        for (&map, links) in mesh.maps.iter().zip(&topology.maps) {
+            let local = portion.parts[links.to].local_numbers(topology.sizes[links.to]);
+            replace_rows(&mut *map, &portion.parts[links.from].rows(links, &local));
+        }
+        for (&set, part) in mesh.sets.iter().zip(&portion.parts) {
+            let set = &mut *set;
+            set.core_size = part.core as i32;
+            set.exec_size = (part.executed - part.owned) as i32;
+            set.nonexec_size = (part.numbers.len() - part.executed) as i32;
+            set.stride = part.numbers.len() as i32;
+        }
+    }
+    let distribution = Distribution {
+        portion,
+        owners,
+        original_rows: Mutex::default(),
+    };
+    State::Distributed(Arc::new(distribution), base)
+}
+
+/// # Safety
+/// The data are the library's own, or the program's, and nobody uses them.
+unsafe fn replace_data(dat: &mut Dat, bytes: &[u8]) {
+    let data = program::op_malloc(bytes.len().max(1)).cast::<u8>();
+    // SAFETY: new memory of that length; the caller's promise.
+    unsafe {
+        data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        if dat.user_managed == 0 {
+            libc::free(dat.data.cast());
+        }
+    }
+    dat.data = data.cast();
+    dat.user_managed = 0;
+    dat.dirtybit = 0;
+}
+
+/// # Safety
+/// The map is the library's own, and nobody uses it.
+unsafe fn replace_rows(map: &mut Map, rows: &[i32]) {
+    let numbers = program::op_malloc(size_of_val(rows).max(1)).cast::<i32>();
+    // SAFETY: new memory of that length; the caller's promise.
+    unsafe {
+        numbers.copy_from_nonoverlapping(rows.as_ptr(), rows.len());
+        libc::free(map.map.cast());
+    }
+    map.map = numbers;
+}
+
+fn as_bytes(numbers: &[i32]) -> &[u8] {
+    // SAFETY: integers have no padding.
+    unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
+}
+
+impl Distribution {
+    /// What is here of a set.
+    ///
+    /// # Safety
+    /// The set is declared.
+    pub(crate) unsafe fn part(&self, set: *const Set) -> &Part {
+        // SAFETY: the caller's promise.
+        &self.portion.parts[unsafe { (*set).index } as usize]
+    }
+
+    /// Elements of a set on the ranks before this one.
+    ///
+    /// # Safety
+    /// The set is declared.
+    pub(crate) unsafe fn offset(&self, set: *const Set) -> usize {
+        // SAFETY: the caller's promise.
+        let owners = self.owners[unsafe { (*set).index } as usize].iter();
+        owners
+            .filter(|&&owner| (owner as usize) < job::rank())
+            .count()
+    }
+
+    /// What is here of the data.
+    ///
+    /// # Safety
+    /// The dat is declared, and nobody writes it meanwhile.
+    pub(crate) unsafe fn data(&self, dat: *const Dat) -> &[u8] {
+        // SAFETY: the caller's promise: there is an element for each that is here.
+        unsafe {
+            let length = self.part((*dat).set).numbers.len() * (*dat).size as usize;
+            std::slice::from_raw_parts((*dat).data.cast(), length)
+        }
+    }
+
+    /// The same, to be written.
+    ///
+    /// # Safety
+    /// The dat is declared, and nobody uses it meanwhile.
+    #[expect(clippy::mut_from_ref, reason = "the data are not the distribution's")]
+    pub(crate) unsafe fn data_mut(&self, dat: *mut Dat) -> &mut [u8] {
+        // SAFETY: the caller's promise: there is an element for each that is here.
+        unsafe {
+            let length = self.part((*dat).set).numbers.len() * (*dat).size as usize;
+            std::slice::from_raw_parts_mut((*dat).data.cast(), length)
+        }
+    }
+
+    /// All data of a set, in the original order, on every rank. Collective.
+    ///
+    /// # Safety
+    /// The dat is declared.
+    pub(crate) unsafe fn whole_data(&self, dat: *const Dat) -> Vec<u8> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let set = (*(*dat).set).index as usize;
+            self.whole(set, (*dat).size as usize, self.data(dat))
+        }
+    }
+
+    /// The same for any `local` bytes, `size` for each element that is here.
+    fn whole(&self, set: usize, size: usize, local: &[u8]) -> Vec<u8> {
+        let (part, owners) = (&self.portion.parts[set], &self.owners[set]);
+        let mut order: Vec<usize> = (0..part.owned).collect();
+        order.sort_unstable_by_key(|&at| part.numbers[at]);
+        let mine = order.iter().flat_map(|&at| &local[at * size..][..size]);
+        let mine: Vec<u8> = mine.copied().collect();
+        let mut counts = vec![0; job::ranks()];
+        for &owner in owners {
+            counts[owner as usize] += 1;
+        }
+        let all = job::all_gather_elements(&mine, &counts, size);
+        let mut next: Vec<usize> = counts
+            .iter()
+            .scan(0, |sum, &count| {
+                let start = *sum;
+                *sum += count;
+                Some(start)
+            })
+            .collect();
+        let elements = owners.iter().flat_map(|&owner| {
+            let at = next[owner as usize];
+            next[owner as usize] += 1;
+            &all[at * size..][..size]
+        });
+        elements.copied().collect()
+    }
+
+    /// Rows of a map in original numbers.
+    ///
+    /// # Safety
+    /// The map is declared.
+    pub(crate) unsafe fn original_rows(&self, map: *const Map) -> *const i32 {
+        // SAFETY: the caller's promise.
+        let map = unsafe { &*map };
+        let mut rows = self
+            .original_rows
+            .lock()
+            .expect("no panic while it is locked");
+        rows.entry(map.index)
+            // SAFETY: the caller's promise.
+            .or_insert_with(|| unsafe { self.rows_of(map) })
+            .as_ptr()
+    }
+
+    /// # Safety
+    /// The map is declared.
+    unsafe fn rows_of(&self, map: &Map) -> Box<[i32]> {
+        // SAFETY: the caller's promise: there is a row for each element that is executed.
+        unsafe {
+            let count = self.part(map.from).executed * map.dim as usize;
+            let numbers = &self.part(map.to).numbers;
+            let rows = std::slice::from_raw_parts(map.map, count);
+            rows.iter().map(|&to| numbers[to as usize]).collect()
+        }
+    }
+
+    /// Makes all data and maps whole.
+    fn gather(&self) {
+        plan::clear();
+        let mesh = mesh();
+        // SAFETY: what the lists hold is alive.
+        unsafe {
+            for entry in &mesh.dats {
+                let dat = (**entry).dat;
+                let whole = self.whole_data(dat);
+                replace_data(&mut *dat, &whole);
+            }
+            for &map in &mesh.maps {
+                let map = &mut *map;
+                let rows = self.rows_of(map);
+                let size = map.dim as usize * size_of::<i32>();
+                let whole = self.whole((*map.from).index as usize, size, as_bytes(&rows));
+                let numbers = whole.chunks_exact(size_of::<i32>());
+                let numbers = numbers.map(|one| i32::from_ne_bytes(one.try_into().expect("four")));
+                replace_rows(map, &numbers.collect::<Vec<_>>());
+            }
+            for &set in &mesh.sets {
+                let set = &mut *set;
+                (set.core_size, set.stride) = (set.size, set.size);
+                (set.exec_size, set.nonexec_size) = (0, 0);
+            }
+        }
+    }
+}

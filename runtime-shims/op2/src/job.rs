@@ -1,0 +1,252 @@
+//! The MPI job, on the `mpi` crate.
+//!
+//! Guarantee: MPI is started only if [`start`] is called; without it there is one rank, and nothing here communicates.
+//! All calls are made by the program's own thread.
+
+use std::sync::OnceLock;
+
+use mpi::{
+    Threading,
+    datatype::{MutView, PartitionMut, UserDatatype, View},
+    ffi,
+    raw::AsRaw,
+    topology::SimpleCommunicator,
+    traits::*,
+};
+
+use crate::report::fatal;
+
+struct Job {
+    world: SimpleCommunicator,
+    rank: usize,
+    ranks: usize,
+    /// Whether MPI was not there before.
+    is_ours: bool,
+}
+
+// SAFETY: used by the program's own thread only.
+unsafe impl Sync for Job {}
+// SAFETY: as above.
+unsafe impl Send for Job {}
+
+static JOB: OnceLock<Job> = OnceLock::new();
+
+/// Whether the program, or this library, has started MPI.
+pub(crate) fn is_initialised() -> bool {
+    let mut flag = 0;
+    // SAFETY: may be called at any time, and writes a flag.
+    unsafe { ffi::MPI_Initialized(&mut flag) };
+    flag != 0
+}
+
+/// Joins the job.
+pub(crate) fn start() {
+    if JOB.get().is_some() {
+        fatal("op_init is called after op_exit: MPI cannot start again");
+    }
+    // Whoever starts MPI ends it, at a place of its choosing: a `Universe` that is dropped would.
+    let universe = mpi::initialize_with_threading(Threading::Funneled);
+    let is_ours = universe.is_some();
+    std::mem::forget(universe);
+    let world = SimpleCommunicator::world().duplicate();
+    let (rank, ranks) = (world.rank() as usize, world.size() as usize);
+    let job = Job {
+        world,
+        rank,
+        ranks,
+        is_ours,
+    };
+    assert!(JOB.set(job).is_ok(), "it was not there before");
+}
+
+/// This process's rank.
+pub(crate) fn rank() -> usize {
+    JOB.get().map_or(0, |job| job.rank)
+}
+
+/// Ranks of the job.
+pub(crate) fn ranks() -> usize {
+    JOB.get().map_or(1, |job| job.ranks)
+}
+
+fn world() -> &'static SimpleCommunicator {
+    &JOB.get().expect("there are several ranks").world
+}
+
+/// Waits for all ranks.
+pub(crate) fn barrier() {
+    if ranks() > 1 {
+        world().barrier();
+    }
+}
+
+/// What every rank has, in the order of ranks; all have the same number of bytes.
+pub(crate) fn all_gather(mine: &[u8]) -> Vec<u8> {
+    let mut all = vec![0; mine.len() * ranks()];
+    if !mine.is_empty() {
+        world().all_gather_into(mine, &mut all[..]);
+    }
+    all
+}
+
+/// The elements, of `size` bytes, that the ranks have: `counts` of each, in the order of ranks.
+pub(crate) fn all_gather_elements(mine: &[u8], counts: &[usize], size: usize) -> Vec<u8> {
+    let element = UserDatatype::contiguous(size as i32, &u8::equivalent_datatype());
+    let counts: Vec<i32> = counts.iter().map(|&count| count as i32).collect();
+    let starts: Vec<i32> = counts
+        .iter()
+        .scan(0, |next, &count| {
+            let start = *next;
+            *next += count;
+            Some(start)
+        })
+        .collect();
+    let total: i32 = counts.iter().sum();
+    let mut all = vec![0; total as usize * size];
+    if all.is_empty() {
+        return all;
+    }
+    let sent = (mine.len() / size) as i32;
+    // SAFETY: both have that many elements of that many bytes.
+    unsafe {
+        let sent = View::with_count_and_datatype(mine, sent, &element);
+        let mut room = MutView::with_count_and_datatype(&mut all[..], total, &element);
+        let mut parts = PartitionMut::new(&mut room, &counts[..], &starts[..]);
+        world().all_gather_varcount_into(&sent, &mut parts);
+    }
+    all
+}
+
+/// Calls `work` on one rank after the other: each gets the bytes that the one before has left, and in the end all
+/// have those of the last one.
+pub(crate) fn in_turn(bytes: &mut [u8], work: impl FnOnce(&mut [u8])) {
+    let (rank, ranks) = (rank(), ranks());
+    let neighbour = |rank: usize| world().process_at_rank(rank as i32);
+    if rank > 0 {
+        neighbour(rank - 1).receive_into(bytes);
+    }
+    work(bytes);
+    if rank + 1 < ranks {
+        neighbour(rank + 1).send(&bytes[..]);
+    }
+    neighbour(ranks - 1).broadcast_into(bytes);
+}
+
+/// Messages on their way, with the memory they need.
+#[derive(Default)]
+pub(crate) struct Messages {
+    requests: Vec<ffi::MPI_Request>,
+    /// What was sent, and room for what comes.
+    outgoing: Vec<Vec<u8>>,
+    incoming: Incoming,
+}
+
+/// Messages by position of the neighbour.
+type Incoming = Vec<(usize, Vec<u8>)>;
+
+// SAFETY: used by the program's own thread only.
+unsafe impl Send for Messages {}
+
+/// All messages of a pair of ranks arrive in their order, so that one tag is enough.
+const TAG: i32 = 1;
+
+fn count(bytes: usize, rank: usize) -> i32 {
+    i32::try_from(bytes).unwrap_or_else(|_| {
+        fatal(&format!(
+            "a message of {bytes} bytes between ranks {} and {rank} is too long",
+            self::rank()
+        ))
+    })
+}
+
+impl Messages {
+    /// Sends `bytes` to a rank.
+    pub(crate) fn send(&mut self, bytes: Vec<u8>, rank: usize) {
+        let count = count(bytes.len(), rank);
+        self.request(|request| {
+            // SAFETY: the bytes are kept where they are, and as they are, until the request is complete.
+            unsafe {
+                ffi::MPI_Isend(
+                    bytes.as_ptr().cast(),
+                    count,
+                    ffi::RSMPI_UINT8_T,
+                    rank as i32,
+                    TAG,
+                    world().as_raw(),
+                    request,
+                )
+            }
+        });
+        self.outgoing.push(bytes);
+    }
+
+    /// Receives as many bytes as `room` has from a rank, neighbour number `neighbour`.
+    pub(crate) fn receive(&mut self, mut room: Vec<u8>, neighbour: usize, rank: usize) {
+        let count = count(room.len(), rank);
+        self.request(|request| {
+            // SAFETY: the room stays where it is, and is not looked at, until the request is complete.
+            unsafe {
+                ffi::MPI_Irecv(
+                    room.as_mut_ptr().cast(),
+                    count,
+                    ffi::RSMPI_UINT8_T,
+                    rank as i32,
+                    TAG,
+                    world().as_raw(),
+                    request,
+                )
+            }
+        });
+        self.incoming.push((neighbour, room));
+    }
+
+    fn request(&mut self, start: impl FnOnce(*mut ffi::MPI_Request) -> i32) {
+        let mut request = std::mem::MaybeUninit::uninit();
+        start(request.as_mut_ptr());
+        // SAFETY: MPI has written the request; errors end the job.
+        self.requests.push(unsafe { request.assume_init() });
+    }
+
+    /// Lends MPI a hand.
+    pub(crate) fn progress(&mut self) {
+        let mut done = 0;
+        // SAFETY: these are requests, and all stay until `complete`.
+        unsafe {
+            ffi::MPI_Testall(
+                self.requests.len() as i32,
+                self.requests.as_mut_ptr(),
+                &mut done,
+                ffi::RSMPI_STATUSES_IGNORE,
+            )
+        };
+    }
+
+    /// Waits until all have arrived: the memory of those that were sent, and those that came, by neighbour.
+    pub(crate) fn complete(mut self) -> (Vec<Vec<u8>>, Incoming) {
+        // SAFETY: these are requests, complete or not.
+        unsafe {
+            ffi::MPI_Waitall(
+                self.requests.len() as i32,
+                self.requests.as_mut_ptr(),
+                ffi::RSMPI_STATUSES_IGNORE,
+            )
+        };
+        (self.outgoing, self.incoming)
+    }
+}
+
+/// Leaves the job.
+pub(crate) fn finalize() {
+    if JOB.get().is_some_and(|job| job.is_ours) {
+        // SAFETY: MPI is initialised, and no MPI call follows.
+        unsafe { ffi::MPI_Finalize() };
+    }
+}
+
+/// Ends the whole job, if there is one.
+pub(crate) fn abort(status: i32) -> ! {
+    if let Some(job) = JOB.get() {
+        job.world.abort(status);
+    }
+    std::process::exit(status)
+}

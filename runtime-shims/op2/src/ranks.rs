@@ -1,0 +1,383 @@
+//! A loop over a distributed set.
+//!
+//! Guarantee: each rank runs the elements it owns, and those of others that write, through maps, to what it owns.
+//! What a loop reads of others has arrived before an element runs that needs it; elements that need nothing run
+//! meanwhile. Global arguments are combined in the order of ranks, and are on all ranks what they would be if
+//! each element ran once. Of several equal least or greatest values the one of the first element wins.
+
+use std::{ffi::c_char, ops::Range};
+
+use okl_abi::op2::access;
+
+use crate::{
+    distribute::Distribution,
+    exchange::{self, Exchange},
+    halo::Part,
+    job,
+    layout::{Arg, Dat, Set, argtype},
+    par_loop::{Body, run},
+    private::{self, Private},
+    program,
+    times::Way,
+};
+
+/// Whether elements of others run here.
+pub(crate) fn executes_others(arguments: &[Arg]) -> bool {
+    let mut all = arguments.iter();
+    all.any(|one| one.is_indirect() && one.acc != access::READ)
+}
+
+/// Data that the loop reads and of which what is here of others is out of date.
+///
+/// # Safety
+/// The arguments are right for the loop.
+pub(crate) unsafe fn stale(arguments: &[Arg]) -> Vec<*mut Dat> {
+    let executes = executes_others(arguments);
+    let mut dats = Vec::new();
+    for one in arguments {
+        let reads = one.argtype == argtype::DAT
+            && one.opt != 0
+            && matches!(one.acc, access::READ | access::RW)
+            && (executes || one.is_indirect());
+        // SAFETY: the caller's promise; what became something else has no dat.
+        let is_stale = unsafe { one.dat.as_ref() }.is_some_and(|dat| dat.dirtybit != 0);
+        if reads && is_stale && !dats.contains(&one.dat) {
+            dats.push(one.dat);
+        }
+    }
+    dats
+}
+
+/// What is here of data that the loop writes is out of date on other ranks.
+///
+/// # Safety
+/// The arguments are right for the loop.
+pub(crate) unsafe fn mark(arguments: &[Arg]) {
+    for one in arguments {
+        if one.argtype == argtype::DAT && one.opt != 0 && one.acc != access::READ {
+            // SAFETY: the caller's promise; what became something else has no dat.
+            if let Some(dat) = unsafe { one.dat.as_mut() } {
+                dat.dirtybit = 1;
+            }
+        }
+    }
+}
+
+/// Points to the data where they are now: arguments may be older than the distribution.
+///
+/// # Safety
+/// The arguments are right for the loop.
+pub(crate) unsafe fn refresh(arguments: &mut [Arg]) {
+    for one in arguments {
+        // SAFETY: the caller's promise: they are null or declared.
+        unsafe {
+            if let Some(dat) = one.dat.as_ref().filter(|_| one.argtype == argtype::DAT) {
+                one.data = dat.data;
+            }
+            if let Some(map) = one.map.as_ref() {
+                one.map_data = map.map;
+            }
+        }
+    }
+}
+
+/// Whether an argument gives something back to the program.
+fn gives_back(argument: &Arg) -> bool {
+    private::is_reduction(argument) || argument.argtype == argtype::INFO
+}
+
+/// Runs the loop on this rank.
+///
+/// # Safety
+/// The arguments are right for the loop over `set`; where `most` is not 1, elements may run in any order.
+pub(crate) unsafe fn run_distributed(
+    body: &Body,
+    set: *const Set,
+    arguments: &[Arg],
+    most: usize,
+    distribution: &Distribution,
+) -> Way {
+    let mut arguments = arguments.to_vec();
+    // SAFETY: the caller's promises.
+    unsafe {
+        refresh(&mut arguments);
+        let dats = stale(&arguments);
+        let exchange = (!dats.is_empty()).then(|| exchange::begin(distribution, dats));
+        let mut here = Here {
+            body,
+            part: distribution.part(set),
+            distribution,
+            most,
+            exchange,
+            way: Way::default(),
+        };
+        if !program::combines() {
+            here.run(&arguments, &mut []);
+        } else if private::can_be_combined(&arguments, true) {
+            let copies = private::copies(&arguments, job::ranks());
+            let mut winners = Winner::all(&arguments);
+            let mut mine = arguments.clone();
+            for copy in &copies {
+                mine[copy.at()].data = copy.of(job::rank());
+            }
+            here.run(&mine, &mut winners);
+            combine(&arguments, &copies, winners);
+        } else {
+            in_turn(&mut here, &arguments);
+        }
+        mark(&arguments);
+        here.way
+    }
+}
+
+/// Runs rank after rank, each with the global arguments as the one before has left them.
+///
+/// # Safety
+/// The arguments are right for the loop.
+unsafe fn in_turn(here: &mut Here, arguments: &[Arg]) {
+    let globals = || arguments.iter().filter(|one| gives_back(one));
+    let mut bytes = vec![0u8; globals().map(|one| one.size as usize).sum()];
+    // SAFETY: the caller's promise: global arguments have that many bytes.
+    unsafe {
+        let data = |one: &Arg| (one.data.cast::<u8>(), one.size as usize);
+        let put = |bytes: &[u8]| {
+            let mut rest = bytes;
+            for (to, size) in globals().map(data) {
+                to.copy_from_nonoverlapping(rest.as_ptr(), size);
+                rest = &rest[size..];
+            }
+        };
+        job::in_turn(&mut bytes, |bytes| {
+            if job::rank() > 0 {
+                put(bytes);
+            }
+            here.run(arguments, &mut []);
+            let mut rest = bytes;
+            for (from, size) in globals().map(data) {
+                let (now, behind) = rest.split_at_mut(size);
+                now.copy_from_slice(std::slice::from_raw_parts(from, size));
+                rest = behind;
+            }
+        });
+        put(&bytes);
+    }
+}
+
+/// A least or greatest value that something goes along with.
+pub(crate) struct Winner {
+    /// Positions of the value and of what goes along.
+    positions: Vec<usize>,
+    /// For each rank, the original number of the first element that had what the rank found to win. An element
+    /// is known as the first of those that run without a break.
+    firsts: Vec<i64>,
+}
+
+/// A rank's elements have not changed what wins.
+const NEVER: i64 = i64::MAX;
+
+impl Winner {
+    fn all(arguments: &[Arg]) -> Vec<Self> {
+        let along = |winner: usize| {
+            let all = arguments.iter().enumerate();
+            let along = all
+                .filter(move |(_, one)| one.argtype == argtype::INFO && one.acc as usize == winner);
+            along.map(|(at, _)| at)
+        };
+        let winners = (0..arguments.len()).filter(|&at| along(at).next().is_some());
+        winners
+            .map(|at| Self {
+                positions: std::iter::once(at).chain(along(at)).collect(),
+                firsts: vec![NEVER; job::ranks()],
+            })
+            .collect()
+    }
+
+    /// # Safety
+    /// Global arguments have their bytes.
+    unsafe fn state(&self, arguments: &[Arg]) -> Vec<u8> {
+        let all = self.positions.iter().map(|&at| &arguments[at]);
+        // SAFETY: the caller's promise.
+        let bytes = all.flat_map(|one| unsafe {
+            std::slice::from_raw_parts(one.data.cast::<u8>(), one.size as usize)
+        });
+        bytes.copied().collect()
+    }
+}
+
+/// Gives all ranks what each has found, in one message, and combines it.
+///
+/// # Safety
+/// The copies were made for the arguments and the ranks, and that of this rank is complete.
+pub(crate) unsafe fn combine(arguments: &[Arg], copies: &[Private], mut winners: Vec<Winner>) {
+    if copies.is_empty() {
+        return;
+    }
+    let mut mine = Vec::new();
+    for copy in copies {
+        // SAFETY: a copy has that many bytes, and no thread uses it.
+        mine.extend(unsafe {
+            std::slice::from_raw_parts(copy.of(job::rank()).cast::<u8>(), copy.bytes())
+        });
+    }
+    for winner in &winners {
+        mine.extend(winner.firsts[job::rank()].to_ne_bytes());
+    }
+    let all = job::all_gather(&mine);
+    for (rank, mut rest) in all.chunks_exact(mine.len()).enumerate() {
+        for copy in copies {
+            // SAFETY: as above.
+            unsafe {
+                let to = copy.of(rank).cast::<u8>();
+                to.copy_from_nonoverlapping(rest.as_ptr(), copy.bytes());
+            }
+            rest = &rest[copy.bytes()..];
+        }
+        let firsts = rest.chunks_exact(size_of::<i64>());
+        for (winner, first) in winners.iter_mut().zip(firsts) {
+            winner.firsts[rank] = i64::from_ne_bytes(first.try_into().expect("its bytes"));
+        }
+    }
+    let order = |value: usize, rank: usize| {
+        let winner = winners.iter().find(|one| one.positions[0] == value);
+        winner.map_or(NEVER, |one| one.firsts[rank])
+    };
+    // SAFETY: the caller's promises.
+    unsafe { private::combine(arguments, copies, job::ranks(), order) };
+}
+
+/// A loop on this rank.
+struct Here<'a> {
+    body: &'a Body<'a>,
+    part: &'a Part,
+    distribution: &'a Distribution,
+    most: usize,
+    exchange: Option<Exchange>,
+    way: Way,
+}
+
+/// So often MPI is lent a hand while elements run that need nothing of others ...
+const PIECES: usize = 8;
+/// ... but not before so many of them have run.
+const PIECE: usize = 4096;
+
+impl Here<'_> {
+    /// Runs all elements that are to run here.
+    ///
+    /// # Safety
+    /// The arguments are right for the loop.
+    unsafe fn run(&mut self, arguments: &[Arg], winners: &mut [Winner]) {
+        let (core, owned, all) = (self.part.core, self.part.owned, self.part.executed);
+        let last = if executes_others(arguments) {
+            all
+        } else {
+            owned
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            if !winners.is_empty() {
+                self.arrive();
+                self.run_in_order(arguments, winners);
+                return self.run_others(arguments, owned..last);
+            }
+            let mut begin = 0;
+            if self.exchange.is_some() {
+                let piece = match self.most {
+                    1 => PIECE.max(core / PIECES).next_multiple_of(64),
+                    _ => core.max(1),
+                };
+                while begin < core {
+                    let end = (begin + piece).min(core);
+                    self.elements(arguments, begin..end);
+                    begin = end;
+                    if let Some(exchange) = &mut self.exchange {
+                        exchange.progress();
+                    }
+                }
+                self.arrive();
+            }
+            // Elements of others run with the own ones if they can tell nobody.
+            if arguments.iter().any(gives_back) {
+                self.elements(arguments, begin..owned);
+                self.run_others(arguments, owned..last);
+            } else {
+                self.elements(arguments, begin..last);
+            }
+        }
+    }
+
+    /// # Safety
+    /// The arguments are right for the loop.
+    unsafe fn elements(&mut self, arguments: &[Arg], range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        let way = unsafe { run(self.body, range, arguments, self.most) };
+        self.way.threads = self.way.threads.max(way.threads);
+        self.way.colours = self.way.colours.max(way.colours);
+        self.way.plan_seconds += way.plan_seconds;
+    }
+
+    /// Runs elements of others: what they would give back, their owner gives.
+    ///
+    /// # Safety
+    /// The arguments are right for the loop.
+    unsafe fn run_others(&mut self, arguments: &[Arg], range: Range<usize>) {
+        if range.is_empty() {
+            return;
+        }
+        let mut arguments = arguments.to_vec();
+        let mut copies = Vec::new();
+        for one in arguments.iter_mut().filter(|one| gives_back(one)) {
+            let bytes = one.size as usize;
+            let mut copy = vec![0u64; bytes.div_ceil(size_of::<u64>())];
+            let to = copy.as_mut_ptr().cast::<c_char>();
+            // SAFETY: both have that many bytes.
+            unsafe { to.copy_from_nonoverlapping(one.data, bytes) };
+            one.data = to;
+            copies.push(copy);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.elements(&arguments, range) };
+    }
+
+    /// Runs the owned elements in their original order, and notes which is the first to have what wins.
+    ///
+    /// # Safety
+    /// The arguments are right for the loop.
+    unsafe fn run_in_order(&mut self, arguments: &[Arg], winners: &mut [Winner]) {
+        let numbers = &self.part.numbers[..self.part.owned];
+        let mut pieces: Vec<_> = crate::par_loop::pieces(numbers, 0..numbers.len()).collect();
+        pieces.sort_unstable_by_key(|piece| numbers[piece.start]);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let states = winners.iter().map(|winner| winner.state(arguments));
+            let mut states: Vec<_> = states.collect();
+            self.body.run(arguments, &[], 0, |range| {
+                for piece in pieces {
+                    let first = i64::from(numbers[piece.start]);
+                    range(piece);
+                    for (winner, state) in winners.iter_mut().zip(&mut states) {
+                        let now = winner.state(arguments);
+                        if now != *state {
+                            *state = now;
+                            winner.firsts[job::rank()] = first;
+                        }
+                    }
+                }
+            });
+        }
+        self.way.threads = 1;
+    }
+
+    /// Waits for what the loop reads of others.
+    ///
+    /// # Safety
+    /// No element runs.
+    unsafe fn arrive(&mut self) {
+        if let Some(exchange) = self.exchange.take() {
+            // SAFETY: the caller's promise.
+            self.way.traffic = unsafe { exchange.complete(self.distribution) };
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// A mistake ends the job with one message, whether all ranks make it or one does; what cannot be done as asked is said
+// once; a choice that there is not is refused.
+//
+// RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
+// RUN: for n in $(seq 1 14); do (mpirun --allow-run-as-root --oversubscribe -n 3 %t $n 2>&1; true) | grep ^okl: || echo "case $n says nothing"; done | FileCheck --match-full-lines %s
+// RUN: (OKL_BACKEND=mpi not %t 0; OKL_BACKEND=gpu not %t 0; (OKL_BACKEND=MPI mpirun --allow-run-as-root --oversubscribe -n 2 %t 0 2>&1; true) | grep ^okl:; OKL_BACKEND=cpu mpirun --allow-run-as-root --oversubscribe -n 2 %t 3; OKL_BACKEND=seq %t 0) 2>&1 | FileCheck --check-prefix=BACKEND %s
+//
+// BACKEND:      okl: OKL_BACKEND=mpi: there is no MPI job; start the program with mpirun
+// BACKEND-NEXT: okl: OKL_BACKEND=gpu: valid values are seq, cpu and mpi
+// BACKEND-NEXT: okl: OKL_BACKEND=MPI: valid values are seq, cpu and mpi
+// BACKEND-NEXT: done
+// BACKEND-NEXT: done
+// BACKEND-NEXT: done
+#include "op_seq.h"
+
+static void one(double *) {}
+static void add(double const *x, double *y) { *y += *x; }
+
+int main(int argc, char **argv) {
+  op_init(argc, argv, 0);
+  int const which = atoi(argv[1]);
+  int rank;
+  op_rank(&rank);
+  op_set cells = op_decl_set(12, "cells"), nodes = op_decl_set(12, "nodes");
+  int numbers[12], far[12], owners[12], outside[12];
+  for (int n = 0; n < 12; n++)
+    numbers[n] = n, far[n] = 11 - n, owners[n] = n % 3, outside[n] = n == 7 ? 3 : 0;
+  double values[12] = {0};
+  if (which == 1)
+    op_decl_set(-1, "set");
+  // CHECK:      okl: op_decl_set set: a set of -1 elements
+  if (which == 2 && rank == 2)
+    op_decl_set(-1, "set");
+  // CHECK-NEXT: okl: rank 2: op_decl_set set: a set of -1 elements
+  op_map map = op_decl_map(cells, nodes, 1, which == 3 && rank == 1 ? far : numbers, "map");
+  op_dat x = op_decl_dat(cells, 1, "double", values, "x"), y = op_decl_dat(nodes, 1, "double", values, "y");
+  op_dat whole = op_decl_dat(cells, 1, "int", owners, "whole"), bad = op_decl_dat(cells, 1, "int", outside, "bad");
+  // CHECK-NEXT: okl: rank 1 has declared another mesh than rank 0: every rank declares all of it
+  if (which == 4)
+    op_partition("PTSCOTCH", "KWAY", cells, map, x);
+  // CHECK-NEXT: okl: warning: op_partition: there is no PTSCOTCH: recursive coordinate bisection is used instead
+  if (which == 5)
+    op_partition("PARMETIS", "KWAY", cells, map, NULL);
+  // CHECK-NEXT: okl: warning: op_partition: there is no PARMETIS: blocks are used instead
+  if (which == 6)
+    op_partition("METIS", "", cells, map, NULL);
+  // CHECK-NEXT: okl: op_partition: "METIS" is not known; there are "", "BLOCK", "GEOM" and "EXTERNAL"
+  if (which == 7)
+    op_partition("GEOM", "", cells, map, NULL);
+  // CHECK-NEXT: okl: op_partition: the coordinates are missing
+  if (which == 8)
+    op_partition("GEOM", "", cells, map, whole);
+  // CHECK-NEXT: okl: op_partition: whole is of type "int", but coordinates are of type "double" or "float"
+  if (which == 9)
+    op_partition("EXTERNAL", "", cells, map, NULL);
+  // CHECK-NEXT: okl: op_partition EXTERNAL: the owners are missing
+  if (which == 10)
+    op_partition("EXTERNAL", "", cells, map, x);
+  // CHECK-NEXT: okl: op_partition EXTERNAL: x has 1 components of type "double"; an owner is one "int"
+  if (which == 11)
+    op_partition("EXTERNAL", "", cells, map, bad);
+  // CHECK-NEXT: okl: op_partition EXTERNAL: element 7 of cells belongs to rank 3; there are 0 to 2
+  op_par_loop(add, "add", cells, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_dat(y, 0, map, 1, "double", OP_INC));
+  if (which == 12)
+    op_decl_dat_overlay(nodes, x);
+  // CHECK-NEXT: okl: warning: op_decl_dat_overlay x cannot be distributed: every rank computes the whole mesh
+  if (which == 13)
+    op_fetch_data_idx(x, values, 5, 12);
+  // CHECK-NEXT: okl: op_fetch_data_idx x: elements 5 to 12; there are 0 to 11
+  if (which == 14)
+    op_par_loop(one, "one", cells, op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
+  // CHECK-NEXT: okl: op_par_loop one: arg0: y is on nodes, but without a map the argument is on cells
+  op_par_loop(add, "add", cells, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_dat(y, 0, map, 1, "double", OP_INC));
+  op_printf("done\n");
+  op_exit();
+  return 0;
+}
