@@ -490,6 +490,60 @@ mod tests {
         assert_eq!(sides[0].received[1].bytes, 22);
     }
 
+    /// Directly or by trees, readers get all they want, and each message is known to both its sides.
+    #[test]
+    fn what_is_wanted_is_received() {
+        let mut random = Random(23);
+        let mut relayed = 0;
+        for _ in 0..300 {
+            let ranks = 4 + random.below(5) as u32;
+            let per_node = 1 + random.below(2) as u32;
+            let nodes: Vec<u32> = (0..ranks).map(|rank| rank / per_node).collect();
+            let owners: Vec<u32> = (0..ranks).filter(|_| random.chance(50)).collect();
+            let wanted: Vec<Vec<u64>> = (0..ranks)
+                .map(|reader| {
+                    let mut words = Vec::new();
+                    for &owner in owners
+                        .iter()
+                        .filter(|&&owner| owner / per_node != reader / per_node)
+                    {
+                        let start = u64::from(owner) << 32;
+                        let mut ranges = vec![(start, start + 100)];
+                        if random.chance(10) {
+                            let first = start + 200 * u64::from(reader);
+                            ranges.push((first + 200, first + 300));
+                        }
+                        push_copies(&mut words, owner, &ranges);
+                    }
+                    words
+                })
+                .collect();
+            let sides: Vec<Messages> = (0..ranks)
+                .map(|rank| Messages::of(rank, &borrowed(&wanted), true, &nodes).expect("small"))
+                .collect();
+            for (rank, side) in (0..).zip(&sides) {
+                for one in &side.sent {
+                    relayed += usize::from(one.is_relayed());
+                    let other = sides[one.rank as usize].received.iter();
+                    let same = |other: &&Rc<Packed>| {
+                        other.rank == rank && (&other.ranges, &other.leg) == (&one.ranges, &one.leg)
+                    };
+                    assert_eq!(other.filter(same).count(), 1);
+                }
+                let received = side.received.iter().flat_map(|one| one.ranges.iter());
+                let received = Ranges::of(received.copied().collect());
+                for (_, ranges) in copies_in(&wanted[rank as usize]) {
+                    assert!(Ranges::of(ranges.collect()).minus(&received).is_empty());
+                }
+            }
+            let messages = |side: fn(&Messages) -> &Vec<Rc<Packed>>| {
+                sides.iter().map(|one| side(one).len()).sum::<usize>()
+            };
+            assert_eq!(messages(|one| &one.sent), messages(|one| &one.received));
+        }
+        assert!(relayed > 0);
+    }
+
     #[test]
     fn a_message_too_large_for_one_is_not_expected() {
         let mut predictions = Predictions::default();

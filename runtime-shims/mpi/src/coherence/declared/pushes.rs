@@ -279,8 +279,8 @@ impl SectionMode {
 
 impl<M: Machine> Coherence<M> {
     /// On all ranks, before the program runs on after a fork or a synchronisation: begins to send and to
-    /// receive what is known to be needed. [`Coherence::relay`] is to follow. `place` stands for the region; `fork`, where it begins, is what
-    /// it was given, which counts where the place alone does not tell.
+    /// receive what is known to be needed; [`Coherence::relay`] is to follow. `place` stands for the region;
+    /// `fork`, where it begins, is what it was given, which counts where the place alone does not tell.
     pub(crate) fn begin_pushes(&mut self, place: Signature, fork: Option<&[u64]>) {
         let me = self.rank;
         self.forget_where(|one| {

@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 
 use crate::sections::ranges::{Range, Ranges};
 
-/// With fewer readers an owner sends to each. Of three the last one gets a direct message when two others have
-/// left, and in a tree after two hops; only with more does the tree save time, but from three on messages.
+/// With fewer readers a tree saves its owner no message. Of three, the last one waits either until two messages
+/// to others have left or for a second hop, which is about the same; with more readers the tree is sooner done,
+/// the larger the message the more.
 const LEAST: usize = 3;
 /// So many bytes are a matter of the number of messages. Larger ones that all ranks send and receive alike keep
 /// all of the network busy when they go directly, and nobody waits for what it is to pass on.
