@@ -524,3 +524,28 @@ fn what_is_passed_on_changes_nothing() {
     }
     assert!(relayed > 0 && near > 0);
 }
+
+/// A block that rank 0 writes and all ranks read is passed on along with the messages of synchronisations.
+#[test]
+fn what_rank_0_writes_goes_down_with_synchronisations() {
+    for (ranks, per_node) in [(5, 1), (8, 1), (8, 2)] {
+        let mut job = Job::new(ranks, false, None);
+        job.cluster.borrow_mut().per_node = per_node;
+        let mut random = Random(9);
+        let block = |mode| nest(vec![section(mode, PAGE, 2 * PAGE, &[])]);
+        job.fork(&[]);
+        job.enter_region(&Accesses::Declared {
+            direct: vec![],
+            updates: false,
+        });
+        for _ in 0..24 {
+            job.run(0, &block(Mode::Write), &mut random);
+            job.barrier();
+            for rank in 0..ranks {
+                job.run(rank, &block(Mode::Read), &mut random);
+            }
+            job.barrier();
+        }
+        job.leave_region();
+    }
+}
