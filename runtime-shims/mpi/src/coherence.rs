@@ -58,17 +58,23 @@ pub(crate) trait Machine {
     fn spans_nodes(&self) -> bool;
     /// Whether `rank`'s memory is mapped here.
     fn is_near(&self, rank: u32) -> bool;
-    /// Sends ranges of this rank's memory, as they are now, to `rank`, which [`Machine::expect`]s them.
-    fn push(&mut self, rank: u32, ranges: &[(u64, u64)]);
+    /// A number that the ranks have in common whose memory is mapped by each other; the same on all ranks.
+    fn node(&self, rank: u32) -> u32;
+    /// Sends `bytes` to `rank`, which [`Machine::expect`]s them.
+    fn push(&mut self, rank: u32, bytes: Vec<u8>);
     /// Begins to receive `bytes` that `owner` pushes: the messages of one rank in the order in which it
     /// sends them. The message's number.
     fn expect(&mut self, owner: u32, bytes: usize) -> u64;
-    /// Ranges of this rank's memory, as they are now, to go to `rank` along with another message.
-    fn pack(&mut self, rank: u32, ranges: &[(u64, u64)]) -> Vec<u8>;
+    /// Ranges of this rank's memory, as they are now, to go to other ranks.
+    fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8>;
     /// As [`Machine::expect`], for a message that comes along with another one.
     fn expect_along(&mut self, owner: u32) -> u64;
     /// It has come.
     fn arrived(&mut self, number: u64, bytes: &[u8]);
+    /// Whether a message from `owner` has arrived.
+    fn has_arrived(&mut self, owner: u32, number: u64) -> bool;
+    /// As [`Machine::pack`], but for ranges that lie in messages which have arrived.
+    fn pack_again(&mut self, parts: &[Part]) -> Vec<u8>;
     /// Copies ranges out of a message from `owner`, each from the place given with it, when it has arrived.
     fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]);
     /// Nothing more is taken out of a message from `owner`, which may not have arrived yet.
@@ -87,6 +93,10 @@ pub(crate) trait Machine {
     /// This rank's copy of a page, whatever its protection.
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE];
 }
+
+/// A range of bytes to be sent, and where it is if not in this rank's memory: the sender of a message, its
+/// number, and the place in it.
+pub(crate) type Part = ((u64, u64), Option<(u32, u64, usize)>);
 
 /// The kernel's limit on mappings is reached.
 #[derive(Debug)]

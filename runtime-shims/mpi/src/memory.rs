@@ -13,7 +13,7 @@ use okl_abi::AtomicOp;
 use crate::{
     atomics_values::apply,
     cell::ProgramCell,
-    coherence::{Access, Coherence, Machine, TooManyMappings},
+    coherence::{Access, Coherence, Machine, Part, TooManyMappings},
     layout::{Layout, PAGE, Page},
     marks,
     observe::{self, Event},
@@ -141,6 +141,8 @@ pub(crate) struct Memory {
     file: i32,
     own: View,
     peers: Vec<Peer>,
+    /// The node of each rank.
+    nodes: Vec<u32>,
     remote: Option<Remote>,
     /// Single-process jobs have nothing to protect.
     alone: bool,
@@ -188,6 +190,7 @@ impl Memory {
         file: i32,
         own: View,
         peers: Vec<Peer>,
+        nodes: Vec<u32>,
         remote: Option<Remote>,
     ) -> Self {
         let alone = peers.len() == 1;
@@ -197,6 +200,7 @@ impl Memory {
             file,
             own,
             peers,
+            nodes,
             remote,
             alone,
             mappings: Mappings::new(),
@@ -351,10 +355,12 @@ impl Machine for Memory {
         matches!(self.peers[rank as usize], Peer::Mapped(_))
     }
 
-    fn push(&mut self, rank: u32, ranges: &[(u64, u64)]) {
-        observe::tell(|| Event::send(rank, ranges));
-        let own = self.own;
-        self.remote().pushes.push(own, rank, ranges);
+    fn node(&self, rank: u32) -> u32 {
+        self.nodes[rank as usize]
+    }
+
+    fn push(&mut self, rank: u32, bytes: Vec<u8>) {
+        self.remote().pushes.push(rank, bytes);
     }
 
     fn expect(&mut self, owner: u32, bytes: usize) -> u64 {
@@ -373,8 +379,7 @@ impl Machine for Memory {
         }
     }
 
-    fn pack(&mut self, rank: u32, ranges: &[(u64, u64)]) -> Vec<u8> {
-        observe::tell(|| Event::send(rank, ranges));
+    fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8> {
         let own = self.own;
         self.remote().pushes.pack(own, ranges)
     }
@@ -385,6 +390,15 @@ impl Machine for Memory {
 
     fn arrived(&mut self, number: u64, bytes: &[u8]) {
         self.remote().pushes.arrived(number, bytes);
+    }
+
+    fn has_arrived(&mut self, _owner: u32, number: u64) -> bool {
+        self.remote().pushes.has_arrived(number)
+    }
+
+    fn pack_again(&mut self, parts: &[Part]) -> Vec<u8> {
+        let own = self.own;
+        self.remote().pushes.pack_again(own, parts)
     }
 
     fn forget(&mut self, _owner: u32, number: u64) {

@@ -6,7 +6,7 @@
 
 use mpi::{ffi, topology::SimpleCommunicator, traits::*};
 
-use crate::{memory::View, mpi_job, program, stats::Traffic};
+use crate::{coherence::Part, memory::View, mpi_job, program, stats::Traffic};
 
 /// So many messages that nobody waits for may be under way.
 const MOST_FORGOTTEN: usize = 64;
@@ -88,9 +88,27 @@ impl Pushes {
         buffer
     }
 
-    /// Sends ranges of positions of `own`, packed, to `rank`.
-    pub(crate) fn push(&mut self, own: View, rank: u32, ranges: &[(u64, u64)]) {
-        let buffer = self.pack(own, ranges);
+    /// The same, but for what lies in messages that have arrived.
+    pub(crate) fn pack_again(&mut self, own: View, parts: &[Part]) -> Vec<u8> {
+        let bytes: u64 = parts.iter().map(|((start, end), _)| end - start).sum();
+        let mut buffer = self.buffer(bytes as usize);
+        for &((start, end), from) in parts {
+            let length = (end - start) as usize;
+            match from {
+                Some((_, number, place)) => {
+                    buffer.extend_from_slice(&self.message(number)[place..place + length]);
+                }
+                // SAFETY: as above.
+                None => buffer.extend_from_slice(unsafe {
+                    std::slice::from_raw_parts(own.at(start as usize), length)
+                }),
+            }
+        }
+        buffer
+    }
+
+    /// Sends `buffer` to `rank`.
+    pub(crate) fn push(&mut self, rank: u32, buffer: Vec<u8>) {
         self.traffic.data(1, buffer.len());
         // SAFETY: the buffer lives, unmoved, until the request is complete.
         let request = program::private(|| unsafe {
@@ -173,6 +191,13 @@ impl Pushes {
         buffer.clear();
         buffer.reserve(bytes);
         buffer
+    }
+
+    /// Whether a message has arrived.
+    pub(crate) fn has_arrived(&mut self, number: u64) -> bool {
+        let transfer = self.received.iter_mut().find(|one| one.number == number);
+        let transfer = transfer.expect("what is passed on was expected");
+        program::private(|| transfer.test())
     }
 
     /// Waits for a message.

@@ -222,6 +222,12 @@ pub(crate) fn begin_pushes(fork: Option<(i32, &[u64])>) {
         None => (PLACE.with(|known| known.with(1)), None),
     };
     coherence(|coherence| coherence.begin_pushes(place, given));
+    if !coherence(|coherence| coherence.relay()) {
+        observe::during(
+            || Event::Waiting,
+            || mpi_job::wait_until(|| coherence(|coherence| coherence.relay())),
+        );
+    }
 }
 
 /// With `OKL_VERIFY`, at a synchronisation: ends the job where the region changed what it had not declared,

@@ -329,10 +329,11 @@ fn share_memory(several_nodes: bool) {
         .then(|| Remote::start(own));
     let table = PageTable::new(rank, shared.clone(), settings().verify);
     layout::install(shared.clone());
+    let nodes = number_nodes(&peers);
     memory::install(Coherence::new(
         rank,
         table,
-        Memory::new(shared, rank, file, own, peers, remote),
+        Memory::new(shared, rank, file, own, peers, nodes, remote),
         settings().verify,
     ));
     // A single rank has nothing to keep coherent.
@@ -494,6 +495,16 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
     mpi_job::barrier();
     share_console(all[3], &peers);
     peers
+}
+
+/// The node of each rank: the first rank whose memory is mapped there. Collective.
+fn number_nodes(peers: &[Peer]) -> Vec<u32> {
+    let first = peers
+        .iter()
+        .position(|peer| matches!(peer, Peer::Mapped(_)));
+    let mut all = vec![0; peers.len()];
+    mpi_job::all_gather(&[first.unwrap_or(0) as u64], &mut all);
+    all.into_iter().map(|first| first as u32).collect()
 }
 
 fn open_file_of(process: u64, descriptor: u64) -> Option<std::fs::File> {

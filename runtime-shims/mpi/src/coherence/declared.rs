@@ -12,7 +12,8 @@
 //! * At a synchronisation each rank sends one [`Signature`] of what it declared. What follows from a
 //!   state and the signatures of all ranks is computed once, from the declarations themselves, which the
 //!   ranks exchange then; after that it is looked up. So an iteration like the one before costs nothing.
-//! * Between nodes, copies that were the same before are not asked for: [`pushes`].
+//! * Between nodes, copies that were the same before are not asked for: [`pushes`]. What many ranks copy goes
+//!   from one to the other: [`trees`].
 //! * Bytes that a rank only may have written become its own where it is their owner, or nobody else may
 //!   have written them. Others are compared with a twin, and are claimed byte by byte. Where no rank may write
 //!   what another one may write claims make no difference, and stay out of the signature.
@@ -27,9 +28,10 @@ mod prediction;
 mod pushes;
 mod tracked;
 mod transition;
+mod trees;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     rc::Rc,
 };
 
@@ -48,7 +50,7 @@ use crate::{
 pub(crate) use early::Along;
 use early::Early;
 use plan::Plan;
-use prediction::{Passage, Predictions};
+use prediction::{Packed, Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
 use transition::{Balance, Transition};
 
@@ -175,6 +177,8 @@ pub(super) struct SectionMode {
     /// `None`: nothing is predicted.
     expected: Option<Expected>,
     in_flight: Vec<InFlight>,
+    /// Messages that wait for what this rank is to pass on.
+    relays: VecDeque<Rc<Packed>>,
     early: Option<Early>,
     /// What stood for what all ranks knew at the last synchronisation that had such a key, and what has
     /// happened since.
@@ -213,6 +217,7 @@ impl SectionMode {
             predictions: Predictions::default(),
             expected: None,
             in_flight: Vec::new(),
+            relays: VecDeque::new(),
             early: None,
             last_key: None,
             passage: Passage::default(),

@@ -52,6 +52,8 @@ impl Job {
             expected: BTreeMap::new(),
             pushed_bytes: 0,
             taken_bytes: 0,
+            near_bytes: 0,
+            relayed: 0,
             marked: vec![Vec::new(); ranks],
         }));
         let ranks = (0..ranks)
@@ -181,6 +183,7 @@ impl Job {
                 let bytes = self.ranks[to].bytes_along(from as u32, with);
                 assert_eq!(data.len(), bytes, "from {from} to {to}");
                 if bytes != 0 {
+                    self.cluster.borrow_mut().note_pushed((from, to), bytes);
                     self.ranks[to].receive_along(from as u32, with, &data);
                 }
             }
@@ -228,6 +231,7 @@ impl Job {
         for rank in &mut self.ranks {
             rank.begin_pushes(Signature::START, fork);
         }
+        self.relay();
         // Both sides of each message know it.
         let cluster = self.cluster.borrow();
         let lengths = |messages: &Vec<Vec<u8>>| messages.iter().map(Vec::len).collect();
@@ -237,6 +241,27 @@ impl Job {
             .map(|(pair, all)| (*pair, lengths(all)));
         let pushed: BTreeMap<(usize, usize), Vec<usize>> = pushed.collect();
         assert_eq!(pushed, cluster.expected);
+    }
+
+    /// Ranks pass on what comes to them, in some order, until nobody waits for anything.
+    fn relay(&mut self) {
+        let ranks = self.ranks.len();
+        let pushed = |job: &Self| -> usize {
+            let cluster = job.cluster.borrow();
+            cluster.pushed.values().map(Vec::len).sum()
+        };
+        loop {
+            let before = pushed(self);
+            let first = self.synchronisations % ranks;
+            let done = (0..ranks).filter(|at| self.ranks[(first + at) % ranks].relay());
+            let is_done = done.count() == ranks;
+            let relayed = pushed(self) - before;
+            self.cluster.borrow_mut().relayed += relayed;
+            if is_done {
+                return;
+            }
+            assert_ne!(relayed, 0, "ranks wait for each other");
+        }
     }
 
     /// Whether nothing was new.

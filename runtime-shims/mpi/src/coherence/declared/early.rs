@@ -3,7 +3,8 @@
 //! What a rank wrote does not change after it has arrived. So where it is known at a synchronisation what is
 //! usually pushed after the next one, each owner sends it on its way there, and what goes between two ranks
 //! that exchange a message at the synchronisation anyway may go along with that. Rank 0 goes on after the end of
-//! a region, with serial code: what it pushes after the fork goes no earlier than with the fork.
+//! a region, with serial code: what it pushes after the fork goes no earlier than with the fork. What ranks pass
+//! on for others goes along where all of that goes down with one synchronisation, and otherwise when all is known.
 //!
 //! Guarantee: all ranks know at the synchronisation before what goes early, whatever they do in between; and
 //! it counts only where all comes as expected. Then its sender is its owner, and had its value on arrival:
@@ -11,7 +12,11 @@
 
 use std::rc::Rc;
 
-use super::pushes::{Direction, Sending};
+use super::{
+    prediction::Packed,
+    pushes::{Direction, Sending},
+    trees::Hop,
+};
 use crate::{
     coherence::{Coherence, Machine},
     sections::signature::Signature,
@@ -19,7 +24,7 @@ use crate::{
 
 /// More bytes do not go along with another message: a message of their own costs less than that they hold up
 /// the next one, which goes the other way.
-const MOST_ALONG: usize = 1 << 14;
+pub(super) const MOST_ALONG: usize = 1 << 14;
 /// The same where all ranks tell each other at the same time that they have arrived.
 const MOST_ALONG_AT_ONCE: usize = 1 << 20;
 
@@ -51,6 +56,19 @@ pub(super) struct Early {
     states: Vec<State>,
 }
 
+impl Early {
+    /// What has come that may be passed on along with other messages.
+    fn sources(&self) -> Vec<(Rc<Packed>, u64)> {
+        let all = self.sendings.iter().zip(&self.states);
+        all.filter(|(one, _)| one.direction == Direction::Received && one.packed.leg.is_some())
+            .filter_map(|(one, state)| match state {
+                State::Begun(number) => Some((Rc::clone(&one.packed), *number)),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
 impl<M: Machine> Coherence<M> {
     /// On all ranks, after a synchronisation: what is expected of the next one.
     pub(super) fn expect_early(&mut self, key: Signature) {
@@ -77,6 +95,12 @@ impl<M: Machine> Coherence<M> {
             return;
         };
         let sendings = Rc::clone(&early.sendings);
+        // What a rank passes on goes along where all of it comes and goes down with the same messages.
+        let goes_down = |one: &Sending| {
+            let alone = one.packed.leg.as_ref().and_then(|leg| leg.alone.as_ref());
+            let is_down = |hop: &Hop| along(hop.from, hop.to) == Some(Along::Departure);
+            alone.is_some_and(|hops| hops.iter().all(is_down))
+        };
         for (one, state) in sendings.iter().zip(&mut early.states) {
             let along = match one.direction {
                 Direction::Received => along(one.packed.rank, self.rank),
@@ -88,7 +112,9 @@ impl<M: Machine> Coherence<M> {
             };
             let along = along.filter(|_| one.packed.bytes <= most);
             let goes_on = early.is_fork && one.owner(self.rank) == 0;
+            let is_relayed = one.packed.is_relayed();
             *state = match (along, one.direction) {
+                _ if is_relayed && !goes_down(one) => State::Waits,
                 (None | Some(Along::Arrival), _) if goes_on => State::Waits,
                 (None, _) => State::Begun(self.begin(one)),
                 (Some(with), Direction::Received) => {
@@ -122,17 +148,19 @@ impl<M: Machine> Coherence<M> {
     /// What goes to `rank` along with such a message.
     pub(crate) fn data_along(&mut self, rank: u32, with: Along) -> Vec<u8> {
         let mut data = Vec::new();
-        let Some(early) = &mut self.sections.early else {
+        let Some(mut early) = self.sections.early.take() else {
             return data;
         };
-        for (one, state) in early.sendings.iter().zip(&mut early.states) {
+        for at in 0..early.states.len() {
+            let one = &early.sendings[at];
             if (one.packed.rank, one.direction) == (rank, Direction::Sent)
-                && matches!(state, State::Along(along, _) if *along == with)
+                && matches!(early.states[at], State::Along(along, _) if along == with)
             {
-                data.extend(self.machine.pack(rank, &one.packed.ranges));
-                *state = State::Begun(0);
+                data.extend(self.assemble(&one.packed, &early.sources()));
+                early.states[at] = State::Begun(0);
             }
         }
+        self.sections.early = Some(early);
         data
     }
 

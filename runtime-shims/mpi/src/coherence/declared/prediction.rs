@@ -4,9 +4,17 @@
 //! A key stands for what all ranks know at a synchronisation. Guarantee: ranks that learn the same of the
 //! same keys predict the same. A prediction may be wrong; after some wrong ones a key is given up.
 
-use std::{collections::HashMap, rc::Rc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    rc::Rc,
+};
 
-use super::{limit, transition::Transition};
+use super::{
+    early::MOST_ALONG,
+    limit,
+    transition::Transition,
+    trees::{self, Copies, Hop, Tree},
+};
 use crate::sections::{
     ranges::{Range, Ranges},
     signature::Signature,
@@ -28,6 +36,18 @@ pub(super) struct Packed {
     pub(super) rank: u32,
     pub(super) ranges: Vec<Range>,
     pub(super) bytes: usize,
+    /// Of a message of trees. Others come from the owner.
+    pub(super) leg: Option<Leg>,
+}
+
+/// A message's place in [trees].
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Leg {
+    /// It holds bytes that the sender passes on, and therefore comes after all between the two that do not.
+    pub(super) is_relayed: bool,
+    pub(super) round: u32,
+    /// There is no other tree, and its messages are small: all of them.
+    pub(super) alone: Option<Rc<Vec<Hop>>>,
 }
 
 /// One rank's messages between two synchronisations.
@@ -183,7 +203,7 @@ impl Predictions {
     }
 
     /// Notes the copies of all ranks after `key`, in rank order, as words of [`push_copies`]; and gives it
-    /// up where they are too large.
+    /// up where they are too large. `nodes` has the node of each rank.
     pub(super) fn note_lists(
         &mut self,
         rank: u32,
@@ -191,9 +211,10 @@ impl Predictions {
         copied: Signature,
         lists: &[&[u64]],
         from_owners: bool,
+        nodes: &[u32],
     ) {
         self.changes += 1;
-        let known = match Messages::of(rank, lists, from_owners) {
+        let known = match Messages::of(rank, lists, from_owners, nodes) {
             Some(messages) => Known::Twice(copied, Rc::new(messages)),
             None => Known::GivenUp,
         };
@@ -240,43 +261,99 @@ pub(super) fn copies_in(
 impl Messages {
     /// The messages of `rank` where the copies of all ranks are known; `None` where one of any rank's is
     /// too large.
-    fn of(rank: u32, lists: &[&[u64]], from_owners: bool) -> Option<Self> {
+    fn of(rank: u32, lists: &[&[u64]], from_owners: bool, nodes: &[u32]) -> Option<Self> {
+        let mut lists_of: BTreeMap<(u32, u32), Vec<Range>> = BTreeMap::new();
+        for (reader, list) in (0..).zip(lists) {
+            for (owner, ranges) in copies_in(list) {
+                lists_of.entry((owner, reader)).or_default().extend(ranges);
+            }
+        }
+        let copies = lists_of.into_iter();
+        let copies: Copies = copies
+            .map(|(pair, ranges)| (pair, Ranges::of(ranges)))
+            .collect();
+        if copies.values().any(|ranges| ranges.bytes() > MOST_BYTES) {
+            return None;
+        }
+        let mut trees = match from_owners {
+            true => trees::trees(&copies, nodes),
+            false => Vec::new(),
+        };
+        if trees.iter().map(|tree| tree.ranges.bytes()).sum::<u64>() > MOST_BYTES {
+            trees.clear();
+        }
         let mut messages = Self {
             from_owners,
             ..Self::default()
         };
-        for (receiver, list) in (0..).zip(lists) {
-            let mut by_owner: Vec<(u32, Vec<Range>)> = Vec::new();
-            for (owner, ranges) in copies_in(list) {
-                match by_owner.iter_mut().find(|one| one.0 == owner) {
-                    Some((_, all)) => all.extend(ranges),
-                    None => by_owner.push((owner, ranges.collect())),
-                }
-            }
-            by_owner.sort_unstable_by_key(|one| one.0);
-            for (owner, ranges) in by_owner {
-                let ranges: Vec<Range> = Ranges::of(ranges).iter().collect();
-                let bytes: u64 = ranges.iter().map(|(start, end)| end - start).sum();
-                if bytes > MOST_BYTES {
-                    return None;
-                }
-                let (side, other) = match () {
-                    () if owner == rank => (&mut messages.sent, receiver),
-                    () if receiver == rank => (&mut messages.received, owner),
-                    () => continue,
-                };
-                side.push(Rc::new(Packed {
-                    rank: other,
-                    ranges,
-                    bytes: bytes as usize,
-                }));
+        for (&(owner, reader), ranges) in &copies {
+            let (side, other) = match () {
+                () if owner == rank => (&mut messages.sent, reader),
+                () if reader == rank => (&mut messages.received, owner),
+                () => continue,
+            };
+            let mut of_owner = trees.iter().filter(|tree| tree.owner == owner);
+            let ranges = match of_owner.find(|tree| tree.reaches(reader)) {
+                Some(tree) => ranges.minus(&tree.ranges),
+                None => ranges.clone(),
+            };
+            if !ranges.is_empty() {
+                side.push(Rc::new(Packed::of(other, &ranges, None)));
             }
         }
+        messages.add_legs(rank, &trees);
         Some(messages)
+    }
+
+    /// Adds a rank's messages of trees: those to the same rank in one round are one.
+    fn add_legs(&mut self, rank: u32, trees: &[Tree]) {
+        let mut legs: BTreeMap<(bool, u32, u32), (Ranges, bool)> = BTreeMap::new();
+        for tree in trees {
+            for hop in &tree.hops {
+                let (is_sent, other) = match () {
+                    () if hop.from == rank => (true, hop.to),
+                    () if hop.to == rank => (false, hop.from),
+                    () => continue,
+                };
+                let leg = legs.entry((is_sent, other, hop.round)).or_default();
+                leg.0 = leg.0.union(&tree.ranges);
+                leg.1 |= hop.from != tree.owner;
+            }
+        }
+        let alone = match trees {
+            [tree] if tree.ranges.bytes() <= MOST_ALONG as u64 => Some(Rc::new(tree.hops.clone())),
+            _ => None,
+        };
+        for ((is_sent, other, round), (ranges, is_relayed)) in legs {
+            let leg = Leg {
+                is_relayed,
+                round,
+                alone: alone.clone(),
+            };
+            let side = match is_sent {
+                true => &mut self.sent,
+                false => &mut self.received,
+            };
+            side.push(Rc::new(Packed::of(other, &ranges, Some(leg))));
+        }
     }
 }
 
 impl Packed {
+    pub(super) fn of(rank: u32, ranges: &Ranges, leg: Option<Leg>) -> Self {
+        Self {
+            rank,
+            bytes: ranges.bytes() as usize,
+            ranges: ranges.iter().collect(),
+            leg,
+        }
+    }
+
+    /// Its sender passes on some of it.
+    pub(super) fn is_relayed(&self) -> bool {
+        self.leg.as_ref().is_some_and(|leg| leg.is_relayed)
+    }
+
     /// The parts of `wanted` that are in the message, with their places there, and the parts that are not.
     /// Both lists are sorted.
     pub(super) fn split(&self, wanted: &[Range]) -> (Vec<(usize, Range)>, Vec<Range>) {
@@ -348,7 +425,7 @@ mod tests {
         assert!(!predictions.note(KEY, copied));
         assert!(predictions.after(KEY).is_none());
         assert!(predictions.note(KEY, copied));
-        predictions.note_lists(0, KEY, copied, &borrowed(&lists), true);
+        predictions.note_lists(0, KEY, copied, &borrowed(&lists), true, &[0, 1, 2]);
         let messages = predictions.after(KEY).expect("it is known now");
         assert_eq!(messages.received[0].ranges, [(8, 16)]);
         assert!(!predictions.note(KEY, copied));
@@ -378,7 +455,7 @@ mod tests {
             assert_eq!(asks, would_ask);
             if asks {
                 exchanges += 1;
-                predictions.note_lists(0, KEY, copied, &borrowed(&empty), true);
+                predictions.note_lists(0, KEY, copied, &borrowed(&empty), true, &[0, 1]);
                 assert!(predictions.after(KEY).is_some());
             } else if round % 4 == 0 {
                 assert!(predictions.after(KEY).is_none(), "round {round}");
@@ -396,7 +473,7 @@ mod tests {
             &[(0, &[(100, 108)]), (1, &[(8, 9)])],
         ]);
         let sides: Vec<Messages> = (0..3)
-            .map(|rank| Messages::of(rank, &borrowed(&lists), true).expect("small"))
+            .map(|rank| Messages::of(rank, &borrowed(&lists), true, &[0, 1, 2]).expect("small"))
             .collect();
         let mut seen = 0;
         for (rank, side) in (0..).zip(&sides) {
@@ -413,6 +490,60 @@ mod tests {
         assert_eq!(sides[0].received[1].bytes, 22);
     }
 
+    /// Directly or by trees, readers get all they want, and each message is known to both its sides.
+    #[test]
+    fn what_is_wanted_is_received() {
+        let mut random = Random(23);
+        let mut relayed = 0;
+        for _ in 0..300 {
+            let ranks = 4 + random.below(5) as u32;
+            let per_node = 1 + random.below(2) as u32;
+            let nodes: Vec<u32> = (0..ranks).map(|rank| rank / per_node).collect();
+            let owners: Vec<u32> = (0..ranks).filter(|_| random.chance(50)).collect();
+            let wanted: Vec<Vec<u64>> = (0..ranks)
+                .map(|reader| {
+                    let mut words = Vec::new();
+                    for &owner in owners
+                        .iter()
+                        .filter(|&&owner| owner / per_node != reader / per_node)
+                    {
+                        let start = u64::from(owner) << 32;
+                        let mut ranges = vec![(start, start + 100)];
+                        if random.chance(10) {
+                            let first = start + 200 * u64::from(reader);
+                            ranges.push((first + 200, first + 300));
+                        }
+                        push_copies(&mut words, owner, &ranges);
+                    }
+                    words
+                })
+                .collect();
+            let sides: Vec<Messages> = (0..ranks)
+                .map(|rank| Messages::of(rank, &borrowed(&wanted), true, &nodes).expect("small"))
+                .collect();
+            for (rank, side) in (0..).zip(&sides) {
+                for one in &side.sent {
+                    relayed += usize::from(one.is_relayed());
+                    let other = sides[one.rank as usize].received.iter();
+                    let same = |other: &&Rc<Packed>| {
+                        other.rank == rank && (&other.ranges, &other.leg) == (&one.ranges, &one.leg)
+                    };
+                    assert_eq!(other.filter(same).count(), 1);
+                }
+                let received = side.received.iter().flat_map(|one| one.ranges.iter());
+                let received = Ranges::of(received.copied().collect());
+                for (_, ranges) in copies_in(&wanted[rank as usize]) {
+                    assert!(Ranges::of(ranges.collect()).minus(&received).is_empty());
+                }
+            }
+            let messages = |side: fn(&Messages) -> &Vec<Rc<Packed>>| {
+                sides.iter().map(|one| side(one).len()).sum::<usize>()
+            };
+            assert_eq!(messages(|one| &one.sent), messages(|one| &one.received));
+        }
+        assert!(relayed > 0);
+    }
+
     #[test]
     fn a_message_too_large_for_one_is_not_expected() {
         let mut predictions = Predictions::default();
@@ -420,7 +551,7 @@ mod tests {
         let lists = lists(&[&[(1, &[(0, MOST_BYTES + 1)])], &[], &[]]);
         assert!(!predictions.note(KEY, copied));
         assert!(predictions.note(KEY, copied));
-        predictions.note_lists(2, KEY, copied, &borrowed(&lists), true);
+        predictions.note_lists(2, KEY, copied, &borrowed(&lists), true, &[0, 1, 2]);
         assert!(predictions.is_given_up(KEY));
     }
 
@@ -437,11 +568,7 @@ mod tests {
                 Ranges::of(ranges.collect())
             };
             let (sent, wanted) = (sample(), sample());
-            let packed = Packed {
-                rank: 0,
-                ranges: sent.iter().collect(),
-                bytes: sent.bytes() as usize,
-            };
+            let packed = Packed::of(0, &sent, None);
             let message: Vec<u64> = sent.iter().flat_map(|(start, end)| start..end).collect();
             let wanted_list: Vec<Range> = wanted.iter().collect();
             let (inside, outside) = packed.split(&wanted_list);

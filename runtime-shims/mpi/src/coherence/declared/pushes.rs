@@ -6,6 +6,9 @@
 //! when it will be copied, is sent along: it travels while the ranks compute. A message is waited for where
 //! what it holds is declared to be read, and nowhere else.
 //!
+//! What goes by [trees](super::trees) is sent in the same way, but for what a rank passes on: it does so when it
+//! has come, before its program runs on. So the ranks wait for no more than what they are about to read.
+//!
 //! Guarantee: what one side sends the other side receives, since both take it from the same
 //! [prediction](super::prediction) and know alike what is in flight; and what a rank takes out of a message
 //! is what its own plan would have copied from the same owner, and what no rank has written since it was
@@ -16,11 +19,12 @@ use std::{collections::BTreeMap, rc::Rc};
 use super::{
     SectionMode, limit,
     plan::Plan,
-    prediction::{self, MOST_BYTES, Packed, Passage},
+    prediction::{self, Leg, MOST_BYTES, Packed, Passage},
     transition::Transition,
 };
 use crate::{
-    coherence::{Coherence, Machine},
+    coherence::{Coherence, Machine, Part},
+    observe::{self, Event},
     sections::{
         ranges::{Range, Ranges},
         signature::Signature,
@@ -143,7 +147,8 @@ impl SectionMode {
             let received = known.received.iter().map(|one| (Direction::Received, one));
             let sent = known.sent.iter().map(|one| (Direction::Sent, one));
             for (direction, packed) in received.chain(sent) {
-                if not_from_0 && direction.owner(rank, packed.rank) == 0 {
+                // What goes by a tree does so where it is needed next.
+                if packed.leg.is_some() || not_from_0 && direction.owner(rank, packed.rank) == 0 {
                     continue;
                 }
                 let mut ranges = Ranges::of(packed.ranges.clone()).minus(without);
@@ -180,15 +185,36 @@ impl SectionMode {
         let sendings = messages.into_iter();
         sendings
             .map(|((direction, rank), (ranges, intervals))| Sending {
-                packed: Rc::new(Packed {
-                    rank,
-                    bytes: ranges.bytes() as usize,
-                    ranges: ranges.iter().collect(),
-                }),
+                packed: Rc::new(Packed::of(rank, &ranges, None)),
                 direction,
                 intervals,
             })
+            .chain(self.legs(key))
             .collect()
+    }
+
+    /// The messages of trees after `key`.
+    fn legs(&self, key: Signature) -> Vec<Sending> {
+        let Some(known) = self.predictions.after(key) else {
+            return Vec::new();
+        };
+        let received = known.received.iter().map(|one| (Direction::Received, one));
+        let sent = known.sent.iter().map(|one| (Direction::Sent, one));
+        let all = received.chain(sent);
+        let mut legs: Vec<Sending> = all
+            .filter(|(_, packed)| packed.leg.is_some())
+            .map(|(direction, packed)| Sending {
+                packed: Rc::clone(packed),
+                direction,
+                intervals: 1,
+            })
+            .collect();
+        // The order in which both sides begin the messages between them.
+        legs.sort_by_key(|one| {
+            let leg = one.packed.leg.as_ref();
+            leg.map(|leg| (leg.is_relayed, leg.round))
+        });
+        legs
     }
 
     /// What to send and to receive now, after `key`.
@@ -253,8 +279,8 @@ impl SectionMode {
 
 impl<M: Machine> Coherence<M> {
     /// On all ranks, before the program runs on after a fork or a synchronisation: begins to send and to
-    /// receive what is known to be needed. `place` stands for the region; `fork`, where it begins, is what
-    /// it was given, which counts where the place alone does not tell.
+    /// receive what is known to be needed; [`Coherence::relay`] is to follow. `place` stands for the region;
+    /// `fork`, where it begins, is what it was given, which counts where the place alone does not tell.
     pub(crate) fn begin_pushes(&mut self, place: Signature, fork: Option<&[u64]>) {
         let me = self.rank;
         self.forget_where(|one| {
@@ -300,11 +326,62 @@ impl<M: Machine> Coherence<M> {
         let packed = &*one.packed;
         match one.direction {
             Direction::Received => self.machine.expect(packed.rank, packed.bytes),
+            Direction::Sent if packed.is_relayed() => {
+                self.sections.relays.push_back(Rc::clone(&one.packed));
+                0
+            }
             Direction::Sent => {
-                self.machine.push(packed.rank, &packed.ranges);
+                let bytes = self.assemble(packed, &[]);
+                self.machine.push(packed.rank, bytes);
                 0
             }
         }
+    }
+
+    /// Passes on what came to this rank for others, as far as it has come. Whether that is all: only then the
+    /// program may run on.
+    pub(crate) fn relay(&mut self) -> bool {
+        while let Some(packed) = self.sections.relays.front().cloned() {
+            let in_flight = self.sections.in_flight.iter();
+            let sources = in_flight.filter(|one| {
+                let leg = one.packed.leg.as_ref();
+                let round = |leg: &Leg| leg.round;
+                one.direction == Direction::Received
+                    && leg.map(round) < packed.leg.as_ref().map(round)
+            });
+            let sources = sources.map(|one| (Rc::clone(&one.packed), one.number));
+            let sources: Vec<(Rc<Packed>, u64)> = sources.collect();
+            if !(sources.iter()).all(|(from, number)| self.machine.has_arrived(from.rank, *number))
+            {
+                return false;
+            }
+            let bytes = self.assemble(&packed, &sources);
+            self.machine.push(packed.rank, bytes);
+            self.sections.relays.pop_front();
+        }
+        true
+    }
+
+    /// A message's bytes: out of messages that have arrived, given with their numbers, and this rank's own.
+    pub(super) fn assemble(&mut self, packed: &Packed, sources: &[(Rc<Packed>, u64)]) -> Vec<u8> {
+        observe::tell(|| Event::send(packed.rank, &packed.ranges));
+        if !packed.is_relayed() {
+            return self.machine.pack(&packed.ranges);
+        }
+        let mut missing = packed.ranges.clone();
+        let mut parts: Vec<Part> = Vec::new();
+        for (from, number) in sources {
+            let (inside, outside) = from.split(&missing);
+            parts.extend(
+                inside
+                    .into_iter()
+                    .map(|part| (part.1, Some((from.rank, *number, part.0)))),
+            );
+            missing = outside;
+        }
+        parts.extend(missing.into_iter().map(|own| (own, None)));
+        parts.sort_unstable_by_key(|(range, _)| *range);
+        self.machine.pack_again(&parts)
     }
 
     /// Notes that from now on a message that was begun may be taken.
@@ -345,7 +422,8 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn take_pushed(&mut self, owner: u32, wanted: &[Range]) -> Option<Vec<Range>> {
         let mut missing = None;
         for one in &self.sections.in_flight {
-            if (one.direction, one.packed.rank) != (Direction::Received, owner) {
+            let is_from_owner = one.packed.rank == owner || one.packed.leg.is_some();
+            if one.direction != Direction::Received || !is_from_owner {
                 continue;
             }
             let sought = missing.as_deref().unwrap_or(wanted);
@@ -359,7 +437,7 @@ impl<M: Machine> Coherence<M> {
                 }
             };
             if !inside.is_empty() {
-                self.machine.take(owner, one.number, &inside);
+                self.machine.take(one.packed.rank, one.number, &inside);
             }
             missing = Some(outside);
         }
@@ -430,7 +508,10 @@ impl<M: Machine> Coherence<M> {
                 let own = pieces.iter().filter(|piece| piece.owner == owner);
                 own.map(|piece| piece.end - piece.start).sum::<u64>() == ranges.bytes()
             });
+        let nodes: Vec<u32> = (0..lists.len() as u32)
+            .map(|rank| self.machine.node(rank))
+            .collect();
         mode.predictions
-            .note_lists(self.rank, key, copied, lists, from_owners);
+            .note_lists(self.rank, key, copied, lists, from_owners, &nodes);
     }
 }

@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use okl_abi::AtomicOp;
 
 use crate::{
-    coherence::{Access, Machine, Object, TooManyMappings},
+    coherence::{Access, Machine, Object, Part, TooManyMappings},
     layout::{PAGE, Page},
     sections::ranges::Ranges,
 };
@@ -25,6 +25,10 @@ pub(super) struct Cluster {
     /// How many bytes were pushed, and how many of them taken.
     pub(super) pushed_bytes: usize,
     pub(super) taken_bytes: usize,
+    /// How many were pushed within a node, which ranks pass on.
+    pub(super) near_bytes: usize,
+    /// How many messages were passed on.
+    pub(super) relayed: usize,
     /// What each rank has marked as written.
     pub(super) marked: Vec<Vec<(u64, u64)>>,
 }
@@ -35,6 +39,13 @@ pub(super) enum Sent {
 }
 
 impl Cluster {
+    /// Notes that one rank sent bytes to another.
+    pub(super) fn note_pushed(&mut self, (from, to): (usize, usize), bytes: usize) {
+        self.pushed_bytes += bytes;
+        let is_far = from / self.per_node != to / self.per_node;
+        self.near_bytes += if is_far { 0 } else { bytes };
+    }
+
     fn arrive(&mut self, rank: usize, page: Page, offset: usize, sent: Sent) {
         let memory = &mut self.memories[rank][page as usize];
         match sent {
@@ -59,6 +70,18 @@ pub(super) struct Simulated {
 
 /// Numbers of messages that come along with others begin here.
 const FIRST_ALONG: u64 = 1 << 32;
+
+impl Simulated {
+    fn message(&self, owner: u32, number: u64) -> Vec<u8> {
+        match number.checked_sub(FIRST_ALONG) {
+            Some(along) => self.along[along as usize].clone().expect("it has come"),
+            None => {
+                let cluster = self.cluster.borrow();
+                cluster.pushed[&(owner as usize, self.rank)][number as usize].clone()
+            }
+        }
+    }
+}
 
 impl Machine for Simulated {
     fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings> {
@@ -108,10 +131,14 @@ impl Machine for Simulated {
         self.rank / per_node == rank as usize / per_node
     }
 
-    fn push(&mut self, rank: u32, ranges: &[(u64, u64)]) {
-        let bytes = self.pack(rank, ranges);
+    fn node(&self, rank: u32) -> u32 {
+        (rank as usize / self.cluster.borrow().per_node) as u32
+    }
+
+    fn push(&mut self, rank: u32, bytes: Vec<u8>) {
         let pair = (self.rank, rank as usize);
         let mut cluster = self.cluster.borrow_mut();
+        cluster.note_pushed(pair, bytes.len());
         cluster.pushed.entry(pair).or_default().push(bytes);
     }
 
@@ -123,16 +150,13 @@ impl Machine for Simulated {
         messages.len() as u64 - 1
     }
 
-    fn pack(&mut self, rank: u32, ranges: &[(u64, u64)]) -> Vec<u8> {
-        assert!(!self.is_near(rank), "a push within a node");
-        let mut cluster = self.cluster.borrow_mut();
+    fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8> {
+        let cluster = self.cluster.borrow();
         let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
         let own = &cluster.memories[self.rank];
-        let bytes: Vec<u8> = bytes
-            .map(|at| own[at as usize / PAGE][at as usize % PAGE])
-            .collect();
-        cluster.pushed_bytes += bytes.len();
         bytes
+            .map(|at| own[at as usize / PAGE][at as usize % PAGE])
+            .collect()
     }
 
     fn expect_along(&mut self, _owner: u32) -> u64 {
@@ -158,12 +182,34 @@ impl Machine for Simulated {
         messages[number as usize].clear();
     }
 
+    fn has_arrived(&mut self, owner: u32, number: u64) -> bool {
+        match number.checked_sub(FIRST_ALONG) {
+            Some(along) => self.along[along as usize].is_some(),
+            None => {
+                let cluster = self.cluster.borrow();
+                let messages = cluster.pushed.get(&(owner as usize, self.rank));
+                messages.is_some_and(|messages| messages.len() > number as usize)
+            }
+        }
+    }
+
+    fn pack_again(&mut self, parts: &[Part]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for &((start, end), from) in parts {
+            bytes.extend(match from {
+                Some((rank, number, place)) => {
+                    let message = self.message(rank, number);
+                    message[place..place + (end - start) as usize].to_vec()
+                }
+                None => self.pack(&[(start, end)]),
+            });
+        }
+        bytes
+    }
+
     fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]) {
+        let message = self.message(owner, number);
         let mut cluster = self.cluster.borrow_mut();
-        let message = match number.checked_sub(FIRST_ALONG) {
-            Some(along) => self.along[along as usize].clone().expect("it has come"),
-            None => cluster.pushed[&(owner as usize, self.rank)][number as usize].clone(),
-        };
         for &(from, (start, end)) in parts {
             for (at, &byte) in (start..end).zip(&message[from..]) {
                 cluster.memories[self.rank][at as usize / PAGE][at as usize % PAGE] = byte;

@@ -386,7 +386,8 @@ fn a_page_that_one_thread_opens_is_current_for_what_another_reads() {
 }
 
 /// A program of regions and serial code that does nearly the same again and again, on several nodes.
-fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> (usize, usize) {
+/// How many bytes were pushed and taken; how many messages passed on, and how many bytes within a node.
+fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> ((usize, usize), (usize, usize)) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, false, None);
     job.cluster.borrow_mut().per_node = 1 + seed as usize % 2 * (ranks - 2).min(1);
@@ -488,7 +489,8 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> (usize, usize)
         }
     }
     let cluster = job.cluster.borrow();
-    (cluster.pushed_bytes, cluster.taken_bytes)
+    let moved = (cluster.pushed_bytes, cluster.taken_bytes);
+    (moved, (cluster.relayed, cluster.near_bytes))
 }
 
 #[test]
@@ -497,7 +499,7 @@ fn what_is_sent_early_changes_nothing() {
     for seed in 1..120u64 {
         for ranks in 2..=4 {
             for surprises in [0, 10] {
-                let moved = repeated_program(seed, ranks, surprises);
+                let moved = repeated_program(seed, ranks, surprises).0;
                 pushed += moved.0;
                 taken += moved.1;
             }
@@ -505,4 +507,45 @@ fn what_is_sent_early_changes_nothing() {
     }
     assert!(taken > 0);
     assert!(pushed < 2 * taken, "{pushed} bytes pushed, {taken} taken");
+}
+
+/// The same with more ranks, which pass on what many of them read.
+#[test]
+fn what_is_passed_on_changes_nothing() {
+    let (mut relayed, mut near) = (0, 0);
+    for seed in 1..25u64 {
+        for ranks in 5..=9 {
+            for surprises in [0, 10] {
+                let passed = repeated_program(seed, ranks, surprises).1;
+                relayed += passed.0;
+                near += passed.1;
+            }
+        }
+    }
+    assert!(relayed > 0 && near > 0);
+}
+
+/// A block that rank 0 writes and all ranks read is passed on along with the messages of synchronisations.
+#[test]
+fn what_rank_0_writes_goes_down_with_synchronisations() {
+    for (ranks, per_node) in [(5, 1), (8, 1), (8, 2)] {
+        let mut job = Job::new(ranks, false, None);
+        job.cluster.borrow_mut().per_node = per_node;
+        let mut random = Random(9);
+        let block = |mode| nest(vec![section(mode, PAGE, 2 * PAGE, &[])]);
+        job.fork(&[]);
+        job.enter_region(&Accesses::Declared {
+            direct: vec![],
+            updates: false,
+        });
+        for _ in 0..24 {
+            job.run(0, &block(Mode::Write), &mut random);
+            job.barrier();
+            for rank in 0..ranks {
+                job.run(rank, &block(Mode::Read), &mut random);
+            }
+            job.barrier();
+        }
+        job.leave_region();
+    }
 }

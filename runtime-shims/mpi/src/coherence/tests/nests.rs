@@ -330,6 +330,22 @@ pub(super) fn random_nests(job: &Job, threads: usize, random: &mut Random) -> Ve
             nests.push((thread, nest(sections)));
         }
     }
+    // All, or nearly all, read about the same.
+    if threads > 2 && random.chance(30) {
+        let page = random.below(used);
+        if !(written.0..written.1).contains(&page) {
+            let end = if page < written.0 { written.0 } else { used };
+            let size = 50 + random.below((end - page).min(5) * PAGE - 50);
+            for thread in 0..threads {
+                let less =
+                    [0, random.below(9), random.below(size)][random.below(20).saturating_sub(17)];
+                if random.chance(95) {
+                    let sections = vec![section(Mode::Read, page * PAGE, size - less, &[])];
+                    nests.push((thread, nest(sections)));
+                }
+            }
+        }
+    }
     // Some threads read before others write.
     for _ in 0..nests.len() {
         let at = random.below(nests.len().max(2) - 1);

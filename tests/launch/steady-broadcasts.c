@@ -1,0 +1,114 @@
+// What many ranks on other nodes read goes from one to the other, in as many messages of any rank as the logarithm
+// of their number: what serial code or a single construct wrote in a binomial tree, along with the fork or the
+// barrier where it is small; small blocks that each rank wrote as in Bruck's all-gather. Large blocks go from each
+// rank to each other node, once.
+//
+// RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 8 %t serial 512 20 > %t.20 2>&1
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 8 %t serial 512 30 > %t.30 2>&1
+// RUN: cat %t.20 %t.30 | FileCheck --check-prefix=SERIAL %s
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 8 %t single 512 20 > %t.20 2>&1
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 8 %t single 512 30 > %t.30 2>&1
+// RUN: cat %t.20 %t.30 | FileCheck --check-prefix=SINGLE %s
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 8 %t single 50000 20 > %t.20 2>&1
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 8 %t single 50000 30 > %t.30 2>&1
+// RUN: cat %t.20 %t.30 | FileCheck --check-prefix=LARGE %s
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 8 %t blocks 512 20 > %t.20 2>&1
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 8 %t blocks 512 30 > %t.30 2>&1
+// RUN: cat %t.20 %t.30 | FileCheck --check-prefix=BLOCKS %s
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=2 mpirun --allow-run-as-root --oversubscribe -n 8 %t blocks 50000 20 > %t.20 2>&1
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=2 mpirun --allow-run-as-root --oversubscribe -n 8 %t blocks 50000 30 > %t.30 2>&1
+// RUN: cat %t.20 %t.30 | FileCheck --check-prefix=NODES %s
+//
+// All that moves goes along with the fork, three messages of rank 0 in a step.
+// SERIAL-NOT:  wrong
+// SERIAL:      messages 192 98 124 98 150 98 124 98
+// SERIAL:      data messages 76 3 21 3 39 3 21 3
+// SERIAL-NOT:  wrong
+// SERIAL:      messages 222 108 144 108 180 108 144 108
+// SERIAL:      data messages 106 3 31 3 59 3 31 3
+// And with the barrier.
+// SINGLE-NOT:  wrong
+// SINGLE:      messages 254 155 193 155 231 155 193 155
+// SINGLE:      data messages 71 2 21 2 40 2 21 2
+// SINGLE-NOT:  wrong
+// SINGLE:      messages 314 175 233 175 291 175 233 175
+// SINGLE:      data messages 101 2 31 2 60 2 31 2
+// LARGE-NOT:   wrong
+// LARGE:       data messages 71 2 20 2 38 2 20 2
+// LARGE-NEXT:  data bytes 22829120 800000 8000000 800000 15200000 800000 8000000 800000
+// LARGE-NOT:   wrong
+// LARGE:       data messages 101 2 30 2 58 2 30 2
+// LARGE-NEXT:  data bytes 34829120 800000 12000000 800000 23200000 800000 12000000 800000
+// BLOCKS-NOT:  wrong
+// BLOCKS:      data messages 83 69 69 69 69 69 69 69
+// BLOCKS-NOT:  wrong
+// BLOCKS:      data messages 113 99 99 99 99 99 99 99
+// Two messages of each rank to other nodes, and one within its own with what the other rank there did not get.
+// NODES-NOT:   wrong
+// NODES:       data messages 80 67 67 67 67 67 67 67
+// NODES-NOT:   wrong
+// NODES:       data messages 110 97 97 97 97 97 97 97
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESULTS = 64 };
+
+static double read_by_all(const double *x, int n, int r) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += x[i] * (r + i % 5);
+  return sum;
+}
+
+static void by_serial_code(double *x, double *y, int n, int steps) {
+  for (int step = 0; step < steps; step++) {
+    for (int i = 0; i < n; i++) x[i] = i + step;
+#pragma omp parallel for
+    for (int r = 0; r < RESULTS; r++) y[r] += read_by_all(x, n, r);
+  }
+}
+
+static void by_single(double *x, double *y, int n, int steps) {
+#pragma omp parallel
+  for (int step = 0; step < steps; step++) {
+#pragma omp single
+    for (int i = 0; i < n; i++) x[i] = i + step;
+#pragma omp for
+    for (int r = 0; r < RESULTS; r++) y[r] += read_by_all(x, n, r);
+  }
+}
+
+static void by_all(double *x, double *y, int n, int steps) {
+#pragma omp parallel
+  for (int step = 0; step < steps; step++) {
+#pragma omp for
+    for (int i = 0; i < n; i++) x[i] = i + step;
+#pragma omp for
+    for (int r = 0; r < RESULTS; r++) y[r] += read_by_all(x, n, r);
+  }
+}
+
+int main(int argc, char **argv) {
+  const char *who = argc > 1 ? argv[1] : "serial";
+  int n = argc > 2 ? atoi(argv[2]) : 512, steps = argc > 3 ? atoi(argv[3]) : 8;
+  // Nothing else is near the results.
+  double *x = malloc(n * sizeof *x), *results = malloc(2064 * sizeof *results), *y = results + 1000;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) x[i] = 0;
+#pragma omp parallel for
+  for (int r = 0; r < RESULTS; r++) y[r] = 0;
+  if (strcmp(who, "serial") == 0) by_serial_code(x, y, n, steps);
+  if (strcmp(who, "single") == 0) by_single(x, y, n, steps);
+  if (strcmp(who, "blocks") == 0) by_all(x, y, n, steps);
+  double *written = malloc(n * sizeof *written);
+  for (int r = 0; r < RESULTS; r++) {
+    double expected = 0;
+    for (int step = 0; step < steps; step++) {
+      for (int i = 0; i < n; i++) written[i] = i + step;
+      expected += read_by_all(written, n, r);
+    }
+    if (y[r] != expected) printf("wrong: %d\n", r);
+  }
+  return 0;
+}
