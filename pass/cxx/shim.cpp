@@ -244,6 +244,12 @@ void okl_append_to_used(LLVMModuleRef M, const LLVMValueRef *Globals, size_t Cou
   appendToUsed(*unwrap(M), Values);
 }
 
+void okl_move_to_end(LLVMModuleRef M, LLVMValueRef Global) {
+  auto *GV = unwrap<GlobalVariable>(Global);
+  unwrap(M)->removeGlobalVariable(GV);
+  unwrap(M)->insertGlobalVariable(GV);
+}
+
 void okl_expand_constant_users(LLVMValueRef Global) {
   convertUsersOfConstantsToInstructions({unwrap<Constant>(Global)});
 }

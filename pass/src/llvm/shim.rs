@@ -58,6 +58,7 @@ unsafe extern "C" {
     fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
     fn okl_strip_call_attributes(call: LLVMValueRef);
     fn okl_append_to_used(module: LLVMModuleRef, globals: *const LLVMValueRef, count: usize);
+    fn okl_move_to_end(module: LLVMModuleRef, global: LLVMValueRef);
     fn okl_expand_constant_users(global: LLVMValueRef);
     fn okl_delete_bodies(module: LLVMModuleRef);
     fn okl_expand_atomic_update(instruction: LLVMValueRef);
@@ -138,6 +139,12 @@ impl Module {
         let raw: Vec<_> = globals.iter().map(|global| global.raw()).collect();
         // SAFETY: globals of this module.
         unsafe { okl_append_to_used(self.raw(), raw.as_ptr(), raw.len()) }
+    }
+
+    /// Makes a variable the last one, in memory too.
+    pub fn move_to_end(&self, global: Global<'_>) {
+        // SAFETY: a global variable of this module.
+        unsafe { okl_move_to_end(self.raw(), global.raw()) }
     }
 
     /// Leaves declarations only: what later passes may safely see of a module that is broken.

@@ -5,6 +5,7 @@
 //! The pass sees one module at a time; here all of them are known.
 
 use std::{
+    cmp::Reverse,
     collections::{HashMap, HashSet},
     ffi::{CStr, c_void},
     sync::{Mutex, OnceLock},
@@ -135,8 +136,10 @@ pub(crate) fn modules() -> Vec<Module> {
         .clone()
 }
 
-/// The functions of all modules by address.
+/// The functions and variables of all modules by address.
 struct Graph {
+    /// Start and size of each shared variable, sorted.
+    globals: Vec<(usize, usize)>,
     functions: HashMap<usize, FunctionEntry>,
     /// Functions that an indirect call may reach.
     address_taken: Vec<usize>,
@@ -149,7 +152,14 @@ unsafe impl Sync for Graph {}
 
 /// Builds the graph; no module may register afterwards.
 pub(crate) fn close() {
+    let globals = modules().into_iter().flat_map(Module::globals);
+    let mut globals: Vec<(usize, usize)> = globals
+        .map(|global| (global.address as usize, global.size as usize))
+        .collect();
+    globals.sort_unstable_by_key(|&(start, size)| (start, Reverse(size)));
+    globals.dedup_by_key(|&mut (start, _)| start);
     let mut graph = Graph {
+        globals,
         functions: HashMap::new(),
         address_taken: Vec::new(),
     };
@@ -313,17 +323,27 @@ pub(crate) fn object_at(address: usize) -> String {
     layout::layout().describe(address)
 }
 
+/// The addresses of the first and last bytes of shared variables of at most a word, which serial code accesses
+/// unannounced.
+pub(crate) fn words() -> impl Iterator<Item = usize> {
+    const WORD: i64 = 8;
+    let globals = modules().into_iter().flat_map(Module::globals);
+    let words = globals.filter(|global| global.size <= WORD);
+    words.flat_map(|global| {
+        let start = global.address as usize;
+        [start, start + global.size as usize - 1]
+    })
+}
+
 /// The whole shared variable at `address`.
 pub(crate) fn global_extent(address: usize) -> Option<(usize, usize)> {
-    modules()
-        .iter()
-        .flat_map(|module| module.globals())
-        .find_map(|global| {
-            let start = global.address as usize;
-            (start..start + global.size as usize)
-                .contains(&address)
-                .then_some((start, global.size as usize))
-        })
+    let after = match GRAPH.get() {
+        Some(graph) => &graph.globals,
+        None => return None,
+    };
+    let index = after.partition_point(|&(start, _)| start <= address);
+    let (start, size) = after[index.checked_sub(1)?];
+    (address < start + size).then_some((start, size))
 }
 
 /// Checks that variables shared between modules are shared between ranks. The complaint, if not.

@@ -4,7 +4,9 @@
 //! memory coherent by them.
 
 mod between;
+pub(crate) mod cache;
 pub(crate) mod owners;
+pub(crate) mod pieces;
 pub(crate) mod ranges;
 mod rows;
 pub(crate) mod shape;

@@ -293,9 +293,14 @@ fn apply_declared(headers: &[u64]) {
     let enters = any(ENTERS);
     let is_too_much = |words: &[usize]| words.iter().copied().any(sections::are_too_many);
     let sends = is_too_much(&claims) || !enters && is_too_much(&lengths);
+    let are_omitted = headers
+        .chunks(HEADER)
+        .all(|header| header[HEADER_CLAIMS] == 0 || header[HEADER_FLAGS] & OMITS != 0);
+    let may_do_without_claims =
+        sends && !enters && are_omitted && !is_too_much(&unclaimed(&lengths));
     let mut mine = coherence(|coherence| coherence.declarations());
     if sends {
-        lengths = match enters {
+        lengths = match enters || may_do_without_claims {
             true => unclaimed(&lengths),
             false => vec![0; lengths.len()],
         };
@@ -306,7 +311,9 @@ fn apply_declared(headers: &[u64]) {
         false => exchange_lists(&mine, &lengths),
     };
     let all = cut(&all, &lengths);
-    if sends {
+    let does_without_claims =
+        may_do_without_claims && !coherence(|coherence| coherence.claims_would_matter(&all));
+    if sends && !does_without_claims {
         coherence(|coherence| coherence.send_to_owners(&all));
         return wait_for_all();
     }

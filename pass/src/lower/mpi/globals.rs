@@ -1,6 +1,8 @@
 //! Writable variables: they move into two output sections that every rank maps as shared memory,
 //! between pads from which the runtime learns where the sections begin and end.
 
+use std::collections::HashSet;
+
 use crate::analysis::library::is_library_variable;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Global, Linkage, Module, Value, Visibility};
@@ -12,6 +14,8 @@ const DATA_END: &str = "okl_data_end";
 const ZERO: &str = ".llvm.linkonce.b.okl";
 const ZERO_END: &str = ".llvm.linkonce.b.okl_end";
 const PAGE: u32 = 4096;
+/// Larger variables count as arrays.
+const WORD: u64 = 8;
 
 /// Sections whose content is read by others than the program's threads.
 const UNTOUCHED_SECTIONS: [&str; 8] = [
@@ -134,6 +138,28 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> (Vec<Shared<'m>>, Vec<Glo
         }
     }
     (shared, plan.externs)
+}
+
+/// Gives the arrays pages of their own, apart from `direct`: pages whose accesses are not declared are
+/// tracked, with all that lies in them.
+pub fn set_apart<'m>(module: &'m Module, direct: &HashSet<Value<'m>>) {
+    let size = |global: &Global<'m>| module.size_of(global.value_type());
+    for section in [DATA, ZERO] {
+        let globals = module.globals().into_iter();
+        let (arrays, others): (Vec<_>, Vec<_>) = globals
+            .filter(|global| !global.is_declaration() && global.section() == section)
+            .filter(|global| !global.name().starts_with("okl."))
+            .partition(|global| size(global) > WORD && !direct.contains(&**global));
+        // Other modules have theirs in front of these.
+        for first in [others.first(), arrays.first()].into_iter().flatten() {
+            if !arrays.is_empty() {
+                first.set_alignment(PAGE);
+            }
+        }
+        for one in arrays {
+            module.move_to_end(one);
+        }
+    }
 }
 
 /// Adds the pads, of which the linker keeps one set for each executable or library. Returns the

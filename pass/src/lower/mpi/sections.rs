@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use okl_abi::{f, region_flags, section_access};
 
-use super::MARK;
+use super::{MARK, globals};
 use crate::analysis::sections::{
     Declaration, Direct, Entry, FunctionSections, Quantity, Region, regions,
 };
@@ -288,6 +288,12 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
         let region = plan.region(one.body);
         emit_descriptor(module, one, region);
         one.body.mark(module, DONE, "");
+    }
+    let complete = plan.regions.iter().filter(|one| one.spoiled.is_none());
+    let direct: Vec<_> = complete.map(|one| &one.direct).collect();
+    if !direct.is_empty() {
+        let direct = direct.into_iter().flatten();
+        globals::set_apart(module, &direct.map(|one| one.object).collect());
     }
     !plan.descriptors.is_empty()
 }

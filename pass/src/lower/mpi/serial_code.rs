@@ -10,7 +10,7 @@
 //! * by `okl_mpi_serial_code` all else: in front of a loop, so that nothing is asked in each iteration, or
 //!   of an instruction.
 //!
-//! The stack is never in such pages, nor are global variables smaller than a page.
+//! The stack is never in such pages, nor are global variables of a word: the run time keeps their pages out.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,8 +24,8 @@ use crate::llvm::{
 };
 use crate::lower::runtime_call::declare;
 
-/// Bytes of a page, below which a variable covers none.
-const PAGE: u64 = 4096;
+/// Bytes of the largest variable that keeps its page out.
+const WORD: u64 = 8;
 
 /// Functions that touch no memory of the program's.
 const HARMLESS: [&str; 16] = [
@@ -352,12 +352,15 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// Whether an address lies on the stack or in a global variable smaller than a page.
+    /// Whether an address lies on the stack or in a global variable of a word that the run time knows.
     fn is_small(&self, address: Value<'m>) -> bool {
         let base = base_of(address);
         match base.as_global() {
             // A variable that another file defines may be declared without a size.
-            Some(global) => (1..PAGE).contains(&self.module.size_of(global.value_type())),
+            Some(global) => {
+                let size = self.module.size_of(global.value_type());
+                (1..=WORD).contains(&size) && !(global.is_local() && global.has_comdat())
+            }
             None => base.as_op(Opcode::LLVMAlloca).is_some(),
         }
     }

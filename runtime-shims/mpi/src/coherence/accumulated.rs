@@ -334,7 +334,7 @@ impl<M: Machine> Coherence<M> {
             return self
                 .sections
                 .owners()
-                .within(&Ranges::of(vec![(start, end)]));
+                .recall(&Ranges::of(vec![(start, end)]));
         }
         vec![Owned {
             start,

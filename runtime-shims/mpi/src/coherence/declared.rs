@@ -31,7 +31,7 @@ mod transition;
 mod trees;
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashSet, VecDeque},
     rc::Rc,
 };
 
@@ -41,7 +41,9 @@ use crate::{
     observe::{self, Event},
     page_table::flag,
     sections::{
+        cache::Cache,
         owners::{Owned, Owners},
+        pieces::{Bytes, Step},
         ranges::{Range, Ranges},
         shape::Shape,
         signature::Signature,
@@ -99,9 +101,6 @@ impl Declared {
     }
 }
 
-/// Plans and transitions kept; when there are more all are forgotten.
-const MOST_PLANS: usize = 4096;
-const MOST_PIECES: usize = 1 << 20;
 /// After so many returns from section mode the program's regions do not go together: pages serve it
 /// better.
 const MOST_COLLAPSES: u32 = 16;
@@ -160,14 +159,11 @@ pub(super) struct SectionMode {
     /// Pages that it accesses undeclared, and what stands for them.
     direct: Vec<Page>,
     direct_id: Signature,
-    /// Pages that some region accessed undeclared: they do not enter again.
+    /// Pages that some region accessed undeclared, or serial code may unannounced: they do not enter.
     barred: HashSet<Page>,
-    owners: Rc<Owners>,
-    owners_id: Signature,
+    owners: Owners,
     /// Bytes of other owners that are current here.
-    valid: Rc<Ranges>,
-    /// `None`: not computed since `valid` changed.
-    valid_id: Option<Signature>,
+    valid: Bytes,
     /// Stands for this rank's protections of pages in section mode.
     access_id: Signature,
     interval: Interval,
@@ -185,20 +181,22 @@ pub(super) struct SectionMode {
     last_key: Option<Signature>,
     passage: Passage,
     /// Messages to begin, by a key and what is in flight.
-    sendings: HashMap<Signature, Rc<Vec<Sending>>>,
-    plans: HashMap<Signature, Rc<Plan>>,
-    transitions: HashMap<Signature, Rc<Transition>>,
-    valid_after: HashMap<Signature, (Rc<Ranges>, Signature)>,
-    closings: HashMap<Signature, Rc<Vec<(Run, Access)>>>,
+    sendings: Cache<Rc<Vec<Sending>>>,
+    plans: Cache<Rc<Plan>>,
+    transitions: Cache<Rc<Transition>>,
+    /// What of `valid` is left after a transition.
+    left_valid: Cache<Rc<Step>>,
+    closings: Cache<Rc<Vec<(Run, Access)>>>,
+    /// Pages in section mode that do not go with atomic updates.
+    split: Cache<Rc<Vec<Page>>>,
     collapses: u32,
     /// Declarations of this rank, each with owners, where claims make a difference.
-    claims_matter: HashSet<Signature>,
+    claims_matter: Cache<()>,
     balance: Balance,
 }
 
 impl SectionMode {
     pub(super) fn new(allowed: bool) -> Self {
-        let owners = Owners::default();
         Self {
             allowed,
             declaring: false,
@@ -207,10 +205,8 @@ impl SectionMode {
             direct: Vec::new(),
             direct_id: Signature::START,
             barred: HashSet::new(),
-            owners_id: owners.signature(),
-            owners: Rc::new(owners),
-            valid: Rc::default(),
-            valid_id: None,
+            owners: Owners::default(),
+            valid: Bytes::default(),
             access_id: Signature::START,
             interval: Interval::default(),
             declared_last: Signature::NOTHING,
@@ -221,13 +217,14 @@ impl SectionMode {
             early: None,
             last_key: None,
             passage: Passage::default(),
-            sendings: HashMap::new(),
-            plans: HashMap::new(),
-            transitions: HashMap::new(),
-            valid_after: HashMap::new(),
-            closings: HashMap::new(),
+            sendings: Cache::default(),
+            plans: Cache::default(),
+            transitions: Cache::default(),
+            left_valid: Cache::default(),
+            closings: Cache::default(),
+            split: Cache::default(),
             collapses: 0,
-            claims_matter: HashSet::new(),
+            claims_matter: Cache::default(),
             balance: Balance::default(),
         }
     }
@@ -241,20 +238,6 @@ impl SectionMode {
     pub(super) fn may_have_written(&self) -> (Rc<Ranges>, Rc<Ranges>) {
         let interval = &self.interval;
         (Rc::clone(&interval.written), Rc::clone(&interval.uncertain))
-    }
-
-    fn valid_id(&mut self) -> Signature {
-        *self.valid_id.get_or_insert_with(|| self.valid.signature())
-    }
-
-    fn set_valid(&mut self, valid: Ranges) {
-        self.valid = Rc::new(valid);
-        self.valid_id = None;
-    }
-
-    fn set_owners(&mut self, owners: Owners) {
-        self.owners_id = owners.signature();
-        self.owners = Rc::new(owners);
     }
 }
 
@@ -285,19 +268,16 @@ fn member(page: Page, access: Access) -> Signature {
     Signature::START.with(u64::from(page)).with(access as u64)
 }
 
-/// Keeps a map of plans small, of which one now consists of about so many pieces. All ranks do so at the same
-/// time where all have the same entries.
-fn limit<T>(map: &mut HashMap<Signature, T>, pieces: usize) {
-    if map.len() >= MOST_PLANS.min(MOST_PIECES / (pieces + 1)) {
-        map.clear();
-    }
-}
-
 impl<M: Machine> Coherence<M> {
     /// Ignores declarations from now on: pages alone keep memory coherent. Before the first region, on all
     /// ranks.
     pub(crate) fn ignore_declarations(&mut self) {
         self.sections.allowed = false;
+    }
+
+    /// Keeps pages out of section mode. Before the first region, on all ranks.
+    pub(crate) fn keep_out(&mut self, pages: impl Iterator<Item = Page>) {
+        self.sections.barred.extend(pages);
     }
 
     // ---- Regions -------------------------------------------------------------------------------
@@ -331,18 +311,17 @@ impl<M: Machine> Coherence<M> {
                 .filter(|&page| self.pages.has(page, flag::SECTION))
                 .collect();
             mode.barred.extend(&pages);
-            let split = if updates {
-                mode.owners.pages_with_split_words()
-            } else {
-                Vec::new()
+            let split = match updates {
+                true => mode.pages_with_split_words(),
+                false => Rc::default(),
             };
-            let pages = pages.into_iter().chain(split);
+            let pages = pages.into_iter().chain(split.iter().copied());
             let bytes = Ranges::of(pages.map(bytes_of_page).collect());
             !bytes.is_empty() && self.leave_section_mode(&bytes)
         } else {
             mode.collapses += 1;
             mode.allowed &= mode.collapses < MOST_COLLAPSES;
-            let all = mode.owners.all();
+            let all = mode.owners.all().clone();
             self.leave_section_mode(&all)
         };
         self.sections.direct_id = direct
@@ -374,9 +353,8 @@ impl<M: Machine> Coherence<M> {
     /// Gives pages homes again: each to the rank that owns most of it.
     fn leave_section_mode(&mut self, bytes: &Ranges) -> bool {
         self.forget_in_flight();
-        let owners = Rc::clone(&self.sections.owners);
         let mut bytes_under_way = false;
-        let pieces = owners.within(bytes);
+        let pieces = self.sections.owners.within(bytes);
         let mut pieces = pieces.iter().copied().peekable();
         let mut on_page: Vec<Owned> = Vec::new();
         for page in bytes.iter().flat_map(pages_touched) {
@@ -423,20 +401,15 @@ impl<M: Machine> Coherence<M> {
         self.counts.collapses += 1;
         let mode = &mut self.sections;
         observe::tell(|| Event::leave(bytes, mode.declaring, !mode.allowed));
-        mode.set_owners(owners.without(bytes));
-        mode.set_valid(mode.valid.minus(bytes));
+        mode.owners.remove(bytes);
+        mode.valid.remove(bytes);
         bytes_under_way
     }
 
-    /// The pages of `span`, within `object`, that may enter section mode. Next to a global variable lie
-    /// others that regions access undeclared, and some that every rank has of its own; next to a block
-    /// of the heap lie other blocks.
-    fn pages_to_enter(&self, object: Range, span: Range) -> Vec<Page> {
-        let inside = pages_inside(object);
-        pages_touched(span)
-            .filter(|page| inside.contains(page) || !self.pages.layout().is_global(*page))
-            .filter(|&page| self.can_enter(page))
-            .collect()
+    /// The pages of `span` that may enter section mode.
+    fn pages_to_enter(&self, span: Range) -> Vec<Page> {
+        let pages = pages_touched(span);
+        pages.filter(|&page| self.can_enter(page)).collect()
     }
 
     fn can_enter(&self, page: Page) -> bool {
@@ -468,12 +441,17 @@ impl<M: Machine> Coherence<M> {
     }
 }
 
-impl Owners {
+impl SectionMode {
     /// The pages in which ranks own parts of what is likely to be one object: comparisons with twins find
     /// the bytes that changed. Updates of such objects would take long.
-    fn pages_with_split_words(&self) -> Vec<Page> {
+    fn pages_with_split_words(&mut self) -> Rc<Vec<Page>> {
         const WORD: u64 = 4;
-        let pairs = self.iter().zip(self.iter().skip(1));
+        let key = self.owners.signature();
+        if let Some(known) = self.split.get(key) {
+            return Rc::clone(known);
+        }
+        let pieces = self.owners.pieces();
+        let pairs = pieces.iter().zip(pieces.iter().skip(1));
         let split = pairs.filter(|(one, next)| {
             one.end == next.start && one.owner != next.owner && one.end % WORD != 0
         });
@@ -481,6 +459,8 @@ impl Owners {
             .map(|(one, _)| (one.end / PAGE as u64) as Page)
             .collect();
         pages.dedup();
+        let pages = Rc::new(pages);
+        self.split.insert(key, Rc::clone(&pages), pages.len());
         pages
     }
 }

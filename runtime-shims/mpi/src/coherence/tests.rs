@@ -314,18 +314,30 @@ impl Job {
             claims > 90 || !enters && words > 60
         };
         let sends = self.ranks.iter().any(is_too_much);
+        let may_do_without_claims = sends
+            && !enters
+            && self.ranks.iter().all(|rank| {
+                let (words, claims) = rank.declarations_length();
+                (claims == 0 || rank.omits_claims()) && words - claims <= 60
+            });
         let mut all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::declarations).collect();
         for (rank, words) in self.ranks.iter().zip(&mut all) {
             let (length, claims) = rank.declarations_length();
             assert_eq!(length, words.len());
-            match (sends, enters) {
+            match (sends, enters || may_do_without_claims) {
                 (true, true) => words.truncate(length - claims),
                 (true, false) => words.clear(),
                 _ => {}
             }
         }
         let all: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
-        if sends {
+        let does_without_claims = may_do_without_claims && {
+            let matter = self.ranks.iter().map(|rank| rank.claims_would_matter(&all));
+            let matter: Vec<bool> = matter.collect();
+            assert!(matter.iter().all(|&one| one == matter[0]));
+            !matter[0]
+        };
+        if sends && !does_without_claims {
             for rank in &mut self.ranks {
                 rank.send_to_owners(&all);
             }

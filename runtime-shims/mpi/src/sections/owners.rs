@@ -1,6 +1,9 @@
 //! Who wrote what: the rank that has the current value of each byte of the pages in section mode.
 
+use std::rc::Rc;
+
 use super::{
+    pieces::{Deferred, Step},
     ranges::{Range, Ranges},
     signature::Signature,
 };
@@ -15,116 +18,167 @@ pub(crate) struct Owned {
     pub(crate) shared: bool,
 }
 
-/// The owners of all bytes in section mode: sorted, disjoint, and neighbours that are alike are one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Owners(Vec<Owned>);
+impl Owned {
+    fn word(self) -> u32 {
+        self.owner << 1 | u32::from(self.shared)
+    }
+
+    fn of((start, end): Range, word: u32) -> Self {
+        Self {
+            start,
+            end,
+            owner: word >> 1,
+            shared: word & 1 != 0,
+        }
+    }
+}
+
+/// The owners of all bytes in section mode.
+#[derive(Debug, Default)]
+pub(crate) struct Owners {
+    pieces: Deferred,
+    all: Ranges,
+}
 
 impl Owners {
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Owned> {
-        self.0.iter()
+    /// All pieces, of which no neighbours are alike.
+    pub(crate) fn pieces(&self) -> Vec<Owned> {
+        let mut all = Vec::new();
+        self.pieces
+            .each(|range, word| all.push(Owned::of(range, word)));
+        all
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// All bytes that have an owner here.
-    pub(crate) fn all(&self) -> Ranges {
-        Ranges::of(self.iter().map(|one| (one.start, one.end)).collect())
+    pub(crate) fn all(&self) -> &Ranges {
+        &self.all
     }
 
     /// The bytes that `rank` owns.
     pub(crate) fn of(&self, rank: u32) -> Ranges {
-        let own = self.iter().filter(|one| one.owner == rank);
-        Ranges::of(own.map(|one| (one.start, one.end)).collect())
+        self.those(|one| one.owner == rank)
     }
 
     /// The bytes that ranks other than their owner may have copies of.
     pub(crate) fn shared(&self) -> Ranges {
-        let shared = self.iter().filter(|one| one.shared);
-        Ranges::of(shared.map(|one| (one.start, one.end)).collect())
+        self.those(|one| one.shared)
+    }
+
+    fn those(&self, are: impl Fn(&Owned) -> bool) -> Ranges {
+        let pieces = self.pieces();
+        let those = pieces.iter().filter(|one| are(one));
+        Ranges::of(those.map(|one| (one.start, one.end)).collect())
     }
 
     /// The piece that holds all of `bytes`.
-    pub(crate) fn around(&self, (start, end): Range) -> Option<Owned> {
-        let after = self.0.partition_point(|one| one.start <= start);
-        let one = *self.0.get(after.checked_sub(1)?)?;
-        (end <= one.end).then_some(one)
+    pub(crate) fn around(&self, bytes: Range) -> Option<Owned> {
+        let within = self.recall(&Ranges::of(vec![bytes]));
+        within
+            .first()
+            .copied()
+            .filter(|one| (one.start, one.end) == bytes)
     }
 
     /// The parts of `bytes` that have an owner here, with their owners.
     pub(crate) fn within(&self, bytes: &Ranges) -> Vec<Owned> {
         let mut found = Vec::new();
-        self.cut(bytes, |piece, is_in| {
-            if is_in {
-                found.push(piece);
-            }
+        self.pieces.within(bytes, |range, word| {
+            found.push(Owned::of(range, word));
         });
         found
     }
 
-    /// With `change` made to the owners of `bytes`, as far as they have one.
-    pub(crate) fn changed(&self, bytes: &Ranges, change: impl Fn(Owned) -> Owned) -> Self {
-        let mut changed = Self(Vec::with_capacity(self.0.len() + 8));
-        self.cut(bytes, |piece, is_in| {
-            changed.push(if is_in { change(piece) } else { piece });
-        });
-        changed
+    /// The same; without looking where this was asked in the same state before.
+    pub(crate) fn recall(&self, bytes: &Ranges) -> Vec<Owned> {
+        let found = self.pieces.recall(bytes);
+        let found = found.iter();
+        found.map(|&(range, word)| Owned::of(range, word)).collect()
     }
 
-    /// With `bytes`, which have no owner yet, owned as `owner_of` says for each range.
-    pub(crate) fn with(&self, added: impl Iterator<Item = (Range, u32)>) -> Self {
-        let mut all = self.0.clone();
-        all.extend(added.map(|((start, end), owner)| Owned {
-            start,
-            end,
-            owner,
-            shared: false,
-        }));
-        all.sort_unstable_by_key(|one| one.start);
-        let mut joined = Self(Vec::with_capacity(all.len()));
-        for one in all {
-            joined.push(one);
-        }
-        joined
-    }
-
-    /// Without `bytes`.
-    pub(crate) fn without(&self, bytes: &Ranges) -> Self {
-        let mut left = Self::default();
-        self.cut(bytes, |piece, is_in| {
-            if !is_in {
-                left.push(piece);
+    /// The parts of `bytes` that `rank` owns.
+    pub(crate) fn within_of(&self, bytes: &Ranges, rank: u32) -> Ranges {
+        let mut found = Vec::new();
+        self.pieces.within(bytes, |range, word| {
+            if Owned::of(range, word).owner == rank {
+                found.push(range);
             }
         });
-        left
+        Ranges::of(found)
+    }
+
+    /// Makes `changes` one after another: each to the owners of some bytes, as far as they have one.
+    pub(crate) fn change(&self, changes: &[(&Ranges, &dyn Fn(Owned) -> Owned)]) -> Rc<Step> {
+        let touched = changes
+            .iter()
+            .fold(Ranges::default(), |all, (bytes, _)| all.union(bytes));
+        let before = Part::of(self.within(&touched));
+        let mut after = before.clone();
+        for (bytes, change) in changes {
+            after = after.changed(bytes, change);
+        }
+        let changed = before.differing(&after);
+        let sets = changed
+            .0
+            .iter()
+            .map(|one| ((one.start, one.end), Some(one.word())));
+        self.pieces.set(sets)
+    }
+
+    /// Makes a change that [`Owners::change`] has made before in the same state.
+    pub(crate) fn follow(&self, step: &Rc<Step>) {
+        self.pieces.follow(step);
+    }
+
+    /// Adds `bytes`, which have no owner yet, owned as it says for each range.
+    pub(crate) fn add(&mut self, added: impl Iterator<Item = (Range, u32)>) {
+        let added: Vec<(Range, u32)> = added.collect();
+        let bytes = added.iter().map(|&(range, _)| range);
+        self.all = self.all.union(&Ranges::of(bytes.collect()));
+        let owned = |(range, owner)| (range, Some(owner << 1));
+        self.pieces.set(added.into_iter().map(owned));
+    }
+
+    /// Takes `bytes` out.
+    pub(crate) fn remove(&mut self, bytes: &Ranges) {
+        self.all = self.all.minus(bytes);
+        self.pieces.set(bytes.iter().map(|range| (range, None)));
     }
 
     /// A number that stands for the contents.
     pub(crate) fn signature(&self) -> Signature {
-        self.iter().fold(Signature::START, |signature, one| {
-            signature
-                .with(one.start)
-                .with(one.end)
-                .with(u64::from(one.owner) << 1 | u64::from(one.shared))
-        })
+        self.pieces.signature()
+    }
+}
+
+/// Some of the pieces: sorted, disjoint, and neighbours that are alike are one.
+#[derive(Clone, Debug, Default)]
+struct Part(Vec<Owned>);
+
+impl Part {
+    fn of(pieces: Vec<Owned>) -> Self {
+        let mut part = Self(Vec::with_capacity(pieces.len()));
+        for one in pieces {
+            part.push(one);
+        }
+        part
     }
 
     fn push(&mut self, one: Owned) {
         match self.0.last_mut() {
-            Some(last)
-                if last.end == one.start
-                    && last.owner == one.owner
-                    && last.shared == one.shared =>
-            {
+            Some(last) if last.end == one.start && last.word() == one.word() => {
                 last.end = one.end;
             }
             _ => self.0.push(one),
         }
     }
 
-    /// Hands `sink` the pieces in order, cut at the borders of `bytes`, and whether each is in `bytes`.
-    fn cut(&self, bytes: &Ranges, mut sink: impl FnMut(Owned, bool)) {
+    /// With `change` made to the owners of `bytes`.
+    fn changed(&self, bytes: &Ranges, change: impl Fn(Owned) -> Owned) -> Self {
+        let mut changed = Self(Vec::with_capacity(self.0.len() + 8));
         let mut ranges = bytes.iter().peekable();
         for one in &self.0 {
             let mut start = one.start;
@@ -135,10 +189,31 @@ impl Owners {
                     Some(&(_, end)) => (end.min(one.end), true),
                     None => (one.end, false),
                 };
-                sink(Owned { start, end, ..*one }, is_in);
+                let piece = Owned { start, end, ..*one };
+                changed.push(if is_in { change(piece) } else { piece });
                 start = end;
             }
         }
+        changed
+    }
+
+    /// The pieces of `after`, which is of the same bytes, that are not as they are here.
+    fn differing(&self, after: &Self) -> Self {
+        let mut differing = Self::default();
+        let mut olds = self.0.iter().peekable();
+        for new in &after.0 {
+            let mut start = new.start;
+            while start < new.end {
+                while olds.next_if(|old| old.end <= start).is_some() {}
+                let old = olds.peek().expect("both are of the same bytes");
+                let end = old.end.min(new.end);
+                if old.word() != new.word() {
+                    differing.push(Owned { start, end, ..*new });
+                }
+                start = end;
+            }
+        }
+        differing
     }
 }
 
@@ -161,25 +236,26 @@ mod tests {
                 let rank = below(3) as u32;
                 match below(4) {
                     0 => {
-                        let free = bytes.minus(&owners.all());
-                        owners = owners.with(free.iter().map(|range| (range, rank)));
+                        let free = bytes.minus(owners.all());
+                        owners.add(free.iter().map(|range| (range, rank)));
                         for (from, to) in free.iter() {
                             truth[from as usize..to as usize].fill(Some((rank, false)));
                         }
                     }
                     1 => {
-                        owners = owners.without(&bytes);
+                        owners.remove(&bytes);
                         for (from, to) in bytes.iter() {
                             truth[from as usize..to as usize].fill(None);
                         }
                     }
                     _ => {
                         let shared = below(2) == 0;
-                        owners = owners.changed(&bytes, |one| Owned {
+                        let change = |one| Owned {
                             owner: rank,
                             shared,
                             ..one
-                        });
+                        };
+                        owners.change(&[(&bytes, &change)]);
                         for (from, to) in bytes.iter() {
                             for byte in &mut truth[from as usize..to as usize] {
                                 *byte = byte.map(|_| (rank, shared));
@@ -188,7 +264,7 @@ mod tests {
                     }
                 }
                 let mut seen = vec![None; 64];
-                for one in owners.iter() {
+                for one in owners.pieces() {
                     seen[one.start as usize..one.end as usize].fill(Some((one.owner, one.shared)));
                 }
                 assert_eq!(seen, truth);
@@ -198,8 +274,8 @@ mod tests {
                 assert_eq!(around, truth[first].filter(|_| is_alike));
                 let inside = owners.within(&bytes);
                 let covered = Ranges::of(inside.iter().map(|one| (one.start, one.end)).collect());
-                assert_eq!(covered, bytes.intersection(&owners.all()));
-                assert!(owners.0.is_sorted_by_key(|one| one.start));
+                assert_eq!(covered, bytes.intersection(owners.all()));
+                assert!(owners.pieces().is_sorted_by_key(|one| one.start));
             }
         }
     }

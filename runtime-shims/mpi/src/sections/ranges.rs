@@ -31,6 +31,11 @@ impl Ranges {
         self.0.iter().copied()
     }
 
+    /// Number of ranges.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,9 +1,37 @@
 //! Numbers that stand for contents: two lists of words have the same signature only if they are equal,
 //! but for a chance of about one in 2^100.
 
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
 /// 128 bits in two independent halves. The default stands for nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signature([u64; 2]);
+
+impl Hash for Signature {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0[0]);
+    }
+}
+
+/// Finds signatures in a map by their first half: it is a hash already.
+#[derive(Default)]
+pub(crate) struct Half(u64);
+
+impl Hasher for Half {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("signatures are numbers");
+    }
+
+    fn write_u64(&mut self, half: u64) {
+        self.0 = half;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+pub(crate) type ByHalf = BuildHasherDefault<Half>;
 
 const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
 

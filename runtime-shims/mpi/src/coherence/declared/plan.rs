@@ -2,13 +2,14 @@
 
 use std::{borrow::Cow, rc::Rc};
 
-use super::{Declared, Mode, bytes_of, bytes_of_page, limit, pages_inside, pages_touched};
+use super::{Declared, Mode, bytes_of, bytes_of_page, pages_inside, pages_touched};
 use crate::{
     coherence::{Access, Coherence, Machine, Run, runs_of},
     layout::Page,
     page_table::flag,
     sections::{
         owners::Owned,
+        pieces::Step,
         ranges::{Range, Ranges},
         signature::Signature,
     },
@@ -26,8 +27,7 @@ pub(super) struct Plan {
     opened: Vec<Run>,
     /// Pages to be compared with a twin at the synchronisation.
     compared: Vec<Page>,
-    valid: Rc<Ranges>,
-    valid_id: Signature,
+    made_valid: Rc<Step>,
     written: Rc<Ranges>,
     uncertain: Rc<Ranges>,
 }
@@ -53,12 +53,13 @@ impl<M: Machine> Coherence<M> {
         let so_far = so_far.with_signature(signature);
         mode.interval.signature = Some(so_far);
         let key = mode
-            .owners_id
-            .with_signature(mode.valid_id())
+            .owners
+            .signature()
+            .with_signature(mode.valid.signature())
             .with_signature(mode.access_id)
             .with_signature(mode.direct_id)
             .with_signature(so_far);
-        let plan = match mode.plans.get(&key) {
+        let plan = match mode.plans.get(key) {
             Some(plan) => Rc::clone(plan),
             None => {
                 self.counts.plans += 1;
@@ -104,8 +105,7 @@ impl<M: Machine> Coherence<M> {
             }
         }
         mode.note_copies(plan);
-        mode.valid = Rc::clone(&plan.valid);
-        mode.valid_id = Some(plan.valid_id);
+        mode.valid.follow(&plan.made_valid);
         mode.interval.written = Rc::clone(&plan.written);
         mode.interval.uncertain = Rc::clone(&plan.uncertain);
     }
@@ -147,10 +147,10 @@ impl<M: Machine> Coherence<M> {
         let interval = &mode.interval;
         let needed = read.union(&maybe_written).union(&read_elsewhere);
         let needed = needed.minus(&interval.written);
-        let foreign = needed.minus(&mode.valid);
+        let foreign = needed.minus(&mode.valid.within(&needed));
         let mut pulls = mode.owners.within(&foreign);
         pulls.retain(|piece| piece.owner != self.rank);
-        let valid = mode.valid.union(&Ranges::of(
+        let made_valid = mode.valid.add(&Ranges::of(
             pulls.iter().map(|piece| (piece.start, piece.end)).collect(),
         ));
         let from_homes = needed
@@ -171,7 +171,7 @@ impl<M: Machine> Coherence<M> {
             }
         }
         // What this rank owns it may write: nobody else has to know whether it did.
-        let uncertain = maybe_written.minus(&mode.owners.of(self.rank));
+        let uncertain = maybe_written.minus(&mode.owners.within_of(&maybe_written, self.rank));
         let compared = self.section_pages(&uncertain, |_| true);
         let uncertain = interval.uncertain.union(&uncertain);
         let written = interval.written.union(&written);
@@ -188,15 +188,15 @@ impl<M: Machine> Coherence<M> {
             pulls,
             opened: opened.collect(),
             compared,
-            valid_id: valid.signature(),
-            valid: Rc::new(valid),
+            made_valid,
             written: Rc::new(written),
             uncertain: Rc::new(uncertain),
         });
         if is_repeatable {
-            let pieces = self.sections.owners.iter().count();
-            limit(&mut self.sections.plans, pieces);
-            self.sections.plans.insert(key, Rc::clone(&plan));
+            let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
+            let pieces = pulled.sum::<usize>() + plan.made_valid.len();
+            let pieces = pieces + plan.written.len() + plan.uncertain.len();
+            self.sections.plans.insert(key, Rc::clone(&plan), pieces);
         }
         plan
     }
@@ -261,7 +261,7 @@ impl<M: Machine> Coherence<M> {
             .iter()
             .filter(|one| matches!(one.mode, Mode::Write | Mode::Marked));
         let pages: Vec<Page> = writes
-            .flat_map(|one| self.pages_to_enter(one.object, one.shape.hull()))
+            .flat_map(|one| self.pages_to_enter(one.shape.hull()))
             .collect();
         if self.sections.threads {
             self.track_uncertain_writes(&pages);

@@ -11,7 +11,6 @@ use std::{
 
 use super::{
     early::MOST_ALONG,
-    limit,
     transition::Transition,
     trees::{self, Copies, Hop, Tree},
 };
@@ -26,6 +25,8 @@ const MOST_SURPRISES: u32 = 3;
 const MOST_WORDS: usize = 1 << 19;
 /// Largest message.
 pub(super) const MOST_BYTES: u64 = 1 << 30;
+/// Keys that are kept; when there are more all are forgotten.
+const MOST_KEYS: usize = 4096;
 /// So often in a row a key must have come after another before it is expected there.
 const USUAL: u32 = 2;
 
@@ -116,10 +117,11 @@ impl Predictions {
 
     /// Before something is added: forgets all where there is too much.
     fn limit(&mut self) {
-        let before = self.known.len() + self.next.len();
-        limit(&mut self.known, 0);
-        limit(&mut self.next, 0);
-        self.changes += u64::from(self.known.len() + self.next.len() < before);
+        if self.known.len().max(self.next.len()) >= MOST_KEYS {
+            self.known.clear();
+            self.next.clear();
+            self.changes += 1;
+        }
     }
 
     /// The key that usually comes after `key`, and what lies between.

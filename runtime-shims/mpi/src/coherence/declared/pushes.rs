@@ -17,7 +17,7 @@
 use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
-    SectionMode, limit,
+    SectionMode,
     plan::Plan,
     prediction::{self, Leg, MOST_BYTES, Packed, Passage},
     transition::Transition,
@@ -154,7 +154,7 @@ impl SectionMode {
                 let mut ranges = Ranges::of(packed.ranges.clone()).minus(without);
                 if intervals > 1 {
                     // What happens to other bytes until then is not declared.
-                    ranges = ranges.intersection(&owned);
+                    ranges = ranges.intersection(owned);
                 }
                 let message = messages.entry((direction, packed.rank)).or_default();
                 let all = message.0.union(&ranges);
@@ -267,12 +267,13 @@ impl SectionMode {
                 .with_signature(one.live().signature())
         });
         let key = key.with(self.predictions.changes).with_signature(in_flight);
-        if let Some(known) = self.sendings.get(&key) {
+        if let Some(known) = self.sendings.get(key) {
             return Rc::clone(known);
         }
         let sendings = Rc::new(work_out(self));
-        limit(&mut self.sendings, 0);
-        self.sendings.insert(key, Rc::clone(&sendings));
+        let packed = sendings.iter().map(|one| one.packed.ranges.len());
+        self.sendings
+            .insert(key, Rc::clone(&sendings), packed.sum());
         sendings
     }
 }
@@ -296,7 +297,7 @@ impl<M: Machine> Coherence<M> {
             return;
         }
         let mut key = place
-            .with_signature(mode.owners_id)
+            .with_signature(mode.owners.signature())
             .with_signature(mode.direct_id)
             .with_signature(mode.declared_last);
         let values = fork.unwrap_or_default();

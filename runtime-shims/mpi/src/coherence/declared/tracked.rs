@@ -9,8 +9,7 @@
 use std::rc::Rc;
 
 use super::{
-    Declared, Mode, bytes_of, bytes_of_page, limit, pages_inside, pages_touched, plan::by_owner,
-    position,
+    Declared, Mode, bytes_of, bytes_of_page, pages_inside, pages_touched, plan::by_owner, position,
 };
 use crate::{
     coherence::{
@@ -36,13 +35,15 @@ impl<M: Machine> Coherence<M> {
             return;
         }
         let key = mode
-            .owners_id
-            .with_signature(mode.valid_id())
+            .owners
+            .signature()
+            .with_signature(mode.valid.signature())
             .with_signature(mode.access_id);
-        let changes = mode.closings.get(&key).cloned().unwrap_or_else(|| {
+        let changes = mode.closings.get(key).cloned().unwrap_or_else(|| {
             let changes = Rc::new(self.undeclared_protections());
-            limit(&mut self.sections.closings, changes.len());
-            self.sections.closings.insert(key, Rc::clone(&changes));
+            let pieces = changes.len();
+            let closings = &mut self.sections.closings;
+            closings.insert(key, Rc::clone(&changes), pieces);
             changes
         });
         for &(run, access) in changes.iter() {
@@ -55,7 +56,7 @@ impl<M: Machine> Coherence<M> {
         let mode = &self.sections;
         let own = mode.owners.of(self.rank);
         let shared = mode.owners.shared().intersection(&own);
-        let current = own.union(&mode.valid);
+        let current = own.union(&mode.valid.ranges());
         let readable = whole_pages(&current);
         let noticed = Ranges::of(
             shared
@@ -113,20 +114,33 @@ impl<M: Machine> Coherence<M> {
             Access::Read => !write,
             Access::Write => true,
         };
+        let is_valid = || {
+            mode.valid
+                .recall(&Ranges::of(vec![bytes]))
+                .contains_all(bytes)
+        };
         let is_own = || {
             let one = mode.owners.around(bytes);
             one.is_some_and(|one| one.owner == self.rank && !(write && one.shared))
         };
-        pages_touched(bytes).all(is_open) && (is_own() || !write && mode.valid.contains_all(bytes))
+        pages_touched(bytes).all(is_open) && (is_own() || !write && is_valid())
     }
 
     /// At a fork, where tracked accesses follow.
     pub(super) fn begin_tracking(&mut self) {
         // Serial code may have copied what its owner can now write unnoticed.
         let mode = &mut self.sections;
-        let noticed = mode.valid.intersection(&mode.owners.shared());
-        if noticed != *mode.valid {
-            mode.set_valid(noticed);
+        let key = Signature::START
+            .with_signature(mode.owners.signature())
+            .with_signature(mode.valid.signature());
+        match mode.left_valid.get(key) {
+            Some(left) => mode.valid.follow(left),
+            None => {
+                let unnoticed = mode.unnoticed_copies();
+                let left = mode.valid.remove(&unnoticed);
+                let pieces = left.len();
+                mode.left_valid.insert(key, left, pieces);
+            }
         }
         self.close_undeclared();
     }
@@ -138,8 +152,7 @@ impl<M: Machine> Coherence<M> {
         let interval = &mode.interval;
         let own = interval.written.union(&interval.uncertain);
         let current = own.union(&interval.marked).union(&marked);
-        let valid = mode.valid.union(&current);
-        mode.set_valid(valid);
+        mode.valid.add(&current);
         mode.declaring = false;
         mode.tracking = true;
         self.close_undeclared();
@@ -233,7 +246,7 @@ impl<M: Machine> Coherence<M> {
         }
         let own = whole_pages(&mode.owners.of(self.rank));
         let others = mode.owners.all().minus(&own);
-        mode.set_valid(Ranges::default());
+        mode.valid.clear();
         mode.interval.compared.clear();
         let mut open: Vec<Page> = others
             .iter()
@@ -293,12 +306,14 @@ impl<M: Machine> Coherence<M> {
         }
         let wanted = Ranges::of(runs.iter().copied().map(bytes_of).collect());
         let mode = &self.sections;
-        let stale = wanted.minus(&mode.valid).minus(&mode.interval.written);
-        let mut pieces = mode.owners.within(&stale);
+        let stale = wanted
+            .minus(&mode.valid.recall(&wanted))
+            .minus(&mode.interval.written);
+        let mut pieces = mode.owners.recall(&stale);
         pieces.retain(|piece| piece.owner != self.rank);
         let copied = pieces.iter().map(|piece| (piece.start, piece.end));
         let copied = Ranges::of(copied.collect());
-        let valid = mode.valid.union(&copied);
+        mode.valid.add_again(&copied);
         if mode.tracking {
             let interval = &mut self.sections.interval;
             interval.copied = interval.copied.union(&copied);
@@ -308,7 +323,6 @@ impl<M: Machine> Coherence<M> {
             self.machine.gather(owner, &ranges);
             self.update_twins(&ranges);
         }
-        self.sections.set_valid(valid);
         for &run in runs {
             self.counts.pages_fetched += u64::from(run.count);
             self.learned.note(run, false);
@@ -337,7 +351,10 @@ impl<M: Machine> Coherence<M> {
         let bytes = Ranges::of(vec![bytes_of(run)]);
         let mode = &mut self.sections;
         let interval = &mut mode.interval;
-        let foreign = bytes.minus(&mode.owners.of(self.rank));
+        let mut pieces = mode.owners.recall(&bytes);
+        pieces.retain(|piece| piece.owner == self.rank);
+        let own = pieces.iter().map(|piece| (piece.start, piece.end));
+        let foreign = bytes.minus(&Ranges::of(own.collect()));
         interval.uncertain = Rc::new(interval.uncertain.union(&foreign));
         interval.opened.extend(run.pages());
         let mut compared: Vec<Page> = foreign.iter().flat_map(pages_touched).collect();

@@ -3,24 +3,27 @@
 use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
-    Declared, Interval, MOST_PLANS, Mode, bytes_of, bytes_of_page, limit, pages_touched, position,
+    Declared, Interval, Mode, SectionMode, bytes_of, bytes_of_page, pages_touched, position,
 };
 use crate::{
     coherence::{Coherence, Machine, changed_ranges, runs_of},
     layout::Page,
     page_table::flag,
     sections::{
-        owners::{Owned, Owners},
+        cache,
+        owners::Owned,
+        pieces::Step,
         ranges::{Range, Ranges},
         shape::Shape,
         signature::Signature,
     },
 };
 
-/// So many new changes of the owners, less those that were known, of so many pieces in all, take tens of
-/// milliseconds. A program that makes them deals memory out anew again and again, in small pieces.
+/// So many new changes of the owners, less those that were known, of so many pieces in all, take about a
+/// second and are too many to be remembered. A program that makes them deals memory out anew again and again, in
+/// small pieces.
 const MOST_NEW: usize = 64;
-const MOST_NEW_PIECES: usize = 1 << 18;
+const MOST_NEW_PIECES: usize = cache::MOST_PIECES / 2;
 
 /// What it took to find out about new changes of the owners, less what it saved to know others.
 #[derive(Default)]
@@ -67,12 +70,26 @@ fn note_span(spans: &mut BTreeMap<Range, Range>, mode: u64, object: Range, shape
     }
 }
 
+/// What all ranks declared, by rank.
+struct Told {
+    /// Stands for all claims.
+    claims: Signature,
+    /// Where objects were written.
+    spans: BTreeMap<Range, Range>,
+    certain: Vec<Ranges>,
+    reads: Vec<Ranges>,
+    unsteady: Vec<Ranges>,
+    updated: Ranges,
+    kept: Vec<Ranges>,
+    /// What several ranks wrote, may have written or keep, and what was updated.
+    contested: Ranges,
+}
+
 /// What a synchronisation leads to in one state.
 pub(super) struct Transition {
-    owners: Rc<Owners>,
-    owners_id: Signature,
+    owners: Rc<Step>,
     /// What became some rank's.
-    claims: Vec<Ranges>,
+    claimed: Ranges,
     /// What each rank may have written. A copy of it made meanwhile may be of an intermediate value,
     /// although the bytes are as before in the end.
     unsteady: Vec<Ranges>,
@@ -83,13 +100,29 @@ pub(super) struct Transition {
 impl Transition {
     /// The bytes that any rank may have written or updated.
     pub(super) fn changed(&self) -> Ranges {
-        let all = self.claims.iter().chain(&self.unsteady);
-        all.fold(self.updated.clone(), |all, one| all.union(one))
+        let unsteady = self.unsteady.iter();
+        unsteady.fold(self.claimed.union(&self.updated), |all, one| all.union(one))
+    }
+
+    /// Number of pieces it consists of. The same on all ranks.
+    fn pieces(&self) -> usize {
+        let unsteady = self.unsteady.iter().map(Ranges::len).sum::<usize>();
+        self.owners.len() + self.claimed.len() + unsteady + self.updated.len()
     }
 
     /// Whether ranks may have updated what others hold: that has its value when all have arrived.
     pub(super) fn has_updates(&self) -> bool {
         !self.updated.is_empty()
+    }
+}
+
+impl SectionMode {
+    /// In a tracked region: copies of bytes that their owner may have written unnoticed.
+    pub(super) fn unnoticed_copies(&self) -> Ranges {
+        match self.tracking {
+            true => self.valid.ranges().minus(&self.owners.shared()),
+            false => Ranges::default(),
+        }
     }
 }
 
@@ -122,11 +155,11 @@ impl<M: Machine> Coherence<M> {
         let Some(signature) = interval.signature else {
             return Signature::NOTHING;
         };
-        let key = mode.owners_id.with_signature(signature);
+        let key = mode.owners.signature().with_signature(signature);
         interval.omits_claims = !mode.tracking
             && !interval.uncertain.is_empty()
             && interval.marking.is_empty()
-            && !mode.claims_matter.contains(&key);
+            && !mode.claims_matter.contains(key);
         match interval.omits_claims {
             true => signature.with(OMITTED),
             false => signature.with_signature(interval.claimed.signature()),
@@ -147,24 +180,23 @@ impl<M: Machine> Coherence<M> {
             return true;
         }
         let key = self.transition_key(declared);
-        let Some(transition) = self.sections.transitions.get(&key).cloned() else {
+        let Some(transition) = self.sections.transitions.get(key).cloned() else {
             return false;
         };
-        self.sections
-            .balance
-            .note_known(transition.owners.iter().len());
-        self.finish_transition(key, &transition);
+        self.sections.balance.note_known(transition.pieces());
+        self.finish_transition(key, &transition, None);
         true
     }
 
     pub(super) fn knows_transition(&self, declared: Signature) -> bool {
         let transitions = &self.sections.transitions;
-        declared == Signature::NOTHING || transitions.contains_key(&self.transition_key(declared))
+        declared == Signature::NOTHING || transitions.contains(self.transition_key(declared))
     }
 
     fn transition_key(&self, declared: Signature) -> Signature {
         self.sections
-            .owners_id
+            .owners
+            .signature()
             .with_signature(self.sections.direct_id)
             .with(u64::from(self.sections.tracking))
             .with_signature(declared)
@@ -180,8 +212,7 @@ impl<M: Machine> Coherence<M> {
                 note_span(&mut spans, mode, object, &shape);
             }
         }
-        let (owners, _) = self.enter(&spans);
-        self.sections.set_owners(owners);
+        self.enter(&spans);
         let mode = &self.sections;
         let interval = &mode.interval;
         let written = interval.written.union(&interval.claimed);
@@ -189,12 +220,8 @@ impl<M: Machine> Coherence<M> {
         self.machine.settle();
         self.forget_in_flight();
         let mode = &mut self.sections;
-        let alone = mode.owners.changed(&mode.owners.all(), |one| Owned {
-            shared: false,
-            ..one
-        });
-        mode.set_owners(alone);
-        mode.set_valid(Ranges::default());
+        mode.owners.change(&[(mode.owners.all(), &alone)]);
+        mode.valid.clear();
         self.forget_declarations();
         if self.sections.tracking {
             self.close_undeclared();
@@ -230,11 +257,8 @@ impl<M: Machine> Coherence<M> {
         words
     }
 
-    /// Applies the declarations of all ranks, in rank order; `omitted` where some rank's signature is without its
-    /// claims.
-    pub(crate) fn apply_declarations(&mut self, declarations: &[&[u64]], omitted: bool) {
-        self.counts.transitions += 1;
-        let key = self.transition_key(self.sections.declared_last);
+    /// Takes the declarations of all ranks in.
+    fn told(&self, declarations: &[&[u64]]) -> Told {
         let mut claims = Signature::START;
         let mut spans: BTreeMap<Range, Range> = BTreeMap::new();
         let mut certain = Vec::new();
@@ -258,7 +282,7 @@ impl<M: Machine> Coherence<M> {
                 } else if is(Mode::Increment) {
                     updated.extend(shape.ranges().iter());
                 } else if is(Mode::Keep) {
-                    current = current.union(&self.kept(object, &shape));
+                    current = current.union(&self.kept(&shape));
                 } else {
                     read.extend(shape.ranges().iter());
                 }
@@ -271,73 +295,89 @@ impl<M: Machine> Coherence<M> {
             reads.push(Ranges::of(read));
             kept.push(current);
         }
-        let (mut owners, any_entered) = self.enter(&spans);
-        self.sections.balance.note_new(owners.iter().len());
         let updated = Ranges::of(updated);
-        let contested = contested(&certain, &unsteady, &kept, &updated);
+        Told {
+            contested: contested(&certain, &unsteady, &kept, &updated),
+            claims,
+            spans,
+            certain,
+            reads,
+            unsteady,
+            updated,
+            kept,
+        }
+    }
+
+    /// Where no pages enter section mode: whether what follows from the declarations of all ranks, given
+    /// without claims, depends on these. Otherwise they can do without in [`Coherence::apply_declarations`].
+    pub(crate) fn claims_would_matter(&self, declarations: &[&[u64]]) -> bool {
+        let told = self.told(declarations);
+        may_overlap(&told.unsteady, &told.contested)
+    }
+
+    /// Applies the declarations of all ranks, in rank order; `omitted` where some rank's signature is without its
+    /// claims.
+    pub(crate) fn apply_declarations(&mut self, declarations: &[&[u64]], omitted: bool) {
+        self.counts.transitions += 1;
+        let key = self.transition_key(self.sections.declared_last);
+        let Told {
+            claims,
+            spans,
+            certain,
+            reads,
+            unsteady,
+            updated,
+            mut kept,
+            contested,
+        } = self.told(declarations);
+        let owned_before = self.sections.owners.all().clone();
+        let owners_before = self.sections.owners.signature();
+        let any_entered = self.enter(&spans);
         for one in &mut kept {
             *one = one.minus(&contested);
         }
         // Otherwise all that a rank may have written is its own now, whatever it did write.
-        let claims_matter = any_entered
-            || unsteady
-                .iter()
-                .any(|one| !one.intersection(&contested).is_empty());
+        let claims_matter = any_entered || may_overlap(&unsteady, &contested);
         if omitted && claims_matter {
             let mode = &mut self.sections;
             mode.declared_last = mode.declared_last.with_signature(claims);
             if let Some(signature) = mode.interval.signature
                 && !any_entered
             {
-                if mode.claims_matter.len() >= MOST_PLANS {
-                    mode.claims_matter.clear();
-                }
-                let key = mode.owners_id.with_signature(signature);
-                mode.claims_matter.insert(key);
+                let key = owners_before.with_signature(signature);
+                mode.claims_matter.insert(key, (), 0);
             }
         }
-        let possible = self.possible_claims(&owners, &unsteady, &contested);
+        let possible = self.possible_claims(owned_before.minus(&contested), &unsteady);
+        let claim: Vec<_> = (0..certain.len() as u32).map(claim_for).collect();
+        let read_by: Vec<_> = (0..certain.len() as u32).map(read_by).collect();
+        let mut changes: Vec<(&Ranges, &dyn Fn(Owned) -> Owned)> = Vec::new();
+        let mut claimed = Ranges::default();
         for claims in [&kept, &possible, &certain] {
-            for (rank, claimed) in (0..).zip(claims) {
-                owners = owners.changed(claimed, |one| Owned {
-                    owner: rank,
-                    shared: false,
-                    ..one
-                });
+            for (bytes, claim) in claims.iter().zip(&claim) {
+                changes.push((bytes, claim));
+                claimed = claimed.union(bytes);
             }
         }
-        owners = owners.changed(&updated, |one| Owned {
-            shared: false,
-            ..one
-        });
-        for (rank, read) in (0..).zip(&reads) {
-            owners = owners.changed(read, |one| Owned {
-                shared: one.shared || one.owner != rank,
-                ..one
-            });
+        changes.push((&updated, &alone));
+        for (bytes, read) in reads.iter().zip(&read_by) {
+            changes.push((bytes, read));
         }
+        let unnoticed = self.sections.unnoticed_copies();
         let transition = Rc::new(Transition {
-            owners_id: owners.signature(),
-            owners: Rc::new(owners),
-            claims: certain
-                .iter()
-                .zip(&possible)
-                .zip(&kept)
-                .map(|((certain, possible), kept)| certain.union(possible).union(kept))
-                .collect(),
+            owners: self.sections.owners.change(&changes),
+            claimed,
             unsteady,
             updated,
         });
+        self.sections.balance.note_new(transition.pieces());
         if !(any_entered || omitted && claims_matter) {
-            let pieces = self.sections.owners.iter().len();
-            limit(&mut self.sections.transitions, pieces);
-            self.sections
-                .transitions
-                .insert(key, Rc::clone(&transition));
+            let transitions = &mut self.sections.transitions;
+            transitions.insert(key, Rc::clone(&transition), transition.pieces());
         } else {
             self.forget_early();
         }
-        self.finish_transition(key, &transition);
+        self.finish_transition(key, &transition, Some(unnoticed));
     }
 
     /// After [`Coherence::apply_declarations`]: whether declarations cost more than they save, so that pages
@@ -351,8 +391,13 @@ impl<M: Machine> Coherence<M> {
         many
     }
 
-    fn finish_transition(&mut self, key: Signature, transition: &Rc<Transition>) {
-        self.make_transition(key, transition);
+    fn finish_transition(
+        &mut self,
+        key: Signature,
+        transition: &Rc<Transition>,
+        unnoticed: Option<Ranges>,
+    ) {
+        self.make_transition(key, transition, unnoticed);
         self.forget_declarations();
         if self.sections.tracking {
             self.close_undeclared();
@@ -361,55 +406,39 @@ impl<M: Machine> Coherence<M> {
 
     /// For each rank, of what it only may have written: what is its own where no other rank certainly
     /// wrote it. In its copy this is current, written or not, but where others may have updated it.
-    fn possible_claims(
-        &self,
-        owners: &Owners,
-        maybe_written: &[Ranges],
-        contested: &Ranges,
-    ) -> Vec<Ranges> {
-        // Of pages that enter section mode now nobody made the rest current.
-        let mut uncontested = self.sections.owners.all().minus(contested);
+    /// Pages that enter section mode now are not `uncontested`: nobody made the rest of them current.
+    fn possible_claims(&self, mut uncontested: Ranges, maybe_written: &[Ranges]) -> Vec<Ranges> {
+        let owners = &self.sections.owners;
         if self.sections.tracking {
             let ranks = maybe_written.len() as u32;
-            uncontested = uncontested.minus(&self.sections.owners.unnoticed(ranks));
+            uncontested = uncontested.minus(&owners.unnoticed(ranks));
         }
         (0..)
             .zip(maybe_written)
             .map(|(rank, maybe)| match maybe.is_empty() {
                 true => Ranges::default(),
-                false => maybe.intersection(&uncontested.union(&owners.of(rank))),
+                false => {
+                    let own = owners.within_of(maybe, rank);
+                    maybe.intersection(&uncontested).union(&own)
+                }
             })
             .collect()
     }
 
     /// Of what a rank declared to keep: what it made current, in section mode or in pages that it took in.
-    fn kept(&self, object: Range, shape: &Shape) -> Ranges {
-        let entering = self.pages_to_enter(object, shape.hull());
+    fn kept(&self, shape: &Shape) -> Ranges {
+        let entering = self.pages_to_enter(shape.hull());
         let entering = Ranges::of(entering.into_iter().map(bytes_of_page).collect());
         let current = self.sections.owners.all().union(&entering);
         shape.ranges().intersection(&current)
     }
 
-    /// Puts the pages of objects that declared writes span into section mode. The owners of all bytes then,
-    /// and whether there are new ones.
-    fn enter(&mut self, spans: &BTreeMap<Range, Range>) -> (Owners, bool) {
-        let entered = self.enter_section_mode(spans);
-        let with_homes = entered.iter().map(|&page| {
-            let bytes = bytes_of_page(page);
-            (bytes, self.pages.home(page))
-        });
-        let owners = match entered.is_empty() {
-            true => Owners::clone(&self.sections.owners),
-            false => self.sections.owners.with(with_homes),
-        };
-        (owners, !entered.is_empty())
-    }
-
-    /// Puts the pages of objects that declared writes span into section mode. Those that were not yet.
-    fn enter_section_mode(&mut self, spans: &BTreeMap<Range, Range>) -> Vec<Page> {
+    /// Puts the pages of objects that declared writes span into section mode, owned by their homes. Whether
+    /// there are any.
+    fn enter(&mut self, spans: &BTreeMap<Range, Range>) -> bool {
         let mut pages: Vec<Page> = spans
-            .iter()
-            .flat_map(|(&object, &span)| self.pages_to_enter(object, span))
+            .values()
+            .flat_map(|&span| self.pages_to_enter(span))
             .collect();
         pages.sort_unstable();
         pages.dedup();
@@ -420,38 +449,41 @@ impl<M: Machine> Coherence<M> {
             self.pages.set_exclusive(page, false);
             self.toggle_access(page);
         }
-        pages
+        let homes = pages.iter();
+        let homes = homes.map(|&page| (bytes_of_page(page), self.pages.home(page)));
+        self.sections.owners.add(homes);
+        !pages.is_empty()
     }
 
-    fn make_transition(&mut self, key: Signature, transition: &Rc<Transition>) {
+    /// Makes a transition. `unnoticed` are the bytes of [`SectionMode::unnoticed_copies`] before, where they
+    /// are known.
+    fn make_transition(
+        &mut self,
+        key: Signature,
+        transition: &Rc<Transition>,
+        unnoticed: Option<Ranges>,
+    ) {
         let me = self.rank;
         let mode = &mut self.sections;
         mode.note_changes(transition);
-        let key = key.with_signature(mode.valid_id());
-        let (valid, valid_id) = mode.valid_after.get(&key).cloned().unwrap_or_else(|| {
+        let key = key.with_signature(mode.valid.signature());
+        if let Some(left) = mode.left_valid.get(key) {
+            mode.valid.follow(left);
+        } else {
             let others = (0..).zip(&transition.unsteady);
             let others = others
                 .filter(|&(rank, _)| rank != me)
                 .map(|(_, bytes)| bytes);
             let updated = std::iter::once(&transition.updated);
-            let stale = transition.claims.iter().chain(others).chain(updated);
-            let mut valid = stale.fold(Ranges::clone(&mode.valid), |valid, bytes| {
-                valid.minus(bytes)
-            });
-            if mode.tracking {
-                // Its owner may have written the rest unnoticed.
-                valid = valid.intersection(&mode.owners.shared());
-            }
-            let id = valid.signature();
-            limit(&mut mode.valid_after, mode.owners.iter().len());
-            let valid = (Rc::new(valid), id);
-            mode.valid_after.insert(key, valid.clone());
-            valid
-        });
-        mode.valid = valid;
-        mode.valid_id = Some(valid_id);
-        mode.owners = Rc::clone(&transition.owners);
-        mode.owners_id = transition.owners_id;
+            let stale = others
+                .chain(updated)
+                .fold(transition.claimed.clone(), |all, one| all.union(one));
+            let unnoticed = unnoticed.unwrap_or_else(|| mode.unnoticed_copies());
+            let left = mode.valid.remove(&stale.union(&unnoticed));
+            let pieces = left.len();
+            mode.left_valid.insert(key, left, pieces);
+        }
+        mode.owners.follow(&transition.owners);
     }
 
     /// Forgets this rank's declarations: a new interval begins.
@@ -473,34 +505,55 @@ impl<M: Machine> Coherence<M> {
             return;
         }
         let written = Ranges::of(runs_of(pages).into_iter().map(bytes_of).collect());
-        let key = self
-            .sections
-            .owners_id
-            .with(u64::MAX)
-            .with_signature(written.signature());
-        let known = self.sections.transitions.get(&key).cloned();
+        let mode = &mut self.sections;
+        let key = mode.owners.signature();
+        let key = key.with(u64::MAX).with_signature(written.signature());
+        let mut unnoticed = None;
+        let known = mode.transitions.get(key).cloned();
         let transition = known.unwrap_or_else(|| {
-            let owners = self.sections.owners.changed(&written, |one| Owned {
-                owner: 0,
-                shared: false,
-                ..one
-            });
+            unnoticed = Some(mode.unnoticed_copies());
             let transition = Rc::new(Transition {
-                owners_id: owners.signature(),
-                owners: Rc::new(owners),
-                claims: vec![written],
+                owners: mode.owners.change(&[(&written, &claim_for(0))]),
+                claimed: written,
                 unsteady: Vec::new(),
                 updated: Ranges::default(),
             });
-            let pieces = self.sections.owners.iter().len();
-            limit(&mut self.sections.transitions, pieces);
-            self.sections
-                .transitions
-                .insert(key, Rc::clone(&transition));
+            let pieces = transition.pieces();
+            mode.transitions.insert(key, Rc::clone(&transition), pieces);
             transition
         });
-        self.make_transition(key, &transition);
+        self.make_transition(key, &transition, unnoticed);
     }
+}
+
+/// What a rank wrote.
+fn claim_for(rank: u32) -> impl Fn(Owned) -> Owned {
+    move |one| Owned {
+        owner: rank,
+        shared: false,
+        ..one
+    }
+}
+
+/// What a rank read.
+fn read_by(rank: u32) -> impl Fn(Owned) -> Owned {
+    move |one| Owned {
+        shared: one.shared || one.owner != rank,
+        ..one
+    }
+}
+
+/// What nobody but its owner has any more.
+fn alone(one: Owned) -> Owned {
+    Owned {
+        shared: false,
+        ..one
+    }
+}
+
+fn may_overlap(some: &[Ranges], others: &Ranges) -> bool {
+    let mut some = some.iter();
+    some.any(|one| !one.intersection(others).is_empty())
 }
 
 /// What several ranks wrote, may have written or keep, and what was updated.
