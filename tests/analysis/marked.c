@@ -30,7 +30,7 @@ void scatter(void) {
 // CHECK: region at {{.*}}marked.c:[[@LINE+6]]: complete
 // CHECK:      nest
 // CHECK-NEXT:   read map [
-// CHECK-NEXT:   read anywhere counts
+// CHECK-NEXT:   read between counts
 // CHECK-NEXT:   write marked counts by bytes of 4 bytes
 void count(void) {
 #pragma omp parallel for
