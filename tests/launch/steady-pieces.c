@@ -4,10 +4,10 @@
 //
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: clang-22 -O2 -fopenmp %s -o %t.openmp
-// RUN: env OKL_STATS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 4 > %t.few 2>&1
-// RUN: env OKL_STATS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 40 > %t.text 2>&1
-// RUN: %t.openmp 40 >> %t.text
-// RUN: cat %t.few %t.text | FileCheck %s
+// RUN: env OKL_STATS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 4 > %t.sum4 2> %t.stats4
+// RUN: env OKL_STATS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 40 > %t.sum40 2> %t.stats40
+// RUN: %t.openmp 40 > %t.expected
+// RUN: cat %t.sum4 %t.stats4 %t.sum40 %t.stats40 %t.expected | FileCheck %s
 //
 // CHECK: steps 4 sum
 // CHECK: read faults [[READ:.*]]
