@@ -258,6 +258,9 @@ pub mod section_access {
     /// each corner, an offset from the address, and for each table of numbers in front a factor for what is
     /// in it; a last value may be there in vain. An offset of 2^63 - 1 is not known.
     pub const BETWEEN: i64 = 2048;
+    /// With `ANYWHERE` or `MARKED`: the address is the object's own. Others may also be one behind an object, from
+    /// which elements are counted backwards.
+    pub const OBJECT: i64 = 4096;
 }
 
 macro_rules! atomic_ops {

@@ -134,8 +134,10 @@ pub(crate) fn is_large(address: usize) -> bool {
 fn object_around(address: usize) -> Option<(usize, usize)> {
     let layout = layout::layout();
     layout.page_of(address)?;
-    if let Some(object) = object_at(address) {
-        return Some(object);
+    if let Some((start, end)) = object_at(address) {
+        // It may also be the end of the one before, from which elements are counted backwards.
+        let before = object_at(address.wrapping_sub(1)).filter(|_| start == address);
+        return Some(before.map_or((start, end), |before| (before.0, end)));
     }
     let segment = layout
         .segments()
@@ -418,6 +420,11 @@ impl Entry<'_> {
     /// What holds the object that the address points into, where it is not just the section.
     fn object(&self) -> Option<(usize, usize)> {
         let address = self.address as usize;
+        if self.entry.access & section_access::OBJECT != 0
+            && let Some(object) = object_at(address)
+        {
+            return Some(object);
+        }
         match self.entry.access & (section_access::ANYWHERE | section_access::MARKED) {
             0 => object_at(address),
             section_access::ANYWHERE => object_around(address),

@@ -19,8 +19,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use okl_abi::section_access::{
-    ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, MOST_MARKS, NUMBERS, READ, RELATIVE, SIGNED,
-    TABLE, WRITE,
+    ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, MOST_MARKS, NUMBERS, OBJECT, READ, RELATIVE,
+    SIGNED, TABLE, WRITE,
 };
 
 use crate::analysis::memory::base_of;
@@ -504,7 +504,7 @@ impl<'m> Scan<'m> {
                 BITS
             };
             return Ok(vec![Entry {
-                access: WRITE | MARKED | kind,
+                access: WRITE | MARKED | kind | is_object(nests, *object),
                 element: unit,
                 address,
                 // What the runtime tells.
@@ -692,6 +692,14 @@ fn parts<'m>(scope: Scope<'m>, extent: impl Fn(Scope<'m>) -> Extent<'m>) -> Vec<
     vec![whole]
 }
 
+/// `OBJECT` where an address is a variable's.
+fn is_object<'m>(nests: &Nests<'m>, address: Term<'m>) -> i64 {
+    match nests.anchor(address) {
+        Some((base, 0)) if base.as_global().is_some() => OBJECT,
+        _ => 0,
+    }
+}
+
 fn add_new<T: PartialEq>(list: &mut Vec<T>, one: T) {
     if !list.contains(&one) {
         list.push(one);
@@ -779,12 +787,14 @@ fn entry_of<'m>(
                 values.push(Quantity::Constant(0));
             }
             let pairs = values.chunks(2).map(|pair| (pair[0], pair[1])).collect();
-            let mut part = entry(READ | ANYWHERE | BETWEEN, element, between.object, pairs);
+            let access = READ | ANYWHERE | BETWEEN | is_object(nests, between.object);
+            let mut part = entry(access, element, between.object, pairs);
             part.table = table;
             return Ok(part);
         }
         Extent::Anywhere(object) if !is_write => {
-            return Ok(entry(READ | ANYWHERE, 1, object, Vec::new()));
+            let access = READ | ANYWHERE | is_object(nests, object);
+            return Ok(entry(access, 1, object, Vec::new()));
         }
         Extent::Anywhere(_) => "writes where cannot be told before the loop",
         Extent::Unknown if is_write => "writes to an object that is not known before the loop",

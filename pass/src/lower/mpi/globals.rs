@@ -150,14 +150,25 @@ pub fn set_apart<'m>(module: &'m Module, direct: &HashSet<Value<'m>>) {
             .filter(|global| !global.is_declaration() && global.section() == section)
             .filter(|global| !global.name().starts_with("okl."))
             .partition(|global| size(global) > WORD && !direct.contains(&**global));
-        // Other modules have theirs in front of these.
-        for first in [others.first(), arrays.first()].into_iter().flatten() {
-            if !arrays.is_empty() {
-                first.set_alignment(PAGE);
-            }
+        if arrays.is_empty() {
+            continue;
         }
-        for one in arrays {
-            module.move_to_end(one);
+        // Other modules have theirs in front of these. The alignment is not the variables' own: of some the
+        // linker may take another module's.
+        for group in [others, arrays] {
+            let first = module.int(8).zero();
+            let first = module.add_global(
+                "okl.apart",
+                module.int(8),
+                Some(first),
+                Linkage::LLVMInternalLinkage,
+            );
+            first.set_alignment(PAGE);
+            first.set_section(section);
+            module.append_to_used(&[first]);
+            for one in group {
+                module.move_to_end(one);
+            }
         }
     }
 }

@@ -356,10 +356,12 @@ impl<'m> Flow<'m> {
     fn is_small(&self, address: Value<'m>) -> bool {
         let base = base_of(address);
         match base.as_global() {
-            // A variable that another file defines may be declared without a size.
+            // What another file defines may be larger than it is declared here.
             Some(global) => {
                 let size = self.module.size_of(global.value_type());
-                (1..=WORD).contains(&size) && !(global.is_local() && global.has_comdat())
+                !global.is_declaration()
+                    && (1..=WORD).contains(&size)
+                    && !(global.is_local() && global.has_comdat())
             }
             None => base.as_op(Opcode::LLVMAlloca).is_some(),
         }

@@ -69,15 +69,20 @@ impl<'a> Numbers<'a> {
         }
         let entry = &access.entry;
         let (least, most) = span(entry.dimensions, &extremes)?;
-        let first = (i128::from(entry.address) + least).max(i128::from(start));
+        let first = i128::from(entry.address) + least;
         let last = i128::from(entry.address) + most + i128::from(entry.entry.element);
-        let last = last.min(i128::from(end));
         if first >= last {
             return Some(Part::Nothing);
         }
-        let part = (first as u64, last as u64);
-        note(access.entry.entry, part.1 - part.0 > (end - start) / 4 * 3);
-        Some(Part::Range(part))
+        // The address may be one before or behind the object, so that another one seems to be meant; but bounds
+        // of rows that are not read may be anything.
+        let is_within = i128::from(start) <= first && last <= i128::from(end);
+        let is_plausible = last - first <= i128::from(end - start);
+        let range = u64::try_from(first).ok().zip(u64::try_from(last).ok());
+        let part = range.filter(|&range| is_within || (is_plausible && is_in_one_segment(range)));
+        let bytes = part.map_or(u64::MAX, |(first, last)| last - first);
+        note(access.entry.entry, bytes > (end - start) / 4 * 3);
+        part.map(Part::Range)
     }
 
     /// `None`: it is not known; `Some(None)`: there are no numbers.
@@ -96,6 +101,14 @@ impl<'a> Numbers<'a> {
         if let Some((_, known)) = self.all.iter().find(|(known, _)| is_same(known)) {
             return Some(*known);
         }
+        // Numbers that overlap are not what lies side by side.
+        let size = table.entry.element;
+        if table
+            .pairs()
+            .any(|(stride, count)| count > 1 && stride % size != 0)
+        {
+            return None;
+        }
         let extremes = match table.shape().ok()? {
             Some(shape) => {
                 let pieces = shape.pieces();
@@ -111,7 +124,7 @@ impl<'a> Numbers<'a> {
                 }
                 let mut all: Option<Extremes> = None;
                 for range in shape.ranges().iter() {
-                    let (least, most) = read(range, table.entry.element, is_signed(&table))?;
+                    let (least, most) = read(range, size, is_signed(&table))?;
                     all =
                         Some(all.map_or((least, most), |all| (all.0.min(least), all.1.max(most))));
                 }
