@@ -196,6 +196,7 @@ impl<M: Machine> Coherence<M> {
             let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
             let pieces = pulled.sum::<usize>() + plan.made_valid.len();
             let pieces = pieces + plan.written.len() + plan.uncertain.len();
+            let pieces = pieces + plan.compared.len() + plan.opened.len();
             self.sections.plans.insert(key, Rc::clone(&plan), pieces);
         }
         plan

@@ -25,8 +25,9 @@ const MOST_SURPRISES: u32 = 3;
 const MOST_WORDS: usize = 1 << 19;
 /// Largest message.
 pub(super) const MOST_BYTES: u64 = 1 << 30;
-/// Keys that are kept; when there are more all are forgotten.
+/// Keys that are kept, and pieces of what leads from one to the next; when there are more all are forgotten.
 const MOST_KEYS: usize = 4096;
+const MOST_PIECES: usize = 1 << 20;
 /// So often in a row a key must have come after another before it is expected there.
 const USUAL: u32 = 2;
 
@@ -92,6 +93,10 @@ impl Passage {
         all.fold(Ranges::default(), |all, one| all.union(&one.changed()))
     }
 
+    fn pieces(&self) -> usize {
+        self.transitions.iter().map(|one| one.pieces()).sum()
+    }
+
     pub(super) fn has_updates(&self) -> bool {
         self.transitions.iter().any(|one| one.has_updates())
     }
@@ -102,6 +107,8 @@ impl Passage {
 pub(super) struct Predictions {
     known: HashMap<Signature, (Known, u32)>,
     next: HashMap<Signature, Next>,
+    /// Of `next`.
+    pieces: usize,
     /// Counts changes of what is predicted.
     pub(super) changes: u64,
 }
@@ -117,9 +124,10 @@ impl Predictions {
 
     /// Before something is added: forgets all where there is too much.
     fn limit(&mut self) {
-        if self.known.len().max(self.next.len()) >= MOST_KEYS {
+        if self.known.len().max(self.next.len()) >= MOST_KEYS || self.pieces >= MOST_PIECES {
             self.known.clear();
             self.next.clear();
+            self.pieces = 0;
             self.changes += 1;
         }
     }
@@ -139,10 +147,12 @@ impl Predictions {
             }
             Some(next) => {
                 self.changes += u64::from(next.times >= USUAL);
+                self.pieces = self.pieces + passage.pieces() - next.passage.pieces();
                 (next.key, next.passage, next.times) = (to, passage, 1);
             }
             None => {
                 self.limit();
+                self.pieces += passage.pieces();
                 let (key, times) = (to, 1);
                 self.next.insert(
                     from,

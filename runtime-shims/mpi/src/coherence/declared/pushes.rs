@@ -345,10 +345,10 @@ impl<M: Machine> Coherence<M> {
         while let Some(packed) = self.sections.relays.front().cloned() {
             let in_flight = self.sections.in_flight.iter();
             let sources = in_flight.filter(|one| {
-                let leg = one.packed.leg.as_ref();
                 let round = |leg: &Leg| leg.round;
-                one.direction == Direction::Received
-                    && leg.map(round) < packed.leg.as_ref().map(round)
+                let own = packed.leg.as_ref().map(round);
+                let leg = one.packed.leg.as_ref();
+                one.direction == Direction::Received && leg.is_some() && leg.map(round) < own
             });
             let sources = sources.map(|one| (Rc::clone(&one.packed), one.number));
             let sources: Vec<(Rc<Packed>, u64)> = sources.collect();

@@ -105,7 +105,7 @@ impl Transition {
     }
 
     /// Number of pieces it consists of. The same on all ranks.
-    fn pieces(&self) -> usize {
+    pub(super) fn pieces(&self) -> usize {
         let unsteady = self.unsteady.iter().map(Ranges::len).sum::<usize>();
         self.owners.len() + self.claimed.len() + unsteady + self.updated.len()
     }

@@ -549,3 +549,45 @@ fn what_rank_0_writes_goes_down_with_synchronisations() {
         job.leave_region();
     }
 }
+
+/// What was sent ahead and written again before its time is not passed on.
+#[test]
+fn what_is_passed_on_is_not_older_than_the_synchronisation() {
+    const RANKS: usize = 5;
+    const BLOCK: usize = 200;
+    let mut job = Job::new(RANKS, false, None);
+    job.cluster.borrow_mut().per_node = 1;
+    let mut random = Random(9);
+    let block = |mode, page: usize, rank: usize| {
+        nest(vec![section(mode, page * PAGE + rank * BLOCK, BLOCK, &[])])
+    };
+    job.fork(&[]);
+    job.enter_region(&Accesses::Declared {
+        direct: vec![],
+        updates: false,
+    });
+    for round in 0..36 {
+        let is_unusual = round % 6 == 5;
+        for rank in 0..RANKS {
+            job.run(rank, &block(Mode::Write, 1, rank), &mut random);
+        }
+        job.barrier();
+        for rank in 0..RANKS {
+            job.run(rank, &block(Mode::Write, 2, rank), &mut random);
+            if is_unusual {
+                job.run(rank, &block(Mode::Write, 1, rank), &mut random);
+            }
+        }
+        job.barrier();
+        for rank in 0..RANKS {
+            for owner in 0..RANKS {
+                if is_unusual || owner == (rank + RANKS - 2) % RANKS {
+                    job.run(rank, &block(Mode::Read, 1, owner), &mut random);
+                }
+            }
+        }
+        job.barrier();
+    }
+    job.leave_region();
+    assert!(job.cluster.borrow().relayed > 0);
+}
