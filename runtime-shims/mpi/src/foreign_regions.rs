@@ -68,7 +68,7 @@ fn fork_used_in(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// The files of this process: the executable, and the libraries that no MPI or C library brings along.
-fn loaded_files() -> Vec<PathBuf> {
+pub(crate) fn loaded_files() -> Vec<PathBuf> {
     unsafe extern "C" fn visit(
         info: *mut libc::dl_phdr_info,
         _: usize,

@@ -5,6 +5,8 @@
 //! handed to MPI is memory that is never protected.
 
 use std::{
+    ffi::CString,
+    os::unix::ffi::OsStringExt,
     sync::{OnceLock, atomic::AtomicU64},
     time::{Duration, Instant},
 };
@@ -22,7 +24,7 @@ use mpi::{
 use crate::{
     cell::ProgramCell,
     exchange::{Exchange, Patient},
-    program,
+    foreign_regions, program,
 };
 
 /// Exit status of a job that the runtime ends.
@@ -66,6 +68,7 @@ pub(crate) fn start(service_thread: bool, in_turn: bool) -> Result<(), String> {
                 .into(),
         );
     }
+    program::private(keep_libraries);
     let collective = program::private(|| universe.world().duplicate());
     let tree = service_thread.then(|| program::private(|| collective.duplicate()));
     let rank = collective.rank() as u32;
@@ -80,6 +83,23 @@ pub(crate) fn start(service_thread: bool, in_turn: bool) -> Result<(), String> {
     };
     assert!(JOB.set(job).is_ok(), "one job starts once");
     Ok(())
+}
+
+/// Keeps what MPI has loaded to the end of the process: while it ends, Open MPI unloads components that a thread of
+/// PMIx may still be about to call.
+fn keep_libraries() {
+    for file in foreign_regions::loaded_files() {
+        let Ok(name) = CString::new(file.into_os_string().into_vec()) else {
+            continue;
+        };
+        // SAFETY: a name; nothing is loaded that is not there already.
+        unsafe {
+            libc::dlopen(
+                name.as_ptr(),
+                libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
+            )
+        };
+    }
 }
 
 type Shared = Exchange<Patient<fn()>>;
