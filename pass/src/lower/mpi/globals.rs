@@ -153,16 +153,12 @@ pub fn set_apart<'m>(module: &'m Module, direct: &HashSet<Value<'m>>) {
         if arrays.is_empty() {
             continue;
         }
-        // Other modules have theirs in front of these. The alignment is not the variables' own: of some the
-        // linker may take another module's.
+        // Other modules have theirs in front of these. A page of its own rather than an alignment of the first
+        // variable: of that one the linker may take another module's.
+        let page = module.array(module.int(8), u64::from(PAGE));
         for group in [others, arrays] {
-            let first = module.int(8).zero();
-            let first = module.add_global(
-                "okl.apart",
-                module.int(8),
-                Some(first),
-                Linkage::LLVMInternalLinkage,
-            );
+            let internal = Linkage::LLVMInternalLinkage;
+            let first = module.add_global("okl.apart", page, Some(page.zero()), internal);
             first.set_alignment(PAGE);
             first.set_section(section);
             module.append_to_used(&[first]);
