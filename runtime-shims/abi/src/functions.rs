@@ -10,7 +10,7 @@ macro_rules! for_each_mpi_fn {
         $m! {
             // Start-up.
             /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
-            fn okl_mpi_register_v3(table: ptr);
+            fn okl_mpi_register_v4(table: ptr);
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32;
 
