@@ -42,6 +42,8 @@ mod plan;
 mod private;
 mod profile;
 mod program;
+#[cfg(test)]
+mod random;
 mod ranks;
 mod report;
 mod team;

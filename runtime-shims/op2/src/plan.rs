@@ -169,19 +169,7 @@ fn colour(key: &Key) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Pseudo-random numbers.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, end: usize) -> usize {
-            self.0 = self
-                .0
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (self.0 >> 33) as usize % end
-        }
-    }
+    use crate::random::Random;
 
     fn check(plan: &Plan) {
         let mut runs = vec![0; plan.key.elements.end];

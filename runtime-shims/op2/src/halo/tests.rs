@@ -1,20 +1,10 @@
 //! Random meshes on simulated ranks.
 
 use super::*;
-use crate::partition::{Base, bisect, block};
-
-/// Pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % end
-    }
-}
+use crate::{
+    partition::{Base, bisect, block},
+    random::Random,
+};
 
 /// Sets and maps of all small sizes; some maps lead to near elements, some anywhere; sets may be empty.
 fn random_mesh(random: &mut Random) -> Topology {
