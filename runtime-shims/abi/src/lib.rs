@@ -16,8 +16,9 @@ mod tables;
 pub use functions::{ALL, f};
 pub use tables::{
     AtomicOp, ConstructorEntry, DirectAccess, ExternGlobalEntry, FunctionEntry, GlobalEntry,
-    ModuleTable, RegionDescriptor, SectionEntry, SectionTable, SharedSectionBounds,
-    ThreadPrivateEntry, UnsafeSite, function_flags, region_flags, section_access,
+    LARGEST_UNANNOUNCED, ModuleTable, RegionDescriptor, SectionEntry, SectionTable,
+    SharedSectionBounds, ThreadPrivateEntry, UnsafeSite, function_flags, region_flags,
+    section_access,
 };
 
 /// Version of the list. It is part of the name of [`f::okl_mpi_register_v4`], so that a program

@@ -202,6 +202,10 @@ abi_structs! {
     }
 }
 
+/// Bytes of the largest variable that serial code accesses unannounced, where the module that does defines it: the
+/// run time keeps the pages of such variables out of section mode.
+pub const LARGEST_UNANNOUNCED: i64 = 8;
+
 /// Bits of [`FunctionEntry::flags`].
 pub mod function_flags {
     /// The function's address escapes, so an indirect call may reach it.

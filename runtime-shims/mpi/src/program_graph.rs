@@ -12,8 +12,9 @@ use std::{
 };
 
 use okl_abi::{
-    ConstructorEntry, ExternGlobalEntry, FunctionEntry, GlobalEntry, ModuleTable, RegionDescriptor,
-    SharedSectionBounds, ThreadPrivateEntry, UnsafeSite, function_flags,
+    ConstructorEntry, ExternGlobalEntry, FunctionEntry, GlobalEntry, LARGEST_UNANNOUNCED,
+    ModuleTable, RegionDescriptor, SharedSectionBounds, ThreadPrivateEntry, UnsafeSite,
+    function_flags,
 };
 
 use crate::{layout, layout::PAGE, mpi_job, program, report, team};
@@ -323,13 +324,11 @@ pub(crate) fn object_at(address: usize) -> String {
     layout::layout().describe(address)
 }
 
-/// The addresses of the first and last bytes of shared variables of at most a word, which serial code accesses
-/// unannounced.
-pub(crate) fn words() -> impl Iterator<Item = usize> {
-    const WORD: i64 = 8;
+/// The addresses of the first and last bytes of shared variables that serial code accesses unannounced.
+pub(crate) fn unannounced() -> impl Iterator<Item = usize> {
     let globals = modules().into_iter().flat_map(Module::globals);
-    let words = globals.filter(|global| global.size <= WORD);
-    words.flat_map(|global| {
+    let small = globals.filter(|global| global.size <= LARGEST_UNANNOUNCED);
+    small.flat_map(|global| {
         let start = global.address as usize;
         [start, start + global.size as usize - 1]
     })

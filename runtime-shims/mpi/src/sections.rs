@@ -39,7 +39,7 @@ use crate::{
     settings::settings,
     stack, team, threads,
 };
-use between::{Numbers, Part};
+use between::Numbers;
 use ranges::{Range, Ranges};
 use rows::{Behind, Run};
 use shape::{DoesNotFit, Shape};
@@ -80,14 +80,9 @@ const MOST_WORDS: usize = 1 << 15;
 /// which some may be accessed.
 const MOST_PIECES: u64 = 1 << 18;
 
-/// With `OKL_VERIFY`: the writes that the region declared since the last synchronisation, and those it
-/// makes undeclared.
-struct Record {
-    declared: Vec<Range>,
-    direct: Vec<Range>,
-}
-
-static RECORD: ProgramCell<Option<Record>> = ProgramCell::new(None);
+/// With `OKL_VERIFY`, in a region that declares all it accesses: the writes that it declared since the last
+/// synchronisation.
+static RECORD: ProgramCell<Option<Vec<Range>>> = ProgramCell::new(None);
 
 /// Data start to end of every rank's large heap blocks, as far as synchronisations told.
 static LARGE_BLOCKS: ProgramCell<BTreeMap<usize, usize>> = ProgramCell::new(BTreeMap::new());
@@ -182,21 +177,16 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64], threads:
             undeclared.extend(in_file((start, start + one.size.max(1) as usize)));
         }
     }
-    if settings().verify {
-        DECLARING.store(declares_all, Relaxed);
-        RECORD.with(|record| {
-            *record = declares_all.then_some(Record {
-                declared: Vec::new(),
-                direct: undeclared,
-            });
-        });
-        return false;
-    }
     let pages = undeclared
         .iter()
         .flat_map(|(start, end)| (start / PAGE as u64) as Page..=((end - 1) / PAGE as u64) as Page);
     let pages = pages.collect();
     DIRECT.with(|direct| *direct = undeclared);
+    if settings().verify {
+        DECLARING.store(declares_all, Relaxed);
+        RECORD.with(|record| *record = declares_all.then(Vec::new));
+        return false;
+    }
     let accesses = match declares_all {
         true => Accesses::Declared {
             direct: pages,
@@ -234,18 +224,18 @@ pub(crate) fn begin_pushes(fork: Option<(i32, &[u64])>) {
     }
 }
 
+/// What the region that runs accesses without a declaration.
+fn direct() -> Ranges {
+    DIRECT.with(|direct| Ranges::of(direct.clone()))
+}
+
 /// With `OKL_VERIFY`, at a synchronisation: ends the job where the region changed what it had not declared,
 /// and no rank `updated`.
 pub(crate) fn check_changes(changes: &[Change], updated: &Ranges) {
-    let Some((declared, direct)) = RECORD.with(|record| {
-        let record = record.as_mut()?;
-        Some((
-            Ranges::of(std::mem::take(&mut record.declared)).union(&marks::take(true)),
-            Ranges::of(record.direct.clone()),
-        ))
-    }) else {
+    let Some(declared) = RECORD.with(|record| Some(std::mem::take(record.as_mut()?))) else {
         return;
     };
+    let declared = Ranges::of(declared).union(&marks::take(true));
     let layout = layout::layout();
     let changed = changes
         .iter()
@@ -256,7 +246,7 @@ pub(crate) fn check_changes(changes: &[Change], updated: &Ranges) {
         });
     let undeclared = Ranges::of(changed.collect())
         .minus(&declared)
-        .minus(&direct)
+        .minus(&direct())
         .minus(updated);
     if let Some((start, end)) = undeclared.iter().next() {
         let address = layout.address_of((start / PAGE as u64) as Page) + start as usize % PAGE;
@@ -557,7 +547,7 @@ fn take_between<'a>(
                 .filter(is_write)
                 .flat_map(|one| shapes_of(&one.entry).0);
             let hulls = shapes.map(|shape| shape.hull()).collect();
-            Ranges::of(hulls).union(&DIRECT.with(|direct| Ranges::of(direct.clone())))
+            Ranges::of(hulls).union(&direct())
         }
     };
     let mut numbers = Numbers::default();
@@ -566,12 +556,7 @@ fn take_between<'a>(
         .map(|one| {
             let (start, end) = one.entry.object()?;
             observe::declares(start, one.entry.entry);
-            let object = (start as u64, end as u64);
-            match numbers.part(one, object, &written) {
-                Some(Part::Nothing) => None,
-                Some(Part::Range(part)) => Some(part),
-                None => Some(object),
-            }
+            numbers.part(one, (start as u64, end as u64), &written)
         })
         .collect();
     for part in &parts {
@@ -656,7 +641,7 @@ fn take_sections(
             .flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>());
         RECORD.with(|record| {
             let record = record.as_mut().expect("made when the region began");
-            record.declared.extend(written);
+            record.extend(written);
         });
         return;
     }

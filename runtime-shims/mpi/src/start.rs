@@ -336,8 +336,8 @@ fn share_memory(several_nodes: bool) {
         Memory::new(shared, rank, file, own, peers, nodes, remote),
         settings().verify,
     ));
-    let words = program_graph::words().filter_map(|at| layout::layout().page_of(at));
-    memory::coherence(|coherence| coherence.keep_out(words));
+    let pages = program_graph::unannounced().filter_map(|at| layout::layout().page_of(at));
+    memory::coherence(|coherence| coherence.keep_out(pages));
     // A single rank has nothing to keep coherent.
     if !settings().sections || ranks == 1 {
         memory::coherence(|coherence| coherence.ignore_declarations());

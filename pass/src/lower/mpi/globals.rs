@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use okl_abi::LARGEST_UNANNOUNCED;
+
 use crate::analysis::library::is_library_variable;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Global, Linkage, Module, Value, Visibility};
@@ -14,8 +16,6 @@ const DATA_END: &str = "okl_data_end";
 const ZERO: &str = ".llvm.linkonce.b.okl";
 const ZERO_END: &str = ".llvm.linkonce.b.okl_end";
 const PAGE: u32 = 4096;
-/// Larger variables count as arrays.
-const WORD: u64 = 8;
 
 /// Sections whose content is read by others than the program's threads.
 const UNTOUCHED_SECTIONS: [&str; 8] = [
@@ -149,7 +149,9 @@ pub fn set_apart<'m>(module: &'m Module, direct: &HashSet<Value<'m>>) {
         let (arrays, others): (Vec<_>, Vec<_>) = globals
             .filter(|global| !global.is_declaration() && global.section() == section)
             .filter(|global| !global.name().starts_with("okl."))
-            .partition(|global| size(global) > WORD && !direct.contains(&**global));
+            .partition(|global| {
+                size(global) > LARGEST_UNANNOUNCED as u64 && !direct.contains(&**global)
+            });
         if arrays.is_empty() {
             continue;
         }

@@ -10,11 +10,12 @@
 //! * by `okl_mpi_serial_code` all else: in front of a loop, so that nothing is asked in each iteration, or
 //!   of an instruction.
 //!
-//! The stack is never in such pages, nor are global variables of a word: the run time keeps their pages out.
+//! The stack is never in such pages, nor are small global variables that this module defines: the run time
+//! keeps their pages out (`LARGEST_UNANNOUNCED`).
 
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::f;
+use okl_abi::{LARGEST_UNANNOUNCED, f};
 
 use super::MARK;
 use crate::analysis::memory::base_of;
@@ -23,9 +24,6 @@ use crate::llvm::{
     Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Type, Value,
 };
 use crate::lower::runtime_call::declare;
-
-/// Bytes of the largest variable that keeps its page out.
-const WORD: u64 = 8;
 
 /// Functions that touch no memory of the program's.
 const HARMLESS: [&str; 16] = [
@@ -352,7 +350,7 @@ impl<'m> Flow<'m> {
         }
     }
 
-    /// Whether an address lies on the stack or in a global variable of a word that the run time knows.
+    /// Whether an address lies on the stack or in a small global variable of this module that the run time knows.
     fn is_small(&self, address: Value<'m>) -> bool {
         let base = base_of(address);
         match base.as_global() {
@@ -360,7 +358,7 @@ impl<'m> Flow<'m> {
             Some(global) => {
                 let size = self.module.size_of(global.value_type());
                 !global.is_declaration()
-                    && (1..=WORD).contains(&size)
+                    && (1..=LARGEST_UNANNOUNCED as u64).contains(&size)
                     && !(global.is_local() && global.has_comdat())
             }
             None => base.as_op(Opcode::LLVMAlloca).is_some(),

@@ -41,22 +41,26 @@ pub(super) struct Numbers<'a> {
     all: Vec<(Entry<'a>, Option<Extremes>)>,
 }
 
-/// What an access lies in, in addresses: nothing where no element is accessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    Nothing,
-    Range(Range),
-}
-
 impl<'a> Numbers<'a> {
-    /// The part of the object from `start` to `end` that the access reads, in a nest that writes to `written` at
-    /// most; `None` where it may be all of the object.
+    /// Where the access reads, in addresses, in a nest that writes to `written` at most: the part of `object` that is
+    /// known, or all of it; `None` where it reads nothing.
     pub(super) fn part(
+        &mut self,
+        access: &Behind<'a>,
+        object: Range,
+        written: &Ranges,
+    ) -> Option<Range> {
+        let known = self.known_part(access, object, written);
+        known.unwrap_or(Some(object))
+    }
+
+    /// `None`: it is not known.
+    fn known_part(
         &mut self,
         access: &Behind<'a>,
         (start, end): Range,
         written: &Ranges,
-    ) -> Option<Part> {
+    ) -> Option<Option<Range>> {
         if !is_worth_it(access.entry.entry) {
             return None;
         }
@@ -64,7 +68,7 @@ impl<'a> Numbers<'a> {
         for table in access.tables() {
             match self.extremes(*table, end - start, written)? {
                 Some(one) => extremes.push(one),
-                None => return Some(Part::Nothing),
+                None => return Some(None),
             }
         }
         let entry = &access.entry;
@@ -72,7 +76,7 @@ impl<'a> Numbers<'a> {
         let first = i128::from(entry.address) + least;
         let last = i128::from(entry.address) + most + i128::from(entry.entry.element);
         if first >= last {
-            return Some(Part::Nothing);
+            return Some(None);
         }
         // The address may be one before or behind the object, so that another one seems to be meant; but bounds
         // of rows that are not read may be anything.
@@ -82,7 +86,7 @@ impl<'a> Numbers<'a> {
         let part = range.filter(|&range| is_within || (is_plausible && is_in_one_segment(range)));
         let bytes = part.map_or(u64::MAX, |(first, last)| last - first);
         note(access.entry.entry, bytes > (end - start) / 4 * 3);
-        part.map(Part::Range)
+        part.map(Some)
     }
 
     /// `None`: it is not known; `Some(None)`: there are no numbers.
@@ -227,6 +231,23 @@ mod tests {
         // Falling: from -4 a to 4.
         assert_eq!(span(&[0, -4, 4, 0, 7], &[(-2, 5)]), Some((-20, 8)));
         assert_eq!(span(&[UNKNOWN, 1], &[(0, 1)]), None);
+    }
+
+    #[test]
+    fn tables_that_were_in_vain_are_left_alone() {
+        let text = c"".as_ptr().cast_mut().cast();
+        let entry = SectionEntry {
+            access: 0,
+            element: 8,
+            dimensions: 0,
+            object: text,
+            location: text,
+        };
+        for turn in 0..2 * MOST_IN_VAIN {
+            // Once it was worth it in between.
+            note(&entry, turn != MOST_IN_VAIN - 1);
+            assert_eq!(is_worth_it(&entry), turn < 2 * MOST_IN_VAIN - 1);
+        }
     }
 
     #[test]

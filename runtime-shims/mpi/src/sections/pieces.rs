@@ -269,11 +269,13 @@ impl Bytes {
         Ranges::of(inside)
     }
 
+    /// Adds bytes. The step makes the same change again.
     pub(crate) fn add(&self, bytes: &Ranges) -> Rc<Step> {
         let new = bytes.minus(&self.within(bytes));
         self.pieces.set(new.iter().map(|range| (range, Some(0))))
     }
 
+    /// Takes bytes out. The step makes the same change again.
     pub(crate) fn remove(&self, bytes: &Ranges) -> Rc<Step> {
         let old = self.within(bytes);
         self.pieces.set(old.iter().map(|range| (range, None)))

@@ -80,6 +80,7 @@ struct Told {
     reads: Vec<Ranges>,
     unsteady: Vec<Ranges>,
     updated: Ranges,
+    /// Without what is contested.
     kept: Vec<Ranges>,
     /// What several ranks wrote, may have written or keep, and what was updated.
     contested: Ranges,
@@ -296,15 +297,16 @@ impl<M: Machine> Coherence<M> {
             kept.push(current);
         }
         let updated = Ranges::of(updated);
+        let contested = contested(&certain, &unsteady, &kept, &updated);
         Told {
-            contested: contested(&certain, &unsteady, &kept, &updated),
             claims,
             spans,
             certain,
             reads,
             unsteady,
             updated,
-            kept,
+            kept: kept.iter().map(|one| one.minus(&contested)).collect(),
+            contested,
         }
     }
 
@@ -320,27 +322,15 @@ impl<M: Machine> Coherence<M> {
     pub(crate) fn apply_declarations(&mut self, declarations: &[&[u64]], omitted: bool) {
         self.counts.transitions += 1;
         let key = self.transition_key(self.sections.declared_last);
-        let Told {
-            claims,
-            spans,
-            certain,
-            reads,
-            unsteady,
-            updated,
-            mut kept,
-            contested,
-        } = self.told(declarations);
+        let told = self.told(declarations);
         let owned_before = self.sections.owners.all().clone();
         let owners_before = self.sections.owners.signature();
-        let any_entered = self.enter(&spans);
-        for one in &mut kept {
-            *one = one.minus(&contested);
-        }
+        let any_entered = self.enter(&told.spans);
         // Otherwise all that a rank may have written is its own now, whatever it did write.
-        let claims_matter = any_entered || may_overlap(&unsteady, &contested);
+        let claims_matter = any_entered || may_overlap(&told.unsteady, &told.contested);
         if omitted && claims_matter {
             let mode = &mut self.sections;
-            mode.declared_last = mode.declared_last.with_signature(claims);
+            mode.declared_last = mode.declared_last.with_signature(told.claims);
             if let Some(signature) = mode.interval.signature
                 && !any_entered
             {
@@ -348,27 +338,28 @@ impl<M: Machine> Coherence<M> {
                 mode.claims_matter.insert(key, (), 0);
             }
         }
-        let possible = self.possible_claims(owned_before.minus(&contested), &unsteady);
-        let claim: Vec<_> = (0..certain.len() as u32).map(claim_for).collect();
-        let read_by: Vec<_> = (0..certain.len() as u32).map(read_by).collect();
+        let possible = self.possible_claims(owned_before.minus(&told.contested), &told.unsteady);
+        let ranks = 0..declarations.len() as u32;
+        let claim: Vec<_> = ranks.clone().map(claim_for).collect();
+        let read_by: Vec<_> = ranks.map(read_by).collect();
         let mut changes: Vec<(&Ranges, &dyn Fn(Owned) -> Owned)> = Vec::new();
         let mut claimed = Ranges::default();
-        for claims in [&kept, &possible, &certain] {
+        for claims in [&told.kept, &possible, &told.certain] {
             for (bytes, claim) in claims.iter().zip(&claim) {
                 changes.push((bytes, claim));
                 claimed = claimed.union(bytes);
             }
         }
-        changes.push((&updated, &alone));
-        for (bytes, read) in reads.iter().zip(&read_by) {
+        changes.push((&told.updated, &alone));
+        for (bytes, read) in told.reads.iter().zip(&read_by) {
             changes.push((bytes, read));
         }
         let unnoticed = self.sections.unnoticed_copies();
         let transition = Rc::new(Transition {
             owners: self.sections.owners.change(&changes),
             claimed,
-            unsteady,
-            updated,
+            unsteady: told.unsteady,
+            updated: told.updated,
         });
         self.sections.balance.note_new(transition.pieces());
         if !(any_entered || omitted && claims_matter) {
