@@ -244,6 +244,10 @@ void okl_append_to_used(LLVMModuleRef M, const LLVMValueRef *Globals, size_t Cou
   appendToUsed(*unwrap(M), Values);
 }
 
+void okl_append_to_compiler_used(LLVMModuleRef M, LLVMValueRef Global) {
+  appendToCompilerUsed(*unwrap(M), unwrap<GlobalValue>(Global));
+}
+
 void okl_move_to_end(LLVMModuleRef M, LLVMValueRef Global) {
   auto *GV = unwrap<GlobalVariable>(Global);
   unwrap(M)->removeGlobalVariable(GV);

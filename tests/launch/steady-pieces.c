@@ -1,6 +1,7 @@
 // Sweeps over planes and lines, with a barrier after each line: each deals other small pieces of the arrays out, and
 // the next time step the same ones. What follows from them is worked out in the first time steps alone, and it
-// takes no page fault, although the arrays of a line lie in one page.
+// takes no page fault, although the arrays of a line lie in one page, and a variable that is accessed undeclared
+// is declared beside them.
 //
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: clang-22 -O2 -fopenmp %s -o %t.openmp
@@ -24,12 +25,13 @@
 #include <stdlib.h>
 
 enum { N = 20 };
-static double scale = 0.5;
+double scale;
 static double line[N], twice[N];
 static double a[N][N][N];
 
 int main(int count, char **arguments) {
   int steps = count > 1 ? atoi(arguments[1]) : 1;
+  scale = count > 9 ? 1 : 0.5;
 #pragma omp parallel
   for (int step = 0; step < steps; step++) {
     for (int i = 0; i < N; i++)

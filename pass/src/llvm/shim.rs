@@ -58,6 +58,7 @@ unsafe extern "C" {
     fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
     fn okl_strip_call_attributes(call: LLVMValueRef);
     fn okl_append_to_used(module: LLVMModuleRef, globals: *const LLVMValueRef, count: usize);
+    fn okl_append_to_compiler_used(module: LLVMModuleRef, global: LLVMValueRef);
     fn okl_move_to_end(module: LLVMModuleRef, global: LLVMValueRef);
     fn okl_expand_constant_users(global: LLVMValueRef);
     fn okl_delete_bodies(module: LLVMModuleRef);
@@ -139,6 +140,13 @@ impl Module {
         let raw: Vec<_> = globals.iter().map(|global| global.raw()).collect();
         // SAFETY: globals of this module.
         unsafe { okl_append_to_used(self.raw(), raw.as_ptr(), raw.len()) }
+    }
+
+    /// Keeps a variable in its place although nothing in the module uses it. (Among those that the linker has to keep
+    /// too it would get a section of its own.)
+    pub fn append_to_compiler_used(&self, global: Global<'_>) {
+        // SAFETY: a global variable of this module.
+        unsafe { okl_append_to_compiler_used(self.raw(), global.raw()) }
     }
 
     /// Makes a variable the last one, in memory too.

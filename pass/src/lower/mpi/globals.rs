@@ -163,7 +163,7 @@ pub fn set_apart<'m>(module: &'m Module, direct: &HashSet<Value<'m>>) {
             let first = module.add_global("okl.apart", page, Some(page.zero()), internal);
             first.set_alignment(PAGE);
             first.set_section(section);
-            module.append_to_used(&[first]);
+            module.append_to_compiler_used(first);
             for one in group {
                 module.move_to_end(one);
             }
