@@ -119,39 +119,87 @@ impl Key {
     }
 }
 
+/// What a column leads to, by position in an array of `slots` targets.
+struct Slots<'a> {
+    column: &'a Column,
+    /// Position of the target set.
+    set: usize,
+    /// Of each element that runs, where only some of the targets have a slot.
+    numbered: Option<Vec<u32>>,
+}
+
+impl Slots<'_> {
+    fn of(&self, key: &Key, element: usize) -> usize {
+        match &self.numbered {
+            None => self.column.target(element),
+            Some(slots) => slots[element - key.elements.start] as usize,
+        }
+    }
+}
+
+/// A loop that leads to fewer than one target in so many does not pay for all of them.
+const SPARSE: usize = 64;
+
+/// The columns, and how many slots each set has.
+fn slots(key: &Key) -> (Vec<Slots<'_>>, Vec<usize>) {
+    let (mut all, mut sizes) = (Vec::new(), Vec::new());
+    for (set, of) in key.sets().into_iter().enumerate() {
+        let columns = key.columns.iter();
+        let columns: Vec<_> = columns.filter(|one| (one.set, one.targets) == of).collect();
+        let targets = |column: &'_ Column| {
+            let column = column.clone();
+            key.elements.clone().map(move |one| column.target(one))
+        };
+        let is_sparse = key.elements.len() * columns.len() < of.1 / SPARSE;
+        let led_to = is_sparse.then(|| {
+            let mut led_to: Vec<_> = columns.iter().flat_map(|one| targets(one)).collect();
+            led_to.sort_unstable();
+            led_to.dedup();
+            led_to
+        });
+        sizes.push(led_to.as_ref().map_or(of.1, Vec::len));
+        all.extend(columns.into_iter().map(|column| {
+            let numbered = led_to.as_ref().map(|led_to| {
+                let slot = |target| led_to.binary_search(&target).expect("it is listed") as u32;
+                targets(column).map(slot).collect()
+            });
+            Slots {
+                column,
+                set,
+                numbered,
+            }
+        }));
+    }
+    (all, sizes)
+}
+
 /// Gives each block the first colour that no block before it has with which it shares a target.
 fn colour(key: &Key) -> Vec<Vec<u32>> {
-    let sets = key.sets();
-    let columns = key.columns.iter().map(|column| {
-        let of = (column.set, column.targets);
-        let set = sets.iter().position(|&set| set == of);
-        (column, set.expect("every column's set is listed"))
-    });
-    let columns: Vec<_> = columns.collect();
+    let (columns, sizes) = slots(key);
     let mut colours: Vec<Vec<u32>> = Vec::new();
     let mut rest: Vec<u32> = (0..key.blocks() as u32).collect();
     let mut first = 0;
     while !rest.is_empty() {
         // Which colours the blocks have that lead to a target.
-        let taken = sets.iter().map(|&(_, size)| vec![0u8; size]);
+        let taken = sizes.iter().map(|&size| vec![0u8; size]);
         let mut taken: Vec<_> = taken.collect();
         rest.retain(|&block| {
             let elements = key.block(block as usize);
             let mut used = 0;
-            for &(column, set) in &columns {
-                let taken = &taken[set];
+            for column in &columns {
+                let taken = &taken[column.set];
                 for element in elements.clone() {
-                    used |= taken[column.target(element)];
+                    used |= taken[column.of(key, element)];
                 }
             }
             let free = used.trailing_ones() as usize;
             if free == ROUND {
                 return true;
             }
-            for &(column, set) in &columns {
-                let taken = &mut taken[set];
+            for column in &columns {
+                let taken = &mut taken[column.set];
                 for element in elements.clone() {
-                    taken[column.target(element)] |= 1 << free;
+                    taken[column.of(key, element)] |= 1 << free;
                 }
             }
             let colour = first + free;
@@ -199,7 +247,8 @@ mod tests {
         let mut random = Random(7);
         for round in 0..300 {
             let size = random.below(700);
-            let sets = [1 + random.below(300), 1 + random.below(300)];
+            let mut target_set = || (1 + random.below(300)) * [1, 1000][random.below(2)];
+            let sets = [target_set(), target_set()];
             let local = random.below(2) == 0;
             let maps: Vec<_> = (0..1 + random.below(3))
                 .map(|_| {
