@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{
     pieces::{Deferred, Step},
-    ranges::{Range, Ranges},
+    ranges::{Range, Ranges, behind},
     signature::Signature,
 };
 
@@ -112,10 +112,13 @@ impl Owners {
 
     /// Makes `changes` one after another: each to the owners of some bytes, as far as they have one.
     pub(crate) fn change(&self, changes: &[(&Ranges, &dyn Fn(Owned) -> Owned)]) -> Rc<Step> {
-        let touched = changes
-            .iter()
-            .fold(Ranges::default(), |all, (bytes, _)| all.union(bytes));
-        let before = Part::of(self.within(&touched));
+        let touched = changes.iter();
+        let touched = touched.flat_map(|(bytes, _)| self.pieces.touching(bytes));
+        let mut touched: Vec<_> = touched.collect();
+        touched.sort_unstable();
+        touched.dedup();
+        let touched = touched.into_iter();
+        let before = Part::of(touched.map(|(range, word)| Owned::of(range, word)));
         let mut after = before.clone();
         for (bytes, change) in changes {
             after = after.changed(bytes, change);
@@ -159,11 +162,9 @@ impl Owners {
 struct Part(Vec<Owned>);
 
 impl Part {
-    fn of(pieces: Vec<Owned>) -> Self {
-        let mut part = Self(Vec::with_capacity(pieces.len()));
-        for one in pieces {
-            part.push(one);
-        }
+    fn of(pieces: impl Iterator<Item = Owned>) -> Self {
+        let mut part = Self::default();
+        pieces.for_each(|one| part.push(one));
         part
     }
 
@@ -179,17 +180,21 @@ impl Part {
     /// With `change` made to the owners of `bytes`.
     fn changed(&self, bytes: &Ranges, change: impl Fn(Owned) -> Owned) -> Self {
         let mut changed = Self(Vec::with_capacity(self.0.len() + 8));
-        let mut ranges = bytes.iter().peekable();
-        for one in &self.0 {
+        let mut ranges = bytes.as_slice();
+        for &one in &self.0 {
+            if change(one).word() == one.word() {
+                changed.push(one);
+                continue;
+            }
             let mut start = one.start;
             while start < one.end {
-                while ranges.next_if(|&(_, end)| end <= start).is_some() {}
-                let (end, is_in) = match ranges.peek() {
+                ranges = behind(ranges, start);
+                let (end, is_in) = match ranges.first() {
                     Some(&(first, _)) if first > start => (first.min(one.end), false),
                     Some(&(_, end)) => (end.min(one.end), true),
                     None => (one.end, false),
                 };
-                let piece = Owned { start, end, ..*one };
+                let piece = Owned { start, end, ..one };
                 changed.push(if is_in { change(piece) } else { piece });
                 start = end;
             }

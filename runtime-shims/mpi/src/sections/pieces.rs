@@ -88,22 +88,33 @@ impl Pieces {
         }
     }
 
-    fn within(&self, bytes: &Ranges, mut sink: impl FnMut(Range, u32)) {
-        // Ranges often lie in the same piece.
-        let mut around = (0, 0, 0);
+    /// Hands `sink` the parts of `bytes` that lie in a piece, with that piece.
+    fn meet(&self, bytes: &Ranges, mut sink: impl FnMut(Range, Range, u32)) {
+        // Many ranges often lie in one piece, or in one gap.
+        let (mut around, mut gap) = ((0, 0, 0), (0, 0));
         for (start, end) in bytes.iter() {
             if around.0 <= start && end <= around.1 {
-                sink((start, end), around.2);
+                sink((start, end), (around.0, around.1), around.2);
+                continue;
+            }
+            if gap.0 <= start && end <= gap.1 {
                 continue;
             }
             let before = self.by_start.range(..=start).next_back();
             let first = before.map_or(start, |(&first, _)| first);
-            for (&first, &(last, word)) in self.by_start.range(first..end) {
+            let (mut met, mut next) = (start, u64::MAX);
+            for (&first, &(last, word)) in self.by_start.range(first..) {
+                if first >= end {
+                    next = first;
+                    break;
+                }
                 if last > start {
-                    sink((first.max(start), last.min(end)), word);
+                    sink((first.max(start), last.min(end)), (first, last), word);
                     around = (first, last, word);
+                    met = last;
                 }
             }
+            gap = (met, next);
         }
     }
 }
@@ -196,8 +207,19 @@ impl Deferred {
     }
 
     /// Hands `sink` the parts of `bytes` that have a word.
-    pub(crate) fn within(&self, bytes: &Ranges, sink: impl FnMut(Range, u32)) {
-        self.now().within(bytes, sink);
+    pub(crate) fn within(&self, bytes: &Ranges, mut sink: impl FnMut(Range, u32)) {
+        self.now().meet(bytes, |part, _, word| sink(part, word));
+    }
+
+    /// The pieces, whole, that any of `bytes` lie in.
+    pub(crate) fn touching(&self, bytes: &Ranges) -> Vec<(Range, u32)> {
+        let mut found: Vec<(Range, u32)> = Vec::new();
+        self.now().meet(bytes, |_, piece, word| {
+            if found.last().is_none_or(|&(last, _)| last != piece) {
+                found.push((piece, word));
+            }
+        });
+        found
     }
 
     /// The parts of `bytes` that have a word; without looking where this was asked in the same state before.

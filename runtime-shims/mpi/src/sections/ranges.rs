@@ -3,14 +3,16 @@
 //! Guarantee: the ranges of a set are sorted, not empty, and neither overlap nor touch; so equal sets
 //! have equal ranges.
 
+use std::rc::Rc;
+
 use super::signature::Signature;
 
 /// Positions from the first to before the second. A position is an offset in a rank's memory file.
 pub(crate) type Range = (u64, u64);
 
-/// A set of bytes.
+/// A set of bytes. A copy costs nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ranges(Vec<Range>);
+pub(crate) struct Ranges(Rc<Vec<Range>>);
 
 impl Ranges {
     /// The union of ranges in any order; empty ones do not count.
@@ -24,11 +26,26 @@ impl Ranges {
         for (start, end) in ranges {
             push_joined(&mut joined, start, end);
         }
-        Self(joined)
+        Self(Rc::new(joined))
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
         self.0.iter().copied()
+    }
+
+    /// From the first byte to behind the last one.
+    fn hull(&self) -> Range {
+        let (first, last) = (self.0.first(), self.0.last());
+        (first.map_or(0, |one| one.0), last.map_or(0, |one| one.1))
+    }
+
+    /// Whether one set ends before the other begins.
+    fn lies_apart(&self, other: &Self) -> bool {
+        self.hull().1 <= other.hull().0 || other.hull().1 <= self.hull().0
+    }
+
+    pub(super) fn as_slice(&self) -> &[Range] {
+        &self.0
     }
 
     /// Number of ranges.
@@ -58,10 +75,22 @@ impl Ranges {
 
     /// The bytes in either set.
     pub(crate) fn union(&self, other: &Self) -> Self {
-        if other.is_empty() {
-            return self.clone();
+        for (all, none) in [(self, other), (other, self)] {
+            if none.is_empty() {
+                return all.clone();
+            }
         }
         let mut all = Vec::with_capacity(self.0.len() + other.0.len());
+        // Ranks mostly declare one part of an object each.
+        for (first, second) in [(self, other), (other, self)] {
+            if first.hull().1 <= second.hull().0 {
+                let (start, end) = second.0[0];
+                all.extend_from_slice(&first.0);
+                push_joined(&mut all, start, end);
+                all.extend_from_slice(&second.0[1..]);
+                return Self(Rc::new(all));
+            }
+        }
         let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
         loop {
             let a_is_first = match (a.peek(), b.peek()) {
@@ -73,15 +102,18 @@ impl Ranges {
                 None => break,
             }
         }
-        Self(all)
+        Self(Rc::new(all))
     }
 
     /// The bytes of this set that are not in `other`.
     pub(crate) fn minus(&self, other: &Self) -> Self {
+        if self.lies_apart(other) {
+            return self.clone();
+        }
         let mut left = Vec::with_capacity(self.0.len());
-        let mut others = other.0.as_slice();
-        for &(mut start, end) in &self.0 {
-            others = &others[others.partition_point(|&(_, other_end)| other_end <= start)..];
+        let mut others = other.as_slice();
+        for (mut start, end) in self.iter() {
+            others = behind(others, start);
             for &(other_start, other_end) in others {
                 if other_start >= end {
                     break;
@@ -95,15 +127,18 @@ impl Ranges {
                 left.push((start, end));
             }
         }
-        Self(left)
+        Self(Rc::new(left))
     }
 
     /// The bytes in both sets.
     pub(crate) fn intersection(&self, other: &Self) -> Self {
+        if self.lies_apart(other) {
+            return Self::default();
+        }
         let mut both = Vec::new();
-        let mut others = other.0.as_slice();
-        for &(start, end) in &self.0 {
-            others = &others[others.partition_point(|&(_, other_end)| other_end <= start)..];
+        let mut others = other.as_slice();
+        for (start, end) in self.iter() {
+            others = behind(others, start);
             for &(other_start, other_end) in others {
                 if other_start >= end {
                     break;
@@ -111,7 +146,7 @@ impl Ranges {
                 both.push((start.max(other_start), end.min(other_end)));
             }
         }
-        Self(both)
+        Self(Rc::new(both))
     }
 
     /// A number that stands for the contents.
@@ -121,6 +156,16 @@ impl Ranges {
                 signature.with(start).with(end)
             })
     }
+}
+
+/// The ranges that end behind `position`: as a rule the first one is near.
+pub(super) fn behind(ranges: &[Range], position: u64) -> &[Range] {
+    let mut reach = 1;
+    while reach < ranges.len() && ranges[reach - 1].1 <= position {
+        reach *= 2;
+    }
+    let near = &ranges[..reach.min(ranges.len())];
+    &ranges[near.partition_point(|&(_, end)| end <= position)..]
 }
 
 /// Appends a range that starts no earlier than the last one.
