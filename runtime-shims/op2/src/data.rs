@@ -9,7 +9,8 @@ use std::{
 use crate::{
     argument::same_type,
     distribute,
-    layout::Dat,
+    layout::{Dat, Set},
+    program,
     report::{fatal, text, write_file},
 };
 
@@ -57,7 +58,7 @@ pub unsafe extern "C" fn op_fetch_data_idx_char(
 ///
 /// # Safety
 /// `dat` is declared.
-unsafe fn bytes<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
+pub(crate) unsafe fn bytes<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
     // SAFETY: a dat has an element for each of its set.
     unsafe {
         if let Some(distribution) = distribute::current() {
@@ -65,6 +66,29 @@ unsafe fn bytes<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
         }
         let length = (*(*dat).set).size as usize * (*dat).size as usize;
         std::slice::from_raw_parts((*dat).data.cast::<u8>(), length).into()
+    }
+}
+
+/// A copy of `dat`, with a set of its own, which the program frees: data, set, and the copy itself. Collective.
+///
+/// # Safety
+/// `dat` is declared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_fetch_data_file_char(dat: *const Dat) -> *mut Dat {
+    // SAFETY: the caller's promise; new memory of these sizes. Of the other fields null and 0 are values.
+    unsafe {
+        let all = bytes(dat);
+        let data = program::op_malloc(all.len().max(1)).cast::<c_char>();
+        data.copy_from_nonoverlapping(all.as_ptr().cast(), all.len());
+        let set = program::op_calloc(1, size_of::<Set>()).cast::<Set>();
+        let size = (*(*dat).set).size;
+        ((*set).index, (*set).name) = ((*(*dat).set).index, (*(*dat).set).name);
+        ((*set).size, (*set).core_size, (*set).stride) = (size, size, size);
+        let copy = program::op_calloc(1, size_of::<Dat>()).cast::<Dat>();
+        ((*copy).index, (*copy).set, (*copy).data) = ((*dat).index, set, data);
+        ((*copy).dim, (*copy).size) = ((*dat).dim, (*dat).size);
+        ((*copy).type_name, (*copy).name) = ((*dat).type_name, (*dat).name);
+        copy
     }
 }
 

@@ -105,6 +105,21 @@ pub(crate) fn clear() {
     *state() = State::Whole(None);
 }
 
+/// All rows of a map as the program declared them, on every rank. Collective.
+///
+/// # Safety
+/// The map is declared.
+pub(crate) unsafe fn whole_rows(map: *const Map) -> Vec<i32> {
+    // SAFETY: the caller's promise: there is a row for each element.
+    unsafe {
+        if let Some(distribution) = current() {
+            return distribution.whole_rows(map);
+        }
+        let count = (*(*map).from).size as usize * (*map).dim as usize;
+        std::slice::from_raw_parts((*map).map, count).to_vec()
+    }
+}
+
 /// The whole mesh, as it is declared.
 pub(crate) fn topology() -> Topology {
     let mesh = mesh();
@@ -335,6 +350,21 @@ impl Distribution {
         }
     }
 
+    /// All rows of a map, in the original order and numbers, on every rank. Collective.
+    ///
+    /// # Safety
+    /// The map is declared.
+    unsafe fn whole_rows(&self, map: *const Map) -> Vec<i32> {
+        // SAFETY: the caller's promise.
+        let (map, set) = unsafe { (&*map, (*(*map).from).index as usize) };
+        // SAFETY: as above.
+        let rows = unsafe { self.rows_of(map) };
+        let size = map.dim as usize * size_of::<i32>();
+        let whole = self.whole(set, size, as_bytes(&rows));
+        let numbers = whole.as_chunks().0.iter();
+        numbers.map(|&one| i32::from_ne_bytes(one)).collect()
+    }
+
     /// Makes all data and maps whole.
     fn gather(&self) {
         plan::clear();
@@ -347,13 +377,8 @@ impl Distribution {
                 replace_data(&mut *dat, &whole);
             }
             for &map in &mesh.maps {
-                let map = &mut *map;
-                let rows = self.rows_of(map);
-                let size = map.dim as usize * size_of::<i32>();
-                let whole = self.whole((*map.from).index as usize, size, as_bytes(&rows));
-                let numbers = whole.chunks_exact(size_of::<i32>());
-                let numbers = numbers.map(|one| i32::from_ne_bytes(one.try_into().expect("four")));
-                replace_rows(map, &numbers.collect::<Vec<_>>());
+                let rows = self.whole_rows(map);
+                replace_rows(&mut *map, &rows);
             }
             for &set in &mesh.sets {
                 let set = &mut *set;

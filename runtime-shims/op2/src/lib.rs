@@ -21,6 +21,7 @@
 //! | `distribute` | distributes the mesh, and gathers it |
 //! | `exchange` | data between ranks |
 //! | `data` | data out of the library: arrays and files |
+//! | `hdf5` | OP2's files in HDF5 |
 //! | `program` | start, end, memory, the command line |
 //! | `times`, `profile` | what took how long |
 //! | `report` | errors, and output of rank 0 |
@@ -33,6 +34,7 @@ mod distribute;
 mod exchange;
 mod foreign_loops;
 mod halo;
+mod hdf5;
 mod job;
 mod layout;
 mod mesh;

@@ -74,6 +74,11 @@ pub(crate) fn set_maps_base_index(base: i32) {
     MAPS_BASE_INDEX.store(base, Relaxed);
 }
 
+/// See [`set_maps_base_index`].
+pub(crate) fn maps_base_index() -> i32 {
+    MAPS_BASE_INDEX.load(Relaxed)
+}
+
 impl Mesh {
     /// Shows programs the lists as they are now.
     fn publish(&mut self) {
@@ -208,7 +213,10 @@ pub unsafe extern "C" fn op_decl_map(
     name: *const c_char,
 ) -> *mut Map {
     // SAFETY: the caller's promises.
-    unsafe { declare_map(from, to, dim, map, name) }
+    unsafe {
+        let name = text(name);
+        declare_map(&format!("op_decl_map {name}"), from, to, dim, map, name)
+    }
 }
 
 /// The same with numbers of 64 bits.
@@ -224,22 +232,28 @@ pub unsafe extern "C" fn op_decl_map_long(
     name: *const c_char,
 ) -> *mut Map {
     // SAFETY: the caller's promises.
-    unsafe { declare_map(from, to, dim, map, name) }
+    unsafe {
+        let name = text(name);
+        declare_map(&format!("op_decl_map {name}"), from, to, dim, map, name)
+    }
 }
 
+/// What every declaration of a map has in common; messages say `what` it is about.
+///
 /// # Safety
 /// See [`op_decl_map`].
-unsafe fn declare_map<N: Copy + Into<i64>>(
+pub(crate) unsafe fn declare_map<N: Copy + Into<i64>>(
+    what: &str,
     from: *mut Set,
     to: *mut Set,
     dim: c_int,
     map: *const N,
-    name: *const c_char,
+    name: &str,
 ) -> *mut Map {
     distribute::make_whole();
     // SAFETY: the caller's promises.
-    let (name, sets) = unsafe { (text(name), (from.as_ref(), to.as_ref())) };
-    let wrong = |why: String| -> ! { fatal(&format!("op_decl_map {name}: {why}")) };
+    let sets = unsafe { (from.as_ref(), to.as_ref()) };
+    let wrong = |why: String| -> ! { fatal(&format!("{what}: {why}")) };
     let (Some(source), Some(target)) = sets else {
         wrong("a set is missing".to_owned());
     };
@@ -255,7 +269,7 @@ unsafe fn declare_map<N: Copy + Into<i64>>(
         // SAFETY: the caller's promise.
         _ => unsafe { std::slice::from_raw_parts(map, count) },
     };
-    let base = i64::from(MAPS_BASE_INDEX.load(Relaxed));
+    let base = i64::from(maps_base_index());
     let copy = program::op_malloc((count * size_of::<i32>()).max(1)).cast::<i32>();
     for (at, &number) in numbers.iter().enumerate() {
         let number = number.into();
@@ -290,7 +304,7 @@ unsafe fn declare_map<N: Copy + Into<i64>>(
     map
 }
 
-/// What every declaration of data has in common. `data` becomes the dat's.
+/// What every declaration of data has in common; messages say `what` it is about. `data` becomes the dat's.
 ///
 /// # Safety
 /// The set is declared or null; `data` has an element for each of it.
@@ -305,15 +319,13 @@ unsafe fn declare_dat(
 ) -> *mut Dat {
     // SAFETY: the caller's promise.
     let Some(declared) = (unsafe { set.as_ref() }) else {
-        fatal(&format!("{what} {name}: the set is missing"));
+        fatal(&format!("{what}: the set is missing"));
     };
     if dim < 1 || component < 1 {
-        fatal(&format!(
-            "{what} {name}: {dim} components of {component} bytes"
-        ));
+        fatal(&format!("{what}: {dim} components of {component} bytes"));
     }
     let Some(size) = dim.checked_mul(component) else {
-        fatal(&format!("{what} {name}: an element of more than 2 GiB"));
+        fatal(&format!("{what}: an element of more than 2 GiB"));
     };
     let data = data(declared.elements() * size as usize);
     mesh().add_dat(
@@ -350,23 +362,17 @@ pub unsafe extern "C" fn op_decl_dat_char(
     data: *mut c_char,
     name: *const c_char,
 ) -> *mut Dat {
-    let distribution = distribute::current().filter(|_| !data.is_null() && !set.is_null());
-    let keep = program::keeps_user_memory() && !data.is_null() && distribution.is_none();
+    let is_whole = data.is_null() || distribute::current().is_none();
+    let keep = program::keeps_user_memory() && !data.is_null() && is_whole;
     // SAFETY: the caller's promises.
     unsafe {
-        let place = |bytes| match distribution {
-            _ if keep => data.cast(),
-            Some(distribution) => {
-                let length = (*set).size as usize * size as usize * dim as usize;
-                let whole = std::slice::from_raw_parts(data.cast::<u8>(), length);
-                let here = distribution.part(set).select(whole, (size * dim) as usize);
-                copy_of(here.as_ptr().cast(), bytes)
-            }
-            None => copy_of(data.cast(), bytes),
+        let place = |bytes| match keep {
+            true => data.cast(),
+            false => part_of(set, data.cast(), size as usize * dim as usize, bytes),
         };
         let (type_name, name) = (text(type_name), text(name));
         declare_dat(
-            "op_decl_dat",
+            &format!("op_decl_dat {name}"),
             set,
             (dim, size),
             type_name,
@@ -374,6 +380,54 @@ pub unsafe extern "C" fn op_decl_dat_char(
             place,
             (data, keep),
         )
+    }
+}
+
+/// Declares data with copies of `values`, those of all elements of the set; messages say `what` it is about.
+///
+/// # Safety
+/// The set is declared and has that many elements.
+pub(crate) unsafe fn declare_copy(
+    what: &str,
+    set: *mut Set,
+    (dim, component): (c_int, c_int),
+    type_name: &str,
+    name: &str,
+    values: &[u8],
+) -> *mut Dat {
+    let size = dim as usize * component as usize;
+    let original = (std::ptr::null_mut(), false);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let place = |bytes| part_of(set, values.as_ptr().cast(), size, bytes);
+        declare_dat(
+            what,
+            set,
+            (dim, component),
+            type_name,
+            name,
+            place,
+            original,
+        )
+    }
+}
+
+/// A copy, of `bytes` bytes, of what is here of data with `size` bytes for each element; zeros where they are null.
+///
+/// # Safety
+/// The set is declared, and has that many elements; or the data are null.
+unsafe fn part_of(set: *const Set, data: *const c_void, size: usize, bytes: usize) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match distribute::current() {
+            Some(distribution) if !data.is_null() => {
+                let length = (*set).size as usize * size;
+                let whole = std::slice::from_raw_parts(data.cast::<u8>(), length);
+                let here = distribution.part(set).select(whole, size);
+                copy_of(here.as_ptr().cast(), bytes)
+            }
+            _ => copy_of(data, bytes),
+        }
     }
 }
 
@@ -393,9 +447,9 @@ pub unsafe extern "C" fn op_decl_dat_temp_char(
     unsafe {
         let place = |bytes| copy_of(std::ptr::null(), bytes);
         let (type_name, name) = (text(type_name), text(name));
-        let what = "op_decl_dat_temp";
+        let what = format!("op_decl_dat_temp {name}");
         let original = (std::ptr::null_mut(), false);
-        declare_dat(what, set, (dim, size), type_name, name, place, original)
+        declare_dat(&what, set, (dim, size), type_name, name, place, original)
     }
 }
 
@@ -444,11 +498,11 @@ pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *m
     }
     let parts = (below.dim, below.size / below.dim);
     let place = |_| below.data.cast();
-    let what = "op_decl_dat_overlay";
+    let what = format!("op_decl_dat_overlay {name}");
     // SAFETY: there is data for each element.
     unsafe {
         declare_dat(
-            what,
+            &what,
             set,
             parts,
             type_name,
