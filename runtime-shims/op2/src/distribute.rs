@@ -115,7 +115,7 @@ pub(crate) unsafe fn whole_rows(map: *const Map) -> Vec<i32> {
         if let Some(distribution) = current() {
             return distribution.whole_rows(map);
         }
-        let count = (*(*map).from).size as usize * (*map).dim as usize;
+        let count = (*(*map).from).whole as usize * (*map).dim as usize;
         std::slice::from_raw_parts((*map).map, count).to_vec()
     }
 }
@@ -125,10 +125,10 @@ pub(crate) fn topology() -> Topology {
     let mesh = mesh();
     // SAFETY: what the lists hold is alive, and maps have a row for each element of their set.
     unsafe {
-        let sizes = mesh.sets.iter().map(|&set| (*set).size as usize);
+        let sizes = mesh.sets.iter().map(|&set| (*set).whole as usize);
         let maps = mesh.maps.iter().map(|&map| {
             let (map, from) = (&*map, &*(*map).from);
-            let count = from.size as usize * map.dim as usize;
+            let count = from.whole as usize * map.dim as usize;
             Links {
                 from: from.index as usize,
                 to: (*map.to).index as usize,
@@ -159,7 +159,7 @@ fn require_same(topology: &Topology) {
         .position(|one| *one != all[..one.len()])
     {
         fatal(&format!(
-            "rank {rank} has declared another mesh than rank 0: every rank declares all of it"
+            "rank {rank} has declared another mesh than rank 0: every rank declares all of it, unless the program includes okl's op_lib_mpi.h"
         ));
     }
 }
@@ -382,7 +382,7 @@ impl Distribution {
             }
             for &set in &mesh.sets {
                 let set = &mut *set;
-                (set.core_size, set.stride) = (set.size, set.size);
+                (set.core_size, set.stride) = (set.whole, set.whole);
                 (set.exec_size, set.nonexec_size) = (0, 0);
             }
         }

@@ -67,7 +67,7 @@ fn table(dataset: &Dataset) -> Result<(u64, u64), String> {
 /// The set is declared.
 unsafe fn require_rows(dataset: &Dataset, set: *const Set, dim: c_int) -> Result<(), String> {
     // SAFETY: the caller's promise.
-    let (size, name) = unsafe { ((*set).size, text((*set).name)) };
+    let (size, name) = unsafe { ((*set).whole, text((*set).name)) };
     let (rows, columns) = table(dataset)?;
     if i64::try_from(rows) != Ok(i64::from(size)) {
         return Err(format!(
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn op_decl_set_hdf5(file: *const c_char, name: *const c_ch
             }
         });
         let size = demand(&at, size.ok_or_else(|| NO_DATASET.to_owned()));
-        mesh::op_decl_set(size, name)
+        mesh::declare_shared(size, text(name))
     }
 }
 
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn op_decl_set_hdf5_infer_size(
             size_of_set(table(dataset)?.0.into())
         });
         let size = demand(&at, size.ok_or_else(|| NO_DATASET.to_owned()));
-        mesh::op_decl_set(size, name)
+        mesh::declare_shared(size, text(name))
     }
 }
 
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn op_decl_map_hdf5(
             warn(&format!("{at}: {NO_DATASET}"));
             return std::ptr::null_mut();
         };
-        mesh::declare_map(&at, from, to, dim, numbers.as_ptr(), text(name))
+        mesh::declare_map(&at, from, to, dim, &numbers, text(name))
     }
 }
 
@@ -379,7 +379,7 @@ pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
         };
         for &set in &sets {
             let name = text((*set).name);
-            let size = (*set).size.to_ne_bytes();
+            let size = (*set).whole.to_ne_bytes();
             to(name, &|file| {
                 file.create(name, Value::Int, &[1])?
                     .write(Value::Int, &size)

@@ -22,6 +22,7 @@
 //! | `exchange` | data between ranks |
 //! | `data` | data out of the library: arrays and files |
 //! | `hdf5` | OP2's files in HDF5 |
+//! | `local` | programs that declare a part of the mesh on each rank |
 //! | `program` | start, end, memory, the command line |
 //! | `times`, `profile` | what took how long |
 //! | `report` | errors, and output of rank 0 |
@@ -37,6 +38,7 @@ mod halo;
 mod hdf5;
 mod job;
 mod layout;
+mod local;
 mod mesh;
 mod par_loop;
 mod partition;

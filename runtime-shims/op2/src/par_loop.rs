@@ -153,7 +153,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
             original,
         };
         let size = match &distribution {
-            None => (*set).size as usize,
+            None => (*set).whole as usize,
             Some(distribution) => distribution.part(set).owned,
         };
         let most = match any_order != 0 && size >= LEAST_SIZE && !backend::is_sequential() {
