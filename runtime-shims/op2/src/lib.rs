@@ -28,6 +28,7 @@
 mod argument;
 mod backend;
 mod choice;
+mod conflicts;
 mod data;
 mod distribute;
 mod exchange;

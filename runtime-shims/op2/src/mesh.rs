@@ -74,6 +74,11 @@ pub(crate) fn set_maps_base_index(base: i32) {
     MAPS_BASE_INDEX.store(base, Relaxed);
 }
 
+/// The same.
+pub(crate) fn maps_base_index() -> i64 {
+    i64::from(MAPS_BASE_INDEX.load(Relaxed))
+}
+
 impl Mesh {
     /// Shows programs the lists as they are now.
     fn publish(&mut self) {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    backend, distribute, job, mesh, plan,
+    backend, conflicts, distribute, job, mesh, plan,
     report::{self, fatal, text},
 };
 
@@ -125,6 +125,7 @@ pub unsafe extern "C" fn op_init_soa(
 pub extern "C" fn op_exit() {
     require_start("op_exit");
     plan::clear();
+    conflicts::clear();
     distribute::clear();
     mesh::mesh().clear();
     STARTED.store(false, Relaxed);
