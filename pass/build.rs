@@ -35,6 +35,7 @@ fn main() {
         .file("cxx/widening.cpp")
         .file("cxx/between.cpp")
         .file("cxx/prepare.cpp")
+        .file("cxx/kernels.cpp")
         .file("cxx/lane_body.cpp")
         .file("cxx/lane_data.cpp")
         .file("cxx/lanes.cpp")

@@ -152,6 +152,10 @@ bool LaneBody::onlyIncrements(const OklLaneArgument &A) {
       if (auto *Memory = dyn_cast<MemTransferInst>(&I);
           Memory && Shared(Memory->getRawSource(), At))
         return no(Reason);
+      if (auto *Call = dyn_cast<CallBase>(&I);
+          Call && !isa<MemIntrinsic>(Call) && !Call->isLifetimeStartOrEnd() &&
+          any_of(Call->args(), [&](Value *V) { return V->getType()->isPointerTy() && Shared(V, At); }))
+        return no(Reason);
       if (Lost)
         return no(Reason);
       SmallVector<Value *, 4> Used;
@@ -178,7 +182,8 @@ bool LaneBody::onlyIncrements(const OklLaneArgument &A) {
         Adds = Same(I.getOperand(1)) && Same(I.getOperand(2));
         break;
       case Instruction::PHI:
-        Adds = all_of(cast<PHINode>(I).incoming_values(), Same);
+        // What comes from the end of a loop is known later.
+        Adds = true;
         break;
       case Instruction::Call:
         if (auto *II = dyn_cast<IntrinsicInst>(&I))
@@ -191,7 +196,20 @@ bool LaneBody::onlyIncrements(const OklLaneArgument &A) {
       }
       if (!Adds)
         return no(Reason);
-      Sums[&I] = Found(Used[0])->second;
+      auto Of = Found(Used[0])->second;
+      Sums[&I] = Of;
+    }
+  // What comes together is the same sum on every way, or none.
+  for (BasicBlock *Block : Order)
+    for (PHINode &Phi : Block->phis()) {
+      auto Of = Sums.find(&Phi);
+      for (Value *V : Phi.incoming_values()) {
+        auto Sum = Sums.find(V);
+        bool Same = Of == Sums.end() ? Sum == Sums.end()
+                                     : Sum != Sums.end() && Sum->second == Of->second;
+        if (!Same)
+          return no("it does more than add to what it shall increment");
+      }
     }
   return true;
 }

@@ -40,6 +40,9 @@ void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To);
 // Whether LLVM knows that the function does not write memory.
 bool okl_only_reads(LLVMValueRef Function);
 
+// A new module with these functions, under their names, and what they call, simplified. Its variables are only declared.
+LLVMModuleRef okl_simplified_functions(LLVMModuleRef M, const LLVMValueRef *Functions, size_t Count);
+
 // Control flow.
 void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To);
 LLVMValueRef okl_first_insertion_point(LLVMBasicBlockRef Block);

@@ -1,8 +1,10 @@
 //! What a function does through its pointer parameters.
 
+use std::ops::Range;
+
 use crate::analysis::memory::private_variable;
 use crate::ir::{Access, Place};
-use crate::llvm::{Instruction, Opcode, Value};
+use crate::llvm::{Call, Instruction, Module, Opcode, Value};
 
 /// What a body does through a pointer parameter.
 #[derive(Default)]
@@ -131,12 +133,74 @@ fn note<'m>(
             _ => uses.escape(),
         },
         Opcode::LLVMICmp => {}
+        Opcode::LLVMCall if copied(instruction).is_some() => {
+            let operands = instruction.operands();
+            uses.elsewhere = true;
+            uses.writes |= operands[0] == address;
+            uses.reads |= operands[1] == address;
+        }
         Opcode::LLVMCall | Opcode::LLVMInvoke => match handed_to(address, instruction) {
             Some(parameters) => rest.extend(parameters),
             None => uses.escape(),
         },
         _ => uses.escape(),
     }
+}
+
+/// The bytes that an instruction copies or sets, if that is what it does: how many, where they are known.
+fn copied(instruction: Instruction<'_>) -> Option<Option<i64>> {
+    const NAMES: [&str; 3] = ["llvm.memset.", "llvm.memcpy.", "llvm.memmove."];
+    let call: Call<'_> = (*instruction).as_call()?;
+    let name = call.callee_name();
+    let is_copy = NAMES.iter().any(|prefix| name.starts_with(prefix));
+    is_copy.then(|| call.argument(2)?.as_constant_int())
+}
+
+/// The bytes behind an address that are read and written, each range once for each instruction.
+#[derive(Default)]
+pub struct Touched {
+    /// Bytes that loads and copies read.
+    pub read: Vec<Range<i64>>,
+    /// Bytes that stores and copies may write.
+    pub written: Vec<Range<i64>>,
+}
+
+/// What a simplified function touches through a pointer; none where that depends on what it computes.
+pub fn touched<'m>(module: &'m Module, root: Value<'m>) -> Option<Touched> {
+    let mut touched = Touched::default();
+    let mut rest = vec![root];
+    while let Some(address) = rest.pop() {
+        let (base, offset) = address.base_and_offset(module);
+        let start = offset.filter(|_| base == root)?;
+        let range = |bytes: i64| start..start + bytes;
+        for user in address.users() {
+            let instruction = user.as_instruction()?;
+            match instruction.opcode() {
+                Opcode::LLVMLoad => {
+                    let bytes = module.store_size_of(instruction.ty());
+                    touched.read.push(range(bytes as i64));
+                }
+                Opcode::LLVMStore if instruction.operand(0) != address => {
+                    let bytes = module.store_size_of(instruction.operand(0).ty());
+                    touched.written.push(range(bytes as i64));
+                }
+                Opcode::LLVMGetElementPtr => rest.push(user),
+                Opcode::LLVMICmp => {}
+                Opcode::LLVMCall => {
+                    let bytes = copied(instruction)??;
+                    let operands = instruction.operands();
+                    if operands[0] == address {
+                        touched.written.push(range(bytes));
+                    }
+                    if operands[1] == address {
+                        touched.read.push(range(bytes));
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+    Some(touched)
 }
 
 /// The parameters of a function of this module that an address becomes in a call.
@@ -154,6 +218,26 @@ fn handed_to<'m>(address: Value<'m>, call: Instruction<'m>) -> Option<Vec<Value<
 }
 
 impl Uses {
+    /// What is done through another pointer to the same is done, too.
+    pub fn add(&mut self, other: Uses) {
+        let Uses {
+            reads,
+            writes,
+            increments,
+            minimises,
+            maximises,
+            elsewhere,
+            escapes,
+        } = other;
+        self.reads |= reads;
+        self.writes |= writes;
+        self.increments |= increments;
+        self.minimises |= minimises;
+        self.maximises |= maximises;
+        self.elsewhere |= elsewhere;
+        self.escapes |= escapes;
+    }
+
     fn escape(&mut self) {
         self.escapes = true;
         self.reads = true;

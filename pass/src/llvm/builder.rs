@@ -197,7 +197,7 @@ impl<'m> Builder<'m> {
     /// Product of two integers that does not overflow.
     pub fn multiply(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
         assert!(a.ty() == b.ty() && a.ty().is_integer());
-        // SAFETY: a positioned builder and two integers of one type.
+        // SAFETY: a positioned builder and two values of one type.
         unsafe { Value::new(LLVMBuildNSWMul(self.raw, a.raw(), b.raw(), c"".as_ptr())) }
     }
 
@@ -212,7 +212,7 @@ impl<'m> Builder<'m> {
     ) {
         let [before, inside, after] = [(); 3].map(|()| function.append_block(module));
         let less = |builder: &Self, a: Value<'m>, b: Value<'m>| {
-            // SAFETY: a positioned builder and two integers of one type.
+            // SAFETY: a positioned builder and two values of one type.
             unsafe {
                 let predicate = LLVMIntPredicate::LLVMIntSLT;
                 LLVMBuildICmp(builder.raw, predicate, a.raw(), b.raw(), c"".as_ptr())
@@ -385,7 +385,22 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// Whether two integers are equal, or where `not`, differ.
+    /// One of two values of a type.
+    pub fn select(&self, condition: Value<'m>, yes: Value<'m>, no: Value<'m>) -> Value<'m> {
+        assert!(yes.ty() == no.ty());
+        // SAFETY: a positioned builder, a truth value and two values of one type.
+        unsafe {
+            Value::new(LLVMBuildSelect(
+                self.raw,
+                condition.raw(),
+                yes.raw(),
+                no.raw(),
+                c"".as_ptr(),
+            ))
+        }
+    }
+
+    /// Whether two integers or pointers are equal, or where `not`, differ.
     pub fn compare(&self, a: Value<'m>, b: Value<'m>, not: bool) -> Value<'m> {
         assert!(a.ty() == b.ty());
         let predicate = if not {
@@ -393,7 +408,7 @@ impl<'m> Builder<'m> {
         } else {
             LLVMIntPredicate::LLVMIntEQ
         };
-        // SAFETY: a positioned builder and two integers of one type.
+        // SAFETY: a positioned builder and two values of one type.
         unsafe {
             Value::new(LLVMBuildICmp(
                 self.raw,

@@ -11,6 +11,7 @@
 
 mod builder;
 mod instruction;
+mod kernels;
 mod lanes;
 mod module;
 mod nests;
@@ -21,6 +22,7 @@ mod value;
 
 pub use builder::Builder;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
+pub use kernels::Simplified;
 pub use lanes::{LaneAccess, LaneArgument, LanePlace, LaneValues, VectorUnit};
 pub use module::{Module, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};

@@ -98,6 +98,7 @@ struct Source<'m> {
     map: Value<'m>,
     arity: Value<'m>,
     columns_at: Value<'m>,
+    is_optional: bool,
 }
 
 impl<'m> Source<'m> {
@@ -119,6 +120,7 @@ impl<'m> Source<'m> {
             },
             map: load(2, pointer),
             columns_at: load(3, pointer),
+            is_optional: argument.element.is_none_or(|element| element.optional),
             arity: load(4, long),
         }
     }
@@ -153,6 +155,12 @@ impl<'m> Source<'m> {
                 for column in 0..count {
                     let slot = builder.offset(self.columns_at, i64::from(column) * FIELD);
                     builder.store(target(column), slot);
+                }
+                // What is left out is null.
+                if self.is_optional {
+                    let none = module.pointer().zero();
+                    let is_there = builder.compare(self.data, none, true);
+                    return builder.select(is_there, self.columns_at, none);
                 }
                 self.columns_at
             }

@@ -6,13 +6,16 @@
 
 mod calls;
 mod checks;
+mod constants;
+mod kernels;
 
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Access, Argument, Body, Columns, Origin, ParallelLoop, Passing, Place, Space};
-use crate::llvm::{Call, Module, Value};
+use crate::llvm::{Call, Function, Module, Value};
 use okl_abi::op2::access;
 
 use calls::{Api, Made, api, is_op2};
+use kernels::Kernels;
 
 /// What a module has of OP2.
 #[derive(Default)]
@@ -32,6 +35,7 @@ pub struct Found<'m> {
 /// Finds the loops of a module.
 pub fn recognise(module: &Module) -> Found<'_> {
     let mut found = Found::default();
+    let mut described = Vec::new();
     for function in module.functions() {
         for instruction in function.instructions() {
             let Some(call) = (*instruction).as_call() else {
@@ -42,22 +46,31 @@ pub fn recognise(module: &Module) -> Found<'_> {
             if api.name != "op_par_loop" || is_forwarder(call) {
                 continue;
             }
-            let recognised = Described::of(call, &api).and_then(|described| {
-                checks::check(&described, &mut found);
-                described.parallel_loop()
-            });
-            match recognised {
-                Ok(one) => found.loops.push(one),
-                Err(reason) => found.declined.push(Declined {
-                    site: Site::Instruction(calls::written_at(call)),
-                    reason: format!(
-                        "op_par_loop runs element by element as it is written: {reason}"
-                    ),
-                }),
+            match Described::of(call, &api) {
+                Ok(one) => described.push(one),
+                Err(reason) => found.declined.push(declined(call, &reason)),
             }
         }
     }
+    if found.uses_op2 {
+        constants::check(module, &mut found);
+    }
+    let kernels = Kernels::of(module, &described);
+    for one in &described {
+        checks::check(one, &kernels, &mut found);
+        match one.parallel_loop() {
+            Ok(one) => found.loops.push(one),
+            Err(reason) => found.declined.push(declined(one.call, &reason)),
+        }
+    }
     found
+}
+
+fn declined<'m>(call: Call<'m>, reason: &str) -> Declined<'m> {
+    Declined {
+        site: Site::Instruction(calls::written_at(call)),
+        reason: format!("op_par_loop runs element by element as it is written: {reason}"),
+    }
 }
 
 /// Whether a call only hands a lambda on to the call that is recognised.
@@ -114,6 +127,13 @@ impl<'m> Described<'m> {
             set: operands[2],
             arguments: arguments.collect::<Result<_, String>>()?,
         })
+    }
+
+    /// The kernel, where this file defines it.
+    fn defined_kernel(&self) -> Option<Function<'m>> {
+        self.kernel
+            .as_function()
+            .filter(|kernel| !kernel.is_declaration())
     }
 
     fn parallel_loop(&self) -> Result<ParallelLoop<'m>, String> {

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// Start and end. `diags`: 0 nothing, 2 what is declared, 3 every loop.
+// Start and end. `diags`: 0 nothing, 2 what is declared, and elements that write the same, 3 every loop.
 void op_init(int argc, char **argv, int diags);
 void op_init_soa(int argc, char **argv, int diags, int soa);
 void op_exit(void);

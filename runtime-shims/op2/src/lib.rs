@@ -13,6 +13,7 @@
 //! | `ranks` | the same over a distributed set |
 //! | `foreign_loops` | what loops call that run themselves |
 //! | `plan` | which elements may run at the same time |
+//! | `conflicts` | tells of elements that write the same |
 //! | `private` | global arguments of several threads |
 //! | `team` | threads |
 //! | `backend`, `job` | what the program runs on; MPI |
@@ -30,6 +31,7 @@
 mod argument;
 mod backend;
 mod choice;
+mod conflicts;
 mod data;
 mod distribute;
 mod exchange;

@@ -16,7 +16,7 @@ use okl_abi::op2::{Parameter, access, kind};
 
 use crate::{
     argument::require_right,
-    backend,
+    backend, conflicts,
     distribute::{self, Distribution},
     layout::{Arg, Set, argtype},
     plan::{self, Column, Plan},
@@ -142,6 +142,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
             lanes.filter(|_| width > 1 && !backend::is_sequential() && may_have_lanes(arguments));
         let range = std::mem::transmute::<*mut c_void, Range>(range);
         let distribution = distribute::for_loops();
+        conflicts::tell(loop_name, set, arguments, distribution.as_deref());
         let original = distribution.as_ref().map(|distribution| Original {
             distribution,
             numbers: &distribution.part(set).numbers,

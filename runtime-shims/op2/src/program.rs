@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    backend, distribute, job, local, mesh, plan,
+    backend, conflicts, distribute, job, local, mesh, plan,
     report::{self, fatal, text},
 };
 
@@ -76,7 +76,8 @@ fn read_command_line(arguments: &[&str]) {
     }
 }
 
-/// Begins. `diagnostics`: 0 silence, 2 or more what is declared, 3 or more every loop.
+/// Begins. `diagnostics`: 0 silence, 2 or more what is declared and elements that write the same, 3 or more every
+/// loop.
 ///
 /// # Safety
 /// `arguments` are `count` strings.
@@ -177,6 +178,7 @@ pub unsafe extern "C" fn op_mpi_init_soa(
 pub extern "C" fn op_exit() {
     require_start("op_exit");
     plan::clear();
+    conflicts::clear();
     distribute::clear();
     mesh::mesh().clear();
     STARTED.store(false, Relaxed);

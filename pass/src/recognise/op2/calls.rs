@@ -68,7 +68,7 @@ pub fn api(call: Call<'_>) -> Option<Api> {
 /// Whether nothing but an OP2 program calls such a function. A program's own functions may begin with `op_`,
 /// too, and be called `op_init`.
 pub fn is_op2(api: &Api) -> bool {
-    const OP2_ALONE: [&str; 9] = [
+    const OP2_ALONE: [&str; 10] = [
         "op_par_loop",
         "op_decl_set",
         "op_decl_map",
@@ -78,6 +78,7 @@ pub fn is_op2(api: &Api) -> bool {
         "op_arg_dat",
         "op_opt_arg_dat",
         "op_arg_gbl",
+        "op_decl_const",
     ];
     OP2_ALONE.contains(&api.name.as_str())
 }

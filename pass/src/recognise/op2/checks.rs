@@ -4,19 +4,15 @@
 //! What is wrong in every run is an error; what may be meant is a warning. Each is told at the line of the loop.
 
 use okl_abi::op2::ACCESSES;
-use okl_abi::op2::access::{INC, MAX, MIN, READ, WRITE};
+use okl_abi::op2::access::{MAX, MIN, READ};
 
 use super::calls::{self, Made, TYPES, declaration, storage_free};
+use super::kernels::Kernels;
 use super::{Described, DescribedArgument, Found};
-use crate::analysis::access::{Uses, uses};
 use crate::diagnostic::{Declined, Site};
-use crate::llvm::Value;
 
 /// Adds what is wrong with a loop, and what is doubtful.
-pub fn check<'m>(described: &Described<'m>, found: &mut Found<'m>) {
-    let parameters = described.kernel.as_function();
-    let parameters = parameters.filter(|kernel| !kernel.is_declaration());
-    let parameters = parameters.map_or(Vec::new(), |kernel| kernel.parameters());
+pub fn check<'m>(described: &Described<'m>, kernels: &Kernels, found: &mut Found<'m>) {
     for (at, one) in described.arguments.iter().enumerate() {
         let tell = |list: &mut Vec<Declined<'m>>, what: String| {
             list.push(Declined {
@@ -24,13 +20,14 @@ pub fn check<'m>(described: &Described<'m>, found: &mut Found<'m>) {
                 reason: format!("op_par_loop: arg{at} {what}"),
             });
         };
-        for mistake in one.mistakes() {
-            tell(&mut found.mistakes, mistake);
-        }
-        let Some(&parameter) = parameters.get(at) else {
+        let mistakes = one.mistakes();
+        if !mistakes.is_empty() {
+            for mistake in mistakes {
+                tell(&mut found.mistakes, mistake);
+            }
             continue;
-        };
-        if let Some((is_certain, what)) = one.misuse(parameter) {
+        }
+        for (is_certain, what) in kernels.misuses(described, at) {
             let list = match is_certain {
                 true => &mut found.mistakes,
                 false => &mut found.doubts,
@@ -41,7 +38,7 @@ pub fn check<'m>(described: &Described<'m>, found: &mut Found<'m>) {
 }
 
 impl<'m> DescribedArgument<'m> {
-    fn access(&self) -> Option<i32> {
+    pub fn access(&self) -> Option<i32> {
         match &self.made {
             Made::Dat(dat) => dat.access,
             Made::Global { access, .. } => *access,
@@ -97,53 +94,16 @@ impl<'m> DescribedArgument<'m> {
         }
         mistakes
     }
-
-    /// What the kernel does to it that its access does not allow, and whether that is certainly wrong.
-    fn misuse(&self, parameter: Value<'m>) -> Option<(bool, String)> {
-        let Uses {
-            reads,
-            writes,
-            increments,
-            minimises,
-            maximises,
-            escapes,
-            ..
-        } = uses(parameter);
-        let is_several =
-            matches!(&self.made, Made::Dat(dat) if dat.index.is_some_and(|index| index < -1));
-        if escapes || is_several {
-            return None;
-        }
-        let changes = writes || increments || minimises || maximises;
-        // An element that no other iteration reaches may be changed in any way.
-        let is_shared = match &self.made {
-            Made::Dat(dat) => !dat.map.is_null(),
-            _ => true,
-        };
-        match self.access()? {
-            READ if changes => Some((true, "is OP_READ, but the kernel writes it".to_string())),
-            INC if is_shared && writes => Some((
-                false,
-                "is OP_INC, but the kernel assigns to it: increments of other elements may be lost".to_string(),
-            )),
-            INC if is_shared && reads => Some((
-                false,
-                "is OP_INC, but the kernel reads it: its value depends on the order of the elements".to_string(),
-            )),
-            access @ (MIN | MAX) if writes && !reads => Some((
-                false,
-                format!("is {}, but the kernel assigns to it without comparing", ACCESSES[access as usize]),
-            )),
-            WRITE if !changes => Some((false, "is OP_WRITE, but the kernel does not write it".to_string())),
-            _ => None,
-        }
-    }
 }
 
 impl calls::Dat<'_> {
     /// What does not fit the declarations of the data and of the map.
     fn mistakes(&self) -> Vec<String> {
         let mut mistakes = Vec::new();
+        if let Some(access @ (MIN | MAX)) = self.access {
+            let name = ACCESSES[access as usize];
+            mistakes.push(format!("is data on a set, which cannot be {name}"));
+        }
         if let Some(declared) = declaration(self.dat, "op_decl_dat") {
             let components = declared
                 .argument(1)

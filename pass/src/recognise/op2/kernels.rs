@@ -1,0 +1,257 @@
+//! Whether kernels do to their arguments what the loops say.
+//!
+//! Guarantee: what is told is true of the kernel in whichever way it is written: it is looked at as LLVM simplifies it,
+//! on a copy, at every level of optimisation.
+
+use okl_abi::op2::ACCESSES;
+use okl_abi::op2::access::{INC, MAX, MIN, READ, WRITE};
+
+use super::calls::Made;
+use super::{Described, DescribedArgument};
+use crate::analysis::access::{Touched, Uses, touched, uses};
+use crate::ir::{Element, Scalar};
+use crate::llvm::{
+    Function, LaneAccess, LaneArgument, LanePlace, Module, Opcode, Simplified, Value,
+};
+
+/// The kernels of a module, simplified.
+pub struct Kernels(Option<Simplified>);
+
+impl Kernels {
+    /// Those of the loops of `module`.
+    pub fn of<'m>(module: &'m Module, loops: &[Described<'m>]) -> Self {
+        let mut kernels: Vec<_> = loops.iter().filter_map(Described::defined_kernel).collect();
+        kernels.sort_by_key(|kernel| kernel.name());
+        kernels.dedup();
+        Self((!kernels.is_empty()).then(|| Simplified::of(module, &kernels)))
+    }
+
+    /// What the kernel does to an argument that its access does not allow, and whether that is certainly wrong.
+    pub fn misuses(&self, described: &Described<'_>, at: usize) -> Vec<(bool, String)> {
+        let copy = self.0.as_ref().zip(described.defined_kernel());
+        let copy = copy.and_then(|(copy, kernel)| Some((copy, copy.function(&kernel.name())?)));
+        let Some((copy, kernel)) = copy else {
+            return Vec::new();
+        };
+        let parameters = kernel.parameters();
+        if kernel.is_declaration() || parameters.len() != described.arguments.len() {
+            return Vec::new();
+        }
+        let argument = &described.arguments[at];
+        let Some(elements) = Elements::of(copy, parameters[at], argument) else {
+            return Vec::new();
+        };
+        let original = described.defined_kernel().filter(|_| !is_several(argument));
+        let one = Parameter {
+            argument,
+            original: original.map(|kernel| kernel.parameters()[at]),
+            kernel,
+            at,
+            lanes: described.arguments.iter().map(lane_argument).collect(),
+        };
+        let misuse = one.misuse(&elements.uses());
+        let is_used_wrongly = misuse.is_some();
+        let mut all: Vec<_> = misuse.into_iter().collect();
+        if let Some(element) = argument.made.element() {
+            let is_written = argument.access() == Some(WRITE) && !is_used_wrongly;
+            let all_touched = elements.touched(copy).unwrap_or_default();
+            let doubts = all_touched.iter();
+            let mut doubts = doubts.filter_map(|touched| doubt(element, touched, is_written));
+            all.extend(doubts.next().map(|what| (false, what)));
+        }
+        all
+    }
+}
+
+/// What is doubtful in the components that a kernel uses of an element.
+fn doubt(element: Element, touched: &Touched, is_written: bool) -> Option<String> {
+    let (bytes, components) = (element.scalar.bytes, element.components);
+    let mut used = touched.read.iter().chain(&touched.written);
+    let outside = used.find_map(|range| {
+        if range.start < 0 {
+            return Some(range.start.div_euclid(bytes));
+        }
+        (range.end > bytes * components).then(|| (range.start / bytes).max(components))
+    });
+    if let Some(outside) = outside {
+        return Some(format!(
+            "has dimension {components}, but the kernel uses component {outside}; they count from 0"
+        ));
+    }
+    if !is_written {
+        return None;
+    }
+    let is_left = |component: &i64| {
+        let covers = |range: &&std::ops::Range<i64>| {
+            range.start <= component * bytes && (component + 1) * bytes <= range.end
+        };
+        !touched.written.iter().any(|range| covers(&range))
+    };
+    let left: Vec<_> = (0..components).filter(is_left).collect();
+    let (first, plural) = match left[..] {
+        [] => return None,
+        [one] => (one, ""),
+        [one, ..] => (one, " and others"),
+    };
+    Some(format!(
+        "is OP_WRITE, but the kernel leaves component {first}{plural} as it was; components count from 0"
+    ))
+}
+
+/// What the parameter of a simplified kernel points to.
+struct Elements<'m> {
+    /// For each element the pointers that the kernel has to it.
+    pointers: Vec<(i64, Vec<Value<'m>>)>,
+}
+
+impl<'m> Elements<'m> {
+    fn of(
+        module: &'m Module,
+        parameter: Value<'m>,
+        argument: &DescribedArgument<'_>,
+    ) -> Option<Self> {
+        if !is_several(argument) {
+            let pointers = vec![(0, vec![parameter])];
+            return Some(Self { pointers });
+        }
+        let mut pointers: Vec<(i64, Vec<Value<'m>>)> = Vec::new();
+        let mut rest = vec![parameter];
+        while let Some(address) = rest.pop() {
+            for user in address.users() {
+                let instruction = user.as_instruction()?;
+                match instruction.opcode() {
+                    Opcode::LLVMGetElementPtr => rest.push(user),
+                    Opcode::LLVMLoad => {
+                        // Any of them: what is done is done to one of them.
+                        let (_, column) = address.base_and_offset(module);
+                        let column = column.unwrap_or(-1);
+                        match pointers.iter_mut().find(|(one, _)| *one == column) {
+                            Some((_, all)) => all.push(user),
+                            None => pointers.push((column, vec![user])),
+                        }
+                    }
+                    _ => return None,
+                }
+            }
+        }
+        Some(Self { pointers })
+    }
+
+    fn uses(&self) -> Uses {
+        let mut all = Uses::default();
+        for pointer in self.pointers.iter().flat_map(|(_, pointers)| pointers) {
+            all.add(uses(*pointer));
+        }
+        all
+    }
+
+    /// For each element what is touched of it; none where that is not known.
+    fn touched(&self, module: &'m Module) -> Option<Vec<Touched>> {
+        let of = |(column, pointers): &(i64, Vec<Value<'m>>)| {
+            let mut all = Touched::default();
+            for pointer in pointers {
+                let one = touched(module, *pointer).filter(|_| *column >= 0)?;
+                all.read.extend(one.read);
+                all.written.extend(one.written);
+            }
+            Some(all)
+        };
+        self.pointers.iter().map(of).collect()
+    }
+}
+
+/// A kernel's parameter with the argument that it stands for.
+struct Parameter<'a, 'm> {
+    argument: &'a DescribedArgument<'m>,
+    /// In the function as it is written, where it points to one element.
+    original: Option<Value<'m>>,
+    kernel: Function<'a>,
+    at: usize,
+    lanes: Vec<LaneArgument>,
+}
+
+impl Parameter<'_, '_> {
+    /// `done`: what the simplified kernel does.
+    fn misuse(&self, done: &Uses) -> Option<(bool, String)> {
+        if done.escapes {
+            return None;
+        }
+        let changes = done.writes || done.increments || done.minimises || done.maximises;
+        // An element that no other iteration reaches may be changed in any way.
+        let is_shared = match &self.argument.made {
+            Made::Dat(dat) => !dat.map.is_null(),
+            _ => true,
+        };
+        match self.argument.access()? {
+            READ if changes => Some((true, "is OP_READ, but the kernel writes it".to_string())),
+            INC if is_shared && !self.only_adds(done) => Some((
+                false,
+                match self.assigns(done) {
+                    true => "is OP_INC, but the kernel assigns to it: increments of other elements may be lost",
+                    false => "is OP_INC, but the kernel reads it: its value depends on the order of the elements",
+                }
+                .to_string(),
+            )),
+            access @ (MIN | MAX) if done.writes && !done.reads => Some((
+                false,
+                format!(
+                    "is {}, but the kernel assigns to it without comparing",
+                    ACCESSES[access as usize]
+                ),
+            )),
+            WRITE if !changes => Some((
+                false,
+                "is OP_WRITE, but the kernel does not write it".to_string(),
+            )),
+            _ => None,
+        }
+    }
+
+    fn as_written(&self) -> Option<Uses> {
+        self.original.map(uses).filter(|uses| !uses.escapes)
+    }
+
+    fn only_adds(&self, done: &Uses) -> bool {
+        let is_clean = |uses: &Uses| !uses.reads && !uses.writes;
+        is_clean(done)
+            || self.as_written().as_ref().is_some_and(is_clean)
+            || self.kernel.only_increments(&self.lanes, self.at)
+    }
+
+    /// As opposed to reading.
+    fn assigns(&self, done: &Uses) -> bool {
+        self.as_written().map_or(done.writes, |uses| uses.writes)
+    }
+}
+
+/// Whether the kernel gets pointers to several elements.
+fn is_several(argument: &DescribedArgument<'_>) -> bool {
+    matches!(&argument.made, Made::Dat(dat) if dat.index.is_some_and(|index| index < -1))
+}
+
+/// What the analysis of increments needs to know of an argument.
+fn lane_argument(argument: &DescribedArgument<'_>) -> LaneArgument {
+    let (place, columns) = match &argument.made {
+        Made::Dat(dat) => match dat.index {
+            Some(index) if index < -1 => (LanePlace::Columns, -index),
+            Some(0..) => (LanePlace::Mapped, 1),
+            _ => (LanePlace::Direct, 1),
+        },
+        Made::Number { .. } => (LanePlace::Number, 1),
+        Made::Global { .. } | Made::Information => (LanePlace::Global, 1),
+    };
+    let element = argument.made.element();
+    let (scalar, components) = element.map_or((Scalar::INT, 0), |one| (one.scalar, one.components));
+    LaneArgument {
+        place,
+        access: LaneAccess::Increment,
+        bytes: scalar.bytes,
+        is_floating: scalar.floating,
+        is_signed: scalar.signed,
+        components,
+        columns,
+        leader: 0,
+        arity: 0,
+        size: 0,
+    }
+}
