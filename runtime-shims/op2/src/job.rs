@@ -117,6 +117,13 @@ pub(crate) fn all_gather_elements(mine: &[u8], counts: &[usize], size: usize) ->
     all
 }
 
+/// Gives all ranks what one has.
+pub(crate) fn broadcast(bytes: &mut [u8], from: usize) {
+    if ranks() > 1 {
+        world().process_at_rank(from as i32).broadcast_into(bytes);
+    }
+}
+
 /// Calls `work` on one rank after the other: each gets the bytes that the one before has left, and in the end all
 /// have those of the last one.
 pub(crate) fn in_turn(bytes: &mut [u8], work: impl FnOnce(&mut [u8])) {
@@ -129,7 +136,7 @@ pub(crate) fn in_turn(bytes: &mut [u8], work: impl FnOnce(&mut [u8])) {
     if rank + 1 < ranks {
         neighbour(rank + 1).send(&bytes[..]);
     }
-    neighbour(ranks - 1).broadcast_into(bytes);
+    broadcast(bytes, ranks - 1);
 }
 
 /// Messages on their way, with the memory they need.

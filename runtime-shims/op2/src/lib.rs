@@ -17,6 +17,7 @@
 //! | `team` | threads |
 //! | `backend`, `job` | what the program runs on; MPI |
 //! | `partition`, `choice` | who owns which element, and what the program says about it |
+//! | `graph`, `scotch` | which elements belong together; division of graphs |
 //! | `halo` | what a rank has of a distributed mesh |
 //! | `distribute` | distributes the mesh, and gathers it |
 //! | `exchange` | data between ranks |
@@ -32,6 +33,7 @@ mod data;
 mod distribute;
 mod exchange;
 mod foreign_loops;
+mod graph;
 mod halo;
 mod job;
 mod layout;
@@ -46,6 +48,7 @@ mod program;
 mod random;
 mod ranks;
 mod report;
+mod scotch;
 mod team;
 mod times;
 

@@ -3,6 +3,8 @@
 //! Guarantee: every element of every set has one owner. Owners depend on nothing but the mesh and the number of
 //! ranks, so that each rank finds the same ones.
 
+use crate::graph::Inverse;
+
 /// A rank of the job.
 pub(crate) type Rank = u32;
 
@@ -184,22 +186,13 @@ fn along(map: &Links, leaders: &[Rank], size: usize) -> Vec<Rank> {
 
 /// Elements follow those that point to them; the rest are in blocks.
 fn against(map: &Links, leaders: &[Rank], size: usize, ranks: usize) -> Vec<Rank> {
-    let mut starts = vec![0usize; size + 1];
-    for &to in &map.targets {
-        starts[to as usize + 1] += 1;
-    }
-    for at in 0..size {
-        starts[at + 1] += starts[at];
-    }
-    let mut votes = vec![0; map.targets.len()];
-    let mut next = starts.clone();
-    for (at, &to) in map.targets.iter().enumerate() {
-        votes[next[to as usize]] = leaders[at / map.arity];
-        next[to as usize] += 1;
-    }
+    let inverse = Inverse::new(map, size);
+    let mut votes = Vec::new();
     let mut owners = block(size, ranks);
     for (element, owner) in owners.iter_mut().enumerate() {
-        if let Some(most) = majority(&mut votes[starts[element]..starts[element + 1]]) {
+        votes.clear();
+        votes.extend(inverse.of(element).iter().map(|&one| leaders[one as usize]));
+        if let Some(most) = majority(&mut votes) {
             *owner = most;
         }
     }

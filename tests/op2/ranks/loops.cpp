@@ -7,7 +7,7 @@
 // RUN: cd $(dirname %t) && %t.plain none > %t.expected && FileCheck %s < %t.expected && cat nodes.txt cells.bin >> %t.expected
 // RUN: cd $(dirname %t) && for n in 1 2 3 4; do rm -f nodes.txt cells.bin; mpirun --allow-run-as-root --oversubscribe -n $n %t.okl none > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: cd $(dirname %t) && for n in 2 4; do rm -f nodes.txt cells.bin; mpirun --allow-run-as-root --oversubscribe -n $n %t.plain none > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
-// RUN: cd $(dirname %t) && for way in block coordinates points owners one; do mpirun --allow-run-as-root --oversubscribe -n 3 %t.okl $way > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
+// RUN: cd $(dirname %t) && for way in block coordinates points owners one graph; do mpirun --allow-run-as-root --oversubscribe -n 3 %t.okl $way > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: cd $(dirname %t) && OMP_NUM_THREADS=3 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t.okl coordinates > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
 // RUN: cd $(dirname %t) && OKL_BACKEND=seq %t.okl none > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
 #include "op_seq.h"
@@ -120,6 +120,8 @@ int main(int argc, char **argv) {
     op_partition("BLOCK", "", edges, NULL, NULL);
   if (!strcmp(way, "coordinates"))
     op_partition("", "", edges, to_cells, x);
+  if (!strcmp(way, "graph"))
+    op_partition("PTSCOTCH", "KWAY", edges, to_cells, NULL);
   if (!strcmp(way, "points"))
     op_partition("GEOM", "", NULL, NULL, x);
   if (!strcmp(way, "owners"))
