@@ -1,4 +1,4 @@
-//! How the program wants its mesh to be distributed: `op_partition`.
+//! How the program wants its mesh to be: `op_partition` and `op_renumber`.
 
 use std::ffi::c_char;
 
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn op_partition(
                 "op_partition: \"{library}\" is not known; there are \"\", \"BLOCK\", \"GEOM\" and \"EXTERNAL\""
             ));
         };
-        if !distribute::is_possible() {
+        if job::ranks() == 1 || !distribute::is_possible() {
             return;
         }
         distribute::make_whole();
@@ -105,8 +105,31 @@ pub unsafe extern "C" fn op_partition(
                 "op_partition: there is no {library}: {taken} used instead"
             ));
         }
-        distribute::by(base);
+        distribute::change(|wishes| wishes.base = Some(base));
     }
+}
+
+/// Gives the elements other local numbers, so that those near each other in the mesh are near each other in memory: those
+/// of the set that `map` leads to by the graph in which elements of a row belong together; other sets follow.
+/// What the program sees through the library stays as it is.
+///
+/// # Safety
+/// `map` is null or declared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_renumber(map: *const Map) {
+    program::require_start("op_renumber");
+    // SAFETY: the caller's promise.
+    let Some(map) = (unsafe { map.as_ref() }) else {
+        fatal("op_renumber: the map is missing");
+    };
+    let stays = |why: &str| warn(&format!("op_renumber: the mesh stays as it is: {why}"));
+    if !distribute::is_possible() {
+        return stays("there are data on two sets (op_decl_dat_overlay)");
+    }
+    if program::keeps_user_memory() {
+        return stays("OP_NO_REALLOC leaves data where the program has them");
+    }
+    distribute::change(|wishes| wishes.renumbering = Some(map.index as usize));
 }
 
 /// Divides a set by the graph of its elements, on rank 0, so that all ranks have the same owners; `None` where there is

@@ -1,4 +1,4 @@
-//! The mesh on several ranks: each declares all of it, and keeps its part.
+//! The mesh on several ranks: each declares all of it, and keeps its part, in an order of its own.
 //!
 //! Guarantee: what the program sees of its data through the library does not depend on where they are. As long as no
 //! loop has run and `op_partition` was not called, every rank has everything; so it has again when sets or maps are
@@ -30,15 +30,31 @@ pub(crate) struct Distribution {
     original_rows: Mutex<HashMap<i32, Box<[i32]>>>,
 }
 
+/// How the program wants its mesh to be.
+pub(crate) struct Wishes {
+    /// The owners of a set.
+    pub(crate) base: Option<Base>,
+    /// Number of the map by which the elements get other local numbers.
+    pub(crate) renumbering: Option<usize>,
+}
+
+impl Wishes {
+    const NONE: Self = Self {
+        base: None,
+        renumbering: None,
+    };
+}
+
 enum State {
-    /// Every rank has everything; the owners of a set, where they were chosen before.
-    Whole(Option<Base>),
-    Distributed(Arc<Distribution>, Option<Base>),
+    /// Every rank has everything.
+    Whole(Wishes),
+    /// Each has its part; where there is one rank, all in another order.
+    Distributed(Arc<Distribution>, Wishes),
     /// Every rank has, and computes, everything.
     Everywhere,
 }
 
-static STATE: Mutex<State> = Mutex::new(State::Whole(None));
+static STATE: Mutex<State> = Mutex::new(State::Whole(Wishes::NONE));
 
 fn state() -> std::sync::MutexGuard<'static, State> {
     STATE.lock().expect("no panic while it is locked")
@@ -54,13 +70,12 @@ pub(crate) fn current() -> Option<Arc<Distribution>> {
 
 /// The same; it is distributed now if it was not and can be.
 pub(crate) fn for_loops() -> Option<Arc<Distribution>> {
-    if job::ranks() == 1 {
-        return None;
-    }
     let mut state = state();
-    if let State::Whole(base) = &mut *state {
-        let base = base.take();
-        *state = distributed(base);
+    if let State::Whole(wishes) = &mut *state
+        && (job::ranks() > 1 || wishes.renumbering.is_some())
+    {
+        let wishes = std::mem::replace(wishes, Wishes::NONE);
+        *state = distributed(wishes);
     }
     match &*state {
         State::Distributed(distribution, _) => Some(distribution.clone()),
@@ -68,23 +83,29 @@ pub(crate) fn for_loops() -> Option<Arc<Distribution>> {
     }
 }
 
-/// Whether the mesh may be distributed by owners that the program chooses.
+/// Whether the mesh may be in parts, or in another order.
 pub(crate) fn is_possible() -> bool {
-    job::ranks() > 1 && !matches!(*state(), State::Everywhere)
+    !matches!(*state(), State::Everywhere)
 }
 
-/// Distributes the mesh, which is whole, by the owners of one of its sets.
-pub(crate) fn by(base: Base) {
-    *state() = distributed(Some(base));
+/// Gives every rank everything, and distributes it again with other wishes.
+pub(crate) fn change(change: impl FnOnce(&mut Wishes)) {
+    make_whole();
+    let mut state = state();
+    if let State::Whole(wishes) = &mut *state {
+        let mut wishes = std::mem::replace(wishes, Wishes::NONE);
+        change(&mut wishes);
+        *state = distributed(wishes);
+    }
 }
 
 /// Gives every rank everything.
 pub(crate) fn make_whole() {
     let mut state = state();
-    if let State::Distributed(distribution, base) = &mut *state {
+    if let State::Distributed(distribution, wishes) = &mut *state {
         distribution.gather();
-        let base = base.take();
-        *state = State::Whole(base);
+        let wishes = std::mem::replace(wishes, Wishes::NONE);
+        *state = State::Whole(wishes);
     }
 }
 
@@ -93,16 +114,23 @@ pub(crate) fn give_up(what: &str) {
     if !is_possible() {
         return;
     }
+    let was_distributed = current().is_some();
     make_whole();
     *state() = State::Everywhere;
-    warn(&format!(
-        "{what} cannot be distributed: every rank computes the whole mesh"
-    ));
+    if job::ranks() > 1 {
+        warn(&format!(
+            "{what} cannot be distributed: every rank computes the whole mesh"
+        ));
+    } else if was_distributed {
+        warn(&format!(
+            "{what} cannot be renumbered: the mesh is in the program's order again"
+        ));
+    }
 }
 
 /// Forgets everything.
 pub(crate) fn clear() {
-    *state() = State::Whole(None);
+    *state() = State::Whole(Wishes::NONE);
 }
 
 /// The whole mesh, as it is declared.
@@ -130,6 +158,9 @@ pub(crate) fn topology() -> Topology {
 
 /// Ends the job if ranks have declared different meshes.
 fn require_same(topology: &Topology) {
+    if job::ranks() == 1 {
+        return;
+    }
     let mut hasher = std::hash::DefaultHasher::new();
     topology.sizes.hash(&mut hasher);
     for map in &topology.maps {
@@ -149,12 +180,13 @@ fn require_same(topology: &Topology) {
     }
 }
 
-fn distributed(base: Option<Base>) -> State {
+fn distributed(wishes: Wishes) -> State {
     let topology = topology();
     require_same(&topology);
     let ranks = job::ranks();
-    let owners = topology.owners(base.clone(), ranks);
-    let portion = topology.portion(&owners, ranks, job::rank() as Rank);
+    let owners = topology.owners(wishes.base.clone(), ranks);
+    let positions = wishes.renumbering.map(|map| topology.positions(map));
+    let portion = topology.portion(&owners, positions.as_deref(), ranks, job::rank() as Rank);
     plan::clear();
     let mesh = mesh();
     // SAFETY: what the lists hold is alive; data and maps are those of the whole mesh.
@@ -183,7 +215,7 @@ fn distributed(base: Option<Base>) -> State {
         owners,
         original_rows: Mutex::default(),
     };
-    State::Distributed(Arc::new(distribution), base)
+    State::Distributed(Arc::new(distribution), wishes)
 }
 
 /// # Safety

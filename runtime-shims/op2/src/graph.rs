@@ -69,7 +69,6 @@ impl Graph {
         }
     }
 
-    #[cfg(test)]
     pub(crate) fn of(&self, element: usize) -> &[u32] {
         &self.neighbours[self.starts[element]..self.starts[element + 1]]
     }

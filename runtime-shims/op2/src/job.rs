@@ -82,6 +82,9 @@ pub(crate) fn barrier() {
 
 /// What every rank has, in the order of ranks; all have the same number of bytes.
 pub(crate) fn all_gather(mine: &[u8]) -> Vec<u8> {
+    if ranks() == 1 {
+        return mine.to_vec();
+    }
     let mut all = vec![0; mine.len() * ranks()];
     if !mine.is_empty() {
         world().all_gather_into(mine, &mut all[..]);
@@ -91,6 +94,9 @@ pub(crate) fn all_gather(mine: &[u8]) -> Vec<u8> {
 
 /// The elements, of `size` bytes, that the ranks have: `counts` of each, in the order of ranks.
 pub(crate) fn all_gather_elements(mine: &[u8], counts: &[usize], size: usize) -> Vec<u8> {
+    if ranks() == 1 {
+        return mine.to_vec();
+    }
     let element = UserDatatype::contiguous(size as i32, &u8::equivalent_datatype());
     let counts: Vec<i32> = counts.iter().map(|&count| count as i32).collect();
     let starts: Vec<i32> = counts
@@ -216,6 +222,9 @@ impl Messages {
 
     /// Lends MPI a hand.
     pub(crate) fn progress(&mut self) {
+        if self.requests.is_empty() {
+            return;
+        }
         let mut done = 0;
         // SAFETY: these are requests, and all stay until `complete`.
         unsafe {
@@ -230,14 +239,16 @@ impl Messages {
 
     /// Waits until all have arrived: the memory of those that were sent, and those that came, by neighbour.
     pub(crate) fn complete(mut self) -> (Vec<Vec<u8>>, Incoming) {
-        // SAFETY: these are requests, complete or not.
-        unsafe {
-            ffi::MPI_Waitall(
-                self.requests.len() as i32,
-                self.requests.as_mut_ptr(),
-                ffi::RSMPI_STATUSES_IGNORE,
-            )
-        };
+        if !self.requests.is_empty() {
+            // SAFETY: these are requests, complete or not.
+            unsafe {
+                ffi::MPI_Waitall(
+                    self.requests.len() as i32,
+                    self.requests.as_mut_ptr(),
+                    ffi::RSMPI_STATUSES_IGNORE,
+                )
+            };
+        }
         (self.outgoing, self.incoming)
     }
 }

@@ -18,6 +18,7 @@
 //! | `backend`, `job` | what the program runs on; MPI |
 //! | `partition`, `choice` | who owns which element, and what the program says about it |
 //! | `graph`, `scotch` | which elements belong together; division of graphs |
+//! | `renumber` | an order of elements in which neighbours are near |
 //! | `halo` | what a rank has of a distributed mesh |
 //! | `distribute` | distributes the mesh, and gathers it |
 //! | `exchange` | data between ranks |
@@ -47,6 +48,7 @@ mod program;
 #[cfg(test)]
 mod random;
 mod ranks;
+mod renumber;
 mod report;
 mod scotch;
 mod team;

@@ -150,6 +150,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         let body = Body {
             kernel,
             range: lanes.unwrap_or(range),
+            any_order: any_order != 0,
             original,
         };
         let size = match &distribution {
@@ -179,6 +180,8 @@ const LEAST_SIZE: usize = 512;
 pub(crate) struct Body<'a> {
     kernel: *mut c_void,
     range: Range,
+    /// Whether nobody notices in which order elements run.
+    pub(crate) any_order: bool,
     original: Option<Original<'a>>,
 }
 

@@ -111,8 +111,14 @@ pub(crate) unsafe fn run_distributed(
             exchange,
             way: Way::default(),
         };
-        if !program::combines() {
-            here.run(&arguments, &mut []);
+        if job::ranks() == 1 {
+            // All elements are here, in an order that nobody may notice.
+            match body.any_order && private::can_be_combined(&arguments, false) {
+                true => here.run(&arguments),
+                false => here.run_in_order(&arguments, &mut []),
+            }
+        } else if !program::combines() {
+            here.run(&arguments);
         } else if private::can_be_combined(&arguments, true) {
             let copies = private::copies(&arguments, job::ranks());
             let mut winners = Winner::all(&arguments);
@@ -120,7 +126,10 @@ pub(crate) unsafe fn run_distributed(
             for copy in &copies {
                 mine[copy.at()].data = copy.of(job::rank());
             }
-            here.run(&mine, &mut winners);
+            match winners.is_empty() {
+                true => here.run(&mine),
+                false => here.run_in_order(&mine, &mut winners),
+            }
             combine(&arguments, &copies, winners);
         } else {
             in_turn(&mut here, &arguments);
@@ -151,7 +160,7 @@ unsafe fn in_turn(here: &mut Here, arguments: &[Arg]) {
             if job::rank() > 0 {
                 put(bytes);
             }
-            here.run(arguments, &mut []);
+            here.run_in_order(arguments, &mut []);
             let mut rest = bytes;
             for (from, size) in globals().map(data) {
                 let (now, behind) = rest.split_at_mut(size);
@@ -265,20 +274,11 @@ impl Here<'_> {
     ///
     /// # Safety
     /// The arguments are right for the loop.
-    unsafe fn run(&mut self, arguments: &[Arg], winners: &mut [Winner]) {
-        let (core, owned, all) = (self.part.core, self.part.owned, self.part.executed);
-        let last = if executes_others(arguments) {
-            all
-        } else {
-            owned
-        };
+    unsafe fn run(&mut self, arguments: &[Arg]) {
+        let (core, owned) = (self.part.core, self.part.owned);
+        let last = self.last(arguments);
         // SAFETY: the caller's promise.
         unsafe {
-            if !winners.is_empty() {
-                self.arrive();
-                self.run_in_order(arguments, winners);
-                return self.run_others(arguments, owned..last);
-            }
             let mut begin = 0;
             if self.exchange.is_some() {
                 let piece = match self.most {
@@ -302,6 +302,14 @@ impl Here<'_> {
             } else {
                 self.elements(arguments, begin..last);
             }
+        }
+    }
+
+    /// Where the elements end that run here.
+    fn last(&self, arguments: &[Arg]) -> usize {
+        match executes_others(arguments) {
+            true => self.part.executed,
+            false => self.part.owned,
         }
     }
 
@@ -341,7 +349,7 @@ impl Here<'_> {
         unsafe { self.elements(&arguments, range) };
     }
 
-    /// Runs the owned elements in their original order, and notes which is the first to have what wins.
+    /// The same, the owned elements in their original order; notes which is the first to have what wins.
     ///
     /// # Safety
     /// The arguments are right for the loop.
@@ -351,6 +359,7 @@ impl Here<'_> {
         pieces.sort_unstable_by_key(|piece| numbers[piece.start]);
         // SAFETY: the caller's promise.
         unsafe {
+            self.arrive();
             let states = winners.iter().map(|winner| winner.state(arguments));
             let mut states: Vec<_> = states.collect();
             self.body.run(arguments, &[], 0, |range| {
@@ -368,6 +377,9 @@ impl Here<'_> {
             });
         }
         self.way.threads = 1;
+        let others = self.part.owned..self.last(arguments);
+        // SAFETY: the caller's promise.
+        unsafe { self.run_others(arguments, others) };
     }
 
     /// Waits for what the loop reads of others.

@@ -1,4 +1,4 @@
-// The same program on 1 to 4 ranks, with every kind of argument, every way to distribute the mesh, threads, and data, sets
+// The same program on 1 to 4 ranks, with every kind of argument, every way to distribute the mesh, other numbers, threads, and data, sets
 // and maps that are declared late: all that it prints and writes is what one process prints and writes. All numbers are
 // whole, so that the order of additions makes no difference.
 //
@@ -10,6 +10,8 @@
 // RUN: cd $(dirname %t) && for way in block coordinates points owners one graph; do mpirun --allow-run-as-root --oversubscribe -n 3 %t.okl $way > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: cd $(dirname %t) && OMP_NUM_THREADS=3 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t.okl coordinates > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
 // RUN: cd $(dirname %t) && OKL_BACKEND=seq %t.okl none > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
+// RUN: cd $(dirname %t) && for n in 1 2 3; do for build in plain okl; do mpirun --allow-run-as-root --oversubscribe --bind-to none -n $n %t.$build graph renumber > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done; done
+// RUN: cd $(dirname %t) && OMP_NUM_THREADS=3 %t.okl none renumber > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
 #include "op_seq.h"
 
 #include <cstdint>
@@ -130,6 +132,8 @@ int main(int argc, char **argv) {
     op_dat first = op_decl_dat(cells, 1, "int", (int *)NULL, "first");
     op_partition("EXTERNAL", "", cells, NULL, first);
   }
+  if (argc > 2)
+    op_renumber(to_cells);
   // CHECK: sizes 2173 2268
   op_printf("sizes %lld %d\n", op_get_size(cells), nodes->size);
 
