@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use crate::{
     argument::same_type,
-    distribute, job,
+    backend, distribute, job,
     layout::{Dat, Map, Set},
     partition::{self, Base, Rank, Topology},
     program,
@@ -125,6 +125,9 @@ pub unsafe extern "C" fn op_renumber(map: *const Map) {
     let stays = |why: &str| warn(&format!("op_renumber: the mesh stays as it is: {why}"));
     if !distribute::is_possible() {
         return stays("there are data on two sets (op_decl_dat_overlay)");
+    }
+    if backend::is_reproducible() {
+        return stays("with OKL_REPRODUCIBLE loops run in the program's order");
     }
     if program::keeps_user_memory() {
         return stays("OP_NO_REALLOC leaves data where the program has them");

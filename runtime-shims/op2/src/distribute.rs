@@ -273,6 +273,22 @@ impl Distribution {
             .count()
     }
 
+    /// Who owns the elements of a set in their original order: a rank, and the number behind its last element, for each
+    /// time that it is another one.
+    ///
+    /// # Safety
+    /// The set is declared.
+    pub(crate) unsafe fn turns(&self, set: *const Set) -> Vec<(Rank, i32)> {
+        // SAFETY: the caller's promise.
+        let owners = &self.owners[unsafe { (*set).index } as usize];
+        let mut end = 0;
+        let turns = owners.chunk_by(|one, other| one == other).map(|turn| {
+            end += turn.len() as i32;
+            (turn[0], end)
+        });
+        turns.collect()
+    }
+
     /// What is here of the data.
     ///
     /// # Safety

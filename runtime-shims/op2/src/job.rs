@@ -14,7 +14,7 @@ use mpi::{
     traits::*,
 };
 
-use crate::report::fatal;
+use crate::{partition::Rank, report::fatal};
 
 struct Job {
     world: SimpleCommunicator,
@@ -130,19 +130,27 @@ pub(crate) fn broadcast(bytes: &mut [u8], from: usize) {
     }
 }
 
-/// Calls `work` on one rank after the other: each gets the bytes that the one before has left, and in the end all
-/// have those of the last one.
-pub(crate) fn in_turn(bytes: &mut [u8], work: impl FnOnce(&mut [u8])) {
-    let (rank, ranks) = (rank(), ranks());
-    let neighbour = |rank: usize| world().process_at_rank(rank as i32);
-    if rank > 0 {
-        neighbour(rank - 1).receive_into(bytes);
+/// Calls `work` on the ranks that `turns` names, one after the other, with the number of the turn: each gets the bytes
+/// that the one before has left, and in the end all have those of the last one.
+pub(crate) fn in_turn(turns: &[Rank], bytes: &mut [u8], mut work: impl FnMut(usize, &mut [u8])) {
+    let me = rank() as Rank;
+    let other = |rank: Rank| world().process_at_rank(rank as i32);
+    for (turn, _) in turns.iter().enumerate().filter(|(_, one)| **one == me) {
+        if let Some(&before) = turn
+            .checked_sub(1)
+            .map(|at| &turns[at])
+            .filter(|one| **one != me)
+        {
+            other(before).receive_into(bytes);
+        }
+        work(turn, bytes);
+        if let Some(&next) = turns.get(turn + 1).filter(|one| **one != me) {
+            other(next).send(&bytes[..]);
+        }
     }
-    work(bytes);
-    if rank + 1 < ranks {
-        neighbour(rank + 1).send(&bytes[..]);
+    if let Some(&last) = turns.last() {
+        broadcast(bytes, last as usize);
     }
-    broadcast(bytes, ranks - 1);
 }
 
 /// Messages on their way, with the memory they need.

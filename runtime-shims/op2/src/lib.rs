@@ -14,6 +14,7 @@
 //! | `foreign_loops` | what loops call that run themselves |
 //! | `plan` | which elements may run at the same time |
 //! | `private` | global arguments of several threads |
+//! | `sums`, `exact` | sums that depend on no order |
 //! | `team` | threads |
 //! | `backend`, `job` | what the program runs on; MPI |
 //! | `partition`, `choice` | who owns which element, and what the program says about it |
@@ -32,6 +33,7 @@ mod backend;
 mod choice;
 mod data;
 mod distribute;
+mod exact;
 mod exchange;
 mod foreign_loops;
 mod graph;
@@ -51,6 +53,7 @@ mod ranks;
 mod renumber;
 mod report;
 mod scotch;
+mod sums;
 mod team;
 mod times;
 
