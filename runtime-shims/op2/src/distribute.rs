@@ -24,8 +24,11 @@ use crate::{
 pub(crate) struct Distribution {
     /// What is here.
     pub(crate) portion: Portion,
-    /// The owners of all elements of each set.
-    owners: Vec<Vec<Rank>>,
+    /// How many elements of each set the ranks own.
+    counts: Vec<Vec<usize>>,
+    /// Number of the set whose owners the program has chosen.
+    base: Option<usize>,
+    renumbering: Option<usize>,
     /// Rows of maps in original numbers, by number of the map, for loops that ask for them.
     original_rows: Mutex<HashMap<i32, Box<[i32]>>>,
 }
@@ -49,7 +52,7 @@ enum State {
     /// Every rank has everything.
     Whole(Wishes),
     /// Each has its part; where there is one rank, all in another order.
-    Distributed(Arc<Distribution>, Wishes),
+    Distributed(Arc<Distribution>),
     /// Every rank has, and computes, everything.
     Everywhere,
 }
@@ -63,7 +66,7 @@ fn state() -> std::sync::MutexGuard<'static, State> {
 /// The distribution, if the mesh is distributed.
 pub(crate) fn current() -> Option<Arc<Distribution>> {
     match &*state() {
-        State::Distributed(distribution, _) => Some(distribution.clone()),
+        State::Distributed(distribution) => Some(distribution.clone()),
         _ => None,
     }
 }
@@ -78,7 +81,7 @@ pub(crate) fn for_loops() -> Option<Arc<Distribution>> {
         *state = distributed(wishes);
     }
     match &*state {
-        State::Distributed(distribution, _) => Some(distribution.clone()),
+        State::Distributed(distribution) => Some(distribution.clone()),
         _ => None,
     }
 }
@@ -102,9 +105,16 @@ pub(crate) fn change(change: impl FnOnce(&mut Wishes)) {
 /// Gives every rank everything.
 pub(crate) fn make_whole() {
     let mut state = state();
-    if let State::Distributed(distribution, wishes) = &mut *state {
+    if let State::Distributed(distribution) = &*state {
+        let base = |set| Base {
+            set,
+            owners: distribution.owners(set),
+        };
+        let wishes = Wishes {
+            base: distribution.base.map(base),
+            renumbering: distribution.renumbering,
+        };
         distribution.gather();
-        let wishes = std::mem::replace(wishes, Wishes::NONE);
         *state = State::Whole(wishes);
     }
 }
@@ -184,7 +194,8 @@ fn distributed(wishes: Wishes) -> State {
     let topology = topology();
     require_same(&topology);
     let ranks = job::ranks();
-    let owners = topology.owners(wishes.base.clone(), ranks);
+    let base = wishes.base.as_ref().map(|base| base.set);
+    let owners = topology.owners(wishes.base, ranks);
     let positions = wishes.renumbering.map(|map| topology.positions(map));
     let portion = topology.portion(&owners, positions.as_deref(), ranks, job::rank() as Rank);
     plan::clear();
@@ -212,10 +223,21 @@ fn distributed(wishes: Wishes) -> State {
     }
     let distribution = Distribution {
         portion,
-        owners,
+        counts: owners.iter().map(|owners| counts(owners, ranks)).collect(),
+        base,
+        renumbering: wishes.renumbering,
         original_rows: Mutex::default(),
     };
-    State::Distributed(Arc::new(distribution), wishes)
+    State::Distributed(Arc::new(distribution))
+}
+
+/// How many elements each rank owns.
+fn counts(owners: &[Rank], ranks: usize) -> Vec<usize> {
+    let mut counts = vec![0; ranks];
+    for &owner in owners {
+        counts[owner as usize] += 1;
+    }
+    counts
 }
 
 /// # Safety
@@ -251,6 +273,12 @@ fn as_bytes(numbers: &[i32]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
 }
 
+fn integers(bytes: &[u8]) -> Vec<i32> {
+    let numbers = bytes.chunks_exact(size_of::<i32>());
+    let numbers = numbers.map(|one| i32::from_ne_bytes(one.try_into().expect("four")));
+    numbers.collect()
+}
+
 impl Distribution {
     /// What is here of a set.
     ///
@@ -267,20 +295,18 @@ impl Distribution {
     /// The set is declared.
     pub(crate) unsafe fn offset(&self, set: *const Set) -> usize {
         // SAFETY: the caller's promise.
-        let owners = self.owners[unsafe { (*set).index } as usize].iter();
-        owners
-            .filter(|&&owner| (owner as usize) < job::rank())
-            .count()
+        let counts = &self.counts[unsafe { (*set).index } as usize];
+        counts[..job::rank()].iter().sum()
     }
 
     /// Who owns the elements of a set in their original order: a rank, and the number behind its last element, for each
-    /// time that it is another one.
+    /// time that it is another one. Collective.
     ///
     /// # Safety
     /// The set is declared.
     pub(crate) unsafe fn turns(&self, set: *const Set) -> Vec<(Rank, i32)> {
         // SAFETY: the caller's promise.
-        let owners = &self.owners[unsafe { (*set).index } as usize];
+        let owners = self.owners(unsafe { (*set).index } as usize);
         let mut end = 0;
         let turns = owners.chunk_by(|one, other| one == other).map(|turn| {
             end += turn.len() as i32;
@@ -328,30 +354,40 @@ impl Distribution {
 
     /// The same for any `local` bytes, `size` for each element that is here.
     fn whole(&self, set: usize, size: usize, local: &[u8]) -> Vec<u8> {
-        let (part, owners) = (&self.portion.parts[set], &self.owners[set]);
-        let mut order: Vec<usize> = (0..part.owned).collect();
-        order.sort_unstable_by_key(|&at| part.numbers[at]);
-        let mine = order.iter().flat_map(|&at| &local[at * size..][..size]);
-        let mine: Vec<u8> = mine.copied().collect();
-        let mut counts = vec![0; job::ranks()];
-        for &owner in owners {
-            counts[owner as usize] += 1;
+        let mine = &local[..self.portion.parts[set].owned * size];
+        let all = job::all_gather_elements(mine, &self.counts[set], size);
+        let mut whole = vec![0; all.len()];
+        for (number, element) in self.numbers(set).into_iter().zip(all.chunks_exact(size)) {
+            whole[number as usize * size..][..size].copy_from_slice(element);
         }
-        let all = job::all_gather_elements(&mine, &counts, size);
-        let mut next: Vec<usize> = counts
-            .iter()
-            .scan(0, |sum, &count| {
-                let start = *sum;
-                *sum += count;
-                Some(start)
-            })
-            .collect();
-        let elements = owners.iter().flat_map(|&owner| {
-            let at = next[owner as usize];
-            next[owner as usize] += 1;
-            &all[at * size..][..size]
-        });
-        elements.copied().collect()
+        whole
+    }
+
+    /// The original numbers of the elements that the ranks own, in the order of ranks. Collective: nobody keeps what
+    /// is as large as the whole set.
+    fn numbers(&self, set: usize) -> Vec<i32> {
+        let part = &self.portion.parts[set];
+        let mine = as_bytes(&part.numbers[..part.owned]);
+        integers(&job::all_gather_elements(
+            mine,
+            &self.counts[set],
+            size_of::<i32>(),
+        ))
+    }
+
+    /// The owners of all elements of a set. Collective.
+    fn owners(&self, set: usize) -> Vec<Rank> {
+        let numbers = self.numbers(set);
+        let mut owners = vec![0; numbers.len()];
+        let mut rest = &numbers[..];
+        for (rank, &count) in self.counts[set].iter().enumerate() {
+            let (mine, behind) = rest.split_at(count);
+            for &number in mine {
+                owners[number as usize] = rank as Rank;
+            }
+            rest = behind;
+        }
+        owners
     }
 
     /// Rows of a map in original numbers.
@@ -399,9 +435,7 @@ impl Distribution {
                 let rows = self.rows_of(map);
                 let size = map.dim as usize * size_of::<i32>();
                 let whole = self.whole((*map.from).index as usize, size, as_bytes(&rows));
-                let numbers = whole.chunks_exact(size_of::<i32>());
-                let numbers = numbers.map(|one| i32::from_ne_bytes(one.try_into().expect("four")));
-                replace_rows(map, &numbers.collect::<Vec<_>>());
+                replace_rows(map, &integers(&whole));
             }
             for &set in &mesh.sets {
                 let set = &mut *set;

@@ -275,6 +275,7 @@ fn part(
     };
     let executed_ranges = import(&borders.import_executed);
     let read_ranges = import(&borders.import_read);
+    numbers.shrink_to_fit();
     let executed = executed_ranges.last().map_or(owned, |range| range.end);
     let exchanges = exports
         .into_iter()
