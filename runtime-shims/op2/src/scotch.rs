@@ -54,10 +54,11 @@ macro_rules! scotch {
 }
 scotch! {
     SCOTCH_numSizeof() -> c_int;
-    SCOTCH_randomSeed(Num);
     SCOTCH_memFree(Object);
     SCOTCH_contextAlloc() -> Object;
     SCOTCH_contextInit(Object) -> c_int;
+    SCOTCH_contextRandomClone(Object) -> c_int;
+    SCOTCH_contextRandomSeed(Object, Num);
     SCOTCH_contextThreadSpawn(Object, c_int, *const c_int) -> c_int;
     SCOTCH_contextBindGraph(Object, Object, Object) -> c_int;
     SCOTCH_contextExit(Object);
@@ -124,8 +125,12 @@ pub(crate) fn divide(graph: &Graph, ranks: usize) -> Option<Vec<Rank>> {
             .all(|&one| ok((scotch.SCOTCH_graphInit)(one)))
             & ok((scotch.SCOTCH_contextInit)(context))
             & ok((scotch.SCOTCH_stratInit)(strategy));
-        (scotch.SCOTCH_randomSeed)(1);
-        let is_done = is_begun
+        // Random numbers of its own.
+        let is_apart = is_begun && ok((scotch.SCOTCH_contextRandomClone)(context));
+        if is_apart {
+            (scotch.SCOTCH_contextRandomSeed)(context, 1);
+        }
+        let is_done = is_apart
             && ok((scotch.SCOTCH_contextThreadSpawn)(
                 context,
                 1,
