@@ -1,6 +1,8 @@
 //! Compares okl with OpenMP and with hand-written MPI: builds every benchmark in three variants,
-//! runs them in turn, checks that they compute the same, and reports ratios with their spread.
+//! runs them in turn, checks that they compute the same, and reports ratios with their spread. The same for OP2's
+//! airfoil and the variants that OP2's own tools make of it.
 
+mod airfoil;
 mod catalogue;
 mod count;
 mod figures;
@@ -43,6 +45,12 @@ struct Arguments {
     /// Only checks that every program works in every variant, at tiny sizes on 2 ranks.
     #[arg(long)]
     smoke: bool,
+    /// Instead of all this: OP2's airfoil on 720000 cells, with --smoke on 7200.
+    #[arg(long)]
+    airfoil: bool,
+    /// With --airfoil: a copy of OP2's repository, whose variants are built and compared.
+    #[arg(long, value_name = "FOLDER", requires = "airfoil")]
+    op2: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -65,6 +73,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     let executable = std::env::current_exe().map_err(|error| error.to_string())?;
     let libraries = executable.parent().ok_or("no folder of its own")?;
+    if arguments.airfoil {
+        return airfoil(arguments, root, libraries).map(|()| true);
+    }
     let tools = match Tools::find(root, libraries) {
         Ok(tools) => tools,
         Err(missing) if arguments.smoke => {
@@ -98,6 +109,31 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         eprintln!("bench: error: {error}");
     }
     Ok(results.errors.is_empty())
+}
+
+fn airfoil(arguments: &Arguments, root: &Path, libraries: &Path) -> Result<(), String> {
+    let op2 = match &arguments.op2 {
+        None => None,
+        Some(folder) => Some(
+            folder
+                .canonicalize()
+                .map_err(|error| format!("{}: {error}", folder.display()))?,
+        ),
+    };
+    let (mesh, repetitions) = match arguments.smoke {
+        true => (airfoil::SMALL, 1),
+        false => (airfoil::LARGE, arguments.repetitions.unwrap_or(5)),
+    };
+    let text = airfoil::run(root, libraries, op2.as_deref(), &mesh, repetitions)?;
+    print!("{text}");
+    if arguments.smoke {
+        println!("1 passed, 0 failed, 0 skipped");
+        return Ok(());
+    }
+    let results = arguments.out.as_deref().unwrap_or(root).join("results");
+    std::fs::create_dir_all(&results)
+        .and_then(|()| std::fs::write(results.join("airfoil.md"), text))
+        .map_err(|error| format!("{}: {error}", results.display()))
 }
 
 /// The benchmarks whose names contain one of `only`; all if it is empty.

@@ -60,10 +60,11 @@ pub(crate) enum Mode {
     CountedApart,
 }
 
-const COMPILER: &str = "clang-22";
-const FLAGS: &[&str] = &["-O3", "-march=native"];
+pub(crate) const COMPILER: &str = "clang-22";
+pub(crate) const COMPILER_CPP: &str = "clang++-22";
+pub(crate) const FLAGS: &[&str] = &["-O3", "-march=native"];
 /// Seconds after which a run counts as hanging.
-const LIMIT: &str = "180";
+pub(crate) const LIMIT: &str = "180";
 
 /// The compiler, the libraries and the compiled programs.
 pub(crate) struct Tools {
@@ -300,7 +301,7 @@ impl Tools {
 }
 
 /// Runs a command to its end; what it printed, or how it failed.
-fn finish(command: &mut Command) -> Result<(String, String), String> {
+pub(crate) fn finish(command: &mut Command) -> Result<(String, String), String> {
     let line = || {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         words
@@ -327,7 +328,7 @@ fn finish(command: &mut Command) -> Result<(String, String), String> {
 }
 
 /// What mpicc adds to a compiler's arguments.
-fn wrapper_flags(step: &str) -> Result<Vec<String>, String> {
+pub(crate) fn wrapper_flags(step: &str) -> Result<Vec<String>, String> {
     let output = Command::new("mpicc")
         .arg(format!("-showme:{step}"))
         .stdin(Stdio::null())

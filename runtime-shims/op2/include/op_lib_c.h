@@ -41,6 +41,7 @@ op_arg op_arg_info_char(char *data, int dim, char const *type, int size, int ref
 // Results, in the order in which the program declared the elements. `high` is the last element.
 void op_fetch_data_char(op_dat dat, char *data);
 void op_fetch_data_idx_char(op_dat dat, char *data, int low, int high);
+op_dat op_fetch_data_file_char(op_dat dat);  // a copy: free() its data, its set and itself
 void op_print_dat_to_txtfile(op_dat dat, char const *file);
 void op_print_dat_to_binfile(op_dat dat, char const *file);
 idx_g_t op_get_size(op_set set);

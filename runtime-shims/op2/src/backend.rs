@@ -1,8 +1,11 @@
 //! What the program runs on: `OKL_BACKEND` chooses among what there is.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
+use std::{
+    ffi::c_int,
+    sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
+};
 
-use crate::{job, report::fatal};
+use crate::{job, local, report::fatal};
 
 /// Where loops run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,16 +39,22 @@ fn choose(asked: &str, is_job: bool) -> Result<Backend, String> {
     }
 }
 
-/// Chooses, and joins the job where that is the choice.
-pub(crate) fn start() {
+/// Chooses, and joins the job where that is the choice: the ranks of `communicator`, by its number in Fortran, or all.
+pub(crate) fn start(communicator: Option<c_int>) {
     let is_launched = LAUNCHERS
         .into_iter()
         .any(|name| std::env::var_os(name).is_some());
-    let is_job = is_launched || job::is_initialised();
+    // A program that declares parts calls MPI itself.
+    let is_job = is_launched || job::is_initialised() || local::is_asked_for();
     let asked = std::env::var("OKL_BACKEND").unwrap_or_default();
     let chosen = choose(&asked, is_job);
-    if is_job && matches!(chosen, Ok(Backend::Mpi) | Err(_)) {
-        job::start();
+    if is_job && (local::is_asked_for() || matches!(chosen, Ok(Backend::Mpi) | Err(_))) {
+        job::start(communicator);
+    }
+    if local::is_local() && matches!(chosen, Ok(Backend::Sequential | Backend::Cpu)) {
+        fatal(&format!(
+            "OKL_BACKEND={asked}: each rank declares a part of the mesh, which several ranks run with mpi alone"
+        ));
     }
     match chosen {
         Ok(backend) => BACKEND.store(backend as u8, Relaxed),

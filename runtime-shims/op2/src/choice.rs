@@ -190,7 +190,7 @@ unsafe fn by_place(topology: &Topology, target: Option<usize>, coords: &Dat) -> 
 unsafe fn points(coords: &Dat) -> Vec<f64> {
     // SAFETY: the caller's promise.
     unsafe {
-        let count = (*coords.set).size as usize * coords.dim as usize;
+        let count = (*coords.set).whole as usize * coords.dim as usize;
         let type_name = text(coords.type_name);
         if same_type(type_name, "double") {
             std::slice::from_raw_parts(coords.data.cast::<f64>(), count).to_vec()
@@ -219,7 +219,7 @@ unsafe fn external(owners: &Dat) -> Base {
             ));
         }
         let set = &*owners.set;
-        let all = std::slice::from_raw_parts(owners.data.cast::<i32>(), set.size as usize);
+        let all = std::slice::from_raw_parts(owners.data.cast::<i32>(), set.whole as usize);
         for (element, &owner) in all.iter().enumerate() {
             if !(0..job::ranks() as i32).contains(&owner) {
                 fatal(&format!(

@@ -9,11 +9,12 @@ use std::{
 use crate::{
     argument::same_type,
     distribute,
-    layout::Dat,
+    layout::{Dat, Set},
+    program,
     report::{fatal, text, write_file},
 };
 
-/// Copies all of `dat` to `data`.
+/// Copies to `data` all of `dat` that the program has declared on this rank.
 ///
 /// # Safety
 /// `dat` is declared and `data` has room for it.
@@ -22,11 +23,12 @@ pub unsafe extern "C" fn op_fetch_data_char(dat: *const Dat, data: *mut c_char) 
     // SAFETY: the caller's promise.
     unsafe {
         let all = bytes(dat);
-        std::ptr::copy_nonoverlapping(all.as_ptr(), data.cast(), all.len());
+        let mine = declared(dat, &all);
+        std::ptr::copy_nonoverlapping(mine.as_ptr(), data.cast(), mine.len());
     }
 }
 
-/// Copies the elements `low` to `high`, both included.
+/// Copies the elements `low` to `high` of the whole mesh, both included.
 ///
 /// # Safety
 /// `dat` is declared and `data` has room for them.
@@ -39,7 +41,7 @@ pub unsafe extern "C" fn op_fetch_data_idx_char(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        let last = (*(*dat).set).size - 1;
+        let last = (*(*dat).set).whole - 1;
         if low < 0 || high > last || low > high + 1 {
             let name = text((*dat).name);
             fatal(&format!(
@@ -57,14 +59,48 @@ pub unsafe extern "C" fn op_fetch_data_idx_char(
 ///
 /// # Safety
 /// `dat` is declared.
-unsafe fn bytes<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
+pub(crate) unsafe fn bytes<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
     // SAFETY: a dat has an element for each of its set.
     unsafe {
         if let Some(distribution) = distribute::current() {
             return distribution.whole_data(dat).into();
         }
-        let length = (*(*dat).set).size as usize * (*dat).size as usize;
+        let length = (*(*dat).set).whole as usize * (*dat).size as usize;
         std::slice::from_raw_parts((*dat).data.cast::<u8>(), length).into()
+    }
+}
+
+/// What the program has declared on this rank, of all of `dat`.
+///
+/// # Safety
+/// `dat` is declared.
+unsafe fn declared(dat: *const Dat, all: &[u8]) -> &[u8] {
+    // SAFETY: the caller's promise.
+    let (elements, size) = unsafe { ((*(*dat).set).declared(), (*dat).size as usize) };
+    &all[elements.start * size..elements.end * size]
+}
+
+/// A copy of what the program has declared of `dat` on this rank, with a set of its own, which the program frees: data, set, and the copy itself. Collective.
+///
+/// # Safety
+/// `dat` is declared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_fetch_data_file_char(dat: *const Dat) -> *mut Dat {
+    // SAFETY: the caller's promise; new memory of these sizes. Of the other fields null and 0 are values.
+    unsafe {
+        let all = bytes(dat);
+        let mine = declared(dat, &all);
+        let data = program::op_malloc(mine.len().max(1)).cast::<c_char>();
+        data.copy_from_nonoverlapping(mine.as_ptr().cast(), mine.len());
+        let set = program::op_calloc(1, size_of::<Set>()).cast::<Set>();
+        let size = (*(*dat).set).size;
+        ((*set).index, (*set).name) = ((*(*dat).set).index, (*(*dat).set).name);
+        ((*set).size, (*set).core_size, (*set).stride) = (size, size, size);
+        let copy = program::op_calloc(1, size_of::<Dat>()).cast::<Dat>();
+        ((*copy).index, (*copy).set, (*copy).data) = ((*dat).index, set, data);
+        ((*copy).dim, (*copy).size) = ((*dat).dim, (*dat).size);
+        ((*copy).type_name, (*copy).name) = ((*dat).type_name, (*dat).name);
+        copy
     }
 }
 
@@ -76,7 +112,7 @@ unsafe fn bytes<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
 pub unsafe extern "C" fn op_print_dat_to_binfile(dat: *const Dat, file: *const c_char) {
     // SAFETY: the caller's promise.
     unsafe {
-        let mut out = (*(*dat).set).size.to_ne_bytes().to_vec();
+        let mut out = (*(*dat).set).whole.to_ne_bytes().to_vec();
         out.extend((*dat).dim.to_ne_bytes());
         out.extend(&*bytes(dat));
         write_file("op_print_dat_to_binfile", text(file), &out);
@@ -91,7 +127,7 @@ pub unsafe extern "C" fn op_print_dat_to_binfile(dat: *const Dat, file: *const c
 pub unsafe extern "C" fn op_print_dat_to_txtfile(dat: *const Dat, file: *const c_char) {
     // SAFETY: the caller's promise.
     unsafe {
-        let (size, dim) = ((*(*dat).set).size, (*dat).dim);
+        let (size, dim) = ((*(*dat).set).whole, (*dat).dim);
         let mut out = format!("{size} {dim}\n");
         let type_name = text((*dat).type_name);
         let Some(component) = component_of(type_name) else {

@@ -143,15 +143,30 @@ pub(crate) fn clear() {
     *state() = State::Whole(Wishes::NONE);
 }
 
+/// All rows of a map as the program declared them, on every rank. Collective.
+///
+/// # Safety
+/// The map is declared.
+pub(crate) unsafe fn whole_rows(map: *const Map) -> Vec<i32> {
+    // SAFETY: the caller's promise: there is a row for each element.
+    unsafe {
+        if let Some(distribution) = current() {
+            return distribution.whole_rows(map);
+        }
+        let count = (*(*map).from).whole as usize * (*map).dim as usize;
+        std::slice::from_raw_parts((*map).map, count).to_vec()
+    }
+}
+
 /// The whole mesh, as it is declared.
 pub(crate) fn topology() -> Topology {
     let mesh = mesh();
     // SAFETY: what the lists hold is alive, and maps have a row for each element of their set.
     unsafe {
-        let sizes = mesh.sets.iter().map(|&set| (*set).size as usize);
+        let sizes = mesh.sets.iter().map(|&set| (*set).whole as usize);
         let maps = mesh.maps.iter().map(|&map| {
             let (map, from) = (&*map, &*(*map).from);
-            let count = from.size as usize * map.dim as usize;
+            let count = from.whole as usize * map.dim as usize;
             Links {
                 from: from.index as usize,
                 to: (*map.to).index as usize,
@@ -185,7 +200,7 @@ fn require_same(topology: &Topology) {
         .position(|one| *one != all[..one.len()])
     {
         fatal(&format!(
-            "rank {rank} has declared another mesh than rank 0: every rank declares all of it"
+            "rank {rank} has declared another mesh than rank 0: every rank declares all of it, unless the program includes okl's op_lib_mpi.h"
         ));
     }
 }
@@ -419,6 +434,20 @@ impl Distribution {
         }
     }
 
+    /// All rows of a map, in the original order and numbers, on every rank. Collective.
+    ///
+    /// # Safety
+    /// The map is declared.
+    unsafe fn whole_rows(&self, map: *const Map) -> Vec<i32> {
+        // SAFETY: the caller's promise.
+        let (map, set) = unsafe { (&*map, (*(*map).from).index as usize) };
+        // SAFETY: as above.
+        let rows = unsafe { self.rows_of(map) };
+        let size = map.dim as usize * size_of::<i32>();
+        let whole = self.whole(set, size, as_bytes(&rows));
+        integers(&whole)
+    }
+
     /// Makes all data and maps whole.
     fn gather(&self) {
         plan::clear();
@@ -431,15 +460,12 @@ impl Distribution {
                 replace_data(&mut *dat, &whole);
             }
             for &map in &mesh.maps {
-                let map = &mut *map;
-                let rows = self.rows_of(map);
-                let size = map.dim as usize * size_of::<i32>();
-                let whole = self.whole((*map.from).index as usize, size, as_bytes(&rows));
-                replace_rows(map, &integers(&whole));
+                let rows = self.whole_rows(map);
+                replace_rows(&mut *map, &rows);
             }
             for &set in &mesh.sets {
                 let set = &mut *set;
-                (set.core_size, set.stride) = (set.size, set.size);
+                (set.core_size, set.stride) = (set.whole, set.whole);
                 (set.exec_size, set.nonexec_size) = (0, 0);
             }
         }

@@ -49,7 +49,7 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
     // SAFETY: the caller's promises.
     unsafe {
         let Some(distribution) = distribute::for_loops() else {
-            return (*set).size;
+            return (*set).whole;
         };
         let arguments = std::slice::from_raw_parts_mut(arguments, count as usize);
         if program::combines() && !private::can_be_combined(arguments, true) {

@@ -3,7 +3,11 @@
 //! Guarantee: MPI is started only if [`start`] is called; without it there is one rank, and nothing here communicates.
 //! All calls are made by the program's own thread.
 
-use std::sync::OnceLock;
+use std::{
+    cell::UnsafeCell,
+    mem::{ManuallyDrop, MaybeUninit},
+    sync::OnceLock,
+};
 
 use mpi::{
     Threading,
@@ -39,8 +43,33 @@ pub(crate) fn is_initialised() -> bool {
     flag != 0
 }
 
-/// Joins the job.
-pub(crate) fn start() {
+/// A communicator that programs see.
+#[repr(transparent)]
+struct Shown(UnsafeCell<MaybeUninit<ffi::MPI_Comm>>);
+
+// SAFETY: written by the program's own thread when the job starts.
+unsafe impl Sync for Shown {}
+
+#[unsafe(export_name = "OP_MPI_WORLD")]
+static WORLD: Shown = Shown(UnsafeCell::new(MaybeUninit::zeroed()));
+#[unsafe(export_name = "OP_MPI_GLOBAL")]
+static GLOBAL: Shown = Shown(UnsafeCell::new(MaybeUninit::zeroed()));
+
+impl Shown {
+    fn set(&self, communicator: ffi::MPI_Comm) {
+        // SAFETY: see above.
+        unsafe { (*self.0.get()).write(communicator) };
+    }
+}
+
+/// Shows the program the communicator of that number in Fortran as that of all ranks.
+pub(crate) fn show_global(number: i32) {
+    // SAFETY: MPI is initialised.
+    GLOBAL.set(unsafe { ffi::RSMPI_Comm_f2c(number) });
+}
+
+/// Joins the job: the ranks of the communicator of that number in Fortran, or all.
+pub(crate) fn start(communicator: Option<i32>) {
     if JOB.get().is_some() {
         fatal("op_init is called after op_exit: MPI cannot start again");
     }
@@ -48,7 +77,20 @@ pub(crate) fn start() {
     let universe = mpi::initialize_with_threading(Threading::Funneled);
     let is_ours = universe.is_some();
     std::mem::forget(universe);
-    let world = SimpleCommunicator::world().duplicate();
+    // SAFETY: MPI is initialised.
+    let given = communicator.map(|number| unsafe { ffi::RSMPI_Comm_f2c(number) });
+    // SAFETY: as above; a program gives a communicator of its own.
+    let world = unsafe {
+        if given.is_some_and(|given| given == ffi::RSMPI_COMM_NULL) {
+            fatal("op_mpi_init: the communicator is MPI_COMM_NULL");
+        }
+        let given = given.map(|given| SimpleCommunicator::from_raw(given));
+        // It stays the program's.
+        ManuallyDrop::new(given.unwrap_or_else(SimpleCommunicator::world))
+    };
+    WORLD.set(world.as_raw());
+    GLOBAL.set(SimpleCommunicator::world().as_raw());
+    let world = world.duplicate();
     let (rank, ranks) = (world.rank() as usize, world.size() as usize);
     let job = Job {
         world,
@@ -261,11 +303,25 @@ impl Messages {
     }
 }
 
-/// Leaves the job.
+/// Leaves the job. A program that has started MPI may end it after this; OP2's own do not.
 pub(crate) fn finalize() {
-    if JOB.get().is_some_and(|job| job.is_ours) {
-        // SAFETY: MPI is initialised, and no MPI call follows.
-        unsafe { ffi::MPI_Finalize() };
+    extern "C" fn end() {
+        let mut flag = 0;
+        // SAFETY: may be called at any time; no MPI call follows the last one.
+        unsafe {
+            ffi::MPI_Finalized(&mut flag);
+            if flag == 0 {
+                ffi::MPI_Finalize();
+            }
+        }
+    }
+    match JOB.get() {
+        Some(job) if job.is_ours => end(),
+        // SAFETY: a function without parameters, in a library that stays loaded.
+        Some(_) => unsafe {
+            libc::atexit(end);
+        },
+        None => {}
     }
 }
 

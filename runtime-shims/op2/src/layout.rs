@@ -1,8 +1,12 @@
 //! The structs that programs see, as `include/op_lib_core.h` declares them.
 
-use std::ffi::{c_char, c_void};
+use std::{
+    ffi::{c_char, c_void},
+    mem::offset_of,
+    ops::Range,
+};
 
-/// `op_set_core`.
+/// `op_set_core`, and behind it what programs do not see.
 #[repr(C)]
 pub struct Set {
     pub(crate) index: i32,
@@ -12,9 +16,19 @@ pub struct Set {
     pub(crate) exec_size: i32,
     pub(crate) nonexec_size: i32,
     pub(crate) stride: i32,
+    /// Elements of the whole mesh.
+    pub(crate) whole: i32,
+    /// The number that the program's first element has there.
+    pub(crate) first: i32,
 }
 
 impl Set {
+    /// The elements, among those of the whole mesh, that the program has declared on this rank.
+    pub(crate) fn declared(&self) -> Range<usize> {
+        let first = self.first as usize;
+        first..first + self.size as usize
+    }
+
     /// Elements that are here, with those of others.
     pub(crate) fn elements(&self) -> usize {
         self.stride as usize
@@ -100,7 +114,7 @@ pub struct DatEntry {
 }
 
 const _: () = {
-    assert!(size_of::<Set>() == 32);
+    assert!(offset_of!(Set, whole) == 32);
     assert!(size_of::<Map>() == 72);
     assert!(size_of::<Dat>() == 96);
     assert!(size_of::<Arg>() == okl_abi::op2::ARGUMENT_BYTES);

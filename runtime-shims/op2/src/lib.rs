@@ -24,6 +24,8 @@
 //! | `distribute` | distributes the mesh, and gathers it |
 //! | `exchange` | data between ranks |
 //! | `data` | data out of the library: arrays and files |
+//! | `hdf5` | OP2's files in HDF5 |
+//! | `local` | programs that declare a part of the mesh on each rank |
 //! | `program` | start, end, memory, the command line |
 //! | `times`, `profile` | what took how long |
 //! | `report` | errors, and output of rank 0 |
@@ -38,8 +40,10 @@ mod exchange;
 mod foreign_loops;
 mod graph;
 mod halo;
+mod hdf5;
 mod job;
 mod layout;
+mod local;
 mod mesh;
 mod par_loop;
 mod partition;

@@ -14,7 +14,7 @@ use std::{
 use crate::{
     distribute,
     layout::{Dat, DatEntry, Map, Set},
-    program,
+    local, program,
     report::{fatal, print, text},
 };
 
@@ -72,6 +72,11 @@ static DAT_LIST: DatList = DatList {
 /// Number of the first element in the program's maps.
 pub(crate) fn set_maps_base_index(base: i32) {
     MAPS_BASE_INDEX.store(base, Relaxed);
+}
+
+/// See [`set_maps_base_index`].
+pub(crate) fn maps_base_index() -> i32 {
+    MAPS_BASE_INDEX.load(Relaxed)
 }
 
 impl Mesh {
@@ -167,7 +172,7 @@ unsafe fn copy_of(data: *const c_void, bytes: usize) -> *mut c_void {
     copy
 }
 
-/// Declares a set of `size` elements.
+/// Declares a set of `size` elements, or of those of all ranks' parts.
 ///
 /// # Safety
 /// `name` is a string.
@@ -179,16 +184,36 @@ pub unsafe extern "C" fn op_decl_set(size: c_int, name: *const c_char) -> *mut S
     if size < 0 {
         fatal(&format!("op_decl_set {name}: a set of {size} elements"));
     }
+    let (first, whole) = match local::is_local() {
+        true => local::place(&format!("op_decl_set {name}"), size),
+        false => (0, size),
+    };
+    declare_set(name, first, size, whole)
+}
+
+/// Declares a set of which `whole` elements are known on every rank.
+pub(crate) fn declare_shared(whole: c_int, name: &str) -> *mut Set {
+    program::require_start("op_decl_set_hdf5");
+    let (first, size) = match local::is_local() {
+        true => local::share(whole),
+        false => (0, whole),
+    };
+    declare_set(name, first, size, whole)
+}
+
+fn declare_set(name: &str, first: c_int, size: c_int, whole: c_int) -> *mut Set {
     distribute::make_whole();
     let mut mesh = mesh();
     let set = Box::into_raw(Box::new(Set {
         index: mesh.sets.len() as i32,
         size,
         name: own(name),
-        core_size: size,
+        core_size: whole,
         exec_size: 0,
         nonexec_size: 0,
-        stride: size,
+        stride: whole,
+        whole,
+        first,
     }));
     mesh.sets.push(set);
     mesh.publish();
@@ -198,7 +223,7 @@ pub unsafe extern "C" fn op_decl_set(size: c_int, name: *const c_char) -> *mut S
 /// Declares that element e of `from` points to the elements `map[e * dim] ..` of `to`.
 ///
 /// # Safety
-/// The sets are declared, `map` has `dim` numbers for each element of `from`, `name` is a string.
+/// The sets are declared, `map` has `dim` numbers for each element of `from` on this rank, `name` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_decl_map(
     from: *mut Set,
@@ -208,7 +233,7 @@ pub unsafe extern "C" fn op_decl_map(
     name: *const c_char,
 ) -> *mut Map {
     // SAFETY: the caller's promises.
-    unsafe { declare_map(from, to, dim, map, name) }
+    unsafe { declare_part_of_map(from, to, dim, map, name) }
 }
 
 /// The same with numbers of 64 bits.
@@ -224,30 +249,30 @@ pub unsafe extern "C" fn op_decl_map_long(
     name: *const c_char,
 ) -> *mut Map {
     // SAFETY: the caller's promises.
-    unsafe { declare_map(from, to, dim, map, name) }
+    unsafe { declare_part_of_map(from, to, dim, map, name) }
 }
 
 /// # Safety
 /// See [`op_decl_map`].
-unsafe fn declare_map<N: Copy + Into<i64>>(
+unsafe fn declare_part_of_map<N: Copy + Into<i64>>(
     from: *mut Set,
     to: *mut Set,
     dim: c_int,
     map: *const N,
     name: *const c_char,
 ) -> *mut Map {
-    distribute::make_whole();
     // SAFETY: the caller's promises.
     let (name, sets) = unsafe { (text(name), (from.as_ref(), to.as_ref())) };
-    let wrong = |why: String| -> ! { fatal(&format!("op_decl_map {name}: {why}")) };
-    let (Some(source), Some(target)) = sets else {
-        wrong("a set is missing".to_owned());
+    let what = format!("op_decl_map {name}");
+    let wrong = |why: &str| -> ! { fatal(&format!("{what}: {why}")) };
+    let (Some(source), Some(_)) = sets else {
+        wrong("a set is missing");
     };
     if dim < 1 {
-        wrong(format!("each element points to {dim} elements"));
+        wrong(&format!("each element points to {dim} elements"));
     }
     if map.is_null() && source.size > 0 {
-        wrong("there are no numbers".to_owned());
+        wrong("there are no numbers");
     }
     let count = source.size as usize * dim as usize;
     let numbers = match count {
@@ -255,18 +280,49 @@ unsafe fn declare_map<N: Copy + Into<i64>>(
         // SAFETY: the caller's promise.
         _ => unsafe { std::slice::from_raw_parts(map, count) },
     };
-    let base = i64::from(MAPS_BASE_INDEX.load(Relaxed));
+    // SAFETY: the sets are declared.
+    unsafe {
+        if !local::is_local() {
+            return declare_map(&what, from, to, dim, numbers, name);
+        }
+        let mine = numbers.iter().flat_map(|&one| one.into().to_ne_bytes());
+        let mine: Vec<u8> = mine.collect();
+        let size = dim as usize * size_of::<i64>();
+        let whole = local::whole(&what, source, (*to).index, &mine, size);
+        let numbers = whole.as_chunks().0.iter();
+        let numbers: Vec<i64> = numbers.map(|&one| i64::from_ne_bytes(one)).collect();
+        declare_map(&what, from, to, dim, &numbers, name)
+    }
+}
+
+/// Declares a map of the whole mesh; messages say `what` it is about.
+///
+/// # Safety
+/// The sets are declared; there are `dim` numbers, one or more, for each element of `from`.
+pub(crate) unsafe fn declare_map<N: Copy + Into<i64>>(
+    what: &str,
+    from: *mut Set,
+    to: *mut Set,
+    dim: c_int,
+    numbers: &[N],
+    name: &str,
+) -> *mut Map {
+    distribute::make_whole();
+    // SAFETY: the caller's promise.
+    let (source, target) = unsafe { (&*from, &*to) };
+    let count = numbers.len();
+    let base = i64::from(maps_base_index());
     let copy = program::op_malloc((count * size_of::<i32>()).max(1)).cast::<i32>();
     for (at, &number) in numbers.iter().enumerate() {
         let number = number.into();
-        if !(base..base + i64::from(target.size)).contains(&number) {
+        if !(base..base + i64::from(target.whole)).contains(&number) {
             // SAFETY: names of declared sets.
             let (from, to) = unsafe { (text(source.name), text(target.name)) };
-            wrong(format!(
-                "element {} of {from} points to {number} in column {}; {to} has the elements {base} to {}",
+            fatal(&format!(
+                "{what}: element {} of {from} points to {number} in column {}; {to} has the elements {base} to {}",
                 at as i64 / i64::from(dim) + base,
                 at as i64 % i64::from(dim),
-                base + i64::from(target.size) - 1
+                base + i64::from(target.whole) - 1
             ));
         }
         // SAFETY: one of `count` numbers.
@@ -290,7 +346,7 @@ unsafe fn declare_map<N: Copy + Into<i64>>(
     map
 }
 
-/// What every declaration of data has in common. `data` becomes the dat's.
+/// What every declaration of data has in common; messages say `what` it is about. `data` becomes the dat's.
 ///
 /// # Safety
 /// The set is declared or null; `data` has an element for each of it.
@@ -305,15 +361,13 @@ unsafe fn declare_dat(
 ) -> *mut Dat {
     // SAFETY: the caller's promise.
     let Some(declared) = (unsafe { set.as_ref() }) else {
-        fatal(&format!("{what} {name}: the set is missing"));
+        fatal(&format!("{what}: the set is missing"));
     };
     if dim < 1 || component < 1 {
-        fatal(&format!(
-            "{what} {name}: {dim} components of {component} bytes"
-        ));
+        fatal(&format!("{what}: {dim} components of {component} bytes"));
     }
     let Some(size) = dim.checked_mul(component) else {
-        fatal(&format!("{what} {name}: an element of more than 2 GiB"));
+        fatal(&format!("{what}: an element of more than 2 GiB"));
     };
     let data = data(declared.elements() * size as usize);
     mesh().add_dat(
@@ -350,23 +404,27 @@ pub unsafe extern "C" fn op_decl_dat_char(
     data: *mut c_char,
     name: *const c_char,
 ) -> *mut Dat {
-    let distribution = distribute::current().filter(|_| !data.is_null() && !set.is_null());
-    let keep = program::keeps_user_memory() && !data.is_null() && distribution.is_none();
+    // SAFETY: the caller's promise.
+    let declared = unsafe { set.as_ref() };
+    if local::is_local()
+        && let Some(declared) = declared
+        && dim > 0
+        && size > 0
+    {
+        // SAFETY: the caller's promises.
+        return unsafe { local::declare_dat(declared, (dim, size), type_name, data, name) };
+    }
+    let is_whole = data.is_null() || distribute::current().is_none();
+    let keep = program::keeps_user_memory() && !data.is_null() && is_whole;
     // SAFETY: the caller's promises.
     unsafe {
-        let place = |bytes| match distribution {
-            _ if keep => data.cast(),
-            Some(distribution) => {
-                let length = (*set).size as usize * size as usize * dim as usize;
-                let whole = std::slice::from_raw_parts(data.cast::<u8>(), length);
-                let here = distribution.part(set).select(whole, (size * dim) as usize);
-                copy_of(here.as_ptr().cast(), bytes)
-            }
-            None => copy_of(data.cast(), bytes),
+        let place = |bytes| match keep {
+            true => data.cast(),
+            false => part_of(set, data.cast(), size as usize * dim as usize, bytes),
         };
         let (type_name, name) = (text(type_name), text(name));
         declare_dat(
-            "op_decl_dat",
+            &format!("op_decl_dat {name}"),
             set,
             (dim, size),
             type_name,
@@ -374,6 +432,54 @@ pub unsafe extern "C" fn op_decl_dat_char(
             place,
             (data, keep),
         )
+    }
+}
+
+/// Declares data with copies of `values`, those of all elements of the set; messages say `what` it is about.
+///
+/// # Safety
+/// The set is declared and has that many elements.
+pub(crate) unsafe fn declare_copy(
+    what: &str,
+    set: *mut Set,
+    (dim, component): (c_int, c_int),
+    type_name: &str,
+    name: &str,
+    values: &[u8],
+) -> *mut Dat {
+    let size = dim as usize * component as usize;
+    let original = (std::ptr::null_mut(), false);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let place = |bytes| part_of(set, values.as_ptr().cast(), size, bytes);
+        declare_dat(
+            what,
+            set,
+            (dim, component),
+            type_name,
+            name,
+            place,
+            original,
+        )
+    }
+}
+
+/// A copy, of `bytes` bytes, of what is here of data with `size` bytes for each element; zeros where they are null.
+///
+/// # Safety
+/// The set is declared, and has that many elements; or the data are null.
+unsafe fn part_of(set: *const Set, data: *const c_void, size: usize, bytes: usize) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match distribute::current() {
+            Some(distribution) if !data.is_null() => {
+                let length = (*set).whole as usize * size;
+                let whole = std::slice::from_raw_parts(data.cast::<u8>(), length);
+                let here = distribution.part(set).select(whole, size);
+                copy_of(here.as_ptr().cast(), bytes)
+            }
+            _ => copy_of(data, bytes),
+        }
     }
 }
 
@@ -393,9 +499,9 @@ pub unsafe extern "C" fn op_decl_dat_temp_char(
     unsafe {
         let place = |bytes| copy_of(std::ptr::null(), bytes);
         let (type_name, name) = (text(type_name), text(name));
-        let what = "op_decl_dat_temp";
+        let what = format!("op_decl_dat_temp {name}");
         let original = (std::ptr::null_mut(), false);
-        declare_dat(what, set, (dim, size), type_name, name, place, original)
+        declare_dat(&what, set, (dim, size), type_name, name, place, original)
     }
 }
 
@@ -430,6 +536,11 @@ pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *m
     }
     // SAFETY: a declared dat.
     let (name, type_name) = unsafe { (text((*dat).name), text((*dat).type_name)) };
+    if local::is_local() {
+        fatal(&format!(
+            "op_decl_dat_overlay {name}: not possible where each rank declares a part of the mesh"
+        ));
+    }
     distribute::give_up(&format!("op_decl_dat_overlay {name}"));
     // SAFETY: the caller's promise.
     let below = unsafe { &*dat };
@@ -444,11 +555,11 @@ pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *m
     }
     let parts = (below.dim, below.size / below.dim);
     let place = |_| below.data.cast();
-    let what = "op_decl_dat_overlay";
+    let what = format!("op_decl_dat_overlay {name}");
     // SAFETY: there is data for each element.
     unsafe {
         declare_dat(
-            what,
+            &what,
             set,
             parts,
             type_name,
@@ -484,20 +595,26 @@ pub unsafe extern "C" fn op_decl_dat_overlay_ptr(set: *mut Set, data: *mut c_cha
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_get_size(set: *const Set) -> i64 {
     // SAFETY: the caller's promise.
-    unsafe { i64::from((*set).size) }
+    unsafe { i64::from((*set).whole) }
 }
 
-/// Elements of a set that the processes before this one have.
+/// Elements of a set on the ranks before this one: those that the program has declared there, if each rank declares
+/// a part.
 ///
 /// # Safety
 /// The set is declared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_get_global_set_offset(set: *const Set) -> i64 {
     // SAFETY: the caller's promise.
-    distribute::current().map_or(0, |distribution| unsafe { distribution.offset(set) as i64 })
+    unsafe {
+        match distribute::current() {
+            Some(distribution) if !local::is_local() => distribution.offset(set) as i64,
+            _ => i64::from((*set).first),
+        }
+    }
 }
 
-/// Elements of the set of that name in the whole mesh.
+/// Elements of the set of that name that the program has declared on this rank.
 ///
 /// # Safety
 /// `name` is a string.

@@ -166,7 +166,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
             original,
         };
         let size = match &distribution {
-            None => (*set).size as usize,
+            None => (*set).whole as usize,
             Some(distribution) => distribution.part(set).owned,
         };
         let most = match body.any_order && size >= LEAST_SIZE && !backend::is_sequential() {

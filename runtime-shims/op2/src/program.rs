@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    backend, distribute, job, mesh, plan,
+    backend, distribute, job, local, mesh, plan,
     report::{self, fatal, text},
 };
 
@@ -86,6 +86,18 @@ pub unsafe extern "C" fn op_init(
     arguments: *const *const c_char,
     diagnostics: c_int,
 ) {
+    // SAFETY: the caller's promise.
+    unsafe { begin(count, arguments, diagnostics, None) };
+}
+
+/// # Safety
+/// See [`op_init`].
+unsafe fn begin(
+    count: c_int,
+    arguments: *const *const c_char,
+    diagnostics: c_int,
+    communicator: Option<c_int>,
+) {
     if STARTED.swap(true, Relaxed) {
         fatal("op_init is called twice");
     }
@@ -95,7 +107,7 @@ pub unsafe extern "C" fn op_init(
         .map(|at| unsafe { text(*arguments.add(at)) })
         .collect();
     read_command_line(&arguments);
-    backend::start();
+    backend::start(communicator);
     report::start();
     if job::ranks() > 1 {
         // Each keeps its part of them.
@@ -117,6 +129,46 @@ pub unsafe extern "C" fn op_init_soa(
 ) {
     // SAFETY: the caller's promise.
     unsafe { op_init(count, arguments, diagnostics) };
+    AUTO_SOA.store(soa, Relaxed);
+}
+
+/// Begins on the ranks of the communicator with the number `local` in Fortran, when MPI has begun; the others of `global`
+/// do something else. Sizes are those of each rank's part.
+///
+/// # Safety
+/// See [`op_init`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_mpi_init(
+    count: c_int,
+    arguments: *const *const c_char,
+    diagnostics: c_int,
+    global: c_int,
+    local: c_int,
+) {
+    if !job::is_initialised() {
+        fatal("op_mpi_init: MPI has not begun, so that there are no communicators");
+    }
+    local::okl_op2_sizes_are_local();
+    // SAFETY: the caller's promise.
+    unsafe { begin(count, arguments, diagnostics, Some(local)) };
+    job::show_global(global);
+}
+
+/// The same; see [`op_init_soa`].
+///
+/// # Safety
+/// See [`op_init`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_mpi_init_soa(
+    count: c_int,
+    arguments: *const *const c_char,
+    diagnostics: c_int,
+    global: c_int,
+    local: c_int,
+    soa: c_int,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { op_mpi_init(count, arguments, diagnostics, global, local) };
     AUTO_SOA.store(soa, Relaxed);
 }
 

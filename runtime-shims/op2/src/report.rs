@@ -20,12 +20,15 @@ pub(crate) fn fatal(message: &str) -> ! {
     // SAFETY: flushes all streams of the C library.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     let rank = job::rank();
-    if rank == 0 {
-        eprintln!("okl: {message}");
-    } else {
-        std::thread::sleep(PATIENCE);
-        eprintln!("okl: rank {rank}: {message}");
-    }
+    let line = match rank {
+        0 => format!("okl: {message}\n"),
+        _ => {
+            std::thread::sleep(PATIENCE);
+            format!("okl: rank {rank}: {message}\n")
+        }
+    };
+    // At once: before the ranks are known, several may end here. Where it cannot be written, nothing else can.
+    let _ = std::io::stderr().write_all(line.as_bytes());
     job::abort(FAILED)
 }
 

@@ -1,0 +1,2 @@
+// See op_lib_mpi.h.
+#include "op_lib_mpi.h"

@@ -1,0 +1,487 @@
+//! Files, and datasets in them.
+//!
+//! Guarantee: no value is changed on its way: where the file's type and the program's differ, values are converted, and
+//! one that the other type does not have is an error. Errors say what is wrong with the file; HDF5 prints nothing itself.
+
+use std::ffi::{CString, c_int, c_void};
+
+use super::library::{Id, Library, Report, library};
+
+/// A type of values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Value {
+    Double,
+    Float,
+    Int,
+    Unsigned,
+    Long,
+    UnsignedLong,
+    Bool,
+}
+
+impl Value {
+    /// The type that programs call so, in C or in Fortran.
+    pub(super) fn of(type_name: &str) -> Result<Self, String> {
+        Ok(match type_name.strip_suffix(":soa").unwrap_or(type_name) {
+            "double" | "double precision" | "real(8)" => Self::Double,
+            "float" | "real(4)" | "real" => Self::Float,
+            "int" | "int(4)" | "integer" | "integer(4)" => Self::Int,
+            "uint" => Self::Unsigned,
+            "long" | "long long" | "ll" => Self::Long,
+            "ull" => Self::UnsignedLong,
+            "bool" => Self::Bool,
+            _ => {
+                return Err(format!(
+                    "HDF5 files hold no values of the type \"{type_name}\""
+                ));
+            }
+        })
+    }
+
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::Bool => 1,
+            Self::Float | Self::Int | Self::Unsigned => 4,
+            Self::Double | Self::Long | Self::UnsignedLong => 8,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Double => "double",
+            Self::Float => "float",
+            Self::Int => "int",
+            Self::Unsigned => "uint",
+            Self::Long => "ll",
+            Self::UnsignedLong => "ull",
+            Self::Bool => "bool",
+        }
+    }
+
+    /// HDF5's type for it.
+    fn id(self, library: &Library) -> Id {
+        match self {
+            Self::Double => library.double,
+            Self::Float => library.float,
+            Self::Int => library.int,
+            Self::Unsigned => library.unsigned,
+            Self::Long => library.long,
+            Self::UnsignedLong => library.unsigned_long,
+            Self::Bool => library.byte,
+        }
+    }
+
+    fn class(self) -> c_int {
+        match self {
+            Self::Double | Self::Float => FLOAT,
+            _ => INTEGER,
+        }
+    }
+}
+
+// Values of `H5T_class_t`.
+const INTEGER: c_int = 0;
+const FLOAT: c_int = 1;
+const CLASSES: [&str; 11] = [
+    "integers",
+    "numbers",
+    "times",
+    "strings",
+    "bits",
+    "bytes without a meaning",
+    "structures",
+    "references",
+    "enumerations",
+    "lists",
+    "arrays",
+];
+
+/// Values of `H5T_conv_except_t` from here on are infinities, and what is no number.
+const INFINITIES: c_int = 4;
+
+/// `H5P_DEFAULT` and `H5S_ALL`.
+const DEFAULT: Id = 0;
+
+/// An identifier, which is given back in the end.
+struct Handle(Id);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if let Ok(library) = library() {
+            // SAFETY: an identifier of the library, which nobody uses any more.
+            unsafe { (library.H5Idec_ref)(self.0) };
+        }
+    }
+}
+
+fn c_string(text: &str) -> Result<CString, String> {
+    CString::new(text).map_err(|_| "a name holds a zero byte".to_owned())
+}
+
+/// What HDF5 does with its own messages, which is restored in the end.
+struct Quiet {
+    library: &'static Library,
+    report: Report,
+    data: *mut c_void,
+}
+
+impl Quiet {
+    fn new(library: &'static Library) -> Self {
+        let (mut report, mut data) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: writes to the two variables; the default stack is 0.
+        unsafe {
+            (library.H5Eget_auto2)(0, &mut report, &mut data);
+            (library.H5Eset_auto2)(0, std::ptr::null_mut(), std::ptr::null_mut());
+        }
+        Self {
+            library,
+            report,
+            data,
+        }
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // SAFETY: what the library gave.
+        unsafe { (self.library.H5Eset_auto2)(0, self.report, self.data) };
+    }
+}
+
+/// In place of an identifier.
+const CLOSED: Id = -1;
+
+/// An open file.
+pub(super) struct File {
+    id: Id,
+    quiet: Quiet,
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    /// It is made if it is not there.
+    Change,
+    /// What it held is lost.
+    Create,
+}
+
+impl File {
+    pub(super) fn open(path: &str, access: Access) -> Result<Self, String> {
+        let exists = std::path::Path::new(path).exists();
+        if access == Access::Read && !exists {
+            return Err("there is no such file".to_owned());
+        }
+        let library = library()?;
+        let quiet = Quiet::new(library);
+        let name = c_string(path)?;
+        // SAFETY: a string; the numbers are H5F_ACC_RDONLY, H5F_ACC_RDWR, H5F_ACC_TRUNC.
+        let id = unsafe {
+            match access {
+                Access::Read => (library.H5Fopen)(name.as_ptr(), 0, DEFAULT),
+                Access::Change if exists => (library.H5Fopen)(name.as_ptr(), 1, DEFAULT),
+                _ => (library.H5Fcreate)(name.as_ptr(), 2, DEFAULT, DEFAULT),
+            }
+        };
+        match id {
+            0.. => Ok(Self { id, quiet }),
+            _ => Err(format!("the file cannot be opened: {}", library.cause())),
+        }
+    }
+
+    /// Writes what is still to be written.
+    pub(super) fn close(mut self) -> Result<(), String> {
+        let id = std::mem::replace(&mut self.id, CLOSED);
+        // SAFETY: an open file.
+        let done = unsafe { (self.library().H5Fclose)(id) };
+        self.require(done).map(|_| ())
+    }
+
+    fn library(&self) -> &'static Library {
+        self.quiet.library
+    }
+
+    fn handle(&self, id: Id) -> Result<Handle, String> {
+        match id {
+            0.. => Ok(Handle(id)),
+            _ => Err(self.library().cause()),
+        }
+    }
+
+    fn require(&self, status: c_int) -> Result<c_int, String> {
+        match status {
+            0.. => Ok(status),
+            _ => Err(self.library().cause()),
+        }
+    }
+
+    /// Whether something of that name is in the file.
+    pub(super) fn has(&self, name: &str) -> Result<bool, String> {
+        let mut path = String::new();
+        for part in name.split('/').filter(|part| !part.is_empty()) {
+            path.push('/');
+            path.push_str(part);
+            let path = c_string(&path)?;
+            // SAFETY: an open file and a string.
+            let found = unsafe { (self.library().H5Lexists)(self.id, path.as_ptr(), DEFAULT) };
+            // Less than 0: what is on the way to it is no group.
+            if found <= 0 {
+                return Ok(false);
+            }
+        }
+        Ok(!path.is_empty())
+    }
+
+    /// The dataset of that name.
+    pub(super) fn dataset(&self, name: &str) -> Result<Dataset<'_>, String> {
+        if !self.has(name)? {
+            return Err("the file has no such dataset".to_owned());
+        }
+        let library = self.library();
+        let name = c_string(name)?;
+        // SAFETY: an open file and a string; then an open dataset, its space and type.
+        unsafe {
+            let id = self.handle((library.H5Dopen2)(self.id, name.as_ptr(), DEFAULT))?;
+            let space = self.handle((library.H5Dget_space)(id.0))?;
+            let rank = self.require((library.H5Sget_simple_extent_ndims)(space.0))?;
+            let mut shape = vec![0; rank as usize];
+            let sizes = shape.as_mut_ptr();
+            self.require((library.H5Sget_simple_extent_dims)(
+                space.0,
+                sizes,
+                std::ptr::null_mut(),
+            ))?;
+            let values = self.handle((library.H5Dget_type)(id.0))?;
+            let class = self.require((library.H5Tget_class)(values.0))?;
+            let bytes = (library.H5Tget_size)(values.0);
+            Ok(Dataset {
+                file: self,
+                id,
+                shape,
+                class,
+                bytes,
+            })
+        }
+    }
+
+    /// Makes a dataset, and the groups on the way to it.
+    pub(super) fn create(
+        &self,
+        name: &str,
+        value: Value,
+        shape: &[u64],
+    ) -> Result<Dataset<'_>, String> {
+        if self.has(name)? {
+            return Err("there is something of that name already".to_owned());
+        }
+        let library = self.library();
+        let path = c_string(name)?;
+        // SAFETY: an open file, a string, a shape of that rank, and what these calls make.
+        unsafe {
+            let space = self.handle((library.H5Screate_simple)(
+                shape.len() as c_int,
+                shape.as_ptr(),
+                std::ptr::null(),
+            ))?;
+            let way = self.handle((library.H5Pcreate)(library.link_creation))?;
+            self.require((library.H5Pset_create_intermediate_group)(way.0, 1))?;
+            let id = self.handle((library.H5Dcreate2)(
+                self.id,
+                path.as_ptr(),
+                value.id(library),
+                space.0,
+                way.0,
+                DEFAULT,
+                DEFAULT,
+            ))?;
+            Ok(Dataset {
+                file: self,
+                id,
+                shape: shape.to_vec(),
+                class: value.class(),
+                bytes: value.bytes(),
+            })
+        }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        if self.id != CLOSED {
+            // SAFETY: an open file.
+            unsafe { (self.library().H5Fclose)(self.id) };
+        }
+    }
+}
+
+/// A dataset of an open file.
+pub(super) struct Dataset<'a> {
+    file: &'a File,
+    id: Handle,
+    pub(super) shape: Vec<u64>,
+    class: c_int,
+    /// Of a value in the file.
+    bytes: usize,
+}
+
+/// Ends a conversion at a value that the other type does not have.
+unsafe extern "C" fn stop(
+    kind: c_int,
+    _: Id,
+    target: Id,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+) -> c_int {
+    const ABORT: c_int = -1;
+    const UNHANDLED: c_int = 0;
+    // SAFETY: the library's own type.
+    let class = library().map_or(INTEGER, |library| unsafe { (library.H5Tget_class)(target) });
+    match kind >= INFINITIES && class == FLOAT {
+        true => UNHANDLED,
+        false => ABORT,
+    }
+}
+
+impl Dataset<'_> {
+    /// The number of values.
+    fn count(&self) -> Result<usize, String> {
+        let all = self
+            .shape
+            .iter()
+            .try_fold(1u64, |all, &one| all.checked_mul(one));
+        let all = all.and_then(|all| usize::try_from(all).ok());
+        all.ok_or_else(|| "there are more values than memory can hold".to_owned())
+    }
+
+    /// What the values are in the file.
+    pub(super) fn kind(&self) -> String {
+        let class = usize::try_from(self.class).ok();
+        let class = class.and_then(|class| CLASSES.get(class));
+        format!("{} of {} bits", class.unwrap_or(&"values"), 8 * self.bytes)
+    }
+
+    /// Whether the file's type is of the same kind and width.
+    pub(super) fn holds(&self, value: Value) -> bool {
+        self.class == value.class() && self.bytes == value.bytes()
+    }
+
+    /// Whether values are rounded when they are read.
+    pub(super) fn is_rounded(&self, value: Value) -> bool {
+        self.class == FLOAT && value.class() == FLOAT && self.bytes > value.bytes()
+    }
+
+    /// All values.
+    pub(super) fn read(&self, value: Value) -> Result<Vec<u8>, String> {
+        if !matches!(self.class, INTEGER | FLOAT) {
+            return Err(format!(
+                "the dataset holds {}, not values of type \"{}\"",
+                self.kind(),
+                value.name()
+            ));
+        }
+        let library = self.file.library();
+        let length = self.count()?.checked_mul(value.bytes());
+        let length = length.ok_or("there are more values than memory can hold")?;
+        let mut bytes = vec![0u8; length];
+        if bytes.is_empty() {
+            return Ok(bytes);
+        }
+        let way = self.transfer()?;
+        // SAFETY: there is room for all values.
+        let done = unsafe {
+            let to = bytes.as_mut_ptr().cast();
+            (library.H5Dread)(self.id.0, value.id(library), DEFAULT, DEFAULT, way.0, to)
+        };
+        if let Err(cause) = self.file.require(done) {
+            return Err(match self.holds(value) {
+                true => format!("the dataset cannot be read: {cause}"),
+                false => format!(
+                    "the dataset holds {}, and cannot be read as \"{}\": {cause}",
+                    self.kind(),
+                    value.name()
+                ),
+            });
+        }
+        if value == Value::Bool {
+            bytes.iter_mut().for_each(|one| *one = u8::from(*one != 0));
+        }
+        Ok(bytes)
+    }
+
+    /// Writes all values.
+    pub(super) fn write(&self, value: Value, bytes: &[u8]) -> Result<(), String> {
+        if bytes.len() != self.count()? * value.bytes() {
+            return Err(format!("there are {} bytes to write", bytes.len()));
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let library = self.file.library();
+        let way = self.transfer()?;
+        // SAFETY: these are all values.
+        let done = unsafe {
+            let from = bytes.as_ptr().cast();
+            (library.H5Dwrite)(self.id.0, value.id(library), DEFAULT, DEFAULT, way.0, from)
+        };
+        self.file.require(done).map(|_| ())
+    }
+
+    /// How values are converted.
+    fn transfer(&self) -> Result<Handle, String> {
+        let library = self.file.library();
+        // SAFETY: a new list, and a function that needs nothing.
+        unsafe {
+            let way = self.file.handle((library.H5Pcreate)(library.transfer))?;
+            let set = (library.H5Pset_type_conv_cb)(way.0, stop, std::ptr::null_mut());
+            self.file.require(set)?;
+            Ok(way)
+        }
+    }
+
+    /// Attaches a number.
+    pub(super) fn number(&self, name: &str, number: i32) -> Result<(), String> {
+        let library = self.file.library();
+        // SAFETY: a shape of rank 1.
+        let space = unsafe { (library.H5Screate_simple)(1, &1, std::ptr::null()) };
+        let space = self.file.handle(space)?;
+        self.attribute(name, library.int, &space, (&raw const number).cast())
+    }
+
+    /// Attaches a text, in `room` bytes.
+    pub(super) fn text(&self, name: &str, text: &str, room: usize) -> Result<(), String> {
+        let library = self.file.library();
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.resize(room.max(1), 0);
+        // SAFETY: a scalar (0) space, and a copy of a type.
+        let (space, kind) = unsafe {
+            let space = self.file.handle((library.H5Screate)(0))?;
+            let kind = self.file.handle((library.H5Tcopy)(library.string))?;
+            self.file
+                .require((library.H5Tset_size)(kind.0, bytes.len()))?;
+            (space, kind)
+        };
+        self.attribute(name, kind.0, &space, bytes.as_ptr().cast())
+    }
+
+    fn attribute(
+        &self,
+        name: &str,
+        kind: Id,
+        space: &Handle,
+        value: *const c_void,
+    ) -> Result<(), String> {
+        let library = self.file.library();
+        let name = c_string(name)?;
+        // SAFETY: the dataset is open; the callers give a value of that type.
+        unsafe {
+            let made =
+                (library.H5Acreate2)(self.id.0, name.as_ptr(), kind, space.0, DEFAULT, DEFAULT);
+            let attribute = self.file.handle(made)?;
+            self.file
+                .require((library.H5Awrite)(attribute.0, kind, value))?;
+        }
+        Ok(())
+    }
+}

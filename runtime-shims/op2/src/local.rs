@@ -1,0 +1,125 @@
+//! Programs that declare a part of the mesh on each rank: those that call `op_mpi_init`, or include `op_lib_mpi.h`.
+//!
+//! The parts follow each other in the order of the ranks, and maps have the numbers that elements have then. They are
+//! put together where they are declared; from there on it is the mesh of a program that declares all of it. Such a
+//! program sees what OP2's MPI library shows it: its own part of sizes and fetched data, the whole mesh where it asks for
+//! the whole.
+
+use std::{
+    ffi::{c_char, c_int},
+    hash::{Hash, Hasher},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+use crate::{
+    job,
+    layout::{Dat, Set},
+    mesh,
+    report::{fatal, text},
+};
+
+static LOCAL: AtomicBool = AtomicBool::new(false);
+
+/// Whether sizes are those of a rank's part, on one rank or several.
+pub(crate) fn is_asked_for() -> bool {
+    LOCAL.load(Relaxed)
+}
+
+/// Whether there are parts to be put together.
+pub(crate) fn is_local() -> bool {
+    is_asked_for() && job::ranks() > 1
+}
+
+/// The program's sizes are those of a part. Called before `main` by the code of programs that include `op_lib_mpi.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn okl_op2_sizes_are_local() {
+    LOCAL.store(true, Relaxed);
+}
+
+/// What every rank has, in the order of ranks: `count` numbers for each, and what it is about, which is the same on all.
+fn agree(what: &str, key: impl Hash, count: u64) -> Vec<usize> {
+    let mut hasher = std::hash::DefaultHasher::new();
+    (what, key).hash(&mut hasher);
+    let mine = [hasher.finish(), count];
+    let all = job::all_gather(&mine.map(u64::to_ne_bytes).concat());
+    let all = all.as_chunks().0.iter().map(|&one| u64::from_ne_bytes(one));
+    let all: Vec<u64> = all.collect();
+    let mut ranks = all.chunks_exact(mine.len());
+    if let Some(rank) = ranks.position(|one| one[0] != all[0]) {
+        fatal(&format!(
+            "{what}: rank {rank} declares something else than rank 0, where all declare their part of the same"
+        ));
+    }
+    let counts = all.chunks_exact(mine.len()).map(|one| one[1] as usize);
+    counts.collect()
+}
+
+/// Where a part of `size` elements begins, and the elements of all. Collective.
+pub(crate) fn place(what: &str, size: i32) -> (i32, i32) {
+    let counts = agree(what, (), size as u64);
+    let whole: usize = counts.iter().sum();
+    let Ok(whole) = i32::try_from(whole) else {
+        fatal(&format!("{what}: a set of {whole} elements on all ranks"));
+    };
+    let first: usize = counts[..job::rank()].iter().sum();
+    (first as i32, whole)
+}
+
+/// This rank's part of a set that the library reads: where it begins, and its size. It is as large as OP2 makes it.
+pub(crate) fn share(whole: i32) -> (i32, i32) {
+    let begin = |rank: usize| match rank == job::ranks() {
+        true => whole,
+        false => (f64::from(whole) * (rank as f64 / job::ranks() as f64)) as i32,
+    };
+    let (first, end) = (begin(job::rank()), begin(job::rank() + 1));
+    (first, end - first)
+}
+
+/// The parts of all ranks, with `size` bytes for each element of the set. `key` is the same on all. Collective.
+pub(crate) fn whole(what: &str, set: &Set, key: impl Hash, mine: &[u8], size: usize) -> Vec<u8> {
+    let counts = agree(what, (set.index, size, key), set.size as u64);
+    job::all_gather_elements(mine, &counts, size)
+}
+
+/// Declares the data of which each rank has a part.
+///
+/// # Safety
+/// See [`mesh::op_decl_dat_char`].
+pub(crate) unsafe fn declare_dat(
+    set: &Set,
+    (dim, component): (c_int, c_int),
+    type_name: *const c_char,
+    data: *mut c_char,
+    name: *const c_char,
+) -> *mut Dat {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let (type_name, name) = (text(type_name), text(name));
+        let what = format!("op_decl_dat {name}");
+        let size = dim as usize * component as usize;
+        let length = set.size as usize * size;
+        let zeros;
+        let mine = match data.is_null() || length == 0 {
+            true => {
+                zeros = vec![0; length];
+                &zeros[..]
+            }
+            false => std::slice::from_raw_parts(data.cast::<u8>(), length),
+        };
+        let whole = whole(&what, set, type_name, mine, size);
+        let set = std::ptr::from_ref(set).cast_mut();
+        mesh::declare_copy(&what, set, (dim, component), type_name, name, &whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_rank_has_it_all() {
+        assert_eq!(share(7), (0, 7));
+        okl_op2_sizes_are_local();
+        assert!(is_asked_for() && !is_local());
+    }
+}
