@@ -2,7 +2,7 @@
 
 use std::{
     ffi::c_int,
-    sync::atomic::{AtomicU8, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
 };
 
 use crate::{job, local, report::fatal};
@@ -18,6 +18,8 @@ enum Backend {
     /// The same on each rank of a job.
     Mpi,
 }
+
+static IS_REPRODUCIBLE: AtomicBool = AtomicBool::new(false);
 
 static BACKEND: AtomicU8 = AtomicU8::new(Backend::Cpu as u8);
 
@@ -58,6 +60,27 @@ pub(crate) fn start(communicator: Option<c_int>) {
         Ok(backend) => BACKEND.store(backend as u8, Relaxed),
         Err(mistake) => fatal(&mistake),
     }
+    read_reproducible();
+}
+
+/// Takes rank 0's word for whether results are to be reproducible.
+fn read_reproducible() {
+    let asked = std::env::var("OKL_REPRODUCIBLE").unwrap_or_default();
+    let is_reproducible = match &*asked {
+        "" | "0" => false,
+        "1" => true,
+        other => fatal(&format!(
+            "OKL_REPRODUCIBLE={other}: valid values are 0 and 1"
+        )),
+    };
+    let mut of_all = [u8::from(is_reproducible)];
+    job::broadcast(&mut of_all, 0);
+    IS_REPRODUCIBLE.store(of_all[0] != 0, Relaxed);
+}
+
+/// Whether what loops add up does not depend on the number of ranks and threads.
+pub(crate) fn is_reproducible() -> bool {
+    IS_REPRODUCIBLE.load(Relaxed)
 }
 
 /// Whether loops run one element after the other.

@@ -1,14 +1,15 @@
-//! How the program wants its mesh to be distributed: `op_partition`.
+//! How the program wants its mesh to be: `op_partition` and `op_renumber`.
 
 use std::ffi::c_char;
 
 use crate::{
     argument::same_type,
-    distribute, job,
+    backend, distribute, job,
     layout::{Dat, Map, Set},
     partition::{self, Base, Rank, Topology},
     program,
     report::{fatal, text, warn},
+    scotch,
 };
 
 /// A way of distributing.
@@ -19,6 +20,8 @@ enum Way {
     Block,
     /// By coordinates.
     Geometric,
+    /// Few elements with neighbours elsewhere.
+    Graph,
     /// By owners that the program gives.
     External,
 }
@@ -31,14 +34,16 @@ fn way_of(library: &str, routine: &str) -> Option<(Way, bool)> {
         ("BLOCK", _) => (Way::Block, true),
         ("GEOM" | "RCB", _) | ("PARMETIS", "GEOM") => (Way::Geometric, true),
         ("EXTERNAL", _) => (Way::External, true),
-        ("PTSCOTCH" | "PARMETIS" | "KAHIP" | "INERTIAL" | "RANDOM", _) => (Way::Default, false),
+        ("PTSCOTCH" | "SCOTCH", _) => (Way::Graph, true),
+        ("PARMETIS" | "KAHIP", _) => (Way::Graph, false),
+        ("INERTIAL" | "RANDOM", _) => (Way::Default, false),
         _ => return None,
     })
 }
 
-/// Distributes the mesh. `set` or, where it is not null, the set that `map` leads to is divided, by `coords` where
-/// they are given; other sets follow. There are recursive coordinate bisection and contiguous blocks; where `library`
-/// asks for something else, the nearest of them is taken.
+/// Distributes the mesh. `set` or, where it is not null, the set that `map` leads to is divided; other sets follow.
+/// There are recursive coordinate bisection by `coords`, division of a graph, where elements in a row of `map`
+/// belong together, and contiguous blocks; where `library` asks for something else, the nearest of them is taken.
 ///
 /// # Safety
 /// The names are strings; the others are null or declared.
@@ -59,7 +64,7 @@ pub unsafe extern "C" fn op_partition(
                 "op_partition: \"{library}\" is not known; there are \"\", \"BLOCK\", \"GEOM\" and \"EXTERNAL\""
             ));
         };
-        if !distribute::is_possible() {
+        if job::ranks() == 1 || !distribute::is_possible() {
             return;
         }
         distribute::make_whole();
@@ -69,32 +74,83 @@ pub unsafe extern "C" fn op_partition(
             (None, Some(set)) => Some(set.index as usize),
             (None, None) => None,
         };
-        let base = match (way, coords.as_ref()) {
-            (Way::External, Some(owners)) => external(owners),
-            (Way::External, None) => fatal("op_partition EXTERNAL: the owners are missing"),
-            (Way::Geometric, None) => fatal("op_partition: the coordinates are missing"),
-            (Way::Default | Way::Geometric, Some(coords)) => by_place(&topology, target, coords),
-            (Way::Block, _) | (Way::Default, None) => {
-                match target.or_else(|| topology.most_used()) {
-                    Some(set) => Base {
-                        owners: partition::block(topology.sizes[set], job::ranks()),
-                        set,
-                    },
-                    None => return,
-                }
+        let Some(set) = target.or_else(|| topology.most_used()) else {
+            return;
+        };
+        let divided = match way {
+            Way::Graph => by_graph(&topology, set, map.as_ref()),
+            _ => None,
+        };
+        let lacks_scotch = way == Way::Graph && divided.is_none();
+        let (base, taken) = match (divided, way, coords.as_ref()) {
+            (Some(base), ..) => (base, "Scotch is"),
+            (None, Way::External, Some(owners)) => (external(owners), ""),
+            (None, Way::External, None) => fatal("op_partition EXTERNAL: the owners are missing"),
+            (None, Way::Geometric, None) => fatal("op_partition: the coordinates are missing"),
+            (None, Way::Block, _) | (None, _, None) => {
+                let owners = partition::block(topology.sizes[set], job::ranks());
+                (Base { set, owners }, "blocks are")
+            }
+            (None, _, Some(coords)) => {
+                let base = by_place(&topology, target, coords);
+                (base, "recursive coordinate bisection is")
             }
         };
-        if !is_it {
-            let taken = match coords.is_null() {
-                true => "blocks are",
-                false => "recursive coordinate bisection is",
-            };
+        if lacks_scotch {
+            warn(&format!(
+                "op_partition: {library} needs Scotch's library (Debian's package libscotch-7.0), which is missing: {taken} used instead"
+            ));
+        } else if !is_it {
             warn(&format!(
                 "op_partition: there is no {library}: {taken} used instead"
             ));
         }
-        distribute::by(base);
+        distribute::change(|wishes| wishes.base = Some(base));
     }
+}
+
+/// Gives the elements other local numbers, so that those near each other in the mesh are near each other in memory: those
+/// of the set that `map` leads to by the graph in which elements of a row belong together; other sets follow.
+/// What the program sees through the library stays as it is.
+///
+/// # Safety
+/// `map` is null or declared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_renumber(map: *const Map) {
+    program::require_start("op_renumber");
+    // SAFETY: the caller's promise.
+    let Some(map) = (unsafe { map.as_ref() }) else {
+        fatal("op_renumber: the map is missing");
+    };
+    let stays = |why: &str| warn(&format!("op_renumber: the mesh stays as it is: {why}"));
+    if !distribute::is_possible() {
+        return stays("there are data on two sets (op_decl_dat_overlay)");
+    }
+    if backend::is_reproducible() {
+        return stays("with OKL_REPRODUCIBLE loops run in the program's order");
+    }
+    if program::keeps_user_memory() {
+        return stays("OP_NO_REALLOC leaves data where the program has them");
+    }
+    distribute::change(|wishes| wishes.renumbering = Some(map.index as usize));
+}
+
+/// Divides a set by the graph of its elements, on rank 0, so that all ranks have the same owners; `None` where there is
+/// no library that does it.
+fn by_graph(topology: &Topology, set: usize, map: Option<&Map>) -> Option<Base> {
+    const NOBODY: Rank = Rank::MAX;
+    let mut owners = None;
+    if job::rank() == 0 && scotch::is_there() {
+        let map = map.map(|map| map.index as usize);
+        owners = scotch::divide(&topology.graph(set, map.as_slice()), job::ranks());
+    }
+    let owners = owners.unwrap_or_else(|| vec![NOBODY; topology.sizes[set]]);
+    let mut bytes: Vec<u8> = owners.iter().flat_map(|one| one.to_ne_bytes()).collect();
+    job::broadcast(&mut bytes, 0);
+    let owners = bytes.chunks_exact(size_of::<Rank>());
+    let owners = owners.map(|one| Rank::from_ne_bytes(one.try_into().expect("its bytes")));
+    let owners: Vec<Rank> = owners.collect();
+    (!owners.contains(&NOBODY)).then_some(Base { set, owners })
 }
 
 /// Divides the set `target` by the place of its elements, or, where that is not known, the set that has coordinates.
@@ -188,7 +244,9 @@ mod tests {
     fn names_of_op2_are_known() {
         assert_eq!(way_of("", ""), Some((Way::Default, true)));
         assert_eq!(way_of("parmetis", "geom"), Some((Way::Geometric, true)));
-        assert_eq!(way_of("PTSCOTCH", "KWAY"), Some((Way::Default, false)));
+        assert_eq!(way_of("PTSCOTCH", "KWAY"), Some((Way::Graph, true)));
+        assert_eq!(way_of("PARMETIS", "KWAY"), Some((Way::Graph, false)));
+        assert_eq!(way_of("INERTIAL", ""), Some((Way::Default, false)));
         assert_eq!(way_of("METIS", "KWAY"), None);
     }
 }

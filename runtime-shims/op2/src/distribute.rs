@@ -1,4 +1,4 @@
-//! The mesh on several ranks: each declares all of it, and keeps its part.
+//! The mesh on several ranks: each declares all of it, and keeps its part, in an order of its own.
 //!
 //! Guarantee: what the program sees of its data through the library does not depend on where they are. As long as no
 //! loop has run and `op_partition` was not called, every rank has everything; so it has again when sets or maps are
@@ -24,21 +24,40 @@ use crate::{
 pub(crate) struct Distribution {
     /// What is here.
     pub(crate) portion: Portion,
-    /// The owners of all elements of each set.
-    owners: Vec<Vec<Rank>>,
+    /// How many elements of each set the ranks own.
+    counts: Vec<Vec<usize>>,
+    /// Number of the set whose owners the program has chosen.
+    base: Option<usize>,
+    renumbering: Option<usize>,
     /// Rows of maps in original numbers, by number of the map, for loops that ask for them.
     original_rows: Mutex<HashMap<i32, Box<[i32]>>>,
 }
 
+/// How the program wants its mesh to be.
+pub(crate) struct Wishes {
+    /// The owners of a set.
+    pub(crate) base: Option<Base>,
+    /// Number of the map by which the elements get other local numbers.
+    pub(crate) renumbering: Option<usize>,
+}
+
+impl Wishes {
+    const NONE: Self = Self {
+        base: None,
+        renumbering: None,
+    };
+}
+
 enum State {
-    /// Every rank has everything; the owners of a set, where they were chosen before.
-    Whole(Option<Base>),
-    Distributed(Arc<Distribution>, Option<Base>),
+    /// Every rank has everything.
+    Whole(Wishes),
+    /// Each has its part; where there is one rank, all in another order.
+    Distributed(Arc<Distribution>),
     /// Every rank has, and computes, everything.
     Everywhere,
 }
 
-static STATE: Mutex<State> = Mutex::new(State::Whole(None));
+static STATE: Mutex<State> = Mutex::new(State::Whole(Wishes::NONE));
 
 fn state() -> std::sync::MutexGuard<'static, State> {
     STATE.lock().expect("no panic while it is locked")
@@ -47,44 +66,56 @@ fn state() -> std::sync::MutexGuard<'static, State> {
 /// The distribution, if the mesh is distributed.
 pub(crate) fn current() -> Option<Arc<Distribution>> {
     match &*state() {
-        State::Distributed(distribution, _) => Some(distribution.clone()),
+        State::Distributed(distribution) => Some(distribution.clone()),
         _ => None,
     }
 }
 
 /// The same; it is distributed now if it was not and can be.
 pub(crate) fn for_loops() -> Option<Arc<Distribution>> {
-    if job::ranks() == 1 {
-        return None;
-    }
     let mut state = state();
-    if let State::Whole(base) = &mut *state {
-        let base = base.take();
-        *state = distributed(base);
+    if let State::Whole(wishes) = &mut *state
+        && (job::ranks() > 1 || wishes.renumbering.is_some())
+    {
+        let wishes = std::mem::replace(wishes, Wishes::NONE);
+        *state = distributed(wishes);
     }
     match &*state {
-        State::Distributed(distribution, _) => Some(distribution.clone()),
+        State::Distributed(distribution) => Some(distribution.clone()),
         _ => None,
     }
 }
 
-/// Whether the mesh may be distributed by owners that the program chooses.
+/// Whether the mesh may be in parts, or in another order.
 pub(crate) fn is_possible() -> bool {
-    job::ranks() > 1 && !matches!(*state(), State::Everywhere)
+    !matches!(*state(), State::Everywhere)
 }
 
-/// Distributes the mesh, which is whole, by the owners of one of its sets.
-pub(crate) fn by(base: Base) {
-    *state() = distributed(Some(base));
+/// Gives every rank everything, and distributes it again with other wishes.
+pub(crate) fn change(change: impl FnOnce(&mut Wishes)) {
+    make_whole();
+    let mut state = state();
+    if let State::Whole(wishes) = &mut *state {
+        let mut wishes = std::mem::replace(wishes, Wishes::NONE);
+        change(&mut wishes);
+        *state = distributed(wishes);
+    }
 }
 
 /// Gives every rank everything.
 pub(crate) fn make_whole() {
     let mut state = state();
-    if let State::Distributed(distribution, base) = &mut *state {
+    if let State::Distributed(distribution) = &*state {
+        let base = |set| Base {
+            set,
+            owners: distribution.owners(set),
+        };
+        let wishes = Wishes {
+            base: distribution.base.map(base),
+            renumbering: distribution.renumbering,
+        };
         distribution.gather();
-        let base = base.take();
-        *state = State::Whole(base);
+        *state = State::Whole(wishes);
     }
 }
 
@@ -93,16 +124,23 @@ pub(crate) fn give_up(what: &str) {
     if !is_possible() {
         return;
     }
+    let was_distributed = current().is_some();
     make_whole();
     *state() = State::Everywhere;
-    warn(&format!(
-        "{what} cannot be distributed: every rank computes the whole mesh"
-    ));
+    if job::ranks() > 1 {
+        warn(&format!(
+            "{what} cannot be distributed: every rank computes the whole mesh"
+        ));
+    } else if was_distributed {
+        warn(&format!(
+            "{what} cannot be renumbered: the mesh is in the program's order again"
+        ));
+    }
 }
 
 /// Forgets everything.
 pub(crate) fn clear() {
-    *state() = State::Whole(None);
+    *state() = State::Whole(Wishes::NONE);
 }
 
 /// All rows of a map as the program declared them, on every rank. Collective.
@@ -145,6 +183,9 @@ pub(crate) fn topology() -> Topology {
 
 /// Ends the job if ranks have declared different meshes.
 fn require_same(topology: &Topology) {
+    if job::ranks() == 1 {
+        return;
+    }
     let mut hasher = std::hash::DefaultHasher::new();
     topology.sizes.hash(&mut hasher);
     for map in &topology.maps {
@@ -164,12 +205,14 @@ fn require_same(topology: &Topology) {
     }
 }
 
-fn distributed(base: Option<Base>) -> State {
+fn distributed(wishes: Wishes) -> State {
     let topology = topology();
     require_same(&topology);
     let ranks = job::ranks();
-    let owners = topology.owners(base.clone(), ranks);
-    let portion = topology.portion(&owners, ranks, job::rank() as Rank);
+    let base = wishes.base.as_ref().map(|base| base.set);
+    let owners = topology.owners(wishes.base, ranks);
+    let positions = wishes.renumbering.map(|map| topology.positions(map));
+    let portion = topology.portion(&owners, positions.as_deref(), ranks, job::rank() as Rank);
     plan::clear();
     let mesh = mesh();
     // SAFETY: what the lists hold is alive; data and maps are those of the whole mesh.
@@ -195,10 +238,21 @@ fn distributed(base: Option<Base>) -> State {
     }
     let distribution = Distribution {
         portion,
-        owners,
+        counts: owners.iter().map(|owners| counts(owners, ranks)).collect(),
+        base,
+        renumbering: wishes.renumbering,
         original_rows: Mutex::default(),
     };
-    State::Distributed(Arc::new(distribution), base)
+    State::Distributed(Arc::new(distribution))
+}
+
+/// How many elements each rank owns.
+fn counts(owners: &[Rank], ranks: usize) -> Vec<usize> {
+    let mut counts = vec![0; ranks];
+    for &owner in owners {
+        counts[owner as usize] += 1;
+    }
+    counts
 }
 
 /// # Safety
@@ -234,6 +288,12 @@ fn as_bytes(numbers: &[i32]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
 }
 
+fn integers(bytes: &[u8]) -> Vec<i32> {
+    let numbers = bytes.chunks_exact(size_of::<i32>());
+    let numbers = numbers.map(|one| i32::from_ne_bytes(one.try_into().expect("four")));
+    numbers.collect()
+}
+
 impl Distribution {
     /// What is here of a set.
     ///
@@ -250,10 +310,24 @@ impl Distribution {
     /// The set is declared.
     pub(crate) unsafe fn offset(&self, set: *const Set) -> usize {
         // SAFETY: the caller's promise.
-        let owners = self.owners[unsafe { (*set).index } as usize].iter();
-        owners
-            .filter(|&&owner| (owner as usize) < job::rank())
-            .count()
+        let counts = &self.counts[unsafe { (*set).index } as usize];
+        counts[..job::rank()].iter().sum()
+    }
+
+    /// Who owns the elements of a set in their original order: a rank, and the number behind its last element, for each
+    /// time that it is another one. Collective.
+    ///
+    /// # Safety
+    /// The set is declared.
+    pub(crate) unsafe fn turns(&self, set: *const Set) -> Vec<(Rank, i32)> {
+        // SAFETY: the caller's promise.
+        let owners = self.owners(unsafe { (*set).index } as usize);
+        let mut end = 0;
+        let turns = owners.chunk_by(|one, other| one == other).map(|turn| {
+            end += turn.len() as i32;
+            (turn[0], end)
+        });
+        turns.collect()
     }
 
     /// What is here of the data.
@@ -295,30 +369,40 @@ impl Distribution {
 
     /// The same for any `local` bytes, `size` for each element that is here.
     fn whole(&self, set: usize, size: usize, local: &[u8]) -> Vec<u8> {
-        let (part, owners) = (&self.portion.parts[set], &self.owners[set]);
-        let mut order: Vec<usize> = (0..part.owned).collect();
-        order.sort_unstable_by_key(|&at| part.numbers[at]);
-        let mine = order.iter().flat_map(|&at| &local[at * size..][..size]);
-        let mine: Vec<u8> = mine.copied().collect();
-        let mut counts = vec![0; job::ranks()];
-        for &owner in owners {
-            counts[owner as usize] += 1;
+        let mine = &local[..self.portion.parts[set].owned * size];
+        let all = job::all_gather_elements(mine, &self.counts[set], size);
+        let mut whole = vec![0; all.len()];
+        for (number, element) in self.numbers(set).into_iter().zip(all.chunks_exact(size)) {
+            whole[number as usize * size..][..size].copy_from_slice(element);
         }
-        let all = job::all_gather_elements(&mine, &counts, size);
-        let mut next: Vec<usize> = counts
-            .iter()
-            .scan(0, |sum, &count| {
-                let start = *sum;
-                *sum += count;
-                Some(start)
-            })
-            .collect();
-        let elements = owners.iter().flat_map(|&owner| {
-            let at = next[owner as usize];
-            next[owner as usize] += 1;
-            &all[at * size..][..size]
-        });
-        elements.copied().collect()
+        whole
+    }
+
+    /// The original numbers of the elements that the ranks own, in the order of ranks. Collective: nobody keeps what
+    /// is as large as the whole set.
+    fn numbers(&self, set: usize) -> Vec<i32> {
+        let part = &self.portion.parts[set];
+        let mine = as_bytes(&part.numbers[..part.owned]);
+        integers(&job::all_gather_elements(
+            mine,
+            &self.counts[set],
+            size_of::<i32>(),
+        ))
+    }
+
+    /// The owners of all elements of a set. Collective.
+    fn owners(&self, set: usize) -> Vec<Rank> {
+        let numbers = self.numbers(set);
+        let mut owners = vec![0; numbers.len()];
+        let mut rest = &numbers[..];
+        for (rank, &count) in self.counts[set].iter().enumerate() {
+            let (mine, behind) = rest.split_at(count);
+            for &number in mine {
+                owners[number as usize] = rank as Rank;
+            }
+            rest = behind;
+        }
+        owners
     }
 
     /// Rows of a map in original numbers.
@@ -361,8 +445,7 @@ impl Distribution {
         let rows = unsafe { self.rows_of(map) };
         let size = map.dim as usize * size_of::<i32>();
         let whole = self.whole(set, size, as_bytes(&rows));
-        let numbers = whole.as_chunks().0.iter();
-        numbers.map(|&one| i32::from_ne_bytes(one)).collect()
+        integers(&whole)
     }
 
     /// Makes all data and maps whole.

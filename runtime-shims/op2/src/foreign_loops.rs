@@ -9,13 +9,14 @@ use std::{ffi::c_int, sync::Mutex};
 use okl_abi::op2::access;
 
 use crate::{
-    distribute,
+    backend, distribute,
     exchange::{self, Exchange},
     job,
     layout::{Arg, Set, argtype},
     private, program,
     ranks::{combine, executes_others, mark, refresh, stale},
     report::fatal,
+    sums,
 };
 
 /// The loop that runs, in a program compiled against OP2's own header.
@@ -54,6 +55,11 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
         if program::combines() && !private::can_be_combined(arguments, true) {
             fatal(
                 "op_par_loop: ranks cannot combine one of the global arguments: compile the program with okl's op_seq.h",
+            );
+        }
+        if backend::is_reproducible() && job::ranks() > 1 && sums::depend_on_order(arguments) {
+            fatal(
+                "op_par_loop: OKL_REPRODUCIBLE needs okl's op_seq.h: compile the program with it",
             );
         }
         refresh(arguments);

@@ -4,11 +4,15 @@
 //! point to one it owns, so whatever is written to an element through a map is written on its owner;
 //! it *has* besides all that those point to. Both sides of an exchange list the same elements in the
 //! same order. Local numbers: owned elements that need nothing of others ("core"), the other owned ones, others' that
-//! are executed here, others' that are only read.
+//! are executed here, others' that are only read; owned ones in the order of their positions, which are their
+//! original numbers if nothing else is asked for.
 
 use std::ops::Range;
 
-use crate::partition::{Links, Rank, Topology};
+use crate::{
+    partition::{Links, Rank, Topology},
+    renumber::Positions,
+};
 
 /// What a rank has of a set.
 #[derive(Debug, Default)]
@@ -118,8 +122,15 @@ impl Topology {
         self.maps.iter().filter(|map| map.from == set).collect()
     }
 
-    /// What rank `me` has of each set. `owners` are those of all sets.
-    pub(crate) fn portion(&self, owners: &[Vec<Rank>], ranks: usize, me: Rank) -> Portion {
+    /// What rank `me` has of each set. `owners` are those of all sets; so are `positions`, where the order is not
+    /// the original one.
+    pub(crate) fn portion(
+        &self,
+        owners: &[Vec<Rank>],
+        positions: Option<&[Positions]>,
+        ranks: usize,
+        me: Rank,
+    ) -> Portion {
         let mut borders: Vec<_> = self.sizes.iter().map(|_| Borders::new(ranks)).collect();
         for (set, borders) in borders.iter_mut().enumerate() {
             self.executed(owners, set, me, borders);
@@ -143,7 +154,11 @@ impl Topology {
                 })
                 .all(|owner| owner == me)
             };
-            part(&owners[set], me, &neighbours, borders, is_core)
+            let position = |number: i32| match positions {
+                Some(all) => all[set][number as usize],
+                None => number as u32,
+            };
+            part(&owners[set], me, &neighbours, borders, position, is_core)
         });
         Portion {
             parts: parts.collect(),
@@ -220,22 +235,28 @@ fn part(
     me: Rank,
     neighbours: &[Rank],
     borders: &Borders,
+    position: impl Fn(i32) -> u32,
     is_core: impl Fn(usize) -> bool,
 ) -> Part {
     let owned = (0..owners.len()).filter(|&element| owners[element] == me);
     let (mut numbers, border): (Vec<i32>, Vec<i32>) = {
         let (core, border): (Vec<_>, Vec<_>) = owned.partition(|&element| is_core(element));
-        let narrow = |list: Vec<usize>| list.into_iter().map(|one| one as i32).collect();
-        (narrow(core), narrow(border))
+        let in_order = |list: Vec<usize>| {
+            let mut list: Vec<_> = list.into_iter().map(|one| one as i32).collect();
+            list.sort_unstable_by_key(|&number| position(number));
+            list
+        };
+        (in_order(core), in_order(border))
     };
     let core = numbers.len();
     numbers.extend(border);
     let owned = numbers.len();
     let local = |number: u32| {
         let (core_numbers, border_numbers) = numbers[..owned].split_at(core);
-        let number = number as i32;
-        let found = core_numbers.binary_search(&number);
-        let found = found.or_else(|_| border_numbers.binary_search(&number).map(|at| at + core));
+        let at = position(number as i32);
+        let find = |list: &[i32]| list.binary_search_by_key(&at, |&one| position(one));
+        let found = find(core_numbers);
+        let found = found.or_else(|_| find(border_numbers).map(|at| at + core));
         found.expect("only owned elements are exported") as u32
     };
     let exports = neighbours.iter().map(|&rank| {
@@ -254,6 +275,7 @@ fn part(
     };
     let executed_ranges = import(&borders.import_executed);
     let read_ranges = import(&borders.import_read);
+    numbers.shrink_to_fit();
     let executed = executed_ranges.last().map_or(owned, |range| range.end);
     let exchanges = exports
         .into_iter()

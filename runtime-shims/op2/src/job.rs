@@ -18,7 +18,7 @@ use mpi::{
     traits::*,
 };
 
-use crate::report::fatal;
+use crate::{partition::Rank, report::fatal};
 
 struct Job {
     world: SimpleCommunicator,
@@ -124,6 +124,9 @@ pub(crate) fn barrier() {
 
 /// What every rank has, in the order of ranks; all have the same number of bytes.
 pub(crate) fn all_gather(mine: &[u8]) -> Vec<u8> {
+    if ranks() == 1 {
+        return mine.to_vec();
+    }
     let mut all = vec![0; mine.len() * ranks()];
     if !mine.is_empty() {
         world().all_gather_into(mine, &mut all[..]);
@@ -133,6 +136,9 @@ pub(crate) fn all_gather(mine: &[u8]) -> Vec<u8> {
 
 /// The elements, of `size` bytes, that the ranks have: `counts` of each, in the order of ranks.
 pub(crate) fn all_gather_elements(mine: &[u8], counts: &[usize], size: usize) -> Vec<u8> {
+    if ranks() == 1 {
+        return mine.to_vec();
+    }
     let element = UserDatatype::contiguous(size as i32, &u8::equivalent_datatype());
     let counts: Vec<i32> = counts.iter().map(|&count| count as i32).collect();
     let starts: Vec<i32> = counts
@@ -159,19 +165,34 @@ pub(crate) fn all_gather_elements(mine: &[u8], counts: &[usize], size: usize) ->
     all
 }
 
-/// Calls `work` on one rank after the other: each gets the bytes that the one before has left, and in the end all
-/// have those of the last one.
-pub(crate) fn in_turn(bytes: &mut [u8], work: impl FnOnce(&mut [u8])) {
-    let (rank, ranks) = (rank(), ranks());
-    let neighbour = |rank: usize| world().process_at_rank(rank as i32);
-    if rank > 0 {
-        neighbour(rank - 1).receive_into(bytes);
+/// Gives all ranks what one has.
+pub(crate) fn broadcast(bytes: &mut [u8], from: usize) {
+    if ranks() > 1 {
+        world().process_at_rank(from as i32).broadcast_into(bytes);
     }
-    work(bytes);
-    if rank + 1 < ranks {
-        neighbour(rank + 1).send(&bytes[..]);
+}
+
+/// Calls `work` on the ranks that `turns` names, one after the other, with the number of the turn: each gets the bytes
+/// that the one before has left, and in the end all have those of the last one.
+pub(crate) fn in_turn(turns: &[Rank], bytes: &mut [u8], mut work: impl FnMut(usize, &mut [u8])) {
+    let me = rank() as Rank;
+    let other = |rank: Rank| world().process_at_rank(rank as i32);
+    for (turn, _) in turns.iter().enumerate().filter(|(_, one)| **one == me) {
+        if let Some(&before) = turn
+            .checked_sub(1)
+            .map(|at| &turns[at])
+            .filter(|one| **one != me)
+        {
+            other(before).receive_into(bytes);
+        }
+        work(turn, bytes);
+        if let Some(&next) = turns.get(turn + 1).filter(|one| **one != me) {
+            other(next).send(&bytes[..]);
+        }
     }
-    neighbour(ranks - 1).broadcast_into(bytes);
+    if let Some(&last) = turns.last() {
+        broadcast(bytes, last as usize);
+    }
 }
 
 /// Messages on their way, with the memory they need.
@@ -251,6 +272,9 @@ impl Messages {
 
     /// Lends MPI a hand.
     pub(crate) fn progress(&mut self) {
+        if self.requests.is_empty() {
+            return;
+        }
         let mut done = 0;
         // SAFETY: these are requests, and all stay until `complete`.
         unsafe {
@@ -265,14 +289,16 @@ impl Messages {
 
     /// Waits until all have arrived: the memory of those that were sent, and those that came, by neighbour.
     pub(crate) fn complete(mut self) -> (Vec<Vec<u8>>, Incoming) {
-        // SAFETY: these are requests, complete or not.
-        unsafe {
-            ffi::MPI_Waitall(
-                self.requests.len() as i32,
-                self.requests.as_mut_ptr(),
-                ffi::RSMPI_STATUSES_IGNORE,
-            )
-        };
+        if !self.requests.is_empty() {
+            // SAFETY: these are requests, complete or not.
+            unsafe {
+                ffi::MPI_Waitall(
+                    self.requests.len() as i32,
+                    self.requests.as_mut_ptr(),
+                    ffi::RSMPI_STATUSES_IGNORE,
+                )
+            };
+        }
         (self.outgoing, self.incoming)
     }
 }

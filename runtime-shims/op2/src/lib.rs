@@ -15,9 +15,12 @@
 //! | `plan` | which elements may run at the same time |
 //! | `conflicts` | tells of elements that write the same |
 //! | `private` | global arguments of several threads |
+//! | `sums`, `exact` | sums that depend on no order |
 //! | `team` | threads |
 //! | `backend`, `job` | what the program runs on; MPI |
 //! | `partition`, `choice` | who owns which element, and what the program says about it |
+//! | `graph`, `scotch` | which elements belong together; division of graphs |
+//! | `renumber` | an order of elements in which neighbours are near |
 //! | `halo` | what a rank has of a distributed mesh |
 //! | `distribute` | distributes the mesh, and gathers it |
 //! | `exchange` | data between ranks |
@@ -34,8 +37,10 @@ mod choice;
 mod conflicts;
 mod data;
 mod distribute;
+mod exact;
 mod exchange;
 mod foreign_loops;
+mod graph;
 mod halo;
 mod hdf5;
 mod job;
@@ -51,7 +56,10 @@ mod program;
 #[cfg(test)]
 mod random;
 mod ranks;
+mod renumber;
 mod report;
+mod scotch;
+mod sums;
 mod team;
 mod times;
 

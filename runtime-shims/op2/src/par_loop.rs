@@ -18,11 +18,13 @@ use crate::{
     argument::require_right,
     backend, conflicts,
     distribute::{self, Distribution},
+    job,
     layout::{Arg, Set, argtype},
     plan::{self, Column, Plan},
     private::{self, Private},
     program, ranks,
     report::{print, text},
+    sums::{self, Sums},
     team,
     times::{self, Way},
 };
@@ -138,8 +140,17 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         }
         let start = times::now();
         let lanes = std::mem::transmute::<*mut c_void, Option<Range>>(lanes);
-        let lanes =
-            lanes.filter(|_| width > 1 && !backend::is_sequential() && may_have_lanes(arguments));
+        let is_reproducible = backend::is_reproducible();
+        let is_ordered = is_reproducible && sums::depend_on_order(arguments);
+        if is_ordered && job::ranks() > 1 {
+            sums::warn_of_updates(loop_name, arguments);
+        }
+        let may_have_lanes = || {
+            // What lanes add to an element, its own code may add in two steps.
+            let adds = is_reproducible && arguments.iter().any(|one| one.acc == access::INC);
+            !backend::is_sequential() && !is_ordered && !adds && may_have_lanes(arguments)
+        };
+        let lanes = lanes.filter(|_| width > 1 && may_have_lanes());
         let range = std::mem::transmute::<*mut c_void, Range>(range);
         let distribution = distribute::for_loops();
         conflicts::tell(loop_name, set, arguments, distribution.as_deref());
@@ -151,17 +162,20 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         let body = Body {
             kernel,
             range: lanes.unwrap_or(range),
+            any_order: any_order != 0 && !is_ordered,
+            is_ordered,
             original,
         };
         let size = match &distribution {
             None => (*set).whole as usize,
             Some(distribution) => distribution.part(set).owned,
         };
-        let most = match any_order != 0 && size >= LEAST_SIZE && !backend::is_sequential() {
+        let most = match body.any_order && size >= LEAST_SIZE && !backend::is_sequential() {
             true => team::most_threads(),
             false => 1,
         };
         let mut way = match &distribution {
+            None if is_ordered => run_reproducibly(&body, 0..size, arguments),
             None => run(&body, 0..size, arguments, most),
             Some(distribution) => ranks::run_distributed(&body, set, arguments, most, distribution),
         };
@@ -180,6 +194,10 @@ const LEAST_SIZE: usize = 512;
 pub(crate) struct Body<'a> {
     kernel: *mut c_void,
     range: Range,
+    /// Whether nobody notices in which order elements run.
+    pub(crate) any_order: bool,
+    /// Whether they run in their original order on however many ranks, and sums are exact.
+    pub(crate) is_ordered: bool,
     original: Option<Original<'a>>,
 }
 
@@ -358,6 +376,32 @@ pub(crate) unsafe fn run(
             plan_seconds: plan.as_ref().map_or(0.0, seconds),
             ..one
         }
+    }
+}
+
+/// Runs elements of a set that is not distributed, so that results are those of any number of ranks.
+///
+/// # Safety
+/// The arguments are right for the loop.
+unsafe fn run_reproducibly(
+    body: &Body,
+    elements: std::ops::Range<usize>,
+    arguments: &[Arg],
+) -> Way {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut sums = match private::can_be_combined(arguments, true) {
+            true => Sums::new(arguments),
+            false => Sums::default(),
+        };
+        let mut mine = arguments.to_vec();
+        sums.redirect(&mut mine);
+        body.run(&mine, &[], 0, |range| sums.each(elements, range));
+        sums.finish(arguments, false);
+    }
+    Way {
+        threads: 1,
+        ..Way::default()
     }
 }
 

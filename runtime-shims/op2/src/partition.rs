@@ -3,6 +3,8 @@
 //! Guarantee: every element of every set has one owner. Owners depend on nothing but the mesh and the number of
 //! ranks, so that each rank finds the same ones.
 
+use crate::graph::Inverse;
+
 /// A rank of the job.
 pub(crate) type Rank = u32;
 
@@ -112,48 +114,48 @@ impl Topology {
     /// Owners for all sets: of `base` the given ones; a set that is linked to one with owners follows it, each
     /// element to where most of those it is linked to are; the rest in blocks.
     pub(crate) fn owners(&self, base: Option<Base>, ranks: usize) -> Vec<Vec<Rank>> {
-        let mut owners: Vec<Option<Vec<Rank>>> = vec![None; self.sizes.len()];
-        let mut order = Vec::new();
-        let mut next = base.map(|base| (base.set, base.owners));
-        loop {
-            let rest = owners.iter().position(Option::is_none);
-            let Some((set, found)) =
-                next.or_else(|| rest.map(|set| (set, block(self.sizes[set], ranks))))
-            else {
-                break;
-            };
-            owners[set] = Some(found);
-            order.push(set);
-            next = self.follower(&owners, &order, ranks);
-        }
-        let all = owners.into_iter();
-        all.map(|one| one.expect("every set has owners")).collect()
+        self.follow(
+            base.map(|base| (base.set, base.owners)),
+            |set| block(self.sizes[set], ranks),
+            |map, known| along(map, known, self.sizes[map.from]),
+            |map, known| against(map, known, self.sizes[map.to], ranks),
+        )
     }
 
-    /// A set without owners that is linked to one with; the earlier that has got them, the better, and its own
-    /// maps are better than those that lead to it.
-    fn follower(
+    /// What is known of `first`, for all sets: a set that is linked to one of which it is known follows that, `along`
+    /// a map to it or `against` one from it; others have what they are given `alone`.
+    pub(crate) fn follow<T>(
         &self,
-        owners: &[Option<Vec<Rank>>],
-        order: &[usize],
-        ranks: usize,
-    ) -> Option<(usize, Vec<Rank>)> {
-        order.iter().find_map(|&leader| {
-            let known = owners[leader].as_ref()?;
-            let forward = self
-                .maps
-                .iter()
-                .find(|map| map.to == leader && owners[map.from].is_none());
-            if let Some(map) = forward {
-                return Some((map.from, along(map, known, self.sizes[map.from])));
-            }
-            let backward = self
-                .maps
-                .iter()
-                .find(|map| map.from == leader && owners[map.to].is_none())?;
-            let of = against(backward, known, self.sizes[backward.to], ranks);
-            Some((backward.to, of))
-        })
+        first: Option<(usize, T)>,
+        alone: impl Fn(usize) -> T,
+        along: impl Fn(&Links, &T) -> T,
+        against: impl Fn(&Links, &T) -> T,
+    ) -> Vec<T> {
+        let mut all: Vec<Option<T>> = self.sizes.iter().map(|_| None).collect();
+        let mut order = Vec::new();
+        let mut next = first;
+        loop {
+            let rest = all.iter().position(Option::is_none);
+            let Some((set, found)) = next.or_else(|| rest.map(|set| (set, alone(set)))) else {
+                break;
+            };
+            all[set] = Some(found);
+            order.push(set);
+            // The earlier the leader was known, the better, and a set's own maps are better than those that lead to it.
+            next = order.iter().find_map(|&leader| {
+                let known = all[leader].as_ref()?;
+                let mut maps = self.maps.iter();
+                let forward = maps.find(|map| map.to == leader && all[map.from].is_none());
+                if let Some(map) = forward {
+                    return Some((map.from, along(map, known)));
+                }
+                let mut maps = self.maps.iter();
+                let backward = maps.find(|map| map.from == leader && all[map.to].is_none())?;
+                Some((backward.to, against(backward, known)))
+            });
+        }
+        let all = all.into_iter();
+        all.map(|one| one.expect("all are known")).collect()
     }
 }
 
@@ -184,22 +186,13 @@ fn along(map: &Links, leaders: &[Rank], size: usize) -> Vec<Rank> {
 
 /// Elements follow those that point to them; the rest are in blocks.
 fn against(map: &Links, leaders: &[Rank], size: usize, ranks: usize) -> Vec<Rank> {
-    let mut starts = vec![0usize; size + 1];
-    for &to in &map.targets {
-        starts[to as usize + 1] += 1;
-    }
-    for at in 0..size {
-        starts[at + 1] += starts[at];
-    }
-    let mut votes = vec![0; map.targets.len()];
-    let mut next = starts.clone();
-    for (at, &to) in map.targets.iter().enumerate() {
-        votes[next[to as usize]] = leaders[at / map.arity];
-        next[to as usize] += 1;
-    }
+    let inverse = Inverse::new(map, size);
+    let mut votes = Vec::new();
     let mut owners = block(size, ranks);
     for (element, owner) in owners.iter_mut().enumerate() {
-        if let Some(most) = majority(&mut votes[starts[element]..starts[element + 1]]) {
+        votes.clear();
+        votes.extend(inverse.of(element).iter().map(|&one| leaders[one as usize]));
+        if let Some(most) = majority(&mut votes) {
             *owner = most;
         }
     }

@@ -26,7 +26,7 @@ pub(crate) struct Private {
 
 /// A type whose values can be combined.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     Double,
     Float,
     Int,
@@ -38,7 +38,7 @@ enum Kind {
 impl Kind {
     /// # Safety
     /// The argument was made by this library.
-    unsafe fn of(argument: &Arg) -> Option<Self> {
+    pub(crate) unsafe fn of(argument: &Arg) -> Option<Self> {
         // SAFETY: the caller's promise.
         let name = unsafe { text(argument.type_name) };
         Some(match name.strip_suffix(":soa").unwrap_or(name) {
@@ -52,7 +52,7 @@ impl Kind {
         })
     }
 
-    fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Self::Float | Self::Int | Self::Unsigned => 4,
             Self::Double | Self::Long | Self::UnsignedLong => 8,

@@ -185,10 +185,6 @@ pub extern "C" fn op_exit() {
     job::finalize();
 }
 
-/// Renumbers the mesh for locality. That changes no result, and is not done yet.
-#[unsafe(no_mangle)]
-pub extern "C" fn op_renumber(_base: *mut c_void) {}
-
 /// The rank of this process.
 ///
 /// # Safety

@@ -3,7 +3,8 @@
 //! Guarantee: each rank runs the elements it owns, and those of others that write, through maps, to what it owns.
 //! What a loop reads of others has arrived before an element runs that needs it; elements that need nothing run
 //! meanwhile. Global arguments are combined in the order of ranks, and are on all ranks what they would be if
-//! each element ran once. Of several equal least or greatest values the one of the first element wins.
+//! each element ran once. Of several equal least or greatest values the one of the first element wins. A loop that is
+//! ordered adds up what it does on one rank, bit by bit.
 
 use std::{ffi::c_char, ops::Range};
 
@@ -16,8 +17,10 @@ use crate::{
     job,
     layout::{Arg, Dat, Set, argtype},
     par_loop::{Body, run},
+    partition::Rank,
     private::{self, Private},
     program,
+    sums::Sums,
     times::Way,
 };
 
@@ -111,32 +114,59 @@ pub(crate) unsafe fn run_distributed(
             exchange,
             way: Way::default(),
         };
-        if !program::combines() {
-            here.run(&arguments, &mut []);
-        } else if private::can_be_combined(&arguments, true) {
+        if job::ranks() == 1 {
+            // All elements are here, in an order that nobody may notice.
+            match body.any_order && private::can_be_combined(&arguments, false) {
+                true => here.run(&arguments),
+                false => here.run_in_order(&arguments, &mut [], &mut Sums::default()),
+            }
+        } else if !private::can_be_combined(&arguments, true) && program::combines() {
+            let turns = match body.is_ordered {
+                true => distribution.turns(set),
+                false => (0..job::ranks() as Rank)
+                    .map(|rank| (rank, i32::MAX))
+                    .collect(),
+            };
+            in_turn(&mut here, &arguments, &turns);
+        } else if program::combines() {
             let copies = private::copies(&arguments, job::ranks());
             let mut winners = Winner::all(&arguments);
             let mut mine = arguments.clone();
             for copy in &copies {
                 mine[copy.at()].data = copy.of(job::rank());
             }
-            here.run(&mine, &mut winners);
+            let mut sums = match body.is_ordered {
+                true => Sums::new(&arguments),
+                false => Sums::default(),
+            };
+            sums.redirect(&mut mine);
+            match winners.is_empty() && !body.is_ordered {
+                true => here.run(&mine),
+                false => here.run_in_order(&mine, &mut winners, &mut sums),
+            }
             combine(&arguments, &copies, winners);
+            sums.finish(&arguments, true);
+        } else if body.is_ordered {
+            here.run_in_order(&arguments, &mut [], &mut Sums::default());
         } else {
-            in_turn(&mut here, &arguments);
+            here.run(&arguments);
         }
         mark(&arguments);
         here.way
     }
 }
 
-/// Runs rank after rank, each with the global arguments as the one before has left them.
+/// Runs the elements of a rank, up to a number, after those of another: `turns`. Each gets the global arguments as the one
+/// before has left them.
 ///
 /// # Safety
 /// The arguments are right for the loop.
-unsafe fn in_turn(here: &mut Here, arguments: &[Arg]) {
+unsafe fn in_turn(here: &mut Here, arguments: &[Arg], turns: &[(Rank, i32)]) {
     let globals = || arguments.iter().filter(|one| gives_back(one));
     let mut bytes = vec![0u8; globals().map(|one| one.size as usize).sum()];
+    let numbers = &here.part.numbers;
+    let pieces = here.pieces(here.last(arguments));
+    let mut rest = &pieces[..];
     // SAFETY: the caller's promise: global arguments have that many bytes.
     unsafe {
         let data = |one: &Arg| (one.data.cast::<u8>(), one.size as usize);
@@ -147,19 +177,28 @@ unsafe fn in_turn(here: &mut Here, arguments: &[Arg]) {
                 rest = &rest[size..];
             }
         };
-        job::in_turn(&mut bytes, |bytes| {
-            if job::rank() > 0 {
+        here.arrive();
+        let ranks: Vec<_> = turns.iter().map(|&(rank, _)| rank).collect();
+        job::in_turn(&ranks, &mut bytes, |turn, bytes| {
+            if turn > 0 {
                 put(bytes);
             }
-            here.run(arguments, &mut []);
-            let mut rest = bytes;
+            let (_, end) = turns[turn];
+            let (now, later) =
+                rest.split_at(rest.partition_point(|piece| numbers[piece.start] < end));
+            rest = later;
+            here.run_pieces(arguments, now, &mut [], &mut Sums::default());
+            let mut room = bytes;
             for (from, size) in globals().map(data) {
-                let (now, behind) = rest.split_at_mut(size);
+                let (now, behind) = room.split_at_mut(size);
                 now.copy_from_slice(std::slice::from_raw_parts(from, size));
-                rest = behind;
+                room = behind;
             }
         });
-        put(&bytes);
+        here.run_pieces(arguments, rest, &mut [], &mut Sums::default());
+        if !turns.is_empty() {
+            put(&bytes);
+        }
     }
 }
 
@@ -265,20 +304,11 @@ impl Here<'_> {
     ///
     /// # Safety
     /// The arguments are right for the loop.
-    unsafe fn run(&mut self, arguments: &[Arg], winners: &mut [Winner]) {
-        let (core, owned, all) = (self.part.core, self.part.owned, self.part.executed);
-        let last = if executes_others(arguments) {
-            all
-        } else {
-            owned
-        };
+    unsafe fn run(&mut self, arguments: &[Arg]) {
+        let (core, owned) = (self.part.core, self.part.owned);
+        let last = self.last(arguments);
         // SAFETY: the caller's promise.
         unsafe {
-            if !winners.is_empty() {
-                self.arrive();
-                self.run_in_order(arguments, winners);
-                return self.run_others(arguments, owned..last);
-            }
             let mut begin = 0;
             if self.exchange.is_some() {
                 let piece = match self.most {
@@ -305,6 +335,14 @@ impl Here<'_> {
         }
     }
 
+    /// Where the elements end that run here.
+    fn last(&self, arguments: &[Arg]) -> usize {
+        match executes_others(arguments) {
+            true => self.part.executed,
+            false => self.part.owned,
+        }
+    }
+
     /// # Safety
     /// The arguments are right for the loop.
     unsafe fn elements(&mut self, arguments: &[Arg], range: Range<usize>) {
@@ -323,48 +361,67 @@ impl Here<'_> {
     /// # Safety
     /// The arguments are right for the loop.
     unsafe fn run_others(&mut self, arguments: &[Arg], range: Range<usize>) {
-        if range.is_empty() {
-            return;
-        }
-        let mut arguments = arguments.to_vec();
-        let mut copies = Vec::new();
-        for one in arguments.iter_mut().filter(|one| gives_back(one)) {
-            let bytes = one.size as usize;
-            let mut copy = vec![0u64; bytes.div_ceil(size_of::<u64>())];
-            let to = copy.as_mut_ptr().cast::<c_char>();
-            // SAFETY: both have that many bytes.
-            unsafe { to.copy_from_nonoverlapping(one.data, bytes) };
-            one.data = to;
-            copies.push(copy);
-        }
         // SAFETY: the caller's promise.
-        unsafe { self.elements(&arguments, range) };
+        unsafe { self.elements(&Unheard::new(arguments).arguments, range) };
     }
 
-    /// Runs the owned elements in their original order, and notes which is the first to have what wins.
+    /// The elements up to `last` in their original order: pieces of consecutive numbers.
+    fn pieces(&self, last: usize) -> Vec<Range<usize>> {
+        let (numbers, owned) = (&self.part.numbers, self.part.owned);
+        let own = crate::par_loop::pieces(numbers, 0..owned);
+        let others = crate::par_loop::pieces(numbers, owned..last);
+        let mut pieces: Vec<_> = own.chain(others).collect();
+        pieces.sort_unstable_by_key(|piece| numbers[piece.start]);
+        pieces
+    }
+
+    /// The same as `run` in the original order, on one thread. Notes which element is the first to have what wins, and
+    /// what each adds to `sums`.
     ///
     /// # Safety
     /// The arguments are right for the loop.
-    unsafe fn run_in_order(&mut self, arguments: &[Arg], winners: &mut [Winner]) {
-        let numbers = &self.part.numbers[..self.part.owned];
-        let mut pieces: Vec<_> = crate::par_loop::pieces(numbers, 0..numbers.len()).collect();
-        pieces.sort_unstable_by_key(|piece| numbers[piece.start]);
+    unsafe fn run_in_order(&mut self, arguments: &[Arg], winners: &mut [Winner], sums: &mut Sums) {
+        let pieces = self.pieces(self.last(arguments));
         // SAFETY: the caller's promise.
         unsafe {
+            self.arrive();
+            self.run_pieces(arguments, &pieces, winners, sums);
+        }
+    }
+
+    /// # Safety
+    /// The arguments are right for the loop.
+    unsafe fn run_pieces(
+        &mut self,
+        arguments: &[Arg],
+        pieces: &[Range<usize>],
+        winners: &mut [Winner],
+        sums: &mut Sums,
+    ) {
+        let part = self.part;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let unheard = Unheard::new(arguments);
             let states = winners.iter().map(|winner| winner.state(arguments));
             let mut states: Vec<_> = states.collect();
-            self.body.run(arguments, &[], 0, |range| {
-                for piece in pieces {
-                    let first = i64::from(numbers[piece.start]);
-                    range(piece);
-                    for (winner, state) in winners.iter_mut().zip(&mut states) {
-                        let now = winner.state(arguments);
-                        if now != *state {
-                            *state = now;
-                            winner.firsts[job::rank()] = first;
+            self.body.run(arguments, &[], 0, |own| {
+                self.body.run(&unheard.arguments, &[], 0, |others| {
+                    for piece in pieces {
+                        if piece.start >= part.owned {
+                            others(piece.clone());
+                            continue;
+                        }
+                        sums.each(piece.clone(), own);
+                        let first = i64::from(part.numbers[piece.start]);
+                        for (winner, state) in winners.iter_mut().zip(&mut states) {
+                            let now = winner.state(arguments);
+                            if now != *state {
+                                *state = now;
+                                winner.firsts[job::rank()] = first;
+                            }
                         }
                     }
-                }
+                });
             });
         }
         self.way.threads = 1;
@@ -378,6 +435,34 @@ impl Here<'_> {
         if let Some(exchange) = self.exchange.take() {
             // SAFETY: the caller's promise.
             self.way.traffic = unsafe { exchange.complete(self.distribution) };
+        }
+    }
+}
+
+/// Arguments whose global ones are copies that nobody looks at.
+struct Unheard {
+    arguments: Vec<Arg>,
+    _copies: Vec<Vec<u64>>,
+}
+
+impl Unheard {
+    /// # Safety
+    /// Global arguments have their bytes.
+    unsafe fn new(arguments: &[Arg]) -> Self {
+        let mut arguments = arguments.to_vec();
+        let mut copies = Vec::new();
+        for one in arguments.iter_mut().filter(|one| gives_back(one)) {
+            let bytes = one.size as usize;
+            let mut copy = vec![0u64; bytes.div_ceil(size_of::<u64>())];
+            let to = copy.as_mut_ptr().cast::<c_char>();
+            // SAFETY: both have that many bytes.
+            unsafe { to.copy_from_nonoverlapping(one.data, bytes) };
+            one.data = to;
+            copies.push(copy);
+        }
+        Self {
+            arguments,
+            _copies: copies,
         }
     }
 }

@@ -2,7 +2,9 @@
 // once; a choice that there is not is refused.
 //
 // RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
-// RUN: for n in $(seq 1 14); do (mpirun --allow-run-as-root --oversubscribe -n 3 %t $n 2>&1; true) | grep ^okl: || echo "case $n says nothing"; done | FileCheck --match-full-lines %s
+// RUN: for n in $(seq 1 14); do (mpirun --allow-run-as-root --oversubscribe -n 3 %t $n 2>&1; true) | grep ^okl: || echo "case $n says nothing"; done | FileCheck --check-prefixes=CHECK,HAS --match-full-lines %s
+// RUN: rm -rf %t.none && mkdir %t.none && cd %t.none && touch libscotch-7.0.so libscotch.so.7.0 libscotch.so
+// RUN: export LD_LIBRARY_PATH=%t.none && for n in 4 5; do (mpirun --allow-run-as-root --oversubscribe -n 3 %t $n 2>&1; true) | grep ^okl: || echo "case $n says nothing"; done | FileCheck --check-prefix=LACKS --match-full-lines %s
 // RUN: (OKL_BACKEND=mpi not %t 0; OKL_BACKEND=gpu not %t 0; (OKL_BACKEND=MPI mpirun --allow-run-as-root --oversubscribe -n 2 %t 0 2>&1; true) | grep ^okl:; OKL_BACKEND=cpu mpirun --allow-run-as-root --oversubscribe -n 2 %t 3; OKL_BACKEND=seq %t 0) 2>&1 | FileCheck --check-prefix=BACKEND %s
 //
 // BACKEND:      okl: OKL_BACKEND=mpi: there is no MPI job; start the program with mpirun
@@ -36,12 +38,14 @@ int main(int argc, char **argv) {
   op_dat x = op_decl_dat(cells, 1, "double", values, "x"), y = op_decl_dat(nodes, 1, "double", values, "y");
   op_dat whole = op_decl_dat(cells, 1, "int", owners, "whole"), bad = op_decl_dat(cells, 1, "int", outside, "bad");
   // CHECK-NEXT: okl: rank 1 has declared another mesh than rank 0: every rank declares all of it, unless the program includes okl's op_lib_mpi.h
+  // HAS-NEXT:   case 4 says nothing
   if (which == 4)
     op_partition("PTSCOTCH", "KWAY", cells, map, x);
-  // CHECK-NEXT: okl: warning: op_partition: there is no PTSCOTCH: recursive coordinate bisection is used instead
+  // LACKS:      okl: warning: op_partition: PTSCOTCH needs Scotch's library (Debian's package libscotch-7.0), which is missing: recursive coordinate bisection is used instead
   if (which == 5)
     op_partition("PARMETIS", "KWAY", cells, map, NULL);
-  // CHECK-NEXT: okl: warning: op_partition: there is no PARMETIS: blocks are used instead
+  // HAS-NEXT:   okl: warning: op_partition: there is no PARMETIS: Scotch is used instead
+  // LACKS-NEXT: okl: warning: op_partition: PARMETIS needs Scotch's library (Debian's package libscotch-7.0), which is missing: blocks are used instead
   if (which == 6)
     op_partition("METIS", "", cells, map, NULL);
   // CHECK-NEXT: okl: op_partition: "METIS" is not known; there are "", "BLOCK", "GEOM" and "EXTERNAL"

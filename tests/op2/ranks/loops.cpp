@@ -1,4 +1,4 @@
-// The same program on 1 to 4 ranks, with every kind of argument, every way to distribute the mesh, threads, and data, sets
+// The same program on 1 to 4 ranks, with every kind of argument, every way to distribute the mesh, other numbers, threads, and data, sets
 // and maps that are declared late: all that it prints and writes is what one process prints and writes. All numbers are
 // whole, so that the order of additions makes no difference.
 //
@@ -7,9 +7,11 @@
 // RUN: cd $(dirname %t) && %t.plain none > %t.expected && FileCheck %s < %t.expected && cat nodes.txt cells.bin >> %t.expected
 // RUN: cd $(dirname %t) && for n in 1 2 3 4; do rm -f nodes.txt cells.bin; mpirun --allow-run-as-root --oversubscribe -n $n %t.okl none > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: cd $(dirname %t) && for n in 2 4; do rm -f nodes.txt cells.bin; mpirun --allow-run-as-root --oversubscribe -n $n %t.plain none > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
-// RUN: cd $(dirname %t) && for way in block coordinates points owners one; do mpirun --allow-run-as-root --oversubscribe -n 3 %t.okl $way > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
+// RUN: cd $(dirname %t) && for way in block coordinates points owners one graph; do mpirun --allow-run-as-root --oversubscribe -n 3 %t.okl $way > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: cd $(dirname %t) && OMP_NUM_THREADS=3 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t.okl coordinates > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
 // RUN: cd $(dirname %t) && OKL_BACKEND=seq %t.okl none > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
+// RUN: cd $(dirname %t) && for run in 'plain 1' 'plain 2' 'okl 3'; do set -- $run; mpirun --allow-run-as-root --oversubscribe --bind-to none -n $2 %t.$1 graph renumber > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
+// RUN: cd $(dirname %t) && OMP_NUM_THREADS=3 %t.okl none renumber > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
 #include "op_seq.h"
 
 #include <cstdint>
@@ -120,6 +122,8 @@ int main(int argc, char **argv) {
     op_partition("BLOCK", "", edges, NULL, NULL);
   if (!strcmp(way, "coordinates"))
     op_partition("", "", edges, to_cells, x);
+  if (!strcmp(way, "graph"))
+    op_partition("PTSCOTCH", "KWAY", edges, to_cells, NULL);
   if (!strcmp(way, "points"))
     op_partition("GEOM", "", NULL, NULL, x);
   if (!strcmp(way, "owners"))
@@ -128,6 +132,8 @@ int main(int argc, char **argv) {
     op_dat first = op_decl_dat(cells, 1, "int", (int *)NULL, "first");
     op_partition("EXTERNAL", "", cells, NULL, first);
   }
+  if (argc > 2)
+    op_renumber(to_cells);
   // CHECK: sizes 2173 2268
   op_printf("sizes %lld %d\n", op_get_size(cells), nodes->size);
 
