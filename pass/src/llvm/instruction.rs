@@ -2,10 +2,10 @@
 
 use std::marker::PhantomData;
 
-use inkwell::llvm_sys::LLVMAtomicOrdering;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAttributeFunctionIndex};
 
 pub use inkwell::llvm_sys::{
     LLVMIntPredicate as IntPredicate, LLVMOpcode as Opcode, LLVMRealPredicate as RealPredicate,
@@ -336,6 +336,17 @@ impl<'m> Call<'m> {
     pub fn callee(self) -> Value<'m> {
         // SAFETY: a call.
         unsafe { Value::new(LLVMGetCalledValue(self.raw())) }
+    }
+
+    /// Has the callee inlined here wherever that is possible, however large it is.
+    pub fn inline_always(self, module: &Module) {
+        let name = c"alwaysinline";
+        // SAFETY: a call of the module, and an attribute without a value.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
+            let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, 0);
+            LLVMAddCallSiteAttribute(self.raw(), LLVMAttributeFunctionIndex, attribute);
+        }
     }
 
     /// The called function, where it is known; through aliases.

@@ -425,6 +425,15 @@ impl<'m> Function<'m> {
         }
     }
 
+    /// Whether it has that attribute.
+    pub fn has_attribute(self, name: &str) -> bool {
+        // SAFETY: a function, and a kind by its name.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            !LLVMGetEnumAttributeAtIndex(self.raw, FUNCTION_INDEX, kind).is_null()
+        }
+    }
+
     /// Says of a function that it reads, and maybe writes, memory which no code of the program can access, and
     /// no other.
     pub fn set_uses_hidden_memory(self, module: &Module, writes: bool) {

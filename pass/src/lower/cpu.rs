@@ -7,6 +7,8 @@
 
 pub mod lanes;
 
+use std::collections::HashMap;
+
 use okl_abi::op2::{ARGUMENT_BYTES, Parameter, f};
 
 use crate::ir::{Argument, Columns, ParallelLoop, Place, Space};
@@ -20,11 +22,51 @@ const FIELD: i64 = 8;
 
 /// Replaces the loops.
 pub fn emit(module: &Module, loops: &[ParallelLoop<'_>]) {
+    let mut sizes = HashMap::new();
     for one in loops {
+        inline_calls(module, one.body.function, &mut Vec::new(), &mut sizes);
         let range = range(module, one);
         call(module, one, range);
     }
 }
+
+/// Has the functions that a body calls inlined where it is optimised: lanes do without calls. `above` are the functions
+/// that lead to this one: one that calls itself stays what it is. Returns the instructions that it comes to.
+fn inline_calls<'m>(
+    module: &Module,
+    function: Function<'m>,
+    above: &mut Vec<Function<'m>>,
+    sizes: &mut HashMap<Function<'m>, usize>,
+) -> usize {
+    if let Some(&size) = sizes.get(&function) {
+        return size;
+    }
+    let instructions = function.instructions();
+    let mut size = instructions.len();
+    if !function.has_attribute("optnone") {
+        above.push(function);
+        for call in instructions.into_iter().filter_map(|one| one.as_call()) {
+            let callee = call.callee_function().filter(|callee| {
+                let is_kept = ["optnone", "noinline"].iter();
+                let is_kept = is_kept.copied().any(|name| callee.has_attribute(name));
+                !callee.is_declaration() && !is_kept && !above.contains(callee)
+            });
+            if let Some(callee) = callee {
+                let more = inline_calls(module, callee, above, sizes);
+                if size + more <= MOST_INLINED {
+                    call.inline_always(module);
+                    size += more;
+                }
+            }
+        }
+        above.pop();
+    }
+    sizes.insert(function, size);
+    size
+}
+
+/// Instructions of a body; with more, compiling it takes longer than its calls.
+const MOST_INLINED: usize = 10_000;
 
 /// Hands the loop to the run time in the place of the template.
 fn call<'m>(module: &'m Module, one: &ParallelLoop<'m>, range: Function<'m>) {

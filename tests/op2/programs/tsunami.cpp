@@ -16,7 +16,10 @@
 // RUN: OMP_NUM_THREADS=2 %t compare %t.values
 // RUN: for n in 1 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s || exit 1; done
 // RUN: OMP_NUM_THREADS=2 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s
+// What the kernels of the fluxes call, twice each, is inlined:
+// RUN: clang++-22 -std=c++11 -O3 -mavx2 -g -I%op2-include -fpass-plugin=%plugin -Rpass-missed=okl -c %s -o %t.o 2>&1 | FileCheck --check-prefix=REMARK --implicit-check-not='the kernel calls' %s
 //
+// REMARK: remark: op_par_loop runs one element at a time: it computes too little
 // CHECK:      at rest: moves 0.000, changed 0.000
 // CHECK-NEXT: dam break: mean error 0.02
 // CHECK-NEXT: wave: 1.00 of the water is there or has left; gauge: highest 1.000 after 189 s; runs up from -2.74 to 2.34 m
