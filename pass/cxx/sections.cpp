@@ -231,6 +231,8 @@ bool okl_nests_constant(OklNests *, const OklTerm *A, int64_t *Result) {
   return true;
 }
 
+bool okl_nests_is_checked(OklNests *, const OklTerm *A) { return !A->When.Checks.empty(); }
+
 bool okl_nests_steps(OklNests *N, const OklTerm *A, const OklTerm *B, const OklTerm *Step,
                      int64_t *Result) {
   if (!A->When.empty() || !B->When.empty() || !Step->When.empty())

@@ -101,6 +101,8 @@ LLVMValueRef okl_nests_base(OklNests *N, const OklTerm *Address);
 // A - B, where it is constant.
 bool okl_nests_difference(OklNests *N, const OklTerm *A, const OklTerm *B, int64_t *Result);
 bool okl_nests_constant(OklNests *N, const OklTerm *A, int64_t *Result);
+// Whether it is the largest number where an index overflows.
+bool okl_nests_is_checked(OklNests *N, const OklTerm *A);
 // (A - B) / Step, where that is a small constant.
 bool okl_nests_steps(OklNests *N, const OklTerm *A, const OklTerm *B, const OklTerm *Step,
                      int64_t *Result);

@@ -125,16 +125,15 @@ impl<'m> Builder<'m> {
     }
 
     /// Stores `count` bytes of the same value.
-    pub fn fill(&self, address: Value<'m>, byte: i64, count: i64) {
+    pub fn fill(&self, address: Value<'m>, byte: i64, count: Value<'m>) {
         let int = self.module.int(8);
         // SAFETY: a positioned builder, a pointer and integers.
         unsafe {
             let value = LLVMConstInt(int.raw(), byte as u64, 0);
-            if count == 1 {
+            if count.as_constant_int() == Some(1) {
                 LLVMSetAlignment(LLVMBuildStore(self.raw, value, address.raw()), 1);
             } else {
-                let count = self.module.const_i64(count).raw();
-                LLVMBuildMemSet(self.raw, address.raw(), value, count, 1);
+                LLVMBuildMemSet(self.raw, address.raw(), value, count.raw(), 1);
             }
         }
     }
@@ -175,6 +174,18 @@ impl<'m> Builder<'m> {
         assert!(a.ty() == b.ty());
         // SAFETY: a positioned builder and integers of one type.
         unsafe { Value::new(LLVMBuildSub(self.raw, a.raw(), b.raw(), c"".as_ptr())) }
+    }
+
+    /// The smaller of two integers without a sign.
+    pub fn least(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        assert!(a.ty() == b.ty());
+        let predicate = LLVMIntPredicate::LLVMIntULT;
+        // SAFETY: a positioned builder and integers of one type.
+        unsafe {
+            let is_less = LLVMBuildICmp(self.raw, predicate, a.raw(), b.raw(), c"".as_ptr());
+            let raw = LLVMBuildSelect(self.raw, is_less, a.raw(), b.raw(), c"".as_ptr());
+            Value::new(raw)
+        }
     }
 
     /// The bits that two integers have in common.

@@ -141,6 +141,7 @@ unsafe extern "C" {
         result: *mut i64,
     ) -> bool;
     fn okl_nests_constant(nests: *mut RawNests, a: *const RawTerm, result: *mut i64) -> bool;
+    fn okl_nests_is_checked(nests: *mut RawNests, a: *const RawTerm) -> bool;
     fn okl_nests_steps(
         nests: *mut RawNests,
         a: *const RawTerm,
@@ -543,6 +544,12 @@ impl<'m> Nests<'m> {
         let mut result = 0;
         // SAFETY: a term of this analysis.
         unsafe { okl_nests_constant(self.raw, a.raw, &raw mut result) }.then_some(result)
+    }
+
+    /// Whether it is the largest number where an index overflows.
+    pub fn is_checked(&self, a: Term<'m>) -> bool {
+        // SAFETY: a term of this analysis.
+        unsafe { okl_nests_is_checked(self.raw, a.raw) }
     }
 
     /// `(a - b) / step`, where that is a small constant.

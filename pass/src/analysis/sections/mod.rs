@@ -9,6 +9,7 @@
 //! What is left spoils the function, and with it the region.
 
 mod calls;
+mod marks;
 mod merge;
 mod places;
 mod plainness;
@@ -26,11 +27,13 @@ use okl_abi::section_access::{
 use crate::analysis::memory::base_of;
 use crate::diagnostic::user_name;
 use crate::llvm::{
-    Block, Extent, Function, Instruction, Module, Nests, Opcode, Reach, Scope, Section, Term,
-    Turns, Value, demangle,
+    Block, Extent, Function, Instruction, Module, Nests, Reach, Scope, Section, Term, Turns, Value,
+    demangle,
 };
 use calls::{Effect, effect};
 pub use calls::{is_final, is_mathematics};
+pub use marks::Mark;
+use marks::alignment;
 use places::{Place, Places};
 
 pub use program::{Region, regions};
@@ -93,18 +96,6 @@ pub struct Declaration<'m> {
     pub entries: Vec<Entry<'m>>,
     /// The stores that mark what they write.
     pub marks: Vec<Mark<'m>>,
-}
-
-/// A store to a computed place of an object, which marks what it writes.
-pub struct Mark<'m> {
-    /// The store, or a copy of constant length.
-    pub at: Instruction<'m>,
-    /// Where it writes.
-    pub address: Value<'m>,
-    /// Bytes written.
-    pub size: i64,
-    /// The entry of the object.
-    pub entry: usize,
 }
 
 /// An access at an address that is known when the region is forked.
@@ -398,6 +389,7 @@ impl<'m> Scan<'m> {
             address: access.address,
             size,
             entry: entry_of(object).expect("entries of the same object are one"),
+            run: self.run(&access, size, index),
         });
         let marks = marks.collect();
         if !entries.is_empty() {
@@ -524,23 +516,6 @@ impl<'m> Scan<'m> {
         let entries =
             entries.map(|extent| entry_of(nests, extent, access.is_write, element, access.at));
         entries.collect()
-    }
-
-    /// Whether a store goes where the program has just been: to the next element, or to one that it has
-    /// loaded.
-    fn is_local(&self, access: &Access<'m>, block: Block<'m>) -> bool {
-        let innermost = self
-            .loops
-            .iter()
-            .rposition(|one| one.blocks.contains(&block));
-        let nests = &self.out.nests;
-        let is_next = innermost.is_some_and(|index| {
-            let extent = nests.extent(access.address, None, block, Scope::Loop(index));
-            matches!(extent, Extent::Section(_))
-        });
-        let is_load =
-            |one: &Instruction<'m>| one.opcode() == Opcode::LLVMLoad && one.block() == block;
-        is_next || access.address.instruction_users().iter().any(is_load)
     }
 
     /// Adds what a call accesses to the entries and direct accesses.
@@ -703,14 +678,6 @@ fn is_object<'m>(nests: &Nests<'m>, address: Term<'m>) -> i64 {
 fn add_new<T: PartialEq>(list: &mut Vec<T>, one: T) {
     if !list.contains(&one) {
         list.push(one);
-    }
-}
-
-/// A power of two that the address is known to be a multiple of.
-fn alignment(at: Instruction<'_>) -> i64 {
-    match at.opcode() {
-        Opcode::LLVMStore => i64::from(at.alignment()),
-        _ => (*at).as_call().map_or(1, |call| call.alignment_of(0)),
     }
 }
 

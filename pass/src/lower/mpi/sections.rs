@@ -330,12 +330,17 @@ fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
             builder.store(value, builder.offset(values, index as i64 * 8));
         }
         builder.call(callee, &[*table(module, one), values]);
-        emit_marks(module, one, values);
+        emit_marks(module, sections, one, values);
     }
 }
 
 /// Makes the stores of a declaration mark what they write, where the runtime says that marks go.
-fn emit_marks<'m>(module: &'m Module, one: &Declaration<'m>, values: Value<'m>) {
+fn emit_marks<'m>(
+    module: &'m Module,
+    sections: &FunctionSections<'m>,
+    one: &Declaration<'m>,
+    values: Value<'m>,
+) {
     let builder = Builder::before(module, one.before);
     let mut first = 0;
     for (index, entry) in one.entries.iter().enumerate() {
@@ -349,21 +354,43 @@ fn emit_marks<'m>(module: &'m Module, one: &Declaration<'m>, values: Value<'m>) 
         let told = |slot, ty| builder.load(ty, builder.offset(values, (here + slot) * 8));
         let (start, mask) = (told(0, module.int(64)), told(2, module.int(64)));
         let marks = told(1, module.pointer());
+        let number = |builder: &Builder<'m>, address| {
+            let distance = builder.difference(address, start);
+            let number = builder.shift_right(distance, entry.element.trailing_zeros());
+            builder.and(number, mask)
+        };
+        let by_bits = entry.access & section_access::BITS != 0;
         for mark in one.marks.iter().filter(|mark| mark.entry == index) {
-            let builder = Builder::before(module, mark.at);
-            let address = builder.bits_of(mark.address, 64);
-            let number = builder.shift_right(
-                builder.difference(address, start),
-                entry.element.trailing_zeros(),
-            );
-            let number = builder.and(number, mask);
+            let size = module.const_i64(mark.size);
             let count = mark.size / entry.element;
-            if entry.access & section_access::BITS == 0 {
-                builder.fill(builder.element(module.int(8), marks, number), 1, count);
-            } else {
+            if let (Some(run), false) = (&mark.run, by_bits) {
+                let address = sections.nests.expand(run.address, run.before);
+                let times = sections.nests.expand(run.count, run.before);
+                let builder = Builder::before(module, run.before);
+                let lowest = match run.falls {
+                    true => {
+                        let way = builder.multiply(builder.plus(times, -1), size);
+                        builder.difference(address, way)
+                    }
+                    false => address,
+                };
+                let number = number(&builder, lowest);
+                // Nothing behind the last mark, as where marks go nowhere.
+                let room = builder.plus(builder.difference(mask, number), 1);
+                let count = builder.multiply(times, module.const_i64(count));
+                let place = builder.element(module.int(8), marks, number);
+                builder.fill(place, 1, builder.least(count, room));
+                continue;
+            }
+            let builder = Builder::before(module, mark.at);
+            let number = number(&builder, builder.bits_of(mark.address, 64));
+            if by_bits {
                 for more in 0..count {
                     builder.set_bit(marks, builder.plus(number, more));
                 }
+            } else {
+                let place = builder.element(module.int(8), marks, number);
+                builder.fill(place, 1, module.const_i64(count));
             }
         }
     }

@@ -1,0 +1,104 @@
+//! Stores to computed places of an object, which mark what they write.
+//!
+//! Where all that a store writes while its innermost loop runs is known in front of that loop, it is marked
+//! there, and the loop stays as it is.
+
+use super::calls::is_mathematics;
+use super::{Access, Scan};
+use crate::llvm::{Block, Extent, Instruction, Opcode, Scope, Term, Value};
+
+/// A store to a computed place of an object, which marks what it writes.
+pub struct Mark<'m> {
+    /// The store, or a copy of constant length.
+    pub at: Instruction<'m>,
+    /// Where it writes.
+    pub address: Value<'m>,
+    /// Bytes written.
+    pub size: i64,
+    /// The entry of the object.
+    pub entry: usize,
+    /// What it writes while its innermost loop runs, where that is known.
+    pub run: Option<Run<'m>>,
+}
+
+/// What a store writes in all turns of a loop: so many times its size, without a gap.
+pub struct Run<'m> {
+    /// In front of the loop.
+    pub before: Instruction<'m>,
+    /// Where it writes first.
+    pub address: Term<'m>,
+    /// Times that it writes.
+    pub count: Term<'m>,
+    /// Whether it goes towards lower addresses.
+    pub falls: bool,
+}
+
+impl<'m> Scan<'m> {
+    /// What a store of `size` bytes, in a loop of the nest, writes while its innermost loop runs.
+    pub(super) fn run(&self, access: &Access<'m>, size: i64, nest: usize) -> Option<Run<'m>> {
+        let block = access.at.block();
+        let index = self.innermost(block)?;
+        let before = self.loops[index].preheader.and_then(Block::terminator)?;
+        if index == nest || !self.ends(index) {
+            return None;
+        }
+        let nests = &self.out.nests;
+        let scope = Scope::Loop(index);
+        let Extent::Section(section) = nests.extent(access.address, None, block, scope) else {
+            return None;
+        };
+        let &[(stride, count)] = &section.dimensions[..] else {
+            return None;
+        };
+        let stride = nests.constant(stride)?;
+        let is_run = section.exact && stride.abs() == size && !nests.is_checked(count);
+        is_run.then_some(Run {
+            before,
+            address: section.address,
+            count,
+            falls: stride < 0,
+        })
+    }
+
+    /// Whether a loop ends as its conditions say: it calls nothing that may not return.
+    fn ends(&self, index: usize) -> bool {
+        let blocks = self.loops[index].blocks.iter();
+        let mut instructions = blocks.flat_map(|block| block.instructions());
+        instructions.all(|one| match one.opcode() {
+            Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr => {
+                (*one).as_call().is_some_and(|call| {
+                    call.callee_function()
+                        .is_some_and(|callee| callee.is_intrinsic())
+                        || is_mathematics(&call.callee_name())
+                })
+            }
+            _ => true,
+        })
+    }
+
+    fn innermost(&self, block: Block<'m>) -> Option<usize> {
+        let mut loops = self.loops.iter();
+        loops.rposition(|one| one.blocks.contains(&block))
+    }
+
+    /// Whether a store goes where the program has just been: to the next element, or to one that it has
+    /// loaded.
+    pub(super) fn is_local(&self, access: &Access<'m>, block: Block<'m>) -> bool {
+        let nests = &self.out.nests;
+        let is_next = self.innermost(block).is_some_and(|index| {
+            let extent = nests.extent(access.address, None, block, Scope::Loop(index));
+            matches!(extent, Extent::Section(_))
+        });
+        let is_load =
+            |one: &Instruction<'m>| one.opcode() == Opcode::LLVMLoad && one.block() == block;
+        is_next || access.address.instruction_users().iter().any(is_load)
+    }
+}
+
+/// A power of two that the address is known to be a multiple of.
+pub(super) fn alignment(at: Instruction<'_>) -> i64 {
+    match at.opcode() {
+        Opcode::LLVMStore => i64::from(at.alignment()),
+        _ => (*at).as_call().map_or(1, |call| call.alignment_of(0)),
+    }
+}
