@@ -152,7 +152,17 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         };
         let lanes = lanes.filter(|_| width > 1 && may_have_lanes());
         let range = std::mem::transmute::<*mut c_void, Range>(range);
-        let distribution = distribute::for_loops();
+        let mut whole;
+        let (arguments, distribution) =
+            match job::ranks() > 1 && ranks::needs_all_elements(arguments) {
+                true => {
+                    distribute::make_whole();
+                    whole = arguments.to_vec();
+                    ranks::refresh(&mut whole);
+                    (&whole[..], None)
+                }
+                false => (arguments, distribute::for_loops()),
+            };
         conflicts::tell(loop_name, set, arguments, distribution.as_deref());
         let original = distribution.as_ref().map(|distribution| Original {
             distribution,

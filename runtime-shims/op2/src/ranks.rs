@@ -30,6 +30,13 @@ pub(crate) fn executes_others(arguments: &[Arg]) -> bool {
     all.any(|one| one.is_indirect() && one.acc != access::READ)
 }
 
+/// Whether elements that run on two ranks need what all before them have left in a global argument, which only their owner
+/// knows: such a loop runs on the whole mesh.
+pub(crate) fn needs_all_elements(arguments: &[Arg]) -> bool {
+    let is_updated = |one: &Arg| private::is_reduction(one) && one.acc == access::RW;
+    program::combines() && executes_others(arguments) && arguments.iter().any(is_updated)
+}
+
 /// Data that the loop reads and of which what is here of others is out of date.
 ///
 /// # Safety
@@ -121,7 +128,10 @@ pub(crate) unsafe fn run_distributed(
                 false => here.run_in_order(&arguments, &mut [], &mut Sums::default()),
             }
         } else if !private::can_be_combined(&arguments, true) && program::combines() {
-            let turns = match body.is_ordered {
+            // With what goes along with a value, the first element has to come first.
+            let is_in_order =
+                body.is_ordered || arguments.iter().any(|one| one.argtype == argtype::INFO);
+            let turns = match is_in_order {
                 true => distribution.turns(set),
                 false => (0..job::ranks() as Rank)
                     .map(|rank| (rank, i32::MAX))

@@ -91,6 +91,16 @@ static void put(int const *n, double *there) { *there = *n + 0.5; }
 static void twice(double *x) { *x *= 2; }
 static void far(double const *x, double *out) { *out += *x; }
 
+static void first_least(int const *value, int const *number, int *calls, int *least, int *where) {
+  *calls += 1;
+  if (*value < *least)
+    *least = *value, *where = *number;
+}
+static void take_turn(int *turn, double *one, double *other) {
+  *turn += 1;
+  *one += *turn, *other -= *turn % 100;
+}
+
 int main(int argc, char **argv) {
   op_init(argc, argv, 0);
   char const *way = argv[1];
@@ -191,6 +201,19 @@ int main(int argc, char **argv) {
               op_arg_gbl_char((char *)&both, 1, "pair", sizeof both, OP_INC));
   // CHECK: in turn 2183 42 2173
   op_printf("in turn %d %d %d %g\n", all, mark, both.a, both.b);
+
+  // With it goes the first element that has the least value; elements at the border see what all before them have left.
+  int calls = 0, first = -1;
+  least = 100;
+  op_par_loop(first_least, "first_least", cells, op_arg_dat(value, -1, OP_ID, 1, "int", OP_READ), op_arg_idx(-1, OP_ID),
+              op_arg_gbl(&calls, 1, "int", OP_RW), op_arg_gbl(&least, 1, "int", OP_MIN), op_arg_info(&first, 1, "int", 3));
+  int turn = 0;
+  for (int round = 0; round < 2; round++)
+    op_par_loop(take_turn, "take_turn", edges, op_arg_gbl(&turn, 1, "int", OP_RW), op_arg_dat(cell, 0, to_cells, 1, "double", OP_INC),
+                op_arg_dat(cell, 1, to_cells, 1, "double", OP_INC));
+  // CHECK: one after the other 2173 -1000 80, two for each edge
+  op_printf("one after the other %d %d %d, %s\n", calls, least, first, turn == 2 * edges->size ? "two for each edge" : "wrong");
+  show("turns", cell);
 
   // Data that come and go.
   op_dat passing = op_decl_dat_temp(cells, 1, "double", (double *)NULL, "passing");
