@@ -152,17 +152,17 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         };
         let lanes = lanes.filter(|_| width > 1 && may_have_lanes());
         let range = std::mem::transmute::<*mut c_void, Range>(range);
-        let mut whole;
-        let (arguments, distribution) =
-            match job::ranks() > 1 && ranks::needs_all_elements(arguments) {
-                true => {
-                    distribute::make_whole();
-                    whole = arguments.to_vec();
-                    ranks::refresh(&mut whole);
-                    (&whole[..], None)
-                }
-                false => (arguments, distribute::for_loops()),
-            };
+        let needs_all = job::ranks() > 1 && ranks::needs_all_elements(arguments);
+        let distribution = match needs_all {
+            true => {
+                distribute::make_whole();
+                None
+            }
+            false => distribute::for_loops(),
+        };
+        let mut arguments = arguments.to_vec();
+        ranks::refresh(&mut arguments);
+        let arguments = &arguments[..];
         conflicts::tell(loop_name, set, arguments, distribution.as_deref());
         let original = distribution.as_ref().map(|distribution| Original {
             distribution,

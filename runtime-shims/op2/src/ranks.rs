@@ -73,7 +73,7 @@ pub(crate) unsafe fn mark(arguments: &[Arg]) {
     }
 }
 
-/// Points to the data where they are now: arguments may be older than the distribution.
+/// Points to the data where they are now: arguments may be older than the distribution, or its end.
 ///
 /// # Safety
 /// The arguments are right for the loop.
@@ -107,11 +107,9 @@ pub(crate) unsafe fn run_distributed(
     most: usize,
     distribution: &Distribution,
 ) -> Way {
-    let mut arguments = arguments.to_vec();
     // SAFETY: the caller's promises.
     unsafe {
-        refresh(&mut arguments);
-        let dats = stale(&arguments);
+        let dats = stale(arguments);
         let exchange = (!dats.is_empty()).then(|| exchange::begin(distribution, dats));
         let mut here = Here {
             body,
@@ -123,11 +121,11 @@ pub(crate) unsafe fn run_distributed(
         };
         if job::ranks() == 1 {
             // All elements are here, in an order that nobody may notice.
-            match body.any_order && private::can_be_combined(&arguments, false) {
-                true => here.run(&arguments),
-                false => here.run_in_order(&arguments, &mut [], &mut Sums::default()),
+            match body.any_order && private::can_be_combined(arguments, false) {
+                true => here.run(arguments),
+                false => here.run_in_order(arguments, &mut [], &mut Sums::default()),
             }
-        } else if !private::can_be_combined(&arguments, true) && program::combines() {
+        } else if !private::can_be_combined(arguments, true) && program::combines() {
             // With what goes along with a value, the first element has to come first.
             let is_in_order =
                 body.is_ordered || arguments.iter().any(|one| one.argtype == argtype::INFO);
@@ -137,16 +135,16 @@ pub(crate) unsafe fn run_distributed(
                     .map(|rank| (rank, i32::MAX))
                     .collect(),
             };
-            in_turn(&mut here, &arguments, &turns);
+            in_turn(&mut here, arguments, &turns);
         } else if program::combines() {
-            let copies = private::copies(&arguments, job::ranks());
-            let mut winners = Winner::all(&arguments);
-            let mut mine = arguments.clone();
+            let copies = private::copies(arguments, job::ranks());
+            let mut winners = Winner::all(arguments);
+            let mut mine = arguments.to_vec();
             for copy in &copies {
                 mine[copy.at()].data = copy.of(job::rank());
             }
             let mut sums = match body.is_ordered {
-                true => Sums::new(&arguments),
+                true => Sums::new(arguments),
                 false => Sums::default(),
             };
             sums.redirect(&mut mine);
@@ -154,14 +152,14 @@ pub(crate) unsafe fn run_distributed(
                 true => here.run(&mine),
                 false => here.run_in_order(&mine, &mut winners, &mut sums),
             }
-            combine(&arguments, &copies, winners);
-            sums.finish(&arguments, true);
+            combine(arguments, &copies, winners);
+            sums.finish(arguments, true);
         } else if body.is_ordered {
-            here.run_in_order(&arguments, &mut [], &mut Sums::default());
+            here.run_in_order(arguments, &mut [], &mut Sums::default());
         } else {
-            here.run(&arguments);
+            here.run(arguments);
         }
-        mark(&arguments);
+        mark(arguments);
         here.way
     }
 }
