@@ -6,7 +6,7 @@ use super::signature::{ByHalf, Signature};
 
 /// When there are more entries, or they consist of more pieces of memory, all are forgotten.
 const MOST: usize = 1 << 16;
-pub(crate) const MOST_PIECES: usize = 1 << 24;
+pub(crate) const MOST_PIECES: usize = 1 << 22;
 
 /// A map that stays small. Where all ranks have the same entries, of as many pieces, they forget them at the
 /// same time.

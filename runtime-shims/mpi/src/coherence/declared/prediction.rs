@@ -27,7 +27,7 @@ const MOST_WORDS: usize = 1 << 19;
 pub(super) const MOST_BYTES: u64 = 1 << 30;
 /// Keys that are kept, and pieces of what leads from one to the next; when there are more all are forgotten.
 const MOST_KEYS: usize = 4096;
-const MOST_PIECES: usize = 1 << 23;
+const MOST_PIECES: usize = 1 << 20;
 /// So often in a row a key must have come after another before it is expected there.
 const USUAL: u32 = 2;
 
