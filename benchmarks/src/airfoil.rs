@@ -195,14 +195,14 @@ fn mpirun(executable: &Path, folder: &Path) -> Command {
         .env("OMP_NUM_THREADS", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    if let Some(library) = Some(folder.join("libmpi_count.so")).filter(|one| one.is_file()) {
-        command.args(["-x", &format!("LD_PRELOAD={}", library.display())]);
-    }
+    let library = folder.join("libmpi_count.so");
+    command.args(["-x", &format!("LD_PRELOAD={}", library.display())]);
     command.arg(executable);
     command
 }
 
-/// okl's are those of its own table; OP2's are counted, as the difference of a long and a short run.
+/// Counted by the library that the hand-written MPI programs are counted with, as the difference of a long and a short
+/// run.
 fn on_ranks(folder: &Path, op2: Option<PathBuf>) -> Result<Vec<OnRanks>, String> {
     let mut all = Vec::new();
     let short = ITERATIONS / 2;
