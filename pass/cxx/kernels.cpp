@@ -1,4 +1,5 @@
 // Copies of functions as LLVM simplifies them, for checks that shall not depend on how something is written.
+#include "prepare.h"
 #include "shim.h"
 
 #include "llvm/IR/DebugInfo.h"
@@ -43,20 +44,10 @@ SmallPtrSet<const GlobalValue *, 16> mentioned(SmallVector<const User *, 16> Res
 }
 
 void simplify(Module &M) {
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
   LLVMContext &C = M.getContext();
   auto Handler = C.getDiagnosticHandler();
   C.setDiagnosticHandler(std::make_unique<Silent>());
-  PB.buildModuleSimplificationPipeline(OptimizationLevel::O2, ThinOrFullLTOPhase::None).run(M, MAM);
+  simplifyModule(M);
   C.setDiagnosticHandler(std::move(Handler));
 }
 

@@ -1,5 +1,6 @@
 #include "prepare.h"
 
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/BasicAliasAnalysis.h"
@@ -537,4 +538,18 @@ TableWrites writesToTable(Function &F, DominatorTree &DT, AssumptionCache &AC, T
         Found = TableWrites::ByStores;
       }
   return Found;
+}
+
+void simplifyModule(Module &M) {
+  PassBuilder PB;
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+  PB.registerModuleAnalyses(MAM);
+  PB.registerCGSCCAnalyses(CGAM);
+  PB.registerFunctionAnalyses(FAM);
+  PB.registerLoopAnalyses(LAM);
+  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  PB.buildModuleSimplificationPipeline(OptimizationLevel::O2, ThinOrFullLTOPhase::None).run(M, MAM);
 }

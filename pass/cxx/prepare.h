@@ -18,3 +18,6 @@ enum class TableWrites { None, ByStores, ByOthers };
 TableWrites writesToTable(llvm::Function &F, llvm::DominatorTree &DT, llvm::AssumptionCache &AC,
                           llvm::TargetLibraryInfo &Library, const llvm::LoadInst &Load,
                           const llvm::Loop &L);
+
+// Simplifies a module as the pipeline does before loops are vectorised.
+void simplifyModule(llvm::Module &M);

@@ -376,18 +376,7 @@ LLVMModuleRef okl_simplified_copy(LLVMModuleRef M) {
       F.removeFnAttr(Attribute::NoInline);
     }
   okl_run_lower(wrap(Copy.get()), {"mpi", 3}, {"", 0}, false);
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  PB.buildModuleSimplificationPipeline(OptimizationLevel::O2, ThinOrFullLTOPhase::None)
-      .run(*Copy, MAM);
+  simplifyModule(*Copy);
   return wrap(Copy.release());
 }
 }
