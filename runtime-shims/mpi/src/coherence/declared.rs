@@ -54,7 +54,7 @@ use early::Early;
 use plan::Plan;
 use prediction::{Packed, Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
-use transition::{Balance, Transition};
+use transition::{Balance, KnownSets, Transition};
 
 /// How a declared section is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +184,7 @@ pub(super) struct SectionMode {
     sendings: Cache<Rc<Vec<Sending>>>,
     plans: Cache<Rc<Plan>>,
     transitions: Cache<Rc<Transition>>,
+    known_sets: KnownSets,
     /// What of `valid` is left after a transition.
     left_valid: Cache<Rc<Step>>,
     closings: Cache<Rc<Vec<(Run, Access)>>>,
@@ -220,6 +221,7 @@ impl SectionMode {
             sendings: Cache::default(),
             plans: Cache::default(),
             transitions: Cache::default(),
+            known_sets: KnownSets::default(),
             left_valid: Cache::default(),
             closings: Cache::default(),
             split: Cache::default(),

@@ -94,7 +94,7 @@ impl Passage {
     }
 
     fn pieces(&self) -> usize {
-        self.transitions.iter().map(|one| one.pieces()).sum()
+        self.transitions.iter().map(|one| one.pieces).sum()
     }
 
     pub(super) fn has_updates(&self) -> bool {

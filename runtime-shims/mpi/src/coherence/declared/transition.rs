@@ -10,7 +10,7 @@ use crate::{
     layout::Page,
     page_table::flag,
     sections::{
-        cache,
+        cache::{Cache, MOST_PIECES},
         owners::Owned,
         pieces::Step,
         ranges::{Range, Ranges},
@@ -23,7 +23,7 @@ use crate::{
 /// second and are too many to be remembered. A program that makes them deals memory out anew again and again, in
 /// small pieces.
 const MOST_NEW: usize = 64;
-const MOST_NEW_PIECES: usize = cache::MOST_PIECES / 2;
+const MOST_NEW_PIECES: usize = MOST_PIECES / 2;
 
 /// What it took to find out about new changes of the owners, less what it saved to know others.
 #[derive(Default)]
@@ -96,6 +96,49 @@ pub(super) struct Transition {
     unsteady: Vec<Ranges>,
     /// What ranks may have updated where it is held: no copy is current.
     updated: Ranges,
+    /// Number of pieces that it takes to remember it: without those of sets that other transitions have, too. The
+    /// same on all ranks.
+    pub(super) pieces: usize,
+}
+
+/// Sets of bytes that transitions consist of. Loops of a program write the same ones again and again.
+#[derive(Default)]
+pub(super) struct KnownSets(Cache<Ranges>);
+
+impl KnownSets {
+    /// The same set, of which there is one copy, and the number of its pieces if that is new.
+    fn one(&mut self, bytes: Ranges) -> (Ranges, usize) {
+        let key = bytes.signature();
+        if let Some(known) = self.0.get(key) {
+            return (known.clone(), 0);
+        }
+        let pieces = bytes.len();
+        self.0.insert(key, bytes.clone(), pieces);
+        (bytes, pieces)
+    }
+
+    /// A transition that makes these changes.
+    fn transition(
+        &mut self,
+        owners: Rc<Step>,
+        claimed: Ranges,
+        unsteady: Vec<Ranges>,
+        updated: Ranges,
+    ) -> Rc<Transition> {
+        let mut pieces = owners.len();
+        let mut one = |bytes| {
+            let (bytes, new) = self.one(bytes);
+            pieces += new;
+            bytes
+        };
+        Rc::new(Transition {
+            owners,
+            claimed: one(claimed),
+            unsteady: unsteady.into_iter().map(&mut one).collect(),
+            updated: one(updated),
+            pieces,
+        })
+    }
 }
 
 impl Transition {
@@ -103,12 +146,6 @@ impl Transition {
     pub(super) fn changed(&self) -> Ranges {
         let unsteady = self.unsteady.iter();
         unsteady.fold(self.claimed.union(&self.updated), |all, one| all.union(one))
-    }
-
-    /// Number of pieces it consists of. The same on all ranks.
-    pub(super) fn pieces(&self) -> usize {
-        let unsteady = self.unsteady.iter().map(Ranges::len).sum::<usize>();
-        self.owners.len() + self.claimed.len() + unsteady + self.updated.len()
     }
 
     /// Whether ranks may have updated what others hold: that has its value when all have arrived.
@@ -184,7 +221,7 @@ impl<M: Machine> Coherence<M> {
         let Some(transition) = self.sections.transitions.get(key).cloned() else {
             return false;
         };
-        self.sections.balance.note_known(transition.pieces());
+        self.sections.balance.note_known(transition.pieces);
         self.finish_transition(key, &transition, None);
         true
     }
@@ -355,16 +392,15 @@ impl<M: Machine> Coherence<M> {
             changes.push((bytes, read));
         }
         let unnoticed = self.sections.unnoticed_copies();
-        let transition = Rc::new(Transition {
-            owners: self.sections.owners.change(&changes),
-            claimed,
-            unsteady: told.unsteady,
-            updated: told.updated,
-        });
-        self.sections.balance.note_new(transition.pieces());
+        let mode = &mut self.sections;
+        let owners = mode.owners.change(&changes);
+        let transition = mode
+            .known_sets
+            .transition(owners, claimed, told.unsteady, told.updated);
+        mode.balance.note_new(transition.pieces);
         if !(any_entered || omitted && claims_matter) {
-            let transitions = &mut self.sections.transitions;
-            transitions.insert(key, Rc::clone(&transition), transition.pieces());
+            let transitions = &mut mode.transitions;
+            transitions.insert(key, Rc::clone(&transition), transition.pieces);
         } else {
             self.forget_early();
         }
@@ -503,14 +539,13 @@ impl<M: Machine> Coherence<M> {
         let known = mode.transitions.get(key).cloned();
         let transition = known.unwrap_or_else(|| {
             unnoticed = Some(mode.unnoticed_copies());
-            let transition = Rc::new(Transition {
-                owners: mode.owners.change(&[(&written, &claim_for(0))]),
-                claimed: written,
-                unsteady: Vec::new(),
-                updated: Ranges::default(),
-            });
-            let pieces = transition.pieces();
-            mode.transitions.insert(key, Rc::clone(&transition), pieces);
+            let owners = mode.owners.change(&[(&written, &claim_for(0))]);
+            let nothing = Ranges::default();
+            let transition = mode
+                .known_sets
+                .transition(owners, written, Vec::new(), nothing);
+            let transitions = &mut mode.transitions;
+            transitions.insert(key, Rc::clone(&transition), transition.pieces);
             transition
         });
         self.make_transition(key, &transition, unnoticed);
