@@ -2,9 +2,54 @@
 // matrix: numbers in tables, between whose least and largest everything lies.
 #include "nests.h"
 
+#include "llvm/Analysis/ValueTracking.h"
+
 using namespace llvm;
 
 namespace {
+
+// Replaces the extension of a difference, in the number of turns of a loop, by the difference of the extensions: the
+// number of a bucket's elements is where the next one begins less where it begins itself.
+class WideDifferences : public SCEVRewriteVisitor<WideDifferences> {
+public:
+  WideDifferences(ScalarEvolution &SE, const DominatorTree &DT, const Loop *L)
+      : SCEVRewriteVisitor(SE), DT(DT), L(L) {}
+
+  const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *E) {
+    auto *Sum = dyn_cast<SCEVAddExpr>(E->getOperand());
+    if (!Sum || Sum->getNumOperands() != 2)
+      return E;
+    for (auto [More, Minus] : {std::pair(Sum->getOperand(0), Sum->getOperand(1)),
+                               std::pair(Sum->getOperand(1), Sum->getOperand(0))}) {
+      const SCEV *Less = SE.getNegativeSCEV(Minus);
+      if (isa<SCEVUnknown>(Less) && isPositive(Sum, More, Less))
+        return SE.getMinusSCEV(SE.getSignExtendExpr(More, E->getType()),
+                               SE.getSignExtendExpr(Less, E->getType()));
+    }
+    return E;
+  }
+
+private:
+  const DominatorTree &DT;
+  const Loop *L;
+
+  // Whether More - Less, of numbers with a sign, is positive where L begins. As a number without a sign the difference
+  // does not overflow then.
+  bool isPositive(const SCEV *Difference, const SCEV *More, const SCEV *Less) {
+    if (SE.isLoopEntryGuardedByCond(L, CmpInst::ICMP_SGT, More, Less))
+      return true;
+    // A difference that is known to be positive has to be without overflow itself.
+    return SE.isLoopEntryGuardedByCond(L, CmpInst::ICMP_SGT, Difference,
+                                       SE.getZero(Difference->getType())) &&
+           any_of(cast<SCEVUnknown>(Less)->getValue()->users(), [&](User *Of) {
+             auto *Computed = dyn_cast<BinaryOperator>(Of);
+             return Computed && Computed->getOpcode() == Instruction::Sub &&
+                    Computed->hasNoSignedWrap() && SE.getSCEV(Computed) == Difference &&
+                    DT.dominates(Computed->getParent(), L->getHeader()) &&
+                    programUndefinedIfPoison(Computed);
+           });
+  }
+};
 
 class Corners {
 public:
@@ -79,6 +124,7 @@ private:
       const SCEV *Step = Changes->getStepRecurrence(SE), *Backedges = N.backedges(L);
       if (!Backedges || !Changes->isAffine() || !narrow(Step))
         return false;
+      Backedges = WideDifferences(SE, N.DT, L).visit(Backedges);
       const SCEV *First = SE.getAddExpr(Rest, Changes->getStart());
       Ends.push_back(First);
       Ends.push_back(SE.getAddExpr(First, SE.getMulExpr(Step, Backedges)));

@@ -67,3 +67,45 @@ void updated(int n, int *start, const double *value, double *y) {
     y[i] = sum;
   }
 }
+
+// The number of a bucket's elements is a difference of numbers with a sign.
+// CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+3]]: complete
+// CHECK: read between value (8 * t0) and (-8 + 8 * t1) of 8 bytes
+void buckets(int n, const int *start, const double *value, double *y) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    const double *mine = value + start[i];
+    int count = start[i + 1] - start[i];
+    double sum = 0;
+    for (int k = 0; k < count; k++) sum += mine[k];
+    y[i] = sum;
+  }
+}
+
+// The same where another comparison than that with zero says that there are any.
+// CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+3]]: complete
+// CHECK: read between value (8 * t0) and (-8 + 8 * t1) of 8 bytes
+void compared(int n, const int *start, const double *value, double *y) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    if (start[i + 1] <= start[i]) continue;
+    double sum = 0;
+    for (unsigned k = 0; k < (unsigned)start[i + 1] - start[i]; k++) sum += value[(long)start[i] + k];
+    y[i] = sum;
+  }
+}
+
+// A difference of numbers without a sign may wrap around.
+// CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+4]]: complete
+// CHECK-NOT: between
+// CHECK: read anywhere value
+void wrapping(int n, const unsigned *start, const double *value, double *y) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    const double *mine = value + start[i];
+    unsigned count = start[i + 1] - start[i];
+    double sum = 0;
+    for (unsigned k = 0; k < count; k++) sum += mine[k];
+    y[i] = sum;
+  }
+}

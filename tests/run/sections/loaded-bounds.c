@@ -1,5 +1,5 @@
 // Reads between bounds that loops load: rows of sparse matrices with bounds and columns of several types, made
-// in parallel, unsorted and empty rows, rows of blocks, falling loops, tables that change between regions, and
+// in parallel, unsorted and empty rows, rows of blocks, falling loops, buckets, tables that change between regions, and
 // one that the nest itself writes, through a pointer of its own type.
 // threads: any
 #include <stdio.h>
@@ -102,6 +102,30 @@ static double falling(int n) {
   return sum;
 }
 
+// Elements of a bucket counted from where it begins: as many as there are until the next one begins.
+static double buckets(int n) {
+  int *start = malloc((n + 1) * sizeof *start);
+  start[0] = 0;
+  for (int i = 0; i < n; i++) start[i + 1] = start[i] + (i % 6 == 2 ? 0 : i * 5 % 9);
+  double *value = malloc((start[n] + 1) * sizeof *value), *y = malloc(n * sizeof *y), sum = 0;
+  for (int sweep = 0; sweep < 3; sweep++) {
+#pragma omp parallel for
+    for (int k = start[n]; k >= 0; k--) value[k] = k % 31 + sweep;
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+      const double *mine = value + start[i];
+      int count = start[i + 1] - start[i];
+      double row = 0;
+      for (int k = 0; k < count; k++) row = 0.5 * row + mine[k];
+      for (int k = 1; k < count; k += 3) row = 0.75 * row + mine[k];
+      y[i] = row;
+    }
+    for (int i = 0; i < n; i++) sum = 0.9 * sum + y[i];
+  }
+  free(start), free(value), free(y);
+  return sum;
+}
+
 // Each thread sets the bounds of a row just before it reads them, as ints behind another pointer.
 __attribute__((noinline)) static void widen(int n, int *bounds, int *same, const int *value, int *y) {
 #pragma omp parallel for
@@ -137,6 +161,7 @@ int main(void) {
   printf("%.9g %.9g\n", with_unsigned_short(0, 7), with_unsigned_short(1, 4));
   printf("%.9g %.9g %.9g %.9g\n", blocks(211, 1), blocks(211, 3), blocks(2, 5), blocks(1000, 2));
   printf("%.9g %.9g\n", falling(1000), falling(3));
+  printf("%.9g %.9g\n", buckets(1000), buckets(3));
   printf("%d %d\n", written(700), written(2));
   return 0;
 }
