@@ -22,6 +22,8 @@ enum Way {
     Geometric,
     /// Few elements with neighbours elsewhere.
     Graph,
+    /// The same, found by rank 0 alone.
+    GraphOnOneRank,
     /// By owners that the program gives.
     External,
 }
@@ -34,7 +36,8 @@ fn way_of(library: &str, routine: &str) -> Option<(Way, bool)> {
         ("BLOCK", _) => (Way::Block, true),
         ("GEOM" | "RCB", _) | ("PARMETIS", "GEOM") => (Way::Geometric, true),
         ("EXTERNAL", _) => (Way::External, true),
-        ("PTSCOTCH" | "SCOTCH", _) => (Way::Graph, true),
+        ("PTSCOTCH", _) => (Way::Graph, true),
+        ("SCOTCH", _) => (Way::GraphOnOneRank, true),
         ("PARMETIS" | "KAHIP", _) => (Way::Graph, false),
         ("INERTIAL" | "RANDOM", _) => (Way::Default, false),
         _ => return None,
@@ -61,7 +64,7 @@ pub unsafe extern "C" fn op_partition(
         let (library, routine) = (text(library), text(routine));
         let Some((way, is_it)) = way_of(library, routine) else {
             fatal(&format!(
-                "op_partition: \"{library}\" is not known; there are \"\", \"BLOCK\", \"GEOM\" and \"EXTERNAL\""
+                "op_partition: \"{library}\" is not known; there are \"\", \"BLOCK\", \"GEOM\", \"PTSCOTCH\", \"SCOTCH\" and \"EXTERNAL\""
             ));
         };
         if job::ranks() == 1 || !distribute::is_possible() {
@@ -77,13 +80,13 @@ pub unsafe extern "C" fn op_partition(
         let Some(set) = target.or_else(|| topology.most_used()) else {
             return;
         };
-        let divided = match way {
-            Way::Graph => by_graph(&topology, set, map.as_ref()),
-            _ => None,
+        let map = map.as_ref().map(|map| map.index as usize);
+        let (divided, lacks) = match way {
+            Way::Graph | Way::GraphOnOneRank => by_graph(way, (&topology, set, map.as_slice())),
+            _ => (None, None),
         };
-        let lacks_scotch = way == Way::Graph && divided.is_none();
         let (base, taken) = match (divided, way, coords.as_ref()) {
-            (Some(base), ..) => (base, "Scotch is"),
+            (Some((owners, taken)), ..) => (Base { set, owners }, taken),
             (None, Way::External, Some(owners)) => (external(owners), ""),
             (None, Way::External, None) => fatal("op_partition EXTERNAL: the owners are missing"),
             (None, Way::Geometric, None) => fatal("op_partition: the coordinates are missing"),
@@ -96,9 +99,9 @@ pub unsafe extern "C" fn op_partition(
                 (base, "recursive coordinate bisection is")
             }
         };
-        if lacks_scotch {
+        if let Some((scotch, package)) = lacks {
             warn(&format!(
-                "op_partition: {library} needs Scotch's library (Debian's package libscotch-7.0), which is missing: {taken} used instead"
+                "op_partition: {library} needs {scotch}'s library (Debian's package {package}), which is missing: {taken} used instead"
             ));
         } else if !is_it {
             warn(&format!(
@@ -135,22 +138,72 @@ pub unsafe extern "C" fn op_renumber(map: *const Map) {
     distribute::change(|wishes| wishes.renumbering = Some(map.index as usize));
 }
 
-/// Divides a set by the graph of its elements, on rank 0, so that all ranks have the same owners; `None` where there is
-/// no library that does it.
-fn by_graph(topology: &Topology, set: usize, map: Option<&Map>) -> Option<Base> {
+/// A mesh, one of its sets, and the maps that say which of its elements belong together.
+type InGraph<'a> = (&'a Topology, usize, &'a [usize]);
+
+/// Owners of a set by the graph of its elements, and what has found them; a library that is missing, and its package.
+#[expect(clippy::type_complexity, reason = "it is taken apart at once")]
+fn by_graph(
+    way: Way,
+    rows: InGraph,
+) -> (
+    Option<(Vec<Rank>, &'static str)>,
+    Option<(&'static str, &'static str)>,
+) {
+    distribute::require_same(rows.0);
+    let mut lacks = None;
+    if way == Way::Graph {
+        if let Some(owners) = by_graph_together(rows) {
+            return (Some((owners, "PT-Scotch is")), None);
+        }
+        lacks = Some(("PT-Scotch", "libptscotch-7.0"));
+    }
+    match by_graph_on_one_rank(rows) {
+        Some(owners) => (Some((owners, "Scotch on rank 0 is")), lacks),
+        None => (None, lacks.or(Some(("Scotch", "libscotch-7.0")))),
+    }
+}
+
+/// Owners by the graph of which each rank has a block; `None` where there is no library that does it.
+fn by_graph_together((topology, set, maps): InGraph) -> Option<Vec<Rank>> {
+    if !job::all(scotch::is_there_for_ranks()) {
+        return None;
+    }
+    let (size, ranks) = (topology.sizes[set], job::ranks());
+    let starts: Vec<usize> = (0..=ranks).map(|rank| size * rank / ranks).collect();
+    let mine = starts[job::rank()]..starts[job::rank() + 1];
+    let graph = topology.rows_of_graph(set, maps, mine);
+    let has_edges = !job::all(graph.neighbours.is_empty());
+    if scotch::is_trivial(size, usize::from(has_edges), ranks) {
+        return Some(partition::block(size, ranks));
+    }
+    let owners = scotch::divide_rows(&graph, ranks, job::communicator());
+    if !job::all(owners.is_some()) {
+        return None;
+    }
+    let owners = owners?.into_iter().flat_map(Rank::to_ne_bytes);
+    let counts: Vec<usize> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let all = job::all_gather_elements(&owners.collect::<Vec<u8>>(), &counts, size_of::<Rank>());
+    Some(ranks_of(&all))
+}
+
+fn ranks_of(bytes: &[u8]) -> Vec<Rank> {
+    let ranks = bytes.as_chunks().0.iter();
+    ranks.map(|&one| Rank::from_ne_bytes(one)).collect()
+}
+
+/// The same on rank 0, so that all ranks have the same owners.
+fn by_graph_on_one_rank((topology, set, maps): InGraph) -> Option<Vec<Rank>> {
     const NOBODY: Rank = Rank::MAX;
     let mut owners = None;
     if job::rank() == 0 && scotch::is_there() {
-        let map = map.map(|map| map.index as usize);
-        owners = scotch::divide(&topology.graph(set, map.as_slice()), job::ranks());
+        owners = scotch::divide(&topology.graph(set, maps), job::ranks());
     }
     let owners = owners.unwrap_or_else(|| vec![NOBODY; topology.sizes[set]]);
-    let mut bytes: Vec<u8> = owners.iter().flat_map(|one| one.to_ne_bytes()).collect();
+    let mut bytes: Vec<u8> = owners.into_iter().flat_map(Rank::to_ne_bytes).collect();
     job::broadcast(&mut bytes, 0);
-    let owners = bytes.chunks_exact(size_of::<Rank>());
-    let owners = owners.map(|one| Rank::from_ne_bytes(one.try_into().expect("its bytes")));
-    let owners: Vec<Rank> = owners.collect();
-    (!owners.contains(&NOBODY)).then_some(Base { set, owners })
+    let owners = ranks_of(&bytes);
+    (!owners.contains(&NOBODY)).then_some(owners)
 }
 
 /// Divides the set `target` by the place of its elements, or, where that is not known, the set that has coordinates.
@@ -245,6 +298,7 @@ mod tests {
         assert_eq!(way_of("", ""), Some((Way::Default, true)));
         assert_eq!(way_of("parmetis", "geom"), Some((Way::Geometric, true)));
         assert_eq!(way_of("PTSCOTCH", "KWAY"), Some((Way::Graph, true)));
+        assert_eq!(way_of("scotch", ""), Some((Way::GraphOnOneRank, true)));
         assert_eq!(way_of("PARMETIS", "KWAY"), Some((Way::Graph, false)));
         assert_eq!(way_of("INERTIAL", ""), Some((Way::Default, false)));
         assert_eq!(way_of("METIS", "KWAY"), None);

@@ -181,8 +181,8 @@ pub(crate) fn topology() -> Topology {
     }
 }
 
-/// Ends the job if ranks have declared different meshes.
-fn require_same(topology: &Topology) {
+/// Ends the job if ranks have declared different meshes. Collective.
+pub(crate) fn require_same(topology: &Topology) {
     if job::ranks() == 1 {
         return;
     }

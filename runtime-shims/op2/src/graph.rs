@@ -1,16 +1,16 @@
 //! Which elements of a set belong together.
 //!
 //! Guarantee: a graph depends on nothing but the mesh; it has no loops and no edge twice, and both ends of an edge list
-//! it.
+//! it. Any of its rows are those of the whole graph.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use crate::partition::{Links, Topology};
 
-/// The elements that each element of a set belongs together with.
+/// The elements that each element of a set, or of a block of it, belongs together with.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Graph {
-    /// Where each element's neighbours begin, and where the last one's end.
+    /// Where each one's neighbours begin, and where the last one's end.
     pub(crate) starts: Vec<usize>,
     pub(crate) neighbours: Vec<u32>,
 }
@@ -33,29 +33,35 @@ fn pairs(group: &[i32], mut pair: impl FnMut(usize, u32)) {
 }
 
 impl Graph {
-    /// The graph of `size` elements in which those of a group belong together.
-    fn new<'a, G: Iterator<Item = &'a [i32]>>(size: usize, groups: impl Fn() -> G) -> Self {
+    /// Those rows of the graph in which elements of a group belong together.
+    fn new<'a, G: Iterator<Item = &'a [i32]>>(rows: Range<usize>, groups: impl Fn() -> G) -> Self {
+        let size = rows.len();
+        let each = |work: &mut dyn FnMut(usize, u32)| {
+            for group in groups() {
+                pairs(group, |one, other| {
+                    if rows.contains(&one) {
+                        work(one - rows.start, other);
+                    }
+                });
+            }
+        };
         let mut ends = vec![0; size + 1];
-        for group in groups() {
-            pairs(group, |one, _| ends[one + 1] += 1);
-        }
+        each(&mut |row, _| ends[row + 1] += 1);
         for at in 0..size {
             ends[at + 1] += ends[at];
         }
         let mut all = vec![0; ends[size]];
         let mut next = ends.clone();
-        for group in groups() {
-            pairs(group, |one, other| {
-                all[next[one]] = other;
-                next[one] += 1;
-            });
-        }
+        each(&mut |row, other| {
+            all[next[row]] = other;
+            next[row] += 1;
+        });
         let (mut starts, mut length) = (vec![0], 0);
-        for element in 0..size {
-            let own = ends[element]..ends[element + 1];
+        for row in 0..size {
+            let own = ends[row]..ends[row + 1];
             all[own.clone()].sort_unstable();
             for at in own {
-                if length == starts[element] || all[length - 1] != all[at] {
+                if length == starts[row] || all[length - 1] != all[at] {
                     all[length] = all[at];
                     length += 1;
                 }
@@ -69,8 +75,13 @@ impl Graph {
         }
     }
 
-    pub(crate) fn of(&self, element: usize) -> &[u32] {
-        &self.neighbours[self.starts[element]..self.starts[element + 1]]
+    /// How many rows it has.
+    pub(crate) fn size(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(crate) fn of(&self, row: usize) -> &[u32] {
+        &self.neighbours[self.starts[row]..self.starts[row + 1]]
     }
 }
 
@@ -105,17 +116,23 @@ impl Inverse {
     }
 }
 
-/// The elements of a set that belong together because of a map: those of a row, where it leads to the set; those
-/// that lead to the same target, where it begins there.
-fn groups(topology: &Topology, set: usize, map: &Links) -> Inverse {
-    match map.to == set {
-        true => Inverse {
-            starts: (0..=topology.sizes[map.from])
-                .map(|row| row * map.arity)
-                .collect(),
-            elements: map.targets.clone(),
-        },
-        false => Inverse::new(map, topology.sizes[map.to]),
+/// The elements of a set that belong together because of a map.
+enum Groups<'a> {
+    /// Those of a row: it leads to the set.
+    Rows(&'a Links),
+    /// Those that lead to the same target: it begins at the set.
+    Sources(Inverse),
+}
+
+impl Groups<'_> {
+    fn iter(&self) -> Box<dyn Iterator<Item = &[i32]> + '_> {
+        match self {
+            Self::Rows(map) => Box::new(map.targets.chunks_exact(map.arity)),
+            Self::Sources(inverse) => {
+                let targets = 0..inverse.starts.len() - 1;
+                Box::new(targets.map(|target| inverse.of(target)))
+            }
+        }
     }
 }
 
@@ -123,6 +140,11 @@ impl Topology {
     /// The graph of a set by the maps given by number, or, where there are none, by all that lead to it, or else
     /// by all that begin there.
     pub(crate) fn graph(&self, set: usize, maps: &[usize]) -> Graph {
+        self.rows_of_graph(set, maps, 0..self.sizes[set])
+    }
+
+    /// The same for a block of elements.
+    pub(crate) fn rows_of_graph(&self, set: usize, maps: &[usize], rows: Range<usize>) -> Graph {
         let all = |is_one: &dyn Fn(&Links) -> bool| {
             let numbers = (0..self.maps.len()).filter(|&at| is_one(&self.maps[at]));
             numbers.collect::<Vec<_>>()
@@ -134,12 +156,12 @@ impl Topology {
         if maps.is_empty() {
             maps = all(&|map| map.from == set).into();
         }
-        let maps = maps.iter().map(|&at| groups(self, set, &self.maps[at]));
-        let maps: Vec<_> = maps.collect();
-        Graph::new(self.sizes[set], || {
-            let all = maps.iter();
-            all.flat_map(|map| (0..map.starts.len() - 1).map(|group| map.of(group)))
-        })
+        let groups = maps.iter().map(|&at| match &self.maps[at] {
+            map if map.to == set => Groups::Rows(map),
+            map => Groups::Sources(Inverse::new(map, self.sizes[map.to])),
+        });
+        let groups: Vec<_> = groups.collect();
+        Graph::new(rows, || groups.iter().flat_map(Groups::iter))
     }
 }
 
@@ -158,8 +180,8 @@ mod tests {
     }
 
     fn rows(graph: &Graph) -> Vec<Vec<u32>> {
-        let elements = 0..graph.starts.len() - 1;
-        elements.map(|one| graph.of(one).to_vec()).collect()
+        let rows = 0..graph.size();
+        rows.map(|row| graph.of(row).to_vec()).collect()
     }
 
     #[test]
@@ -197,7 +219,11 @@ mod tests {
                 maps: vec![links(0, 1, 2, &targets)],
             };
             let graph = topology.graph(0, &[]);
+            let middle = random.below(topology.sizes[0]);
+            let blocks = [0..middle, middle..topology.sizes[0]];
+            let blocks = blocks.map(|block| rows(&topology.rows_of_graph(0, &[], block)));
             let rows = rows(&graph);
+            assert_eq!(rows, blocks.concat());
             for (one, row) in rows.iter().enumerate() {
                 assert!(row.is_sorted_by(|a, b| a < b), "each once");
                 for &other in row {

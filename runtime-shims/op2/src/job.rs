@@ -111,6 +111,14 @@ pub(crate) fn ranks() -> usize {
     JOB.get().map_or(1, |job| job.ranks)
 }
 
+/// A communicator, as MPI's C functions take it.
+pub(crate) type Comm = ffi::MPI_Comm;
+
+/// That of all ranks, where there are several.
+pub(crate) fn communicator() -> Comm {
+    world().as_raw()
+}
+
 fn world() -> &'static SimpleCommunicator {
     &JOB.get().expect("there are several ranks").world
 }
@@ -132,6 +140,11 @@ pub(crate) fn all_gather(mine: &[u8]) -> Vec<u8> {
         world().all_gather_into(mine, &mut all[..]);
     }
     all
+}
+
+/// Whether it is so on every rank. Collective.
+pub(crate) fn all(is_so: bool) -> bool {
+    !all_gather(&[u8::from(is_so)]).contains(&0)
 }
 
 /// The elements, of `size` bytes, that the ranks have: `counts` of each, in the order of ranks.

@@ -61,7 +61,7 @@ fn against(map: &Links, known: &Positions, size: usize) -> Positions {
 
 /// A breadth-first search from an element at the edge of the graph, in order of degrees, and that backwards.
 fn reverse_cuthill_mckee(graph: &Graph) -> Positions {
-    let size = graph.starts.len() - 1;
+    let size = graph.size();
     let degree = |element: u32| graph.of(element as usize).len();
     let mut starts: Vec<u32> = (0..size as u32).collect();
     starts.sort_by_key(|&element| degree(element));

@@ -1,15 +1,18 @@
-//! Division of graphs by Scotch, whose library is opened where it is needed.
+//! Division of graphs by Scotch, on one rank, and by PT-Scotch, where each rank has a block of the elements. Their
+//! libraries are opened where they are needed.
 //!
-//! Guarantee: the same graph is divided the same way in every run. (Several threads of Scotch's would not do that;
-//! it gets one.)
+//! Guarantee: the same graph is divided the same way in every run, by PT-Scotch on the same number of ranks: random
+//! numbers begin anew for each graph, messages are taken in a fixed order, and there is one thread. (Several threads of
+//! Scotch's would not do that.) A library of PT-Scotch's that belongs to another MPI is not used.
 
 use std::{
-    ffi::{CStr, c_int, c_void},
+    ffi::{CStr, c_double, c_int, c_void},
     sync::OnceLock,
 };
 
 use crate::{
     graph::Graph,
+    job::Comm,
     partition::{Rank, block},
 };
 
@@ -19,15 +22,15 @@ type Num = i32;
 /// An object of Scotch's.
 type Object = *mut c_void;
 
-macro_rules! scotch {
-    ($($name:ident($($param:ty),*) $(-> $result:ty)?;)*) => {
-        /// The library's functions, under their own names.
+macro_rules! functions {
+    ($(#[$doc:meta])* $table:ident { $($name:ident($($param:ty),*) $(-> $result:ty)?;)* }) => {
+        $(#[$doc])*
         #[allow(non_snake_case, reason = "they are called so")]
-        struct Scotch {
+        struct $table {
             $($name: unsafe extern "C" fn($($param),*) $(-> $result)?,)*
         }
 
-        impl Scotch {
+        impl $table {
             /// # Safety
             /// `library` is open.
             unsafe fn of(library: *mut c_void) -> Option<Self> {
@@ -52,122 +55,257 @@ macro_rules! scotch {
         }
     };
 }
-scotch! {
-    SCOTCH_numSizeof() -> c_int;
-    SCOTCH_memFree(Object);
-    SCOTCH_contextAlloc() -> Object;
-    SCOTCH_contextInit(Object) -> c_int;
-    SCOTCH_contextRandomClone(Object) -> c_int;
-    SCOTCH_contextRandomSeed(Object, Num);
-    SCOTCH_contextThreadSpawn(Object, c_int, *const c_int) -> c_int;
-    SCOTCH_contextBindGraph(Object, Object, Object) -> c_int;
-    SCOTCH_contextExit(Object);
-    SCOTCH_graphAlloc() -> Object;
-    SCOTCH_graphInit(Object) -> c_int;
-    SCOTCH_graphBuild(
-        Object, Num, Num, *const Num, *const Num, *const Num, *const Num, Num, *const Num, *const Num
-    ) -> c_int;
-    SCOTCH_graphPart(Object, Num, Object, *mut Num) -> c_int;
-    SCOTCH_graphExit(Object);
-    SCOTCH_stratAlloc() -> Object;
-    SCOTCH_stratInit(Object) -> c_int;
-    SCOTCH_stratExit(Object);
+functions! {
+    /// Functions of both libraries, under their own names.
+    Common {
+        SCOTCH_numSizeof() -> c_int;
+        SCOTCH_memFree(Object);
+        SCOTCH_contextAlloc() -> Object;
+        SCOTCH_contextInit(Object) -> c_int;
+        SCOTCH_contextOptionSetNum(Object, c_int, Num) -> c_int;
+        SCOTCH_contextRandomClone(Object) -> c_int;
+        SCOTCH_contextRandomSeed(Object, Num);
+        SCOTCH_contextThreadSpawn(Object, c_int, *const c_int) -> c_int;
+        SCOTCH_contextExit(Object);
+        SCOTCH_stratAlloc() -> Object;
+        SCOTCH_stratInit(Object) -> c_int;
+        SCOTCH_stratExit(Object);
+    }
+}
+functions! {
+    /// Functions for graphs on one rank.
+    OnOneRank {
+        SCOTCH_contextBindGraph(Object, Object, Object) -> c_int;
+        SCOTCH_graphAlloc() -> Object;
+        SCOTCH_graphInit(Object) -> c_int;
+        SCOTCH_graphBuild(
+            Object, Num, Num, *const Num, *const Num, *const Num, *const Num, Num, *const Num, *const Num
+        ) -> c_int;
+        SCOTCH_graphPart(Object, Num, Object, *mut Num) -> c_int;
+        SCOTCH_graphExit(Object);
+    }
+}
+functions! {
+    /// Functions for graphs on several ranks.
+    Distributed {
+        SCOTCH_contextBindDgraph(Object, Object, Object) -> c_int;
+        SCOTCH_dgraphAlloc() -> Object;
+        SCOTCH_dgraphInit(Object, Comm) -> c_int;
+        SCOTCH_dgraphBuild(
+            Object, Num, Num, Num, *const Num, *const Num, *const Num, *const Num, Num, Num, *const Num, *const Num, *const Num
+        ) -> c_int;
+        SCOTCH_dgraphPart(Object, Num, Object, *mut Num) -> c_int;
+        SCOTCH_dgraphExit(Object);
+        SCOTCH_stratDgraphMapBuild(Object, Num, Num, Num, c_double) -> c_int;
+    }
 }
 
-/// What the library is called: Debian's name, Scotch's own, and that of a development package.
-const NAMES: [&CStr; 3] = [c"libscotch-7.0.so", c"libscotch.so.7.0", c"libscotch.so"];
+/// An open library.
+struct Library<T> {
+    common: Common,
+    graphs: T,
+}
 
-fn scotch() -> Option<&'static Scotch> {
-    static SCOTCH: OnceLock<Option<Scotch>> = OnceLock::new();
-    let open = || {
-        NAMES.into_iter().find_map(|name| {
+impl<T> Library<T> {
+    /// The first that there is under one of these names, and is right.
+    fn open(
+        names: [&CStr; 3],
+        graphs: unsafe fn(*mut c_void) -> Option<T>,
+        is_right: impl Fn(*mut c_void) -> bool,
+    ) -> Option<Self> {
+        names.into_iter().find_map(|name| {
             // SAFETY: opens a library; it stays open.
             unsafe {
                 let library = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
-                let scotch = (!library.is_null()).then(|| Scotch::of(library))??;
-                let bytes = (scotch.SCOTCH_numSizeof)();
-                (bytes as usize == size_of::<Num>()).then_some(scotch)
+                let is_one = !library.is_null() && is_right(library);
+                let common = is_one.then(|| Common::of(library))??;
+                let bytes = (common.SCOTCH_numSizeof)();
+                let graphs = graphs(library)?;
+                (bytes as usize == size_of::<Num>()).then_some(Self { common, graphs })
             }
         })
-    };
+    }
+}
+
+fn scotch() -> Option<&'static Library<OnOneRank>> {
+    static SCOTCH: OnceLock<Option<Library<OnOneRank>>> = OnceLock::new();
+    // Debian's name, Scotch's own, and that of a development package.
+    let names = [c"libscotch-7.0.so", c"libscotch.so.7.0", c"libscotch.so"];
+    let open = || Library::open(names, OnOneRank::of, |_| true);
     SCOTCH.get_or_init(open).as_ref()
 }
 
-/// Whether there is a library that this module can use.
+fn pt_scotch() -> Option<&'static Library<Distributed>> {
+    static SCOTCH: OnceLock<Option<Library<Distributed>>> = OnceLock::new();
+    let names = [
+        c"libptscotch-7.0.so",
+        c"libptscotch.so.7.0",
+        c"libptscotch.so",
+    ];
+    // One that measures a program's MPI has functions of other names only.
+    let mpi = |library| {
+        // SAFETY: a string, and a library that is open, or all that this one sees.
+        unsafe { libc::dlsym(library, c"PMPI_Init".as_ptr()) }
+    };
+    let is_right = |library| mpi(library) == mpi(libc::RTLD_DEFAULT);
+    let open = || Library::open(names, Distributed::of, is_right);
+    SCOTCH.get_or_init(open).as_ref()
+}
+
+/// Whether there is a library that divides graphs on one rank.
 pub(crate) fn is_there() -> bool {
     scotch().is_some()
+}
+
+/// Whether there is one that divides graphs that several ranks have.
+pub(crate) fn is_there_for_ranks() -> bool {
+    pt_scotch().is_some()
+}
+
+/// What both libraries do with a graph of theirs.
+struct Way {
+    alloc: unsafe extern "C" fn() -> Object,
+    bind: unsafe extern "C" fn(Object, Object, Object) -> c_int,
+    part: unsafe extern "C" fn(Object, Num, Object, *mut Num) -> c_int,
+    exit: unsafe extern "C" fn(Object),
+}
+
+/// Puts `parts` parts of a graph into `owners`, one for each element that is here; whether that was done.
+///
+/// # Safety
+/// All functions belong to one library, and do what they are called: `init` makes a graph, `build` fills it from arrays
+/// that are there until it ends; `strategy` may change a strategy.
+unsafe fn divide_with(
+    common: &Common,
+    way: Way,
+    init: impl Fn(Object) -> c_int,
+    build: impl FnOnce(Object) -> c_int,
+    strategy: impl FnOnce(Object) -> c_int,
+    parts: Num,
+    owners: &mut [Num],
+) -> bool {
+    const DETERMINISTIC: c_int = 0;
+    let how = strategy;
+    // SAFETY: objects are made, used and ended in the order that Scotch demands; the caller's promise.
+    unsafe {
+        let graphs @ [whole, bound] = [(); 2].map(|()| (way.alloc)());
+        let context = (common.SCOTCH_contextAlloc)();
+        let strategy = (common.SCOTCH_stratAlloc)();
+        let ok = |status: c_int| status == 0;
+        // A distributed graph changes what random numbers begin with, and so comes before those of the context.
+        let is_begun = graphs.iter().all(|&one| ok(init(one)))
+            & ok((common.SCOTCH_contextInit)(context))
+            & ok((common.SCOTCH_stratInit)(strategy));
+        // Random numbers of its own.
+        let is_apart = is_begun && ok((common.SCOTCH_contextRandomClone)(context));
+        if is_apart {
+            (common.SCOTCH_contextRandomSeed)(context, 1);
+        }
+        let set = |number, value| (common.SCOTCH_contextOptionSetNum)(context, number, value);
+        let is_done = is_apart
+            && ok(set(DETERMINISTIC, 1))
+            && ok((common.SCOTCH_contextThreadSpawn)(
+                context,
+                1,
+                std::ptr::null(),
+            ))
+            && ok(how(strategy))
+            && ok(build(whole))
+            && ok((way.bind)(context, whole, bound))
+            && ok((way.part)(bound, parts, strategy, owners.as_mut_ptr()));
+        if is_begun {
+            (common.SCOTCH_stratExit)(strategy);
+            (way.exit)(bound);
+            (way.exit)(whole);
+            (common.SCOTCH_contextExit)(context);
+        }
+        for object in [strategy, bound, whole, context] {
+            (common.SCOTCH_memFree)(object);
+        }
+        is_done
+    }
+}
+
+/// A graph's arrays as Scotch wants them; `None` if they are too large.
+fn arrays(graph: &Graph) -> Option<(Vec<Num>, Vec<Num>)> {
+    let starts: Result<Vec<Num>, _> = graph.starts.iter().map(|&at| at.try_into()).collect();
+    let neighbours = graph.neighbours.iter().map(|&one| one as Num);
+    Some((starts.ok()?, neighbours.collect()))
+}
+
+fn ranks_of(owners: Vec<Num>, ranks: usize) -> Option<Vec<Rank>> {
+    let is_right = owners.iter().all(|owner| (0..ranks as Num).contains(owner));
+    is_right.then(|| owners.into_iter().map(|owner| owner as Rank).collect())
 }
 
 /// Divides a graph into parts of about the same size, one for each rank, with few edges between them; `None` where that
 /// fails.
 pub(crate) fn divide(graph: &Graph, ranks: usize) -> Option<Vec<Rank>> {
-    let scotch = scotch()?;
-    let size = graph.starts.len() - 1;
-    if size < ranks || graph.neighbours.is_empty() {
-        // Scotch divides by zero.
+    let Library { common, graphs } = scotch()?;
+    let size = graph.size();
+    if is_trivial(size, graph.neighbours.len(), ranks) {
         return Some(block(size, ranks));
     }
-    let starts: Result<Vec<Num>, _> = graph.starts.iter().map(|&at| at.try_into()).collect();
-    let starts = starts.ok()?;
-    let neighbours = graph.neighbours.iter().map(|&one| one as Num);
-    let neighbours: Vec<Num> = neighbours.collect();
+    let (starts, neighbours) = arrays(graph)?;
     let mut owners: Vec<Num> = vec![0; size];
-    let (end, none) = (starts[1..].as_ptr(), std::ptr::null());
-    let (edges, parts) = (neighbours.len() as Num, ranks as Num);
-    // SAFETY: objects are made, used and ended in the order that Scotch demands; a graph only points to the arrays,
-    // which are there until it ends.
+    let (first, end, none) = (starts.as_ptr(), starts[1..].as_ptr(), std::ptr::null());
+    let (edges, to) = (neighbours.len() as Num, neighbours.as_ptr());
+    // SAFETY: these are the library's functions; the graph points to arrays that are there until it ends.
     let is_done = unsafe {
-        let objects @ [whole, bound] = [(); 2].map(|()| (scotch.SCOTCH_graphAlloc)());
-        let (context, strategy) = ((scotch.SCOTCH_contextAlloc)(), (scotch.SCOTCH_stratAlloc)());
-        let ok = |status: c_int| status == 0;
-        let is_begun = objects
-            .iter()
-            .all(|&one| ok((scotch.SCOTCH_graphInit)(one)))
-            & ok((scotch.SCOTCH_contextInit)(context))
-            & ok((scotch.SCOTCH_stratInit)(strategy));
-        // Random numbers of its own.
-        let is_apart = is_begun && ok((scotch.SCOTCH_contextRandomClone)(context));
-        if is_apart {
-            (scotch.SCOTCH_contextRandomSeed)(context, 1);
-        }
-        let is_done = is_apart
-            && ok((scotch.SCOTCH_contextThreadSpawn)(
-                context,
-                1,
-                std::ptr::null(),
-            ))
-            && ok((scotch.SCOTCH_graphBuild)(
-                whole,
-                0,
-                size as Num,
-                starts.as_ptr(),
-                end,
-                none,
-                none,
-                edges,
-                neighbours.as_ptr(),
-                none,
-            ))
-            && ok((scotch.SCOTCH_contextBindGraph)(context, whole, bound))
-            && ok((scotch.SCOTCH_graphPart)(
-                bound,
-                parts,
-                strategy,
-                owners.as_mut_ptr(),
-            ));
-        if is_begun {
-            (scotch.SCOTCH_stratExit)(strategy);
-            (scotch.SCOTCH_graphExit)(bound);
-            (scotch.SCOTCH_graphExit)(whole);
-            (scotch.SCOTCH_contextExit)(context);
-        }
-        for object in [strategy, bound, whole, context] {
-            (scotch.SCOTCH_memFree)(object);
-        }
-        is_done
+        let way = Way {
+            alloc: graphs.SCOTCH_graphAlloc,
+            bind: graphs.SCOTCH_contextBindGraph,
+            part: graphs.SCOTCH_graphPart,
+            exit: graphs.SCOTCH_graphExit,
+        };
+        let init = |graph| (graphs.SCOTCH_graphInit)(graph);
+        let build = |graph| {
+            let size = size as Num;
+            (graphs.SCOTCH_graphBuild)(graph, 0, size, first, end, none, none, edges, to, none)
+        };
+        let parts = ranks as Num;
+        divide_with(common, way, init, build, |_| 0, parts, &mut owners)
     };
-    let is_right = is_done && owners.iter().all(|owner| (0..parts).contains(owner));
-    is_right.then(|| owners.into_iter().map(|owner| owner as Rank).collect())
+    is_done.then(|| ranks_of(owners, ranks))?
+}
+
+/// Whether there is nothing to divide: Scotch would divide by zero.
+pub(crate) fn is_trivial(size: usize, edges: usize, ranks: usize) -> bool {
+    size < ranks || edges == 0
+}
+
+/// How much larger a part may be than it need be. (As much as Scotch makes of it on one rank; left to itself, PT-Scotch
+/// takes five times that.)
+const IMBALANCE: c_double = 0.01;
+
+/// The same for a graph that is not trivial, of which each rank of the communicator has consecutive rows, in the order
+/// of ranks: the owners of these. Collective.
+pub(crate) fn divide_rows(graph: &Graph, ranks: usize, communicator: Comm) -> Option<Vec<Rank>> {
+    let Library { common, graphs } = pt_scotch()?;
+    let (starts, neighbours) = arrays(graph)?;
+    let mut owners: Vec<Num> = vec![0; graph.size()];
+    let (first, end, none) = (starts.as_ptr(), starts[1..].as_ptr(), std::ptr::null());
+    let (edges, to) = (neighbours.len() as Num, neighbours.as_ptr());
+    let (size, parts) = (graph.size() as Num, ranks as Num);
+    // SAFETY: as above; the communicator is one of the MPI that the library calls.
+    let is_done = unsafe {
+        let way = Way {
+            alloc: graphs.SCOTCH_dgraphAlloc,
+            bind: graphs.SCOTCH_contextBindDgraph,
+            part: graphs.SCOTCH_dgraphPart,
+            exit: graphs.SCOTCH_dgraphExit,
+        };
+        let init = |graph| (graphs.SCOTCH_dgraphInit)(graph, communicator);
+        let build = |graph| {
+            (graphs.SCOTCH_dgraphBuild)(
+                graph, 0, size, size, first, end, none, none, edges, edges, to, none, none,
+            )
+        };
+        let how =
+            |strategy| (graphs.SCOTCH_stratDgraphMapBuild)(strategy, 0, parts, parts, IMBALANCE);
+        divide_with(common, way, init, build, how, parts, &mut owners)
+    };
+    is_done.then(|| ranks_of(owners, ranks))?
 }
 
 #[cfg(test)]
