@@ -4,8 +4,9 @@ use std::ffi::c_char;
 
 use crate::{
     argument::same_type,
-    backend, distribute, job,
+    backend, data, distribute, job,
     layout::{Dat, Map, Set},
+    local,
     partition::{self, Base, Rank, Topology},
     program,
     report::{fatal, text, warn},
@@ -70,7 +71,7 @@ pub unsafe extern "C" fn op_partition(
         if job::ranks() == 1 || !distribute::is_possible() {
             return;
         }
-        distribute::make_whole();
+        distribute::end();
         let topology = distribute::topology();
         let target = match (map.as_ref(), set.as_ref()) {
             (Some(map), _) => Some((*map.to).index as usize),
@@ -86,17 +87,19 @@ pub unsafe extern "C" fn op_partition(
             _ => (None, None),
         };
         let (base, taken) = match (divided, way, coords.as_ref()) {
-            (Some((owners, taken)), ..) => (Base { set, owners }, taken),
-            (None, Way::External, Some(owners)) => (external(owners), ""),
+            (Some((owners, taken)), ..) => (Some(Base { set, owners }), taken),
+            (None, Way::External, Some(owners)) => (Some(external(owners)), ""),
             (None, Way::External, None) => fatal("op_partition EXTERNAL: the owners are missing"),
             (None, Way::Geometric, None) => fatal("op_partition: the coordinates are missing"),
+            // Each rank keeps what it has declared.
+            (None, Way::Block, _) | (None, _, None) if local::is_local() => (None, "blocks are"),
             (None, Way::Block, _) | (None, _, None) => {
                 let owners = partition::block(topology.sizes[set], job::ranks());
-                (Base { set, owners }, "blocks are")
+                (Some(Base { set, owners }), "blocks are")
             }
             (None, _, Some(coords)) => {
                 let base = by_place(&topology, target, coords);
-                (base, "recursive coordinate bisection is")
+                (Some(base), "recursive coordinate bisection is")
             }
         };
         if let Some((scotch, package)) = lacks {
@@ -108,7 +111,7 @@ pub unsafe extern "C" fn op_partition(
                 "op_partition: there is no {library}: {taken} used instead"
             ));
         }
-        distribute::change(|wishes| wishes.base = Some(base));
+        distribute::change(|wishes| wishes.base = base);
     }
 }
 
@@ -243,13 +246,14 @@ unsafe fn by_place(topology: &Topology, target: Option<usize>, coords: &Dat) -> 
 unsafe fn points(coords: &Dat) -> Vec<f64> {
     // SAFETY: the caller's promise.
     unsafe {
-        let count = (*coords.set).whole as usize * coords.dim as usize;
         let type_name = text(coords.type_name);
+        let bytes = data::bytes(coords);
         if same_type(type_name, "double") {
-            std::slice::from_raw_parts(coords.data.cast::<f64>(), count).to_vec()
+            let all = bytes.as_chunks().0.iter();
+            all.map(|&one| f64::from_ne_bytes(one)).collect()
         } else if same_type(type_name, "float") {
-            let all = std::slice::from_raw_parts(coords.data.cast::<f32>(), count);
-            all.iter().map(|&one| f64::from(one)).collect()
+            let all = bytes.as_chunks().0.iter();
+            all.map(|&one| f64::from(f32::from_ne_bytes(one))).collect()
         } else {
             fatal(&format!(
                 "op_partition: {} is of type \"{type_name}\", but coordinates are of type \"double\" or \"float\"",
@@ -272,7 +276,9 @@ unsafe fn external(owners: &Dat) -> Base {
             ));
         }
         let set = &*owners.set;
-        let all = std::slice::from_raw_parts(owners.data.cast::<i32>(), set.whole as usize);
+        let bytes = data::bytes(owners);
+        let all = bytes.as_chunks().0.iter();
+        let all: Vec<i32> = all.map(|&one| i32::from_ne_bytes(one)).collect();
         for (element, &owner) in all.iter().enumerate() {
             if !(0..job::ranks() as i32).contains(&owner) {
                 fatal(&format!(
@@ -284,7 +290,7 @@ unsafe fn external(owners: &Dat) -> Base {
         }
         Base {
             set: set.index as usize,
-            owners: all.iter().map(|&owner| owner as Rank).collect(),
+            owners: all.into_iter().map(|owner| owner as Rank).collect(),
         }
     }
 }

@@ -146,7 +146,7 @@ unsafe fn first_conflict(
     unsafe {
         let to = (*writers[0].1).to;
         let (executed, owned) = match distribution {
-            None => ((*set).size as usize, (*to).size as usize),
+            None => ((*set).whole as usize, (*to).whole as usize),
             Some(distribution) => (distribution.part(set).executed, distribution.part(to).owned),
         };
         let original = |set: *const Set, number: usize| match distribution {

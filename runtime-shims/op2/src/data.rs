@@ -58,16 +58,10 @@ pub unsafe extern "C" fn op_fetch_data_idx_char(
 /// All of `dat`, of whichever ranks. Collective.
 ///
 /// # Safety
-/// `dat` is declared.
+/// `dat` is declared, and stays as it is while the bytes are used.
 pub(crate) unsafe fn bytes<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
-    // SAFETY: a dat has an element for each of its set.
-    unsafe {
-        if let Some(distribution) = distribute::current() {
-            return distribution.whole_data(dat).into();
-        }
-        let length = (*(*dat).set).whole as usize * (*dat).size as usize;
-        std::slice::from_raw_parts((*dat).data.cast::<u8>(), length).into()
-    }
+    // SAFETY: the caller's promise.
+    unsafe { distribute::whole_data(dat) }
 }
 
 /// What the program has declared on this rank, of all of `dat`.
@@ -93,7 +87,7 @@ pub unsafe extern "C" fn op_fetch_data_file_char(dat: *const Dat) -> *mut Dat {
         let data = program::op_malloc(mine.len().max(1)).cast::<c_char>();
         data.copy_from_nonoverlapping(mine.as_ptr().cast(), mine.len());
         let set = program::op_calloc(1, size_of::<Set>()).cast::<Set>();
-        let size = (*(*dat).set).size;
+        let size = (*(*dat).set).declared;
         ((*set).index, (*set).name) = ((*(*dat).set).index, (*(*dat).set).name);
         ((*set).size, (*set).core_size, (*set).stride) = (size, size, size);
         let copy = program::op_calloc(1, size_of::<Dat>()).cast::<Dat>();

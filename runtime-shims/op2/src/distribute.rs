@@ -1,10 +1,12 @@
 //! The mesh on several ranks: each declares all of it, and keeps its part, in an order of its own.
 //!
 //! Guarantee: what the program sees of its data through the library does not depend on where they are. As long as no
-//! loop has run and `op_partition` was not called, every rank has everything; so it has again when sets or maps are
-//! declared later, until the next loop.
+//! loop has run and `op_partition` was not called, every rank has everything, or, where each declares a part, all maps
+//! and its part of the data. When sets or maps are declared later, every rank has everything until the next loop; a
+//! program that declares parts does not see that.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     hash::{Hash, Hasher},
     sync::{Arc, Mutex},
@@ -14,6 +16,7 @@ use crate::{
     halo::{Part, Portion},
     job,
     layout::{Dat, Map, Set},
+    local,
     mesh::mesh,
     partition::{Base, Links, Rank, Topology},
     plan, program,
@@ -49,6 +52,8 @@ impl Wishes {
 }
 
 enum State {
+    /// Each rank has the data that it has declared, and all maps.
+    Parts(Wishes),
     /// Every rank has everything.
     Whole(Wishes),
     /// Each has its part; where there is one rank, all in another order.
@@ -74,11 +79,12 @@ pub(crate) fn current() -> Option<Arc<Distribution>> {
 /// The same; it is distributed now if it was not and can be.
 pub(crate) fn for_loops() -> Option<Arc<Distribution>> {
     let mut state = state();
-    if let State::Whole(wishes) = &mut *state
+    let is_in_parts = matches!(*state, State::Parts(_));
+    if let State::Parts(wishes) | State::Whole(wishes) = &mut *state
         && (job::ranks() > 1 || wishes.renumbering.is_some())
     {
         let wishes = std::mem::replace(wishes, Wishes::NONE);
-        *state = distributed(wishes);
+        *state = distributed(wishes, is_in_parts);
     }
     match &*state {
         State::Distributed(distribution) => Some(distribution.clone()),
@@ -91,19 +97,65 @@ pub(crate) fn is_possible() -> bool {
     !matches!(*state(), State::Everywhere)
 }
 
-/// Gives every rank everything, and distributes it again with other wishes.
+/// Distributes the mesh, again if it is distributed, with other wishes.
 pub(crate) fn change(change: impl FnOnce(&mut Wishes)) {
-    make_whole();
+    end();
     let mut state = state();
-    if let State::Whole(wishes) = &mut *state {
+    let is_in_parts = matches!(*state, State::Parts(_));
+    if let State::Parts(wishes) | State::Whole(wishes) = &mut *state {
         let mut wishes = std::mem::replace(wishes, Wishes::NONE);
         change(&mut wishes);
-        *state = distributed(wishes);
+        *state = distributed(wishes, is_in_parts);
+    }
+}
+
+/// From now on each rank has the data that it declares, where that is a part. Called before the first set.
+pub(crate) fn begin() {
+    if local::is_local() && mesh().sets.is_empty() {
+        *state() = State::Parts(Wishes::NONE);
+    }
+}
+
+/// What a rank has as long as the mesh is not distributed: of a set of `whole` elements, or of the `declared` ones.
+pub(crate) fn here_of_set(whole: i32, declared: i32) -> i32 {
+    match *state() {
+        State::Parts(_) => declared,
+        _ => whole,
     }
 }
 
 /// Gives every rank everything.
 pub(crate) fn make_whole() {
+    end();
+    let mut state = state();
+    if let State::Parts(wishes) = &mut *state {
+        let wishes = std::mem::replace(wishes, Wishes::NONE);
+        let mesh = mesh();
+        // SAFETY: what the lists hold is alive.
+        unsafe {
+            for entry in &mesh.dats {
+                let dat = (**entry).dat;
+                let whole = whole_of_parts(dat);
+                replace_data(&mut *dat, &whole);
+            }
+            for &set in &mesh.sets {
+                let set = &mut *set;
+                (set.core_size, set.stride) = (set.whole, set.whole);
+            }
+        }
+        *state = State::Whole(wishes);
+    }
+}
+
+/// Distributes the mesh again where the program should not see it whole.
+pub(crate) fn settle() {
+    if local::is_local() {
+        for_loops();
+    }
+}
+
+/// Gives every rank everything, if the mesh is distributed.
+pub(crate) fn end() {
     let mut state = state();
     if let State::Distributed(distribution) = &*state {
         let base = |set| Base {
@@ -141,6 +193,54 @@ pub(crate) fn give_up(what: &str) {
 /// Forgets everything.
 pub(crate) fn clear() {
     *state() = State::Whole(Wishes::NONE);
+}
+
+/// The data that the ranks have declared. Collective.
+///
+/// # Safety
+/// The dat is declared, and each rank has its part of it.
+unsafe fn whole_of_parts(dat: *const Dat) -> Vec<u8> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (set, size) = (&*(*dat).set, (*dat).size as usize);
+        let mine = std::slice::from_raw_parts((*dat).data.cast(), set.declared as usize * size);
+        let counts = integers(&job::all_gather(&set.declared.to_ne_bytes()));
+        let counts: Vec<usize> = counts.into_iter().map(|one| one as usize).collect();
+        job::all_gather_elements(mine, &counts, size)
+    }
+}
+
+/// All data of a set, in the original order, on every rank. Collective.
+///
+/// # Safety
+/// The dat is declared, and stays as it is while the bytes are used.
+pub(crate) unsafe fn whole_data<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
+    // SAFETY: the caller's promise: there is an element for each that is here.
+    unsafe {
+        match &*state() {
+            State::Distributed(distribution) => distribution.whole_data(dat).into(),
+            State::Parts(_) => whole_of_parts(dat).into(),
+            _ => {
+                let length = (*(*dat).set).whole as usize * (*dat).size as usize;
+                std::slice::from_raw_parts((*dat).data.cast(), length).into()
+            }
+        }
+    }
+}
+
+/// What is here of `whole`, data with `size` bytes for each element of the set.
+///
+/// # Safety
+/// The set is declared.
+pub(crate) unsafe fn here<'a>(set: *const Set, whole: &'a [u8], size: usize) -> Cow<'a, [u8]> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match &*state() {
+            State::Distributed(distribution) => distribution.part(set).select(whole, size).into(),
+            State::Parts(_) => local::declared(&*set, whole, size).into(),
+            _ => whole.into(),
+        }
+    }
 }
 
 /// All rows of a map as the program declared them, on every rank. Collective.
@@ -205,12 +305,16 @@ pub(crate) fn require_same(topology: &Topology) {
     }
 }
 
-fn distributed(wishes: Wishes) -> State {
+/// `is_in_parts`: each rank has the data that it has declared.
+fn distributed(wishes: Wishes, is_in_parts: bool) -> State {
     let topology = topology();
     require_same(&topology);
     let ranks = job::ranks();
     let base = wishes.base.as_ref().map(|base| base.set);
-    let owners = topology.owners(wishes.base, ranks);
+    let owners = match wishes.base {
+        None if local::is_local() => local::owners(),
+        base => topology.owners(base, ranks),
+    };
     let positions = wishes.renumbering.map(|map| topology.positions(map));
     let portion = topology.portion(&owners, positions.as_deref(), ranks, job::rank() as Rank);
     plan::clear();
@@ -220,9 +324,14 @@ fn distributed(wishes: Wishes) -> State {
         for entry in &mesh.dats {
             let dat = &mut *(**entry).dat;
             let (set, size) = ((*dat.set).index as usize, dat.size as usize);
-            let bytes = topology.sizes[set] * size;
-            let whole = std::slice::from_raw_parts(dat.data.cast(), bytes);
-            replace_data(dat, &portion.parts[set].select(whole, size));
+            let whole: Cow<[u8]> = match is_in_parts {
+                true => whole_of_parts(dat).into(),
+                false => {
+                    let bytes = topology.sizes[set] * size;
+                    std::slice::from_raw_parts(dat.data.cast(), bytes).into()
+                }
+            };
+            replace_data(dat, &portion.parts[set].select(&whole, size));
         }
         for (&map, links) in mesh.maps.iter().zip(&topology.maps) {
             let local = portion.parts[links.to].local_numbers(topology.sizes[links.to]);
@@ -230,6 +339,9 @@ fn distributed(wishes: Wishes) -> State {
         }
         for (&set, part) in mesh.sets.iter().zip(&portion.parts) {
             let set = &mut *set;
+            if local::is_local() {
+                set.size = part.owned as i32;
+            }
             set.core_size = part.core as i32;
             set.exec_size = (part.executed - part.owned) as i32;
             set.nonexec_size = (part.numbers.len() - part.executed) as i32;
@@ -465,7 +577,7 @@ impl Distribution {
             }
             for &set in &mesh.sets {
                 let set = &mut *set;
-                (set.core_size, set.stride) = (set.whole, set.whole);
+                (set.size, set.core_size, set.stride) = (set.declared, set.whole, set.whole);
                 (set.exec_size, set.nonexec_size) = (0, 0);
             }
         }

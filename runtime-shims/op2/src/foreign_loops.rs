@@ -13,7 +13,7 @@ use crate::{
     exchange::{self, Exchange},
     job,
     layout::{Arg, Set, argtype},
-    private, program,
+    local, private, program,
     ranks::{combine, executes_others, mark, refresh, stale},
     report::fatal,
     sums,
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
         refresh(arguments);
         let part = distribution.part(set);
         for one in arguments.iter_mut() {
-            if one.argtype == argtype::IDX {
+            if one.argtype == argtype::IDX && !local::is_local() {
                 // Its numbers are data here.
                 let (data, size) = match one.map.as_ref() {
                     None => (part.numbers.as_ptr(), 1),

@@ -20,13 +20,15 @@ pub struct Set {
     pub(crate) whole: i32,
     /// The number that the program's first element has there.
     pub(crate) first: i32,
+    /// Elements that the program has declared on this rank.
+    pub(crate) declared: i32,
 }
 
 impl Set {
     /// The elements, among those of the whole mesh, that the program has declared on this rank.
     pub(crate) fn declared(&self) -> Range<usize> {
         let first = self.first as usize;
-        first..first + self.size as usize
+        first..first + self.declared as usize
     }
 
     /// Elements that are here, with those of others.

@@ -1,9 +1,9 @@
 //! Programs that declare a part of the mesh on each rank: those that call `op_mpi_init`, or include `op_lib_mpi.h`.
 //!
-//! The parts follow each other in the order of the ranks, and maps have the numbers that elements have then. They are
-//! put together where they are declared; from there on it is the mesh of a program that declares all of it. Such a
-//! program sees what OP2's MPI library shows it: its own part of sizes and fetched data, the whole mesh where it asks for
-//! the whole.
+//! The parts follow each other in the order of the ranks, and maps have the numbers that elements have then; these are
+//! put together where they are declared. Such a program sees what OP2's MPI library shows it: the data that it declares,
+//! and what is fetched, are its part; once the mesh is distributed, sizes, offsets, data and the numbers of elements are
+//! those of what the rank owns then, in an order of its own.
 
 use std::{
     ffi::{c_char, c_int},
@@ -15,6 +15,7 @@ use crate::{
     job,
     layout::{Dat, Set},
     mesh,
+    partition::Rank,
     report::{fatal, text},
 };
 
@@ -77,8 +78,33 @@ pub(crate) fn share(whole: i32) -> (i32, i32) {
 
 /// The parts of all ranks, with `size` bytes for each element of the set. `key` is the same on all. Collective.
 pub(crate) fn whole(what: &str, set: &Set, key: impl Hash, mine: &[u8], size: usize) -> Vec<u8> {
-    let counts = agree(what, (set.index, size, key), set.size as u64);
+    let counts = agree(what, (set.index, size, key), set.declared as u64);
     job::all_gather_elements(mine, &counts, size)
+}
+
+/// What is of this rank's part in `whole`, data with `size` bytes for each element of the set.
+pub(crate) fn declared<'a>(set: &Set, whole: &'a [u8], size: usize) -> &'a [u8] {
+    let elements = set.declared();
+    &whole[elements.start * size..elements.end * size]
+}
+
+/// Each rank owns what it has declared: owners of all sets. Collective.
+pub(crate) fn owners() -> Vec<Vec<Rank>> {
+    let mesh = mesh::mesh();
+    // SAFETY: sets of the list are alive.
+    let counts = mesh.sets.iter().map(|&set| unsafe { (*set).declared });
+    let mine: Vec<u8> = counts.flat_map(i32::to_ne_bytes).collect();
+    let all = job::all_gather(&mine);
+    let all = all.as_chunks().0.iter().map(|&one| i32::from_ne_bytes(one));
+    let all: Vec<i32> = all.collect();
+    let owners = (0..mesh.sets.len()).map(|set| {
+        let counts = all.iter().skip(set).step_by(mesh.sets.len());
+        let owners = (0..).zip(counts);
+        owners
+            .flat_map(|(rank, &count)| std::iter::repeat_n(rank, count as usize))
+            .collect()
+    });
+    owners.collect()
 }
 
 /// Declares the data of which each rank has a part.
@@ -97,7 +123,7 @@ pub(crate) unsafe fn declare_dat(
         let (type_name, name) = (text(type_name), text(name));
         let what = format!("op_decl_dat {name}");
         let size = dim as usize * component as usize;
-        let length = set.size as usize * size;
+        let length = set.declared as usize * size;
         let zeros;
         let mine = match data.is_null() || length == 0 {
             true => {

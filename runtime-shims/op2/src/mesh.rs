@@ -202,18 +202,21 @@ pub(crate) fn declare_shared(whole: c_int, name: &str) -> *mut Set {
 }
 
 fn declare_set(name: &str, first: c_int, size: c_int, whole: c_int) -> *mut Set {
-    distribute::make_whole();
+    distribute::begin();
+    distribute::end();
+    let here = distribute::here_of_set(whole, size);
     let mut mesh = mesh();
     let set = Box::into_raw(Box::new(Set {
         index: mesh.sets.len() as i32,
         size,
         name: own(name),
-        core_size: whole,
+        core_size: here,
         exec_size: 0,
         nonexec_size: 0,
-        stride: whole,
+        stride: here,
         whole,
         first,
+        declared: size,
     }));
     mesh.sets.push(set);
     mesh.publish();
@@ -271,10 +274,10 @@ unsafe fn declare_part_of_map<N: Copy + Into<i64>>(
     if dim < 1 {
         wrong(&format!("each element points to {dim} elements"));
     }
-    if map.is_null() && source.size > 0 {
+    if map.is_null() && source.declared > 0 {
         wrong("there are no numbers");
     }
-    let count = source.size as usize * dim as usize;
+    let count = source.declared as usize * dim as usize;
     let numbers = match count {
         0 => &[],
         // SAFETY: the caller's promise.
@@ -307,7 +310,7 @@ pub(crate) unsafe fn declare_map<N: Copy + Into<i64>>(
     numbers: &[N],
     name: &str,
 ) -> *mut Map {
-    distribute::make_whole();
+    distribute::end();
     // SAFETY: the caller's promise.
     let (source, target) = unsafe { (&*from, &*to) };
     let count = numbers.len();
@@ -471,15 +474,13 @@ pub(crate) unsafe fn declare_copy(
 unsafe fn part_of(set: *const Set, data: *const c_void, size: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the caller's promise.
     unsafe {
-        match distribute::current() {
-            Some(distribution) if !data.is_null() => {
-                let length = (*set).whole as usize * size;
-                let whole = std::slice::from_raw_parts(data.cast::<u8>(), length);
-                let here = distribution.part(set).select(whole, size);
-                copy_of(here.as_ptr().cast(), bytes)
-            }
-            _ => copy_of(data, bytes),
+        let length = (*set).whole as usize * size;
+        if data.is_null() || length == 0 {
+            return copy_of(std::ptr::null(), bytes);
         }
+        let whole = std::slice::from_raw_parts(data.cast::<u8>(), length);
+        let here = distribute::here(set, whole, size);
+        copy_of(here.as_ptr().cast(), bytes)
     }
 }
 
@@ -598,8 +599,7 @@ pub unsafe extern "C" fn op_get_size(set: *const Set) -> i64 {
     unsafe { i64::from((*set).whole) }
 }
 
-/// Elements of a set on the ranks before this one: those that the program has declared there, if each rank declares
-/// a part.
+/// Elements of a set on the ranks before this one.
 ///
 /// # Safety
 /// The set is declared.
@@ -608,13 +608,13 @@ pub unsafe extern "C" fn op_get_global_set_offset(set: *const Set) -> i64 {
     // SAFETY: the caller's promise.
     unsafe {
         match distribute::current() {
-            Some(distribution) if !local::is_local() => distribution.offset(set) as i64,
-            _ => i64::from((*set).first),
+            Some(distribution) => distribution.offset(set) as i64,
+            None => i64::from((*set).first),
         }
     }
 }
 
-/// Elements of the set of that name that the program has declared on this rank.
+/// Elements of the set of that name: where each rank declares a part, those that are here, with those of others.
 ///
 /// # Safety
 /// `name` is a string.
@@ -629,7 +629,7 @@ pub unsafe extern "C" fn op_size_of_set(name: *const c_char) -> c_int {
             .find(|&&set| text((*set).name) == name)
             .copied();
         match found {
-            Some(set) => (*set).size,
+            Some(set) => (*set).size + (*set).exec_size + (*set).nonexec_size,
             None => fatal(&format!("op_size_of_set: there is no set {name}")),
         }
     }

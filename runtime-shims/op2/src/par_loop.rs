@@ -20,6 +20,7 @@ use crate::{
     distribute::{self, Distribution},
     job,
     layout::{Arg, Set, argtype},
+    local,
     plan::{self, Column, Plan},
     private::{self, Private},
     program, ranks,
@@ -164,7 +165,9 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         ranks::refresh(&mut arguments);
         let arguments = &arguments[..];
         conflicts::tell(loop_name, set, arguments, distribution.as_deref());
-        let original = distribution.as_ref().map(|distribution| Original {
+        // Where each rank declares a part, an element's number is that of its data on the rank.
+        let told = distribution.as_ref().filter(|_| !local::is_local());
+        let original = told.map(|distribution| Original {
             distribution,
             numbers: &distribution.part(set).numbers,
             are_asked_for: arguments.iter().any(is_number),
@@ -194,6 +197,9 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         }
         let seconds = times::now() - start - way.plan_seconds;
         times::add(name, seconds, bytes(size, arguments), way);
+        if needs_all {
+            distribute::settle();
+        }
     }
 }
 

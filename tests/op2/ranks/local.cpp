@@ -1,5 +1,6 @@
-// Programs in which each rank declares a part of the mesh: the parts of whichever ranks make the same mesh. What such a
-// program sees of sizes and of fetched data is its part; files, numbers of elements and results are those of the whole.
+// Programs in which each rank declares a part of the mesh: the parts of whichever ranks make the same mesh. Data are the
+// part that is declared until the mesh is distributed, and may be written there; after that sizes, data and numbers of
+// elements are those of the rank. What is fetched is the part that was declared; files and results are those of the whole.
 //
 // RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O2 -Wall -Wextra -Werror -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t plain %t.0 | FileCheck --match-full-lines --check-prefixes=CHECK,ONE %s
@@ -19,7 +20,11 @@
 // ONE:   sizes 8 9, 8 9 before 0 0, whole 8 9
 // THREE: sizes 3 2, 3 2 before 0 0, whole 8 9
 // CHECK: right
+// CHECK: right
+// CHECK: right
 // CHECK: loops 72 2 at 4
+// CHECK: order 8
+// CHECK: right
 // CHECK: right
 // CHECK: file 9 right
 // CHECK: ended
@@ -56,10 +61,29 @@ static void most(double const *x, int const *number, double *sum, double *greate
 
 static void number(int const *here, int const *end, int *out) { out[0] = *here, out[1] = *end; }
 
+// Updates what it is given, and writes through a map: a loop of which each rank runs all.
+static void count(double *sum, int *seen) { *sum += 0, *seen += 1; }
+
 static void check(bool good, MPI_Comm comm) {
   int mine = good, all;
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm);
   op_printf(all ? "right\n" : "wrong\n");
+}
+
+// Whether the data are those of the elements that the rank has now, and the library says how many.
+static bool are_here(op_set set, op_dat numbers, int whole) {
+  int sizes = 0, before = 0;
+  MPI_Allreduce(&set->size, &sizes, 1, MPI_INT, MPI_SUM, OP_MPI_WORLD);
+  MPI_Exscan(&set->size, &before, 1, MPI_INT, MPI_SUM, OP_MPI_WORLD);
+  bool good = sizes == whole && op_get_size(set) == whole && (op_is_root() || op_get_global_set_offset(set) == before);
+  good &= op_size_of_set(set->name) == set->size + set->exec_size + set->nonexec_size;
+  std::vector<int> mine(whole), all(whole);
+  for (int n = 0; n < set->size; n++)
+    mine[((int *)numbers->data)[n]] += 1;
+  MPI_Allreduce(mine.data(), all.data(), whole, MPI_INT, MPI_SUM, OP_MPI_WORLD);
+  for (int one : all)
+    good &= one == 1;
+  return good;
 }
 
 int main(int argc, char **argv) {
@@ -97,30 +121,50 @@ int main(int argc, char **argv) {
   std::vector<int> ends;
   std::vector<ll> far;
   std::vector<double> weights, x;
+  std::vector<int> edge, node;
   for (int e = edge0; e < edge1; e++) {
     ends.push_back(e), ends.push_back(e + 1);
     far.push_back(NODES - 1 - e);
-    weights.push_back(e + 1);
+    weights.push_back(0);
+    edge.push_back(e);
   }
   for (int n = node0; n < node1; n++)
-    x.push_back(n), x.push_back(-n);
+    x.push_back(n), x.push_back(-n), node.push_back(n);
   op_map ends_of = op_decl_map(edges, nodes, 2, ends.data(), "ends_of");
   op_map far_of = op_decl_map_long(edges, nodes, 1, far.data(), "far_of");
   op_dat weight = op_decl_dat(edges, 1, "double", weights.data(), "weight");
   op_dat sum = op_decl_dat(nodes, 1, "double", (double *)NULL, "sum");
   op_dat at = op_decl_dat(nodes, 2, "double", x.data(), "at");
   op_dat numbers = op_decl_dat(edges, 2, "int", (int *)NULL, "numbers");
+  op_dat places = op_decl_dat_temp(edges, 2, "int", (int *)NULL, "places");
+  op_dat edge_of = op_decl_dat(edges, 1, "int", edge.data(), "edge_of");
+  op_dat node_of = op_decl_dat(nodes, 1, "int", node.data(), "node_of");
   std::vector<double> fetched(2 * (node1 - node0) + 1, 77);
   op_fetch_data(at, fetched.data());
   for (int n = node0; n < node1; n++)
     good &= fetched[2 * (n - node0)] == n && fetched[2 * (n - node0) + 1] == -n;
   check(good && fetched.back() == 77, OP_MPI_WORLD);
 
+  // What is written to the data before anything runs counts.
+  good = are_here(edges, edge_of, EDGES) && are_here(nodes, node_of, NODES);
+  for (int e = edge0; e < edge1; e++)
+    ((double *)weight->data)[e - edge0] = e + 1;
+  check(good, OP_MPI_WORLD);
+
+  // Without a wish each rank keeps what it has declared.
+  op_partition("", "", edges, ends_of, NULL);
+  good = edges->size == edge1 - edge0 && nodes->size == node1 - node0;
+  for (int n = 0; n < nodes->size; n++)
+    good &= ((int *)node_of->data)[n] >= node0 && ((int *)node_of->data)[n] < node1;
+  check(good && are_here(edges, edge_of, EDGES), OP_MPI_WORLD);
+
   op_partition("", "", edges, ends_of, at);
   op_par_loop(add, "add", edges, op_arg_dat(weight, -1, OP_ID, 1, "double", OP_READ),
               op_arg_dat(sum, 0, ends_of, 1, "double", OP_INC), op_arg_dat(sum, 1, ends_of, 1, "double", OP_INC));
+  op_par_loop(number, "number", edges, op_arg_dat(edge_of, -1, OP_ID, 1, "int", OP_READ),
+              op_arg_dat(node_of, 0, far_of, 1, "int", OP_READ), op_arg_dat(numbers, -1, OP_ID, 2, "int", OP_WRITE));
   op_par_loop(number, "number", edges, op_arg_idx(-1, OP_ID), op_arg_idx(0, far_of),
-              op_arg_dat(numbers, -1, OP_ID, 2, "int", OP_WRITE));
+              op_arg_dat(places, -1, OP_ID, 2, "int", OP_WRITE));
   // Data that come when the mesh is in parts of its own.
   std::vector<double> late(node1 - node0);
   for (int n = node0; n < node1; n++)
@@ -132,13 +176,28 @@ int main(int argc, char **argv) {
               op_arg_gbl(&total, 1, "double", OP_INC), op_arg_gbl(&nothing, 1, "double", OP_MAX),
               op_arg_info(&nowhere, 1, "int", 3));
   double other = 0;
-  op_par_loop(most, "most", nodes, op_arg_dat(more, -1, OP_ID, 1, "double", OP_READ), op_arg_idx(-1, OP_ID),
-              op_arg_gbl(&other, 1, "double", OP_INC), op_arg_gbl(&greatest, 1, "double", OP_MAX),
+  op_par_loop(most, "most", nodes, op_arg_dat(more, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_dat(node_of, -1, OP_ID, 1, "int", OP_READ), op_arg_gbl(&other, 1, "double", OP_INC), op_arg_gbl(&greatest, 1, "double", OP_MAX),
               op_arg_info(&where, 1, "int", 3));
   op_printf("loops %g %g at %d\n", total, greatest, where);
 
+  int seen = 0;
+  op_par_loop(count, "count", edges, op_arg_dat(sum, 0, ends_of, 1, "double", OP_INC),
+              op_arg_gbl(&seen, 1, "int", OP_RW));
+  op_printf("order %d\n", seen);
+
+  // An element's number is the one of its data.
+  good = are_here(edges, edge_of, EDGES) && are_here(nodes, node_of, NODES);
+  for (int n = 0; n < edges->size; n++) {
+    int const *place = (int *)places->data + 2 * n, *number = (int *)numbers->data + 2 * n;
+    good &= place[0] == n && number[0] == ((int *)edge_of->data)[n];
+    good &= place[1] == far_of->map[n] && number[1] == ((int *)node_of->data)[place[1]];
+  }
+  check(good, OP_MPI_WORLD);
+  op_free_dat_temp(places);
+
   // A part by op_fetch_data, whatever is asked for by op_fetch_data_idx.
-  good = edges->size == edge1 - edge0 && op_get_global_set_offset(edges) == edge0 && op_get_size(edges) == EDGES;
+  good = true;
   std::vector<int> found(2 * (edge1 - edge0) + 1, 77), all(2 * EDGES);
   op_fetch_data(numbers, found.data());
   for (int e = edge0; e < edge1; e++)
