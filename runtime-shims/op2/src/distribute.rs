@@ -21,6 +21,7 @@ use crate::{
     partition::{Base, Links, Rank, Topology},
     plan, program,
     report::{fatal, warn},
+    slabs::Numbers,
 };
 
 /// A distributed mesh.
@@ -228,6 +229,44 @@ pub(crate) unsafe fn whole_data<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
     }
 }
 
+/// Which elements of a set are here: `all` of them, or those that this rank gives, so that each is given once.
+///
+/// # Safety
+/// The set is declared.
+pub(crate) unsafe fn numbers(set: *const Set, all: bool) -> Numbers {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match &*state() {
+            State::Distributed(distribution) => {
+                let part = distribution.part(set);
+                let end = if all { part.numbers.len() } else { part.owned };
+                Numbers::listed(&part.numbers[..end])
+            }
+            State::Parts(_) => Numbers::Range((*set).declared()),
+            _ if all || job::rank() == 0 => Numbers::Range(0..(*set).whole as usize),
+            _ => Numbers::Range(0..0),
+        }
+    }
+}
+
+/// Rows of a map as the program declared them, and which of them this rank gives.
+///
+/// # Safety
+/// The map is declared, and stays as it is while the rows are used.
+pub(crate) unsafe fn rows<'a>(map: *const Map) -> (Numbers, Cow<'a, [i32]>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(distribution) = current() {
+            let rows = distribution.rows_of(&*map).into_vec();
+            return (numbers((*map).from, false), rows.into());
+        }
+        let whole = (*(*map).from).whole as usize;
+        let rows = std::slice::from_raw_parts((*map).map, whole * (*map).dim as usize);
+        let mine = if job::rank() == 0 { 0..whole } else { 0..0 };
+        (Numbers::Range(mine), rows.into())
+    }
+}
+
 /// What is here of `whole`, data with `size` bytes for each element of the set.
 ///
 /// # Safety
@@ -240,21 +279,6 @@ pub(crate) unsafe fn here<'a>(set: *const Set, whole: &'a [u8], size: usize) -> 
             State::Parts(_) => local::declared(&*set, whole, size).into(),
             _ => whole.into(),
         }
-    }
-}
-
-/// All rows of a map as the program declared them, on every rank. Collective.
-///
-/// # Safety
-/// The map is declared.
-pub(crate) unsafe fn whole_rows(map: *const Map) -> Vec<i32> {
-    // SAFETY: the caller's promise: there is a row for each element.
-    unsafe {
-        if let Some(distribution) = current() {
-            return distribution.whole_rows(map);
-        }
-        let count = (*(*map).from).whole as usize * (*map).dim as usize;
-        std::slice::from_raw_parts((*map).map, count).to_vec()
     }
 }
 
@@ -395,7 +419,7 @@ unsafe fn replace_rows(map: &mut Map, rows: &[i32]) {
     map.map = numbers;
 }
 
-fn as_bytes(numbers: &[i32]) -> &[u8] {
+pub(crate) fn as_bytes(numbers: &[i32]) -> &[u8] {
     // SAFETY: integers have no padding.
     unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
 }

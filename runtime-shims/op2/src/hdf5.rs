@@ -6,7 +6,7 @@
 //! program's do.
 //!
 //! Guarantee: what is written is the whole mesh in the order in which the program declared it, on any number of ranks.
-//! Each rank reads, rank 0 writes.
+//! Each rank reads what it keeps, rank 0 writes; neither needs room for more than a slab of rows besides.
 
 mod file;
 mod library;
@@ -14,10 +14,11 @@ mod library;
 use std::ffi::{c_char, c_int};
 
 use crate::{
-    data, distribute, job,
+    distribute, job,
     layout::{Dat, Map, Set},
     mesh::{self, mesh},
     report::{fatal, text, warn},
+    slabs,
 };
 use file::{Access, Dataset, File, Value};
 
@@ -151,21 +152,24 @@ pub unsafe extern "C" fn op_decl_map_hdf5(
         if from.is_null() || to.is_null() {
             fatal(&format!("{at}: a set is missing"));
         }
-        let numbers = read(&at, text(file), text(name), |dataset| {
+        let map = read(&at, text(file), text(name), |dataset| {
             require_rows(dataset, from, dim)?;
-            let bytes = dataset.read(Value::Long)?;
-            let numbers = bytes
-                .as_chunks()
-                .0
-                .iter()
-                .map(|&one| i64::from_ne_bytes(one));
-            Ok(numbers.collect::<Vec<_>>())
+            let size = ((*from).whole as usize, dim as usize * Value::Long.bytes());
+            let each = |put: &mut dyn FnMut(i64)| {
+                let read = |rows, to: &mut [u8]| {
+                    demand(&at, dataset.read_rows(Value::Long, rows, to));
+                };
+                slabs::each(size, read, |bytes| {
+                    let numbers = bytes.as_chunks().0.iter();
+                    numbers.for_each(|&one| put(i64::from_ne_bytes(one)));
+                });
+            };
+            Ok(mesh::declare_map(&at, from, to, dim, each, text(name)))
         });
-        let Some(numbers) = numbers else {
+        map.unwrap_or_else(|| {
             warn(&format!("{at}: {NO_DATASET}"));
-            return std::ptr::null_mut();
-        };
-        mesh::declare_map(&at, from, to, dim, &numbers, text(name))
+            std::ptr::null_mut()
+        })
     }
 }
 
@@ -188,28 +192,35 @@ pub unsafe extern "C" fn op_decl_dat_hdf5(
             fatal(&format!("{at}: the set is missing"));
         }
         let value = demand(&at, Value::of(text(type_name)));
-        let values = read(&at, text(file), text(name), |dataset| {
+        let dat = read(&at, text(file), text(name), |dataset| {
             require_rows(dataset, set, dim)?;
-            values(&at, dataset, value, text(type_name))
+            tell_if_rounded(&at, dataset, value, text(type_name));
+            let size = ((*set).whole as usize, dim as usize * value.bytes());
+            let fill = |room: &mut [u8]| {
+                let here = distribute::numbers(set, true);
+                slabs::fill(size, &here, room, |rows, to| {
+                    demand(&at, dataset.read_rows(value, rows, to));
+                });
+            };
+            let parts = (dim, value.bytes() as c_int);
+            let (type_name, name) = (text(type_name), text(name));
+            Ok(mesh::declare_filled(&at, set, parts, type_name, name, fill))
         });
-        let Some(values) = values else {
+        dat.unwrap_or_else(|| {
             warn(&format!("{at}: {NO_DATASET}"));
-            return std::ptr::null_mut();
-        };
-        let parts = (dim, value.bytes() as c_int);
-        mesh::declare_copy(&at, set, parts, text(type_name), text(name), &values)
+            std::ptr::null_mut()
+        })
     }
 }
 
-/// All values, with a warning if they are not quite those of the file.
-fn values(at: &str, dataset: &Dataset, value: Value, type_name: &str) -> Result<Vec<u8>, String> {
+/// Warns if values are not quite those of the file.
+fn tell_if_rounded(at: &str, dataset: &Dataset, value: Value, type_name: &str) {
     if dataset.is_rounded(value) {
         let kind = dataset.kind();
         warn(&format!(
             "{at}: the dataset holds {kind}, rounded here to \"{type_name}\""
         ));
     }
-    dataset.read(value)
 }
 
 /// Reads a constant.
@@ -229,7 +240,8 @@ pub unsafe extern "C" fn op_get_const_hdf5(
         let at = place("op_get_const_hdf5", name, file);
         let value = demand(&at, Value::of(text(type_name)));
         let found = read(&at, text(file), text(name), |dataset| {
-            let bytes = values(&at, dataset, value, text(type_name))?;
+            tell_if_rounded(&at, dataset, value, text(type_name));
+            let bytes = dataset.read(value)?;
             let held = bytes.len() / value.bytes();
             match i32::try_from(held) == Ok(dim) {
                 true => Ok(bytes),
@@ -242,31 +254,27 @@ pub unsafe extern "C" fn op_get_const_hdf5(
     }
 }
 
-/// Calls `work` with a file, on rank 0 while the others wait.
-fn write(at: &str, path: &str, access: Access, work: impl FnOnce(&File) -> Result<(), String>) {
-    // Who reads it still has it open.
+/// Opens a file to be written, on rank 0. Collective: whoever reads it must have closed it.
+fn open(at: &str, path: &str, access: Access) -> Option<File> {
     job::barrier();
-    if job::rank() == 0 {
-        let file = File::open(path, access);
-        demand(
-            at,
-            file.and_then(|file| {
-                work(&file)?;
-                file.close()
-            }),
-        );
+    (job::rank() == 0).then(|| demand(at, File::open(path, access)))
+}
+
+/// Writes what is still to be written, while the others wait.
+fn close(at: &str, file: Option<File>) {
+    if let Some(file) = file {
+        demand(at, file.close());
     }
     job::barrier();
 }
 
-/// Writes values over those of a dataset that is there already.
-fn write_over(
-    file: &File,
+/// A dataset that is there already, to be written over.
+fn existing<'a>(
+    file: &'a File,
     name: &str,
     value: Value,
     shape: &[u64],
-    bytes: &[u8],
-) -> Result<(), String> {
+) -> Result<Dataset<'a>, String> {
     let dataset = file.dataset(name)?;
     if dataset.shape != shape || !dataset.holds(value) {
         let was: Vec<_> = dataset.shape.iter().map(u64::to_string).collect();
@@ -275,7 +283,7 @@ fn write_over(
             "the file has a dataset of that name with {was} {kind}, which cannot be replaced"
         ));
     }
-    dataset.write(value, bytes)
+    Ok(dataset)
 }
 
 /// Writes a constant, into a new file or one that is there.
@@ -299,9 +307,10 @@ pub unsafe extern "C" fn op_write_const_hdf5(
             fatal(&format!("{at}: {dim} values"));
         };
         let bytes = std::slice::from_raw_parts(data.cast::<u8>(), count as usize * value.bytes());
-        write(&at, text(file), Access::Change, |file| {
+        let out = open(&at, text(file), Access::Change);
+        let work = |file: &File| {
             if file.has(name)? {
-                return write_over(file, name, value, &[count], bytes);
+                return existing(file, name, value, &[count])?.write(value, bytes);
             }
             let dataset = file.create(name, value, &[count])?;
             dataset.write(value, bytes)?;
@@ -314,30 +323,95 @@ pub unsafe extern "C" fn op_write_const_hdf5(
                 _ => type_name,
             };
             dataset.text("type", type_name, type_name.len())
-        });
+        };
+        if let Some(out) = &out {
+            demand(&at, work(out));
+        }
+        close(&at, out);
     }
 }
 
 /// Room for the type's name of a map, in OP2's files.
 const TYPE_OF_MAP: usize = 10;
 
-/// Writes the dat's dataset.
-///
-/// # Safety
-/// The dat is declared; these are all its values.
-unsafe fn create_dat(file: &File, name: &str, dat: *const Dat, bytes: &[u8]) -> Result<(), String> {
-    // SAFETY: the caller's promise.
-    let (dat, type_name) = unsafe { (&*dat, text((*dat).type_name)) };
-    let value = Value::of(type_name)?;
-    let dataset = file.create(name, value, &shape(dat, bytes))?;
-    dataset.write(value, bytes)?;
-    dataset.number("size", dat.size)?;
-    dataset.number("dim", dat.dim)?;
-    dataset.text("type", type_name, type_name.len())
+/// Makes a map's dataset, with rows of `dim` numbers.
+fn create_map<'a>(
+    file: &'a File,
+    name: &str,
+    rows: c_int,
+    dim: c_int,
+) -> Result<Dataset<'a>, String> {
+    let dataset = file.create(name, Value::Int, &[rows as u64, dim as u64])?;
+    dataset.number("size", rows)?;
+    dataset.number("dim", dim)?;
+    dataset.text("type", "int", TYPE_OF_MAP)?;
+    Ok(dataset)
 }
 
-fn shape(dat: &Dat, bytes: &[u8]) -> [u64; 2] {
-    [(bytes.len() / dat.size as usize) as u64, dat.dim as u64]
+/// Makes the dat's dataset.
+///
+/// # Safety
+/// The dat is declared.
+unsafe fn create_dat<'a>(
+    file: &'a File,
+    name: &str,
+    dat: &Dat,
+    value: Value,
+) -> Result<Dataset<'a>, String> {
+    // SAFETY: the caller's promise.
+    let type_name = unsafe { text(dat.type_name) };
+    let dataset = file.create(name, value, &shape(dat))?;
+    dataset.number("size", dat.size)?;
+    dataset.number("dim", dat.dim)?;
+    dataset.text("type", type_name, type_name.len())?;
+    Ok(dataset)
+}
+
+fn shape(dat: &Dat) -> [u64; 2] {
+    // SAFETY: a dat has its set.
+    [unsafe { (*dat.set).whole } as u64, dat.dim as u64]
+}
+
+/// Writes all data of a dat. Collective; rank 0 has the dataset.
+///
+/// # Safety
+/// The dat is declared.
+unsafe fn write_dat(at: &str, dataset: Option<Dataset>, value: Value, dat: *const Dat) {
+    // SAFETY: the caller's promise: there is an element for each that is here.
+    unsafe {
+        let (set, size) = (&*(*dat).set, (*dat).size as usize);
+        let local = std::slice::from_raw_parts((*dat).data.cast(), set.elements() * size);
+        let mine = distribute::numbers(set, false);
+        slabs::gather((set.whole as usize, size), &mine, local, |first, bytes| {
+            if let Some(dataset) = &dataset {
+                demand(at, dataset.write_rows(value, first, bytes));
+            }
+        });
+    }
+}
+
+/// Writes a map into a new dataset. Collective; rank 0 has the file.
+///
+/// # Safety
+/// The map is declared.
+unsafe fn write_map(at: &str, file: Option<&File>, map: *const Map) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (name, whole, dim) = (text((*map).name), (*(*map).from).whole, (*map).dim);
+        let base = mesh::maps_base_index();
+        let dataset = file.map(|file| demand(at, create_map(file, name, whole, dim)));
+        let (mine, rows) = distribute::rows(map);
+        let local = distribute::as_bytes(&rows);
+        let size = dim as usize * Value::Int.bytes();
+        slabs::gather((whole as usize, size), &mine, local, |first, bytes| {
+            let numbers = bytes.as_chunks().0.iter();
+            let numbers = numbers.map(|&one| i32::from_ne_bytes(one) + base);
+            let bytes: Vec<u8> = numbers.flat_map(i32::to_ne_bytes).collect();
+            if let Some(dataset) = &dataset {
+                demand(at, dataset.write_rows(Value::Int, first, &bytes));
+            }
+        });
+    }
 }
 
 /// Writes all that is declared into a new file. Collective.
@@ -370,37 +444,18 @@ pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
                 Value::of(text((*dat).type_name)),
             );
         }
-        job::barrier();
-        let out = (job::rank() == 0).then(|| demand(&at, File::open(path, Access::Create)));
-        let to = |name: &str, work: &dyn Fn(&File) -> Result<(), String>| {
-            if let Some(out) = &out {
-                demand(&format!("{at}: {name}"), work(out));
-            }
-        };
+        let file = open(&at, path, Access::Create);
+        let out = file.as_ref();
         for &set in &sets {
-            let name = text((*set).name);
-            let size = (*set).whole.to_ne_bytes();
-            to(name, &|file| {
-                file.create(name, Value::Int, &[1])?
-                    .write(Value::Int, &size)
-            });
+            let (name, size) = (text((*set).name), (*set).whole.to_ne_bytes());
+            if let Some(out) = out {
+                let dataset = out.create(name, Value::Int, &[1]);
+                let done = dataset.and_then(|dataset| dataset.write(Value::Int, &size));
+                demand(&format!("{at}: {name}"), done);
+            }
         }
         for &map in &maps {
-            let (name, dim) = (text((*map).name), (*map).dim);
-            let base = mesh::maps_base_index();
-            let rows = distribute::whole_rows(map);
-            let numbers: Vec<u8> = rows
-                .iter()
-                .flat_map(|&one| (one + base).to_ne_bytes())
-                .collect();
-            to(name, &|file| {
-                let size = rows.len() / dim as usize;
-                let dataset = file.create(name, Value::Int, &[size as u64, dim as u64])?;
-                dataset.write(Value::Int, &numbers)?;
-                dataset.number("size", size as i32)?;
-                dataset.number("dim", dim)?;
-                dataset.text("type", "int", TYPE_OF_MAP)
-            });
+            write_map(&format!("{at}: {}", text((*map).name)), out, map);
         }
         for (position, &dat) in dats.iter().enumerate() {
             // Those of an overlay are written with what it lies over.
@@ -411,14 +466,13 @@ pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
                 continue;
             }
             let name = text((*dat).name);
-            let bytes = data::bytes(dat);
-            to(name, &|file| create_dat(file, name, dat, &bytes));
+            let at = format!("{at}: {name}");
+            let value = demand(&at, Value::of(text((*dat).type_name)));
+            let dataset = out.map(|out| demand(&at, create_dat(out, name, &*dat, value)));
+            write_dat(&at, dataset, value, dat);
         }
-        if let Some(out) = out {
-            demand(&at, out.close());
-        }
+        close(&at, file);
     }
-    job::barrier();
 }
 
 /// Writes data into a file, under their name. Collective.
@@ -453,13 +507,16 @@ pub unsafe extern "C" fn op_fetch_data_hdf5_file_path(
             fatal(&format!("{at}: the dat is missing"));
         }
         let value = demand(&at, Value::of(text((*dat).type_name)));
-        let name = text(name);
-        let bytes = data::bytes(dat);
-        write(&at, text(file), Access::Change, |file| {
-            match file.has(name)? {
-                true => write_over(file, name, value, &shape(&*dat, &bytes), &bytes),
-                false => create_dat(file, name, dat, &bytes),
+        let out = open(&at, text(file), Access::Change);
+        let place = |file| {
+            let name = text(name);
+            match File::has(file, name)? {
+                true => existing(file, name, value, &shape(&*dat)),
+                false => create_dat(file, name, &*dat, value),
             }
-        });
+        };
+        let dataset = out.as_ref().map(|file| demand(&at, place(file)));
+        write_dat(&at, dataset, value, dat);
+        close(&at, out);
     }
 }

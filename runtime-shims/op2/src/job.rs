@@ -178,6 +178,19 @@ pub(crate) fn all_gather_elements(mine: &[u8], counts: &[usize], size: usize) ->
     all
 }
 
+/// What the ranks have, on rank 0 in their order; nothing on the others.
+pub(crate) fn gather(mine: Vec<u8>) -> Vec<Vec<u8>> {
+    if rank() > 0 {
+        world().process_at_rank(0).send(&mine[..]);
+        return Vec::new();
+    }
+    let others = (1..ranks()).map(|rank| {
+        let from = world().process_at_rank(rank as i32);
+        from.receive_vec::<u8>().0
+    });
+    std::iter::once(mine).chain(others).collect()
+}
+
 /// Gives all ranks what one has.
 pub(crate) fn broadcast(bytes: &mut [u8], from: usize) {
     if ranks() > 1 {

@@ -26,6 +26,7 @@
 //! | `exchange` | data between ranks |
 //! | `data` | data out of the library: arrays and files |
 //! | `hdf5` | OP2's files in HDF5 |
+//! | `slabs` | parts of data in the program's order, piece by piece |
 //! | `local` | programs that declare a part of the mesh on each rank |
 //! | `program` | start, end, memory, the command line |
 //! | `times`, `profile` | what took how long |
@@ -59,6 +60,7 @@ mod ranks;
 mod renumber;
 mod report;
 mod scotch;
+mod slabs;
 mod sums;
 mod team;
 mod times;

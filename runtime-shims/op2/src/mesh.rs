@@ -286,38 +286,41 @@ unsafe fn declare_part_of_map<N: Copy + Into<i64>>(
     // SAFETY: the sets are declared.
     unsafe {
         if !local::is_local() {
-            return declare_map(&what, from, to, dim, numbers, name);
+            let each = |put: &mut dyn FnMut(i64)| numbers.iter().for_each(|&one| put(one.into()));
+            return declare_map(&what, from, to, dim, each, name);
         }
         let mine = numbers.iter().flat_map(|&one| one.into().to_ne_bytes());
         let mine: Vec<u8> = mine.collect();
         let size = dim as usize * size_of::<i64>();
         let whole = local::whole(&what, source, (*to).index, &mine, size);
         let numbers = whole.as_chunks().0.iter();
-        let numbers: Vec<i64> = numbers.map(|&one| i64::from_ne_bytes(one)).collect();
-        declare_map(&what, from, to, dim, &numbers, name)
+        let mut numbers = numbers.map(|&one| i64::from_ne_bytes(one));
+        let each = |put: &mut dyn FnMut(i64)| numbers.by_ref().for_each(put);
+        declare_map(&what, from, to, dim, each, name)
     }
 }
 
-/// Declares a map of the whole mesh; messages say `what` it is about.
+/// Declares a map of the whole mesh; messages say `what` it is about. `each` calls what it is given with all numbers, `dim`
+/// for each element of `from`.
 ///
 /// # Safety
-/// The sets are declared; there are `dim` numbers, one or more, for each element of `from`.
-pub(crate) unsafe fn declare_map<N: Copy + Into<i64>>(
+/// The sets are declared.
+pub(crate) unsafe fn declare_map(
     what: &str,
     from: *mut Set,
     to: *mut Set,
     dim: c_int,
-    numbers: &[N],
+    each: impl FnOnce(&mut dyn FnMut(i64)),
     name: &str,
 ) -> *mut Map {
     distribute::end();
     // SAFETY: the caller's promise.
     let (source, target) = unsafe { (&*from, &*to) };
-    let count = numbers.len();
+    let count = source.whole as usize * dim as usize;
     let base = i64::from(maps_base_index());
     let copy = program::op_malloc((count * size_of::<i32>()).max(1)).cast::<i32>();
-    for (at, &number) in numbers.iter().enumerate() {
-        let number = number.into();
+    let mut at = 0;
+    each(&mut |number| {
         if !(base..base + i64::from(target.whole)).contains(&number) {
             // SAFETY: names of declared sets.
             let (from, to) = unsafe { (text(source.name), text(target.name)) };
@@ -328,9 +331,12 @@ pub(crate) unsafe fn declare_map<N: Copy + Into<i64>>(
                 base + i64::from(target.whole) - 1
             ));
         }
+        assert!(at < count, "no more than there are");
         // SAFETY: one of `count` numbers.
         unsafe { *copy.add(at) = (number - base) as i32 };
-    }
+        at += 1;
+    });
+    assert_eq!(at, count, "as many as there are");
     let mut mesh = mesh();
     let map = Box::into_raw(Box::new(Map {
         index: mesh.maps.len() as i32,
@@ -451,19 +457,34 @@ pub(crate) unsafe fn declare_copy(
     values: &[u8],
 ) -> *mut Dat {
     let size = dim as usize * component as usize;
-    let original = (std::ptr::null_mut(), false);
     // SAFETY: the caller's promise.
     unsafe {
-        let place = |bytes| part_of(set, values.as_ptr().cast(), size, bytes);
-        declare_dat(
-            what,
-            set,
-            (dim, component),
-            type_name,
-            name,
-            place,
-            original,
-        )
+        let fill = |room: &mut [u8]| room.copy_from_slice(&distribute::here(set, values, size));
+        declare_filled(what, set, (dim, component), type_name, name, fill)
+    }
+}
+
+/// The same with what `fill` puts into zeros, for the elements that are here.
+///
+/// # Safety
+/// The set is declared.
+pub(crate) unsafe fn declare_filled(
+    what: &str,
+    set: *mut Set,
+    parts: (c_int, c_int),
+    type_name: &str,
+    name: &str,
+    fill: impl FnOnce(&mut [u8]),
+) -> *mut Dat {
+    let original = (std::ptr::null_mut(), false);
+    // SAFETY: the caller's promise; new memory of that many bytes.
+    unsafe {
+        let place = |bytes| {
+            let data = copy_of(std::ptr::null(), bytes);
+            fill(std::slice::from_raw_parts_mut(data.cast::<u8>(), bytes));
+            data
+        };
+        declare_dat(what, set, parts, type_name, name, place, original)
     }
 }
 

@@ -3,7 +3,10 @@
 //! Guarantee: no value is changed on its way: where the file's type and the program's differ, values are converted, and
 //! one that the other type does not have is an error. Errors say what is wrong with the file; HDF5 prints nothing itself.
 
-use std::ffi::{CString, c_int, c_void};
+use std::{
+    ffi::{CString, c_int, c_void},
+    ops::Range,
+};
 
 use super::library::{Id, Library, Report, library};
 
@@ -99,8 +102,11 @@ const CLASSES: [&str; 11] = [
 /// Values of `H5T_conv_except_t` from here on are infinities, and what is no number.
 const INFINITIES: c_int = 4;
 
-/// `H5P_DEFAULT` and `H5S_ALL`.
+/// `H5P_DEFAULT`.
 const DEFAULT: Id = 0;
+
+/// `H5S_ALL`, for memory and for the file.
+const ALL: (Id, Id) = (0, 0);
 
 /// An identifier, which is given back in the end.
 struct Handle(Id);
@@ -374,6 +380,67 @@ impl Dataset<'_> {
 
     /// All values.
     pub(super) fn read(&self, value: Value) -> Result<Vec<u8>, String> {
+        let length = self.count()?.checked_mul(value.bytes());
+        let length = length.ok_or("there are more values than memory can hold")?;
+        let mut bytes = vec![0u8; length];
+        // SAFETY: there is room for all values.
+        unsafe { self.read_from(value, ALL, &mut bytes)? };
+        Ok(bytes)
+    }
+
+    /// The values of some rows.
+    pub(super) fn read_rows(
+        &self,
+        value: Value,
+        rows: Range<usize>,
+        room: &mut [u8],
+    ) -> Result<(), String> {
+        let places = self.places(rows, value, room.len())?;
+        // SAFETY: there is room for these values.
+        unsafe { self.read_from(value, (places.0.0, places.1.0), room) }
+    }
+
+    /// Where rows are in memory and in the file: spaces, of as many values as `length` bytes hold.
+    fn places(
+        &self,
+        rows: Range<usize>,
+        value: Value,
+        length: usize,
+    ) -> Result<(Handle, Handle), String> {
+        let library = self.file.library();
+        let mut counts = self.shape.clone();
+        let mut starts = vec![0; counts.len()];
+        let [all, ..] = &mut counts[..] else {
+            return Err("the dataset has no rows".to_owned());
+        };
+        let is_inside = rows.start <= rows.end && rows.end as u64 <= *all;
+        (starts[0], *all) = (rows.start as u64, rows.len() as u64);
+        let values: u64 = counts.iter().product();
+        if !is_inside || values != (length / value.bytes()) as u64 {
+            return Err(format!("there are no rows {rows:?}"));
+        }
+        let none = std::ptr::null();
+        // SAFETY: arrays of the dataset's rank; the numbers are H5S_SELECT_SET.
+        unsafe {
+            let rank = counts.len() as c_int;
+            let made = (library.H5Screate_simple)(rank, counts.as_ptr(), none);
+            let memory = self.file.handle(made)?;
+            let file = self.file.handle((library.H5Dget_space)(self.id.0))?;
+            let (starts, counts) = (starts.as_ptr(), counts.as_ptr());
+            let selected = (library.H5Sselect_hyperslab)(file.0, 0, starts, none, counts, none);
+            self.file.require(selected)?;
+            Ok((memory, file))
+        }
+    }
+
+    /// # Safety
+    /// There is room for the values at these places, in memory and in the file.
+    unsafe fn read_from(
+        &self,
+        value: Value,
+        (memory, file): (Id, Id),
+        bytes: &mut [u8],
+    ) -> Result<(), String> {
         if !matches!(self.class, INTEGER | FLOAT) {
             return Err(format!(
                 "the dataset holds {}, not values of type \"{}\"",
@@ -381,18 +448,15 @@ impl Dataset<'_> {
                 value.name()
             ));
         }
-        let library = self.file.library();
-        let length = self.count()?.checked_mul(value.bytes());
-        let length = length.ok_or("there are more values than memory can hold")?;
-        let mut bytes = vec![0u8; length];
         if bytes.is_empty() {
-            return Ok(bytes);
+            return Ok(());
         }
+        let library = self.file.library();
         let way = self.transfer()?;
-        // SAFETY: there is room for all values.
+        // SAFETY: the caller's promise.
         let done = unsafe {
             let to = bytes.as_mut_ptr().cast();
-            (library.H5Dread)(self.id.0, value.id(library), DEFAULT, DEFAULT, way.0, to)
+            (library.H5Dread)(self.id.0, value.id(library), memory, file, way.0, to)
         };
         if let Err(cause) = self.file.require(done) {
             return Err(match self.holds(value) {
@@ -407,7 +471,7 @@ impl Dataset<'_> {
         if value == Value::Bool {
             bytes.iter_mut().for_each(|one| *one = u8::from(*one != 0));
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// Writes all values.
@@ -415,15 +479,41 @@ impl Dataset<'_> {
         if bytes.len() != self.count()? * value.bytes() {
             return Err(format!("there are {} bytes to write", bytes.len()));
         }
+        // SAFETY: these are all values.
+        unsafe { self.write_to(value, ALL, bytes) }
+    }
+
+    /// Writes the rows from number `first` on.
+    pub(super) fn write_rows(
+        &self,
+        value: Value,
+        first: usize,
+        bytes: &[u8],
+    ) -> Result<(), String> {
+        let columns: u64 = self.shape.iter().skip(1).product();
+        let count = bytes.len() / (columns as usize * value.bytes()).max(1);
+        let places = self.places(first..first + count, value, bytes.len())?;
+        // SAFETY: these are the values of the rows.
+        unsafe { self.write_to(value, (places.0.0, places.1.0), bytes) }
+    }
+
+    /// # Safety
+    /// These are the values of the places, in memory and in the file.
+    unsafe fn write_to(
+        &self,
+        value: Value,
+        (memory, file): (Id, Id),
+        bytes: &[u8],
+    ) -> Result<(), String> {
         if bytes.is_empty() {
             return Ok(());
         }
         let library = self.file.library();
         let way = self.transfer()?;
-        // SAFETY: these are all values.
+        // SAFETY: the caller's promise.
         let done = unsafe {
             let from = bytes.as_ptr().cast();
-            (library.H5Dwrite)(self.id.0, value.id(library), DEFAULT, DEFAULT, way.0, from)
+            (library.H5Dwrite)(self.id.0, value.id(library), memory, file, way.0, from)
         };
         self.file.require(done).map(|_| ())
     }

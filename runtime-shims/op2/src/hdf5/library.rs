@@ -112,6 +112,7 @@ library! {
     H5Screate_simple(c_int, *const u64, *const u64) -> Id;
     H5Sget_simple_extent_dims(Id, *mut u64, *mut u64) -> c_int;
     H5Sget_simple_extent_ndims(Id) -> c_int;
+    H5Sselect_hyperslab(Id, c_int, *const u64, *const u64, *const u64, *const u64) -> c_int;
     H5Tcopy(Id) -> Id;
     H5Tget_class(Id) -> c_int;
     H5Tget_size(Id) -> usize;
