@@ -3,15 +3,15 @@
 
 use std::{
     borrow::Cow,
-    ffi::{c_char, c_double, c_int},
+    ffi::{c_char, c_int},
 };
 
 use crate::{
-    argument::same_type,
     distribute,
     layout::{Dat, Set},
     program,
     report::{fatal, text, write_file},
+    value::Value,
 };
 
 /// Copies to `data` all of `dat` that the program has declared on this rank.
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn op_print_dat_to_txtfile(dat: *const Dat, file: *const c
         let (size, dim) = ((*(*dat).set).whole, (*dat).dim);
         let mut out = format!("{size} {dim}\n");
         let type_name = text((*dat).type_name);
-        let Some(component) = component_of(type_name) else {
+        let Some(value) = Value::of(type_name) else {
             let name = text((*dat).name);
             fatal(&format!(
                 "op_print_dat_to_txtfile {name}: there is no text for values of type \"{type_name}\""
@@ -132,55 +132,12 @@ pub unsafe extern "C" fn op_print_dat_to_txtfile(dat: *const Dat, file: *const c
         };
         let width = ((*dat).size / dim) as usize;
         for element in bytes(dat).chunks_exact((*dat).size as usize) {
-            for value in element.chunks_exact(width) {
+            for component in element.chunks_exact(width) {
                 out.push(' ');
-                out.push_str(&component(value));
+                out.push_str(&value.text(component));
             }
             out.push('\n');
         }
         write_file("op_print_dat_to_txtfile", text(file), out.as_bytes());
     }
-}
-
-/// What writes a value of that type.
-fn component_of(type_name: &str) -> Option<fn(&[u8]) -> String> {
-    macro_rules! value {
-        ($type:ty, $bytes:expr) => {
-            <$type>::from_ne_bytes($bytes.try_into().expect("a value of its type"))
-        };
-    }
-    let is = |name| same_type(type_name, name);
-    Some(if is("double") {
-        |bytes| scientific(value!(f64, bytes))
-    } else if is("float") {
-        |bytes| scientific(f64::from(value!(f32, bytes)))
-    } else if is("int") {
-        |bytes| value!(i32, bytes).to_string()
-    } else if is("uint") {
-        |bytes| value!(u32, bytes).to_string()
-    } else if is("ll") {
-        |bytes| value!(i64, bytes).to_string()
-    } else if is("ull") {
-        |bytes| value!(u64, bytes).to_string()
-    } else if is("bool") {
-        |bytes| u8::from(bytes[0] != 0).to_string()
-    } else {
-        return None;
-    })
-}
-
-/// A number with sign and 15 digits behind the point; zero has no sign of its own.
-fn scientific(value: f64) -> String {
-    let value = if value == 0.0 { 0.0 } else { value };
-    let mut text = [0u8; 40];
-    // SAFETY: `snprintf` writes no more than the buffer's length.
-    let length = unsafe {
-        libc::snprintf(
-            text.as_mut_ptr().cast(),
-            text.len(),
-            c"%+2.15lE".as_ptr(),
-            value as c_double,
-        )
-    };
-    String::from_utf8_lossy(&text[..length as usize]).into_owned()
 }

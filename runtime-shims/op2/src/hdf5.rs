@@ -19,8 +19,9 @@ use crate::{
     mesh::{self, mesh},
     report::{fatal, text, warn},
     slabs,
+    value::Value,
 };
-use file::{Access, Dataset, File, Value};
+use file::{Access, Dataset, File, value_of};
 
 /// Ends the program, if something is wrong: `at` names the function, what it is about, and the file.
 fn demand<T>(at: &str, result: Result<T, String>) -> T {
@@ -191,7 +192,7 @@ pub unsafe extern "C" fn op_decl_dat_hdf5(
         if set.is_null() {
             fatal(&format!("{at}: the set is missing"));
         }
-        let value = demand(&at, Value::of(text(type_name)));
+        let value = demand(&at, value_of(text(type_name)));
         let dat = read(&at, text(file), text(name), |dataset| {
             require_rows(dataset, set, dim)?;
             tell_if_rounded(&at, dataset, value, text(type_name));
@@ -238,7 +239,7 @@ pub unsafe extern "C" fn op_get_const_hdf5(
     // SAFETY: the caller's promises.
     unsafe {
         let at = place("op_get_const_hdf5", name, file);
-        let value = demand(&at, Value::of(text(type_name)));
+        let value = demand(&at, value_of(text(type_name)));
         let found = read(&at, text(file), text(name), |dataset| {
             tell_if_rounded(&at, dataset, value, text(type_name));
             let bytes = dataset.read(value)?;
@@ -302,7 +303,7 @@ pub unsafe extern "C" fn op_write_const_hdf5(
     unsafe {
         let at = place("op_write_const_hdf5", name, file);
         let (name, type_name) = (text(name), text(type_name));
-        let value = demand(&at, Value::of(type_name));
+        let value = demand(&at, value_of(type_name));
         let Ok(count) = u64::try_from(dim) else {
             fatal(&format!("{at}: {dim} values"));
         };
@@ -441,7 +442,7 @@ pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
         for &dat in &dats {
             demand(
                 &format!("{at}: {}", text((*dat).name)),
-                Value::of(text((*dat).type_name)),
+                value_of(text((*dat).type_name)),
             );
         }
         let file = open(&at, path, Access::Create);
@@ -467,7 +468,7 @@ pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
             }
             let name = text((*dat).name);
             let at = format!("{at}: {name}");
-            let value = demand(&at, Value::of(text((*dat).type_name)));
+            let value = demand(&at, value_of(text((*dat).type_name)));
             let dataset = out.map(|out| demand(&at, create_dat(out, name, &*dat, value)));
             write_dat(&at, dataset, value, dat);
         }
@@ -506,7 +507,7 @@ pub unsafe extern "C" fn op_fetch_data_hdf5_file_path(
         if dat.is_null() {
             fatal(&format!("{at}: the dat is missing"));
         }
-        let value = demand(&at, Value::of(text((*dat).type_name)));
+        let value = demand(&at, value_of(text((*dat).type_name)));
         let out = open(&at, text(file), Access::Change);
         let place = |file| {
             let name = text(name);

@@ -25,6 +25,7 @@
 //! | `distribute` | distributes the mesh, and gathers it |
 //! | `exchange` | data between ranks |
 //! | `data` | data out of the library: arrays and files |
+//! | `value` | types of values |
 //! | `hdf5` | OP2's files in HDF5 |
 //! | `slabs` | parts of data in the program's order, piece by piece |
 //! | `local` | programs that declare a part of the mesh on each rank |
@@ -64,6 +65,7 @@ mod slabs;
 mod sums;
 mod team;
 mod times;
+mod value;
 
 macro_rules! export {
     ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*);)*) => {$(

@@ -10,6 +10,7 @@ use okl_abi::op2::access;
 use crate::{
     layout::{Arg, argtype},
     report::text,
+    value::Value,
 };
 
 /// A line of cache: threads write none that others write.
@@ -24,40 +25,14 @@ pub(crate) struct Private {
     copies: Box<[AtomicU64]>,
 }
 
-/// A type whose values can be combined.
-#[derive(Clone, Copy)]
-pub(crate) enum Kind {
-    Double,
-    Float,
-    Int,
-    Unsigned,
-    Long,
-    UnsignedLong,
-}
-
-impl Kind {
-    /// # Safety
-    /// The argument was made by this library.
-    pub(crate) unsafe fn of(argument: &Arg) -> Option<Self> {
-        // SAFETY: the caller's promise.
-        let name = unsafe { text(argument.type_name) };
-        Some(match name.strip_suffix(":soa").unwrap_or(name) {
-            "double" => Self::Double,
-            "float" => Self::Float,
-            "int" => Self::Int,
-            "uint" => Self::Unsigned,
-            "ll" => Self::Long,
-            "ull" => Self::UnsignedLong,
-            _ => return None,
-        })
-    }
-
-    pub(crate) fn bytes(self) -> usize {
-        match self {
-            Self::Float | Self::Int | Self::Unsigned => 4,
-            Self::Double | Self::Long | Self::UnsignedLong => 8,
-        }
-    }
+/// The type of an argument's values, if they are numbers.
+///
+/// # Safety
+/// The argument was made by this library.
+pub(crate) unsafe fn number(argument: &Arg) -> Option<Value> {
+    // SAFETY: the caller's promise.
+    let value = Value::of(unsafe { text(argument.type_name) });
+    value.filter(|value| *value != Value::Bool)
 }
 
 /// Whether an argument changes a global variable.
@@ -87,7 +62,7 @@ pub(crate) unsafe fn can_be_combined(arguments: &[Arg], is_in_order: bool) -> bo
                 });
         }
         // SAFETY: the caller's promise.
-        let kind = unsafe { Kind::of(argument) };
+        let kind = unsafe { number(argument) };
         !is_reduction(argument)
             || matches!(argument.acc, access::INC | access::MIN | access::MAX)
                 && kind.is_some_and(|kind| (argument.size as usize).is_multiple_of(kind.bytes()))
@@ -172,16 +147,17 @@ pub(crate) unsafe fn combine(
         for thread in turns {
             // SAFETY: the caller's promises; the kind was asked before.
             unsafe {
-                let kind = Kind::of(argument).expect("it can be combined");
+                let kind = number(argument).expect("it can be combined");
                 let (to, from) = (argument.data, private.of(thread));
                 let count = argument.size as usize / kind.bytes();
                 let takes = match kind {
-                    Kind::Double => merge::<f64>(argument.acc, to, from, count),
-                    Kind::Float => merge::<f32>(argument.acc, to, from, count),
-                    Kind::Int => merge::<i32>(argument.acc, to, from, count),
-                    Kind::Unsigned => merge::<u32>(argument.acc, to, from, count),
-                    Kind::Long => merge::<i64>(argument.acc, to, from, count),
-                    Kind::UnsignedLong => merge::<u64>(argument.acc, to, from, count),
+                    Value::Double => merge::<f64>(argument.acc, to, from, count),
+                    Value::Float => merge::<f32>(argument.acc, to, from, count),
+                    Value::Int => merge::<i32>(argument.acc, to, from, count),
+                    Value::Unsigned => merge::<u32>(argument.acc, to, from, count),
+                    Value::Long => merge::<i64>(argument.acc, to, from, count),
+                    Value::UnsignedLong => merge::<u64>(argument.acc, to, from, count),
+                    Value::Bool => unreachable!("it is no number"),
                 };
                 for one in along.iter().filter(|_| takes) {
                     let to = arguments[one.at].data;

@@ -11,8 +11,9 @@ use crate::{
     exact::{BYTES, Exact},
     job,
     layout::Arg,
-    private::{self, Kind},
+    private,
     report::warn,
+    value::Value,
 };
 
 /// The sums of floating-point numbers of a loop.
@@ -22,7 +23,7 @@ pub(crate) struct Sums(Vec<Sum>);
 struct Sum {
     /// Position of its argument.
     at: usize,
-    kind: Kind,
+    kind: Value,
     /// What one element adds.
     added: Box<[u64]>,
     totals: Vec<Exact>,
@@ -32,11 +33,11 @@ struct Sum {
 ///
 /// # Safety
 /// The argument was made by this library.
-unsafe fn kind(argument: &Arg) -> Option<Kind> {
+unsafe fn kind(argument: &Arg) -> Option<Value> {
     // SAFETY: the caller's promise.
-    let kind = unsafe { Kind::of(argument) };
+    let kind = unsafe { private::number(argument) };
     let is_sum = private::is_reduction(argument) && argument.acc == access::INC;
-    kind.filter(|kind| is_sum && matches!(kind, Kind::Double | Kind::Float))
+    kind.filter(|kind| is_sum && matches!(kind, Value::Double | Value::Float))
 }
 
 /// Whether the order in which elements run makes a difference.
@@ -154,11 +155,11 @@ impl Sums {
 
 /// # Safety
 /// There are more than `at` numbers of that kind, which is one of floating-point numbers.
-unsafe fn read(kind: Kind, from: *const c_char, at: usize) -> f64 {
+unsafe fn read(kind: Value, from: *const c_char, at: usize) -> f64 {
     // SAFETY: the caller's promise.
     unsafe {
         match kind {
-            Kind::Float => f64::from(from.cast::<f32>().add(at).read_unaligned()),
+            Value::Float => f64::from(from.cast::<f32>().add(at).read_unaligned()),
             _ => from.cast::<f64>().add(at).read_unaligned(),
         }
     }
@@ -166,11 +167,11 @@ unsafe fn read(kind: Kind, from: *const c_char, at: usize) -> f64 {
 
 /// # Safety
 /// See [`read`].
-unsafe fn write(kind: Kind, to: *mut c_char, at: usize, value: f64) {
+unsafe fn write(kind: Value, to: *mut c_char, at: usize, value: f64) {
     // SAFETY: the caller's promise.
     unsafe {
         match kind {
-            Kind::Float => to.cast::<f32>().add(at).write_unaligned(value as f32),
+            Value::Float => to.cast::<f32>().add(at).write_unaligned(value as f32),
             _ => to.cast::<f64>().add(at).write_unaligned(value),
         }
     }

@@ -9,58 +9,22 @@ use std::{
 };
 
 use super::library::{Id, Library, Report, library};
+use crate::value::Value;
 
-/// A type of values.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Value {
-    Double,
-    Float,
-    Int,
-    Unsigned,
-    Long,
-    UnsignedLong,
-    Bool,
+/// The type that programs call so, in C or in Fortran.
+pub(super) fn value_of(type_name: &str) -> Result<Value, String> {
+    let name = type_name.strip_suffix(":soa").unwrap_or(type_name);
+    let found = Value::of(name).or(match name {
+        "double precision" | "real(8)" => Some(Value::Double),
+        "real(4)" | "real" => Some(Value::Float),
+        "int(4)" | "integer" | "integer(4)" => Some(Value::Int),
+        "long" | "long long" => Some(Value::Long),
+        _ => None,
+    });
+    found.ok_or_else(|| format!("HDF5 files hold no values of the type \"{type_name}\""))
 }
 
 impl Value {
-    /// The type that programs call so, in C or in Fortran.
-    pub(super) fn of(type_name: &str) -> Result<Self, String> {
-        Ok(match type_name.strip_suffix(":soa").unwrap_or(type_name) {
-            "double" | "double precision" | "real(8)" => Self::Double,
-            "float" | "real(4)" | "real" => Self::Float,
-            "int" | "int(4)" | "integer" | "integer(4)" => Self::Int,
-            "uint" => Self::Unsigned,
-            "long" | "long long" | "ll" => Self::Long,
-            "ull" => Self::UnsignedLong,
-            "bool" => Self::Bool,
-            _ => {
-                return Err(format!(
-                    "HDF5 files hold no values of the type \"{type_name}\""
-                ));
-            }
-        })
-    }
-
-    pub(super) fn bytes(self) -> usize {
-        match self {
-            Self::Bool => 1,
-            Self::Float | Self::Int | Self::Unsigned => 4,
-            Self::Double | Self::Long | Self::UnsignedLong => 8,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Double => "double",
-            Self::Float => "float",
-            Self::Int => "int",
-            Self::Unsigned => "uint",
-            Self::Long => "ll",
-            Self::UnsignedLong => "ull",
-            Self::Bool => "bool",
-        }
-    }
-
     /// HDF5's type for it.
     fn id(self, library: &Library) -> Id {
         match self {
