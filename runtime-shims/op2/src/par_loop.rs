@@ -153,7 +153,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         };
         let lanes = lanes.filter(|_| width > 1 && may_have_lanes());
         let range = std::mem::transmute::<*mut c_void, Range>(range);
-        let needs_all = job::ranks() > 1 && ranks::needs_all_elements(arguments);
+        let needs_all = job::ranks() > 1 && ranks::needs_all_elements(loop_name, arguments);
         let distribution = match needs_all {
             true => {
                 distribute::make_whole();

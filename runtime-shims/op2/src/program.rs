@@ -76,8 +76,8 @@ fn read_command_line(arguments: &[&str]) {
     }
 }
 
-/// Begins. `diagnostics`: 0 silence, 2 or more what is declared and elements that write the same, 3 or more every
-/// loop.
+/// Begins. `diagnostics`: 0 silence, 2 or more what is declared, elements that write the same and
+/// loops that need the whole mesh on each rank, 3 or more every loop.
 ///
 /// # Safety
 /// `arguments` are `count` strings.

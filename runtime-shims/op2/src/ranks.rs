@@ -20,6 +20,7 @@ use crate::{
     partition::Rank,
     private::{self, Private},
     program,
+    report::warn_once,
     sums::Sums,
     times::Way,
 };
@@ -32,9 +33,18 @@ pub(crate) fn executes_others(arguments: &[Arg]) -> bool {
 
 /// Whether elements that run on two ranks need what all before them have left in a global argument, which only their owner
 /// knows: such a loop runs on the whole mesh.
-pub(crate) fn needs_all_elements(arguments: &[Arg]) -> bool {
+pub(crate) fn needs_all_elements(loop_name: &str, arguments: &[Arg]) -> bool {
     let is_updated = |one: &Arg| private::is_reduction(one) && one.acc == access::RW;
-    program::combines() && executes_others(arguments) && arguments.iter().any(is_updated)
+    let updated = arguments.iter().position(is_updated);
+    let updated = updated.filter(|_| program::combines() && executes_others(arguments));
+    if let Some(at) = updated
+        && program::diagnostics() >= 2
+    {
+        warn_once(&format!(
+            "op_par_loop {loop_name}: arg{at}, a global argument, is OP_RW, and the loop writes through maps: each rank gets and computes the whole mesh for it"
+        ));
+    }
+    updated.is_some()
 }
 
 /// Data that the loop reads and of which what is here of others is out of date.

@@ -1,9 +1,13 @@
 //! Errors end the program with one message; what rank 0 alone prints.
 
 use std::{
+    collections::BTreeSet,
     ffi::{CStr, c_char, c_int, c_void},
     io::Write,
-    sync::atomic::{AtomicPtr, Ordering::Relaxed},
+    sync::{
+        Mutex,
+        atomic::{AtomicPtr, Ordering::Relaxed},
+    },
 };
 
 use crate::job;
@@ -36,6 +40,15 @@ pub(crate) fn fatal(message: &str) -> ! {
 pub(crate) fn warn(message: &str) {
     if job::rank() == 0 {
         eprintln!("okl: warning: {message}");
+    }
+}
+
+/// The same, the first time only.
+pub(crate) fn warn_once(message: &str) {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().expect("no panic while it is locked");
+    if told.insert(message.to_owned()) {
+        warn(message);
     }
 }
 

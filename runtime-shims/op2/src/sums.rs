@@ -3,7 +3,7 @@
 //! Guarantee: what an element adds to a global argument is the same wherever it runs, and the sum is exact until it
 //! is rounded.
 
-use std::{ffi::c_char, ops::Range, sync::Mutex};
+use std::{ffi::c_char, ops::Range};
 
 use okl_abi::op2::access;
 
@@ -12,7 +12,7 @@ use crate::{
     job,
     layout::Arg,
     private,
-    report::warn,
+    report::warn_once,
     value::Value,
 };
 
@@ -55,14 +55,11 @@ pub(crate) unsafe fn depend_on_order(arguments: &[Arg]) -> bool {
 /// Tells once of a loop what is not the same on any number of ranks: an element that others update, too, may depend on
 /// one that they update elsewhere.
 pub(crate) fn warn_of_updates(loop_name: &str, arguments: &[Arg]) {
-    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let updates = arguments.iter();
     let updates = updates.filter(|one| one.is_indirect() && one.acc == access::RW);
     let columns = updates.map(|one| if one.idx < 0 { -one.idx } else { 1 });
-    let mut told = TOLD.lock().expect("no panic while it is locked");
-    if columns.sum::<i32>() > 1 && !told.iter().any(|one| one == loop_name) {
-        told.push(loop_name.to_owned());
-        warn(&format!(
+    if columns.sum::<i32>() > 1 {
+        warn_once(&format!(
             "op_par_loop {loop_name}: OKL_REPRODUCIBLE: with OP_RW of several elements through maps results may depend on the number of ranks"
         ));
     }
