@@ -39,7 +39,8 @@ pub(crate) fn fatal(message: &str) -> ! {
 /// Tells what is not as the user may expect, and what all ranks know.
 pub(crate) fn warn(message: &str) {
     if job::rank() == 0 {
-        eprintln!("okl: warning: {message}");
+        // In one piece: mpirun mixes what the ranks, and the two streams, write. Where it cannot be written, nothing can.
+        let _ = std::io::stderr().write_all(format!("okl: warning: {message}\n").as_bytes());
     }
 }
 
