@@ -33,6 +33,7 @@ fn main() {
         .file("cxx/chunks.cpp")
         .file("cxx/nests.cpp")
         .file("cxx/widening.cpp")
+        .file("cxx/tiles.cpp")
         .file("cxx/between.cpp")
         .file("cxx/prepare.cpp")
         .file("cxx/kernels.cpp")

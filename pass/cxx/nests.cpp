@@ -20,7 +20,30 @@ OklNests::OklNests(Function &Of)
     Loops.push_back(L);
 }
 
+const Value *variableOf(const SCEV *Number) {
+  if (isa<SCEVSignExtendExpr, SCEVZeroExtendExpr>(Number))
+    Number = Number->operands()[0];
+  auto *Unknown = dyn_cast<SCEVUnknown>(Number);
+  auto *Load = Unknown ? dyn_cast<LoadInst>(Unknown->getValue()) : nullptr;
+  return Load ? Load->getPointerOperand() : nullptr;
+}
+
+bool areOfOneVariable(const SCEV *A, const SCEV *B) {
+  return variableOf(A) && variableOf(A) == variableOf(B);
+}
+
 namespace {
+
+// Makes divisions such as can be computed in front of a loop: a loop with a step of zero has no number of turns.
+class SafeDivisions : public SCEVRewriteVisitor<SafeDivisions> {
+public:
+  explicit SafeDivisions(ScalarEvolution &SE) : SCEVRewriteVisitor(SE) {}
+
+  const SCEV *visitUDivExpr(const SCEVUDivExpr *E) {
+    const SCEV *Divisor = visit(E->getRHS());
+    return SE.getUDivExpr(visit(E->getLHS()), SE.getUMaxExpr(Divisor, SE.getOne(Divisor->getType())));
+  }
+};
 
 // Replaces the extension of a recurrence, in the length of a row, by the recurrence of the extensions. Rows
 // may be empty: then what is extended, though without a sign, is -1.
@@ -108,7 +131,11 @@ public:
     if (!Falling || Fixed.empty() || E->getType() != I64)
       return E;
     const SCEV *Least = SE.getSMinExpr(Fixed);
-    notNegative(SE.getMinusSCEV(SE.getNegativeSCEV(Falling->getStepRecurrence(SE)), Least));
+    const SCEV *Step = SE.getNegativeSCEV(Falling->getStepRecurrence(SE));
+    const SCEV *Beyond = SE.getMinusSCEV(Step, Least);
+    if (!SE.isKnownNonNegative(Beyond) && !isStride(Step) && !areOfOneVariable(Step, Least))
+      return E;
+    notNegative(Beyond);
     notNegative(Falling->evaluateAtIteration(Backedges, SE));
     return Least;
   }
@@ -119,6 +146,11 @@ private:
   Type *I64;
   SmallVectorImpl<Check> &Checks;
 
+  // Whether it is what OpenMP says is between a thread's chunks.
+  bool isStride(const SCEV *Step) {
+    return isa_and_nonnull<AllocaInst>(variableOf(Step));
+  }
+
   void notNegative(const SCEV *Value) {
     Check C{Value, Type::getIntNTy(I64->getContext(), 63), false};
     if (!is_contained(Checks, C))
@@ -127,6 +159,14 @@ private:
 };
 
 } // namespace
+
+// Backedges taken, as an i64; null where unknown.
+const SCEV *OklNests::backedges(const Loop *L) {
+  const SCEV *Count = SE->getBackedgeTakenCount(L);
+  if (isa<SCEVCouldNotCompute>(Count) || SE->getTypeSizeInBits(Count->getType()) > 64)
+    return nullptr;
+  return SafeDivisions(*SE).visit(SE->getNoopOrZeroExtend(Count, I64));
+}
 
 // Reduces what is accessed in a turn of L to some of its turns; false where that is not known.
 bool OklNests::pickTurns(Access &A, const Loop *L, OklTurns Turns) {
@@ -168,7 +208,9 @@ bool OklNests::leaveLoops(Access &A, Scope In, const Loop *Until) {
       return true;
     if (!L->getLoopPreheader() || !L->getLoopLatch())
       return false;
-    A.Block = climb(A.Block, L, In, A.When.Guards);
+    do
+      A.Block = climb(A.Block, L, In, A.When.Guards);
+    while (leaveGuard(A, L, In));
     SmallVector<BasicBlock *, 4> Exits;
     L->getExitingBlocks(Exits);
     bool BeforeExits = all_of(Exits, [&](BasicBlock *E) { return DT.dominates(A.Block, E); });
@@ -197,8 +239,9 @@ bool OklNests::leaveLoops(Access &A, Scope In, const Loop *Until) {
         return false;
       // Behind the exit there may be no turn at all, which a merged section would not show.
       A.Exact &= always(A.Block, L) && (BeforeExits || (Behind && SE->isKnownPositive(Times)));
-      A.Dimensions.push_back(
-          {Stays ? SE->getZero(I64) : Recurrence->getStepRecurrence(*SE), Times, L});
+      if (!joinTiles(A, L, Times, In))
+        A.Dimensions.push_back(
+            {Stays ? SE->getZero(I64) : Recurrence->getStepRecurrence(*SE), Times, L});
       A.Address = Stays ? A.Address : Recurrence->getStart();
     }
     A.Block = L->getLoopPreheader();
@@ -213,6 +256,12 @@ bool OklNests::leaveLoops(Access &A, Scope In, const Loop *Until) {
 // Counts that depend on a loop of the scope become those of a box around all rows.
 bool OklNests::boxCounts(Access &A, Scope In) {
   for (Dimension &D : A.Dimensions) {
+    SmallVector<Check, 1> Checks(A.When.Checks);
+    const SCEV *Same = invariant(D.Count, In) ? nullptr : unbounded(D.Count, nullptr, In, Checks);
+    if (Same && invariant(Same, In)) {
+      D.Count = Same;
+      A.When.Checks = std::move(Checks);
+    }
     for (Loop *L : Loops)
       D.Count = rowLength(D.Count, L, In, A.When.Checks);
     for (unsigned Round = 0; !invariant(D.Count, In); ++Round) {

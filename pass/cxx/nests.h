@@ -84,6 +84,11 @@ struct Loaded {
   unsigned Extension = 0; // the opcode of its cast
 };
 
+// The variable that a number is loaded from; null where it is not just that.
+const Value *variableOf(const SCEV *Number);
+// Whether two numbers are loaded from one variable: it is no surprise then if they are the same.
+bool areOfOneVariable(const SCEV *A, const SCEV *B);
+
 // Larger expressions are not worth their time.
 constexpr unsigned MostOperations = 400;
 
@@ -111,14 +116,6 @@ struct OklNests {
         return Known.get();
     Terms.push_back(std::make_unique<OklTerm>(OklTerm{S, When}));
     return Terms.back().get();
-  }
-
-  // Backedges taken, as an i64; null where unknown.
-  const SCEV *backedges(const Loop *L) {
-    const SCEV *Count = SE->getBackedgeTakenCount(L);
-    if (isa<SCEVCouldNotCompute>(Count) || SE->getTypeSizeInBits(Count->getType()) > 64)
-      return nullptr;
-    return SE->getNoopOrZeroExtend(Count, I64);
   }
 
   const SCEV *plus(const SCEV *S, int64_t N) {
@@ -270,9 +267,13 @@ struct OklNests {
             In.Turns};
   }
 
+  const SCEV *backedges(const Loop *L);
   OklSectionKind section(Access A, Scope In, OklSection &Out);
   bool affine(Access A, Scope In, OklSection &Out);
   bool widened(const Access &A, Scope In, OklSection &Out);
+  const SCEV *unbounded(const SCEV *More, const SCEV *Less, Scope In, SmallVectorImpl<Check> &Checks);
+  bool leaveGuard(Access &A, const Loop *L, Scope In);
+  bool joinTiles(Access &A, const Loop *L, const SCEV *Times, Scope In);
   bool rows(Access A, Scope In, size_t Most, SmallVectorImpl<OklSection> &Out);
   bool between(const Access &A, Scope In, OklBetween &Out);
   bool loadedFrom(Value *V, const Loop *Nest, TableWrites Most, Loaded &Out, unsigned Depth = 0);

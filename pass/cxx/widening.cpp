@@ -18,14 +18,15 @@ constexpr unsigned Narrow = 16;
 
 class Widening {
 public:
-  Widening(OklNests &N, Scope In)
-      : N(N), SE(*N.SE), In(In), I128(Type::getInt128Ty(N.I64->getContext())) {}
+  // If Deep, what is the same everywhere in the scope is computed so, too: then more of it cancels out.
+  Widening(OklNests &N, Scope In, bool Deep)
+      : N(N), SE(*N.SE), In(In), Deep(Deep), I128(Type::getInt128Ty(N.I64->getContext())) {}
 
   // The value of S, taken as signed, in i64; null where that is not known.
   const SCEV *widen(const SCEV *S, unsigned Depth = 0) {
     if (Depth > 24 || !S->getType()->isIntegerTy() || width(S) > 64)
       return nullptr;
-    if (N.invariant(S, In))
+    if (N.invariant(S, In) && !(Deep && isa<SCEVSignExtendExpr, SCEVAddExpr, SCEVMulExpr>(S)))
       return SE.getNoopOrSignExtend(S, N.I64);
     switch (S->getSCEVType()) {
     case scSignExtend:
@@ -88,6 +89,30 @@ public:
         if (!check(End, 64, true))
           return std::nullopt;
     return Value;
+  }
+
+  // A sum with a minimum or a maximum, as that of the sums with its operands.
+  const SCEV *spread(const SCEV *S, unsigned Depth = 0) {
+    if (Depth > 4)
+      return S;
+    SmallVector<const SCEV *, 4> Parts;
+    if (isa<SCEVAddExpr>(S))
+      for (const SCEV *Choice : S->operands())
+        if (isa<SCEVSMinExpr, SCEVSMaxExpr>(Choice)) {
+          SmallVector<const SCEV *, 4> Rest(S->operands());
+          erase(Rest, Choice);
+          for (const SCEV *Operand : Choice->operands()) {
+            SmallVector<const SCEV *, 4> Sum(Rest);
+            Sum.push_back(Operand);
+            Parts.push_back(spread(need(SE.getAddExpr(Sum), 64, true), Depth + 1));
+          }
+          return SE.getMinMaxExpr(Choice->getSCEVType(), Parts);
+        }
+    if (!isa<SCEVSMinExpr, SCEVSMaxExpr>(S))
+      return S;
+    for (const SCEV *Operand : S->operands())
+      Parts.push_back(spread(Operand, Depth + 1));
+    return SE.getMinMaxExpr(S->getSCEVType(), Parts);
   }
 
   // The checks that make widened values and intervals right; false where there are none.
@@ -212,6 +237,7 @@ private:
   OklNests &N;
   ScalarEvolution &SE;
   Scope In;
+  bool Deep;
   Type *I128;
   SmallVector<Need, 8> Needs;
   SmallVector<Check, 8> Checks;
@@ -230,7 +256,9 @@ private:
   const SCEV *fitting(const SCEV *Value, const SCEV *S) {
     return width(S) < 64 ? need(Value, width(S), true) : Value;
   }
-  const SCEV *notNegative(const SCEV *Value, unsigned Width) { return need(Value, Width - 1, false); }
+  const SCEV *notNegative(const SCEV *Value, unsigned Width) {
+    return need(Value && Deep ? spread(Value) : Value, Width - 1, false);
+  }
 
   Interval times(Interval A, Interval B) {
     if (auto *Factor = A.Low == A.High ? dyn_cast<SCEVConstant>(A.Low) : nullptr) {
@@ -334,11 +362,24 @@ private:
 
 } // namespace
 
+// More - Less, or More where there is nothing to subtract, of type i64 and as if numbers were unbounded, on the
+// condition of the checks; null where that is not known. Minima and maxima are outermost.
+const SCEV *OklNests::unbounded(const SCEV *More, const SCEV *Less, Scope In, SmallVectorImpl<Check> &Checks) {
+  Widening Wide(*this, In, true);
+  const SCEV *Value = Wide.widen(More);
+  if (Value && Less) {
+    Less = Wide.widen(Less);
+    Value = Less ? SE->getMinusSCEV(Value, Less) : nullptr;
+  }
+  Value = Value ? Wide.spread(Value) : nullptr;
+  return Value && Wide.checks(Checks) ? Value : nullptr;
+}
+
 bool OklNests::widened(const Access &A, Scope In, OklSection &Out) {
   const SCEV *Object = SE->getPointerBase(A.Address);
   if (In.At || !isa<SCEVUnknown>(Object) || !usable(Object, In))
     return false;
-  Widening Wide(*this, In);
+  Widening Wide(*this, In, false);
   const SCEV *Offset = Wide.widen(SE->removePointerBase(A.Address));
   Access Whole = A;
   if (!Offset || !Wide.checks(Whole.When.Checks))

@@ -1,9 +1,20 @@
-// Transposes an n x n matrix into another one and adds a bias to each row, back and forth: blocks
-// of rows. Each block for another rank is transposed while it is packed and sent at once; the
+// Transposes an n x n matrix into another one, tile by tile, and adds a bias to each row, back and
+// forth: blocks of rows. Each block for another rank is transposed while it is packed and sent at once; the
 // rank's own block is done while the others are on their way.
 #include <string.h>
 
 #include "../mpi_common.h"
+#include "tile.h"
+
+// to[i][j] = from[j][i] + bias + i, for rows x columns numbers; the lengths of lines are in memory.
+static void transpose(int rows, int columns, const double *from, int from_line, double *to,
+                      int to_line, int bias) {
+  for (int ii = 0; ii < rows; ii += TILE)
+    for (int jj = 0; jj < columns; jj += TILE)
+      for (int i = ii; i < least(ii + TILE, rows); i++)
+        for (int j = jj; j < least(jj + TILE, columns); j++)
+          to[i * to_line + j] = from[j * from_line + i] + (bias + i);
+}
 
 // Whole numbers: exact in any order.
 static double checksum(const double *a, int n, struct share mine) {
@@ -49,14 +60,10 @@ int main(int argc, char **argv) {
       int other = (rank + turn) % ranks;
       struct share theirs = share_of(n, other, ranks);
       double *block = out + theirs.first * rows;
-      for (int i = 0; i < theirs.count; i++)
-        for (int j = 0; j < rows; j++)
-          block[i * rows + j] = from[j * n + theirs.first + i] + (theirs.first + i);
+      transpose(theirs.count, rows, from + theirs.first, n, block, rows, theirs.first);
       MPI_Isend(block, theirs.count * rows, MPI_DOUBLE, other, 0, MPI_COMM_WORLD, &sends[other]);
     }
-    for (int i = 0; i < rows; i++)
-      for (int j = 0; j < rows; j++)
-        to[i * n + mine.first + j] = from[j * n + mine.first + i] + (mine.first + i);
+    transpose(rows, rows, from + mine.first, n, to + mine.first, n, mine.first);
     for (int turn = 1; turn < ranks; turn++) {
       int other;
       MPI_Waitany(ranks, receives, &other, MPI_STATUS_IGNORE);

@@ -1,13 +1,16 @@
-// Transposes an n x n matrix into another one and adds a bias to each row, back and forth.
+// Transposes an n x n matrix into another one, tile by tile, and adds a bias to each row, back and forth.
 #include <omp.h>
 
 #include "../common.h"
+#include "tile.h"
 
 static void transpose(const double *from, double *to, int n) {
 #pragma omp parallel for
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      to[i * n + j] = from[j * n + i] + i;
+  for (int ii = 0; ii < n; ii += TILE)
+    for (int jj = 0; jj < n; jj += TILE)
+      for (int i = ii; i < least(ii + TILE, n); i++)
+        for (int j = jj; j < least(jj + TILE, n); j++)
+          to[i * n + j] = from[j * n + i] + i;
 }
 
 // Weighted, so that what lands in the wrong place shows. Whole numbers: exact in any order.

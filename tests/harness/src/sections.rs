@@ -300,7 +300,7 @@ impl Loops {
         }];
         if depth >= 2 {
             heads.push(
-                match random.between(0, if collapse { 2 } else { 12 }) {
+                match random.between(0, if collapse { 2 } else { 15 }) {
                     0 => "for (int j = 1; j < m; j++)",
                     1 => "for (int j = m - 1; j >= 0; j--)",
                     2 => "for (int j = 0; j < m; j += 3)",
@@ -312,6 +312,10 @@ impl Loops {
                     8 => "for (int j = map[i]; j < map[i + 1]; j++)",
                     9 => "for (int j = map[i + 1]; j > map[i]; j -= 2)",
                     10 => "for (int j = 0; j < map[i + 1] - map[i]; j++)",
+                    // Of tiles, where `i` goes two steps at once.
+                    11 => "for (int j = i; j < min(i + 2, n); j++)",
+                    12 => "for (int j = 2 * i; j < 2 * (i + 1); j++)",
+                    13 => "for (int j = 0; j < m; j += 3)",
                     _ => "for (int j = 0; j < m; j++)",
                 }
                 .to_string(),
@@ -324,6 +328,9 @@ impl Loops {
                         "for (int k = 0; k < 3; k++)",
                         "for (int k = 0; k < n; k++)",
                         "for (int k = j; k < m; k++)",
+                        "for (int k = j; k < min(j + 3, m); k++)",
+                        "for (int k = j; k < min(j + 3, n); k++)",
+                        "for (int k = j; k < j + 3; k++)",
                         "for (int k = map[i] + j; k < map[i + 1] + 2; k++)",
                     ])
                     .to_string(),

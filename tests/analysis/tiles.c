@@ -1,0 +1,57 @@
+// Tiled loops: the parts of a range, the last of which may be shorter, are the range.
+// RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
+
+static inline int min(int a, int b) { return a < b ? a : b; }
+
+// CHECK: region at {{.*}}tiles.c:[[@LINE+4]]: complete
+// CHECK: read from [{{.*}} x 8] [max(0, min(n, (32 + (32 * ((-1 + n) / 32))))) x (8 * n)] of 8 bytes
+// CHECK-NEXT: write to [{{.*}} x (8 * n)] [max(0, min(n, (32 + (32 * ((-1 + n) / 32))))) x 8] of 8 bytes
+void clipped(const double *from, double *to, int n) {
+#pragma omp parallel for
+  for (int ii = 0; ii < n; ii += 32)
+    for (int jj = 0; jj < n; jj += 32)
+      for (int i = ii; i < min(ii + 32, n); i++)
+        for (int j = jj; j < min(jj + 32, n); j++) to[i * n + j] = from[j * n + i] + i;
+}
+
+// Whole tiles, numbered.
+// CHECK: region at {{.*}}tiles.c:[[@LINE+4]]: complete
+// CHECK: read from [{{.*}} x 160] [{{.*}} x (160 * n)] [20 x 8] [20 x (8 * n)] of 8 bytes
+// CHECK-NEXT: write to [{{.*}} x (160 * n)] [{{.*}} x 160] [20 x (8 * n)] of 160 bytes
+void numbered(const double *from, double *to, int n) {
+#pragma omp parallel for
+  for (int row = 0; row < n / 20; row++)
+    for (int column = 0; column < n / 20; column++)
+      for (int i = row * 20; i < (row + 1) * 20; i++)
+        for (int j = column * 20; j < (column + 1) * 20; j++) to[i * n + j] = from[j * n + i] + i;
+}
+
+// The size of a tile is known only when the program runs.
+// CHECK: region at {{.*}}tiles.c:[[@LINE+3]]: complete
+// CHECK: write to [{{.*}}max(0, min((n + {{.*}} x (8 * n)] [max(0, min(n, (tile * (1 + ((-1 + max(tile, n)) / max(1, tile)))))) x 8] of 8 bytes
+void variable(const double *from, double *to, int n, int tile) {
+#pragma omp parallel for
+  for (int ii = 0; ii < n; ii += tile)
+    for (int jj = 0; jj < n; jj += tile)
+      for (int i = ii; i < min(ii + tile, n); i++)
+        for (int j = jj; j < min(jj + tile, n); j++) to[i * n + j] = from[j * n + i] + i;
+}
+
+// Rows that overlap are no tiles, and neither are those with gaps between them: what is written is marked.
+// CHECK: region at {{.*}}tiles.c:[[@LINE+5]]: complete
+// CHECK: write marked to
+// CHECK: region at {{.*}}tiles.c:[[@LINE+9]]: complete
+// CHECK: write marked to
+void overlapping(double *to, int n) {
+#pragma omp parallel for
+  for (int t = 0; t < 9; t++)
+    for (int ii = 0; ii < n; ii += 4)
+      for (int i = ii; i < min(ii + 6, n); i++) to[t * n + i] = t;
+}
+void apart(double *to, int n) {
+#pragma omp parallel for
+  for (int t = 0; t < 9; t++)
+    for (int ii = 0; ii < n; ii += 4)
+      for (int i = ii; i < min(ii + 3, n); i++) to[t * n + i] = t;
+}

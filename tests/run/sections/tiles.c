@@ -1,0 +1,124 @@
+// Tiled loops: sizes that tiles divide and others, tiles larger than all, sizes that are known only here, ranges that
+// begin or end inside a tile, empty ranges, and tiles in loops that tiles are dealt out from.
+// threads: any
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline int min(int a, int b) { return a < b ? a : b; }
+static inline int max(int a, int b) { return a > b ? a : b; }
+
+#define SIDES 53
+
+static double *new_matrix(void) { return calloc(SIDES * SIDES, sizeof(double)); }
+
+static double sum(const double *a, int n) {
+  double all = 0;
+  for (int i = 0; i < n * n; i++) all = 0.75 * all + a[i] * (1 + i % 5);
+  return all;
+}
+
+static double transposed(int n) {
+  double *from = new_matrix(), *to = new_matrix();
+#pragma omp parallel for
+  for (int i = 0; i < n * n; i++) from[i] = i * 7 % 101;
+  for (int sweep = 0; sweep < 3; sweep++) {
+#pragma omp parallel for
+    for (int ii = 0; ii < n; ii += 8)
+      for (int jj = 0; jj < n; jj += 16)
+        for (int i = ii; i < min(ii + 8, n); i++)
+          for (int j = jj; j < min(jj + 16, n); j++) to[i * n + j] = from[j * n + i] + i;
+    double *swap = from;
+    from = to, to = swap;
+  }
+  double all = sum(from, n);
+  free(from), free(to);
+  return all;
+}
+
+static double numbered(int n) {
+  double *from = new_matrix(), *to = new_matrix();
+#pragma omp parallel for
+  for (int i = 0; i < n * n; i++) from[i] = i * 5 % 103;
+  for (int sweep = 0; sweep < 3; sweep++) {
+#pragma omp parallel for schedule(static, 1)
+    for (int row = 0; row < n / 5; row++)
+      for (int column = 0; column < n / 5; column++)
+        for (int i = row * 5; i < (row + 1) * 5; i++)
+          for (int j = column * 5; j < (column + 1) * 5; j++) to[i * n + j] = from[j * n + i] + i;
+    double *swap = from;
+    from = to, to = swap;
+  }
+  double all = sum(from, n);
+  free(from), free(to);
+  return all;
+}
+
+// Inner points only; the tiles' size is not a constant, and counters are long.
+static double blocked_stencil(long n, long tile) {
+  double *from = new_matrix(), *to = new_matrix();
+#pragma omp parallel for
+  for (long i = 0; i < n * n; i++) from[i] = to[i] = i * 3 % 107;
+  for (int sweep = 0; sweep < 4; sweep++) {
+#pragma omp parallel for
+    for (long ii = 1; ii < n - 1; ii += tile)
+      for (long jj = 1; jj < n - 1; jj += tile)
+        for (long i = ii; i < (ii + tile < n - 1 ? ii + tile : n - 1); i++)
+          for (long j = jj; j < (jj + tile < n - 1 ? jj + tile : n - 1); j++)
+            to[i * n + j] = 0.25 * (from[(i - 1) * n + j] + from[(i + 1) * n + j] + from[i * n + j - 1] + from[i * n + j + 1]);
+    double *swap = from;
+    from = to, to = swap;
+  }
+  double all = sum(from, n);
+  free(from), free(to);
+  return all;
+}
+
+// Tiles from 0 of a range that begins and ends elsewhere: some have no element.
+static double clipped(int n, int first, int last, int tile) {
+  double *a = new_matrix();
+#pragma omp parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) a[i * n + j] = i + j;
+  for (int sweep = 0; sweep < 3; sweep++) {
+#pragma omp parallel for
+    for (int ii = 0; ii < n; ii += tile)
+      for (int i = max(ii, first); i < min(ii + tile, last); i++)
+        for (int jj = 0; jj < n; jj += 4)
+          for (int j = jj; j < min(jj + 4, last); j++) a[i * n + j] += i * j % 13 + sweep;
+#pragma omp parallel for
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++) a[i * n + j] *= 0.5;
+  }
+  double all = sum(a, n);
+  free(a);
+  return all;
+}
+
+// Bands: rows that overlap, with a width that is known only here.
+static double bands(int n, int width) {
+  double *a = new_matrix(), *b = new_matrix();
+#pragma omp parallel for
+  for (int i = 0; i < n * n; i++) a[i] = i % 17;
+  for (int sweep = 0; sweep < 3; sweep++) {
+#pragma omp parallel for
+    for (int i = 0; i < n; i++)
+      for (int j = i; j < min(i + width, n); j++) b[i * n + j] += a[j * n + i] + sweep;
+#pragma omp parallel for
+    for (int i = 0; i < n; i++)
+      for (int j = max(0, i - width); j <= i; j++) a[j * n + i] = 0.5 * b[j * n + i];
+  }
+  double all = sum(b, n);
+  free(a), free(b);
+  return all;
+}
+
+int main(void) {
+  for (int n = 0; n <= SIDES; n += n < 4 ? 1 : 7)
+    printf("%d: %.12g %.12g %.12g %.12g\n", n, transposed(n), numbered(n - n % 5), blocked_stencil(n, 6),
+           blocked_stencil(n, 1));
+  printf("%.12g %.12g %.12g\n", blocked_stencil(50, 200), blocked_stencil(50, 16), blocked_stencil(51, 7));
+  printf("%.12g %.12g %.12g %.12g\n", clipped(53, 0, 53, 8), clipped(53, 9, 31, 8), clipped(40, 39, 40, 5),
+         clipped(40, 30, 20, 10));
+  printf("%.12g %.12g %.12g\n", bands(53, 1), bands(53, 6), bands(20, 100));
+  return 0;
+}
