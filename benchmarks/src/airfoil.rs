@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::measure::Load;
 use crate::output::Counts;
 use crate::statistics::Spread;
-use crate::tools::{COMPILER, COMPILER_CPP, FLAGS, LIMIT, finish, wrapper_flags};
+use crate::tools::{COMPILER_CPP, FLAGS, LIMIT, compile_counting_library, finish, wrapper_flags};
 
 /// OP2's headers without its translator.
 const TEMPLATE: &str = "OP2 template";
@@ -73,6 +74,7 @@ pub(crate) fn run(
     let io = |error: std::io::Error| error.to_string();
     let built = tempfile::tempdir().map_err(io)?;
     let folder = built.path();
+    let load = Load::now();
     let (variants, op2_on_ranks) = build(root, libraries, op2, folder)?;
     eprintln!("bench: the mesh");
     finish(
@@ -92,7 +94,7 @@ pub(crate) fn run(
         }
     }
     let ranks = on_ranks(folder, op2_on_ranks)?;
-    Ok(report(mesh, &variants, &all, &ranks, repetitions))
+    Ok(report(mesh, &variants, &all, &ranks, &load))
 }
 
 fn once(variant: &Variant, folder: &Path, mesh: &Mesh) -> Result<Loops, String> {
@@ -187,6 +189,10 @@ struct OnRanks {
     bytes: f64,
 }
 
+fn counting_library(folder: &Path) -> PathBuf {
+    folder.join("libmpi_count.so")
+}
+
 fn mpirun(executable: &Path, folder: &Path) -> Command {
     let mut command = Command::new("timeout");
     command
@@ -195,7 +201,7 @@ fn mpirun(executable: &Path, folder: &Path) -> Command {
         .env("OMP_NUM_THREADS", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    let library = folder.join("libmpi_count.so");
+    let library = counting_library(folder);
     command.args(["-x", &format!("LD_PRELOAD={}", library.display())]);
     command.arg(executable);
     command
@@ -277,26 +283,18 @@ fn build(
         finish(&mut command).map(|_| executable)
     };
     let (okl, template) = (ours("okl", true)?, ours("template", false)?);
-    let mut command = Command::new(COMPILER);
-    command
-        .args(["-O2", "-shared", "-fPIC"])
-        .args(wrapper_flags("compile")?)
-        .arg(root.join("count/mpi_count.c"))
-        .args(wrapper_flags("link")?)
-        .arg("-o")
-        .arg(folder.join("libmpi_count.so"));
-    finish(&mut command)?;
-    let variant = |name, executable: &Path, threads| Variant {
+    compile_counting_library(root, &counting_library(folder))?;
+    let okl_variant = |name, executable: &Path, threads| Variant {
         name,
         executable: executable.to_owned(),
         threads,
-        is_okl: executable.ends_with("okl") || executable.ends_with("template"),
-        is_timed_as_a_whole: name == TEMPLATE,
+        is_okl: true,
+        is_timed_as_a_whole: false,
     };
     let mut variants = vec![
-        variant("okl", &okl, 1),
-        variant("okl, 2 threads", &okl, 2),
-        variant("okl without the plugin", &template, 1),
+        okl_variant("okl", &okl, 1),
+        okl_variant("okl, 2 threads", &okl, 2),
+        okl_variant("okl without the plugin", &template, 1),
     ];
     let Some(op2) = op2 else {
         return Ok((variants, None));
@@ -370,7 +368,13 @@ fn build(
         ),
     ] {
         let executable = link(file, files, flags, own)?;
-        variants.push(variant(name, &executable, threads));
+        variants.push(Variant {
+            name,
+            executable,
+            threads,
+            is_okl: false,
+            is_timed_as_a_whole: name == TEMPLATE,
+        });
     }
     let mpi_compile = wrapper_flags("compile")?;
     let mpi = objects(&ON_RANKS, &mpi_compile)?;
@@ -471,14 +475,16 @@ fn report(
     variants: &[Variant],
     all: &[Vec<Loops>],
     ranks: &[OnRanks],
-    repetitions: u32,
+    load: &Load,
 ) -> String {
+    let repetitions = all[0].len();
     let mut text = format!(
-        "# airfoil, {} cells, {ITERATIONS} iterations\n\n\
+        "# airfoil, {} cells, {ITERATIONS} iterations\n{}\n\
          {repetitions} repetitions, the variants one right after the other. Milliseconds per call: median (least to \
          most); plans: milliseconds in all. The copy of OP2 is compiled with the same compiler and flags.\n\n\
          | variant | {} | plans | {ITERATIONS} iterations, s |\n|{}\n",
         mesh.cells,
+        load.note(),
         LOOPS.join(" | "),
         " --- |".repeat(LOOPS.len() + 3)
     );
@@ -525,7 +531,7 @@ fn report(
     if others().next().is_some() {
         text.push_str("\nokl : the fastest of OP2's on one thread, of each repetition:\n\n");
         for name in LOOPS {
-            let fastest: Vec<f64> = (0..repetitions as usize)
+            let fastest: Vec<f64> = (0..repetitions)
                 .map(|at| {
                     let each = others().map(|(_, runs)| of(runs, name)[at]);
                     each.fold(f64::INFINITY, f64::min)

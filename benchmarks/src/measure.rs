@@ -64,8 +64,8 @@ pub(crate) struct CompileTime {
 pub(crate) struct Results {
     pub(crate) repetitions: u32,
     pub(crate) cores: u32,
-    /// How many others wanted a core when it began.
-    pub(crate) load: f64,
+    /// When it began.
+    pub(crate) load: Load,
     pub(crate) timings: Vec<Timing>,
     pub(crate) compile_times: Vec<CompileTime>,
     pub(crate) communication: Vec<Communication>,
@@ -73,22 +73,42 @@ pub(crate) struct Results {
     pub(crate) errors: Vec<String>,
 }
 
-/// Above this load times are not to be trusted.
-pub(crate) const MOST_LOAD: f64 = 0.7;
+/// How many others want a core, in the average of the last minute.
+pub(crate) struct Load(f64);
 
-/// The average of the last minute.
-fn load() -> f64 {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let first = text.split_whitespace().next();
-    first.and_then(|load| load.parse().ok()).unwrap_or(0.0)
+impl Load {
+    /// Above this, times are not to be trusted.
+    const MOST: f64 = 0.7;
+
+    /// Tells the user if it is too much.
+    pub(crate) fn now() -> Self {
+        let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let first = text.split_whitespace().next();
+        let load = Self(first.and_then(|load| load.parse().ok()).unwrap_or(0.0));
+        if load.0 > Self::MOST {
+            eprintln!(
+                "bench: the machine is busy (load average {}): times will say little",
+                load.0
+            );
+        }
+        load
+    }
+
+    /// A paragraph in Markdown if it was too much.
+    pub(crate) fn note(&self) -> String {
+        match self.0 > Self::MOST {
+            true => format!(
+                "\n**Busy machine**: the load average was {} at the start. Times say little.\n",
+                self.0
+            ),
+            false => String::new(),
+        }
+    }
 }
 
 /// Fails only if nothing can be measured.
 pub(crate) fn run(tools: &Tools, plan: &Plan) -> Result<Results, String> {
-    let load = load();
-    if load > MOST_LOAD {
-        eprintln!("bench: the machine is busy (load average {load}): times will say little");
-    }
+    let load = Load::now();
     let mut sources: Vec<&'static str> = plan.benchmarks.iter().map(|b| b.source).collect();
     sources.dedup();
     let counted_ranks = plan.counted_ranks();

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::count::{Communication, PerIteration};
 use crate::figures;
-use crate::measure::{MOST_LOAD, Results, Timing};
+use crate::measure::{Results, Timing};
 use crate::model::{self, Forecast};
 use crate::statistics::Spread;
 use crate::tools::Variant;
@@ -74,15 +74,7 @@ fn tables(results: &Results) -> String {
             results.repetitions
         ),
     );
-    if results.load > MOST_LOAD {
-        line(
-            &mut text,
-            &format!(
-                "\n**Busy machine**: the load average was {} at the start. Times say little.",
-                results.load
-            ),
-        );
-    }
+    text.push_str(&results.load.note());
     for error in &results.errors {
         let first = error.lines().next().unwrap_or_default();
         line(&mut text, &format!("\n**Error**: {first}"));

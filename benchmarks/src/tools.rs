@@ -66,10 +66,22 @@ pub(crate) const FLAGS: &[&str] = &["-O3", "-march=native"];
 /// Seconds after which a run counts as hanging.
 pub(crate) const LIMIT: &str = "180";
 
+/// Compiles the library that counts what programs ask MPI to send. `benchmarks` is this crate's folder.
+pub(crate) fn compile_counting_library(benchmarks: &Path, library: &Path) -> Result<(), String> {
+    let mut command = Command::new(COMPILER);
+    command
+        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
+        .args(wrapper_flags("compile")?)
+        .arg(benchmarks.join("count/mpi_count.c"))
+        .args(wrapper_flags("link")?)
+        .arg("-o")
+        .arg(library);
+    finish(&mut command).map(drop)
+}
+
 /// The compiler, the libraries and the compiled programs.
 pub(crate) struct Tools {
-    programs: PathBuf,
-    count_source: PathBuf,
+    benchmarks: PathBuf,
     plugin: PathBuf,
     runtime: PathBuf,
     mpi_compile: Vec<String>,
@@ -103,8 +115,7 @@ impl Tools {
         }
         let io = |error: std::io::Error| error.to_string();
         Ok(Self {
-            programs: benchmarks.join("programs"),
-            count_source: benchmarks.join("count/mpi_count.c"),
+            benchmarks: benchmarks.to_owned(),
             plugin,
             runtime: libraries.canonicalize().map_err(io)?,
             mpi_compile: wrapper_flags("compile")?,
@@ -140,7 +151,7 @@ impl Tools {
             Variant::HandMpi => "mpi.c",
             Variant::OpenMp | Variant::Okl => "openmp.c",
         };
-        command.arg(self.programs.join(source).join(file));
+        command.arg(self.benchmarks.join("programs").join(source).join(file));
         command
     }
 
@@ -203,17 +214,9 @@ impl Tools {
         Ok(remarks.map(shortened).collect())
     }
 
-    /// Compiles the library that counts what hand-written MPI programs send.
+    /// As the function of that name.
     pub(crate) fn compile_counting_library(&self) -> Result<(), String> {
-        let mut command = Command::new(COMPILER);
-        command
-            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
-            .args(&self.mpi_compile)
-            .arg(&self.count_source)
-            .args(&self.mpi_link)
-            .arg("-o")
-            .arg(self.counting_library());
-        finish(&mut command).map(drop)
+        compile_counting_library(&self.benchmarks, &self.counting_library())
     }
 
     /// Calls of MPI in the hand-written program that move data and that the library does not see.
