@@ -67,7 +67,7 @@ bool LaneData::fetch(Object &Of, Cell &Here) {
       carry(Here, AtEntry.CreateVectorSplat(Width, Loaded));
     return true;
   }
-  return gather(Of);
+  return gather(Of, Index);
 }
 
 void LaneData::carry(Cell &Here, Value *Before) {
@@ -80,7 +80,8 @@ void LaneData::carry(Cell &Here, Value *Before) {
 // Pieces of a row that are moved as vectors: position and length.
 SmallVector<std::pair<unsigned, unsigned>, 4> LaneData::pieces(Object &Of) {
   SmallVector<std::pair<unsigned, unsigned>, 4> Found;
-  unsigned Most = std::min<unsigned>(Width, 32 / Of.Argument->Bytes);
+  unsigned Most =
+      Of.Argument->ByComponent ? 1 : std::min<unsigned>(Width, 32 / Of.Argument->Bytes);
   unsigned Count = Of.Cells.size();
   for (unsigned At = 0; At < Count;) {
     unsigned Length = Most;
@@ -134,13 +135,16 @@ ArrayRef<Value *> LaneData::rows(Object &Of) {
   return Place;
 }
 
-// Whether the elements of the lanes lie side by side and have one component.
 bool LaneData::contiguous(Object &Of) {
   auto *Size = dyn_cast<ConstantInt>(unwrap(Of.Argument->Size));
   return !Of.indirect() && Size && Size->getSExtValue() == Of.Argument->Bytes;
 }
 
-Value *LaneData::piece(Value *Row, Object &Of, unsigned At) {
+// Where a component is of the element that begins at `Row`.
+Value *LaneData::component(Value *Row, Object &Of, unsigned At) {
+  const OklLaneArgument &A = *Of.Argument;
+  if (A.ByComponent)
+    return B.CreateGEP(B.getInt8Ty(), Row, B.CreateMul(unwrap(A.Stride), B.getInt64(At)));
   return B.CreateConstInBoundsGEP1_64(Of.T, Row, At);
 }
 
@@ -148,7 +152,7 @@ Type *LaneData::pieceType(Object &Of, unsigned Length) {
   return Length == 1 ? Of.T : FixedVectorType::get(Of.T, Length);
 }
 
-bool LaneData::gather(Object &Of) {
+bool LaneData::gather(Object &Of, unsigned Index) {
   ArrayRef<Value *> Where = rows(Of);
   Align Alignment(Of.Argument->Bytes);
   auto Take = [&](unsigned Index, Value *V) {
@@ -156,14 +160,14 @@ bool LaneData::gather(Object &Of) {
       Of.Cells[Index].Now = V;
   };
   if (contiguous(Of)) {
-    Take(0, B.CreateAlignedLoad(vectorOf(Of.T), Where[0], Alignment));
+    Take(Index, B.CreateAlignedLoad(vectorOf(Of.T), component(Where[0], Of, Index), Alignment));
     return true;
   }
   for (auto [At, Length] : pieces(Of)) {
     SmallVector<Value *, 16> Loaded;
     for (Value *Row : Where)
       Loaded.push_back(
-          B.CreateAlignedLoad(pieceType(Of, Length), piece(Row, Of, At), Alignment));
+          B.CreateAlignedLoad(pieceType(Of, Length), component(Row, Of, At), Alignment));
     if (Length == 1) {
       Value *All = PoisonValue::get(vectorOf(Of.T));
       for (unsigned L = 0; L < Width; ++L)
@@ -246,7 +250,10 @@ bool LaneData::putBack() {
     if (Of->indirect() && any_of(Of->Cells, [](const Cell &Here) { return Here.Conditional; }))
       return no("it writes through a map on a condition");
     if (contiguous(*Of)) {
-      B.CreateAlignedStore(Of->Cells[0].Now, rows(*Of)[0], Align(Of->Argument->Bytes));
+      for (unsigned At = 0; At < Of->Cells.size(); ++At)
+        if (Of->Cells[At].Written)
+          B.CreateAlignedStore(splat(Of->Cells[At].Now), component(rows(*Of)[0], *Of, At),
+                               Align(Of->Argument->Bytes));
       continue;
     }
     for (auto [At, Length] : pieces(*Of)) {
@@ -273,7 +280,7 @@ bool LaneData::putBack() {
     for (Part &P : Parts) {
       const OklLaneArgument &A = *P.Of->Argument;
       Align Alignment(A.Bytes);
-      Value *Address = piece(rows(*P.Of)[L], *P.Of, P.At);
+      Value *Address = component(rows(*P.Of)[L], *P.Of, P.At);
       Value *New = P.New[L];
       if (A.Access == OklLaneIncrement && P.Of->indirect()) {
         Value *Old = B.CreateAlignedLoad(New->getType(), Address, Alignment);
@@ -289,6 +296,8 @@ Value *LaneData::isAsExpected() {
       AtEntry.CreateICmpSLE(AtEntry.CreateNSWAdd(From, AtEntry.getInt64(Width)), To);
   auto Also = [&](Value *Condition) { Right = AtEntry.CreateAnd(Right, Condition); };
   for (const OklLaneArgument &A : Arguments) {
+    if (A.FoundSize)
+      Also(AtEntry.CreateICmpEQ(unwrap(A.FoundSize), unwrap(A.Size)));
     if (A.Place != OklLaneMapped && A.Place != OklLaneColumns)
       continue;
     const OklLaneArgument &Leader = Arguments[A.Leader];

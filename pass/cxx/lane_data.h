@@ -27,6 +27,8 @@ protected:
   llvm::Value *splat(llvm::Value *V);
   llvm::Value *select(llvm::Value *Condition, llvm::Value *Then, llvm::Value *Else);
 
+  // Whether the lanes' values of a component lie side by side.
+  bool contiguous(Object &Of);
   // What a cell holds before the body.
   bool fetch(Object &Of, Cell &Here);
   // One lane after the other; in each, the arguments as the body wrote them.
@@ -47,10 +49,9 @@ private:
   llvm::Value *arity(const OklLaneArgument &A);
   llvm::ArrayRef<llvm::Value *> targets(const OklLaneArgument &A, unsigned Column);
   llvm::ArrayRef<llvm::Value *> rows(Object &Of);
-  bool contiguous(Object &Of);
-  llvm::Value *piece(llvm::Value *Row, Object &Of, unsigned At);
+  llvm::Value *component(llvm::Value *Row, Object &Of, unsigned At);
   llvm::Type *pieceType(Object &Of, unsigned Length);
-  bool gather(Object &Of);
+  bool gather(Object &Of, unsigned Index);
   llvm::Value *join(llvm::Value *A, llvm::Value *B2);
   void transpose(llvm::SmallVectorImpl<llvm::Value *> &Squares);
   llvm::SmallVector<llvm::Value *, 8> toComponents(llvm::ArrayRef<llvm::Value *> From,

@@ -612,7 +612,7 @@ private:
   // Whether what is computed at once is worth the rearrangement.
   bool pays() {
     for (Object &Of : Objects)
-      if (Of.Argument && !Of.global())
+      if (Of.Argument && !Of.global() && !(Of.Argument->ByComponent && contiguous(Of)))
         for (Cell &Here : Of.Cells)
           Moves += (Here.Now != nullptr) + Here.Written;
     return 2 * Work >= Moves;

@@ -38,8 +38,11 @@ struct OklLaneArgument {
   int64_t Leader;
   // What Arity is expected to be; 0: anything.
   int64_t ExpectedArity;
-  // Values at the end of the entry block.
-  LLVMValueRef Data, Size, Map, Arity;
+  // Whether components lie Stride bytes apart, and elements side by side.
+  bool ByComponent;
+  // Values at the end of the entry block. Size is what is expected; where FoundSize is not null, that is what it is
+  // when the program runs.
+  LLVMValueRef Data, Size, Map, Arity, FoundSize, Stride;
 };
 
 // Bits of the target's preferred vectors; Analyses are what the pass was run with.

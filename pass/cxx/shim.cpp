@@ -248,6 +248,10 @@ void okl_append_to_compiler_used(LLVMModuleRef M, LLVMValueRef Global) {
   appendToCompilerUsed(*unwrap(M), unwrap<GlobalValue>(Global));
 }
 
+void okl_call_before_main(LLVMModuleRef M, LLVMValueRef F) {
+  appendToGlobalCtors(*unwrap(M), unwrap<Function>(F), 65535);
+}
+
 void okl_move_to_end(LLVMModuleRef M, LLVMValueRef Global) {
   auto *GV = unwrap<GlobalVariable>(Global);
   unwrap(M)->removeGlobalVariable(GV);

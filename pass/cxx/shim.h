@@ -53,6 +53,8 @@ LLVMValueRef okl_insert_if(LLVMValueRef Condition, LLVMValueRef Before);
 void okl_strip_call_attributes(LLVMValueRef Call);
 void okl_append_to_used(LLVMModuleRef M, const LLVMValueRef *Globals, size_t Count);
 void okl_append_to_compiler_used(LLVMModuleRef M, LLVMValueRef Global);
+// The function has no parameters.
+void okl_call_before_main(LLVMModuleRef M, LLVMValueRef Function);
 void okl_move_to_end(LLVMModuleRef M, LLVMValueRef Global);
 void okl_expand_constant_users(LLVMValueRef Global);
 void okl_delete_bodies(LLVMModuleRef M);

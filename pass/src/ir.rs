@@ -118,6 +118,23 @@ pub struct Argument<'m> {
     pub element: Option<Element>,
     /// The map that leads to it.
     pub map: Option<Map<'m>>,
+    /// How its elements lie in memory.
+    pub storage: Storage,
+}
+
+/// How elements of data lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// One after the other.
+    ByElement,
+    /// One after the other, or the components of all one after the other: known when the program runs. The body can
+    /// work on copies of its elements; of those that it increments, on sums that are added later.
+    Either {
+        /// What the program says.
+        by_component: bool,
+    },
+    /// As before, but the body cannot work on copies.
+    Unknown,
 }
 
 /// An element of data: values of one type.

@@ -19,12 +19,18 @@ pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: 
         }
     };
     let op2 = op2::recognise(module);
-    match options.target {
+    if let Some(at) = op2.looks_at_data {
+        let message = "data stay element by element: the file looks at op_dat->data";
+        at.remark("Storage", message, true);
+    }
+    let changes = cpu::say_whether_data_are_looked_at(module, op2.looks_at_data.is_some());
+    let lowers = match options.target {
         // Every process runs all of an OP2 program: its OpenMP regions are not distributed.
         _ if op2.uses_op2 => lower_op2(module, op2, options.strict),
         Target::Cpu => false,
         Target::Mpi => lower_to_mpi(module, options.strict),
-    }
+    };
+    changes || lowers
 }
 
 fn lower_op2(module: &Module, found: op2::Found<'_>, strict: bool) -> bool {

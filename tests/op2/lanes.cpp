@@ -11,7 +11,9 @@
 // RUN: %t > %t.found && cmp %t.expected %t.found
 // RUN: clang++-22 -std=c++17 -O3 -march=native -ffp-contract=off -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t > %t.found && cmp %t.expected %t.found
+// RUN: OP_AUTO_SOA=1 %t > %t.found && cmp %t.expected %t.found
 // RUN: OMP_NUM_THREADS=2 %t compare %t.values > %t.two
+// RUN: OP_AUTO_SOA=1 OMP_NUM_THREADS=2 %t compare %t.values > %t.soa
 // RUN: OMP_NUM_THREADS=5 %t compare %t.values > %t.five && cmp %t.two %t.five
 // RUN: for n in 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t compare %t.values > %t.ranks || exit 1; done
 // RUN: OMP_NUM_THREADS=2 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t compare %t.values > %t.ranks
@@ -361,11 +363,11 @@ static void roots(double const *a, double *out) { *out = sqrt(a[0]) + a[1] * 3 +
 static void says_what_went_wrong() {
   op_set set = op_decl_set(40, "set");
   double values[120] = {0};
-  op_dat a = op_decl_dat(set, 3, "double", values, "a");
   op_dat out = op_decl_dat(set, 1, "double", (double *)NULL, "out");
   for (int bad = -1; bad < 40; bad += 20) {
     if (bad >= 0)
-      ((double *)a->data)[3 * bad] = -1;
+      values[3 * bad] = -1;
+    op_dat a = op_decl_dat(set, 3, "double", values, "a");
     errno = 0;
     op_par_loop(roots, "roots", set, op_arg_dat(a, -1, OP_ID, 3, "double", OP_READ),
                 op_arg_dat(out, -1, OP_ID, 1, "double", OP_WRITE));

@@ -169,6 +169,17 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// The sum of two numbers of one type.
+    pub fn sum(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        assert!(a.ty() == b.ty());
+        let build = match a.ty().is_floating() {
+            true => LLVMBuildFAdd,
+            false => LLVMBuildAdd,
+        };
+        // SAFETY: a positioned builder and numbers of one type.
+        unsafe { Value::new(build(self.raw, a.raw(), b.raw(), c"".as_ptr())) }
+    }
+
     /// `a - b`.
     pub fn difference(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
         assert!(a.ty() == b.ty());

@@ -27,6 +27,20 @@ pub enum LanePlace {
     Global,
 }
 
+/// How the components of the lanes' elements lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum LaneStorage {
+    /// Those of one element side by side.
+    ByElement,
+    /// In either way; the program says that those of one element lie side by side.
+    Either,
+    /// In either way; the program says that those of all elements lie side by side.
+    EitherByComponent,
+    /// Those of all elements side by side.
+    ByComponent,
+}
+
 /// How the body accesses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
@@ -51,6 +65,13 @@ const PLACES: [LanePlace; 5] = [
     LanePlace::Columns,
     LanePlace::Number,
     LanePlace::Global,
+];
+
+const STORAGES: [LaneStorage; 4] = [
+    LaneStorage::ByElement,
+    LaneStorage::Either,
+    LaneStorage::EitherByComponent,
+    LaneStorage::ByComponent,
 ];
 
 const ACCESSES: [LaneAccess; 6] = [
@@ -85,6 +106,8 @@ pub struct LaneArgument {
     pub arity: i64,
     /// Bytes from one element to the next; 0 where they are not known.
     pub size: i64,
+    /// How its components lie.
+    pub storage: LaneStorage,
 }
 
 impl LaneArgument {
@@ -101,15 +124,19 @@ impl LaneArgument {
             self.leader as i64,
             self.arity,
             self.size,
+            self.storage as i64,
         ];
         numbers.map(|number| number.to_string()).join(",")
     }
 
     fn raw(&self, values: Option<&LaneValues<'_>>) -> RawArgument {
         let none = std::ptr::null_mut();
-        let [data, size, map, arity] = values.map_or([none; 4], |values| {
-            [values.data, values.size, values.map, values.arity].map(Value::raw)
+        let [data, size, map, arity, stride] = values.map_or([none; 5], |values| {
+            let all = [values.data, values.size, values.map, values.arity];
+            let [data, size, map, arity] = all.map(Value::raw);
+            [data, size, map, arity, values.stride.raw()]
         });
+        let found_size = values.and_then(|values| values.found_size);
         RawArgument {
             place: self.place as i64,
             access: self.access as i64,
@@ -120,10 +147,13 @@ impl LaneArgument {
             columns: self.columns,
             leader: self.leader as i64,
             arity_expected: self.arity,
+            by_component: self.storage == LaneStorage::ByComponent,
             data,
             size,
             map,
             arity,
+            found_size: found_size.map_or(none, Value::raw),
+            stride,
         }
     }
 
@@ -134,7 +164,7 @@ impl LaneArgument {
         let [place, access, bytes, floating, signed, rest @ ..] = &numbers[..] else {
             return None;
         };
-        let &[components, columns, leader, arity, size] = rest else {
+        let &[components, columns, leader, arity, size, storage] = rest else {
             return None;
         };
         Some(Self {
@@ -148,6 +178,7 @@ impl LaneArgument {
             leader: usize::try_from(leader).ok()?,
             arity,
             size,
+            storage: STORAGES.into_iter().find(|one| *one as i64 == storage)?,
         })
     }
 }
@@ -157,8 +188,12 @@ impl LaneArgument {
 pub struct LaneValues<'m> {
     /// Where the data begin.
     pub data: Value<'m>,
-    /// Bytes from one element to the next.
+    /// Bytes from one element to the next, as they are expected.
     pub size: Value<'m>,
+    /// The same as they are, where that is to be compared.
+    pub found_size: Option<Value<'m>>,
+    /// Bytes from one component to the next.
+    pub stride: Value<'m>,
     /// The first column in use of the map.
     pub map: Value<'m>,
     /// Columns of the map.
@@ -177,10 +212,13 @@ struct RawArgument {
     columns: i64,
     leader: i64,
     arity_expected: i64,
+    by_component: bool,
     data: LLVMValueRef,
     size: LLVMValueRef,
     map: LLVMValueRef,
     arity: LLVMValueRef,
+    found_size: LLVMValueRef,
+    stride: LLVMValueRef,
 }
 
 unsafe extern "C" {

@@ -23,7 +23,7 @@ mod value;
 pub use builder::Builder;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use kernels::Simplified;
-pub use lanes::{LaneAccess, LaneArgument, LanePlace, LaneValues, VectorUnit};
+pub use lanes::{LaneAccess, LaneArgument, LanePlace, LaneStorage, LaneValues, VectorUnit};
 pub use module::{Module, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, plugin_info};

@@ -183,6 +183,17 @@ impl Module {
         unsafe { Type::new(LLVMIntTypeInContext(self.raw_context(), bits)) }
     }
 
+    /// `float` or `double`.
+    pub fn floating(&self, bits: u32) -> Type<'_> {
+        // SAFETY: a live context.
+        unsafe {
+            Type::new(match bits {
+                32 => LLVMFloatTypeInContext(self.raw_context()),
+                _ => LLVMDoubleTypeInContext(self.raw_context()),
+            })
+        }
+    }
+
     /// The pointer type.
     pub fn pointer(&self) -> Type<'_> {
         // SAFETY: a live context.

@@ -59,6 +59,7 @@ unsafe extern "C" {
     fn okl_strip_call_attributes(call: LLVMValueRef);
     fn okl_append_to_used(module: LLVMModuleRef, globals: *const LLVMValueRef, count: usize);
     fn okl_append_to_compiler_used(module: LLVMModuleRef, global: LLVMValueRef);
+    fn okl_call_before_main(module: LLVMModuleRef, function: LLVMValueRef);
     fn okl_move_to_end(module: LLVMModuleRef, global: LLVMValueRef);
     fn okl_expand_constant_users(global: LLVMValueRef);
     fn okl_delete_bodies(module: LLVMModuleRef);
@@ -147,6 +148,13 @@ impl Module {
     pub fn append_to_compiler_used(&self, global: Global<'_>) {
         // SAFETY: a global variable of this module.
         unsafe { okl_append_to_compiler_used(self.raw(), global.raw()) }
+    }
+
+    /// Has a function without parameters called before `main`.
+    pub fn call_before_main(&self, function: Function<'_>) {
+        assert!(function.parameters().is_empty());
+        // SAFETY: a function of this module.
+        unsafe { okl_call_before_main(self.raw(), function.raw()) }
     }
 
     /// Makes a variable the last one, in memory too.

@@ -1,11 +1,12 @@
 //! Types of values.
 
+use std::ffi::CStr;
 use std::marker::PhantomData;
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMConstNull, LLVMCountParamTypes, LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPoison,
-    LLVMGetTypeKind, LLVMIsFunctionVarArg,
+    LLVMConstNull, LLVMConstReal, LLVMCountParamTypes, LLVMGetIntTypeWidth, LLVMGetParamTypes,
+    LLVMGetPoison, LLVMGetStructName, LLVMGetTypeKind, LLVMIsFunctionVarArg,
 };
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
 
@@ -110,10 +111,31 @@ impl<'m> Type<'m> {
         unsafe { LLVMIsFunctionVarArg(self.raw) != 0 }
     }
 
+    /// The name of a struct that has one.
+    pub fn struct_name(self) -> Option<String> {
+        if self.kind() != LLVMTypeKind::LLVMStructTypeKind {
+            return None;
+        }
+        // SAFETY: a struct; its name is null or a string of the context's.
+        unsafe {
+            let name = LLVMGetStructName(self.raw);
+            (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+        }
+    }
+
     /// Zero of this type.
     pub fn zero(self) -> Value<'m> {
         // SAFETY: a first-class type.
         unsafe { Value::new(LLVMConstNull(self.raw)) }
+    }
+
+    /// The number that changes nothing where it is added, not even the sign of zero.
+    pub fn neutral(self) -> Value<'m> {
+        match self.is_floating() {
+            // SAFETY: a floating-point type.
+            true => unsafe { Value::new(LLVMConstReal(self.raw, -0.0)) },
+            false => self.zero(),
+        }
     }
 
     /// Poison of this type.

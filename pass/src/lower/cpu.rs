@@ -5,6 +5,7 @@
 //!
 //! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
 
+mod components;
 pub mod lanes;
 
 use std::collections::HashMap;
@@ -26,7 +27,37 @@ pub fn emit(module: &Module, loops: &[ParallelLoop<'_>]) {
     for one in loops {
         inline_calls(module, one.body.function, &mut Vec::new(), &mut sizes);
         let range = range(module, one);
-        call(module, one, range);
+        let components = components::range(module, one).unwrap_or_else(|reason| {
+            let message = format!("op_par_loop needs its data element by element: {reason}");
+            one.site.instruction().remark("Storage", &message, true);
+            None
+        });
+        call(module, one, range, components);
+    }
+}
+
+/// The run time takes it that a file looks at `op_dat->data` if the file says so: with a call in the header, or here.
+/// True where the module was changed.
+pub fn say_whether_data_are_looked_at(module: &Module, are_looked_at: bool) -> bool {
+    let says = module.function(f::okl_op2_looks_at_data.name);
+    match (says, are_looked_at) {
+        (Some(says), false) => {
+            let calls: Vec<_> = says
+                .users()
+                .into_iter()
+                .filter_map(Value::as_call)
+                .collect();
+            for call in &calls {
+                call.instruction().erase();
+            }
+            !calls.is_empty()
+        }
+        (None, true) => {
+            let says = declare(module, &f::okl_op2_looks_at_data);
+            module.call_before_main(says);
+            true
+        }
+        _ => false,
     }
 }
 
@@ -69,7 +100,12 @@ fn inline_calls<'m>(
 const MOST_INLINED: usize = 10_000;
 
 /// Hands the loop to the run time in the place of the template.
-fn call<'m>(module: &'m Module, one: &ParallelLoop<'m>, range: Function<'m>) {
+fn call<'m>(
+    module: &'m Module,
+    one: &ParallelLoop<'m>,
+    range: Function<'m>,
+    components: Option<Function<'m>>,
+) {
     let Space::Set { set } = one.space else {
         unreachable!("a team has no elements");
     };
@@ -84,25 +120,38 @@ fn call<'m>(module: &'m Module, one: &ParallelLoop<'m>, range: Function<'m>) {
         builder.copy(to, argument.value, ARGUMENT);
     }
     let name = one.site.arguments()[1];
-    let callee = declare(module, &f::okl_op2_par_loop_v2);
+    let callee = declare(module, &f::okl_op2_par_loop_v3);
     let count = module.const_i32(count as i32);
     let (none, width) = (module.pointer().zero(), module.const_i32(0));
     let body = *one.body.function;
     let in_order = module.const_i32(0);
+    let components = components.map_or(none, |components| *components);
     let operands = [
-        name, set, count, arguments, body, *range, none, width, in_order,
+        name, set, count, arguments, body, *range, none, width, in_order, components, none,
     ];
     builder.call_like(one.site, callee, &operands);
     site.erase();
 }
 
-/// `void range(void *kernel, Parameter *parameters, int from, int to)`
-fn range<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
+/// `void range(void *kernel, Parameter *parameters, int from, int to)`, which has no blocks yet.
+fn new_range<'m>(module: &'m Module, prefix: &str, one: &ParallelLoop<'m>) -> Function<'m> {
     let (pointer, int) = (module.pointer(), module.int(32));
     let ty = module.function_type(module.void(), &[pointer, pointer, int, int]);
-    let name = format!("okl.range.{}", one.body.function.name());
+    let name = format!("{prefix}.{}", one.body.function.name());
     let range = module.add_function(&name, ty, Linkage::LLVMInternalLinkage);
     range.compile_like(one.body.function);
+    range
+}
+
+/// Where the [`Parameter`] of an argument is.
+fn at_argument<'m>(builder: &Builder<'m>, parameters: Value<'m>, index: usize) -> Value<'m> {
+    let bytes = index as i64 * Parameter::FIELDS.len() as i64 * FIELD;
+    builder.offset(parameters, bytes)
+}
+
+/// A range function for data that lie element by element.
+fn range<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
+    let range = new_range(module, "okl.range", one);
     lanes::describe(module, range, one);
     let [_, parameters, from, to] = range.parameters()[..] else {
         unreachable!("four parameters");
@@ -112,13 +161,10 @@ fn range<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
         range,
         [from, to],
         |builder| {
-            let at = |index: usize| {
-                let bytes = index as i64 * Parameter::FIELDS.len() as i64 * FIELD;
-                builder.offset(parameters, bytes)
-            };
-            let sources = one.args.iter().enumerate();
-            let sources =
-                sources.map(|(index, argument)| Source::of(module, builder, argument, at(index)));
+            let sources = one.args.iter().enumerate().map(|(index, argument)| {
+                let at = at_argument(builder, parameters, index);
+                Source::of(module, builder, argument, at)
+            });
             sources.collect::<Vec<_>>()
         },
         |builder, sources: &Vec<Source<'m>>, number| {
@@ -167,36 +213,44 @@ impl<'m> Source<'m> {
         }
     }
 
+    /// The element itself, or the one that a column of the map, counted from its first, leads to.
+    fn element_of(
+        &self,
+        module: &'m Module,
+        builder: &Builder<'m>,
+        number: Value<'m>,
+        column: u32,
+    ) -> Value<'m> {
+        let (byte, int, long) = (module.int(8), module.int(32), module.int(64));
+        let mut index = builder.sign_extend(number, long);
+        if matches!(self.place, Place::Indirect { .. }) {
+            let first = builder.element(int, self.map, builder.multiply(index, self.arity));
+            let target = builder.load(int, builder.offset(first, i64::from(column) * 4));
+            index = builder.sign_extend(target, long);
+        }
+        builder.element(byte, self.data, builder.multiply(index, self.size))
+    }
+
     /// The parameter for element `number`.
     fn address(&self, module: &'m Module, builder: &Builder<'m>, number: Value<'m>) -> Value<'m> {
-        let (byte, int, long) = (module.int(8), module.int(32), module.int(64));
-        let wide = builder.sign_extend(number, long);
-        let element = |index| {
-            let bytes = builder.multiply(index, self.size);
-            builder.element(byte, self.data, bytes)
-        };
-        let target = |column: u32| {
-            let first = builder.element(int, self.map, builder.multiply(wide, self.arity));
-            let target = builder.load(int, builder.offset(first, i64::from(column) * 4));
-            element(builder.sign_extend(target, long))
-        };
+        let element = |column| self.element_of(module, builder, number, column);
         match self.place {
             Place::Scalar | Place::Unknown => self.data,
             Place::Number { column: None } => {
                 builder.store(number, self.data);
                 self.data
             }
-            Place::Section { .. } | Place::Number { column: Some(_) } => element(wide),
+            Place::Section { .. } | Place::Number { column: Some(_) } => element(0),
             // The map begins at the column.
             Place::Indirect {
                 columns: Columns::One(_),
-            } => target(0),
+            } => element(0),
             Place::Indirect {
                 columns: Columns::First(count),
             } => {
                 for column in 0..count {
                     let slot = builder.offset(self.columns_at, i64::from(column) * FIELD);
-                    builder.store(target(column), slot);
+                    builder.store(element(column), slot);
                 }
                 // What is left out is null.
                 if self.is_optional {

@@ -10,8 +10,10 @@ mod constants;
 mod kernels;
 
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Access, Argument, Body, Columns, Origin, ParallelLoop, Passing, Place, Space};
-use crate::llvm::{Call, Function, Module, Value};
+use crate::ir::{
+    Access, Argument, Body, Columns, Origin, ParallelLoop, Passing, Place, Space, Storage,
+};
+use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::access;
 
 use calls::{Api, Made, api, is_op2};
@@ -26,6 +28,8 @@ pub struct Found<'m> {
     pub loops: Vec<ParallelLoop<'m>>,
     /// The others, which stay as they are.
     pub declined: Vec<Declined<'m>>,
+    /// Where the program looks at `op_dat->data` itself.
+    pub looks_at_data: Option<Instruction<'m>>,
     /// What is certainly wrong.
     pub mistakes: Vec<Declined<'m>>,
     /// What may be meant as it is.
@@ -52,18 +56,44 @@ pub fn recognise(module: &Module) -> Found<'_> {
             }
         }
     }
+    found.looks_at_data = looks_at_data(module);
     if found.uses_op2 {
         constants::check(module, &mut found);
     }
     let kernels = Kernels::of(module, &described);
     for one in &described {
         checks::check(one, &kernels, &mut found);
-        match one.parallel_loop() {
+        match one.parallel_loop(&kernels) {
             Ok(one) => found.loops.push(one),
             Err(reason) => found.declined.push(declined(one.call, &reason)),
         }
     }
     found
+}
+
+/// Position of `data` in `op_dat_core`.
+const DATA: i64 = 4;
+
+/// The first place where a module takes the address of `op_dat->data`, as clang writes it; not of a copy that the program
+/// has been given.
+fn looks_at_data(module: &Module) -> Option<Instruction<'_>> {
+    let functions = module.functions().into_iter();
+    let mut all = functions.flat_map(|function| function.instructions());
+    all.find(|one| {
+        let is_dat = one.opcode() == Opcode::LLVMGetElementPtr
+            && one
+                .source_element_type()
+                .and_then(|ty| ty.struct_name())
+                .is_some_and(|name| {
+                    let rest = name.strip_prefix("struct.op_dat_core");
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                });
+        let operands = one.operands();
+        let is_copy = || calls::declaration(operands[0], "op_fetch_data_file").is_some();
+        is_dat
+            && !is_copy()
+            && operands.get(2).and_then(|field| field.as_constant_int()) == Some(DATA)
+    })
 }
 
 fn declined<'m>(call: Call<'m>, reason: &str) -> Declined<'m> {
@@ -136,15 +166,24 @@ impl<'m> Described<'m> {
             .filter(|kernel| !kernel.is_declaration())
     }
 
-    fn parallel_loop(&self) -> Result<ParallelLoop<'m>, String> {
+    fn parallel_loop(&self, kernels: &Kernels) -> Result<ParallelLoop<'m>, String> {
         let function = self.kernel.as_function();
         let function = function.ok_or("the kernel is known only when the program runs")?;
         if function.is_declaration() {
             return Err("the kernel is not defined in this file".to_string());
         }
         let arguments = self.arguments.iter().enumerate();
-        let arguments =
-            arguments.map(|(at, one)| one.argument().map_err(|why| format!("arg{at}: {why}")));
+        let arguments = arguments.map(|(at, one)| {
+            let argument = one.argument().map_err(|why| format!("arg{at}: {why}"))?;
+            let storage = match one.made.storage() {
+                Storage::Either { .. } if !kernels.may_have_copies(self, at) => Storage::Unknown,
+                storage => storage,
+            };
+            Ok(Argument {
+                storage,
+                ..argument
+            })
+        });
         let one = ParallelLoop {
             origin: Origin::Op2ParLoop,
             site: self.call,
@@ -184,6 +223,7 @@ impl<'m> DescribedArgument<'m> {
             place,
             element: self.made.element(),
             map: self.made.map(),
+            storage: self.made.storage(),
         })
     }
 }

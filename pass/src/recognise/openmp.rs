@@ -4,7 +4,8 @@
 use crate::analysis::access::accesses;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
-    Access, Argument, Body, Origin, ParallelLoop, Passing, Place, Schedule, Space, WorksharingLoop,
+    Access, Argument, Body, Origin, ParallelLoop, Passing, Place, Schedule, Space, Storage,
+    WorksharingLoop,
 };
 use crate::llvm::{Call, Function, Instruction, Module, Value};
 
@@ -178,6 +179,7 @@ fn argument<'m>(value: Value<'m>, parameter: Value<'m>) -> Argument<'m> {
             },
             place: Place::Scalar,
             element: None,
+            storage: Storage::ByElement,
             map: None,
         };
     }
@@ -188,6 +190,7 @@ fn argument<'m>(value: Value<'m>, parameter: Value<'m>) -> Argument<'m> {
         access,
         place,
         element: None,
+        storage: Storage::ByElement,
         map: None,
     }
 }

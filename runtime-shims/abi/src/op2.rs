@@ -15,8 +15,13 @@ macro_rules! for_each_op2_fn {
             /// for `width` elements at a time, that may be used where no data that the loop writes
             /// are those of another argument; increments through maps may meet. Where `any_order` is not 0,
             /// threads may run ranges, but for what they write through maps, and may have copies of global
-            /// arguments.
-            fn okl_op2_par_loop_v2(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32);
+            /// arguments. `components` and `component_lanes` are two more such functions, that may be used where
+            /// data are stored component by component, and where `lanes` may, but for optional arguments; they
+            /// may be null.
+            fn okl_op2_par_loop_v3(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr);
+
+            /// Called before `main` by each file that may look at `op_dat->data`: they stay element by element.
+            fn okl_op2_looks_at_data();
         }
     };
 }
@@ -28,7 +33,7 @@ abi_structs! {
     struct Parameter {
         /// Where the data begin; for a number, where it is put.
         data: ptr,
-        /// Bytes of an element; 0 for a global variable.
+        /// Bytes from one element to the next; 0 for a global variable.
         size: i64,
         /// The first column in use of the map.
         map: ptr,
@@ -40,6 +45,8 @@ abi_structs! {
         columns: i64,
         /// One of [`kind`].
         kind: i64,
+        /// Bytes from one component of an element to the next.
+        stride: i64,
     }
 }
 
@@ -88,6 +95,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::fnv1a(LAYOUT_TEXT, crate::fnv1a(TEXT, crate::FNV_OFFSET));
-        assert_eq!((ALL.len(), hash), (1, 0x9c76b97af3d797a4));
+        assert_eq!((ALL.len(), hash), (2, 0x59ad691627b77e49));
     }
 }

@@ -152,6 +152,13 @@ extern Double_linked_list OP_dat_list;
 extern op_kernel *OP_kernels;
 extern double OP_plan_time;
 
+// A file that includes this may look at op_dat->data, unless the compiler plugin finds that it does not and takes this
+// call away: data that were to be stored component by component then stay as they are.
+void okl_op2_looks_at_data(void);
+__attribute__((constructor)) static void okl_op2_may_look_at_data(void) {
+  okl_op2_looks_at_data();
+}
+
 #ifdef __cplusplus
 }
 #endif

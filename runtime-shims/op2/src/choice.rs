@@ -10,7 +10,7 @@ use crate::{
     partition::{self, Base, Rank, Topology},
     program,
     report::{fatal, text, warn},
-    scotch,
+    scotch, storage,
 };
 
 /// A way of distributing.
@@ -72,6 +72,7 @@ pub unsafe extern "C" fn op_partition(
             return;
         }
         distribute::end();
+        storage::lay_all_by_element();
         let topology = distribute::topology();
         let target = match (map.as_ref(), set.as_ref()) {
             (Some(map), _) => Some((*map.to).index as usize),

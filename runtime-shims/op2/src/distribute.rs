@@ -22,6 +22,7 @@ use crate::{
     plan, program,
     report::{fatal, warn},
     slabs::Numbers,
+    storage,
 };
 
 /// A distributed mesh.
@@ -221,10 +222,10 @@ pub(crate) unsafe fn whole_data<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
         match &*state() {
             State::Distributed(distribution) => distribution.whole_data(dat).into(),
             State::Parts(_) => whole_of_parts(dat).into(),
-            _ => {
-                let length = (*(*dat).set).whole as usize * (*dat).size as usize;
-                std::slice::from_raw_parts((*dat).data.cast(), length).into()
-            }
+            _ => match (*dat).turned() {
+                Some(elements) => elements.into(),
+                None => (*dat).stored().into(),
+            },
         }
     }
 }
@@ -342,6 +343,7 @@ fn distributed(wishes: Wishes, is_in_parts: bool) -> State {
     let positions = wishes.renumbering.map(|map| topology.positions(map));
     let portion = topology.portion(&owners, positions.as_deref(), ranks, job::rank() as Rank);
     plan::clear();
+    storage::lay_all_by_element();
     let mesh = mesh();
     // SAFETY: what the lists hold is alive; data and maps are those of the whole mesh.
     unsafe {
@@ -399,10 +401,10 @@ unsafe fn replace_data(dat: &mut Dat, bytes: &[u8]) {
     unsafe {
         data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         if dat.user_managed == 0 {
-            libc::free(dat.data.cast());
+            libc::free(dat.start().cast());
         }
     }
-    dat.data = data.cast();
+    (dat.data, dat.by_component) = (data.cast(), std::ptr::null_mut());
     dat.user_managed = 0;
     dat.dirtybit = 0;
 }
@@ -466,31 +468,6 @@ impl Distribution {
         turns.collect()
     }
 
-    /// What is here of the data.
-    ///
-    /// # Safety
-    /// The dat is declared, and nobody writes it meanwhile.
-    pub(crate) unsafe fn data(&self, dat: *const Dat) -> &[u8] {
-        // SAFETY: the caller's promise: there is an element for each that is here.
-        unsafe {
-            let length = self.part((*dat).set).numbers.len() * (*dat).size as usize;
-            std::slice::from_raw_parts((*dat).data.cast(), length)
-        }
-    }
-
-    /// The same, to be written.
-    ///
-    /// # Safety
-    /// The dat is declared, and nobody uses it meanwhile.
-    #[expect(clippy::mut_from_ref, reason = "the data are not the distribution's")]
-    pub(crate) unsafe fn data_mut(&self, dat: *mut Dat) -> &mut [u8] {
-        // SAFETY: the caller's promise: there is an element for each that is here.
-        unsafe {
-            let length = self.part((*dat).set).numbers.len() * (*dat).size as usize;
-            std::slice::from_raw_parts_mut((*dat).data.cast(), length)
-        }
-    }
-
     /// All data of a set, in the original order, on every rank. Collective.
     ///
     /// # Safety
@@ -498,8 +475,11 @@ impl Distribution {
     pub(crate) unsafe fn whole_data(&self, dat: *const Dat) -> Vec<u8> {
         // SAFETY: the caller's promise.
         unsafe {
-            let set = (*(*dat).set).index as usize;
-            self.whole(set, (*dat).size as usize, self.data(dat))
+            let (set, size) = ((*(*dat).set).index as usize, (*dat).size as usize);
+            match (*dat).turned() {
+                Some(elements) => self.whole(set, size, &elements),
+                None => self.whole(set, size, (*dat).stored()),
+            }
         }
     }
 

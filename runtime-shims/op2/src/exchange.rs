@@ -57,8 +57,8 @@ pub(crate) unsafe fn begin(distribution: &Distribution, dats: Vec<*mut Dat>) -> 
         for &dat in &dats {
             // SAFETY: the caller's promise.
             unsafe {
-                let (part, size) = (distribution.part((*dat).set), (*dat).size as usize);
-                part.pack(at, distribution.data(dat), size, &mut message);
+                let (part, dat) = (distribution.part((*dat).set), &*dat);
+                part.pack(at, dat.stored(), dat.order(), &mut message);
             }
         }
         if message.is_empty() {
@@ -94,8 +94,9 @@ impl Exchange {
             for &dat in &self.dats {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    let (part, size) = (distribution.part((*dat).set), (*dat).size as usize);
-                    rest = part.unpack(*neighbour, distribution.data_mut(dat), size, rest);
+                    let (part, dat) = (distribution.part((*dat).set), &mut *dat);
+                    let (size, order) = (dat.size as usize, dat.order());
+                    rest = part.unpack(*neighbour, dat.stored_mut(), size, order, rest);
                 }
             }
         }

@@ -16,7 +16,7 @@ use crate::{
     local, private, program,
     ranks::{combine, executes_others, mark, refresh, stale},
     report::fatal,
-    sums,
+    storage, sums,
 };
 
 /// The loop that runs, in a program compiled against OP2's own header.
@@ -48,10 +48,12 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
 ) -> c_int {
     // SAFETY: the caller's promises.
     unsafe {
+        let arguments = std::slice::from_raw_parts_mut(arguments, count as usize);
+        storage::lay_for_foreign_loop(arguments);
         let Some(distribution) = distribute::for_loops() else {
+            refresh(arguments);
             return (*set).whole;
         };
-        let arguments = std::slice::from_raw_parts_mut(arguments, count as usize);
         if program::combines() && !private::can_be_combined(arguments, true) {
             fatal(
                 "op_par_loop: ranks cannot combine one of the global arguments: compile the program with okl's op_seq.h",

@@ -12,6 +12,7 @@ use std::ops::Range;
 use crate::{
     partition::{Links, Rank, Topology},
     renumber::Positions,
+    storage::Order,
 };
 
 /// What a rank has of a set.
@@ -319,23 +320,24 @@ impl Part {
     }
 
     /// Puts what neighbour number `neighbour` has of `data` after `message`.
-    pub(crate) fn pack(&self, neighbour: usize, data: &[u8], size: usize, message: &mut Vec<u8>) {
+    pub(crate) fn pack(&self, neighbour: usize, data: &[u8], order: Order, message: &mut Vec<u8>) {
         for &element in &self.exchanges[neighbour].exports {
-            message.extend_from_slice(&data[element as usize * size..][..size]);
+            order.append(data, element as usize, message);
         }
     }
 
-    /// Takes what is here of the neighbour's `data` from the front of `message`; the rest of it.
+    /// Takes what is here of the neighbour's `data`, of elements of `size` bytes, from the front of `message`; the rest of it.
     pub(crate) fn unpack<'a>(
         &self,
         neighbour: usize,
         data: &mut [u8],
         size: usize,
+        order: Order,
         mut message: &'a [u8],
     ) -> &'a [u8] {
         for range in &self.exchanges[neighbour].imports {
             let (now, rest) = message.split_at(range.len() * size);
-            data[range.start * size..range.end * size].copy_from_slice(now);
+            order.put(data, range.start, now);
             message = rest;
         }
         message

@@ -381,7 +381,8 @@ unsafe fn write_dat(at: &str, dataset: Option<Dataset>, value: Value, dat: *cons
     // SAFETY: the caller's promise: there is an element for each that is here.
     unsafe {
         let (set, size) = (&*(*dat).set, (*dat).size as usize);
-        let local = std::slice::from_raw_parts((*dat).data.cast(), set.elements() * size);
+        let turned = (*dat).turned();
+        let local = turned.as_deref().unwrap_or_else(|| (*dat).stored());
         let mine = distribute::numbers(set, false);
         slabs::gather((set.whole as usize, size), &mine, local, |first, bytes| {
             if let Some(dataset) = &dataset {
@@ -462,7 +463,7 @@ pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
             // Those of an overlay are written with what it lies over.
             if dats[..position]
                 .iter()
-                .any(|&other| (*other).data == (*dat).data)
+                .any(|&other| (*other).start() == (*dat).start())
             {
                 continue;
             }

@@ -6,6 +6,8 @@ use std::{
     ops::Range,
 };
 
+use crate::storage::Wish;
+
 /// `op_set_core`, and behind it what programs do not see.
 #[repr(C)]
 pub struct Set {
@@ -52,7 +54,7 @@ pub struct Map {
     pub(crate) force_part: bool,
 }
 
-/// `op_dat_core`.
+/// `op_dat_core`, and behind it what programs do not see.
 #[repr(C)]
 pub struct Dat {
     pub(crate) index: i32,
@@ -69,6 +71,12 @@ pub struct Dat {
     pub(crate) dirty_hd: i32,
     pub(crate) user_managed: i32,
     pub(crate) mpi_buffer: *mut c_void,
+    /// The data where they lie component by component; `data` is null then. Here begins what programs do not see.
+    pub(crate) by_component: *mut c_char,
+    /// Bytes from one component to the next there.
+    pub(crate) stride: usize,
+    /// When they are to lie so.
+    pub(crate) wish: Wish,
 }
 
 /// `op_arg`.
@@ -118,7 +126,7 @@ pub struct DatEntry {
 const _: () = {
     assert!(offset_of!(Set, whole) == 32);
     assert!(size_of::<Map>() == 72);
-    assert!(size_of::<Dat>() == 96);
+    assert!(offset_of!(Dat, by_component) == 96);
     assert!(size_of::<Arg>() == okl_abi::op2::ARGUMENT_BYTES);
     assert!(size_of::<Kernel>() == 56);
 };

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `layout` | the structs that programs see |
 //! | `mesh` | what the program has declared |
+//! | `storage` | how data lie in memory |
 //! | `argument` | makes and checks the arguments of a loop |
 //! | `par_loop` | runs a loop |
 //! | `ranks` | the same over a distributed set |
@@ -62,6 +63,7 @@ mod renumber;
 mod report;
 mod scotch;
 mod slabs;
+mod storage;
 mod sums;
 mod team;
 mod times;

@@ -16,6 +16,7 @@ use crate::{
     layout::{Dat, DatEntry, Map, Set},
     local, program,
     report::{fatal, print, text},
+    storage::Wish,
 };
 
 /// What has been declared.
@@ -143,7 +144,7 @@ unsafe fn free_entry(entry: *mut DatEntry) {
     unsafe {
         let dat = Box::from_raw(Box::from_raw(entry).dat);
         if dat.user_managed == 0 {
-            libc::free(dat.data.cast());
+            libc::free(dat.start().cast());
         }
         drop(CString::from_raw(dat.name.cast_mut()));
         drop(CString::from_raw(dat.type_name.cast_mut()));
@@ -395,6 +396,9 @@ unsafe fn declare_dat(
             dirty_hd: 0,
             user_managed: i32::from(user_managed),
             mpi_buffer: std::ptr::null_mut(),
+            by_component: std::ptr::null_mut(),
+            stride: 0,
+            wish: Wish::of(type_name, dim, component),
         },
         original,
     )
@@ -565,7 +569,9 @@ pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *m
     }
     distribute::give_up(&format!("op_decl_dat_overlay {name}"));
     // SAFETY: the caller's promise.
-    let below = unsafe { &*dat };
+    let below = unsafe { &mut *dat };
+    // SAFETY: the same; no loop runs.
+    unsafe { below.stay_by_element("op_decl_dat_overlay lies over them") };
     // SAFETY: the caller's promise; a dat has its set.
     let sizes = unsafe { set.as_ref().map(|set| (set.size, (*below.set).size)) };
     if let Some((size, most)) = sizes
@@ -580,15 +586,10 @@ pub unsafe extern "C" fn op_decl_dat_overlay(set: *mut Set, dat: *mut Dat) -> *m
     let what = format!("op_decl_dat_overlay {name}");
     // SAFETY: there is data for each element.
     unsafe {
-        declare_dat(
-            &what,
-            set,
-            parts,
-            type_name,
-            name,
-            place,
-            (std::ptr::null_mut(), true),
-        )
+        let original = (std::ptr::null_mut(), true);
+        let overlay = declare_dat(&what, set, parts, type_name, name, place, original);
+        (*overlay).wish = Wish::Never;
+        overlay
     }
 }
 

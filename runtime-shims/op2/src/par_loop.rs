@@ -19,12 +19,13 @@ use crate::{
     backend, conflicts,
     distribute::{self, Distribution},
     job,
-    layout::{Arg, Set, argtype},
+    layout::{Arg, Dat, Set, argtype},
     local,
     plan::{self, Column, Plan},
     private::{self, Private},
     program, ranks,
     report::{print, text},
+    storage,
     sums::{self, Sums},
     team,
     times::{self, Way},
@@ -44,15 +45,16 @@ struct Scratch {
     nowhere: Vec<i32>,
 }
 
-fn strided(data: *mut c_char, size: i32) -> Parameter {
+fn strided(data: *mut c_char, size: i64, stride: i64) -> Parameter {
     Parameter {
         data: data.cast(),
-        size: i64::from(size),
+        size,
         map: std::ptr::null_mut(),
         columns_at: std::ptr::null_mut(),
         arity: 0,
         columns: 0,
         kind: kind::STRIDED,
+        stride,
     }
 }
 
@@ -61,8 +63,10 @@ fn strided(data: *mut c_char, size: i32) -> Parameter {
 /// # Safety
 /// The argument is right for the loop; `scratch` stays where it is.
 unsafe fn parameter(argument: &Arg, scratch: &mut Scratch) -> Parameter {
-    // SAFETY: the caller's promise: it is null or declared.
-    let map = unsafe { argument.map.as_ref() };
+    // SAFETY: the caller's promise: they are null or declared.
+    let (map, dat) = unsafe { (argument.map.as_ref(), argument.dat.as_ref()) };
+    let (size, stride) = dat.map_or((0, 0), Dat::steps);
+    let data = || strided(argument.data, size as i64, stride as i64);
     match (argument.argtype, map) {
         // The loop's code may look up a map; the result is null all the same.
         _ if argument.opt == 0 => {
@@ -72,10 +76,10 @@ unsafe fn parameter(argument: &Arg, scratch: &mut Scratch) -> Parameter {
             Parameter {
                 map: scratch.nowhere.as_mut_ptr().cast(),
                 columns_at: scratch.columns.as_mut_ptr().cast(),
-                ..strided(std::ptr::null_mut(), 0)
+                ..strided(std::ptr::null_mut(), 0, 0)
             }
         }
-        (argtype::DAT, None) => strided(argument.data, argument.size),
+        (argtype::DAT, None) => data(),
         (argtype::DAT, Some(map)) if argument.idx < 0 => {
             let columns = &mut scratch.columns;
             columns.resize(-argument.idx as usize, std::ptr::null_mut());
@@ -85,7 +89,7 @@ unsafe fn parameter(argument: &Arg, scratch: &mut Scratch) -> Parameter {
                 columns_at: columns.as_mut_ptr().cast(),
                 columns: columns.len() as i64,
                 kind: kind::COLUMNS,
-                ..strided(argument.data, argument.size)
+                ..data()
             }
         }
         (argtype::DAT, Some(map)) => Parameter {
@@ -93,28 +97,29 @@ unsafe fn parameter(argument: &Arg, scratch: &mut Scratch) -> Parameter {
             map: unsafe { map.map.add(argument.idx as usize) }.cast(),
             arity: i64::from(map.dim),
             kind: kind::MAPPED,
-            ..strided(argument.data, argument.size)
+            ..data()
         },
         (argtype::IDX, None) => Parameter {
             kind: kind::NUMBER,
-            ..strided((&raw mut scratch.number).cast(), 0)
+            ..strided((&raw mut scratch.number).cast(), 0, 0)
         },
         (argtype::IDX, Some(map)) => strided(
             // SAFETY: a column of the map.
             unsafe { map.map.add(argument.idx as usize) }.cast(),
-            map.dim * size_of::<i32>() as i32,
+            i64::from(map.dim) * size_of::<i32>() as i64,
+            0,
         ),
-        _ => strided(argument.data, 0),
+        _ => strided(argument.data, 0, 0),
     }
 }
 
 /// Calls `kernel` for each element of `set`.
 ///
 /// # Safety
-/// `arguments` are `count`, made by this library; `range`, and `lanes` where it is not null, call `kernel` with
-/// as many parameters of its types; `name` is a string.
+/// `arguments` are `count`, made by this library; `range`, and of `lanes`, `components` and `component_lanes`
+/// those that are not null, call `kernel` with as many parameters of its types; `name` is a string.
 #[expect(clippy::too_many_arguments, reason = "the boundary with compiled code")]
-pub(crate) unsafe fn okl_op2_par_loop_v2(
+pub(crate) unsafe fn okl_op2_par_loop_v3(
     name: *mut c_void,
     set: *mut c_void,
     count: c_int,
@@ -124,6 +129,8 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
     lanes: *mut c_void,
     width: c_int,
     any_order: c_int,
+    components: *mut c_void,
+    component_lanes: *mut c_void,
 ) {
     let (name, set) = (name.cast::<c_char>().cast_const(), set.cast::<Set>());
     // SAFETY: the caller's promises.
@@ -140,19 +147,16 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
             print(&format!(" kernel routine {with}: {loop_name}"));
         }
         let start = times::now();
-        let lanes = std::mem::transmute::<*mut c_void, Option<Range>>(lanes);
         let is_reproducible = backend::is_reproducible();
         let is_ordered = is_reproducible && sums::depend_on_order(arguments);
         if is_ordered && job::ranks() > 1 {
             sums::warn_of_updates(loop_name, arguments);
         }
-        let may_have_lanes = || {
+        let may_have_lanes = |arguments: &[Arg]| {
             // What lanes add to an element, its own code may add in two steps.
             let adds = is_reproducible && arguments.iter().any(|one| one.acc == access::INC);
             !backend::is_sequential() && !is_ordered && !adds && may_have_lanes(arguments)
         };
-        let lanes = lanes.filter(|_| width > 1 && may_have_lanes());
-        let range = std::mem::transmute::<*mut c_void, Range>(range);
         let needs_all = job::ranks() > 1 && ranks::needs_all_elements(loop_name, arguments);
         let distribution = match needs_all {
             true => {
@@ -163,7 +167,22 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         };
         let mut arguments = arguments.to_vec();
         ranks::refresh(&mut arguments);
+        let by_component = storage::lay(loop_name, &arguments, || {
+            if components.is_null() {
+                return Some("was not compiled for that");
+            }
+            let are_separate = every_meeting(&arguments, both_add);
+            (!are_separate).then_some("uses them through several arguments")
+        });
+        ranks::refresh(&mut arguments);
         let arguments = &arguments[..];
+        let (range, lanes) = match by_component {
+            0 => (range, lanes),
+            _ => (components, component_lanes),
+        };
+        let range = std::mem::transmute::<*mut c_void, Range>(range);
+        let lanes = std::mem::transmute::<*mut c_void, Option<Range>>(lanes);
+        let lanes = lanes.filter(|_| width > 1 && may_have_lanes(arguments));
         conflicts::tell(loop_name, set, arguments, distribution.as_deref());
         // Where each rank declares a part, an element's number is that of its data on the rank.
         let told = distribution.as_ref().filter(|_| !local::is_local());
@@ -195,6 +214,7 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         if lanes.is_some() {
             way.lanes = width as usize;
         }
+        way.by_component = by_component;
         let seconds = times::now() - start - way.plan_seconds;
         times::add(name, seconds, bytes(size, arguments), way);
         if needs_all {
@@ -202,6 +222,8 @@ pub(crate) unsafe fn okl_op2_par_loop_v2(
         }
     }
 }
+
+pub(crate) use storage::okl_op2_looks_at_data;
 
 /// Smaller sets are not worth a second thread.
 const LEAST_SIZE: usize = 512;
@@ -507,7 +529,7 @@ unsafe fn used(argument: &Arg) -> Option<(&Arg, std::ops::Range<usize>)> {
         _ if argument.opt == 0 => return None,
         (argtype::IDX, _) => return None,
         // SAFETY: the same.
-        (argtype::DAT, Some(dat)) => dat.size as usize * unsafe { (*dat.set).elements() },
+        (argtype::DAT, Some(dat)) => unsafe { dat.length() },
         _ => argument.size as usize,
     };
     Some((argument, start..start + bytes))

@@ -32,6 +32,11 @@ pub(crate) fn part_size() -> usize {
     usize::try_from(PART_SIZE.load(Relaxed)).unwrap_or(0)
 }
 
+/// Whether all data of several components are to be stored component by component.
+pub(crate) fn auto_soa() -> bool {
+    AUTO_SOA.load(Relaxed) != 0
+}
+
 /// Whether data stay where the program has them.
 pub(crate) fn keeps_user_memory() -> bool {
     KEEPS_USER_MEMORY.load(Relaxed)
@@ -108,6 +113,9 @@ unsafe fn begin(
         .map(|at| unsafe { text(*arguments.add(at)) })
         .collect();
     read_command_line(&arguments);
+    if std::env::var_os("OP_AUTO_SOA").is_some() {
+        AUTO_SOA.store(1, Relaxed);
+    }
     backend::start(communicator);
     report::start();
     if job::ranks() > 1 {
@@ -116,8 +124,7 @@ unsafe fn begin(
     }
 }
 
-/// The same; `soa` asks for data that are stored component by component. Where one core runs the loops they are
-/// stored element by element all the same.
+/// The same; where `soa` is not 0, data are stored component by component.
 ///
 /// # Safety
 /// See [`op_init`].
@@ -130,7 +137,14 @@ pub unsafe extern "C" fn op_init_soa(
 ) {
     // SAFETY: the caller's promise.
     unsafe { op_init(count, arguments, diagnostics) };
-    AUTO_SOA.store(soa, Relaxed);
+    ask_for_soa(soa);
+}
+
+/// What the environment asks for, the program does not take back.
+fn ask_for_soa(soa: c_int) {
+    if soa != 0 {
+        AUTO_SOA.store(1, Relaxed);
+    }
 }
 
 /// Begins on the ranks of the communicator with the number `local` in Fortran, when MPI has begun; the others of `global`
@@ -170,7 +184,7 @@ pub unsafe extern "C" fn op_mpi_init_soa(
 ) {
     // SAFETY: the caller's promise.
     unsafe { op_mpi_init(count, arguments, diagnostics, global, local) };
-    AUTO_SOA.store(soa, Relaxed);
+    ask_for_soa(soa);
 }
 
 /// Ends: frees all that is declared, and leaves the job.

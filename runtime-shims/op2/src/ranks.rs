@@ -92,7 +92,7 @@ pub(crate) unsafe fn refresh(arguments: &mut [Arg]) {
         // SAFETY: the caller's promise: they are null or declared.
         unsafe {
             if let Some(dat) = one.dat.as_ref().filter(|_| one.argtype == argtype::DAT) {
-                one.data = dat.data;
+                one.data = dat.start().cast();
             }
             if let Some(map) = one.map.as_ref() {
                 one.map_data = map.map;

@@ -39,6 +39,8 @@ pub(crate) struct Way {
     pub(crate) threads: usize,
     /// Elements at a time.
     pub(crate) lanes: usize,
+    /// Arguments whose data lie component by component.
+    pub(crate) by_component: usize,
     /// Colours of its plan; 0 where it has none.
     pub(crate) colours: usize,
     /// Seconds spent on the plan.
@@ -183,8 +185,16 @@ const COLUMNS_OF_RANKS: [Column; 4] = [
     ("bytes", 12),
 ];
 
-fn columns() -> Vec<Column> {
+/// What there is besides, before the colours, where data lie component by component: for how many arguments.
+const COLUMN_OF_COMPONENTS: Column = ("soa", 4);
+/// Where it comes.
+const LANES_AND_BEFORE: usize = 5;
+
+fn columns(have_components: bool) -> Vec<Column> {
     let mut columns = COLUMNS.to_vec();
+    if have_components {
+        columns.insert(LANES_AND_BEFORE, COLUMN_OF_COMPONENTS);
+    }
     if job::ranks() > 1 {
         let last = columns.len() - 1;
         columns.splice(last..last, COLUMNS_OF_RANKS);
@@ -274,7 +284,7 @@ fn costs(kernels: &Kernels) -> Vec<Cost> {
 }
 
 /// A loop's row. Threads, lanes and colours are those of its last call, on this rank.
-fn row(kernel: &Kernel, way: &Way, cost: &Cost) -> Vec<String> {
+fn row(kernel: &Kernel, way: &Way, cost: &Cost, have_components: bool) -> Vec<String> {
     let rate = match cost.seconds {
         0.0 => 0.0,
         time => cost.transfer / time * 1e-9,
@@ -296,6 +306,9 @@ fn row(kernel: &Kernel, way: &Way, cost: &Cost) -> Vec<String> {
         count(way.colours),
         plan,
     ];
+    if have_components {
+        row.insert(LANES_AND_BEFORE, count(way.by_component));
+    }
     if job::ranks() > 1 {
         row.extend([
             format!("{:.4}", cost.all_seconds / job::ranks() as f64),
@@ -309,23 +322,25 @@ fn row(kernel: &Kernel, way: &Way, cost: &Cost) -> Vec<String> {
     row
 }
 
-/// The headings and all rows. Collective.
-fn table() -> Vec<Vec<String>> {
+/// The columns, and the headings and all rows. Collective.
+fn table() -> (Vec<Column>, Vec<Vec<String>>) {
     let kernels = KERNELS.lock().expect("no panic while it is locked");
     let costs = costs(&kernels);
-    let headings = columns().into_iter().map(|(name, _)| name.to_owned());
+    let have_components = kernels.ways.iter().any(|way| way.by_component > 0);
+    let columns = columns(have_components);
+    let headings = columns.iter().map(|(name, _)| (*name).to_owned());
     let rows = kernels.list.iter().zip(&kernels.ways).zip(&costs);
-    std::iter::once(headings.collect())
-        .chain(rows.map(|((kernel, way), cost)| row(kernel, way, cost)))
-        .collect()
+    let rows = rows.map(|((kernel, way), cost)| row(kernel, way, cost, have_components));
+    let rows = std::iter::once(headings.collect()).chain(rows).collect();
+    (columns, rows)
 }
 
 /// Prints what each loop took: on several ranks, seconds are those of the slowest and the mean, and messages and bytes
 /// those that all have sent.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_timing_output() {
-    let columns = columns();
-    for row in table() {
+    let (columns, rows) = table();
+    for row in rows {
         let cells = row
             .iter()
             .zip(&columns)
@@ -338,7 +353,8 @@ pub extern "C" fn op_timing_output() {
 }
 
 fn write(function: &str, file: &str, separator: &str) {
-    let lines: Vec<_> = table().iter().map(|row| row.join(separator)).collect();
+    let (_, rows) = table();
+    let lines: Vec<_> = rows.iter().map(|row| row.join(separator)).collect();
     write_file(function, file, (lines.join("\n") + "\n").as_bytes());
 }
 

@@ -19,11 +19,11 @@ static void flux(double const *a, double const *b, double *out) {
 }
 
 // CHECK-LABEL: define dso_local void @edges(
-// CHECK:         call void @okl_op2_par_loop_v2({{.*}}, ptr nonnull @okl.range.[[NAME:.*flux.*]], ptr nonnull @okl.lanes.[[NAME]], i32 4, i32 1)
+// CHECK:         call void @okl_op2_par_loop_v3({{.*}}, ptr nonnull @okl.range.[[NAME:.*flux.*]], ptr nonnull @okl.lanes.[[NAME]], i32 4, i32 1, ptr nonnull @okl.components.[[NAME]], ptr nonnull @okl.component_lanes.[[NAME]])
 // DEBUG-LABEL: define {{.*}} @edges(
-// DEBUG:         call void @okl_op2_par_loop_v2({{.*}}, ptr null, i32 0, i32 0)
+// DEBUG:         call void @okl_op2_par_loop_v3({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}flux{{.*}}, ptr null)
 // SHORT-LABEL: define {{.*}} @edges(
-// SHORT:         call void @okl_op2_par_loop_v2({{.*}}, ptr null, i32 0, i32 1)
+// SHORT:         call void @okl_op2_par_loop_v3({{.*}}, ptr null, i32 0, i32 1, ptr {{.*}}@okl.components.{{.*}}flux{{.*}}, ptr null)
 // REMARK: lanes.cpp:[[#@LINE+2]]:3: remark: op_par_loop runs 4 elements at a time
 extern "C" void edges(op_set set, op_map map, op_dat x, op_dat y) {
   op_par_loop(flux, "flux", set, op_arg_dat(x, 0, map, 4, "double", OP_READ),
@@ -36,7 +36,7 @@ static void told(double const *a, double *b) { printf("%g\n", *b = *a / 3); }
 static void counted(double const *a, int *n) { *n = *a / 3 > 1 ? *n + 1 : 0; }
 
 extern "C" void others(op_set set, op_map map, op_dat x, op_dat y, int *n) {
-  // REMARK: lanes.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs one element at a time: it computes too little for what it moves
+  // REMARK: lanes.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs one element at a time: it computes too little for what it moves, unless its data are stored component by component
   op_par_loop(copy, "copy", set, op_arg_dat(x, -1, OP_ID, 3, "double", OP_READ),
               op_arg_dat(y, -1, OP_ID, 3, "double", OP_WRITE));
   // REMARK: lanes.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs one element at a time: it reads and writes through a map, where elements may meet

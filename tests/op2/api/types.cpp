@@ -8,6 +8,7 @@
 // RUN: for level in 0 2; do clang++-22 -std=c++17 -O$level -DOP_USER_DATATYPES -I%S -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t && %t > %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: clang++-22 -std=c++11 -O3 -march=native -DOP_USER_DATATYPES -I%S -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: OKL_BACKEND=seq %t > %t.found && cmp %t.expected %t.found
+// RUN: for n in 1 3; do OP_AUTO_SOA=1 mpirun --allow-run-as-root --oversubscribe -n $n %t > %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: for threads in 1 2 3; do OMP_NUM_THREADS=$threads %t > %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: for n in 1 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t > %t.found && cmp %t.expected %t.found || exit 1; done
 #include "op_seq.h"

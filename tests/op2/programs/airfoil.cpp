@@ -9,6 +9,7 @@
 // RUN: %t %t.dat 500 | FileCheck %s
 // RUN: OMP_NUM_THREADS=3 %t %t.dat 500 | FileCheck --check-prefixes=CHECK,THREADS %s
 // RUN: for n in 1 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t %t.dat 500 | FileCheck %s || exit 1; done
+// RUN: for n in 1 2; do OP_AUTO_SOA=1 mpirun --allow-run-as-root --oversubscribe -n $n %t %t.dat 500 | FileCheck --check-prefixes=CHECK,SOA %s || exit 1; done
 // RUN: clang++-22 -std=c++11 -O0 -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t %t.dat 100 | FileCheck --check-prefix=SHORT %s
 //
@@ -22,5 +23,8 @@
 // THREADS: 1000 {{[0-9.]+ [0-9.]+}} 3 {{[0-9-]+}} - - adt_calc
 // THREADS: 1000 {{[0-9.]+ [0-9.]+}} 3 {{[0-9-]+ [2-9] 0\.[0-9]+}} res_calc
 // THREADS: 1000 {{[0-9.]+ [0-9.]+}} 1 {{[0-9-]+}} - - bres_calc
+// SOA:     calls seconds GB/s threads lanes soa colours plan
+// SOA:     500 {{[0-9.]+ [0-9.]+}} 1 {{[0-9-]+}} 2 - {{.*}} save_soln
+// SOA:     1000 {{[0-9.]+ [0-9.]+}} 1 {{[0-9-]+}} 6 - {{.*}} res_calc
 // SHORT:  {{^}}100 4.25406e-04
 #include "../../../benchmarks/programs/airfoil/airfoil.cpp"

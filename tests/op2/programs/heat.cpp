@@ -11,6 +11,7 @@
 // RUN: clang++-22 -std=c++11 -O3 -march=native -ffp-contract=off -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: OKL_BACKEND=seq %t write %t.found | FileCheck %s && cmp %t.values %t.found
 // RUN: %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s
+// RUN: for n in 1 3; do OP_AUTO_SOA=1 mpirun --allow-run-as-root --oversubscribe -n $n %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s || exit 1; done
 // RUN: for n in 2 3; do OMP_NUM_THREADS=$n %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s || exit 1; done
 // RUN: for n in 1 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s || exit 1; done
 // RUN: OMP_NUM_THREADS=2 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s

@@ -12,6 +12,8 @@
 // RUN: clang++-22 -std=c++11 -O3 -march=native -ffp-contract=off -I%op2-include -fpass-plugin=%plugin -mllvm -okl-strict %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: OKL_BACKEND=seq %t write %t.found | FileCheck %s && cmp %t.values %t.found
 // RUN: %t write %t.found | FileCheck %s && cmp %t.values %t.found
+// RUN: OP_AUTO_SOA=1 %t write %t.found | FileCheck %s && cmp %t.values %t.found
+// RUN: OP_AUTO_SOA=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s
 // RUN: OMP_NUM_THREADS=2 %t write %t.two | FileCheck %s && OMP_NUM_THREADS=3 %t write %t.found && cmp %t.two %t.found
 // RUN: OMP_NUM_THREADS=2 %t compare %t.values
 // RUN: for n in 1 2 3 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t compare %t.values | FileCheck --check-prefixes=CHECK,SAME %s || exit 1; done

@@ -4,6 +4,8 @@
 //
 // RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O2 -Wall -Wextra -Werror -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t plain %t.0 | FileCheck --match-full-lines --check-prefixes=CHECK,ONE %s
+// RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O3 -march=native -I%op2-include -fpass-plugin=%plugin %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t.okl
+// RUN: for n in 1 2; do OP_AUTO_SOA=1 mpirun --allow-run-as-root --oversubscribe -n $n %t.okl plain %t.soa | FileCheck --match-full-lines --check-prefix=CHECK %s && cmp %t.0.txt %t.soa.txt && cmp %t.0.bin %t.soa.bin && h5diff %t.0.h5 %t.soa.h5 || exit 1; done
 // RUN: OKL_BACKEND=seq %t plain %t.seq | FileCheck --match-full-lines --check-prefixes=CHECK,ONE %s
 // RUN: for n in 2 4; do mpirun --allow-run-as-root --oversubscribe -n $n %t plain %t.$n | FileCheck --match-full-lines --check-prefix=CHECK %s && cmp %t.0.txt %t.$n.txt && cmp %t.0.bin %t.$n.bin && h5diff %t.0.h5 %t.$n.h5 || exit 1; done
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 3 %t plain %t.3 | FileCheck --match-full-lines --check-prefixes=CHECK,THREE %s

@@ -9,6 +9,7 @@
 // RUN: cd $(dirname %t) && for n in 2 4; do rm -f nodes.txt cells.bin; mpirun --allow-run-as-root --oversubscribe -n $n %t.plain none > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: cd $(dirname %t) && for way in block coordinates points owners one graph; do mpirun --allow-run-as-root --oversubscribe -n 3 %t.okl $way > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: cd $(dirname %t) && OMP_NUM_THREADS=3 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 %t.okl coordinates > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
+// RUN: cd $(dirname %t) && for way in coordinates points; do OP_AUTO_SOA=1 mpirun --allow-run-as-root --oversubscribe -n 3 %t.okl $way > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: cd $(dirname %t) && OKL_BACKEND=seq %t.okl none > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found
 // RUN: cd $(dirname %t) && for run in 'plain 1' 'plain 2' 'okl 3'; do set -- $run; mpirun --allow-run-as-root --oversubscribe --bind-to none -n $2 %t.$1 graph renumber > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: cd $(dirname %t) && OMP_NUM_THREADS=3 %t.okl none renumber > %t.found && cat nodes.txt cells.bin >> %t.found && cmp %t.expected %t.found

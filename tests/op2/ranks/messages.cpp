@@ -7,11 +7,12 @@
 // RUN: clang++-22 -std=c++17 -O1 %S/../../../benchmarks/programs/airfoil/mesh.cpp -o %t.mesh && %t.mesh 40 60 %t.dat
 // RUN: clang++-22 -std=c++11 -O3 -march=native -I%op2-include -fpass-plugin=%plugin %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 2 %t %t.dat 10 | FileCheck --check-prefixes=CHECK,TWO %s
+// RUN: OP_AUTO_SOA=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t %t.dat 10 | FileCheck --check-prefixes=CHECK,TWO %s
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 3 %t %t.dat 10 | FileCheck --check-prefixes=CHECK,THREE %s
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 4 %t %t.dat 10 | FileCheck --check-prefixes=CHECK,FOUR %s
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 1 %t %t.dat 10 | FileCheck --check-prefix=ONE %s
 //
-// CHECK: calls seconds GB/s threads lanes colours plan mean waiting messages bytes loop
+// CHECK: calls seconds GB/s threads lanes {{(soa )?}}colours plan mean waiting messages bytes loop
 // CHECK-NEXT: 10 {{.*}} 0 0 save_soln
 // CHECK-NEXT: 20 {{.*}} 0 0 adt_calc
 // TWO-NEXT: 20 {{.*}} 40 153600 res_calc

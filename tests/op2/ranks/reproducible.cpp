@@ -5,6 +5,7 @@
 // RUN: clang++-22 -std=c++11 -O3 -march=native -I%op2-include -fpass-plugin=%plugin %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: OKL_REPRODUCIBLE=1 %t > %t.expected && FileCheck --match-full-lines %s < %t.expected
 // RUN: for n in 1 2 3 4; do for threads in 1 3; do OMP_NUM_THREADS=$threads OKL_REPRODUCIBLE=1 mpirun --allow-run-as-root --oversubscribe --bind-to none -n $n %t > %t.found && cmp %t.expected %t.found || exit 1; done; done
+// RUN: for n in 1 3; do OP_AUTO_SOA=1 OKL_REPRODUCIBLE=1 mpirun --allow-run-as-root --oversubscribe --bind-to none -n $n %t > %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: for way in PTSCOTCH EXTERNAL OVERLAY; do OKL_REPRODUCIBLE=1 mpirun --allow-run-as-root --oversubscribe -n 3 %t $way 2> %t.error > %t.found && cmp %t.expected %t.found || exit 1; done
 // RUN: (OMP_NUM_THREADS=3 OKL_REPRODUCIBLE=1 %t; OKL_REPRODUCIBLE=1 OKL_BACKEND=seq %t; OKL_REPRODUCIBLE=1 %t OVERLAY) > %t.found && cat %t.expected %t.expected %t.expected | cmp - %t.found
 // RUN: OKL_REPRODUCIBLE=1 %t RENUMBER 2>&1 > %t.found | FileCheck --check-prefix=RENUMBER %s && cmp %t.expected %t.found

@@ -10,10 +10,10 @@ use okl_abi::op2::{Parameter, f};
 
 use crate::analysis::access::uses;
 use crate::analysis::sections::is_final;
-use crate::ir::{Access, Argument, Columns, Map, ParallelLoop, Place, Scalar};
+use crate::ir::{Access, Argument, Columns, Map, ParallelLoop, Place, Scalar, Storage};
 use crate::llvm::{
-    Builder, Call, Function, LaneAccess, LaneArgument, LanePlace, LaneValues, Linkage, Module,
-    Opcode, Value, VectorUnit,
+    Builder, Call, Function, LaneAccess, LaneArgument, LanePlace, LaneStorage, LaneValues, Linkage,
+    Module, Opcode, Value, VectorUnit,
 };
 
 use super::FIELD;
@@ -26,6 +26,8 @@ const RANGE: usize = 5;
 const LANES: usize = 6;
 const WIDTH: usize = 7;
 const ANY_ORDER: usize = 8;
+const COMPONENTS: usize = 9;
+const COMPONENT_LANES: usize = 10;
 /// Lanes that make the rearrangement worth its while.
 const LEAST_WIDTH: i64 = 4;
 /// More arguments than a loop may have.
@@ -97,6 +99,13 @@ fn describe_argument(
             Place::Section { .. } | Place::Indirect { .. } => components * scalar.bytes,
             _ => 0,
         },
+        storage: match argument.storage {
+            Storage::ByElement | Storage::Unknown => LaneStorage::ByElement,
+            Storage::Either {
+                by_component: false,
+            } => LaneStorage::Either,
+            Storage::Either { by_component: true } => LaneStorage::EitherByComponent,
+        },
     })
 }
 
@@ -158,16 +167,21 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
         let sites = sites.iter().filter(|site| is_loop_of(**site, *range));
         let sites: Vec<_> = sites.copied().collect();
         let Some(first) = sites.first() else { continue };
-        let (lanes, order) = match first.arguments()[BODY].as_function() {
-            Some(body) if !body.is_declaration() && is_final(body) => (
-                write(module, *range, body, description, unit),
-                any_order(body, description),
-            ),
-            _ => {
-                let reason = || "the kernel is defined or replaced in another file".to_string();
-                (Err(reason()), Err(reason()))
-            }
-        };
+        let components = first.arguments()[COMPONENTS].as_function();
+        let body = first.arguments()[BODY].as_function();
+        let body = body.filter(|body| !body.is_declaration() && is_final(*body));
+        let elsewhere = || "the kernel is defined or replaced in another file".to_string();
+        let lanes = body.ok_or_else(elsewhere).and_then(|body| {
+            let arguments = read(description)?;
+            let name = range.name().replacen("okl.range.", "okl.lanes.", 1);
+            write(module, &name, *range, body, &arguments, unit)
+        });
+        let component_lanes = body.zip(components).and_then(|(body, components)| {
+            let arguments = read(description).ok()?;
+            write_for_components(module, components, body, &arguments, unit)
+        });
+        let order = body.ok_or_else(elsewhere);
+        let order = order.and_then(|body| any_order(body, description));
         for site in &sites {
             let instruction = site.instruction();
             match &lanes {
@@ -178,9 +192,18 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
                     instruction.remark("Lanes", &message, false);
                 }
                 Err(reason) => {
-                    let message = format!("op_par_loop runs one element at a time: {reason}");
+                    let unless = match component_lanes {
+                        Some(_) => ", unless its data are stored component by component",
+                        None => "",
+                    };
+                    let message =
+                        format!("op_par_loop runs one element at a time: {reason}{unless}");
                     instruction.remark("Lanes", &message, true);
                 }
+            }
+            if let Some((lanes, width)) = component_lanes {
+                instruction.set_operand(COMPONENT_LANES, *lanes);
+                instruction.set_operand(WIDTH, module.const_i32(width as i32));
             }
             match &order {
                 Ok(()) => instruction.set_operand(ANY_ORDER, module.const_i32(1)),
@@ -195,7 +218,7 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
 }
 
 fn is_loop_of(call: Call<'_>, range: Function<'_>) -> bool {
-    call.callee_name() == f::okl_op2_par_loop_v2.name
+    call.callee_name() == f::okl_op2_par_loop_v3.name
         && call.argument(RANGE).is_some_and(|one| one == *range)
 }
 
@@ -231,23 +254,57 @@ fn any_order(body: Function<'_>, description: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The function for several elements at once, and their number.
+/// The function for several elements at once where data lie component by component, and their number: as the program
+/// says of each, or else all. What does not lie as it expects, it leaves to `rest`.
+fn write_for_components<'m>(
+    module: &'m Module,
+    rest: Function<'m>,
+    body: Function<'m>,
+    arguments: &[LaneArgument],
+    unit: &VectorUnit,
+) -> Option<(Function<'m>, i64)> {
+    let with = |is_so: &dyn Fn(LaneStorage) -> bool| {
+        let laid = arguments.iter().map(|one| match is_so(one.storage) {
+            true => LaneArgument {
+                size: one.bytes,
+                storage: LaneStorage::ByComponent,
+                ..*one
+            },
+            false => *one,
+        });
+        laid.collect::<Vec<_>>()
+    };
+    let is_either = |one: LaneStorage| one != LaneStorage::ByElement;
+    let is_said = |one: LaneStorage| one == LaneStorage::EitherByComponent;
+    let all = |is_so: &dyn Fn(LaneStorage) -> bool| arguments.iter().all(|one| is_so(one.storage));
+    let name = rest.name();
+    let name = name.replacen("okl.components.", "okl.component_lanes.", 1);
+    let mut lanes = write(module, &name, rest, body, &with(&is_either), unit).ok()?;
+    let is_mixed = !all(&|one| !is_said(one)) && !all(&|one| is_said(one) || !is_either(one));
+    if is_mixed {
+        lanes = write(module, &name, lanes.0, body, &with(&is_said), unit).unwrap_or(lanes);
+    }
+    Some(lanes)
+}
+
+/// The function for several elements at once, and their number; `rest` is the one for what is left.
 fn write<'m>(
     module: &'m Module,
-    range: Function<'m>,
+    name: &str,
+    rest: Function<'m>,
     body: Function<'m>,
-    description: &str,
+    arguments: &[LaneArgument],
     unit: &VectorUnit,
 ) -> Result<(Function<'m>, i64), String> {
-    let arguments = read(description)?;
     let widest = arguments.iter().map(|one| one.bytes).max().unwrap_or(1);
     let width = i64::from(unit.bits(body)) / 8 / widest;
     if width < LEAST_WIDTH {
         return Err("the target's vectors are too short".to_string());
     }
-    let name = range.name().replacen("okl.range.", "okl.lanes.", 1);
-    let lanes = module.add_function(&name, range.function_type(), Linkage::LLVMInternalLinkage);
-    lanes.compile_like(range);
+    let lanes = module.add_function(name, rest.function_type(), Linkage::LLVMInternalLinkage);
+    lanes.compile_like(rest);
+    let is_laid = |one: &LaneArgument| one.storage == LaneStorage::ByComponent;
+    let has_components = arguments.iter().any(is_laid);
     let builder = Builder::at_end(module, lanes.append_block(module));
     let parameters = lanes.parameters()[1];
     let values: Vec<_> = arguments
@@ -261,7 +318,13 @@ fn write<'m>(
             let load = |field: i64, ty| builder.load(ty, builder.offset(at, field * FIELD));
             let (pointer, long) = (module.pointer(), module.int(64));
             // In the order of the struct.
+            let is_compared = has_components && argument.storage != LaneStorage::ByElement;
             LaneValues {
+                found_size: is_compared.then(|| load(1, long)),
+                stride: match is_laid(argument) {
+                    true => load(7, long),
+                    false => module.const_i64(0),
+                },
                 data: load(0, pointer),
                 size: match argument.size {
                     0 => load(1, long),
@@ -272,7 +335,7 @@ fn write<'m>(
             }
         })
         .collect();
-    match lanes.write_lanes(range, body, &arguments, &values, width) {
+    match lanes.write_lanes(rest, body, arguments, &values, width) {
         Ok(()) => Ok((lanes, width)),
         Err(reason) => {
             lanes.erase_unused();

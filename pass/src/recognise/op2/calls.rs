@@ -1,6 +1,6 @@
 //! The calls of OP2's functions that make arguments and declare sets, maps and data.
 
-use crate::ir::{Element, Map, Scalar};
+use crate::ir::{Element, Map, Scalar, Storage};
 use crate::llvm::{Call, Instruction, Opcode, Value};
 
 const fn floating(bytes: i64) -> Scalar {
@@ -167,6 +167,22 @@ impl<'m> Made<'m> {
             components,
             optional,
         })
+    }
+
+    /// How its elements lie in memory: numbers alone can be stored component by component.
+    pub fn storage(&self) -> Storage {
+        let Self::Dat(dat) = self else {
+            return Storage::ByElement;
+        };
+        let name = dat.type_name.as_deref();
+        let is_number = name.map(|name| TYPES.iter().any(|(own, ..)| *own == storage_free(name)));
+        match (is_number, dat.components) {
+            (Some(false), _) | (_, Some(1)) => Storage::ByElement,
+            (Some(true), Some(_)) => Storage::Either {
+                by_component: name.is_some_and(|name| name.ends_with(":soa")),
+            },
+            _ => Storage::Unknown,
+        }
     }
 
     /// The map that leads to it, and its columns as far as they are known.

@@ -11,7 +11,7 @@ use super::{Described, DescribedArgument};
 use crate::analysis::access::{Touched, Uses, touched, uses};
 use crate::ir::{Element, Scalar};
 use crate::llvm::{
-    Function, LaneAccess, LaneArgument, LanePlace, Module, Opcode, Simplified, Value,
+    Function, LaneAccess, LaneArgument, LanePlace, LaneStorage, Module, Opcode, Simplified, Value,
 };
 
 /// The kernels of a module, simplified.
@@ -26,22 +26,21 @@ impl Kernels {
         Self((!kernels.is_empty()).then(|| Simplified::of(module, &kernels)))
     }
 
-    /// What the kernel does to an argument that its access does not allow, and whether that is certainly wrong.
-    pub fn misuses(&self, described: &Described<'_>, at: usize) -> Vec<(bool, String)> {
-        let copy = self.0.as_ref().zip(described.defined_kernel());
-        let copy = copy.and_then(|(copy, kernel)| Some((copy, copy.function(&kernel.name())?)));
-        let Some((copy, kernel)) = copy else {
-            return Vec::new();
-        };
+    /// A parameter of a kernel, and what it points to, where that can be told.
+    fn parameter<'a, 'm>(
+        &'a self,
+        described: &'a Described<'m>,
+        at: usize,
+    ) -> Option<(&'a Simplified, Parameter<'a, 'm>, Elements<'a>)> {
+        let (copy, defined) = self.0.as_ref().zip(described.defined_kernel())?;
+        let kernel = copy.function(&defined.name())?;
         let parameters = kernel.parameters();
         if kernel.is_declaration() || parameters.len() != described.arguments.len() {
-            return Vec::new();
+            return None;
         }
         let argument = &described.arguments[at];
-        let Some(elements) = Elements::of(copy, parameters[at], argument) else {
-            return Vec::new();
-        };
-        let original = described.defined_kernel().filter(|_| !is_several(argument));
+        let elements = Elements::of(copy, parameters[at], argument)?;
+        let original = (!is_several(argument)).then_some(defined);
         let one = Parameter {
             argument,
             original: original.map(|kernel| kernel.parameters()[at]),
@@ -49,6 +48,39 @@ impl Kernels {
             at,
             lanes: described.arguments.iter().map(lane_argument).collect(),
         };
+        Some((copy, one, elements))
+    }
+
+    /// Whether nobody notices if the kernel gets copies of an argument's elements, or where it increments them through
+    /// a map, sums that begin at zero.
+    pub fn may_have_copies(&self, described: &Described<'_>, at: usize) -> bool {
+        let parameter = self.parameter(described, at);
+        let argument = &described.arguments[at];
+        let is_shared = matches!(&argument.made, Made::Dat(dat) if !dat.map.is_null());
+        let touched = parameter.as_ref();
+        let touched = touched.and_then(|(copy, _, elements)| elements.touched(copy));
+        let element = argument.made.element();
+        let uses_others = element.zip(touched).is_some_and(|(element, touched)| {
+            touched.iter().any(|one| outside(element, one).is_some())
+        });
+        match argument.access() {
+            _ if uses_others => false,
+            Some(INC) if is_shared => parameter.is_some_and(|(_, one, elements)| {
+                let done = elements.uses();
+                !done.escapes && one.only_adds(&done)
+            }),
+            Some(READ) => true,
+            // Of several elements two may be the same one.
+            _ => !is_several(argument),
+        }
+    }
+
+    /// What the kernel does to an argument that its access does not allow, and whether that is certainly wrong.
+    pub fn misuses(&self, described: &Described<'_>, at: usize) -> Vec<(bool, String)> {
+        let Some((copy, one, elements)) = self.parameter(described, at) else {
+            return Vec::new();
+        };
+        let argument = one.argument;
         let misuse = one.misuse(&elements.uses());
         let is_used_wrongly = misuse.is_some();
         let mut all: Vec<_> = misuse.into_iter().collect();
@@ -63,17 +95,22 @@ impl Kernels {
     }
 }
 
-/// What is doubtful in the components that a kernel uses of an element.
-fn doubt(element: Element, touched: &Touched, is_written: bool) -> Option<String> {
+/// A component that a kernel uses of an element, and that it does not have.
+fn outside(element: Element, touched: &Touched) -> Option<i64> {
     let (bytes, components) = (element.scalar.bytes, element.components);
     let mut used = touched.read.iter().chain(&touched.written);
-    let outside = used.find_map(|range| {
+    used.find_map(|range| {
         if range.start < 0 {
             return Some(range.start.div_euclid(bytes));
         }
         (range.end > bytes * components).then(|| (range.start / bytes).max(components))
-    });
-    if let Some(outside) = outside {
+    })
+}
+
+/// What is doubtful in the components that a kernel uses of an element.
+fn doubt(element: Element, touched: &Touched, is_written: bool) -> Option<String> {
+    let (bytes, components) = (element.scalar.bytes, element.components);
+    if let Some(outside) = outside(element, touched) {
         return Some(format!(
             "has dimension {components}, but the kernel uses component {outside}; they count from 0"
         ));
@@ -253,5 +290,6 @@ fn lane_argument(argument: &DescribedArgument<'_>) -> LaneArgument {
         leader: 0,
         arity: 0,
         size: 0,
+        storage: LaneStorage::ByElement,
     }
 }

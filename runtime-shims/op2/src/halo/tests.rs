@@ -110,13 +110,24 @@ impl Cluster {
             for (at, &to) in self.portions[from].neighbours.iter().enumerate() {
                 let mut message = Vec::new();
                 let data = &self.data[from][set];
-                self.portions[from].parts[set].pack(at, data, SIZE, &mut message);
+                self.portions[from].parts[set].pack(
+                    at,
+                    data,
+                    Order::by_element(SIZE),
+                    &mut message,
+                );
                 let to = to as usize;
                 let back = self.portions[to].neighbours.iter();
                 let back = back.copied().position(|rank| rank as usize == from);
                 let back = back.expect("neighbours know each other");
                 let part = &self.portions[to].parts[set];
-                let rest = part.unpack(back, &mut self.data[to][set], SIZE, &message);
+                let rest = part.unpack(
+                    back,
+                    &mut self.data[to][set],
+                    SIZE,
+                    Order::by_element(SIZE),
+                    &message,
+                );
                 assert!(rest.is_empty(), "both sides agree how long the message is");
             }
         }
