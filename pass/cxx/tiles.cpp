@@ -88,7 +88,7 @@ bool OklNests::leaveGuard(Access &A, const Loop *L, Scope In) {
     if (!Count)
       continue;
     Clipped Is(Count), Has(Room);
-    bool Same = Is.Limits == Has.Limits;
+    bool Same = Is.Limits == Has.Limits && Has.Least == 0;
     // Rows that shrink to nothing are no tiles.
     if (Is.Limits.size() == 1 && !invariant(Count, In))
       continue;
@@ -108,7 +108,7 @@ bool OklNests::leaveGuard(Access &A, const Loop *L, Scope In) {
 bool OklNests::joinTiles(Access &A, const Loop *L, const SCEV *Times, Scope In) {
   auto *Address = dyn_cast<SCEVAddRecExpr>(A.Address);
   const SCEV *Backedges = backedges(L);
-  if (!Address || !Backedges)
+  if (!Address || Address->getLoop() != L || !Backedges)
     return false;
   for (Dimension &Row : A.Dimensions) {
     SmallVector<Check, 1> Needed(A.When.Checks);
@@ -136,7 +136,8 @@ bool OklNests::joinTiles(Access &A, const Loop *L, const SCEV *Times, Scope In) 
     const SCEV *All = unbounded(SE->getMulExpr(Step, Times), nullptr, In, Needed);
     if (!All)
       continue;
-    Row = {Row.Stride, SE->getSMaxExpr(SE->getZero(I64), SE->getSMinExpr(Room->getStart(), All)), L};
+    // A turn of L is not an element of this row.
+    Row = {Row.Stride, SE->getSMaxExpr(SE->getZero(I64), SE->getSMinExpr(Room->getStart(), All)), nullptr};
     A.When.Checks = std::move(Needed);
     return true;
   }

@@ -91,6 +91,9 @@ public:
     return Value;
   }
 
+  // On the condition that it does not overflow.
+  const SCEV *fits(const SCEV *Value) { return need(Value, 64, true); }
+
   // A sum with a minimum or a maximum, as that of the sums with its operands.
   const SCEV *spread(const SCEV *S, unsigned Depth = 0) {
     if (Depth > 4)
@@ -104,7 +107,7 @@ public:
           for (const SCEV *Operand : Choice->operands()) {
             SmallVector<const SCEV *, 4> Sum(Rest);
             Sum.push_back(Operand);
-            Parts.push_back(spread(need(SE.getAddExpr(Sum), 64, true), Depth + 1));
+            Parts.push_back(spread(fits(SE.getAddExpr(Sum)), Depth + 1));
           }
           return SE.getMinMaxExpr(Choice->getSCEVType(), Parts);
         }
@@ -369,7 +372,7 @@ const SCEV *OklNests::unbounded(const SCEV *More, const SCEV *Less, Scope In, Sm
   const SCEV *Value = Wide.widen(More);
   if (Value && Less) {
     Less = Wide.widen(Less);
-    Value = Less ? SE->getMinusSCEV(Value, Less) : nullptr;
+    Value = Less ? Wide.fits(SE->getMinusSCEV(Value, Less)) : nullptr;
   }
   Value = Value ? Wide.spread(Value) : nullptr;
   return Value && Wide.checks(Checks) ? Value : nullptr;

@@ -328,6 +328,7 @@ impl Loops {
                         "for (int k = 0; k < 3; k++)",
                         "for (int k = 0; k < n; k++)",
                         "for (int k = j; k < m; k++)",
+                        "for (int k = 0; k < n - i; k++)",
                         "for (int k = j; k < min(j + 3, m); k++)",
                         "for (int k = j; k < min(j + 3, n); k++)",
                         "for (int k = j; k < j + 3; k++)",

@@ -112,6 +112,24 @@ static double bands(int n, int width) {
   return all;
 }
 
+// Tiles of columns that get shorter from tile to tile.
+static double shrinking(int n) {
+  double *a = calloc(3 * n * n, sizeof(double)), all = 0;
+  for (int sweep = 0; sweep < 3; sweep++) {
+#pragma omp parallel for
+    for (int part = 0; part < 3; part++)
+      for (int ii = 0; ii < n; ii += 4)
+        for (int i = ii; i < min(ii + 4, n); i++)
+          for (int j = 0; j < n - ii; j++) a[part * n * n + j * n + i] += i + sweep * j;
+#pragma omp parallel for
+    for (int k = 0; k < 3 * n; k++)
+      for (int i = 0; i < n; i++) a[i * 3 * n + k] = 0.5 * a[i * 3 * n + k] + k;
+  }
+  for (int k = 0; k < 3 * n * n; k++) all = 0.75 * all + a[k] * (1 + k % 5);
+  free(a);
+  return all;
+}
+
 int main(void) {
   for (int n = 0; n <= SIDES; n += n < 4 ? 1 : 7)
     printf("%d: %.12g %.12g %.12g %.12g\n", n, transposed(n), numbered(n - n % 5), blocked_stencil(n, 6),
@@ -119,6 +137,7 @@ int main(void) {
   printf("%.12g %.12g %.12g\n", blocked_stencil(50, 200), blocked_stencil(50, 16), blocked_stencil(51, 7));
   printf("%.12g %.12g %.12g %.12g\n", clipped(53, 0, 53, 8), clipped(53, 9, 31, 8), clipped(40, 39, 40, 5),
          clipped(40, 30, 20, 10));
+  printf("%.12g %.12g\n", shrinking(41), shrinking(8));
   printf("%.12g %.12g %.12g\n", bands(53, 1), bands(53, 6), bands(20, 100));
   return 0;
 }

@@ -117,7 +117,9 @@ static void elements(const struct entry *e, char *at, const long *pairs, long di
     say(e, at);
     return;
   }
-  if (pairs[1] > 100000) {
+  for (long d = 0; d < dimensions; d++) {
+    if (pairs[1 + 2 * d] <= 100000)
+      continue;
     // The runtime takes all of the object where a bound does not fit.
     struct entry all = *e;
     all.access |= ANYWHERE;
@@ -269,8 +271,13 @@ void okl_mpi_sections(const struct table *t, long *values) {
       values += 1 + 2 * e->dimensions;
       continue;
     }
-    for (long d = 0; d < e->dimensions; d++)
+    // What the program could not compute is not empty.
+    int known = 1;
+    for (long d = 0; d < e->dimensions; d++) {
+      known &= values[2 + 2 * d] != 0x7fffffffffffffff;
       empty |= values[2 + 2 * d] <= 0;
+    }
+    empty &= known;
     if (!(e->access & RELATIVE)) {
       pointers[0] = 0;
       found = 1;
