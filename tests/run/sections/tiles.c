@@ -130,6 +130,27 @@ static double shrinking(int n) {
   return all;
 }
 
+// What lies under a diagonal of tiles: rows of one tile are as long as each other, those of the next are shorter.
+static double under_a_diagonal(int n) {
+  double *a = new_matrix();
+#pragma omp parallel for
+  for (int i = 0; i < n * n; i++) a[i] = i % 19;
+  for (int sweep = 0; sweep < 3; sweep++) {
+#pragma omp parallel for
+    for (int ii = 0; ii < n; ii += 4)
+      for (int i = ii; i < min(ii + 4, n); i++)
+        for (int k = 0; k < n - ii; k++) a[i * n + k] = 0.5 * a[i * n + k] + i + k;
+#pragma omp parallel for
+    for (int k = 0; k < n; k++)
+      for (int ii = 0; ii < n; ii += 4)
+        for (int i = ii; i < min(ii + 4, n); i++)
+          for (int j = k; j < min(k + 1, n - ii); j++) a[i * n + j] += 0.25 * sweep;
+  }
+  double all = sum(a, n);
+  free(a);
+  return all;
+}
+
 int main(void) {
   for (int n = 0; n <= SIDES; n += n < 4 ? 1 : 7)
     printf("%d: %.12g %.12g %.12g %.12g\n", n, transposed(n), numbered(n - n % 5), blocked_stencil(n, 6),
@@ -139,5 +160,6 @@ int main(void) {
          clipped(40, 30, 20, 10));
   printf("%.12g %.12g\n", shrinking(41), shrinking(8));
   printf("%.12g %.12g %.12g\n", bands(53, 1), bands(53, 6), bands(20, 100));
+  printf("%.12g %.12g %.12g\n", under_a_diagonal(53), under_a_diagonal(16), under_a_diagonal(3));
   return 0;
 }
