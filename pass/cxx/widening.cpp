@@ -46,6 +46,16 @@ public:
         return nullptr;
       return SE.getUDivExpr(Value, SE.getNoopOrSignExtend(Divisor, N.I64));
     }
+    case scUMinExpr:
+    case scUMaxExpr: {
+      // Of numbers that are not negative the sign does not matter.
+      SmallVector<const SCEV *, 4> Parts;
+      for (const SCEV *Operand : S->operands())
+        Parts.push_back(notNegative(widen(Operand, Depth + 1), width(S)));
+      if (is_contained(Parts, nullptr))
+        return nullptr;
+      return SE.getMinMaxExpr(isa<SCEVUMinExpr>(S) ? scSMinExpr : scSMaxExpr, Parts);
+    }
     case scAddExpr:
     case scMulExpr:
     case scSMinExpr:

@@ -15,6 +15,26 @@ void clipped(const double *from, double *to, int n) {
         for (int j = jj; j < min(jj + 32, n); j++) to[i * n + j] = from[j * n + i] + i;
 }
 
+// Constant sizes, of which LLVM knows that nothing is negative.
+// CHECK: region at {{.*}}tiles.c:[[@LINE+5]]: complete
+// CHECK: write to [{{.*}} x 131072] [16 x 256] [32 x 4096] of 256 bytes
+// CHECK: region at {{.*}}tiles.c:[[@LINE+10]]: complete
+// CHECK: write to [{{.*}} x 131072] [16 x 256] [32 x 4096] of 256 bytes
+void constant(double (*to)[512]) {
+#pragma omp parallel for
+  for (int ii = 0; ii < 512; ii += 32)
+    for (int jj = 0; jj < 512; jj += 32)
+      for (int i = ii; i < ii + 32; i++)
+        for (int j = jj; j < jj + 32; j++) to[i][j] = i - j;
+}
+void constant_and_long(double (*to)[512]) {
+#pragma omp parallel for
+  for (long ii = 0; ii < 512; ii += 32)
+    for (long jj = 0; jj < 512; jj += 32)
+      for (long i = ii; i < ii + 32; i++)
+        for (long j = jj; j < jj + 32; j++) to[i][j] = i - j;
+}
+
 // Whole tiles, numbered.
 // CHECK: region at {{.*}}tiles.c:[[@LINE+4]]: complete
 // CHECK: read from [{{.*}} x 160] [{{.*}} x (160 * n)] [20 x 8] [20 x (8 * n)] of 8 bytes
@@ -38,11 +58,11 @@ void variable(const double *from, double *to, int n, int tile) {
         for (int j = jj; j < min(jj + tile, n); j++) to[i * n + j] = from[j * n + i] + i;
 }
 
-// Rows that overlap are no tiles, and neither are those with gaps between them: what is written is marked.
+// Rows that overlap are no tiles, and neither are those with gaps between them: what is written is known to lie in a part of the object.
 // CHECK: region at {{.*}}tiles.c:[[@LINE+5]]: complete
-// CHECK: write marked to
+// CHECK: write may bound to
 // CHECK: region at {{.*}}tiles.c:[[@LINE+9]]: complete
-// CHECK: write marked to
+// CHECK: write may bound to
 void overlapping(double *to, int n) {
 #pragma omp parallel for
   for (int t = 0; t < 9; t++)

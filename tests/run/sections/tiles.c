@@ -151,6 +151,26 @@ static double under_a_diagonal(int n) {
   return all;
 }
 
+// Sizes that the compiler knows.
+static double constant(void) {
+  static double a[48][48], b[48][48];
+  double all = 0;
+  for (int sweep = 0; sweep < 3; sweep++) {
+#pragma omp parallel for
+    for (int ii = 0; ii < 48; ii += 8)
+      for (int jj = 0; jj < 48; jj += 8)
+        for (int i = ii; i < ii + 8; i++)
+          for (int j = jj; j < jj + 8; j++) a[i][j] += b[j][i] + i;
+#pragma omp parallel for
+    for (long ii = 0; ii < 48; ii += 16)
+      for (long i = ii; i < ii + 16; i++)
+        for (long j = 0; j < 48; j++) b[j][i] = 0.5 * a[i][j] + sweep;
+  }
+  for (int i = 0; i < 48; i++)
+    for (int j = 0; j < 48; j++) all = 0.75 * all + a[i][j] - b[i][j];
+  return all;
+}
+
 int main(void) {
   for (int n = 0; n <= SIDES; n += n < 4 ? 1 : 7)
     printf("%d: %.12g %.12g %.12g %.12g\n", n, transposed(n), numbered(n - n % 5), blocked_stencil(n, 6),
@@ -158,7 +178,7 @@ int main(void) {
   printf("%.12g %.12g %.12g\n", blocked_stencil(50, 200), blocked_stencil(50, 16), blocked_stencil(51, 7));
   printf("%.12g %.12g %.12g %.12g\n", clipped(53, 0, 53, 8), clipped(53, 9, 31, 8), clipped(40, 39, 40, 5),
          clipped(40, 30, 20, 10));
-  printf("%.12g %.12g\n", shrinking(41), shrinking(8));
+  printf("%.12g %.12g %.12g\n", shrinking(41), shrinking(8), constant());
   printf("%.12g %.12g %.12g\n", bands(53, 1), bands(53, 6), bands(20, 100));
   printf("%.12g %.12g %.12g\n", under_a_diagonal(53), under_a_diagonal(16), under_a_diagonal(3));
   return 0;
