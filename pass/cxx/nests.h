@@ -1,4 +1,4 @@
-// What sections are made of, for the two files that work on them: see sections.h.
+// What sections are made of, for the files that work on them: see sections.h.
 #pragma once
 
 #include "prepare.h"

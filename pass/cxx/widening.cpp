@@ -1,4 +1,4 @@
-// Addresses as expressions of 64 bits. Where the program computes an index in a narrow type LLVM must
+// Addresses and counts as expressions of 64 bits. Where the program computes an index in a narrow type LLVM must
 // reckon with overflow; here it is computed as if numbers were unbounded, and checks at run time make sure
 // that every value of a narrow type is one. What is then still no section has a hull: the least and the
 // largest address.

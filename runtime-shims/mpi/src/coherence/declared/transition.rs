@@ -19,9 +19,9 @@ use crate::{
     },
 };
 
-/// So many new changes of the owners, less those that were known, of so many pieces in all, take about a
-/// second and are too many to be remembered. A program that makes them deals memory out anew again and again, in
-/// small pieces.
+/// So many new changes of the owners, less those that were known, with so many pieces to be remembered in all,
+/// are too many. A program that makes them deals memory out anew again and again, in small pieces; finding out
+/// about them takes about a second then.
 const MOST_NEW: usize = 64;
 const MOST_NEW_PIECES: usize = MOST_PIECES / 2;
 
