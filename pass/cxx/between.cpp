@@ -136,9 +136,7 @@ private:
   bool narrow(const SCEV *Number) {
     if (auto *Constant = dyn_cast<SCEVConstant>(Number))
       return Constant->getAPInt().isSignedIntN(32);
-    Check One{Number, Type::getInt32Ty(N.I64->getContext()), true};
-    if (!is_contained(Checks, One))
-      Checks.push_back(One);
+    addCheck(Checks, {Number, Type::getInt32Ty(N.I64->getContext()), true});
     return N.usable(Number, In);
   }
 

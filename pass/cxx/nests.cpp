@@ -84,9 +84,7 @@ private:
 
   // Notes that a value of 64 bits must fit into 32.
   void check(const SCEV *Value, bool Signed) {
-    Check C{Value, Type::getInt32Ty(I64->getContext()), Signed};
-    if (!is_contained(Checks, C))
-      Checks.push_back(C);
+    addCheck(Checks, {Value, Type::getInt32Ty(I64->getContext()), Signed});
   }
 };
 
@@ -135,8 +133,8 @@ public:
     const SCEV *Beyond = SE.getMinusSCEV(Step, Least);
     if (!SE.isKnownNonNegative(Beyond) && !isStride(Step) && !areOfOneVariable(Step, Least))
       return E;
-    notNegative(Beyond);
-    notNegative(Falling->evaluateAtIteration(Backedges, SE));
+    addCheck(Checks, notNegative(Beyond));
+    addCheck(Checks, notNegative(Falling->evaluateAtIteration(Backedges, SE)));
     return Least;
   }
 
@@ -149,12 +147,6 @@ private:
   // Whether it is what OpenMP says is between a thread's chunks.
   bool isStride(const SCEV *Step) {
     return isa_and_nonnull<AllocaInst>(variableOf(Step));
-  }
-
-  void notNegative(const SCEV *Value) {
-    Check C{Value, Type::getIntNTy(I64->getContext(), 63), false};
-    if (!is_contained(Checks, C))
-      Checks.push_back(C);
   }
 };
 

@@ -41,6 +41,16 @@ struct Check {
   }
 };
 
+// Adds a check, once.
+inline void addCheck(SmallVectorImpl<Check> &Checks, const Check &One) {
+  if (!is_contained(Checks, One))
+    Checks.push_back(One);
+}
+// The check that a value of 64 bits is not negative.
+inline Check notNegative(const SCEV *Value) {
+  return {Value, Type::getIntNTy(Value->getType()->getContext(), 63), false};
+}
+
 struct Conditions {
   SmallVector<Guard, 1> Guards;
   SmallVector<Check, 1> Checks;

@@ -38,9 +38,7 @@ struct Clipped {
 bool notNegative(OklNests &N, const SCEV *Value, Scope In, SmallVectorImpl<Check> &Checks) {
   if (auto *Constant = dyn_cast<SCEVConstant>(Value))
     return !Constant->getAPInt().isNegative();
-  Check One{Value, Type::getIntNTy(N.I64->getContext(), 63), false};
-  if (!is_contained(Checks, One))
-    Checks.push_back(One);
+  addCheck(Checks, ::notNegative(Value));
   return N.usable(Value, In);
 }
 

@@ -139,8 +139,7 @@ public:
         return false;
     }
     for (Check &One : Checks)
-      if (!is_contained(Into, One))
-        Into.push_back(One);
+      addCheck(Into, One);
     return true;
   }
 
@@ -160,8 +159,7 @@ public:
     Check One{Value, Type::getIntNTy(N.I64->getContext(), Width), Signed};
     if (!N.usable(Value, In))
       return false;
-    if (!is_contained(Checks, One))
-      Checks.push_back(One);
+    addCheck(Checks, One);
     return true;
   }
 

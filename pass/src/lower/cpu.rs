@@ -149,25 +149,38 @@ fn at_argument<'m>(builder: &Builder<'m>, parameters: Value<'m>, index: usize) -
     builder.offset(parameters, bytes)
 }
 
+/// Fills a range function: `passed` makes something of each argument, given where its [`Parameter`] is, and `call` calls
+/// the body for an element with it.
+fn fill_range<'m, T>(
+    module: &'m Module,
+    range: Function<'m>,
+    one: &ParallelLoop<'m>,
+    passed: impl Fn(&Builder<'m>, &Argument<'m>, Value<'m>) -> T,
+    call: impl FnOnce(&Builder<'m>, &Vec<T>, Value<'m>),
+) {
+    let [_, parameters, from, to] = range.parameters()[..] else {
+        unreachable!("four parameters");
+    };
+    let all = |builder: &Builder<'m>| {
+        let each = one.args.iter().enumerate();
+        each.map(|(index, argument)| {
+            passed(builder, argument, at_argument(builder, parameters, index))
+        })
+        .collect()
+    };
+    Builder::counted_loop(module, range, [from, to], all, call);
+}
+
 /// A range function for data that lie element by element.
 fn range<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
     let range = new_range(module, "okl.range", one);
     lanes::describe(module, range, one);
-    let [_, parameters, from, to] = range.parameters()[..] else {
-        unreachable!("four parameters");
-    };
-    Builder::counted_loop(
+    fill_range(
         module,
         range,
-        [from, to],
-        |builder| {
-            let sources = one.args.iter().enumerate().map(|(index, argument)| {
-                let at = at_argument(builder, parameters, index);
-                Source::of(module, builder, argument, at)
-            });
-            sources.collect::<Vec<_>>()
-        },
-        |builder, sources: &Vec<Source<'m>>, number| {
+        one,
+        |builder, argument, at| Source::of(module, builder, argument, at),
+        |builder, sources, number| {
             let addresses: Vec<_> = sources
                 .iter()
                 .map(|source| source.address(module, builder, number))

@@ -7,7 +7,7 @@
 use crate::ir::{Access, Argument, Columns, ParallelLoop, Place, Storage};
 use crate::llvm::{Builder, Function, Module, Type, Value};
 
-use super::{FIELD, Source, at_argument, new_range};
+use super::{FIELD, Source, fill_range, new_range};
 
 /// More components of all arguments are not worth their code.
 const MOST_COMPONENTS: i64 = 256;
@@ -39,27 +39,20 @@ pub fn range<'m>(
         return Err(format!("its arguments have {sum} components"));
     }
     let range = new_range(module, "okl.components", one);
-    let [_, parameters, from, to] = range.parameters()[..] else {
-        unreachable!("four parameters");
-    };
-    Builder::counted_loop(
+    fill_range(
         module,
         range,
-        [from, to],
-        |builder| {
-            let sources = one.args.iter().enumerate().map(|(index, argument)| {
-                let at = at_argument(builder, parameters, index);
-                let source = Source::of(module, builder, argument, at);
-                match argument.storage {
-                    Storage::Either { .. } => {
-                        Passed::Copy(Copy::of(module, builder, argument, source, at))
-                    }
-                    _ => Passed::Address(source),
+        one,
+        |builder, argument, at| {
+            let source = Source::of(module, builder, argument, at);
+            match argument.storage {
+                Storage::Either { .. } => {
+                    Passed::Copy(Copy::of(module, builder, argument, source, at))
                 }
-            });
-            sources.collect::<Vec<_>>()
+                _ => Passed::Address(source),
+            }
         },
-        |builder, passed: &Vec<Passed<'m>>, number| {
+        |builder, passed, number| {
             let before = passed.iter().map(|one| match one {
                 Passed::Address(source) => (source.address(module, builder, number), Vec::new()),
                 Passed::Copy(copy) => copy.before(module, builder, number),
