@@ -1,13 +1,26 @@
-// Copies of functions as LLVM simplifies them, for checks that shall not depend on how something is written.
+// Copies of functions as LLVM simplifies them, for what shall not depend on how something is written.
 #include "prepare.h"
 #include "shim.h"
 
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/InstSimplifyPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
 #include "llvm-c/Core.h"
 
 using namespace llvm;
@@ -43,12 +56,64 @@ SmallPtrSet<const GlobalValue *, 16> mentioned(SmallVector<const User *, 16> Res
   return Functions;
 }
 
-void simplify(Module &M) {
-  LLVMContext &C = M.getContext();
+void silently(LLVMContext &C, function_ref<void()> Work) {
   auto Handler = C.getDiagnosticHandler();
   C.setDiagnosticHandler(std::make_unique<Silent>());
-  simplifyModule(M);
+  Work();
   C.setDiagnosticHandler(std::move(Handler));
+}
+
+// Instructions that a function may come to when its loops are written out.
+constexpr unsigned MostInstructions = 8192;
+
+// Writes out an innermost loop, if it has one that turns no more often than LLVM knows.
+bool unrollOne(Function &F, FunctionAnalysisManager &FAM) {
+  LoopInfo &LI = FAM.getResult<LoopAnalysis>(F);
+  ScalarEvolution &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    unsigned Turns = L->isInnermost() ? SE.getSmallConstantMaxTripCount(L) : 0;
+    uint64_t Size = 0;
+    for (BasicBlock *Block : L->blocks())
+      Size += Block->size();
+    if (!Turns || Turns * Size + F.getInstructionCount() > MostInstructions)
+      continue;
+    UnrollLoopOptions Options{};
+    Options.Count = Turns;
+    Options.Force = true;
+    auto Result = UnrollLoop(L, Options, &LI, &SE, &FAM.getResult<DominatorTreeAnalysis>(F),
+                             &FAM.getResult<AssumptionAnalysis>(F), &FAM.getResult<TargetIRAnalysis>(F),
+                             &FAM.getResult<OptimizationRemarkEmitterAnalysis>(F), true);
+    if (Result != LoopUnrollResult::Unmodified)
+      return true;
+  }
+  return false;
+}
+
+// Writes out all loops that allow it: those around others when these are gone, and those whose bounds depend on
+// the turns of others.
+void unroll(Function &F) {
+  PassBuilder PB;
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+  PB.registerModuleAnalyses(MAM);
+  PB.registerCGSCCAnalyses(CGAM);
+  PB.registerFunctionAnalyses(FAM);
+  PB.registerLoopAnalyses(LAM);
+  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  FunctionPassManager Canonical, Cleanup;
+  Canonical.addPass(LoopSimplifyPass());
+  Canonical.addPass(LCSSAPass());
+  Cleanup.addPass(SROAPass(SROAOptions::ModifyCFG));
+  Cleanup.addPass(EarlyCSEPass());
+  Cleanup.addPass(InstSimplifyPass());
+  Cleanup.addPass(SimplifyCFGPass());
+  auto Run = [&](FunctionPassManager &Passes) { FAM.invalidate(F, Passes.run(F, FAM)); };
+  for (Run(Canonical); unrollOne(F, FAM); Run(Canonical)) {
+    FAM.invalidate(F, PreservedAnalyses::none());
+    Run(Cleanup);
+  }
 }
 
 } // namespace
@@ -86,7 +151,24 @@ LLVMModuleRef okl_simplified_functions(LLVMModuleRef M, const LLVMValueRef *Func
     }
   }
   StripDebugInfo(*Copy);
-  simplify(*Copy);
+  silently(Copy->getContext(), [&] {
+    simplifyModule(*Copy);
+    for (Function &F : *Copy)
+      if (Asked.contains(&F))
+        unroll(F);
+  });
   return wrap(Copy.release());
+}
+
+LLVMValueRef okl_unrolled_copy(LLVMValueRef Of) {
+  Function &F = *unwrap<Function>(Of);
+  ValueToValueMapTy Map;
+  Function *Copy = CloneFunction(&F, Map);
+  stripDebugInfo(*Copy);
+  Copy->setName("okl.unrolled");
+  Copy->setLinkage(GlobalValue::InternalLinkage);
+  Copy->setComdat(nullptr);
+  silently(Copy->getContext(), [&] { unroll(*Copy); });
+  return wrap(Copy);
 }
 }

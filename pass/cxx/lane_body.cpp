@@ -77,9 +77,10 @@ std::pair<LaneBody::RootKind, const OklLaneArgument *> LaneBody::root(Value *Poi
 }
 
 bool LaneBody::keepsToArguments() {
-  if (!Kernel.doesNotThrow())
-    return no("the kernel may throw an exception");
   for (Instruction &I : instructions(Kernel)) {
+    // Functions that other files define too, as `inline` ones, have no attribute that says so of all.
+    if (I.mayThrow())
+      return no("the kernel may throw an exception");
     if (I.isVolatile() || I.isAtomic())
       return no("the kernel accesses memory that others see change");
     auto Own = [&](Value *Pointer) {

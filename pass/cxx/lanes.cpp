@@ -63,7 +63,7 @@ private:
     for (BasicBlock *Block : Order)
       for (BasicBlock *Successor : successors(Block))
         if (Position[Successor] <= Position[Block])
-          return no("the kernel has a loop whose turns are not constant");
+          return no("the kernel has a loop whose turns are not constant, or too many");
     for (const OklLaneArgument &A : Arguments) {
       bool Indirect = A.Place == OklLaneMapped || A.Place == OklLaneColumns;
       if (Indirect && A.Access == OklLaneReadWrite)

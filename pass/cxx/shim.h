@@ -40,8 +40,11 @@ void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To);
 // Whether LLVM knows that the function does not write memory.
 bool okl_only_reads(LLVMValueRef Function);
 
-// A new module with these functions, under their names, and what they call, simplified. Its variables are only declared.
+// A new module with these functions, under their names, and what they call, simplified, and without loops where
+// okl_unrolled_copy leaves none. Its variables are only declared.
 LLVMModuleRef okl_simplified_functions(LLVMModuleRef M, const LLVMValueRef *Functions, size_t Count);
+// A copy beside a function, without its loops as far as their turns are constant and not too many.
+LLVMValueRef okl_unrolled_copy(LLVMValueRef Function);
 
 // Control flow.
 void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To);

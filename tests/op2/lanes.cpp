@@ -248,6 +248,38 @@ static void itself(double const *a, double *b) {
     b[k] += (a[3 - k] * 0.5 + b[k] * 0.25) / 3;
 }
 
+// A finite element: its matrix, summed over places, and what it adds to three of its corners and to itself. Loops in
+// loops, whose turns are constant, or depend on those around, or end early.
+static void stiffness(double const *const *x, double const *own, double *matrix, double **sum, int *last) {
+  double const weight[3] = {0.25, 0.5, 0.25};
+  double local[4][4];
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 4; j++)
+      local[i][j] = i == j ? own[i] : 0;
+  for (int place = 0; place < 3; place++) {
+    double slope[4];
+    for (int i = 0; i < 4; i++)
+      slope[i] = x[i][0] * weight[place] + x[(i + place) % 4][1];
+    for (int i = 0; i < 4; i++)
+      for (int j = 0; j <= i; j++)
+        local[i][j] += weight[place] * slope[i] * slope[j];
+  }
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 4; j++)
+      matrix[4 * i + j] = local[i < j ? j : i][i < j ? i : j];
+    double part = 0;
+    for (int j = 0; j < 4; j++)
+      part += matrix[4 * i + j] * own[j];
+    sum[i][0] += part;
+    sum[i][1] -= own[i] > 0 ? local[i][0] : local[3][i];
+  }
+  *last = -1;
+  for (int i = 0; i < 10; i++) {
+    if (matrix[i] * own[i % 4] > 1000)
+      break;
+    *last = i;
+  }
+}
 static void grows(double const *a, int const *count, double *out) {
   out[0] = 0;
   for (int k = 0; k < *count % 7; k++)
@@ -356,6 +388,15 @@ static void shapes() {
               op_arg_dat(kind.dat, -1, OP_ID, 1, "int", OP_READ),
               op_arg_dat(one.dat, -1, OP_ID, 1, "double", OP_WRITE));
   one.show("grows");
+  data<double> matrix(elements, 16), corner(targets, 2), load(targets, 2);
+  data<int> end(elements, 1);
+  op_par_loop(stiffness, "stiffness", elements, op_arg_dat(corner.dat, -4, to, 2, "double", OP_READ),
+              op_arg_dat(four.dat, -1, OP_ID, 4, "double", OP_READ),
+              op_arg_dat(matrix.dat, -1, OP_ID, 16, "double", OP_WRITE),
+              op_arg_dat(load.dat, -4, to, 2, "double", OP_INC), op_arg_dat(end.dat, -1, OP_ID, 1, "int", OP_WRITE));
+  matrix.show("stiffness");
+  load.show("load");
+  end.show("end");
 }
 
 static void roots(double const *a, double *out) { *out = sqrt(a[0]) + a[1] * 3 + a[2] / 7; }

@@ -13,6 +13,34 @@ unsafe extern "C" {
         functions: *const LLVMValueRef,
         count: usize,
     ) -> LLVMModuleRef;
+    fn okl_unrolled_copy(function: LLVMValueRef) -> LLVMValueRef;
+}
+
+/// A copy of a function whose loops are written out, as far as their turns are constant and not too many; it is gone
+/// in the end.
+pub struct Unrolled<'m>(Function<'m>);
+
+impl<'m> Unrolled<'m> {
+    /// Of a function that its module defines.
+    pub fn of(function: Function<'m>) -> Self {
+        assert!(!function.is_declaration());
+        // SAFETY: a definition of a live module; the result is one of the same module.
+        let copy = unsafe { Function::from_nullable(okl_unrolled_copy(function.raw())) };
+        Self(copy.expect("there is one"))
+    }
+}
+
+impl<'m> Deref for Unrolled<'m> {
+    type Target = Function<'m>;
+    fn deref(&self) -> &Function<'m> {
+        &self.0
+    }
+}
+
+impl Drop for Unrolled<'_> {
+    fn drop(&mut self) {
+        self.0.erase_unused();
+    }
 }
 
 /// A module of its own with copies of functions.

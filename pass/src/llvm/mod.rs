@@ -22,7 +22,7 @@ mod value;
 
 pub use builder::Builder;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
-pub use kernels::Simplified;
+pub use kernels::{Simplified, Unrolled};
 pub use lanes::{LaneAccess, LaneArgument, LanePlace, LaneStorage, LaneValues, VectorUnit};
 pub use module::{Module, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};

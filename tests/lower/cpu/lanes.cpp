@@ -52,6 +52,36 @@ extern "C" void others(op_set set, op_map map, op_dat x, op_dat y, int *n) {
               op_arg_gbl(n, 1, "int", OP_INC));
 }
 
+// As in a header: other files have them too, so that LLVM keeps no word on whether all of them throw.
+inline double larger(double a, double b) { return a > b ? a : b; }
+inline void in_header(double const *a, double *b) { *b = larger(*a / 3, *b) + *a; }
+// More than LLVM writes out by itself, turns that depend on others, and a loop that may end early.
+static void turns(double const *a, double *b) {
+  double sum[6] = {0};
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++)
+      for (int k = 0; k <= j; k++)
+        sum[i] += a[i] * a[j] / (1 + a[k] * a[k]);
+  for (int i = 0; i < 6 && sum[i] < 10; i++)
+    b[i] += sum[i];
+}
+static void as_many(double const *a, int const *n, double *b) {
+  for (int k = 0; k < *n; k++)
+    *b += *a / (k + *b);
+}
+
+extern "C" void loops(op_set set, op_dat x, op_dat y, op_dat z, int *n) {
+  // REMARK: lanes.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs 4 elements at a time
+  op_par_loop(in_header, "in_header", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
+  // REMARK: lanes.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs 4 elements at a time
+  op_par_loop(turns, "turns", set, op_arg_dat(z, -1, OP_ID, 6, "double", OP_READ),
+              op_arg_dat(z, -1, OP_ID, 6, "double", OP_INC));
+  // REMARK: lanes.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs one element at a time: the kernel has a loop whose turns are not constant, or too many
+  op_par_loop(as_many, "as_many", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_gbl(n, 1, "int", OP_READ), op_arg_dat(y, -1, OP_ID, 1, "double", OP_RW));
+}
+
 // CHECK-LABEL: define internal void @okl.lanes.{{.*}}flux
 // The same column of the same map is looked up once for each element: 2 of 2 columns.
 // CHECK-COUNT-8: load i32

@@ -13,7 +13,7 @@ use crate::analysis::sections::is_final;
 use crate::ir::{Access, Argument, Columns, Map, ParallelLoop, Place, Scalar, Storage};
 use crate::llvm::{
     Builder, Call, Function, LaneAccess, LaneArgument, LanePlace, LaneStorage, LaneValues, Linkage,
-    Module, Opcode, Value, VectorUnit,
+    Module, Opcode, Unrolled, Value, VectorUnit,
 };
 
 use super::FIELD;
@@ -170,18 +170,22 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
         let components = first.arguments()[COMPONENTS].as_function();
         let body = first.arguments()[BODY].as_function();
         let body = body.filter(|body| !body.is_declaration() && is_final(*body));
-        let elsewhere = || "the kernel is defined or replaced in another file".to_string();
-        let lanes = body.ok_or_else(elsewhere).and_then(|body| {
+        let body = body.map(|body| (Unrolled::of(body), unit.bits(body)));
+        let body = body
+            .as_ref()
+            .ok_or("the kernel is defined or replaced in another file");
+        let body = body.map_err(str::to_string);
+        let lanes = body.clone().and_then(|(body, bits)| {
             let arguments = read(description)?;
             let name = range.name().replacen("okl.range.", "okl.lanes.", 1);
-            write(module, &name, *range, body, &arguments, unit)
+            write(module, &name, *range, **body, &arguments, *bits)
         });
-        let component_lanes = body.zip(components).and_then(|(body, components)| {
+        let component_lanes = body.clone().ok().zip(components);
+        let component_lanes = component_lanes.and_then(|((body, bits), components)| {
             let arguments = read(description).ok()?;
-            write_for_components(module, components, body, &arguments, unit)
+            write_for_components(module, components, **body, &arguments, *bits)
         });
-        let order = body.ok_or_else(elsewhere);
-        let order = order.and_then(|body| any_order(body, description));
+        let order = body.and_then(|(body, _)| any_order(**body, description));
         for site in &sites {
             let instruction = site.instruction();
             match &lanes {
@@ -255,13 +259,13 @@ fn any_order(body: Function<'_>, description: &str) -> Result<(), String> {
 }
 
 /// The function for several elements at once where data lie component by component, and their number: as the program
-/// says of each, or else all. What does not lie as it expects, it leaves to `rest`.
+/// says of each, or else all; in vectors of `bits`. What does not lie as it expects, it leaves to `rest`.
 fn write_for_components<'m>(
     module: &'m Module,
     rest: Function<'m>,
     body: Function<'m>,
     arguments: &[LaneArgument],
-    unit: &VectorUnit,
+    bits: u32,
 ) -> Option<(Function<'m>, i64)> {
     let with = |is_so: &dyn Fn(LaneStorage) -> bool| {
         let laid = arguments.iter().map(|one| match is_so(one.storage) {
@@ -279,25 +283,25 @@ fn write_for_components<'m>(
     let all = |is_so: &dyn Fn(LaneStorage) -> bool| arguments.iter().all(|one| is_so(one.storage));
     let name = rest.name();
     let name = name.replacen("okl.components.", "okl.component_lanes.", 1);
-    let mut lanes = write(module, &name, rest, body, &with(&is_either), unit).ok()?;
+    let mut lanes = write(module, &name, rest, body, &with(&is_either), bits).ok()?;
     let is_mixed = !all(&|one| !is_said(one)) && !all(&|one| is_said(one) || !is_either(one));
     if is_mixed {
-        lanes = write(module, &name, lanes.0, body, &with(&is_said), unit).unwrap_or(lanes);
+        lanes = write(module, &name, lanes.0, body, &with(&is_said), bits).unwrap_or(lanes);
     }
     Some(lanes)
 }
 
-/// The function for several elements at once, and their number; `rest` is the one for what is left.
+/// The function for several elements at once, and their number, in vectors of `bits`; `rest` is the one for what is left.
 fn write<'m>(
     module: &'m Module,
     name: &str,
     rest: Function<'m>,
     body: Function<'m>,
     arguments: &[LaneArgument],
-    unit: &VectorUnit,
+    bits: u32,
 ) -> Result<(Function<'m>, i64), String> {
     let widest = arguments.iter().map(|one| one.bytes).max().unwrap_or(1);
-    let width = i64::from(unit.bits(body)) / 8 / widest;
+    let width = i64::from(bits) / 8 / widest;
     if width < LEAST_WIDTH {
         return Err("the target's vectors are too short".to_string());
     }

@@ -1,7 +1,7 @@
 //! Whether kernels do to their arguments what the loops say.
 //!
 //! Guarantee: what is told is true of the kernel in whichever way it is written: it is looked at as LLVM simplifies it,
-//! on a copy, at every level of optimisation.
+//! on a copy, at every level of optimisation, and with its loops written out.
 
 use okl_abi::op2::ACCESSES;
 use okl_abi::op2::access::{INC, MAX, MIN, READ, WRITE};
