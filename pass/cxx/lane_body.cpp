@@ -179,6 +179,19 @@ bool LaneBody::onlyIncrements(const OklLaneArgument &A) {
       case Instruction::Sub:
         Adds = Used.size() == 1 && IsSum(I.getOperand(0));
         break;
+      case Instruction::FPExt:
+      case Instruction::SExt:
+      case Instruction::ZExt:
+        // A sum in another type, as where a double is added to a float.
+        Adds = true;
+        break;
+      case Instruction::FPTrunc:
+      case Instruction::Trunc: {
+        // Where as many bits are left as the argument has, what is lost is lost again with the next sum.
+        Object *Of = Found(Used[0])->second.first;
+        Adds = I.getType()->getScalarSizeInBits() >= Of->T->getScalarSizeInBits();
+        break;
+      }
       case Instruction::Select:
         Adds = Same(I.getOperand(1)) && Same(I.getOperand(2));
         break;

@@ -34,8 +34,8 @@ impl Target {
 /// What the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Where parallel loops go.
-    pub target: Target,
+    /// Where parallel loops go; none where nobody says it: those of OpenMP to the ranks of an MPI job.
+    pub target: Option<Target>,
     /// Whether a decline is an error.
     pub strict: bool,
 }
@@ -77,9 +77,6 @@ impl Options {
                 target = Some(parsed);
             }
         }
-        Ok(Options {
-            target: target.unwrap_or(Target::Mpi),
-            strict,
-        })
+        Ok(Options { target, strict })
     }
 }

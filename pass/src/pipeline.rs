@@ -27,8 +27,9 @@ pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: 
     let lowers = match options.target {
         // Every process runs all of an OP2 program: its OpenMP regions are not distributed.
         _ if op2.uses_op2 => lower_op2(module, op2, options.strict),
-        Target::Cpu => false,
-        Target::Mpi => lower_to_mpi(module, options.strict),
+        Some(Target::Cpu) => false,
+        None if !openmp::is_used(module) => mpi::leave_alone(module),
+        Some(Target::Mpi) | None => lower_to_mpi(module, options.strict),
     };
     changes || lowers
 }

@@ -1,6 +1,6 @@
 // Variables that cannot be shared.
-// RUN: not clang-22 -O1 -g -fpass-plugin=%plugin -c %s -o %t.o 2>&1 | FileCheck %s
-// RUN: not clang-22 -O1 -fpass-plugin=%plugin -c %s -o %t.o 2>&1 | FileCheck --check-prefix=NODEBUG %s
+// RUN: not clang-22 -O1 -g -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.o 2>&1 | FileCheck %s
+// RUN: not clang-22 -O1 -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.o 2>&1 | FileCheck --check-prefix=NODEBUG %s
 
 // CHECK: error: {{.*}}globals.c:[[# @LINE + 2]]: okl: variable placed is placed in section mine, so the ranks cannot share it
 // NODEBUG: error: okl: variable placed is placed in section mine, so the ranks cannot share it

@@ -1,5 +1,5 @@
 // A program that uses MPI itself is refused.
-// RUN: not clang-22 -O1 -gline-tables-only -fpass-plugin=%plugin -c %s -o %t.o 2>&1 | FileCheck %s
+// RUN: not clang-22 -O1 -gline-tables-only -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.o 2>&1 | FileCheck %s
 int MPI_Init(int *, char ***);
 int MPI_Finalize(void);
 

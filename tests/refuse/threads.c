@@ -1,5 +1,5 @@
 // A program that starts threads or processes itself is refused, in whichever function it does.
-// RUN: not clang-22 -O1 -gline-tables-only -fpass-plugin=%plugin -c %s -o %t.o 2>&1 | FileCheck %s
+// RUN: not clang-22 -O1 -gline-tables-only -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.o 2>&1 | FileCheck %s
 #include <pthread.h>
 #include <unistd.h>
 void *run(void *);

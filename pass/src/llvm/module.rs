@@ -170,6 +170,12 @@ impl Module {
         global
     }
 
+    /// Whether it has a module flag of that name.
+    pub fn has_flag(&self, name: &str) -> bool {
+        // SAFETY: a live module and `name.len()` bytes.
+        unsafe { !LLVMGetModuleFlag(self.raw(), name.as_ptr().cast(), name.len()).is_null() }
+    }
+
     /// Sets the visibility of a global.
     pub fn set_visibility(&self, value: Value<'_>, visibility: LLVMVisibility) {
         assert!(value.as_function().is_some() || value.as_global().is_some());

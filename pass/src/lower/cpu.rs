@@ -10,9 +10,9 @@ pub mod lanes;
 
 use std::collections::HashMap;
 
-use okl_abi::op2::{ARGUMENT_BYTES, Parameter, f};
+use okl_abi::op2::{ARGUMENT_ACCESS, ARGUMENT_BYTES, Parameter, access, f};
 
-use crate::ir::{Argument, Columns, ParallelLoop, Place, Space};
+use crate::ir::{Access, Argument, Columns, ParallelLoop, Place, Space};
 use crate::llvm::{Builder, Function, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
 
@@ -118,6 +118,11 @@ fn call<'m>(
     for (at, argument) in one.args.iter().enumerate() {
         let to = builder.offset(arguments, at as i64 * ARGUMENT);
         builder.copy(to, argument.value, ARGUMENT);
+        // The program may have said that more is done.
+        if argument.access == Access::Read {
+            let read = module.const_i32(access::READ);
+            builder.store(read, builder.offset(to, ARGUMENT_ACCESS as i64));
+        }
     }
     let name = one.site.arguments()[1];
     let callee = declare(module, &f::okl_op2_par_loop_v3);

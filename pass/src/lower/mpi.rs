@@ -23,6 +23,8 @@ pub mod sections;
 pub mod serial_code;
 mod thread_private;
 
+use okl_abi::LEFT_ALONE_SECTION;
+
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::unsafe_sites::{self, UnsafeSites};
 use crate::diagnostic::{Declined, Site};
@@ -31,6 +33,15 @@ use crate::llvm::{Function, Module};
 
 /// The attribute of a processed function.
 const MARK: &str = "okl-lowered";
+
+/// Names a file without OpenMP, which may be one of another kind of program and stays as it is: in a program whose other
+/// files are lowered, the run time finds out. True: the module was changed.
+pub fn leave_alone(module: &Module) -> bool {
+    let name = module.add_text("okl.left_alone", &module.source_file());
+    name.set_section(LEFT_ALONE_SECTION);
+    module.append_to_used(&[name]);
+    true
+}
 
 /// Everything there is to do in a module.
 pub struct Plan<'m> {

@@ -57,6 +57,7 @@ pub fn recognise(module: &Module) -> Found<'_> {
         }
     }
     found.looks_at_data = looks_at_data(module);
+    found.uses_op2 |= found.looks_at_data.is_some();
     if found.uses_op2 {
         constants::check(module, &mut found);
     }
@@ -179,7 +180,12 @@ impl<'m> Described<'m> {
                 Storage::Either { .. } if !kernels.may_have_copies(self, at) => Storage::Unknown,
                 storage => storage,
             };
+            let access = match (&one.made, argument.access) {
+                (Made::Dat(_), Access::ReadWrite) if kernels.only_reads(self, at) => Access::Read,
+                (_, access) => access,
+            };
             Ok(Argument {
+                access,
                 storage,
                 ..argument
             })

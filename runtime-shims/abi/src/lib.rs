@@ -26,6 +26,10 @@ pub use tables::{
 /// struct changes [`ABI_HASH`], which a test compares with the hash recorded for this version.
 pub const ABI_VERSION: i64 = 4;
 
+/// The section of an object that names source files, each with a NUL at its end, that were compiled with the plugin and
+/// left as they were, as they have no OpenMP.
+pub const LEFT_ALONE_SECTION: &str = "okl_left_alone";
+
 /// FNV-1a hash of every name, signature and struct layout on this page.
 pub const ABI_HASH: u64 = fnv1a(tables::LAYOUT_TEXT, fnv1a(functions::TEXT, FNV_OFFSET));
 

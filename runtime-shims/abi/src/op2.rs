@@ -75,6 +75,8 @@ pub mod access {
 
 /// Bytes of an `op_arg`.
 pub const ARGUMENT_BYTES: usize = 96;
+/// Where its access is, in bytes.
+pub const ARGUMENT_ACCESS: usize = 80;
 
 /// Values of `Parameter::kind`.
 pub mod kind {

@@ -1,7 +1,8 @@
-//! Objects that fork OpenMP threads of their own: parts of the program that were not compiled with okl.
+//! Parts of the program that were not compiled with okl and fork OpenMP threads of their own, or that okl left as they
+//! were, as they seemed to be part of no OpenMP program.
 //!
-//! Their threads would touch shared memory behind the protocol's back, so the user is told before the
-//! program runs.
+//! Their threads would touch shared memory behind the protocol's back, and their variables would not be shared, so the
+//! user is told before the program runs.
 
 use std::{
     ffi::{CStr, OsStr, c_int, c_void},
@@ -9,7 +10,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSection, ObjectSymbol};
+use okl_abi::LEFT_ALONE_SECTION;
 
 /// How compilers start a region: clang, flang and icx; gcc and gfortran.
 const FORKS: [&str; 4] = [
@@ -22,31 +24,39 @@ const FORKS: [&str; 4] = [
 /// The OpenMP runtimes themselves name these functions too.
 const RUNTIMES: [&str; 3] = ["libomp", "libgomp", "libiomp"];
 
-/// An object that forks threads, and by which function.
+/// An object with such parts.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ForeignRegions {
+pub(crate) struct Foreign {
     pub(crate) file: PathBuf,
-    pub(crate) function: &'static str,
+    /// By which function it forks threads.
+    pub(crate) fork: Option<&'static str>,
+    /// The first source file that was left as it was.
+    pub(crate) left_alone: Option<String>,
     pub(crate) is_executable: bool,
 }
 
-/// The objects of this process that fork OpenMP threads.
-pub(crate) fn find() -> Vec<ForeignRegions> {
+/// The objects of this process with such parts.
+pub(crate) fn find() -> Vec<Foreign> {
     loaded_files()
         .into_iter()
         .filter(|file| !is_runtime(file))
         .filter_map(|file| {
             let is_executable = file == Path::new("/proc/self/exe");
             let bytes = std::fs::read(&file).ok()?;
-            let function = fork_used_in(&bytes)?;
+            let object = object::File::parse(&*bytes).ok()?;
+            let (fork, left_alone) = (fork_used_in(&object), left_alone_in(&object));
+            if fork.is_none() && left_alone.is_none() {
+                return None;
+            }
             let file = if is_executable {
                 std::env::current_exe().unwrap_or(file)
             } else {
                 file
             };
-            Some(ForeignRegions {
+            Some(Foreign {
                 file,
-                function,
+                fork,
+                left_alone,
                 is_executable,
             })
         })
@@ -58,9 +68,16 @@ fn is_runtime(file: &Path) -> bool {
     RUNTIMES.iter().any(|runtime| name.starts_with(runtime))
 }
 
-/// The function by which the object in `bytes` forks threads.
-fn fork_used_in(bytes: &[u8]) -> Option<&'static str> {
-    let object = object::File::parse(bytes).ok()?;
+fn left_alone_in(object: &object::File) -> Option<String> {
+    let section = object.section_by_name(LEFT_ALONE_SECTION)?;
+    let names = section.data().ok()?;
+    let mut names = names.split(|&byte| byte == 0);
+    let name = names.find(|name| !name.is_empty())?;
+    Some(String::from_utf8_lossy(name).into_owned())
+}
+
+/// The function by which the object forks threads.
+fn fork_used_in(object: &object::File) -> Option<&'static str> {
     object
         .dynamic_symbols()
         .filter(ObjectSymbol::is_undefined)

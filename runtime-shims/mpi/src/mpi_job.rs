@@ -136,6 +136,11 @@ fn exchange<V, R>(
     })
 }
 
+/// Whether the program was started by its `main`, as okl lowers it.
+pub(crate) fn has_started() -> bool {
+    JOB.get().is_some()
+}
+
 fn job() -> &'static Job {
     JOB.get().expect("MPI has started")
 }

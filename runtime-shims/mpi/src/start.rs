@@ -259,13 +259,20 @@ fn compare_builds(user_main: *mut c_void, randomised: bool) {
     }
 }
 
-/// Parts of the program that fork threads themselves: wrong in the executable, doubtful in a library.
+/// Parts of the program that fork threads themselves: wrong in the executable, doubtful in a library. Parts that were
+/// left as they were are wrong in either.
 fn report_foreign_regions() {
     for found in foreign_regions::find() {
+        if let Some(source) = found.left_alone {
+            report::fatal(&format!(
+                "{source} was compiled without -fopenmp, and left as it was: compile all of the program's sources with \
+                 -fopenmp, or with -mllvm -okl-target=mpi"
+            ));
+        }
+        let Some(fork) = found.fork else { continue };
         let what = format!(
-            "{} contains OpenMP regions that were not compiled with okl (it calls {})",
+            "{} contains OpenMP regions that were not compiled with okl (it calls {fork})",
             found.file.display(),
-            found.function
         );
         if found.is_executable {
             report::fatal(&format!(

@@ -128,6 +128,7 @@ const _: () = {
     assert!(size_of::<Map>() == 72);
     assert!(offset_of!(Dat, by_component) == 96);
     assert!(size_of::<Arg>() == okl_abi::op2::ARGUMENT_BYTES);
+    assert!(std::mem::offset_of!(Arg, acc) == okl_abi::op2::ARGUMENT_ACCESS);
     assert!(size_of::<Kernel>() == 56);
 };
 

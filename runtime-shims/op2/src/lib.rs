@@ -30,6 +30,7 @@
 //! | `hdf5` | OP2's files in HDF5 |
 //! | `slabs` | parts of data in the program's order, piece by piece |
 //! | `local` | programs that declare a part of the mesh on each rank |
+//! | `other_target` | files that cannot be part of an OP2 program |
 //! | `program` | start, end, memory, the command line |
 //! | `times`, `profile` | what took how long |
 //! | `report` | errors, and output of rank 0 |
@@ -50,6 +51,7 @@ mod job;
 mod layout;
 mod local;
 mod mesh;
+mod other_target;
 mod par_loop;
 mod partition;
 mod plan;

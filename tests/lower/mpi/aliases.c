@@ -1,6 +1,6 @@
 // A function that other modules know by another name is in the table, although its own name is
 // local; calls through an alias count as calls of the function.
-// RUN: clang-22 -O0 -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: clang-22 -O0 -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 
 // CHECK-DAG: @[[CALLEES:okl.callees.*]] = private constant [1 x ptr] [ptr @hidden]

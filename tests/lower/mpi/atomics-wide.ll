@@ -1,5 +1,5 @@
 ; Accesses of 16 bytes, operations the runtime lacks, and libatomic's functions.
-; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower,verify' -S %s | FileCheck %s
+; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower<mpi>,verify' -S %s | FileCheck %s
 
 ; CHECK-LABEL: define i128 @wide(
 ; CHECK:         call void @okl_mpi_atomic_load_n(i64 16, ptr %p, ptr %[[RESULT:.*]], i32 5)

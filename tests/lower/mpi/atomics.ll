@@ -1,5 +1,5 @@
 ; Atomic instructions become runtime calls; values cross as zero-extended 64-bit integers.
-; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower,verify' -S %s | FileCheck %s
+; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower<mpi>,verify' -S %s | FileCheck %s
 
 ; CHECK-LABEL: define i16 @load(
 ; CHECK:         %[[BITS:.*]] = call i64 @okl_mpi_atomic_load(ptr %p, i32 2)

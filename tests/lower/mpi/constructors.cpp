@@ -1,9 +1,9 @@
 // Static constructors go into the table. That of an inline variable leaves the variable's comdat,
 // because the linker would drop what the table refers to.
-// RUN: clang++-22 -O0 -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: clang++-22 -O0 -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
-// RUN: clang++-22 -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.1.o
-// RUN: clang++-22 -O2 -fPIC -DSECOND -fpass-plugin=%plugin -c %s -o %t.2.o
+// RUN: clang++-22 -O2 -fPIC -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.1.o
+// RUN: clang++-22 -O2 -fPIC -DSECOND -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.2.o
 // RUN: clang++-22 -shared %t.1.o %t.2.o -o %t.so
 // RUN: clang++-22 -shared -fuse-ld=lld %t.1.o %t.2.o -o %t.lld.so
 

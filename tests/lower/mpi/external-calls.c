@@ -1,6 +1,6 @@
 // What a function may hand to the kernel is brought in first: always for functions known to do so,
 // never for those known not to, and unless the function is translated for unknown ones.
-// RUN: clang-22 -O0 -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: clang-22 -O0 -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Function-local statics are initialised once in the program, not once for each rank; reference
 // counts are atomic although no rank has threads.
-// RUN: clang++-22 -O0 -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: clang++-22 -O0 -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 
 int f();

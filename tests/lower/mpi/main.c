@@ -1,7 +1,7 @@
 // The user's main becomes okl.main and keeps its debug information; recursion keeps working.
-// RUN: clang-22 -O0 -g -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: clang-22 -O0 -g -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
-// RUN: clang-22 -O2 -fpass-plugin=%plugin -c %s -o %t.o
+// RUN: clang-22 -O2 -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.o
 
 // CHECK:       define internal i32 @okl.main(i32 {{.*}}, ptr {{.*}}) {{.*}}!dbg ![[MAIN:[0-9]+]]
 // CHECK:         call i32 @okl.main(

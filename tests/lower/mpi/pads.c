@@ -1,7 +1,7 @@
 // Every module brings the pads around the shared sections; the linker keeps one set and the right
 // order, whichever linker.
-// RUN: clang-22 -O1 -fpass-plugin=%plugin -c %s -o %t.1.o
-// RUN: clang-22 -O1 -DSECOND -fpass-plugin=%plugin -c %s -o %t.2.o
+// RUN: clang-22 -O1 -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.1.o
+// RUN: clang-22 -O1 -DSECOND -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.2.o
 // RUN: clang-22 -shared -Wl,--allow-shlib-undefined %t.1.o %t.2.o -o %t.gnu.so
 // RUN: clang-22 -shared -fuse-ld=lld %t.1.o %t.2.o -o %t.lld.so
 // RUN: nm -n %t.gnu.so | FileCheck %s

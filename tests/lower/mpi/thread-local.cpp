@@ -1,7 +1,7 @@
 // C++ thread_local variables keep their wrappers and initialisers; the C++ library's own stay.
-// RUN: clang++-22 -O0 -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: clang++-22 -O0 -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
-// RUN: clang++-22 -O2 -fpass-plugin=%plugin -c %s -o %t.o
+// RUN: clang++-22 -O2 -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.o
 
 // CHECK-DAG: @okl.tp.dynamic = externally_initialized global ptr null
 // CHECK-DAG: @okl.tp.__tls_guard = internal externally_initialized global ptr null

@@ -1,5 +1,5 @@
 ; Uses of a thread_local variable without the intrinsic, in constant expressions and in phis.
-; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower,verify' -S %s | FileCheck %s
+; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower<mpi>,verify' -S %s | FileCheck %s
 @t = thread_local global [4 x i32] zeroinitializer
 @other = global i32 0
 

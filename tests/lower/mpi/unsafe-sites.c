@@ -1,5 +1,5 @@
 // A check stands in front of each unsafe construct; in a waiting loop, at its start.
-// RUN: clang-22 -O0 -gline-tables-only -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
+// RUN: clang-22 -O0 -gline-tables-only -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 #include <stdlib.h>
 

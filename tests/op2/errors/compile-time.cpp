@@ -48,6 +48,8 @@ void program(op_set cells, op_set nodes, int *numbers, double *values) {
               op_arg_dat(dat, -1, OP_ID, 1, "double", OP_READ),
               op_arg_gbl(&sum, 1, "double", OP_READ));
 
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg0 is OP_RW, but the kernel's parameter is const: OP_READ is enough
+  op_par_loop(keeps, "", cells, op_arg_dat(dat, 0, map, 1, "double", OP_RW));
   // CHECK: compile-time.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg0 is OP_INC, but the kernel assigns to it: increments of other elements may be lost
   op_par_loop(writes, "", cells, op_arg_dat(dat, 0, map, 1, "double", OP_INC));
   // CHECK: compile-time.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg0 is OP_INC, but the kernel reads it: its value depends on the order of the elements

@@ -29,6 +29,7 @@ static void multiplies(double const *a, double *r) {
   for (int k = 0; k < 4; k++)
     r[k] *= a[k];
 }
+static void rounds(double const *a, double *r) { r[0] = (float)(r[0] + a[0]); }
 static void column_assigns(double **r) { r[1][0] = 2; }
 static void columns_change(double **x) { x[0][2] = x[1][2]; }
 static void last(double const *a, double *least) { *least = a[0]; }
@@ -66,6 +67,8 @@ void program(op_set cells, op_map map, op_dat a, op_dat w) {
   op_par_loop(assigns_elsewhere, "", cells, add);
   // CHECK: kernels.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg1 is OP_INC, but the kernel assigns to it: increments of other elements may be lost
   op_par_loop(multiplies, "", cells, read, add);
+  // CHECK: kernels.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg1 is OP_INC, but the kernel assigns to it: increments of other elements may be lost
+  op_par_loop(rounds, "", cells, read, add);
   // CHECK: kernels.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg0 is OP_INC, but the kernel assigns to it: increments of other elements may be lost
   op_par_loop(column_assigns, "", cells, op_arg_dat(w, -2, map, 4, "double", OP_INC));
   // CHECK: kernels.cpp:[[#@LINE+1]]:3: warning: op_par_loop: arg1 is OP_MIN, but the kernel assigns to it without comparing

@@ -28,6 +28,13 @@ static void in_a_variable(double const *a, double *r) {
     sum += a[1];
   r[0] = sum;
 }
+// Sums of doubles and of longer numbers.
+static void of_another_type(double const *a, float *r) {
+  r[0] -= a[0] / 3;
+  if (a[1] > limit)
+    r[0] += a[1] * scale;
+}
+static void of_few_bits(long long const *a, int *r) { *r += *a; }
 static void sometimes(double const *a, double *r) {
   if (a[0] > 0)
     r[0] += a[0];
@@ -114,6 +121,9 @@ void program(op_set cells, op_set nodes, op_map map, op_dat a, op_dat r, op_dat 
   op_par_loop(in_a_variable, "", cells, read, add);
   op_par_loop(sometimes, "", cells, read, add);
   op_par_loop(twice, "", cells, read, add);
+  op_par_loop(of_another_type, "", cells, read, op_arg_dat(r, 1, map, 2, "float", OP_INC));
+  op_par_loop(of_few_bits, "", cells, op_arg_dat(a, -1, OP_ID, 1, "long long", OP_READ),
+              op_arg_dat(r, 1, map, 1, "int", OP_INC));
   op_par_loop(by_a_function, "", cells, read, add);
   op_par_loop(by_a_pointer, "", cells, read, add);
   op_par_loop(of_columns, "", cells, read, op_arg_dat(r, -2, map, 2, "double", OP_INC));

@@ -4,7 +4,7 @@
 //! What is wrong in every run is an error; what may be meant is a warning. Each is told at the line of the loop.
 
 use okl_abi::op2::ACCESSES;
-use okl_abi::op2::access::{MAX, MIN, READ};
+use okl_abi::op2::access::{MAX, MIN, READ, RW};
 
 use super::calls::{self, Made, TYPES, declaration, storage_free};
 use super::kernels::Kernels;
@@ -27,6 +27,10 @@ pub fn check<'m>(described: &Described<'m>, kernels: &Kernels, found: &mut Found
             }
             continue;
         }
+        if one.is_only_read() {
+            let what = "is OP_RW, but the kernel's parameter is const: OP_READ is enough";
+            tell(&mut found.doubts, what.to_string());
+        }
         for (is_certain, what) in kernels.misuses(described, at) {
             let list = match is_certain {
                 true => &mut found.mistakes,
@@ -45,6 +49,12 @@ impl<'m> DescribedArgument<'m> {
             Made::Number { .. } => Some(READ),
             Made::Information => None,
         }
+    }
+
+    /// Whether the loop says that the kernel writes it, and the parameter's type says that it does not. Nothing is wrong
+    /// with the results of such a loop.
+    fn is_only_read(&self) -> bool {
+        self.access() == Some(RW) && bare(&self.type_name).1
     }
 
     /// What does not fit the declarations or the type of the kernel's parameter.
@@ -86,6 +96,7 @@ impl<'m> DescribedArgument<'m> {
         if let Some(access) = self.access()
             && is_const
             && access != READ
+            && access != RW
             && let Some(name) = usize::try_from(access)
                 .ok()
                 .and_then(|code| ACCESSES.get(code))

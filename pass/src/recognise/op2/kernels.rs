@@ -75,6 +75,15 @@ impl Kernels {
         }
     }
 
+    /// Whether the kernel certainly changes nothing of an argument.
+    pub fn only_reads(&self, described: &Described<'_>, at: usize) -> bool {
+        let parameter = self.parameter(described, at);
+        parameter.is_some_and(|(_, _, elements)| {
+            let done = elements.uses();
+            !done.escapes && !changes(&done)
+        })
+    }
+
     /// What the kernel does to an argument that its access does not allow, and whether that is certainly wrong.
     pub fn misuses(&self, described: &Described<'_>, at: usize) -> Vec<(bool, String)> {
         let Some((copy, one, elements)) = self.parameter(described, at) else {
@@ -213,7 +222,7 @@ impl Parameter<'_, '_> {
         if done.escapes {
             return None;
         }
-        let changes = done.writes || done.increments || done.minimises || done.maximises;
+        let changes = changes(done);
         // An element that no other iteration reaches may be changed in any way.
         let is_shared = match &self.argument.made {
             Made::Dat(dat) => !dat.map.is_null(),
@@ -259,6 +268,10 @@ impl Parameter<'_, '_> {
     fn assigns(&self, done: &Uses) -> bool {
         self.as_written().map_or(done.writes, |uses| uses.writes)
     }
+}
+
+fn changes(done: &Uses) -> bool {
+    done.writes || done.increments || done.minimises || done.maximises
 }
 
 /// Whether the kernel gets pointers to several elements.
