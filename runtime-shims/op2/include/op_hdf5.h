@@ -1,4 +1,4 @@
-// OP2's files in HDF5; the library is looked for when the first of these is called. Several ranks each call them.
+// OP2's files in HDF5; the library is looked for when the first of these is called. All ranks call them, with the same names.
 #ifndef OKL_OP_HDF5_H
 #define OKL_OP_HDF5_H
 

@@ -83,11 +83,11 @@ pub unsafe extern "C" fn op_partition(
             return;
         };
         let map = map.as_ref().map(|map| map.index as usize);
-        let (divided, lacks) = match way {
+        let Division { owners, failed } = match way {
             Way::Graph | Way::GraphOnOneRank => by_graph(way, (&topology, set, map.as_slice())),
-            _ => (None, None),
+            _ => Division::default(),
         };
-        let (base, taken) = match (divided, way, coords.as_ref()) {
+        let (base, taken) = match (owners, way, coords.as_ref()) {
             (Some((owners, taken)), ..) => (Some(Base { set, owners }), taken),
             (None, Way::External, Some(owners)) => (Some(external(owners)), ""),
             (None, Way::External, None) => fatal("op_partition EXTERNAL: the owners are missing"),
@@ -103,9 +103,9 @@ pub unsafe extern "C" fn op_partition(
                 (Some(base), "recursive coordinate bisection is")
             }
         };
-        if let Some((scotch, package)) = lacks {
+        if let Some(why) = failed {
             warn(&format!(
-                "op_partition: {library} needs {scotch}'s library (Debian's package {package}), which is missing: {taken} used instead"
+                "op_partition: {library}: {why}: {taken} used instead"
             ));
         } else if !is_it {
             warn(&format!(
@@ -145,50 +145,60 @@ pub unsafe extern "C" fn op_renumber(map: *const Map) {
 /// A mesh, one of its sets, and the maps that say which of its elements belong together.
 type InGraph<'a> = (&'a Topology, usize, &'a [usize]);
 
-/// Owners of a set by the graph of its elements, and what has found them; a library that is missing, and its package.
-#[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-fn by_graph(
-    way: Way,
-    rows: InGraph,
-) -> (
-    Option<(Vec<Rank>, &'static str)>,
-    Option<(&'static str, &'static str)>,
-) {
+/// A set divided by the graph of its elements.
+#[derive(Default)]
+struct Division {
+    /// The owners, and what has found them.
+    owners: Option<(Vec<Rank>, &'static str)>,
+    /// Why that is not what was asked for.
+    failed: Option<String>,
+}
+
+fn by_graph(way: Way, rows: InGraph) -> Division {
     distribute::require_same(rows.0);
-    let mut lacks = None;
+    let mut failed = None;
     if way == Way::Graph {
-        if let Some(owners) = by_graph_together(rows) {
-            return (Some((owners, "PT-Scotch is")), None);
+        match by_graph_together(rows) {
+            Ok(owners) => {
+                let owners = Some((owners, "PT-Scotch is"));
+                return Division { owners, failed };
+            }
+            Err(why) => failed = Some(format!("PT-Scotch: {why}")),
         }
-        lacks = Some(("PT-Scotch", "libptscotch-7.0"));
     }
     match by_graph_on_one_rank(rows) {
-        Some(owners) => (Some((owners, "Scotch on rank 0 is")), lacks),
-        None => (None, lacks.or(Some(("Scotch", "libscotch-7.0")))),
+        Ok(owners) => {
+            let owners = Some((owners, "Scotch on rank 0 is"));
+            Division { owners, failed }
+        }
+        Err(why) => {
+            let failed = failed.into_iter().chain([format!("Scotch: {why}")]);
+            let failed: Vec<String> = failed.collect();
+            Division {
+                owners: None,
+                failed: Some(failed.join("; ")),
+            }
+        }
     }
 }
 
-/// Owners by the graph of which each rank has a block; `None` where there is no library that does it.
-fn by_graph_together((topology, set, maps): InGraph) -> Option<Vec<Rank>> {
-    if !job::all(scotch::is_there_for_ranks()) {
-        return None;
-    }
+/// Owners by the graph of which each rank has a block; what went wrong, the same on all ranks.
+fn by_graph_together((topology, set, maps): InGraph) -> Result<Vec<Rank>, String> {
+    job::agree(scotch::require_for_ranks())?;
     let (size, ranks) = (topology.sizes[set], job::ranks());
     let starts: Vec<usize> = (0..=ranks).map(|rank| size * rank / ranks).collect();
     let mine = starts[job::rank()]..starts[job::rank() + 1];
     let graph = topology.rows_of_graph(set, maps, mine);
     let has_edges = !job::all(graph.neighbours.is_empty());
     if scotch::is_trivial(size, usize::from(has_edges), ranks) {
-        return Some(partition::block(size, ranks));
+        return Ok(partition::block(size, ranks));
     }
-    let owners = scotch::divide_rows(&graph, ranks, job::communicator());
-    if !job::all(owners.is_some()) {
-        return None;
-    }
-    let owners = owners?.into_iter().flat_map(Rank::to_ne_bytes);
+    let rows = job::agree(scotch::Arrays::of(&graph))?;
+    let owners = job::agree(scotch::divide_rows(&rows, ranks, job::communicator()))?;
+    let owners = owners.into_iter().flat_map(Rank::to_ne_bytes);
     let counts: Vec<usize> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let all = job::all_gather_elements(&owners.collect::<Vec<u8>>(), &counts, size_of::<Rank>());
-    Some(ranks_of(&all))
+    Ok(ranks_of(&all))
 }
 
 fn ranks_of(bytes: &[u8]) -> Vec<Rank> {
@@ -197,17 +207,15 @@ fn ranks_of(bytes: &[u8]) -> Vec<Rank> {
 }
 
 /// The same on rank 0, so that all ranks have the same owners.
-fn by_graph_on_one_rank((topology, set, maps): InGraph) -> Option<Vec<Rank>> {
-    const NOBODY: Rank = Rank::MAX;
-    let mut owners = None;
-    if job::rank() == 0 && scotch::is_there() {
-        owners = scotch::divide(&topology.graph(set, maps), job::ranks());
-    }
-    let owners = owners.unwrap_or_else(|| vec![NOBODY; topology.sizes[set]]);
-    let mut bytes: Vec<u8> = owners.into_iter().flat_map(Rank::to_ne_bytes).collect();
+fn by_graph_on_one_rank((topology, set, maps): InGraph) -> Result<Vec<Rank>, String> {
+    let owners = match job::rank() {
+        0 => scotch::divide(&topology.graph(set, maps), job::ranks()),
+        _ => Ok(vec![0; topology.sizes[set]]),
+    };
+    let owners = job::agree(owners)?.into_iter();
+    let mut bytes: Vec<u8> = owners.flat_map(Rank::to_ne_bytes).collect();
     job::broadcast(&mut bytes, 0);
-    let owners = ranks_of(&bytes);
-    (!owners.contains(&NOBODY)).then_some(owners)
+    Ok(ranks_of(&bytes))
 }
 
 /// Divides the set `target` by the place of its elements, or, where that is not known, the set that has coordinates.

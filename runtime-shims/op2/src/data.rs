@@ -4,13 +4,16 @@
 use std::{
     borrow::Cow,
     ffi::{c_char, c_int},
+    fs::File,
+    io::{BufWriter, Write},
 };
 
 use crate::{
-    distribute,
+    distribute, job,
     layout::{Dat, Set},
     program,
-    report::{fatal, text, write_file},
+    report::{fatal, text},
+    slabs,
     value::Value,
 };
 
@@ -98,6 +101,62 @@ pub unsafe extern "C" fn op_fetch_data_file_char(dat: *const Dat) -> *mut Dat {
     }
 }
 
+/// All of `dat`, whichever ranks have it, on the first `writers` ranks: see [`slabs::deliver`].
+///
+/// # Safety
+/// `dat` is declared.
+pub(crate) unsafe fn deliver(
+    dat: *const Dat,
+    writers: usize,
+    work: impl FnMut(usize, &[u8]),
+) -> usize {
+    // SAFETY: the caller's promise: there is an element for each that is here.
+    unsafe {
+        let (set, size) = (&*(*dat).set, (*dat).size as usize);
+        let turned = (*dat).turned();
+        let local = turned.as_deref().unwrap_or_else(|| (*dat).stored());
+        let mine = distribute::numbers_given(set, writers);
+        slabs::deliver((set.whole as usize, size), writers, &mine, local, work)
+    }
+}
+
+/// Writes a file, on rank 0: first `head`, then what `work` makes of the elements' bytes. Collective.
+///
+/// # Safety
+/// `dat` is declared, `file` is a string.
+unsafe fn print(
+    function: &str,
+    (dat, file): (*const Dat, *const c_char),
+    head: &[u8],
+    work: impl Fn(&[u8], &mut dyn Write) -> std::io::Result<()>,
+) {
+    // SAFETY: the caller's promise.
+    let path = unsafe { text(file) };
+    let done = |result: std::io::Result<()>| {
+        if let Err(error) = result {
+            fatal(&format!("{function}: {path}: {error}"));
+        }
+    };
+    let mut out = None;
+    if job::rank() == 0 {
+        match File::create(path) {
+            Ok(file) => done(out.insert(BufWriter::new(file)).write_all(head)),
+            Err(error) => done(Err(error)),
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        deliver(dat, 1, |_, bytes| {
+            if let Some(out) = &mut out {
+                done(work(bytes, out));
+            }
+        });
+    }
+    if let Some(mut out) = out {
+        done(out.flush());
+    }
+}
+
 /// Writes `dat` as bytes: the numbers of elements and of components, as 32-bit integers, and the data.
 ///
 /// # Safety
@@ -106,10 +165,10 @@ pub unsafe extern "C" fn op_fetch_data_file_char(dat: *const Dat) -> *mut Dat {
 pub unsafe extern "C" fn op_print_dat_to_binfile(dat: *const Dat, file: *const c_char) {
     // SAFETY: the caller's promise.
     unsafe {
-        let mut out = (*(*dat).set).whole.to_ne_bytes().to_vec();
-        out.extend((*dat).dim.to_ne_bytes());
-        out.extend(&*bytes(dat));
-        write_file("op_print_dat_to_binfile", text(file), &out);
+        let head = [(*(*dat).set).whole, (*dat).dim];
+        let head = head.map(i32::to_ne_bytes).concat();
+        let work = |bytes: &[u8], out: &mut dyn Write| out.write_all(bytes);
+        print("op_print_dat_to_binfile", (dat, file), &head, work);
     }
 }
 
@@ -122,7 +181,7 @@ pub unsafe extern "C" fn op_print_dat_to_txtfile(dat: *const Dat, file: *const c
     // SAFETY: the caller's promise.
     unsafe {
         let (size, dim) = ((*(*dat).set).whole, (*dat).dim);
-        let mut out = format!("{size} {dim}\n");
+        let head = format!("{size} {dim}\n");
         let type_name = text((*dat).type_name);
         let Some(value) = Value::of(type_name) else {
             let name = text((*dat).name);
@@ -130,14 +189,21 @@ pub unsafe extern "C" fn op_print_dat_to_txtfile(dat: *const Dat, file: *const c
                 "op_print_dat_to_txtfile {name}: there is no text for values of type \"{type_name}\""
             ));
         };
-        let width = ((*dat).size / dim) as usize;
-        for element in bytes(dat).chunks_exact((*dat).size as usize) {
-            for component in element.chunks_exact(width) {
-                out.push(' ');
-                out.push_str(&value.text(component));
+        let (element, component) = ((*dat).size as usize, ((*dat).size / dim) as usize);
+        let work = |bytes: &[u8], out: &mut dyn Write| {
+            for element in bytes.chunks_exact(element) {
+                for component in element.chunks_exact(component) {
+                    write!(out, " {}", value.text(component))?;
+                }
+                out.write_all(b"\n")?;
             }
-            out.push('\n');
-        }
-        write_file("op_print_dat_to_txtfile", text(file), out.as_bytes());
+            Ok(())
+        };
+        print(
+            "op_print_dat_to_txtfile",
+            (dat, file),
+            head.as_bytes(),
+            work,
+        );
     }
 }

@@ -8,7 +8,6 @@
 use std::{
     borrow::Cow,
     collections::HashMap,
-    hash::{Hash, Hasher},
     sync::{Arc, Mutex},
 };
 
@@ -21,7 +20,7 @@ use crate::{
     partition::{Base, Links, Rank, Topology},
     plan, program,
     report::{fatal, warn},
-    slabs::Numbers,
+    slabs::{self, Numbers},
     storage,
 };
 
@@ -230,23 +229,44 @@ pub(crate) unsafe fn whole_data<'a>(dat: *const Dat) -> Cow<'a, [u8]> {
     }
 }
 
-/// Which elements of a set are here: `all` of them, or those that this rank gives, so that each is given once.
+/// The elements of a set that are here.
 ///
 /// # Safety
 /// The set is declared.
-pub(crate) unsafe fn numbers(set: *const Set, all: bool) -> Numbers {
+pub(crate) unsafe fn numbers_here(set: *const Set) -> Numbers {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match &*state() {
+            State::Distributed(distribution) => Numbers::listed(&distribution.part(set).numbers),
+            State::Parts(_) => Numbers::range((*set).declared()),
+            _ => Numbers::range(0..(*set).whole as usize),
+        }
+    }
+}
+
+/// The elements of which this rank gives the data where they go to the first `writers` ranks, so that each is given once.
+///
+/// # Safety
+/// The set is declared.
+pub(crate) unsafe fn numbers_given(set: *const Set, writers: usize) -> Numbers {
     // SAFETY: the caller's promise.
     unsafe {
         match &*state() {
             State::Distributed(distribution) => {
                 let part = distribution.part(set);
-                let end = if all { part.numbers.len() } else { part.owned };
-                Numbers::listed(&part.numbers[..end])
+                Numbers::listed(&part.numbers[..part.owned])
             }
-            State::Parts(_) => Numbers::Range((*set).declared()),
-            _ if all || job::rank() == 0 => Numbers::Range(0..(*set).whole as usize),
-            _ => Numbers::Range(0..0),
+            State::Parts(_) => Numbers::range((*set).declared()),
+            _ => given_of_all((*set).whole, writers),
         }
+    }
+}
+
+/// The same where every rank has everything: nothing need be moved.
+fn given_of_all(whole: i32, writers: usize) -> Numbers {
+    Numbers::Range {
+        rows: slabs::block(whole as usize, writers, job::rank()),
+        first: 0,
     }
 }
 
@@ -254,17 +274,17 @@ pub(crate) unsafe fn numbers(set: *const Set, all: bool) -> Numbers {
 ///
 /// # Safety
 /// The map is declared, and stays as it is while the rows are used.
-pub(crate) unsafe fn rows<'a>(map: *const Map) -> (Numbers, Cow<'a, [i32]>) {
+pub(crate) unsafe fn rows<'a>(map: *const Map, writers: usize) -> (Numbers, Cow<'a, [i32]>) {
     // SAFETY: the caller's promise.
     unsafe {
         if let Some(distribution) = current() {
             let rows = distribution.rows_of(&*map).into_vec();
-            return (numbers((*map).from, false), rows.into());
+            return (numbers_given((*map).from, writers), rows.into());
         }
-        let whole = (*(*map).from).whole as usize;
-        let rows = std::slice::from_raw_parts((*map).map, whole * (*map).dim as usize);
-        let mine = if job::rank() == 0 { 0..whole } else { 0..0 };
-        (Numbers::Range(mine), rows.into())
+        let whole = (*(*map).from).whole;
+        let count = whole as usize * (*map).dim as usize;
+        let rows = std::slice::from_raw_parts((*map).map, count);
+        (given_of_all(whole, writers), rows.into())
     }
 }
 
@@ -308,22 +328,7 @@ pub(crate) fn topology() -> Topology {
 
 /// Ends the job if ranks have declared different meshes. Collective.
 pub(crate) fn require_same(topology: &Topology) {
-    if job::ranks() == 1 {
-        return;
-    }
-    let mut hasher = std::hash::DefaultHasher::new();
-    topology.sizes.hash(&mut hasher);
-    for map in &topology.maps {
-        (map.from, map.to, map.arity).hash(&mut hasher);
-        map.targets.hash(&mut hasher);
-    }
-    let hash = hasher.finish();
-    let all = job::all_gather(&hash.to_ne_bytes());
-    let different = all.chunks_exact(size_of_val(&hash));
-    if let Some(rank) = different
-        .into_iter()
-        .position(|one| *one != all[..one.len()])
-    {
+    if let Some(rank) = job::first_that_differs(topology) {
         fatal(&format!(
             "rank {rank} has declared another mesh than rank 0: every rank declares all of it, unless the program includes okl's op_lib_mpi.h"
         ));

@@ -6,22 +6,28 @@
 //! program's do.
 //!
 //! Guarantee: what is written is the whole mesh in the order in which the program declared it, on any number of ranks.
-//! Each rank reads what it keeps, rank 0 writes; neither needs room for more than a slab of rows besides.
+//! Each rank reads what it keeps, and writes a block of rows, where the library is made for MPI; else rank 0 writes. Nobody
+//! needs room for more than a few slabs of rows besides. All ranks call each of these functions.
 
 mod file;
 mod library;
 
-use std::ffi::{c_char, c_int};
+use std::{
+    cell::Cell,
+    ffi::{c_char, c_int},
+};
 
 use crate::{
-    distribute, job,
+    data, distribute, job,
     layout::{Dat, Map, Set},
     mesh::{self, mesh},
-    report::{fatal, text, warn},
+    program,
+    report::{fatal, print, text, warn, warn_once},
     slabs,
     value::Value,
 };
 use file::{Access, Dataset, File, value_of};
+use library::require_for_ranks;
 
 /// Ends the program, if something is wrong: `at` names the function, what it is about, and the file.
 fn demand<T>(at: &str, result: Result<T, String>) -> T {
@@ -35,20 +41,31 @@ unsafe fn place(function: &str, name: *const c_char, file: *const c_char) -> Str
     unsafe { format!("{function} {}: {}", text(name), text(file)) }
 }
 
-/// What a file holds of that name; nothing, which the program is told, if it has no such dataset.
+/// Ends the program if a rank is about to do something else, that is, has another text for it. Collective.
+fn require_same(at: &str, what: &str) {
+    if let Some(rank) = job::first_that_differs((at, what)) {
+        fatal(&format!(
+            "{at}: rank {rank} asks for something else: all ranks name the same file, and the same in it"
+        ));
+    }
+}
+
+/// What a file holds of that name; nothing, which the program is told, if it has no such dataset. Collective.
 fn read<T>(
     at: &str,
     path: &str,
     name: &str,
     work: impl FnOnce(&Dataset) -> Result<T, String>,
 ) -> Option<T> {
-    demand(
-        at,
-        File::open(path, Access::Read).and_then(|file| match file.has(name)? {
-            true => work(&file.dataset(name)?).map(Some),
-            false => Ok(None),
-        }),
-    )
+    require_same(at, "");
+    let is_shared = job::ranks() > 1 && require_for_ranks().is_ok();
+    let file = demand(at, File::open(path, Access::Read, is_shared));
+    let found = demand(at, file.has(name)).then(|| {
+        let dataset = demand(at, file.dataset(name));
+        demand(at, work(&dataset))
+    });
+    demand(at, file.close());
+    found
 }
 
 /// Rows and columns.
@@ -198,7 +215,7 @@ pub unsafe extern "C" fn op_decl_dat_hdf5(
             tell_if_rounded(&at, dataset, value, text(type_name));
             let size = ((*set).whole as usize, dim as usize * value.bytes());
             let fill = |room: &mut [u8]| {
-                let here = distribute::numbers(set, true);
+                let here = distribute::numbers_here(set);
                 slabs::fill(size, &here, room, |rows, to| {
                     demand(&at, dataset.read_rows(value, rows, to));
                 });
@@ -255,18 +272,85 @@ pub unsafe extern "C" fn op_get_const_hdf5(
     }
 }
 
-/// Opens a file to be written, on rank 0. Collective: whoever reads it must have closed it.
-fn open(at: &str, path: &str, access: Access) -> Option<File> {
-    job::barrier();
-    (job::rank() == 0).then(|| demand(at, File::open(path, access)))
+/// A file to be written.
+struct Output<'a> {
+    /// The function that does so, and the file.
+    at: &'a str,
+    /// On the ranks that write.
+    file: Option<File>,
+    /// How many of the first ranks those are.
+    writers: usize,
+    /// Bytes that this rank writes, and those of them that come from others.
+    written: Cell<usize>,
+    moved: Cell<usize>,
 }
 
-/// Writes what is still to be written, while the others wait.
-fn close(at: &str, file: Option<File>) {
-    if let Some(file) = file {
-        demand(at, file.close());
+impl<'a> Output<'a> {
+    /// `what` is to be written is the same on all ranks. Collective: whoever reads the file must have closed it.
+    fn open(at: &'a str, what: &str, path: &str, access: Access) -> Self {
+        require_same(at, what);
+        let ranks = job::ranks();
+        let mut writers = 1;
+        if ranks > 1 {
+            match require_for_ranks() {
+                Ok(()) => writers = ranks,
+                Err(why) => warn_once(&format!("rank 0 writes HDF5 files for all ranks: {why}")),
+            }
+        }
+        let open = || demand(at, File::open(path, access, writers > 1));
+        Self {
+            at,
+            file: (job::rank() < writers).then(open),
+            writers,
+            written: Cell::new(0),
+            moved: Cell::new(0),
+        }
     }
-    job::barrier();
+
+    /// What `make` makes of the file, on ranks that write.
+    fn make<'f, T>(
+        &'f self,
+        at: &str,
+        make: impl FnOnce(&'f File) -> Result<T, String>,
+    ) -> Option<T> {
+        self.file.as_ref().map(|file| demand(at, make(file)))
+    }
+
+    /// Writes rows of a dataset that this rank has got.
+    fn write_rows(&self, at: &str, dataset: &Dataset, value: Value, first: usize, bytes: &[u8]) {
+        demand(at, dataset.write_rows(value, first, bytes));
+        self.written.set(self.written.get() + bytes.len());
+    }
+
+    /// Tells those who want to know who has written. Collective.
+    fn tell(&self) {
+        let mine = [self.written.get(), self.moved.get()];
+        let all = job::all_gather(&mine.map(usize::to_ne_bytes).concat());
+        if job::ranks() == 1 || program::diagnostics() < 2 {
+            return;
+        }
+        let all = all
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&one| usize::from_ne_bytes(one));
+        let all: Vec<usize> = all.collect();
+        let of = |which: usize| all.iter().skip(which).step_by(mine.len());
+        let (at, ranks) = (self.at, job::ranks());
+        let (writers, bytes) = (of(0).filter(|&&one| one > 0).count(), of(0).sum::<usize>());
+        let moved: usize = of(1).sum();
+        print(&format!(
+            "{at}: {writers} of {ranks} ranks write {bytes} bytes of data, {moved} of them from other ranks"
+        ));
+    }
+
+    /// Writes what is still to be written, while ranks that do not write wait.
+    fn close(self) {
+        if let Some(file) = self.file {
+            demand(self.at, file.close());
+        }
+        job::barrier();
+    }
 }
 
 /// A dataset that is there already, to be written over.
@@ -308,7 +392,12 @@ pub unsafe extern "C" fn op_write_const_hdf5(
             fatal(&format!("{at}: {dim} values"));
         };
         let bytes = std::slice::from_raw_parts(data.cast::<u8>(), count as usize * value.bytes());
-        let out = open(&at, text(file), Access::Change);
+        let out = Output::open(
+            &at,
+            &format!("{dim} {type_name}"),
+            text(file),
+            Access::Change,
+        );
         let work = |file: &File| {
             if file.has(name)? {
                 return existing(file, name, value, &[count])?.write(value, bytes);
@@ -325,10 +414,8 @@ pub unsafe extern "C" fn op_write_const_hdf5(
             };
             dataset.text("type", type_name, type_name.len())
         };
-        if let Some(out) = &out {
-            demand(&at, work(out));
-        }
-        close(&at, out);
+        out.make(&at, work);
+        out.close();
     }
 }
 
@@ -373,46 +460,50 @@ fn shape(dat: &Dat) -> [u64; 2] {
     [unsafe { (*dat.set).whole } as u64, dat.dim as u64]
 }
 
-/// Writes all data of a dat. Collective; rank 0 has the dataset.
+/// Writes all data of a dat. Collective; ranks that write have the dataset.
 ///
 /// # Safety
 /// The dat is declared.
-unsafe fn write_dat(at: &str, dataset: Option<Dataset>, value: Value, dat: *const Dat) {
-    // SAFETY: the caller's promise: there is an element for each that is here.
-    unsafe {
-        let (set, size) = (&*(*dat).set, (*dat).size as usize);
-        let turned = (*dat).turned();
-        let local = turned.as_deref().unwrap_or_else(|| (*dat).stored());
-        let mine = distribute::numbers(set, false);
-        slabs::gather((set.whole as usize, size), &mine, local, |first, bytes| {
+unsafe fn write_dat(
+    at: &str,
+    out: &Output,
+    dataset: Option<Dataset>,
+    value: Value,
+    dat: *const Dat,
+) {
+    // SAFETY: the caller's promise.
+    let moved = unsafe {
+        data::deliver(dat, out.writers, |first, bytes| {
             if let Some(dataset) = &dataset {
-                demand(at, dataset.write_rows(value, first, bytes));
+                out.write_rows(at, dataset, value, first, bytes);
             }
-        });
-    }
+        })
+    };
+    out.moved.set(out.moved.get() + moved);
 }
 
-/// Writes a map into a new dataset. Collective; rank 0 has the file.
+/// Writes a map into a new dataset. Collective.
 ///
 /// # Safety
 /// The map is declared.
-unsafe fn write_map(at: &str, file: Option<&File>, map: *const Map) {
+unsafe fn write_map(at: &str, out: &Output, map: *const Map) {
     // SAFETY: the caller's promise.
     unsafe {
         let (name, whole, dim) = (text((*map).name), (*(*map).from).whole, (*map).dim);
         let base = mesh::maps_base_index();
-        let dataset = file.map(|file| demand(at, create_map(file, name, whole, dim)));
-        let (mine, rows) = distribute::rows(map);
+        let dataset = out.make(at, |file| create_map(file, name, whole, dim));
+        let (mine, rows) = distribute::rows(map, out.writers);
         let local = distribute::as_bytes(&rows);
-        let size = dim as usize * Value::Int.bytes();
-        slabs::gather((whole as usize, size), &mine, local, |first, bytes| {
+        let size = (whole as usize, dim as usize * Value::Int.bytes());
+        let moved = slabs::deliver(size, out.writers, &mine, local, |first, bytes| {
             let numbers = bytes.as_chunks().0.iter();
             let numbers = numbers.map(|&one| i32::from_ne_bytes(one) + base);
             let bytes: Vec<u8> = numbers.flat_map(i32::to_ne_bytes).collect();
             if let Some(dataset) = &dataset {
-                demand(at, dataset.write_rows(Value::Int, first, &bytes));
+                out.write_rows(at, dataset, Value::Int, first, &bytes);
             }
         });
+        out.moved.set(out.moved.get() + moved);
     }
 }
 
@@ -446,18 +537,16 @@ pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
                 value_of(text((*dat).type_name)),
             );
         }
-        let file = open(&at, path, Access::Create);
-        let out = file.as_ref();
+        let out = Output::open(&at, "", path, Access::Create);
         for &set in &sets {
             let (name, size) = (text((*set).name), (*set).whole.to_ne_bytes());
-            if let Some(out) = out {
-                let dataset = out.create(name, Value::Int, &[1]);
-                let done = dataset.and_then(|dataset| dataset.write(Value::Int, &size));
-                demand(&format!("{at}: {name}"), done);
-            }
+            out.make(&format!("{at}: {name}"), |file| {
+                file.create(name, Value::Int, &[1])?
+                    .write(Value::Int, &size)
+            });
         }
         for &map in &maps {
-            write_map(&format!("{at}: {}", text((*map).name)), out, map);
+            write_map(&format!("{at}: {}", text((*map).name)), &out, map);
         }
         for (position, &dat) in dats.iter().enumerate() {
             // Those of an overlay are written with what it lies over.
@@ -470,10 +559,11 @@ pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
             let name = text((*dat).name);
             let at = format!("{at}: {name}");
             let value = demand(&at, value_of(text((*dat).type_name)));
-            let dataset = out.map(|out| demand(&at, create_dat(out, name, &*dat, value)));
-            write_dat(&at, dataset, value, dat);
+            let dataset = out.make(&at, |file| create_dat(file, name, &*dat, value));
+            write_dat(&at, &out, dataset, value, dat);
         }
-        close(&at, file);
+        out.tell();
+        out.close();
     }
 }
 
@@ -509,16 +599,15 @@ pub unsafe extern "C" fn op_fetch_data_hdf5_file_path(
             fatal(&format!("{at}: the dat is missing"));
         }
         let value = demand(&at, value_of(text((*dat).type_name)));
-        let out = open(&at, text(file), Access::Change);
-        let place = |file| {
-            let name = text(name);
-            match File::has(file, name)? {
-                true => existing(file, name, value, &shape(&*dat)),
-                false => create_dat(file, name, &*dat, value),
-            }
-        };
-        let dataset = out.as_ref().map(|file| demand(&at, place(file)));
-        write_dat(&at, dataset, value, dat);
-        close(&at, out);
+        let what = format!("dat {}", (*dat).index);
+        let out = Output::open(&at, &what, text(file), Access::Change);
+        let name = text(name);
+        let dataset = out.make(&at, |file| match file.has(name)? {
+            true => existing(file, name, value, &shape(&*dat)),
+            false => create_dat(file, name, &*dat, value),
+        });
+        write_dat(&at, &out, dataset, value, dat);
+        out.tell();
+        out.close();
     }
 }

@@ -5,6 +5,7 @@
 
 use std::{
     cell::UnsafeCell,
+    hash::{DefaultHasher, Hash, Hasher},
     mem::{ManuallyDrop, MaybeUninit},
     sync::OnceLock,
 };
@@ -114,6 +115,15 @@ pub(crate) fn ranks() -> usize {
 /// A communicator, as MPI's C functions take it.
 pub(crate) type Comm = ffi::MPI_Comm;
 
+/// What MPI's functions may be told besides.
+pub(crate) type Info = ffi::MPI_Info;
+
+/// Nothing.
+pub(crate) fn no_info() -> Info {
+    // SAFETY: a constant.
+    unsafe { ffi::RSMPI_INFO_NULL }
+}
+
 /// That of all ranks, where there are several.
 pub(crate) fn communicator() -> Comm {
     world().as_raw()
@@ -147,6 +157,44 @@ pub(crate) fn all(is_so: bool) -> bool {
     !all_gather(&[u8::from(is_so)]).contains(&0)
 }
 
+/// What is right on this rank if it is so on all; else what is wrong on the first where it is not. Collective.
+pub(crate) fn agree<T>(result: Result<T, String>) -> Result<T, String> {
+    let why = result.as_ref().err().map_or("", String::as_str);
+    let lengths = [u32::from(result.is_err()), why.len() as u32];
+    let all = all_gather(&lengths.map(u32::to_ne_bytes).concat());
+    let all: Vec<u32> = all
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&one| u32::from_ne_bytes(one))
+        .collect();
+    let mut ranks = all.chunks_exact(lengths.len());
+    let Some(rank) = ranks.position(|one| one[0] != 0) else {
+        return result;
+    };
+    let mut why = why.as_bytes().to_vec();
+    why.resize(all[lengths.len() * rank + 1] as usize, 0);
+    broadcast(&mut why, rank);
+    let why = String::from_utf8_lossy(&why);
+    Err(match rank {
+        0 => why.into_owned(),
+        _ => format!("{why} (on rank {rank})"),
+    })
+}
+
+/// The first rank that has something else than rank 0. Collective.
+pub(crate) fn first_that_differs(what: impl Hash) -> Option<usize> {
+    if ranks() == 1 {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    let mine = hasher.finish().to_ne_bytes();
+    let all = all_gather(&mine);
+    all.chunks_exact(mine.len())
+        .position(|one| *one != all[..mine.len()])
+}
+
 /// The elements, of `size` bytes, that the ranks have: `counts` of each, in the order of ranks.
 pub(crate) fn all_gather_elements(mine: &[u8], counts: &[usize], size: usize) -> Vec<u8> {
     if ranks() == 1 {
@@ -178,17 +226,18 @@ pub(crate) fn all_gather_elements(mine: &[u8], counts: &[usize], size: usize) ->
     all
 }
 
-/// What the ranks have, on rank 0 in their order; nothing on the others.
-pub(crate) fn gather(mine: Vec<u8>) -> Vec<Vec<u8>> {
-    if rank() > 0 {
-        world().process_at_rank(0).send(&mine[..]);
-        return Vec::new();
+/// Sends bytes to a rank while those of another come, if there are such; at the same time these do the like.
+pub(crate) fn pass(sent: Option<(Vec<u8>, usize)>, from: Option<usize>) -> Vec<u8> {
+    let mut messages = Messages::default();
+    if let Some((bytes, to)) = sent {
+        messages.send(bytes, to);
     }
-    let others = (1..ranks()).map(|rank| {
-        let from = world().process_at_rank(rank as i32);
+    let received = from.map(|from| {
+        let from = world().process_at_rank(from as i32);
         from.receive_vec::<u8>().0
     });
-    std::iter::once(mine).chain(others).collect()
+    messages.complete();
+    received.unwrap_or_default()
 }
 
 /// Gives all ranks what one has.

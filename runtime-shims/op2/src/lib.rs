@@ -28,6 +28,7 @@
 //! | `data` | data out of the library: arrays and files |
 //! | `value` | types of values |
 //! | `hdf5` | OP2's files in HDF5 |
+//! | `opened` | libraries that are opened when they are needed |
 //! | `slabs` | parts of data in the program's order, piece by piece |
 //! | `local` | programs that declare a part of the mesh on each rank |
 //! | `other_target` | files that cannot be part of an OP2 program |
@@ -51,6 +52,7 @@ mod job;
 mod layout;
 mod local;
 mod mesh;
+mod opened;
 mod other_target;
 mod par_loop;
 mod partition;

@@ -3,12 +3,15 @@
 //! Guarantee: every element of every set has one owner. Owners depend on nothing but the mesh and the number of
 //! ranks, so that each rank finds the same ones.
 
+use std::ops::Range;
+
 use crate::graph::Inverse;
 
 /// A rank of the job.
 pub(crate) type Rank = u32;
 
 /// A map of the whole mesh, as the program declared it.
+#[derive(Hash)]
 pub(crate) struct Links {
     /// Number of the set it begins at.
     pub(crate) from: usize,
@@ -28,6 +31,7 @@ impl Links {
 }
 
 /// The sets of the whole mesh, and its maps.
+#[derive(Hash)]
 pub(crate) struct Topology {
     /// Elements of each set.
     pub(crate) sizes: Vec<usize>,
@@ -43,8 +47,14 @@ pub(crate) struct Base {
 
 /// Contiguous parts of the same size, but for one element.
 pub(crate) fn block(size: usize, ranks: usize) -> Vec<Rank> {
-    let owner = |element: usize| (element as u128 * ranks as u128 / size as u128) as Rank;
-    (0..size).map(owner).collect()
+    let owners = (0..ranks).map(|rank| block_of(size, ranks, rank).map(move |_| rank as Rank));
+    owners.flatten().collect()
+}
+
+/// The part of one of the ranks.
+pub(crate) fn block_of(size: usize, ranks: usize, rank: usize) -> Range<usize> {
+    let start = |rank: usize| (size as u128 * rank as u128).div_ceil(ranks as u128) as usize;
+    start(rank)..start(rank + 1)
 }
 
 /// Recursive bisection: points are cut in two along the longest side of the box around them, until there is a part
@@ -56,13 +66,7 @@ pub(crate) fn bisect(points: &[f64], dim: usize, ranks: usize) -> Vec<Rank> {
     owners
 }
 
-fn cut(
-    points: &[f64],
-    dim: usize,
-    elements: &mut [u32],
-    ranks: std::ops::Range<Rank>,
-    owners: &mut [Rank],
-) {
+fn cut(points: &[f64], dim: usize, elements: &mut [u32], ranks: Range<Rank>, owners: &mut [Rank]) {
     let count = ranks.len();
     if count == 1 {
         for &mut element in elements {

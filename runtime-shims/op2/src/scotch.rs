@@ -13,6 +13,7 @@ use std::{
 use crate::{
     graph::Graph,
     job::Comm,
+    opened::{Opened, functions},
     partition::{Rank, block},
 };
 
@@ -22,39 +23,6 @@ type Num = i32;
 /// An object of Scotch's.
 type Object = *mut c_void;
 
-macro_rules! functions {
-    ($(#[$doc:meta])* $table:ident { $($name:ident($($param:ty),*) $(-> $result:ty)?;)* }) => {
-        $(#[$doc])*
-        #[allow(non_snake_case, reason = "they are called so")]
-        struct $table {
-            $($name: unsafe extern "C" fn($($param),*) $(-> $result)?,)*
-        }
-
-        impl $table {
-            /// # Safety
-            /// `library` is open.
-            unsafe fn of(library: *mut c_void) -> Option<Self> {
-                Some(Self {
-                    $($name: {
-                        let name = concat!(stringify!($name), "\0").as_ptr();
-                        // SAFETY: a string; the caller's promise.
-                        let found = unsafe { libc::dlsym(library, name.cast()) };
-                        if found.is_null() {
-                            return None;
-                        }
-                        // SAFETY: these are the functions' signatures where `SCOTCH_Num` has 32 bits.
-                        unsafe {
-                            std::mem::transmute::<
-                                *mut c_void,
-                                unsafe extern "C" fn($($param),*) $(-> $result)?,
-                            >(found)
-                        }
-                    },)*
-                })
-            }
-        }
-    };
-}
 functions! {
     /// Functions of both libraries, under their own names.
     Common {
@@ -107,59 +75,65 @@ struct Library<T> {
 }
 
 impl<T> Library<T> {
-    /// The first that there is under one of these names, and is right.
+    /// The first that there is under one of these names, and is right; why there is none: a name that is there, or the
+    /// first of them.
     fn open(
         names: [&CStr; 3],
-        graphs: unsafe fn(*mut c_void) -> Option<T>,
-        is_right: impl Fn(*mut c_void) -> bool,
-    ) -> Option<Self> {
-        names.into_iter().find_map(|name| {
-            // SAFETY: opens a library; it stays open.
-            unsafe {
-                let library = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
-                let is_one = !library.is_null() && is_right(library);
-                let common = is_one.then(|| Common::of(library))??;
-                let bytes = (common.SCOTCH_numSizeof)();
-                let graphs = graphs(library)?;
-                (bytes as usize == size_of::<Num>()).then_some(Self { common, graphs })
+        package: &str,
+        graphs: unsafe fn(Opened) -> Result<T, String>,
+        is_right: impl Fn(Opened) -> Result<(), String>,
+    ) -> Result<Self, String> {
+        let mut wrong = None;
+        for name in names {
+            let Ok(library) = Opened::new(name) else {
+                continue;
+            };
+            let found = is_right(library).and_then(|()| {
+                // SAFETY: these are the functions' signatures where `SCOTCH_Num` has 32 bits.
+                let (common, graphs) = unsafe { (Common::of(library)?, graphs(library)?) };
+                // SAFETY: a function that says what it is called.
+                match unsafe { (common.SCOTCH_numSizeof)() } as usize {
+                    bytes if bytes == size_of::<Num>() => Ok(Self { common, graphs }),
+                    bytes => Err(format!("its numbers have {} bits, not 32", 8 * bytes)),
+                }
+            });
+            match found {
+                Ok(found) => return Ok(found),
+                Err(why) => {
+                    wrong.get_or_insert(format!("{}: {why}", name.to_string_lossy()));
+                }
             }
-        })
+        }
+        Err(wrong.unwrap_or_else(|| {
+            let why = Opened::new(names[0]).err().unwrap_or_default();
+            format!("the library of Debian's package {package} cannot be loaded: {why}")
+        }))
     }
 }
 
-fn scotch() -> Option<&'static Library<OnOneRank>> {
-    static SCOTCH: OnceLock<Option<Library<OnOneRank>>> = OnceLock::new();
+fn scotch() -> Result<&'static Library<OnOneRank>, String> {
+    static SCOTCH: OnceLock<Result<Library<OnOneRank>, String>> = OnceLock::new();
     // Debian's name, Scotch's own, and that of a development package.
     let names = [c"libscotch-7.0.so", c"libscotch.so.7.0", c"libscotch.so"];
-    let open = || Library::open(names, OnOneRank::of, |_| true);
-    SCOTCH.get_or_init(open).as_ref()
+    let open = || Library::open(names, "libscotch-7.0", OnOneRank::of, |_| Ok(()));
+    SCOTCH.get_or_init(open).as_ref().map_err(String::clone)
 }
 
-fn pt_scotch() -> Option<&'static Library<Distributed>> {
-    static SCOTCH: OnceLock<Option<Library<Distributed>>> = OnceLock::new();
+fn pt_scotch() -> Result<&'static Library<Distributed>, String> {
+    static SCOTCH: OnceLock<Result<Library<Distributed>, String>> = OnceLock::new();
     let names = [
         c"libptscotch-7.0.so",
         c"libptscotch.so.7.0",
         c"libptscotch.so",
     ];
-    // One that measures a program's MPI has functions of other names only.
-    let mpi = |library| {
-        // SAFETY: a string, and a library that is open, or all that this one sees.
-        unsafe { libc::dlsym(library, c"PMPI_Init".as_ptr()) }
-    };
-    let is_right = |library| mpi(library) == mpi(libc::RTLD_DEFAULT);
-    let open = || Library::open(names, Distributed::of, is_right);
-    SCOTCH.get_or_init(open).as_ref()
+    let is_right = Opened::require_this_mpi;
+    let open = || Library::open(names, "libptscotch-7.0", Distributed::of, is_right);
+    SCOTCH.get_or_init(open).as_ref().map_err(String::clone)
 }
 
-/// Whether there is a library that divides graphs on one rank.
-pub(crate) fn is_there() -> bool {
-    scotch().is_some()
-}
-
-/// Whether there is one that divides graphs that several ranks have.
-pub(crate) fn is_there_for_ranks() -> bool {
-    pt_scotch().is_some()
+/// Why there is no library that divides graphs that several ranks have, if there is none.
+pub(crate) fn require_for_ranks() -> Result<(), String> {
+    pt_scotch().map(|_| ())
 }
 
 /// What both libraries do with a graph of theirs.
@@ -170,7 +144,7 @@ struct Way {
     exit: unsafe extern "C" fn(Object),
 }
 
-/// Puts `parts` parts of a graph into `owners`, one for each element that is here; whether that was done.
+/// Puts `parts` parts of a graph into `owners`, one for each element that is here; what went wrong.
 ///
 /// # Safety
 /// All functions belong to one library, and do what they are called: `init` makes a graph, `build` fills it from arrays
@@ -183,7 +157,7 @@ unsafe fn divide_with(
     strategy: impl FnOnce(Object) -> c_int,
     parts: Num,
     owners: &mut [Num],
-) -> bool {
+) -> Result<(), String> {
     const DETERMINISTIC: c_int = 0;
     let how = strategy;
     // SAFETY: objects are made, used and ended in the order that Scotch demands; the caller's promise.
@@ -202,17 +176,18 @@ unsafe fn divide_with(
             (common.SCOTCH_contextRandomSeed)(context, 1);
         }
         let set = |number, value| (common.SCOTCH_contextOptionSetNum)(context, number, value);
-        let is_done = is_apart
-            && ok(set(DETERMINISTIC, 1))
-            && ok((common.SCOTCH_contextThreadSpawn)(
-                context,
-                1,
-                std::ptr::null(),
-            ))
-            && ok(how(strategy))
-            && ok(build(whole))
-            && ok((way.bind)(context, whole, bound))
-            && ok((way.part)(bound, parts, strategy, owners.as_mut_ptr()));
+        let one_thread = || (common.SCOTCH_contextThreadSpawn)(context, 1, std::ptr::null()) == 0;
+        let done = if !is_apart {
+            Err("it does not start")
+        } else if !(ok(set(DETERMINISTIC, 1)) && one_thread() && ok(how(strategy))) {
+            Err("it does not take the options")
+        } else if !(ok(build(whole)) && ok((way.bind)(context, whole, bound))) {
+            Err("it does not take the graph")
+        } else if !ok((way.part)(bound, parts, strategy, owners.as_mut_ptr())) {
+            Err("it does not divide the graph")
+        } else {
+            Ok(())
+        };
         if is_begun {
             (common.SCOTCH_stratExit)(strategy);
             (way.exit)(bound);
@@ -222,36 +197,53 @@ unsafe fn divide_with(
         for object in [strategy, bound, whole, context] {
             (common.SCOTCH_memFree)(object);
         }
-        is_done
+        done.map_err(str::to_owned)
     }
 }
 
-/// A graph's arrays as Scotch wants them; `None` if they are too large.
-fn arrays(graph: &Graph) -> Option<(Vec<Num>, Vec<Num>)> {
-    let starts: Result<Vec<Num>, _> = graph.starts.iter().map(|&at| at.try_into()).collect();
-    let neighbours = graph.neighbours.iter().map(|&one| one as Num);
-    Some((starts.ok()?, neighbours.collect()))
+/// A graph's arrays as Scotch wants them.
+pub(crate) struct Arrays {
+    starts: Vec<Num>,
+    neighbours: Vec<Num>,
 }
 
-fn ranks_of(owners: Vec<Num>, ranks: usize) -> Option<Vec<Rank>> {
-    let is_right = owners.iter().all(|owner| (0..ranks as Num).contains(owner));
-    is_right.then(|| owners.into_iter().map(|owner| owner as Rank).collect())
+impl Arrays {
+    /// An error if they are too large.
+    pub(crate) fn of(graph: &Graph) -> Result<Self, String> {
+        let starts: Result<Vec<Num>, _> = graph.starts.iter().map(|&at| at.try_into()).collect();
+        let neighbours = graph.neighbours.iter().map(|&one| one as Num);
+        let count = graph.neighbours.len();
+        Ok(Self {
+            starts: starts
+                .map_err(|_| format!("the graph has {count} edges, more than 32 bits hold"))?,
+            neighbours: neighbours.collect(),
+        })
+    }
 }
 
-/// Divides a graph into parts of about the same size, one for each rank, with few edges between them; `None` where that
-/// fails.
-pub(crate) fn divide(graph: &Graph, ranks: usize) -> Option<Vec<Rank>> {
+fn ranks_of(owners: Vec<Num>, ranks: usize) -> Result<Vec<Rank>, String> {
+    match owners
+        .iter()
+        .find(|owner| !(0..ranks as Num).contains(owner))
+    {
+        Some(owner) => Err(format!("it makes {owner} of {ranks} parts")),
+        None => Ok(owners.into_iter().map(|owner| owner as Rank).collect()),
+    }
+}
+
+/// Divides a graph into parts of about the same size, one for each rank, with few edges between them; what went wrong.
+pub(crate) fn divide(graph: &Graph, ranks: usize) -> Result<Vec<Rank>, String> {
     let Library { common, graphs } = scotch()?;
     let size = graph.size();
     if is_trivial(size, graph.neighbours.len(), ranks) {
-        return Some(block(size, ranks));
+        return Ok(block(size, ranks));
     }
-    let (starts, neighbours) = arrays(graph)?;
+    let Arrays { starts, neighbours } = Arrays::of(graph)?;
     let mut owners: Vec<Num> = vec![0; size];
     let (first, end, none) = (starts.as_ptr(), starts[1..].as_ptr(), std::ptr::null());
     let (edges, to) = (neighbours.len() as Num, neighbours.as_ptr());
     // SAFETY: these are the library's functions; the graph points to arrays that are there until it ends.
-    let is_done = unsafe {
+    unsafe {
         let way = Way {
             alloc: graphs.SCOTCH_graphAlloc,
             bind: graphs.SCOTCH_contextBindGraph,
@@ -264,9 +256,9 @@ pub(crate) fn divide(graph: &Graph, ranks: usize) -> Option<Vec<Rank>> {
             (graphs.SCOTCH_graphBuild)(graph, 0, size, first, end, none, none, edges, to, none)
         };
         let parts = ranks as Num;
-        divide_with(common, way, init, build, |_| 0, parts, &mut owners)
-    };
-    is_done.then(|| ranks_of(owners, ranks))?
+        divide_with(common, way, init, build, |_| 0, parts, &mut owners)?;
+    }
+    ranks_of(owners, ranks)
 }
 
 /// Whether there is nothing to divide: Scotch would divide by zero.
@@ -280,15 +272,20 @@ const IMBALANCE: c_double = 0.01;
 
 /// The same for a graph that is not trivial, of which each rank of the communicator has consecutive rows, in the order
 /// of ranks: the owners of these. Collective.
-pub(crate) fn divide_rows(graph: &Graph, ranks: usize, communicator: Comm) -> Option<Vec<Rank>> {
+pub(crate) fn divide_rows(
+    rows: &Arrays,
+    ranks: usize,
+    communicator: Comm,
+) -> Result<Vec<Rank>, String> {
     let Library { common, graphs } = pt_scotch()?;
-    let (starts, neighbours) = arrays(graph)?;
-    let mut owners: Vec<Num> = vec![0; graph.size()];
+    let Arrays { starts, neighbours } = rows;
+    let size = starts.len() - 1;
+    let mut owners: Vec<Num> = vec![0; size];
     let (first, end, none) = (starts.as_ptr(), starts[1..].as_ptr(), std::ptr::null());
     let (edges, to) = (neighbours.len() as Num, neighbours.as_ptr());
-    let (size, parts) = (graph.size() as Num, ranks as Num);
+    let (size, parts) = (size as Num, ranks as Num);
     // SAFETY: as above; the communicator is one of the MPI that the library calls.
-    let is_done = unsafe {
+    unsafe {
         let way = Way {
             alloc: graphs.SCOTCH_dgraphAlloc,
             bind: graphs.SCOTCH_contextBindDgraph,
@@ -303,9 +300,9 @@ pub(crate) fn divide_rows(graph: &Graph, ranks: usize, communicator: Comm) -> Op
         };
         let how =
             |strategy| (graphs.SCOTCH_stratDgraphMapBuild)(strategy, 0, parts, parts, IMBALANCE);
-        divide_with(common, way, init, build, how, parts, &mut owners)
-    };
-    is_done.then(|| ranks_of(owners, ranks))?
+        divide_with(common, way, init, build, how, parts, &mut owners)?;
+    }
+    ranks_of(owners, ranks)
 }
 
 #[cfg(test)]
@@ -356,13 +353,13 @@ mod tests {
 
     #[test]
     fn parts_are_even_have_short_borders_and_are_always_the_same() {
-        if !is_there() {
-            return eprintln!("skipped: there is no libscotch-7.0");
+        if let Err(why) = scotch() {
+            return eprintln!("skipped: {why}");
         }
         let graph = mesh(60).graph(0, &[]);
         for ranks in [2, 3, 4, 7] {
             let owners = divide(&graph, ranks).expect("it is divided");
-            assert_eq!(Some(&owners), divide(&graph, ranks).as_ref());
+            assert_eq!(Ok(&owners), divide(&graph, ranks).as_ref());
             let mut counts = vec![0; ranks];
             for &owner in &owners {
                 counts[owner as usize] += 1;
@@ -385,8 +382,8 @@ mod tests {
 
     #[test]
     fn graphs_of_all_small_shapes_are_divided() {
-        if !is_there() {
-            return eprintln!("skipped: there is no libscotch-7.0");
+        if let Err(why) = scotch() {
+            return eprintln!("skipped: {why}");
         }
         let mut random = Random(5);
         for _ in 0..300 {

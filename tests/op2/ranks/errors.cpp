@@ -6,9 +6,16 @@
 // RUN: rm -rf %t.none && mkdir %t.none && cd %t.none && touch libptscotch-7.0.so libptscotch.so.7.0 libptscotch.so
 // RUN: export LD_LIBRARY_PATH=%t.none && for n in 4 5 15; do (mpirun --allow-run-as-root --oversubscribe -n 3 %t $n 2>&1; true) | grep ^okl: || echo "case $n says nothing"; done | FileCheck --check-prefixes=ONE-RANK --match-full-lines %s
 //
-// One that belongs to another MPI, on one rank.
+// PT-Scotch that belongs to another MPI, that does not divide the graph, or is something else, on one rank.
 // RUN: cd %t.none && real=$(readlink -f /usr/lib/*/libptscotch-7.0.so) && cc -shared -Wl,-soname,$real -x c /dev/null -o stub.so && echo 'int PMPI_Init() { return 1; }' > own.c && cc -shared -fPIC own.c -Wl,--no-as-needed stub.so -o libptscotch-7.0.so
-// RUN: (mpirun --allow-run-as-root --oversubscribe -n 2 %t 4 : -n 1 -x LD_LIBRARY_PATH=%t.none %t 4 2>&1; true) | grep ^okl: | FileCheck --check-prefix=ONE-RANK --match-full-lines %s
+// RUN: (mpirun --allow-run-as-root --oversubscribe -n 2 %t 4 : -n 1 -x LD_LIBRARY_PATH=%t.none %t 4 2>&1; true) | grep ^okl: | FileCheck --check-prefix=OTHER --match-full-lines %s
+// RUN: cd %t.none && echo 'int SCOTCH_dgraphPart() { return 1; }' > own.c && cc -shared -fPIC own.c -Wl,--no-as-needed stub.so -o libptscotch-7.0.so
+// RUN: (mpirun --allow-run-as-root --oversubscribe -n 3 -x LD_LIBRARY_PATH=%t.none %t 16 2>&1; true) | grep ^okl: | FileCheck --check-prefix=FAILS --match-full-lines %s
+// RUN: cd %t.none && cc -shared -x c /dev/null -Wl,--no-as-needed -lmpi -o libptscotch-7.0.so
+// RUN: (mpirun --allow-run-as-root --oversubscribe -n 3 -x LD_LIBRARY_PATH=%t.none %t 4 2>&1; true) | grep ^okl: | FileCheck --check-prefix=NO-SCOTCH --match-full-lines %s
+// OTHER:     okl: warning: op_partition: PTSCOTCH: PT-Scotch: libptscotch-7.0.so: it is made for another MPI (on rank 2): Scotch on rank 0 is used instead
+// FAILS:     okl: warning: op_partition: PTSCOTCH: PT-Scotch: it does not divide the graph: Scotch on rank 0 is used instead
+// NO-SCOTCH: okl: warning: op_partition: PTSCOTCH: PT-Scotch: libptscotch-7.0.so: it has no SCOTCH_numSizeof: Scotch on rank 0 is used instead
 // RUN: cd %t.none && rm * && touch libptscotch-7.0.so libptscotch.so.7.0 libptscotch.so libscotch-7.0.so libscotch.so.7.0 libscotch.so
 // RUN: export LD_LIBRARY_PATH=%t.none && for n in 4 5 15; do (mpirun --allow-run-as-root --oversubscribe -n 3 %t $n 2>&1; true) | grep ^okl: || echo "case $n says nothing"; done | FileCheck --check-prefix=LACKS --match-full-lines %s
 // RUN: (OKL_BACKEND=mpi not %t 0; OKL_BACKEND=gpu not %t 0; (OKL_BACKEND=MPI mpirun --allow-run-as-root --oversubscribe -n 2 %t 0 2>&1; true) | grep ^okl:; OKL_BACKEND=cpu mpirun --allow-run-as-root --oversubscribe -n 2 %t 3; OKL_BACKEND=seq %t 0) 2>&1 | FileCheck --check-prefix=BACKEND %s
@@ -47,15 +54,22 @@ int main(int argc, char **argv) {
   // HAS-NEXT:   case 4 says nothing
   if (which == 4)
     op_partition("PTSCOTCH", "KWAY", cells, map, x);
-  // ONE-RANK:   okl: warning: op_partition: PTSCOTCH needs PT-Scotch's library (Debian's package libptscotch-7.0), which is missing: Scotch on rank 0 is used instead
-  // LACKS:      okl: warning: op_partition: PTSCOTCH needs PT-Scotch's library (Debian's package libptscotch-7.0), which is missing: recursive coordinate bisection is used instead
+  // ONE-RANK:   okl: warning: op_partition: PTSCOTCH: PT-Scotch: the library of Debian's package libptscotch-7.0 cannot be loaded: {{.*libptscotch-7.0.so.*}}: Scotch on rank 0 is used instead
+  // LACKS:      okl: warning: op_partition: PTSCOTCH: PT-Scotch: the library of Debian's package libptscotch-7.0 cannot be loaded: {{.*libptscotch-7.0.so.*}}; Scotch: the library of Debian's package libscotch-7.0 cannot be loaded: {{.*libscotch-7.0.so.*}}: recursive coordinate bisection is used instead
   if (which == 5)
     op_partition("PARMETIS", "KWAY", cells, map, NULL);
   // HAS-NEXT:   okl: warning: op_partition: there is no PARMETIS: PT-Scotch is used instead
-  // LACKS-NEXT: okl: warning: op_partition: PARMETIS needs PT-Scotch's library (Debian's package libptscotch-7.0), which is missing: blocks are used instead
+  // LACKS-NEXT: okl: warning: op_partition: PARMETIS: PT-Scotch: the library of Debian's package libptscotch-7.0 cannot be loaded: {{.*libptscotch-7.0.so.*}}; Scotch: the library of Debian's package libscotch-7.0 cannot be loaded: {{.*libscotch-7.0.so.*}}: blocks are used instead
   if (which == 15)
     op_partition("SCOTCH", "", cells, map, NULL);
-  // LACKS-NEXT: okl: warning: op_partition: SCOTCH needs Scotch's library (Debian's package libscotch-7.0), which is missing: blocks are used instead
+  // LACKS-NEXT: okl: warning: op_partition: SCOTCH: Scotch: the library of Debian's package libscotch-7.0 cannot be loaded: {{.*libscotch-7.0.so.*}}: blocks are used instead
+  if (which == 16) {
+    int pairs[24];
+    for (int n = 0; n < 12; n++)
+      pairs[2 * n] = n, pairs[2 * n + 1] = (n + 1) % 12;
+    op_map ring = op_decl_map(cells, nodes, 2, pairs, "ring");
+    op_partition("PTSCOTCH", "KWAY", cells, ring, x);
+  }
   if (which == 6)
     op_partition("METIS", "", cells, map, NULL);
   // CHECK-NEXT: okl: op_partition: "METIS" is not known; there are "", "BLOCK", "GEOM", "PTSCOTCH", "SCOTCH" and "EXTERNAL"

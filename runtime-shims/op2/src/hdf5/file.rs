@@ -2,14 +2,18 @@
 //!
 //! Guarantee: no value is changed on its way: where the file's type and the program's differ, values are converted, and
 //! one that the other type does not have is an error. Errors say what is wrong with the file; HDF5 prints nothing itself.
+//!
+//! Where ranks have a file together, all of them make, change and close it, with the same arguments; each writes rows of its
+//! own, all at the same time, and each reads for itself. Where one fails, its file stays open until the job ends: the others may
+//! wait for it elsewhere.
 
 use std::{
     ffi::{CString, c_int, c_void},
     ops::Range,
 };
 
-use super::library::{Id, Library, Report, library};
-use crate::value::Value;
+use super::library::{Id, Library, Report, has_failed, library};
+use crate::{job, value::Value};
 
 /// The type that programs call so, in C or in Fortran.
 pub(super) fn value_of(type_name: &str) -> Result<Value, String> {
@@ -28,13 +32,13 @@ impl Value {
     /// HDF5's type for it.
     fn id(self, library: &Library) -> Id {
         match self {
-            Self::Double => library.double,
-            Self::Float => library.float,
-            Self::Int => library.int,
-            Self::Unsigned => library.unsigned,
-            Self::Long => library.long,
-            Self::UnsignedLong => library.unsigned_long,
-            Self::Bool => library.byte,
+            Self::Double => library.ids.double,
+            Self::Float => library.ids.float,
+            Self::Int => library.ids.int,
+            Self::Unsigned => library.ids.unsigned,
+            Self::Long => library.ids.long,
+            Self::UnsignedLong => library.ids.unsigned_long,
+            Self::Bool => library.ids.byte,
         }
     }
 
@@ -72,14 +76,39 @@ const DEFAULT: Id = 0;
 /// `H5S_ALL`, for memory and for the file.
 const ALL: (Id, Id) = (0, 0);
 
-/// An identifier, which is given back in the end.
+/// `H5FD_MPIO_COLLECTIVE`: all ranks take part.
+const COLLECTIVE: c_int = 1;
+
+/// `H5FD_MPIO_INDIVIDUAL_IO`: each writes its own. Rows of a rank are one behind the other, and many: to send them to fewer
+/// ranks first, as MPI may otherwise do, would gain nothing and need room there.
+const INDIVIDUAL: c_int = 1;
+
+/// An identifier, which is given back in the end. (Not where the program ends: other ranks do not give theirs back.)
 struct Handle(Id);
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if let Ok(library) = library() {
+        if let Ok(library) = library()
+            && !has_failed()
+        {
             // SAFETY: an identifier of the library, which nobody uses any more.
             unsafe { (library.H5Idec_ref)(self.0) };
+        }
+    }
+}
+
+impl Library {
+    fn handle(&self, id: Id) -> Result<Handle, String> {
+        match id {
+            0.. => Ok(Handle(id)),
+            _ => Err(self.cause()),
+        }
+    }
+
+    fn require(&self, status: c_int) -> Result<c_int, String> {
+        match status {
+            0.. => Ok(status),
+            _ => Err(self.cause()),
         }
     }
 }
@@ -121,10 +150,24 @@ impl Drop for Quiet {
 /// In place of an identifier.
 const CLOSED: Id = -1;
 
+/// A list that says that all ranks open a file.
+fn shared(library: &Library) -> Result<Handle, String> {
+    let for_ranks = library.for_ranks()?;
+    // SAFETY: a new list, and the communicator of all ranks, of the MPI that the library calls.
+    unsafe {
+        let way = library.handle((library.H5Pcreate)(library.ids.access))?;
+        let set = (for_ranks.H5Pset_fapl_mpio)(way.0, job::communicator(), job::no_info());
+        library.require(set)?;
+        Ok(way)
+    }
+}
+
 /// An open file.
 pub(super) struct File {
     id: Id,
     quiet: Quiet,
+    /// All ranks have it, together.
+    is_shared: bool,
 }
 
 /// How a file is opened.
@@ -138,24 +181,36 @@ pub(super) enum Access {
 }
 
 impl File {
-    pub(super) fn open(path: &str, access: Access) -> Result<Self, String> {
-        let exists = std::path::Path::new(path).exists();
+    /// `is_shared`: all ranks do so together, which the library must be made for.
+    pub(super) fn open(path: &str, access: Access, is_shared: bool) -> Result<Self, String> {
+        let mut exists = [u8::from(std::path::Path::new(path).exists())];
+        if is_shared {
+            // Another rank may be about to make it.
+            job::broadcast(&mut exists, 0);
+        }
+        let exists = exists == [1];
         if access == Access::Read && !exists {
             return Err("there is no such file".to_owned());
         }
         let library = library()?;
         let quiet = Quiet::new(library);
         let name = c_string(path)?;
+        let way = is_shared.then(|| shared(library)).transpose()?;
+        let way = way.as_ref().map_or(DEFAULT, |way| way.0);
         // SAFETY: a string; the numbers are H5F_ACC_RDONLY, H5F_ACC_RDWR, H5F_ACC_TRUNC.
         let id = unsafe {
             match access {
-                Access::Read => (library.H5Fopen)(name.as_ptr(), 0, DEFAULT),
-                Access::Change if exists => (library.H5Fopen)(name.as_ptr(), 1, DEFAULT),
-                _ => (library.H5Fcreate)(name.as_ptr(), 2, DEFAULT, DEFAULT),
+                Access::Read => (library.H5Fopen)(name.as_ptr(), 0, way),
+                Access::Change if exists => (library.H5Fopen)(name.as_ptr(), 1, way),
+                _ => (library.H5Fcreate)(name.as_ptr(), 2, DEFAULT, way),
             }
         };
         match id {
-            0.. => Ok(Self { id, quiet }),
+            0.. => Ok(Self {
+                id,
+                quiet,
+                is_shared,
+            }),
             _ => Err(format!("the file cannot be opened: {}", library.cause())),
         }
     }
@@ -173,17 +228,11 @@ impl File {
     }
 
     fn handle(&self, id: Id) -> Result<Handle, String> {
-        match id {
-            0.. => Ok(Handle(id)),
-            _ => Err(self.library().cause()),
-        }
+        self.library().handle(id)
     }
 
     fn require(&self, status: c_int) -> Result<c_int, String> {
-        match status {
-            0.. => Ok(status),
-            _ => Err(self.library().cause()),
-        }
+        self.library().require(status)
     }
 
     /// Whether something of that name is in the file.
@@ -254,7 +303,7 @@ impl File {
                 shape.as_ptr(),
                 std::ptr::null(),
             ))?;
-            let way = self.handle((library.H5Pcreate)(library.link_creation))?;
+            let way = self.handle((library.H5Pcreate)(library.ids.link_creation))?;
             self.require((library.H5Pset_create_intermediate_group)(way.0, 1))?;
             let id = self.handle((library.H5Dcreate2)(
                 self.id,
@@ -278,7 +327,8 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        if self.id != CLOSED {
+        // Ranks close what they share together, or not at all.
+        if self.id != CLOSED && !self.is_shared {
             // SAFETY: an open file.
             unsafe { (self.library().H5Fclose)(self.id) };
         }
@@ -438,13 +488,12 @@ impl Dataset<'_> {
         Ok(())
     }
 
-    /// Writes all values.
+    /// Writes all values: those of rank 0, where all write.
     pub(super) fn write(&self, value: Value, bytes: &[u8]) -> Result<(), String> {
-        if bytes.len() != self.count()? * value.bytes() {
-            return Err(format!("there are {} bytes to write", bytes.len()));
+        match self.file.is_shared && job::rank() > 0 {
+            true => self.write_rows(value, 0, &[]),
+            false => self.write_rows(value, 0, bytes),
         }
-        // SAFETY: these are all values.
-        unsafe { self.write_to(value, ALL, bytes) }
     }
 
     /// Writes the rows from number `first` on.
@@ -454,32 +503,43 @@ impl Dataset<'_> {
         first: usize,
         bytes: &[u8],
     ) -> Result<(), String> {
+        let library = self.file.library();
         let columns: u64 = self.shape.iter().skip(1).product();
         let count = bytes.len() / (columns as usize * value.bytes()).max(1);
-        let places = self.places(first..first + count, value, bytes.len())?;
-        // SAFETY: these are the values of the rows.
-        unsafe { self.write_to(value, (places.0.0, places.1.0), bytes) }
+        let (memory, file) = match (bytes.is_empty(), self.file.is_shared) {
+            (true, false) => return Ok(()),
+            (true, true) => (self.nowhere()?, self.nowhere()?),
+            (false, _) => self.places(first..first + count, value, bytes.len())?,
+        };
+        let way = self.transfer()?;
+        // SAFETY: a list that is new, and a buffer with the values of these places.
+        let done = unsafe {
+            if self.file.is_shared {
+                let for_ranks = library.for_ranks()?;
+                self.file
+                    .require((for_ranks.H5Pset_dxpl_mpio)(way.0, COLLECTIVE))?;
+                self.file
+                    .require((for_ranks.H5Pset_dxpl_mpio_collective_opt)(
+                        way.0, INDIVIDUAL,
+                    ))?;
+            }
+            let (kind, from) = (value.id(library), bytes.as_ptr().cast());
+            (library.H5Dwrite)(self.id.0, kind, memory.0, file.0, way.0, from)
+        };
+        let done = self.file.require(done);
+        done.map(|_| ())
+            .map_err(|cause| format!("the dataset cannot be written: {cause}"))
     }
 
-    /// # Safety
-    /// These are the values of the places, in memory and in the file.
-    unsafe fn write_to(
-        &self,
-        value: Value,
-        (memory, file): (Id, Id),
-        bytes: &[u8],
-    ) -> Result<(), String> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
+    /// No places of the dataset.
+    fn nowhere(&self) -> Result<Handle, String> {
         let library = self.file.library();
-        let way = self.transfer()?;
-        // SAFETY: the caller's promise.
-        let done = unsafe {
-            let from = bytes.as_ptr().cast();
-            (library.H5Dwrite)(self.id.0, value.id(library), memory, file, way.0, from)
-        };
-        self.file.require(done).map(|_| ())
+        // SAFETY: an open dataset, and its space.
+        unsafe {
+            let space = self.file.handle((library.H5Dget_space)(self.id.0))?;
+            self.file.require((library.H5Sselect_none)(space.0))?;
+            Ok(space)
+        }
     }
 
     /// How values are converted.
@@ -487,7 +547,9 @@ impl Dataset<'_> {
         let library = self.file.library();
         // SAFETY: a new list, and a function that needs nothing.
         unsafe {
-            let way = self.file.handle((library.H5Pcreate)(library.transfer))?;
+            let way = self
+                .file
+                .handle((library.H5Pcreate)(library.ids.transfer))?;
             let set = (library.H5Pset_type_conv_cb)(way.0, stop, std::ptr::null_mut());
             self.file.require(set)?;
             Ok(way)
@@ -500,7 +562,7 @@ impl Dataset<'_> {
         // SAFETY: a shape of rank 1.
         let space = unsafe { (library.H5Screate_simple)(1, &1, std::ptr::null()) };
         let space = self.file.handle(space)?;
-        self.attribute(name, library.int, &space, (&raw const number).cast())
+        self.attribute(name, library.ids.int, &space, (&raw const number).cast())
     }
 
     /// Attaches a text, in `room` bytes.
@@ -511,7 +573,7 @@ impl Dataset<'_> {
         // SAFETY: a scalar (0) space, and a copy of a type.
         let (space, kind) = unsafe {
             let space = self.file.handle((library.H5Screate)(0))?;
-            let kind = self.file.handle((library.H5Tcopy)(library.string))?;
+            let kind = self.file.handle((library.H5Tcopy)(library.ids.string))?;
             self.file
                 .require((library.H5Tset_size)(kind.0, bytes.len()))?;
             (space, kind)

@@ -1,14 +1,23 @@
 //! The functions of the HDF5 library.
 //!
 //! Guarantee: a program that uses no HDF5 files needs no HDF5. The library is looked for at the first use: the one that
-//! `OKL_HDF5` names, or the one that the program has itself, or that of the system, with or without MPI in it.
+//! `OKL_HDF5` names, or the one that the program has itself, or that of the system; on several ranks, one with which they
+//! write together, if there is one. One that calls another MPI than this library is not used.
 
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
-    sync::OnceLock,
+    ops::Deref,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
-use crate::report::text;
+use crate::{
+    job::{self, Comm, Info},
+    opened::{Opened, functions},
+    report::text,
+};
 
 /// `hid_t`.
 pub(super) type Id = i64;
@@ -32,159 +41,253 @@ pub(super) struct Cause {
     description: *const c_char,
 }
 
-macro_rules! library {
-    (
-        $($function:ident($($parameter:ty),*) -> $result:ty;)*
-        = $($symbol:literal $id:ident;)*
-    ) => {
-        /// Its functions, and the identifiers it has from the beginning.
-        #[expect(non_snake_case, reason = "HDF5's names")]
-        pub(super) struct Library {
-            $(pub(super) $function: unsafe extern "C" fn($($parameter),*) -> $result,)*
-            $(pub(super) $id: Id,)*
-        }
+functions! {
+    /// Functions that are there since HDF5 1.10.
+    Functions {
+        H5Acreate2(Id, *const c_char, Id, Id, Id, Id) -> Id;
+        H5Awrite(Id, Id, *const c_void) -> c_int;
+        H5Dcreate2(Id, *const c_char, Id, Id, Id, Id, Id) -> Id;
+        H5Dget_space(Id) -> Id;
+        H5Dget_type(Id) -> Id;
+        H5Dopen2(Id, *const c_char, Id) -> Id;
+        H5Dread(Id, Id, Id, Id, Id, *mut c_void) -> c_int;
+        H5Dwrite(Id, Id, Id, Id, Id, *const c_void) -> c_int;
+        H5Eget_auto2(Id, *mut Report, *mut *mut c_void) -> c_int;
+        H5Eset_auto2(Id, Report, *mut c_void) -> c_int;
+        H5Ewalk2(Id, c_int, unsafe extern "C" fn(c_uint, *const Cause, *mut c_void) -> c_int, *mut c_void) -> c_int;
+        H5Fclose(Id) -> c_int;
+        H5Fcreate(*const c_char, c_uint, Id, Id) -> Id;
+        H5Fopen(*const c_char, c_uint, Id) -> Id;
+        H5Idec_ref(Id) -> c_int;
+        H5Lexists(Id, *const c_char, Id) -> c_int;
+        H5Pcreate(Id) -> Id;
+        H5Pset_create_intermediate_group(Id, c_uint) -> c_int;
+        H5Pset_type_conv_cb(Id, OnConversion, *mut c_void) -> c_int;
+        H5Screate(c_int) -> Id;
+        H5Screate_simple(c_int, *const u64, *const u64) -> Id;
+        H5Sget_simple_extent_dims(Id, *mut u64, *mut u64) -> c_int;
+        H5Sget_simple_extent_ndims(Id) -> c_int;
+        H5Sselect_hyperslab(Id, c_int, *const u64, *const u64, *const u64, *const u64) -> c_int;
+        H5Sselect_none(Id) -> c_int;
+        H5Tcopy(Id) -> Id;
+        H5Tget_class(Id) -> c_int;
+        H5Tget_size(Id) -> usize;
+        H5Tset_size(Id, usize) -> c_int;
+    }
+}
+functions! {
+    /// What comes first.
+    Start {
+        H5get_libversion(*mut c_uint, *mut c_uint, *mut c_uint) -> c_int;
+        H5open() -> c_int;
+    }
+}
+functions! {
+    /// Functions of a library that is made for MPI.
+    ForRanks {
+        H5Pset_dxpl_mpio(Id, c_int) -> c_int;
+        H5Pset_dxpl_mpio_collective_opt(Id, c_int) -> c_int;
+        H5Pset_fapl_mpio(Id, Comm, Info) -> c_int;
+    }
+}
 
-        impl Library {
-            /// # Safety
-            /// `library` is open, or is what stands for the whole program.
-            unsafe fn of(library: *mut c_void) -> Result<Self, String> {
-                let symbol = |name: &CStr| {
-                    // SAFETY: the caller's promise.
-                    let found = unsafe { libc::dlsym(library, name.as_ptr()) };
-                    match found.is_null() {
-                        true => Err(format!("HDF5 has no {}", name.to_string_lossy())),
-                        false => Ok(found),
-                    }
-                };
-                // SAFETY: the functions have these signatures since HDF5 1.10, and the identifiers are there once H5open
-                // has returned.
-                unsafe {
-                    let version: unsafe extern "C" fn(*mut c_uint, *mut c_uint, *mut c_uint) -> c_int =
-                        std::mem::transmute(symbol(c"H5get_libversion")?);
-                    let open: unsafe extern "C" fn() -> c_int =
-                        std::mem::transmute(symbol(c"H5open")?);
-                    let (mut major, mut minor, mut release) = (0, 0, 0);
-                    if version(&mut major, &mut minor, &mut release) < 0 || open() < 0 {
-                        return Err("HDF5 does not start".to_owned());
-                    }
-                    if (major, minor) < (1, 10) {
-                        return Err(format!("HDF5 {major}.{minor}.{release} is too old: 1.10 is needed"));
-                    }
-                    Ok(Self {
-                        $($function: std::mem::transmute::<
-                            *mut c_void,
-                            unsafe extern "C" fn($($parameter),*) -> $result,
-                        >(symbol(const {
-                            match CStr::from_bytes_with_nul(concat!(stringify!($function), "\0").as_bytes()) {
-                                Ok(name) => name,
-                                Err(_) => unreachable!(),
-                            }
-                        })?),)*
-                        $($id: symbol($symbol)?.cast::<Id>().read(),)*
-                    })
-                }
+/// Identifiers that the library has from the beginning.
+pub(super) struct Identifiers {
+    pub(super) link_creation: Id,
+    pub(super) access: Id,
+    pub(super) transfer: Id,
+    pub(super) string: Id,
+    pub(super) double: Id,
+    pub(super) float: Id,
+    pub(super) int: Id,
+    pub(super) unsigned: Id,
+    pub(super) long: Id,
+    pub(super) unsigned_long: Id,
+    pub(super) byte: Id,
+}
+
+impl Identifiers {
+    /// # Safety
+    /// `H5open` of this library has returned.
+    unsafe fn of(library: Opened) -> Result<Self, String> {
+        let read = |name| {
+            // SAFETY: the caller's promise: variables of this type, which do not change any more.
+            library
+                .symbol(name)
+                .map(|at| unsafe { at.cast::<Id>().read() })
+        };
+        Ok(Self {
+            link_creation: read(c"H5P_CLS_LINK_CREATE_ID_g")?,
+            access: read(c"H5P_CLS_FILE_ACCESS_ID_g")?,
+            transfer: read(c"H5P_CLS_DATASET_XFER_ID_g")?,
+            string: read(c"H5T_C_S1_g")?,
+            double: read(c"H5T_NATIVE_DOUBLE_g")?,
+            float: read(c"H5T_NATIVE_FLOAT_g")?,
+            int: read(c"H5T_NATIVE_INT_g")?,
+            unsigned: read(c"H5T_NATIVE_UINT_g")?,
+            long: read(c"H5T_NATIVE_LLONG_g")?,
+            unsigned_long: read(c"H5T_NATIVE_ULLONG_g")?,
+            byte: read(c"H5T_NATIVE_UINT8_g")?,
+        })
+    }
+}
+
+/// An HDF5 library that has started.
+pub(super) struct Library {
+    functions: Functions,
+    pub(super) ids: Identifiers,
+    /// What ranks need to open files together; why that is not there.
+    for_ranks: Result<ForRanks, String>,
+}
+
+impl Deref for Library {
+    type Target = Functions;
+
+    fn deref(&self) -> &Functions {
+        &self.functions
+    }
+}
+
+fn is_for_ranks(library: Opened) -> bool {
+    library.has(c"H5Pset_fapl_mpio")
+}
+
+impl Library {
+    /// Starts it; `without` says that it has nothing to do with MPI, if so.
+    fn start(library: Opened, without: &str) -> Result<Self, String> {
+        // It would take this MPI's communicators for something else.
+        if is_for_ranks(library) {
+            library.require_this_mpi()?;
+        }
+        // SAFETY: the functions have these signatures since HDF5 1.10; the identifiers are there once H5open has returned.
+        unsafe {
+            let start = Start::of(library).map_err(|why| format!("{why}: it is no HDF5"))?;
+            let (mut major, mut minor, mut release) = (0, 0, 0);
+            if (start.H5get_libversion)(&mut major, &mut minor, &mut release) < 0
+                || (start.H5open)() < 0
+            {
+                return Err("it does not start".to_owned());
             }
+            if (major, minor) < (1, 10) {
+                return Err(format!(
+                    "HDF5 {major}.{minor}.{release} is too old: 1.10 is needed"
+                ));
+            }
+            Ok(Self {
+                functions: Functions::of(library)?,
+                ids: Identifiers::of(library)?,
+                for_ranks: match is_for_ranks(library) {
+                    true => ForRanks::of(library),
+                    false => Err(without.to_owned()),
+                },
+            })
         }
-    };
+    }
 }
 
-library! {
-    H5Acreate2(Id, *const c_char, Id, Id, Id, Id) -> Id;
-    H5Awrite(Id, Id, *const c_void) -> c_int;
-    H5Dcreate2(Id, *const c_char, Id, Id, Id, Id, Id) -> Id;
-    H5Dget_space(Id) -> Id;
-    H5Dget_type(Id) -> Id;
-    H5Dopen2(Id, *const c_char, Id) -> Id;
-    H5Dread(Id, Id, Id, Id, Id, *mut c_void) -> c_int;
-    H5Dwrite(Id, Id, Id, Id, Id, *const c_void) -> c_int;
-    H5Eget_auto2(Id, *mut Report, *mut *mut c_void) -> c_int;
-    H5Eset_auto2(Id, Report, *mut c_void) -> c_int;
-    H5Ewalk2(Id, c_int, unsafe extern "C" fn(c_uint, *const Cause, *mut c_void) -> c_int, *mut c_void) -> c_int;
-    H5Fclose(Id) -> c_int;
-    H5Fcreate(*const c_char, c_uint, Id, Id) -> Id;
-    H5Fopen(*const c_char, c_uint, Id) -> Id;
-    H5Idec_ref(Id) -> c_int;
-    H5Lexists(Id, *const c_char, Id) -> c_int;
-    H5Pcreate(Id) -> Id;
-    H5Pset_create_intermediate_group(Id, c_uint) -> c_int;
-    H5Pset_type_conv_cb(Id, OnConversion, *mut c_void) -> c_int;
-    H5Screate(c_int) -> Id;
-    H5Screate_simple(c_int, *const u64, *const u64) -> Id;
-    H5Sget_simple_extent_dims(Id, *mut u64, *mut u64) -> c_int;
-    H5Sget_simple_extent_ndims(Id) -> c_int;
-    H5Sselect_hyperslab(Id, c_int, *const u64, *const u64, *const u64, *const u64) -> c_int;
-    H5Tcopy(Id) -> Id;
-    H5Tget_class(Id) -> c_int;
-    H5Tget_size(Id) -> usize;
-    H5Tset_size(Id, usize) -> c_int;
-    =
-    c"H5P_CLS_LINK_CREATE_ID_g" link_creation;
-    c"H5P_CLS_DATASET_XFER_ID_g" transfer;
-    c"H5T_C_S1_g" string;
-    c"H5T_NATIVE_DOUBLE_g" double;
-    c"H5T_NATIVE_FLOAT_g" float;
-    c"H5T_NATIVE_INT_g" int;
-    c"H5T_NATIVE_UINT_g" unsigned;
-    c"H5T_NATIVE_LLONG_g" long;
-    c"H5T_NATIVE_ULLONG_g" unsigned_long;
-    c"H5T_NATIVE_UINT8_g" byte;
-}
-
-/// Where the system may have it: Debian's and Ubuntu's names, and those of others.
-const NAMES: [&CStr; 10] = [
+/// Where the system may have one for one rank, and one for several: Debian's and Ubuntu's names, and those of others.
+const SERIAL: [&CStr; 7] = [
     c"libhdf5_serial.so.103",
     c"libhdf5_serial.so.310",
     c"libhdf5_serial.so",
-    c"libhdf5_openmpi.so.103",
-    c"libhdf5_openmpi.so.310",
-    c"libhdf5_openmpi.so",
     c"libhdf5.so.103",
     c"libhdf5.so.200",
     c"libhdf5.so.310",
     c"libhdf5.so",
 ];
+const FOR_RANKS: [&CStr; 6] = [
+    c"libhdf5_openmpi.so.103",
+    c"libhdf5_openmpi.so.310",
+    c"libhdf5_openmpi.so",
+    c"libhdf5_mpich.so.103",
+    c"libhdf5_mpich.so.310",
+    c"libhdf5_mpich.so",
+];
 
 const MISSING: &str = "the HDF5 library is missing: install the Debian package libhdf5-103-1 (libhdf5-310 from Debian 13 \
                        on), or let OKL_HDF5 name the library";
+const MISSING_FOR_RANKS: &str = "there is no HDF5 library for this MPI: install the Debian package libhdf5-openmpi-103-1 \
+                                 (libhdf5-openmpi-310 from Debian 13 on), or let OKL_HDF5 name the library";
 
-fn open(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: opening HDF5 runs its initialisation, which may run at any time.
-    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    (!library.is_null()).then_some(library)
+/// Those that there are under these names.
+fn named<'a>(names: [&[&'a CStr]; 2]) -> impl Iterator<Item = (&'a CStr, Opened)> {
+    let names = names.concat().into_iter();
+    names.filter_map(|name| Some((name, Opened::new(name).ok()?)))
 }
 
-fn find(asked: &str, names: &[&CStr]) -> Result<Library, String> {
-    // SAFETY: what is open, or stands for the whole program.
-    unsafe {
-        if !asked.is_empty() {
-            let name = CString::new(asked).map_err(|_| "OKL_HDF5 holds a zero byte".to_owned())?;
-            let library = open(&name).ok_or_else(|| {
-                let why = text(libc::dlerror());
-                format!("OKL_HDF5: the library cannot be loaded: {why}")
-            })?;
-            return Library::of(library).map_err(|why| format!("OKL_HDF5={asked}: {why}"));
-        }
-        // Two of them in a program might take each other's functions.
-        if !libc::dlsym(libc::RTLD_DEFAULT, c"H5open".as_ptr()).is_null() {
-            return Library::of(libc::RTLD_DEFAULT);
-        }
-        let library = names.iter().find_map(|name| open(name));
-        Library::of(library.ok_or(MISSING)?)
+fn find(asked: &str, ranks: usize, [serial, for_ranks]: [&[&CStr]; 2]) -> Result<Library, String> {
+    if !asked.is_empty() {
+        let name = CString::new(asked).map_err(|_| "OKL_HDF5 holds a zero byte".to_owned())?;
+        let library = Opened::new(&name)
+            .map_err(|why| format!("OKL_HDF5: the library cannot be loaded: {why}"))?;
+        let without = format!("OKL_HDF5={asked} is made without MPI");
+        return Library::start(library, &without).map_err(|why| format!("OKL_HDF5={asked}: {why}"));
     }
+    // Two of them in a program might take each other's functions.
+    if Opened::PROGRAM.has(c"H5open") {
+        let without = "the program's own HDF5 library is made without MPI";
+        return Library::start(Opened::PROGRAM, without)
+            .map_err(|why| format!("the program's own HDF5 library: {why}"));
+    }
+    let is_right = |library: Opened| !is_for_ranks(library) || library.require_this_mpi().is_ok();
+    let mut found = None;
+    if ranks > 1 {
+        found = named([for_ranks, serial])
+            .find(|&(_, library)| is_for_ranks(library) && is_right(library));
+    }
+    let (name, library) = found
+        .or_else(|| named([serial, for_ranks]).find(|&(_, library)| is_right(library)))
+        .ok_or(MISSING)?;
+    Library::start(library, MISSING_FOR_RANKS)
+        .map_err(|why| format!("{}: {why}", name.to_string_lossy()))
 }
 
 /// The library; why there is none.
 pub(super) fn library() -> Result<&'static Library, &'static str> {
     static LIBRARY: OnceLock<Result<Library, String>> = OnceLock::new();
-    LIBRARY
-        .get_or_init(|| find(&std::env::var("OKL_HDF5").unwrap_or_default(), &NAMES))
+    let find = || {
+        let asked = std::env::var("OKL_HDF5").unwrap_or_default();
+        find(&asked, job::ranks(), [&SERIAL, &FOR_RANKS])
+    };
+    LIBRARY.get_or_init(find).as_ref().map_err(String::as_str)
+}
+
+/// Why not all ranks can write a file together, if they cannot; the same on all of them. Collective.
+pub(super) fn require_for_ranks() -> Result<(), &'static str> {
+    static KNOWN: OnceLock<Result<(), String>> = OnceLock::new();
+    let ask = || {
+        job::agree(match library() {
+            Ok(library) => library
+                .for_ranks
+                .as_ref()
+                .map(|_| ())
+                .map_err(String::clone),
+            Err(why) => Err(why.to_owned()),
+        })
+    };
+    KNOWN
+        .get_or_init(ask)
         .as_ref()
-        .map_err(String::as_str)
+        .map_err(|why| why.as_str())
+        .copied()
+}
+
+static FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Whether something went wrong.
+pub(super) fn has_failed() -> bool {
+    FAILED.load(Relaxed)
 }
 
 impl Library {
-    /// What went wrong in the call before, as the library sees it.
+    /// What ranks need to open files together.
+    pub(super) fn for_ranks(&self) -> Result<&ForRanks, String> {
+        self.for_ranks.as_ref().map_err(String::clone)
+    }
+
+    /// What went wrong in the call before, as the library sees it; the program ends because of that.
     pub(super) fn cause(&self) -> String {
+        FAILED.store(true, Relaxed);
         unsafe extern "C" fn note(_: c_uint, cause: *const Cause, to: *mut c_void) -> c_int {
             // SAFETY: what is passed below, and one of the library's entries.
             unsafe {
@@ -212,7 +315,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let why = |asked: &str| find(asked, &[c"libnone.so"]).err().expect("there is none");
+        let names: [&[&CStr]; 2] = [&[c"libnone.so"], &[c"libnone.so"]];
+        let why = |asked: &str| find(asked, 1, names).err().expect("there is none");
         assert_eq!(why(""), MISSING);
         assert!(
             why("/nowhere/libhdf5.so")
@@ -220,7 +324,7 @@ mod tests {
         );
         assert_eq!(
             why("libm.so.6"),
-            "OKL_HDF5=libm.so.6: HDF5 has no H5get_libversion"
+            "OKL_HDF5=libm.so.6: it has no H5get_libversion: it is no HDF5"
         );
     }
 }
