@@ -52,16 +52,16 @@ inline char *element(okl_op2_parameter const &parameter, int n) {
   }
 }
 
-template <int... I> struct positions {};
-template <int N, int... I> struct positions_up_to : positions_up_to<N - 1, N - 1, I...> {};
-template <int... I> struct positions_up_to<0, I...> {
-  typedef positions<I...> type;
+template <int... At> struct positions {};
+template <int Count, int... At> struct positions_up_to : positions_up_to<Count - 1, Count - 1, At...> {};
+template <int... At> struct positions_up_to<0, At...> {
+  typedef positions<At...> type;
 };
 
-template <class... T, int... I>
-void run(void (*kernel)(T *...), positions<I...>, okl_op2_parameter *parameters, int from, int to) {
+template <class... T, int... At>
+void run(void (*kernel)(T *...), positions<At...>, okl_op2_parameter *parameters, int from, int to) {
   for (int n = from; n < to; n++)
-    kernel((T *)element(parameters[I], n)...);
+    kernel((T *)element(parameters[At], n)...);
 }
 
 template <class... T>

@@ -10,7 +10,12 @@
 // TEXT-NEXT: +0.000000000000000E+00 +0.000000000000000E+00
 // TEXT-NEXT: +1.000000000000000E-300 +3.333333333333333E-01
 // BINARY: 3 2
+// A program may have such names before the header.
+#define N 3
+#define I 7
 #include "op_seq.h"
+#undef N
+#undef I
 
 int main(int argc, char **argv) {
   // Before op_init, and for free() to take back.
