@@ -41,7 +41,7 @@
 // TOLD: okl: warning: rows is not stored component by component: op_par_loop rows was not compiled for that
 // TOLD: okl: warning: foreign is not stored component by component: a loop is compiled without the plugin
 //
-// OWN: okl: warning: speed is not stored component by component: they are the program's own memory
+// OWN: okl: warning: speed is not stored component by component: OP_NO_REALLOC keeps the program's own memory
 // UNDER: okl: warning: sums is not stored component by component: op_decl_dat_overlay lies over them
 //
 // Threads, lanes, arguments that are stored component by component.

@@ -203,6 +203,38 @@ pub fn touched<'m>(module: &'m Module, root: Value<'m>) -> Option<Touched> {
     Some(touched)
 }
 
+/// Whether a simplified function may notice where an address is, as opposed to what is there: keeps it, compares it with
+/// another one, or hands it to what is not known.
+pub fn notices_place<'m>(module: &'m Module, root: Value<'m>) -> bool {
+    let is_within = |one: Value<'m>| one.is_null() || one.base_and_offset(module).0 == root;
+    let mut rest = vec![root];
+    let mut seen = Vec::new();
+    while let Some(address) = rest.pop() {
+        if seen.contains(&address) {
+            continue;
+        }
+        seen.push(address);
+        for user in address.users() {
+            let Some(instruction) = user.as_instruction() else {
+                return true;
+            };
+            match instruction.opcode() {
+                Opcode::LLVMLoad => {}
+                Opcode::LLVMStore if instruction.operand(0) != address => {}
+                Opcode::LLVMGetElementPtr | Opcode::LLVMPHI | Opcode::LLVMSelect => rest.push(user),
+                Opcode::LLVMICmp if instruction.operands().into_iter().all(is_within) => {}
+                Opcode::LLVMCall if copied(instruction).is_some() => {}
+                Opcode::LLVMCall | Opcode::LLVMInvoke => match handed_to(address, instruction) {
+                    Some(parameters) => rest.extend(parameters),
+                    None => return true,
+                },
+                _ => return true,
+            }
+        }
+    }
+    false
+}
+
 /// The parameters of a function of this module that an address becomes in a call.
 fn handed_to<'m>(address: Value<'m>, call: Instruction<'m>) -> Option<Vec<Value<'m>>> {
     let call = (*call).as_call()?;
@@ -271,8 +303,19 @@ fn is_increment(store: Instruction<'_>, address: Value<'_>) -> bool {
     }
 }
 
-/// Whether two addresses are the same value, or loads of the same private variable.
+/// Whether two addresses are the same value, loads of the same private variable, or the same number of bytes behind such.
 fn is_same_place(a: Value<'_>, b: Value<'_>) -> bool {
+    const ELEMENT: Opcode = Opcode::LLVMGetElementPtr;
+    if let (Some(one), Some(other)) = (a.as_op(ELEMENT), b.as_op(ELEMENT)) {
+        let (places, others) = (one.operands(), other.operands());
+        let is_constant = |index: &Value<'_>| index.as_constant_int().is_some();
+        if one.source_element_type() == other.source_element_type()
+            && places[1..] == others[1..]
+            && places[1..].iter().all(is_constant)
+        {
+            return is_same_place(places[0], others[0]);
+        }
+    }
     a == b || kept_in(a).is_some_and(|variable| kept_in(b) == Some(variable))
 }
 

@@ -80,7 +80,8 @@ macro_rules! export {
         /// # Safety
         /// Called by the code of a loop, with the arguments it documents.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($param: okl_abi::rust_type!($type)),*) {
+        // What a kernel throws goes through to the program.
+        pub unsafe extern "C-unwind" fn $name($($param: okl_abi::rust_type!($type)),*) {
             // SAFETY: the caller's promise.
             unsafe { par_loop::$name($($param),*) }
         }

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Calls a kernel, its first argument, for the elements from the third argument up to the fourth.
-type Range = unsafe extern "C" fn(*mut c_void, *mut Parameter, c_int, c_int);
+type Range = unsafe extern "C-unwind" fn(*mut c_void, *mut Parameter, c_int, c_int);
 
 /// What a loop's parameters need beside the data.
 #[derive(Default)]

@@ -37,9 +37,14 @@ pub(crate) fn auto_soa() -> bool {
     AUTO_SOA.load(Relaxed) != 0
 }
 
-/// Whether data stay where the program has them.
-pub(crate) fn keeps_user_memory() -> bool {
+/// Whether the program asks for its data to stay where it has them.
+pub(crate) fn asks_for_user_memory() -> bool {
     KEEPS_USER_MEMORY.load(Relaxed)
+}
+
+/// Whether they do: of several ranks each keeps its part of them.
+pub(crate) fn keeps_user_memory() -> bool {
+    asks_for_user_memory() && job::ranks() == 1
 }
 
 /// Ends the program if it calls `function` before `op_init`.
@@ -118,10 +123,6 @@ unsafe fn begin(
     }
     backend::start(communicator);
     report::start();
-    if job::ranks() > 1 {
-        // Each keeps its part of them.
-        KEEPS_USER_MEMORY.store(false, Relaxed);
-    }
 }
 
 /// The same; where `soa` is not 0, data are stored component by component.

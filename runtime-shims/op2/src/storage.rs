@@ -349,8 +349,9 @@ pub(crate) unsafe fn lay(
         // SAFETY: the caller's promise.
         unsafe {
             match &why {
-                _ if (*dat).user_managed != 0 => {
-                    (*dat).stay_by_element("they are the program's own memory");
+                // On any number of ranks, so that sums are the same.
+                _ if program::asks_for_user_memory() => {
+                    (*dat).stay_by_element("OP_NO_REALLOC keeps the program's own memory");
                 }
                 Some(why) => (*dat).stay_by_element(why),
                 None => {

@@ -51,6 +51,28 @@ static void by(double x, double *r) {
   r[1] -= x;
 }
 static void by_a_function(double const *a, double *r) { by(a[0], r), by(a[1], r); }
+// What LLVM makes one store of, to one of several places.
+static void in_branches(double const **a, int *r) {
+  switch ((int)a[1][1] & 3) {
+  case 0:
+    r[0] += ((int)a[2][1] & 3) - 2;
+    [[fallthrough]];
+  case 2:
+    r[0] = r[0] + (((int)(a[1][0] + a[2][0]) & 3) - 3);
+    break;
+  default:
+    switch ((int)a[2][0] & 3) {
+    case 0:
+      r[1] += ((int)a[2][0] & 3) - 3;
+      break;
+    case 2:
+      r[0] += ((int)a[0][1] & 3) - 1;
+      break;
+    default:
+      r[2] += ((int)a[1][1] & 3) - 2;
+    }
+  }
+}
 static void by_a_pointer(double const *a, double *r) {
   double *to = r;
   *to++ += a[0];
@@ -109,7 +131,7 @@ template <int N> static void of_any_size(double const *a, double *w) {
     w[k] = a[k] * (N > 1 ? table[k] : 1);
 }
 
-void program(op_set cells, op_set nodes, op_map map, op_dat a, op_dat r, op_dat one) {
+void program(op_set cells, op_set nodes, op_map map, op_dat a, op_dat r, op_dat one, op_dat flags) {
   double two[2] = {0}, value = 0;
   int count = 2;
   op_arg read = op_arg_dat(a, -1, OP_ID, 2, "double", OP_READ);
@@ -125,6 +147,7 @@ void program(op_set cells, op_set nodes, op_map map, op_dat a, op_dat r, op_dat 
   op_par_loop(of_few_bits, "", cells, op_arg_dat(a, -1, OP_ID, 1, "long long", OP_READ),
               op_arg_dat(r, 1, map, 1, "int", OP_INC));
   op_par_loop(by_a_function, "", cells, read, add);
+  op_par_loop(in_branches, "", cells, op_arg_dat(a, -3, map, 2, "double", OP_READ), op_arg_dat(flags, 0, map, 3, "int", OP_INC));
   op_par_loop(by_a_pointer, "", cells, read, add);
   op_par_loop(of_columns, "", cells, read, op_arg_dat(r, -2, map, 2, "double", OP_INC));
   op_par_loop(of_more_columns, "", cells, read, op_arg_dat(r, -8, map, 2, "double", OP_INC));

@@ -8,7 +8,7 @@ use okl_abi::op2::access::{INC, MAX, MIN, READ, WRITE};
 
 use super::calls::Made;
 use super::{Described, DescribedArgument};
-use crate::analysis::access::{Touched, Uses, touched, uses};
+use crate::analysis::access::{Touched, Uses, notices_place, touched, uses};
 use crate::ir::{Element, Scalar};
 use crate::llvm::{
     Function, LaneAccess, LaneArgument, LanePlace, LaneStorage, Module, Opcode, Simplified, Value,
@@ -54,22 +54,25 @@ impl Kernels {
     /// Whether nobody notices if the kernel gets copies of an argument's elements, or where it increments them through
     /// a map, sums that begin at zero.
     pub fn may_have_copies(&self, described: &Described<'_>, at: usize) -> bool {
-        let parameter = self.parameter(described, at);
-        let argument = &described.arguments[at];
+        let Some((copy, one, elements)) = self.parameter(described, at) else {
+            return false;
+        };
+        let argument = one.argument;
         let is_shared = matches!(&argument.made, Made::Dat(dat) if !dat.map.is_null());
-        let touched = parameter.as_ref();
-        let touched = touched.and_then(|(copy, _, elements)| elements.touched(copy));
-        let element = argument.made.element();
-        let uses_others = element.zip(touched).is_some_and(|(element, touched)| {
+        let touched = elements.touched(copy);
+        let uses_others = argument.made.element().zip(touched);
+        let uses_others = uses_others.is_some_and(|(element, touched)| {
             touched.iter().any(|one| outside(element, one).is_some())
         });
         match argument.access() {
-            _ if uses_others => false,
-            Some(INC) if is_shared => parameter.is_some_and(|(_, one, elements)| {
+            _ if uses_others || elements.notice_places(copy) => false,
+            Some(READ) => true,
+            // What it has done before it throws would be lost.
+            _ if may_throw(one.kernel, &mut Vec::new()) => false,
+            Some(INC) if is_shared => {
                 let done = elements.uses();
                 !done.escapes && one.only_adds(&done)
-            }),
-            Some(READ) => true,
+            }
             // Of several elements two may be the same one.
             _ => !is_several(argument),
         }
@@ -102,6 +105,21 @@ impl Kernels {
         }
         all
     }
+}
+
+/// Whether a simplified function may throw an exception. `above` are the functions that have been looked at.
+fn may_throw<'m>(function: Function<'m>, above: &mut Vec<Function<'m>>) -> bool {
+    if function.has_attribute("nounwind") || above.contains(&function) {
+        return false;
+    }
+    above.push(function);
+    let calls = function.instructions().into_iter();
+    let mut calls = calls.filter_map(|one| one.as_call());
+    function.is_declaration()
+        || calls.any(|call| {
+            let callee = call.callee_function();
+            callee.is_none_or(|callee| may_throw(callee, above))
+        })
 }
 
 /// A component that a kernel uses of an element, and that it does not have.
@@ -189,6 +207,12 @@ impl<'m> Elements<'m> {
             all.add(uses(*pointer));
         }
         all
+    }
+
+    /// Whether the kernel may tell copies from the elements.
+    fn notice_places(&self, module: &'m Module) -> bool {
+        let mut all = self.pointers.iter().flat_map(|(_, pointers)| pointers);
+        all.any(|&pointer| notices_place(module, pointer))
     }
 
     /// For each element what is touched of it; none where that is not known.
