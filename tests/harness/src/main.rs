@@ -1,6 +1,6 @@
 //! The test runner of okl: `lines` runs RUN lines, `run` compares okl builds of small programs with
 //! their OpenMP builds, `random` does the same with generated programs, `sections` checks what the
-//! pass declares of generated loops.
+//! pass declares of generated loops, `op2` compares generated OP2 programs with and without the plugin.
 //!
 //! The last line printed is `N passed, N failed, N skipped`; the exit status is 0 only when nothing
 //! failed and something passed.
@@ -10,6 +10,7 @@ mod differential;
 mod directives;
 mod jobs;
 mod lines;
+mod op2;
 mod process;
 mod random;
 mod sections;
@@ -70,6 +71,20 @@ enum Mode {
         /// Checks the generator itself: plain OpenMP builds only.
         #[arg(long)]
         reference_only: bool,
+    },
+    /// Compares random OP2 programs with the plugin, run in many ways, and without it.
+    Op2 {
+        /// How many programs.
+        #[arg(long, default_value_t = 20)]
+        count: u64,
+        /// Seed of the first program; the next ones take the numbers that follow.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Prints the program of the seed and stops.
+        #[arg(long)]
+        print: bool,
+        #[command(flatten)]
+        common: Common,
     },
     /// Compares what the pass declares of random loop nests with what they access.
     Sections {
@@ -152,6 +167,18 @@ fn main() -> ExitCode {
             seed,
             common,
         } => sections::run(seed..seed + count, &common),
+        Mode::Op2 {
+            seed, print: true, ..
+        } => {
+            print!("{}", op2::program(seed));
+            return ExitCode::SUCCESS;
+        }
+        Mode::Op2 {
+            count,
+            seed,
+            print: false,
+            common,
+        } => op2::run(seed..seed + count, &common),
         Mode::Random {
             count: _,
             seed,

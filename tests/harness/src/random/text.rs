@@ -26,6 +26,10 @@ impl Random {
         self.between(1, 100) <= percent
     }
 
+    pub(crate) fn one_of<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.between(0, from.len() - 1)]
+    }
+
     pub(crate) fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
         from[self.between(0, from.len() - 1)]
     }
