@@ -60,10 +60,13 @@ pub(crate) fn clear() {
 }
 
 /// The plan for a key, and whether it is new.
-pub(crate) fn find(mut key: Key) -> (Arc<Plan>, bool) {
+pub(crate) fn find(key: Key) -> (Arc<Plan>, bool) {
+    find_among(&mut PLANS.lock().expect("no panic while it is locked"), key)
+}
+
+fn find_among(plans: &mut Vec<Arc<Plan>>, mut key: Key) -> (Arc<Plan>, bool) {
     key.columns.sort();
     key.columns.dedup();
-    let mut plans = PLANS.lock().expect("no panic while it is locked");
     if let Some(plan) = plans.iter().find(|plan| plan.key == key) {
         return (plan.clone(), false);
     }
@@ -299,6 +302,35 @@ mod tests {
             block,
             columns: vec![column],
         })
+    }
+
+    #[test]
+    fn a_plan_is_found_again_for_all_that_it_depends_on() {
+        let numbers = [0, 1, 2, 0, 1, 2];
+        let column = |start: usize, arity, set, targets| Column {
+            start: numbers[start..].as_ptr(),
+            arity,
+            set,
+            targets,
+        };
+        let key = |to, block, columns: &[Column]| Key {
+            elements: 0..to,
+            block,
+            columns: columns.to_vec(),
+        };
+        let (one, other) = (column(0, 2, 0, 3), column(1, 2, 0, 3));
+        let mut plans = Vec::new();
+        let mut is_new = |key| find_among(&mut plans, key).1;
+        assert!(is_new(key(3, 2, &[one.clone(), other.clone()])));
+        // An optional argument that is left out; more elements on this rank; another map, set or size of blocks.
+        assert!(is_new(key(3, 2, &[one.clone()])));
+        assert!(is_new(key(2, 2, &[one.clone(), other.clone()])));
+        assert!(is_new(key(3, 1, &[one.clone(), other.clone()])));
+        for changed in [column(0, 1, 0, 3), column(0, 2, 1, 3), column(0, 2, 0, 4)] {
+            assert!(is_new(key(3, 2, &[changed, other.clone()])));
+        }
+        assert!(!is_new(key(3, 2, &[other.clone(), one.clone(), other])));
+        assert!(!is_new(key(3, 2, &[one])));
     }
 
     #[test]
