@@ -48,6 +48,8 @@ struct Variant {
     executable: PathBuf,
     threads: u32,
     is_okl: bool,
+    /// Variables of the environment that are 1.
+    switches: &'static [&'static str],
     /// OP2's template says nothing of single loops.
     is_timed_as_a_whole: bool,
 }
@@ -104,7 +106,8 @@ fn once(variant: &Variant, folder: &Path, mesh: &Mesh) -> Result<Loops, String> 
         .current_dir(folder)
         .env("OMP_NUM_THREADS", variant.threads.to_string())
         .env("OMP_PROC_BIND", "close")
-        .env("OMP_PLACES", "cores");
+        .env("OMP_PLACES", "cores")
+        .envs(variant.switches.iter().map(|name| (name, "1")));
     if variant.is_okl {
         command.args(["new_grid.dat", &ITERATIONS.to_string()]);
     }
@@ -284,17 +287,20 @@ fn build(
     };
     let (okl, template) = (ours("okl", true)?, ours("template", false)?);
     compile_counting_library(root, &counting_library(folder))?;
-    let okl_variant = |name, executable: &Path, threads| Variant {
+    let okl_variant = |name, executable: &Path, threads, switches| Variant {
         name,
         executable: executable.to_owned(),
         threads,
         is_okl: true,
+        switches,
         is_timed_as_a_whole: false,
     };
     let mut variants = vec![
-        okl_variant("okl", &okl, 1),
-        okl_variant("okl, 2 threads", &okl, 2),
-        okl_variant("okl without the plugin", &template, 1),
+        okl_variant("okl", &okl, 1, &[]),
+        okl_variant("okl, 2 threads", &okl, 2, &[]),
+        okl_variant("okl, by component", &okl, 1, &["OP_AUTO_SOA"]),
+        okl_variant("okl, reproducible", &okl, 1, &["OKL_REPRODUCIBLE"]),
+        okl_variant("okl without the plugin", &template, 1, &[]),
     ];
     let Some(op2) = op2 else {
         return Ok((variants, None));
@@ -373,6 +379,7 @@ fn build(
             executable,
             threads,
             is_okl: false,
+            switches: &[],
             is_timed_as_a_whole: name == TEMPLATE,
         });
     }
