@@ -126,14 +126,23 @@ LLVMModuleRef okl_simplified_functions(LLVMModuleRef M, const LLVMValueRef *Func
     Roots.push_back(unwrap<Function>(Functions[I]));
   auto Kept = mentioned(Roots);
   ValueToValueMapTy Map;
-  // Variables may be changed by what is left behind.
+  // Variables may be changed by what is left behind, and weak definitions be replaced when the program is linked.
   std::unique_ptr<Module> Copy = CloneModule(*unwrap(M), Map, [&](const GlobalValue *GV) {
     auto *Variable = dyn_cast<GlobalVariable>(GV);
-    return Variable ? Variable->isConstant() && !Variable->hasAppendingLinkage() : Kept.contains(GV);
+    bool IsKept = Variable ? Variable->isConstant() && !Variable->hasAppendingLinkage() : Kept.contains(GV);
+    return IsKept && !GV->isInterposable();
   });
   for (GlobalVariable &Variable : make_early_inc_range(Copy->globals()))
     if (Variable.getName().starts_with("llvm.") && Variable.use_empty())
       Variable.eraseFromParent();
+  // Which function an ifunc is, the program finds out. What does has been left behind.
+  for (GlobalIFunc &Chosen : make_early_inc_range(Copy->ifuncs())) {
+    auto *T = cast<FunctionType>(Chosen.getValueType());
+    auto *Declared = Function::Create(T, GlobalValue::ExternalLinkage, "", *Copy);
+    Declared->takeName(&Chosen);
+    Chosen.replaceAllUsesWith(Declared);
+    Chosen.eraseFromParent();
+  }
   SmallPtrSet<const Value *, 16> Asked;
   for (const User *Root : Roots)
     Asked.insert(Map.lookup(Root));

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use okl_abi::op2::{ARGUMENT_ACCESS, ARGUMENT_BYTES, Parameter, access, f};
 
+use crate::analysis::sections::is_final;
 use crate::ir::{Access, Argument, Columns, ParallelLoop, Place, Space};
 use crate::llvm::{Builder, Function, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
@@ -80,7 +81,7 @@ fn inline_calls<'m>(
             let callee = call.callee_function().filter(|callee| {
                 let is_kept = ["optnone", "noinline"].iter();
                 let is_kept = is_kept.copied().any(|name| callee.has_attribute(name));
-                !callee.is_declaration() && !is_kept && !above.contains(callee)
+                is_final(*callee) && !callee.is_declaration() && !is_kept && !above.contains(callee)
             });
             if let Some(callee) = callee {
                 let more = inline_calls(module, callee, above, sizes);
