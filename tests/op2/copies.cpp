@@ -1,6 +1,6 @@
 // Where data lie component by component, kernels see copies of elements. A kernel that can tell them from the elements has
 // the data element by element: it compares addresses, keeps one, hands it to what is not known, or leaves the element
-// by an exception, which the program may catch. With OP_NO_REALLOC data stay as they are on any number of ranks, so that
+// by an exception, which the program may catch; or it adds to two components as one number. With OP_NO_REALLOC data stay as they are on any number of ranks, so that
 // what is to be reproducible is.
 //
 // RUN: clang++-22 -std=c++11 -O1 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t.plain
@@ -17,15 +17,19 @@
 // CHECK-NEXT: distance 18
 // CHECK-NEXT: elsewhere 45
 // CHECK-NEXT: caught 3: 4 10
+// CHECK-NEXT: carried 10
 //
-// REMARK: copies.cpp:[[#@LINE+61]]:3: remark: op_par_loop needs its data element by element: what the kernel does to arg0 cannot be done to a copy
+// REMARK: copies.cpp:[[#@LINE+71]]:3: remark: op_par_loop needs its data element by element: what the kernel does to arg0 cannot be done to a copy
 // TOLD: okl: warning: ends is not stored component by component: op_par_loop loops was not compiled for that
 // TOLD-NEXT: okl: warning: result is not stored component by component: op_par_loop loops was not compiled for that
 // TOLD-NEXT: okl: warning: kept is not stored component by component: op_par_loop distance was not compiled for that
 // TOLD-NEXT: okl: warning: thrown is not stored component by component: op_par_loop caught was not compiled for that
+// TOLD-NEXT: okl: warning: weight is not stored component by component: op_par_loop carried was not compiled for that
+// TOLD-NEXT: okl: warning: pairs is not stored component by component: op_par_loop carried was not compiled for that
 #include "op_seq.h"
 
 #include <cstdio>
+#include <cstring>
 
 // An edge that leads back to where it starts.
 static void loops(double const *a, double const *b, double *out) { out[0] += a == b, out[1] += 1; }
@@ -46,6 +50,13 @@ static void caught(double *x) {
 static void sums(double const *w, double *a, double *b) {
   a[0] += w[0], a[0] += w[1] / 3;
   b[1] -= w[0] / 7, b[1] += w[1];
+}
+
+static void carried(double const *x, int *pair) {
+  long long number;
+  memcpy(&number, pair, sizeof number);
+  number += x[0] < 0 ? 0 : 0x80000000LL;
+  memcpy(pair, &number, sizeof number);
 }
 
 static double result(op_dat dat, int component) {
@@ -100,5 +111,11 @@ int main(int argc, char **argv) {
     op_fetch_data(thrown, found);
     op_printf("caught %d: %g %g\n", number, found[6], found[7]);
   }
+  static int pairs[20];
+  op_dat pair = op_decl_dat(nodes, 2, "int", pairs, "pairs");
+  op_par_loop(carried, "carried", edges, op_arg_dat(weight, -1, OP_ID, 2, "double", OP_READ),
+              op_arg_dat(pair, 0, to, 2, "int", OP_INC));
+  op_fetch_data(pair, pairs);
+  op_printf("carried %d\n", pairs[1]);
   op_exit();
 }

@@ -204,8 +204,12 @@ pub fn touched<'m>(module: &'m Module, root: Value<'m>) -> Option<Touched> {
 }
 
 /// Whether a simplified function may notice where an address is, as opposed to what is there: keeps it, compares it with
-/// another one, or hands it to what is not known.
-pub fn notices_place<'m>(module: &'m Module, root: Value<'m>) -> bool {
+/// another one, or hands it to what is not known. With `bytes`, also whether it loads or stores another number of them at
+/// once.
+pub fn notices_place<'m>(module: &'m Module, root: Value<'m>, bytes: Option<i64>) -> bool {
+    let is_other = |value: Value<'m>| {
+        bytes.is_some_and(|bytes| module.store_size_of(value.ty()) as i64 != bytes)
+    };
     let is_within = |one: Value<'m>| one.is_null() || one.base_and_offset(module).0 == root;
     let mut rest = vec![root];
     let mut seen = Vec::new();
@@ -219,8 +223,9 @@ pub fn notices_place<'m>(module: &'m Module, root: Value<'m>) -> bool {
                 return true;
             };
             match instruction.opcode() {
-                Opcode::LLVMLoad => {}
-                Opcode::LLVMStore if instruction.operand(0) != address => {}
+                Opcode::LLVMLoad if !is_other(user) => {}
+                Opcode::LLVMStore
+                    if instruction.operand(0) != address && !is_other(instruction.operand(0)) => {}
                 Opcode::LLVMGetElementPtr | Opcode::LLVMPHI | Opcode::LLVMSelect => rest.push(user),
                 Opcode::LLVMICmp if instruction.operands().into_iter().all(is_within) => {}
                 Opcode::LLVMCall if copied(instruction).is_some() => {}

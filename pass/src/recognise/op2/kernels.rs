@@ -64,8 +64,11 @@ impl Kernels {
         let uses_others = uses_others.is_some_and(|(element, touched)| {
             touched.iter().any(|one| outside(element, one).is_some())
         });
+        // Sums that begin at zero carry nothing from one component to the next.
+        let piece = argument.made.element().map(|one| one.scalar.bytes);
+        let piece = piece.filter(|_| is_shared && argument.access() == Some(INC));
         match argument.access() {
-            _ if uses_others || elements.notice_places(copy) => false,
+            _ if uses_others || elements.notice_places(copy, piece) => false,
             Some(READ) => true,
             // What it has done before it throws would be lost.
             _ if may_throw(one.kernel, &mut Vec::new()) => false,
@@ -209,10 +212,11 @@ impl<'m> Elements<'m> {
         all
     }
 
-    /// Whether the kernel may tell copies from the elements.
-    fn notice_places(&self, module: &'m Module) -> bool {
+    /// Whether the kernel may tell copies from the elements, or uses them in other pieces than of `bytes`, if these are
+    /// given.
+    fn notice_places(&self, module: &'m Module, bytes: Option<i64>) -> bool {
         let mut all = self.pointers.iter().flat_map(|(_, pointers)| pointers);
-        all.any(|&pointer| notices_place(module, pointer))
+        all.any(|&pointer| notices_place(module, pointer, bytes))
     }
 
     /// For each element what is touched of it; none where that is not known.
