@@ -1,5 +1,5 @@
 // A program of several files. One without OP2 and OpenMP stays as it is: its variables, what it does before main, and
-// variables of threads. One that only looks at data is part of the program. The OpenMP regions of one that does not
+// variables of threads, also where it stands in for the OpenMP run time. One that only looks at data is part of the program. The OpenMP regions of one that does not
 // use OP2 stay threads only if the compiler is told.
 //
 // RUN: clang++-22 -O2 -I%op2-include -fpass-plugin=%plugin -DMAIN -c %s -o %t.main.o
@@ -54,6 +54,7 @@ double value(op_dat dat, int at) { return ((double *)dat->data)[at]; }
 static std::vector<int> three(3);
 int before_main = three.size();
 static thread_local int count;
+extern "C" int omp_get_ancestor_thread_num(int) { return 0; }
 int calls() {
   static int *const place = new int(0);
   if (FILE *file = fopen("/dev/null", "w"))

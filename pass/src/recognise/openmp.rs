@@ -19,11 +19,13 @@ pub const FORKS: [(&str, Origin); 3] = [
     ("__kmpc_fork_teams", Origin::OpenMpTeams),
 ];
 
-/// Whether a module has OpenMP: it was compiled with `-fopenmp`, or calls the run time.
+/// Whether a module has OpenMP: it was compiled with `-fopenmp`, or calls the run time. Programs define functions of the
+/// run time themselves where they are compiled without it.
 pub fn is_used(module: &Module) -> bool {
     let is_of_runtime = |name: &str| name.starts_with("__kmpc_") || name.starts_with("omp_");
     let mut functions = module.functions().into_iter();
-    module.has_flag("openmp") || functions.any(|function| is_of_runtime(&function.name()))
+    module.has_flag("openmp")
+        || functions.any(|function| function.is_declaration() && is_of_runtime(&function.name()))
 }
 
 /// Every region of the module in the order of the functions they stand in, and the fork calls that
