@@ -13,22 +13,29 @@
 // RUN: (not mpirun --allow-run-as-root --oversubscribe -n 2 %t 2>&1) | FileCheck --check-prefix=OTHER %s
 // RUN: clang-22 %t.main.o %t.lowered-other.o %t.region.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: (not %t 2>&1) | FileCheck --check-prefix=MAIN %s
+// RUN: (not %t ask 2>&1) | FileCheck --check-prefix=ASKS --implicit-check-not=panicked %s
 //
 // CHECK: 4950
 // OTHER: left-alone.c was compiled without -fopenmp, and left as it was: compile all of the program's sources with -fopenmp, or with -mllvm -okl-target=mpi
-// MAIN: left-alone.c:[[#@LINE+16]]: this region was compiled for the ranks of an MPI job, but main was not: compile the file of main with the plugin and with -fopenmp, or this one with -mllvm -okl-target=cpu
+// ASKS: a file with OpenMP was compiled for the ranks of an MPI job, but main was not: compile the file of main with the plugin and with -fopenmp, or this one with -mllvm -okl-target=cpu
+// MAIN: left-alone.c:[[#@LINE+21]]: this region was compiled for the ranks of an MPI job, but main was not: compile the file of main with the plugin and with -fopenmp, or this one with -mllvm -okl-target=cpu
 #ifdef MAIN
 #include <stdio.h>
 
 int sum(void);
-int main(void) {
-  printf("%d\n", sum());
+int most(void);
+int main(int argc, char **argv) {
+  printf("%d\n", argc > 1 ? most() : sum());
   return 0;
 }
 #elif defined OTHER
 int values[100];
 #else
+#include <omp.h>
+
 extern int values[100];
+int most(void);
+int most(void) { return omp_get_max_threads(); }
 int sum(void);
 int sum(void) {
   int total = 0;

@@ -16,7 +16,7 @@
 
 use std::sync::OnceLock;
 
-use crate::control_area;
+use crate::{control_area, mpi_job};
 
 /// Bytes of a page, the unit of protection and coherence.
 pub(crate) const PAGE: usize = 4096;
@@ -274,12 +274,10 @@ pub(crate) fn get() -> Option<&'static Layout> {
     LAYOUT.get()
 }
 
-/// The layout of this job.
-///
-/// # Panics
-/// Before the job has started.
+/// The layout of this job. A program that has not started one ends.
 pub(crate) fn layout() -> &'static Layout {
-    LAYOUT.get().expect("the job has started")
+    let started = LAYOUT.get();
+    started.unwrap_or_else(|| mpi_job::not_started("a file with OpenMP"))
 }
 
 /// Fixes the layout of this job.

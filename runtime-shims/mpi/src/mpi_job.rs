@@ -24,7 +24,7 @@ use mpi::{
 use crate::{
     cell::ProgramCell,
     exchange::{Exchange, Patient},
-    foreign_regions, program,
+    foreign_regions, program, report,
 };
 
 /// Exit status of a job that the runtime ends.
@@ -139,6 +139,14 @@ fn exchange<V, R>(
 /// Whether the program was started by its `main`, as okl lowers it.
 pub(crate) fn has_started() -> bool {
     JOB.get().is_some()
+}
+
+/// Ends a program whose `main` did not start a job although `part` of it needs one.
+pub(crate) fn not_started(part: &str) -> ! {
+    report::fatal(&format!(
+        "{part} was compiled for the ranks of an MPI job, but main was not: compile the file of main with the plugin and \
+         with -fopenmp, or this one with -mllvm -okl-target=cpu"
+    ))
 }
 
 fn job() -> &'static Job {

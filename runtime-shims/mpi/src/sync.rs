@@ -419,11 +419,7 @@ static FRAME: ProgramCell<usize> = ProgramCell::new(0);
 pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     let region: *mut RegionDescriptor = region.cast();
     if !mpi_job::has_started() {
-        report::fatal(&format!(
-            "{}: this region was compiled for the ranks of an MPI job, but main was not: compile the file of main with \
-             the plugin and with -fopenmp, or this one with -mllvm -okl-target=cpu",
-            location_of(region)
-        ));
+        mpi_job::not_started(&format!("{}: this region", location_of(region)));
     }
     let (threads, wanted) = team::take_team_size(threads::most_in(region));
     // SAFETY: the pass emits the descriptor, and `count` captured values.

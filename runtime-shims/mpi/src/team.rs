@@ -37,7 +37,12 @@ thread_local! {
 }
 
 fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
-    STATE.with(|cell| cell.with(|state| body(state.as_mut().expect("the job has started"))))
+    STATE.with(|cell| {
+        cell.with(|state| match state.as_mut() {
+            Some(state) => body(state),
+            None => mpi_job::not_started("a file with OpenMP"),
+        })
+    })
 }
 
 fn innermost<R>(body: impl FnOnce(&mut Level) -> R) -> R {
