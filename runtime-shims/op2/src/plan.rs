@@ -323,7 +323,7 @@ mod tests {
         let mut is_new = |key| find_among(&mut plans, key).1;
         assert!(is_new(key(3, 2, &[one.clone(), other.clone()])));
         // An optional argument that is left out; more elements on this rank; another map, set or size of blocks.
-        assert!(is_new(key(3, 2, &[one.clone()])));
+        assert!(is_new(key(3, 2, std::slice::from_ref(&one))));
         assert!(is_new(key(2, 2, &[one.clone(), other.clone()])));
         assert!(is_new(key(3, 1, &[one.clone(), other.clone()])));
         for changed in [column(0, 1, 0, 3), column(0, 2, 1, 3), column(0, 2, 0, 4)] {
