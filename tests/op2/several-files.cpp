@@ -13,7 +13,7 @@
 // RUN: OP_AUTO_SOA=1 %t | FileCheck %s
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 2 %t | FileCheck %s
 //
-// REFUSED: okl: {{.*}}several-files.cpp has OpenMP that was compiled for the ranks of an MPI job, and this is an OP2 program: compile the file with -mllvm -okl-target=cpu, so that its regions run on threads
+// REFUSED: okl: {{.*}}several-files.cpp was compiled with OpenMP, for the ranks of an MPI job, and this is an OP2 program: compile the file with -mllvm -okl-target=cpu, so that its regions run on threads
 // CHECK: before main 3, calls 5 of 1 thread; data 1.5 2.5; 4950 by 3 threads
 #ifdef MAIN
 #include "op_seq.h"

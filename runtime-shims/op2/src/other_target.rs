@@ -1,4 +1,4 @@
-//! Files with OpenMP that were compiled for the ranks of an MPI job. They cannot be part of an OP2 program: each of its
+//! Files that were compiled with OpenMP, for the ranks of an MPI job. They cannot be part of an OP2 program: each of its
 //! processes runs all of it.
 //!
 //! Guarantee: a program that has such a file ends before `main`, and says which one it is.
@@ -13,7 +13,7 @@ fn refuse(table: *const c_void) -> ! {
     let file =
         unsafe { CStr::from_ptr((*table.cast::<okl_abi::ModuleTable>()).source_file.cast()) };
     fatal(&format!(
-        "{} has OpenMP that was compiled for the ranks of an MPI job, and this is an OP2 program: compile the file with \
+        "{} was compiled with OpenMP, for the ranks of an MPI job, and this is an OP2 program: compile the file with \
          -mllvm -okl-target=cpu, so that its regions run on threads",
         file.to_string_lossy()
     ))
