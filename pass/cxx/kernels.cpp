@@ -12,7 +12,6 @@
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InstSimplifyPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -92,16 +91,8 @@ bool unrollOne(Function &F, FunctionAnalysisManager &FAM) {
 // Writes out all loops that allow it: those around others when these are gone, and those whose bounds depend on
 // the turns of others.
 void unroll(Function &F) {
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  Analyses Own;
+  FunctionAnalysisManager &FAM = Own.FAM;
   FunctionPassManager Canonical, Cleanup;
   Canonical.addPass(LoopSimplifyPass());
   Canonical.addPass(LCSSAPass());

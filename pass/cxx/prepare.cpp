@@ -1,6 +1,5 @@
 #include "prepare.h"
 
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/BasicAliasAnalysis.h"
@@ -540,16 +539,16 @@ TableWrites writesToTable(Function &F, DominatorTree &DT, AssumptionCache &AC, T
   return Found;
 }
 
-void simplifyModule(Module &M) {
-  PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
+Analyses::Analyses() {
   PB.registerModuleAnalyses(MAM);
   PB.registerCGSCCAnalyses(CGAM);
   PB.registerFunctionAnalyses(FAM);
   PB.registerLoopAnalyses(LAM);
   PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  PB.buildModuleSimplificationPipeline(OptimizationLevel::O2, ThinOrFullLTOPhase::None).run(M, MAM);
+}
+
+void simplifyModule(Module &M) {
+  Analyses Own;
+  Own.PB.buildModuleSimplificationPipeline(OptimizationLevel::O2, ThinOrFullLTOPhase::None)
+      .run(M, Own.MAM);
 }

@@ -25,23 +25,36 @@ pub struct Uses {
     pub escapes: bool,
 }
 
-/// What a body does through a pointer parameter.
-pub fn uses(parameter: Value<'_>) -> Uses {
-    let mut uses = Uses::default();
-    let mut rest = vec![parameter];
+/// Calls `visit` with an address, an instruction that uses it, and the list of addresses to go on with, until it returns
+/// something; begins with the users of `root`, and takes each address once.
+pub fn follow<'m, R>(
+    root: Value<'m>,
+    mut visit: impl FnMut(Value<'m>, Instruction<'m>, &mut Vec<Value<'m>>) -> Option<R>,
+) -> Option<R> {
+    let mut rest = vec![root];
     let mut seen = Vec::new();
     while let Some(address) = rest.pop() {
         if seen.contains(&address) {
             continue;
         }
         seen.push(address);
-        for user in address.users() {
-            let Some(instruction) = user.as_instruction() else {
-                continue;
-            };
-            note(&mut uses, &mut rest, address, instruction);
+        let users = address.users().into_iter();
+        for instruction in users.filter_map(Value::as_instruction) {
+            if let Some(found) = visit(address, instruction, &mut rest) {
+                return Some(found);
+            }
         }
     }
+    None
+}
+
+/// What a body does through a pointer parameter.
+pub fn uses(parameter: Value<'_>) -> Uses {
+    let mut uses = Uses::default();
+    follow(parameter, |address, instruction, rest| {
+        note(&mut uses, rest, address, instruction);
+        None::<()>
+    });
     uses
 }
 
@@ -211,33 +224,25 @@ pub fn notices_place<'m>(module: &'m Module, root: Value<'m>, bytes: Option<i64>
         bytes.is_some_and(|bytes| module.store_size_of(value.ty()) as i64 != bytes)
     };
     let is_within = |one: Value<'m>| one.is_null() || one.base_and_offset(module).0 == root;
-    let mut rest = vec![root];
-    let mut seen = Vec::new();
-    while let Some(address) = rest.pop() {
-        if seen.contains(&address) {
-            continue;
-        }
-        seen.push(address);
-        for user in address.users() {
-            let Some(instruction) = user.as_instruction() else {
-                return true;
-            };
-            match instruction.opcode() {
-                Opcode::LLVMLoad if !is_other(user) => {}
-                Opcode::LLVMStore
-                    if instruction.operand(0) != address && !is_other(instruction.operand(0)) => {}
-                Opcode::LLVMGetElementPtr | Opcode::LLVMPHI | Opcode::LLVMSelect => rest.push(user),
-                Opcode::LLVMICmp if instruction.operands().into_iter().all(is_within) => {}
-                Opcode::LLVMCall if copied(instruction).is_some() => {}
-                Opcode::LLVMCall | Opcode::LLVMInvoke => match handed_to(address, instruction) {
-                    Some(parameters) => rest.extend(parameters),
-                    None => return true,
-                },
-                _ => return true,
+    let noticed = follow(root, |address, instruction, rest| {
+        match instruction.opcode() {
+            Opcode::LLVMLoad if !is_other(*instruction) => {}
+            Opcode::LLVMStore
+                if instruction.operand(0) != address && !is_other(instruction.operand(0)) => {}
+            Opcode::LLVMGetElementPtr | Opcode::LLVMPHI | Opcode::LLVMSelect => {
+                rest.push(*instruction);
             }
+            Opcode::LLVMICmp if instruction.operands().into_iter().all(is_within) => {}
+            Opcode::LLVMCall if copied(instruction).is_some() => {}
+            Opcode::LLVMCall | Opcode::LLVMInvoke => match handed_to(address, instruction) {
+                Some(parameters) => rest.extend(parameters),
+                None => return Some(()),
+            },
+            _ => return Some(()),
         }
-    }
-    false
+        None
+    });
+    noticed.is_some()
 }
 
 /// The parameters of a function of this module that an address becomes in a call.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::Direct;
+use crate::analysis::access::follow;
 use crate::analysis::memory::base_of;
 use crate::llvm::{Function, Global, Instruction, Opcode, Value};
 
@@ -59,37 +60,24 @@ impl<'m> Places<'m> {
     }
 
     fn leak(&self, variable: Value<'m>) -> Option<(Instruction<'m>, String)> {
-        let mut rest = vec![variable];
-        let mut seen = Vec::new();
-        while let Some(address) = rest.pop() {
-            if seen.contains(&address) {
-                continue;
-            }
-            seen.push(address);
-            for user in address.users() {
-                let Some(instruction) = user.as_instruction() else {
-                    continue;
-                };
-                match instruction.opcode() {
-                    Opcode::LLVMGetElementPtr
-                    | Opcode::LLVMPHI
-                    | Opcode::LLVMSelect
-                    | Opcode::LLVMFreeze => rest.push(user),
-                    Opcode::LLVMLoad | Opcode::LLVMICmp => {}
-                    Opcode::LLVMStore if instruction.operand(0) != address => {}
-                    Opcode::LLVMStore if self.is_own(instruction.operand(1)) => {}
-                    // What becomes of an argument is the concern of the call.
-                    Opcode::LLVMCall | Opcode::LLVMInvoke => {}
-                    _ => {
-                        return Some((
-                            instruction,
-                            "lets the address of a private variable escape".to_string(),
-                        ));
-                    }
+        follow(variable, |address, instruction, rest| {
+            match instruction.opcode() {
+                Opcode::LLVMGetElementPtr
+                | Opcode::LLVMPHI
+                | Opcode::LLVMSelect
+                | Opcode::LLVMFreeze => rest.push(*instruction),
+                Opcode::LLVMLoad | Opcode::LLVMICmp => {}
+                Opcode::LLVMStore if instruction.operand(0) != address => {}
+                Opcode::LLVMStore if self.is_own(instruction.operand(1)) => {}
+                // What becomes of an argument is the concern of the call.
+                Opcode::LLVMCall | Opcode::LLVMInvoke => {}
+                _ => {
+                    let reason = "lets the address of a private variable escape";
+                    return Some((instruction, reason.to_string()));
                 }
             }
-        }
-        None
+            None
+        })
     }
 
     /// Whether only this thread uses the memory, or nobody writes it.
