@@ -439,17 +439,7 @@ impl<'a> Setting<'a> {
     ) -> Result<Finished, String> {
         let cwd = tempfile::tempdir_in(folder).map_err(|error| error.to_string())?;
         let mut command = match build {
-            Build::Okl if size > 0 => {
-                let mut command = Command::new("mpirun");
-                command.args([
-                    "--allow-run-as-root",
-                    "--oversubscribe",
-                    "--bind-to",
-                    "none",
-                ]);
-                command.args(["-n", &size.to_string()]).arg(executable);
-                command
-            }
+            Build::Okl if size > 0 => process::on_ranks(executable, size as usize),
             Build::Okl | Build::OpenMp => Command::new(executable),
         };
         command.args(&program.directives.args);
@@ -461,7 +451,6 @@ impl<'a> Setting<'a> {
             }
             Build::Okl => {
                 command.env_remove("OMP_NUM_THREADS");
-                command.env("OMPI_MCA_mpi_yield_when_idle", "1");
                 command.envs(self.launch.environment.iter().cloned());
             }
         }

@@ -16,11 +16,13 @@ mod random;
 mod sections;
 mod tools;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use tempfile::TempDir;
 
 /// Runs okl's tests.
 #[derive(Parser)]
@@ -55,12 +57,8 @@ enum Mode {
     },
     /// Compares okl and OpenMP builds of random race-free programs.
     Random {
-        /// How many programs.
-        #[arg(long, default_value_t = 20)]
-        count: u64,
-        /// Seed of the first program; the next ones take the numbers that follow.
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
+        #[command(flatten)]
+        seeds: Seeds,
         /// Prints the program of the seed and stops.
         #[arg(long)]
         print: bool,
@@ -74,12 +72,8 @@ enum Mode {
     },
     /// Compares random OP2 programs with the plugin, run in many ways, and without it.
     Op2 {
-        /// How many programs.
-        #[arg(long, default_value_t = 20)]
-        count: u64,
-        /// Seed of the first program; the next ones take the numbers that follow.
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
+        #[command(flatten)]
+        seeds: Seeds,
         /// Prints the program of the seed and stops.
         #[arg(long)]
         print: bool,
@@ -88,15 +82,28 @@ enum Mode {
     },
     /// Compares what the pass declares of random loop nests with what they access.
     Sections {
-        /// How many programs.
-        #[arg(long, default_value_t = 20)]
-        count: u64,
-        /// Seed of the first program; the next ones take the numbers that follow.
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
+        #[command(flatten)]
+        seeds: Seeds,
         #[command(flatten)]
         common: Common,
     },
+}
+
+/// Which random programs.
+#[derive(Args)]
+struct Seeds {
+    /// How many programs.
+    #[arg(long, default_value_t = 20)]
+    count: u64,
+    /// Seed of the first program; the next ones take the numbers that follow.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Seeds {
+    fn range(&self) -> Range<u64> {
+        self.seed..self.seed + self.count
+    }
 }
 
 /// Options of every mode.
@@ -114,6 +121,18 @@ pub(crate) struct Common {
     /// Keeps the working folders and prints where they are.
     #[arg(long)]
     keep: bool,
+}
+
+impl Common {
+    /// A folder to work in, which is gone in the end, or is kept, and said.
+    fn folder(&self) -> Result<TempDir, String> {
+        let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        if self.keep {
+            folder.disable_cleanup(true);
+            println!("programs: {}", folder.path().display());
+        }
+        Ok(folder)
+    }
 }
 
 /// How okl programs are started.
@@ -162,40 +181,31 @@ fn main() -> ExitCode {
             launch,
             reference_only,
         } => differential::run(&paths, &common, &launch, reference_only),
-        Mode::Sections {
-            count,
-            seed,
-            common,
-        } => sections::run(seed..seed + count, &common),
+        Mode::Sections { seeds, common } => sections::run(seeds.range(), &common),
         Mode::Op2 {
-            seed, print: true, ..
+            seeds, print: true, ..
         } => {
-            print!("{}", op2::program(seed));
+            print!("{}", op2::program(seeds.seed));
             return ExitCode::SUCCESS;
         }
         Mode::Op2 {
-            count,
-            seed,
+            seeds,
             print: false,
             common,
-        } => op2::run(seed..seed + count, &common),
+        } => op2::run(seeds.range(), &common),
         Mode::Random {
-            count: _,
-            seed,
-            print: true,
-            ..
+            seeds, print: true, ..
         } => {
-            print!("{}", random::program(seed));
+            print!("{}", random::program(seeds.seed));
             return ExitCode::SUCCESS;
         }
         Mode::Random {
-            count,
-            seed,
+            seeds,
             print: false,
             common,
             launch,
             reference_only,
-        } => random::run(seed..seed + count, &common, &launch, reference_only),
+        } => random::run(seeds.range(), &common, &launch, reference_only),
     };
     match result {
         Ok(tally) => {

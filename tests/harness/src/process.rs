@@ -55,6 +55,20 @@ pub(crate) fn command_line(command: &Command) -> String {
         .join(" ")
 }
 
+/// A program on that many ranks, which may share the cores: those that wait do not spin.
+pub(crate) fn on_ranks(program: &Path, ranks: usize) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args([
+        "--allow-run-as-root",
+        "--oversubscribe",
+        "--bind-to",
+        "none",
+    ]);
+    command.args(["-n", &ranks.to_string()]).arg(program);
+    command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+    command
+}
+
 /// Runs `command` in `folder` with `input` as its standard input, for at most `limit`.
 pub(crate) fn run(
     command: &mut Command,

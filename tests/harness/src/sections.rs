@@ -21,11 +21,7 @@ const SHADOW: &str = include_str!("sections/shadow.c");
 pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
     let tools = Tools::find(common)?;
     tools.require_libraries()?;
-    let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    if common.keep {
-        folder.disable_cleanup(true);
-        println!("programs: {}", folder.path().display());
-    }
+    let folder = common.folder()?;
     let seeds: Vec<u64> = seeds.collect();
     let (regions, declared) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let tally = jobs::run_all(

@@ -42,11 +42,7 @@ const LEAST_LANES: usize = 20;
 pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
     let tools = Tools::find(common)?;
     tools.require_libraries()?;
-    let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    if common.keep {
-        folder.disable_cleanup(true);
-        println!("programs: {}", folder.path().display());
-    }
+    let folder = common.folder()?;
     let seeds: Vec<u64> = seeds.collect();
     let counts = Counts::default();
     let tally = jobs::run_all(
@@ -288,18 +284,7 @@ fn tail(text: &str) -> String {
 fn command_of(build: &Path, way: &Way) -> Command {
     let mut command = match way.ranks {
         0 => Command::new(build),
-        ranks => {
-            let mut command = Command::new("mpirun");
-            command.args([
-                "--allow-run-as-root",
-                "--oversubscribe",
-                "--bind-to",
-                "none",
-            ]);
-            command.args(["-n", &ranks.to_string()]).arg(build);
-            command.env("OMPI_MCA_mpi_yield_when_idle", "1");
-            command
-        }
+        ranks => process::on_ranks(build, ranks),
     };
     for name in [
         "OP_AUTO_SOA",

@@ -38,11 +38,7 @@ pub(crate) fn run(
     reference_only: bool,
 ) -> Result<Tally, String> {
     let seeds: Vec<u64> = seeds.collect();
-    let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    if common.keep {
-        folder.disable_cleanup(true);
-        println!("programs: {}", folder.path().display());
-    }
+    let folder = common.folder()?;
     let runner = differential::Setting::new(common, launch, reference_only)?;
     Ok(jobs::run_all(
         &seeds,
