@@ -4,7 +4,8 @@
 // RUN: cd $(dirname %t) && printf 'a\nb\n' > words.txt && printf 'PATH words\nINPUT-CLASS STR\n' > words.conf && h5import words.txt -c words.conf -o words.h5
 // RUN: cd $(dirname %t) && echo 'no HDF5' > text.h5 && %t 0
 // RUN: cd $(dirname %t) && for n in $(seq 1 25); do %t $n 2>&1; echo "exit $?"; done | FileCheck --match-full-lines %s
-// RUN: cd $(dirname %t) && (OKL_HDF5=/nowhere.so not %t 3; OKL_HDF5=libm.so.6 not %t 3) 2>&1 | FileCheck --check-prefix=LIBRARY %s
+// RUN: cd $(dirname %t) && printf 'int H5open(void) { return OPENS; }\nint H5get_libversion(unsigned *a, unsigned *b, unsigned *c) { return *a = 1, *b = 8, *c = 22, 0; }\n' > fake.c && clang-22 -shared -fPIC -DOPENS=0 fake.c -o old.so && clang-22 -shared -fPIC -DOPENS=-1 fake.c -o dead.so
+// RUN: cd $(dirname %t) && (OKL_HDF5=/nowhere.so not %t 3; OKL_HDF5=libm.so.6 not %t 3; OKL_HDF5=$PWD/old.so not %t 3; OKL_HDF5=$PWD/dead.so not %t 3) 2>&1 | FileCheck --check-prefix=LIBRARY %s
 //
 // Where ranks have the file together, the texts are the same, but for what the system says; and one rank that finds something
 // wrong ends all.
@@ -14,6 +15,8 @@
 //
 // LIBRARY:      okl: op_decl_set_hdf5 cells: f.h5: OKL_HDF5: the library cannot be loaded: /nowhere.so: {{.*}}
 // LIBRARY-NEXT: okl: op_decl_set_hdf5 cells: f.h5: OKL_HDF5=libm.so.6: it has no H5get_libversion: it is no HDF5
+// LIBRARY-NEXT: okl: op_decl_set_hdf5 cells: f.h5: OKL_HDF5={{.*}}/old.so: HDF5 1.8.22 is too old: 1.10 is needed
+// LIBRARY-NEXT: okl: op_decl_set_hdf5 cells: f.h5: OKL_HDF5={{.*}}/dead.so: it does not start
 // RANKS:      okl: op_dump_to_hdf5: none/new.h5: the file cannot be opened: MPI_File_open failed: {{.*}}
 // RANKS-NEXT: exit 70
 // RANKS-NEXT: okl: rank 2: op_fetch_data_hdf5_file number: new.h5: the dataset cannot be written: {{.*}}
