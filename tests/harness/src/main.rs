@@ -1,6 +1,7 @@
 //! The test runner of okl: `lines` runs RUN lines, `run` compares okl builds of small programs with
 //! their OpenMP builds, `random` does the same with generated programs, `sections` checks what the
-//! pass declares of generated loops, `op2` compares generated OP2 programs with and without the plugin.
+//! pass declares of generated loops, `op2` compares generated OP2 programs with and without the plugin,
+//! `documents` runs the commands that documents tell their readers to type.
 //!
 //! The last line printed is `N passed, N failed, N skipped`; the exit status is 0 only when nothing
 //! failed and something passed.
@@ -8,6 +9,7 @@
 mod compare;
 mod differential;
 mod directives;
+mod documents;
 mod jobs;
 mod lines;
 mod op2;
@@ -77,6 +79,14 @@ enum Mode {
         /// Prints the program of the seed and stops.
         #[arg(long)]
         print: bool,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Runs the commands of every Markdown file at or below the paths.
+    Documents {
+        /// Folders or single files.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
         #[command(flatten)]
         common: Common,
     },
@@ -181,6 +191,7 @@ fn main() -> ExitCode {
             launch,
             reference_only,
         } => differential::run(&paths, &common, &launch, reference_only),
+        Mode::Documents { paths, common } => documents::run(&paths, &common),
         Mode::Sections { seeds, common } => sections::run(seeds.range(), &common),
         Mode::Op2 {
             seeds, print: true, ..
