@@ -2,14 +2,15 @@
 //!
 //! Every .ll, .c and .cpp file below the given folders is a test and must hold at least one `RUN:`
 //! line. A RUN line is one bash command with `pipefail`; `%s` is the file, `%S` its folder, `%t` a
-//! path of the test's own, `%plugin` the plugin, `%runtime-dir` the folder of the run-time libraries and
-//! `%op2-include` that of OP2's headers. A
-//! FileCheck whose file holds none of its check lines is a failure.
+//! path of the test's own, `%plugin` the plugin, `%runtime-dir` the folder of the run-time libraries,
+//! `%op2-include` that of OP2's headers, `%okl-cc`, `%okl-c++` and `%okl-run` the drivers, and `%launch`
+//! starts a program on ranks of this machine. A test with a line `REQUIRES: PROGRAM ...` is skipped where
+//! one of them is missing. A FileCheck whose file holds none of its check lines is a failure.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use std::{env, fs};
 
 use crate::Common;
 use crate::jobs::{self, Outcome, Tally};
@@ -39,7 +40,8 @@ pub(crate) fn run(paths: &[PathBuf], common: &Common) -> Result<Tally, String> {
         common.jobs,
         |test| short_name(test),
         |test| match check(test, &tools, common.keep) {
-            Ok(()) => Outcome::Passed,
+            Ok(None) => Outcome::Passed,
+            Ok(Some(missing)) => Outcome::Skipped(format!("{missing} is missing")),
             Err(why) => Outcome::Failed(why),
         },
     ))
@@ -65,8 +67,18 @@ pub(crate) fn short_name(path: &Path) -> String {
         .to_string()
 }
 
-fn check(test: &Path, tools: &Tools, keep: bool) -> Result<(), String> {
+/// Starts programs as quickly as Open MPI can, with more ranks than cores, also as root.
+const LAUNCH: &str = "mpirun --allow-run-as-root --oversubscribe --bind-to none \
+    --mca pml ob1 --mca btl vader,self";
+
+/// Runs a test. Some: a program that it requires is missing.
+fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Option<String>, String> {
     let text = fs::read_to_string(test).map_err(|error| error.to_string())?;
+    let path = tools.path();
+    let is_there = |program: &str| env::split_paths(&path).any(|one| one.join(program).is_file());
+    if let Some(missing) = required(&text).find(|program| !is_there(program)) {
+        return Ok(Some(missing.to_owned()));
+    }
     let commands = run_lines(&text)?;
     let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     if keep {
@@ -79,6 +91,8 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<(), String> {
             .replace("%plugin", &show(&tools.plugin))
             .replace("%runtime-dir", &show(&tools.runtime_dir))
             .replace("%op2-include", &show(&tools.op2_include))
+            .replace("%okl-", &format!("{}/okl-", show(&tools.runtime_dir)))
+            .replace("%launch", LAUNCH)
             .replace("%S", &show(test.parent().unwrap_or(test)))
             .replace("%s", &show(test))
             .replace("%t", &show(&folder.path().join("t")));
@@ -86,7 +100,7 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<(), String> {
         let finished = process::run(
             Command::new("bash")
                 .args(["-o", "pipefail", "-c", &line])
-                .env("PATH", tools.path()),
+                .env("PATH", &path),
             folder.path(),
             "",
             LIMIT,
@@ -103,7 +117,14 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<(), String> {
             ));
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// The programs that a test names in `REQUIRES:` lines.
+fn required(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter_map(|line| line.split_once("REQUIRES:"))
+        .flat_map(|(_, programs)| programs.split_whitespace())
 }
 
 /// The commands of a test, lines that end in a backslash joined.
@@ -183,6 +204,13 @@ mod tests {
         assert_eq!(run_lines(text).unwrap(), ["a | b", "c"]);
         assert!(run_lines("nothing").is_err());
         assert!(run_lines("; RUN: a \\").is_err());
+    }
+
+    #[test]
+    fn reads_what_is_required() {
+        let text = "// REQUIRES: cmake make\n// RUN: a\n// REQUIRES: ccache\n";
+        let programs: Vec<_> = required(text).collect();
+        assert_eq!(programs, ["cmake", "make", "ccache"]);
     }
 
     #[test]

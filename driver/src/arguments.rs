@@ -1,0 +1,367 @@
+//! What a command asks for: how far the compiler goes, what is meant for okl, and the rest, which is
+//! handed on as it is.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+/// The options of the drivers, and what each is for.
+pub const OPTIONS: [(&str, &str); 5] = [
+    ("--okl-target=mpi|cpu", "where parallel regions go"),
+    (
+        "--okl-strict",
+        "what would run as a team of one is an error",
+    ),
+    ("--okl-explain", "tells what costs time, and what to change"),
+    ("--okl-show", "prints the command in place of running it"),
+    ("--okl-version", "prints versions and places"),
+];
+const PREFIX: &str = "--okl-";
+const TARGETS: [&str; 2] = ["mpi", "cpu"];
+
+/// What is meant for okl.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Where parallel regions go, if the command says it.
+    pub target: Option<String>,
+    /// Declines are errors.
+    pub strict: bool,
+    /// The remarks are explained.
+    pub explain: bool,
+    /// The command is printed.
+    pub show: bool,
+    /// Versions are printed.
+    pub version: bool,
+}
+
+/// How far the compiler goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The compiler proper is called itself: nothing may be added.
+    Itself,
+    /// Nothing is optimised: preprocessing, checking.
+    Preprocess,
+    /// To an object or before it.
+    Compile,
+    /// To a program or a shared library.
+    Link,
+}
+
+/// A command.
+#[derive(Debug)]
+pub struct Arguments {
+    /// What the compiler gets.
+    pub passed: Vec<OsString>,
+    /// What it gets behind `--`: nothing but inputs.
+    pub inputs: Vec<OsString>,
+    /// What okl gets.
+    pub wishes: Wishes,
+    /// How far the compiler goes.
+    pub stage: Stage,
+    /// Whether the plugin is named already.
+    pub has_plugin: bool,
+    /// Whether the compiler optimises.
+    pub optimises: bool,
+    /// Whether the compiler is to write its own record of remarks.
+    pub records: bool,
+}
+
+/// Options whose value is the next word; so that it is not taken for an input.
+const WITH_VALUE: &str = " -A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -V -Xanalyzer -Xassembler -Xclang \
+    -Xclangas -Xcuda-fatbinary -Xcuda-ptxas -Xflang -Xlinker -Xopenmp-target -Xpreprocessor \
+    -allowable_client -arch -b -ccc-gcc-name -ccc-install-dir -client_name -compatibility_version \
+    -current_version -cxx-isystem -dependency-dot -dependency-file -dumpdir -dylib_file -e \
+    -exported_symbols_list -fmodules-user-build-path -framework -gen-cdb-fragment-path -idirafter \
+    -iframework -iframeworkwithsysroot -imacros -image_base -imultilib -include -include-pch -init \
+    -install_name -iprefix -iquote -isysroot -isystem -isystem-after -ivfsoverlay -iwithprefix \
+    -iwithprefixbefore -iwithsysroot -J -l -meabi -mllvm -mmlir -module-dependency-dir -mthread-model \
+    -o -resource-dir -rpath -serialize-diagnostics -stdlib++-isystem -target -u -vfsoverlay \
+    -working-directory -x -y -z --analyzer-output --assert --config --define-macro --for-assembler \
+    --for-linker --force-link --imacros --include --include-directory --include-directory-after \
+    --include-prefix --include-with-prefix --include-with-prefix-after --include-with-prefix-before \
+    --language --library-directory --linker-option --output --param --prefix --sysroot \
+    --system-header-prefix --undefine-macro ";
+
+const PREPROCESSES: &str = " -E --preprocess -M --dependencies -MM --user-dependencies -fsyntax-only \
+    --driver-mode=cpp ";
+const COMPILES: &str = " -c --compile -S --assemble --analyze --precompile -emit-ast -emit-pch \
+    -emit-interface-stubs -verify-pch -rewrite-objc -extract-api ";
+/// With these, the linker makes something that shared libraries have no place in.
+const LINKS_ALONE: &str = " -r -static --static -static-pie -Wl,-r -Wl,--relocatable -Wl,-i ";
+const RECORDS: [&str; 2] = ["-fsave-optimization-record", "-foptimization-record-file"];
+const HEADERS: &str = " h hh hp hpp hxx h++ H tcc pch gch pcm ";
+
+/// A set of words, as text with a space on either side of each.
+fn is_one_of(words: &str, word: &str) -> bool {
+    !word.is_empty() && words.contains(&format!(" {word} "))
+}
+
+impl Arguments {
+    /// Reads a command without the program's own name.
+    pub fn read(words: Vec<OsString>) -> Result<Arguments, String> {
+        if words
+            .first()
+            .is_some_and(|first| first.as_bytes().starts_with(b"-cc1"))
+        {
+            return Ok(Arguments {
+                stage: Stage::Itself,
+                ..Self::of_words(words, Vec::new())
+            });
+        }
+        // What is meant for okl must not reach the compiler, and cannot be taken out of a file.
+        let expanded = expand(&words, 0);
+        let is_ours = |word: &OsString| word.as_bytes().starts_with(PREFIX.as_bytes());
+        let in_files = expanded.iter().filter(|one| is_ours(one)).count()
+            > words.iter().filter(|one| is_ours(one)).count();
+        let passed = if in_files { expanded.clone() } else { words };
+        let mut read = Self::of_words(Vec::new(), passed);
+        read.scan(&expanded)?;
+        Ok(read)
+    }
+
+    fn of_words(passed: Vec<OsString>, all: Vec<OsString>) -> Arguments {
+        let mut read = Arguments {
+            passed,
+            inputs: Vec::new(),
+            wishes: Wishes::default(),
+            stage: Stage::Compile,
+            has_plugin: false,
+            optimises: false,
+            records: false,
+        };
+        let mut value = false;
+        let mut words = all.into_iter();
+        for word in words.by_ref() {
+            let text = word.to_string_lossy();
+            if !value && text == "--" {
+                break;
+            }
+            let ours = !value && text.starts_with(PREFIX);
+            value = !value && is_one_of(WITH_VALUE, &text);
+            if !ours {
+                read.passed.push(word);
+            }
+        }
+        read.inputs.extend(words);
+        read
+    }
+
+    /// Looks at all words, those of response files among them.
+    fn scan(&mut self, words: &[OsString]) -> Result<(), String> {
+        let mut stage = Stage::Link;
+        let mut alone = false;
+        let mut language = String::new();
+        let mut links_something = false;
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy();
+            let text = text.as_ref();
+            if text == "--" {
+                links_something |= words
+                    .by_ref()
+                    .any(|input| is_linked(Path::new(input), &language));
+                break;
+            }
+            if let Some(wish) = text.strip_prefix(PREFIX) {
+                self.wishes.read(wish)?;
+                continue;
+            }
+            if is_one_of(WITH_VALUE, text) {
+                let value = words.next().map(|value| value.to_string_lossy());
+                match (text, value) {
+                    ("-x" | "--language", Some(value)) => language = value.into_owned(),
+                    ("-l" | "-Xlinker" | "--for-linker" | "--linker-option", Some(_)) => {
+                        links_something = true;
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            if !text.starts_with('-') || text == "-" {
+                links_something |= is_linked(Path::new(word), &language);
+            } else if is_one_of(PREPROCESSES, text) {
+                stage = Stage::Preprocess;
+            } else if is_one_of(COMPILES, text) {
+                if stage == Stage::Link {
+                    stage = Stage::Compile;
+                }
+            } else if is_one_of(LINKS_ALONE, text) {
+                alone = true;
+            } else if let Some(value) = text.strip_prefix("-x") {
+                language = value.to_owned();
+            } else if let Some(level) = text.strip_prefix("-O") {
+                self.optimises = level != "0";
+            } else if let Some(file) = text.strip_prefix("-fpass-plugin=") {
+                self.has_plugin |= file.ends_with("libokl_pass.so");
+            } else if text.starts_with("-l") || text.starts_with("-Wl,") {
+                links_something = true;
+            } else if RECORDS.iter().any(|one| text.starts_with(one)) {
+                self.records = true;
+            }
+        }
+        self.stage = match stage {
+            Stage::Link if alone || !links_something => Stage::Compile,
+            stage => stage,
+        };
+        Ok(())
+    }
+}
+
+impl Wishes {
+    /// Reads an option without its prefix.
+    fn read(&mut self, wish: &str) -> Result<(), String> {
+        match wish.split_once('=') {
+            Some(("target", target)) if TARGETS.contains(&target) => {
+                self.target = Some(target.to_owned());
+            }
+            Some(("target", target)) => {
+                return Err(format!(
+                    "unknown target '{target}' of --okl-target; valid are: {}",
+                    TARGETS.join(", ")
+                ));
+            }
+            None if wish == "strict" => self.strict = true,
+            None if wish == "explain" => self.explain = true,
+            None if wish == "show" => self.show = true,
+            None if wish == "version" => self.version = true,
+            _ => {
+                return Err(format!(
+                    "unknown option '{PREFIX}{wish}'; there are: {}",
+                    OPTIONS.map(|(option, _)| option).join(", ")
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an input reaches the linker: all but headers do.
+fn is_linked(input: &Path, language: &str) -> bool {
+    if !language.is_empty() && language != "none" {
+        return !language.ends_with("header");
+    }
+    let extension = input.extension().unwrap_or_default();
+    !is_one_of(HEADERS, &extension.to_string_lossy())
+}
+
+/// The words with those of response files in their place, as clang reads them. A file that cannot be
+/// read stays a word; clang will say so.
+fn expand(words: &[OsString], depth: usize) -> Vec<OsString> {
+    const DEEPEST: usize = 16;
+    let mut all = Vec::new();
+    for word in words {
+        let file = word.as_bytes().strip_prefix(b"@").map(OsStr::from_bytes);
+        match file.map(fs::read) {
+            Some(Ok(text)) if depth < DEEPEST => all.extend(expand(&tokens(&text), depth + 1)),
+            _ => all.push(word.clone()),
+        }
+    }
+    all
+}
+
+/// The words of a response file: separated by white space, with quotes, and a backslash before what
+/// is to be taken literally.
+fn tokens(text: &[u8]) -> Vec<OsString> {
+    let mut all = Vec::new();
+    let mut word: Option<Vec<u8>> = None;
+    let mut quote = None;
+    let mut bytes = text.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match (byte, quote) {
+            (b'\\', open) if open != Some(b'\'') => {
+                word.get_or_insert_default().extend(bytes.next());
+            }
+            (_, Some(open)) if byte == open => quote = None,
+            (_, Some(_)) => word.get_or_insert_default().push(byte),
+            (b'\'' | b'"', None) => {
+                quote = Some(byte);
+                word.get_or_insert_default();
+            }
+            (_, None) if byte.is_ascii_whitespace() => all.extend(word.take()),
+            (_, None) => word.get_or_insert_default().push(byte),
+        }
+    }
+    all.extend(word);
+    all.into_iter().map(OsString::from_vec).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(command: &str) -> Arguments {
+        let words = command.split_whitespace().map(OsString::from).collect();
+        Arguments::read(words).unwrap()
+    }
+
+    #[test]
+    fn tells_how_far_the_compiler_goes() {
+        for (command, stage) in [
+            ("a.c", Stage::Link),
+            ("-o a a.o b.a -lm", Stage::Link),
+            ("-shared -o a.so a.o", Stage::Link),
+            ("-xc -", Stage::Link),
+            ("-lm", Stage::Link),
+            ("-Xlinker --version", Stage::Link),
+            ("-- a.c", Stage::Link),
+            ("-c a.c", Stage::Compile),
+            ("-S a.c -o -", Stage::Compile),
+            ("-r a.o -o b.o", Stage::Compile),
+            ("-static a.o", Stage::Compile),
+            ("a.h", Stage::Compile),
+            ("-x c++-header a", Stage::Compile),
+            ("-xc-header a.c -xnone b.h", Stage::Compile),
+            ("-x c-header a.h -x none b.c", Stage::Link),
+            ("-v", Stage::Compile),
+            ("--version", Stage::Compile),
+            (
+                "-dumpversion -target x86_64-linux-gnu -o x -I y -Xclang z",
+                Stage::Compile,
+            ),
+            ("-xc -E -v -", Stage::Preprocess),
+            ("-c -MM a.c", Stage::Preprocess),
+            ("-E -c a.c", Stage::Preprocess),
+            ("-fsyntax-only a.c", Stage::Preprocess),
+            ("-cc1 a.c", Stage::Itself),
+            ("-cc1as a.s --okl-nonsense", Stage::Itself),
+            ("-o -c a.c", Stage::Link),
+        ] {
+            assert_eq!(read(command).stage, stage, "{command}");
+        }
+    }
+
+    #[test]
+    fn takes_out_what_is_meant_for_okl() {
+        let read = read("--okl-target=cpu -c --okl-strict a.c -Xclang --okl-value -- --okl-file.c");
+        assert_eq!(read.passed, ["-c", "a.c", "-Xclang", "--okl-value"]);
+        assert_eq!(read.inputs, ["--okl-file.c"]);
+        assert_eq!(read.wishes.target.as_deref(), Some("cpu"));
+        assert!(read.wishes.strict && !read.wishes.explain);
+    }
+
+    #[test]
+    fn says_which_options_there_are() {
+        let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
+        assert_eq!(
+            error("--okl-fast"),
+            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu, --okl-strict, --okl-explain, \
+             --okl-show, --okl-version"
+        );
+        assert_eq!(
+            error("--okl-target=gpu"),
+            "unknown target 'gpu' of --okl-target; valid are: mpi, cpu"
+        );
+        assert!(error("--okl-strict=yes").starts_with("unknown option '--okl-strict=yes'"));
+        assert!(error("--okl-target").starts_with("unknown option '--okl-target'"));
+    }
+
+    #[test]
+    fn splits_response_files_as_clang_does() {
+        let words = tokens(b"-c 'a b.c'\n\t-DX=\\\"q\\\" \"x\\\"y\" '' 'back\\slash' end");
+        assert_eq!(
+            words,
+            ["-c", "a b.c", "-DX=\"q\"", "x\"y", "", "back\\slash", "end"]
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Where the plugin, the libraries, the headers and the compiler are.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::language::Language;
+
+/// LLVM's version, which the plugin is for.
+const LLVM: &str = "22";
+const PLUGIN: &str = "libokl_pass.so";
+/// The run-time libraries. A program gets those that it needs.
+const LIBRARIES: [&str; 2] = ["okl_mpi", "okl_op2"];
+/// Where the loader looks by itself.
+const LOADER_LOOKS_IN: [&str; 4] = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"];
+
+/// An installed prefix, or a build folder.
+#[derive(Debug)]
+pub struct Installation {
+    /// The folder of the plugin and the run-time libraries.
+    pub libraries: PathBuf,
+    /// The folder of OP2's headers, if it is there.
+    pub headers: Option<PathBuf>,
+}
+
+impl Installation {
+    /// Looks beside this program and in the `lib` beside its folder.
+    pub fn find() -> Result<Installation, String> {
+        let program = env::current_exe()
+            .and_then(|path| path.canonicalize())
+            .map_err(|error| format!("cannot tell where this program is: {error}"))?;
+        let beside = program.parent().unwrap_or(Path::new("/"));
+        let prefix = beside.parent().unwrap_or(Path::new("/"));
+        let installed = prefix.join("lib");
+        if installed.join(PLUGIN).is_file() {
+            let headers = prefix.join("include/okl/op2");
+            return Ok(Installation {
+                libraries: installed,
+                headers: headers.is_dir().then_some(headers),
+            });
+        }
+        if beside.join(PLUGIN).is_file() {
+            let sources =
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime-shims/op2/include");
+            return Ok(Installation {
+                libraries: beside.to_owned(),
+                headers: sources.canonicalize().ok(),
+            });
+        }
+        Err(format!(
+            "{PLUGIN} is missing: it is neither in {} nor in {}; install okl again \
+             (./scripts/install --prefix DIR), or build it (cargo build --release)",
+            installed.display(),
+            beside.display()
+        ))
+    }
+
+    /// The plugin.
+    pub fn plugin(&self) -> PathBuf {
+        self.libraries.join(PLUGIN)
+    }
+
+    /// The names of the run-time libraries, as a linker has them.
+    pub fn runtimes(&self) -> Result<Vec<&'static str>, String> {
+        let file = |name: &str| self.libraries.join(format!("lib{name}.so"));
+        let found: Vec<_> = LIBRARIES
+            .into_iter()
+            .filter(|one| file(one).is_file())
+            .collect();
+        if found.is_empty() {
+            return Err(format!(
+                "{} is missing: install okl again (./scripts/install --prefix DIR), or build it \
+                 (cargo build --release)",
+                file(LIBRARIES[0]).display()
+            ));
+        }
+        Ok(found)
+    }
+
+    /// Whether a program has to be told where the libraries are.
+    pub fn needs_rpath(&self) -> bool {
+        !LOADER_LOOKS_IN
+            .iter()
+            .any(|one| self.libraries == Path::new(one))
+    }
+}
+
+/// The compiler, and what it has to be told first.
+pub fn compiler(language: &Language) -> Result<(PathBuf, Option<&'static str>), String> {
+    if let Some(named) = env::var_os(language.variable).filter(|named| !named.is_empty()) {
+        return match in_path(&named) {
+            Some(path) => Ok((path, language.mode)),
+            None => Err(format!(
+                "{}={}: there is no such program",
+                language.variable,
+                named.to_string_lossy()
+            )),
+        };
+    }
+    let [versioned, plain] = language.compilers;
+    let own_folder = format!("/usr/lib/llvm-{LLVM}/bin/{plain}");
+    let found = in_path(&versioned.into())
+        .or_else(|| in_path(&own_folder.clone().into()))
+        .or_else(|| in_path(&plain.into()).filter(|path| is_of_version(path)));
+    found.map(|path| (path, None)).ok_or_else(|| {
+        format!(
+            "no {plain} {LLVM}: there is neither {versioned} nor {plain} of that version in PATH, nor \
+             {own_folder}; install it (Debian: apt-get install {}), or set {} to it",
+            language.package, language.variable
+        )
+    })
+}
+
+/// A program by its path, or by its name in `PATH`.
+pub(crate) fn in_path(name: &OsString) -> Option<PathBuf> {
+    let is_program = |path: &Path| {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata()
+            .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    let path = Path::new(name);
+    if path.components().count() > 1 {
+        return is_program(path).then(|| path.to_owned());
+    }
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders)
+        .map(|folder| folder.join(path))
+        .find(|path| is_program(path))
+}
+
+fn is_of_version(compiler: &Path) -> bool {
+    let output = Command::new(compiler).arg("-dumpversion").output();
+    output
+        .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).split('.').next() == Some(LLVM))
+}
