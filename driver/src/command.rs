@@ -108,8 +108,13 @@ fn after(language: &Language, found: &Installation) -> Result<Vec<OsString>, Str
     let mut linker: Vec<OsString> = ["--push-state", "-Bdynamic", "--as-needed"]
         .map(Into::into)
         .into();
-    linker.push(joined("--library-path=", &found.libraries));
-    for name in found.runtimes()? {
+    let (folders, names) = found.runtimes()?;
+    linker.extend(
+        folders
+            .iter()
+            .map(|folder| joined("--library-path=", folder)),
+    );
+    for name in names {
         linker.push(format!("--library={name}").into());
     }
     linker.push("--pop-state".into());

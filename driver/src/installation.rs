@@ -10,8 +10,10 @@ use crate::language::Language;
 /// LLVM's version, which the plugin is for.
 const LLVM: &str = "22";
 const PLUGIN: &str = "libokl_pass.so";
+const MPI: &str = "okl_mpi";
 /// The run-time libraries. A program gets those that it needs.
-const LIBRARIES: [&str; 2] = ["okl_mpi", "okl_op2"];
+const LIBRARIES: [&str; 2] = [MPI, "okl_op2"];
+const LINK_FOLDER: &str = "okl-link";
 /// Where the loader looks by itself.
 const LOADER_LOOKS_IN: [&str; 4] = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"];
 
@@ -48,12 +50,12 @@ impl Installation {
                 headers: sources.canonicalize().ok(),
             });
         }
-        Err(format!(
-            "{PLUGIN} is missing: it is neither in {} nor in {}; install okl again \
-             (./scripts/install --prefix DIR), or build it (cargo build --release)",
+        let places = format!(
+            "{PLUGIN}, in {} or {},",
             installed.display(),
             beside.display()
-        ))
+        );
+        Err(missing(Path::new(&places)))
     }
 
     /// The plugin.
@@ -61,21 +63,21 @@ impl Installation {
         self.libraries.join(PLUGIN)
     }
 
-    /// The names of the run-time libraries, as a linker has them.
-    pub fn runtimes(&self) -> Result<Vec<&'static str>, String> {
-        let file = |name: &str| self.libraries.join(format!("lib{name}.so"));
-        let found: Vec<_> = LIBRARIES
-            .into_iter()
-            .filter(|one| file(one).is_file())
-            .collect();
-        if found.is_empty() {
-            return Err(format!(
-                "{} is missing: install okl again (./scripts/install --prefix DIR), or build it \
-                 (cargo build --release)",
-                file(LIBRARIES[0]).display()
-            ));
+    /// The folders in which a linker finds the run-time libraries, and their names. That of OpenMP comes from
+    /// a folder of its own: see `build.rs`.
+    pub fn runtimes(&self) -> Result<([PathBuf; 2], Vec<&'static str>), String> {
+        let folders = [self.libraries.join(LINK_FOLDER), self.libraries.clone()];
+        let file = |folder: &Path, name: &str| folder.join(format!("lib{name}.so"));
+        let is_there = |name: &str| file(&self.libraries, name).is_file();
+        let names: Vec<_> = LIBRARIES.into_iter().filter(|one| is_there(one)).collect();
+        if names.is_empty() {
+            return Err(missing(&file(&self.libraries, MPI)));
         }
-        Ok(found)
+        let linked = file(&folders[0], MPI);
+        if is_there(MPI) && !linked.is_file() {
+            return Err(missing(&linked));
+        }
+        Ok((folders, names))
     }
 
     /// Whether a program has to be told where the libraries are.
@@ -84,6 +86,13 @@ impl Installation {
             .iter()
             .any(|one| self.libraries == Path::new(one))
     }
+}
+
+fn missing(what: &Path) -> String {
+    format!(
+        "{} is missing: install okl again (./scripts/install --prefix DIR), or build it (cargo build --release)",
+        what.display()
+    )
 }
 
 /// The compiler, and what it has to be told first.

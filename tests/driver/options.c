@@ -10,7 +10,7 @@
 // RUN: %okl-cc --okl-show --okl-target=cpu --okl-strict -c '-DA="x y"' a.c | sed 's:%runtime-dir:LIB:g; s:-idirafter [^ ]*:-idirafter INCLUDE:' | FileCheck --check-prefix=COMPILE --match-full-lines %s
 // COMPILE: {{.*}}/clang-22 --start-no-unused-arguments -idirafter INCLUDE -fpass-plugin=LIB/libokl_pass.so -Xclang -mllvm -Xclang -okl-target=cpu -Xclang -mllvm -Xclang -okl-strict --end-no-unused-arguments -c '-DA="x y"' a.c
 // RUN: %okl-c++ --okl-show a.o -o a | sed 's:%runtime-dir:LIB:g; s:-idirafter [^ ]*:-idirafter INCLUDE:' | FileCheck --check-prefix=LINK --match-full-lines %s
-// LINK: {{.*}}/clang++-22 --start-no-unused-arguments -idirafter INCLUDE -fpass-plugin=LIB/libokl_pass.so --end-no-unused-arguments a.o -o a --start-no-unused-arguments -Wl,--push-state,-Bdynamic,--as-needed,--library-path=LIB,--library=okl_mpi,--library=okl_op2,--pop-state,-rpath,LIB --end-no-unused-arguments
+// LINK: {{.*}}/clang++-22 --start-no-unused-arguments -idirafter INCLUDE -fpass-plugin=LIB/libokl_pass.so --end-no-unused-arguments a.o -o a --start-no-unused-arguments -Wl,--push-state,-Bdynamic,--as-needed,--library-path=LIB/okl-link,--library-path=LIB,--library=okl_mpi,--library=okl_op2,--pop-state,-rpath,LIB --end-no-unused-arguments
 // RUN: OKL_CLANG=/usr/bin/clang-22 %okl-c++ --okl-show -fpass-plugin=%plugin -c a.cc | sed 's:-idirafter [^ ]*:-idirafter INCLUDE:; s:%plugin:PLUGIN:' | FileCheck --check-prefix=OTHER --match-full-lines %s
 // OTHER: /usr/bin/clang-22 --driver-mode=g++ --start-no-unused-arguments -idirafter INCLUDE --end-no-unused-arguments -fpass-plugin=PLUGIN -c a.cc
 // RUN: %okl-cc --okl-version | FileCheck --check-prefix=VERSION %s
@@ -23,8 +23,14 @@
 // NAMED: okl-cc: error: OKL_CLANG=no-clang: there is no such program
 // NAMED-NEXT: ends with 1
 // RUN: mkdir -p %t.bin && cp %okl-cc %t.bin/okl-cc && (%t.bin/okl-cc -c %s; echo "ends with $?") 2>&1 | FileCheck --check-prefix=ALONE --match-full-lines %s
-// ALONE: okl-cc: error: libokl_pass.so is missing: it is neither in {{.*}}/lib nor in {{.*}}t.bin; install okl again (./scripts/install --prefix DIR), or build it (cargo build --release)
+// ALONE: okl-cc: error: libokl_pass.so, in {{.*}}/lib or {{.*}}t.bin, is missing: install okl again (./scripts/install --prefix DIR), or build it (cargo build --release)
 // ALONE-NEXT: ends with 1
 // RUN: cp %plugin %t.bin && (%t.bin/okl-cc a.o; echo "ends with $?") 2>&1 | FileCheck --check-prefix=RUNTIME --match-full-lines %s
 // RUNTIME: okl-cc: error: {{.*}}/t.bin/libokl_mpi.so is missing: install okl again (./scripts/install --prefix DIR), or build it (cargo build --release)
 // RUNTIME-NEXT: ends with 1
+// RUN: cp %runtime-dir/libokl_mpi.so %t.bin && (%t.bin/okl-cc a.o; echo "ends with $?") 2>&1 | FileCheck --check-prefix=LINKED --match-full-lines %s
+// LINKED: okl-cc: error: {{.*}}/t.bin/okl-link/libokl_mpi.so is missing: install okl again (./scripts/install --prefix DIR), or build it (cargo build --release)
+//
+// What programs are linked with has the functions that they may call, and no others.
+// RUN: nm -D --defined-only %runtime-dir/okl-link/libokl_mpi.so | awk '{ print $2, $3 }' | LC_ALL=C sort >%t.linked
+// RUN: nm -D --defined-only %runtime-dir/libokl_mpi.so | awk '$3 ~ /^okl_/ { print $2, $3 }' | LC_ALL=C sort | diff - %t.linked

@@ -34,7 +34,7 @@
 // Objects that are put together stay objects.
 // RUN: cd %t.d && %okl-cc -Werror -r main.o sum.o -o both.o && %okl-cc both.o -o both && %launch -n 2 ./both | FileCheck %s
 //
-// What needs no run-time library has none, and starts no MPI.
+// What needs no run-time library has none, though it calls functions that the library has, too.
 // RUN: cd %t.d && %okl-cc -Werror nothing.c -o nothing && readelf -d nothing | FileCheck --check-prefix=NONE %s && ./nothing
 // RUN: cd %t.d && %okl-cc -Werror -fopenmp nothing.c -static -### 2>&1 | FileCheck --check-prefix=NONE %s
 // NONE-NOT: okl_mpi
@@ -42,6 +42,10 @@
 // RUN: cd %t.d && readelf -d linked | FileCheck --check-prefix=NEEDED %s
 // NEEDED: [libokl_mpi.so]
 // NEEDED-NOT: [libokl_op2.so]
+// These are the library's when the program runs.
+// RUN: cd %t.d && LD_DEBUG=bindings ./linked 2>&1 | grep 'binding file ./linked ' | FileCheck --check-prefix=BOUND %s
+// BOUND-DAG: libokl_mpi.so [0]: normal symbol `malloc'
+// BOUND-DAG: libokl_mpi.so [0]: normal symbol `getenv'
 //
 // Errors are clang's, and so is what it ends with; the user's own unused options are named.
 // RUN: (%okl-cc; echo "ends with $?") 2>&1 | FileCheck --check-prefix=INPUTS %s
@@ -60,9 +64,11 @@ int sum(int n, int *threads);
 //--- sum.c
 #include "sum.h"
 #include <omp.h>
+#include <stdlib.h>
 
 int sum(int n, int *threads) {
-  int total = 0;
+  int total = getenv("NO_SUCH") ? 1 : 0;
+  free(malloc(100 * sizeof *threads + total));
 #pragma omp parallel for reduction(+ : total)
   for (int i = 1; i <= n; i++) {
     total += i;
@@ -83,7 +89,15 @@ int main(void) {
 }
 
 //--- nothing.c
-int main(void) { return 0; }
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void) {
+  int *numbers = malloc(100);
+  printf("%p\n", (void *)numbers);
+  free(numbers);
+  return getenv("HOME") == NULL;
+}
 
 //--- nothing.s
 nop

@@ -1,0 +1,42 @@
+// `okl-run`: the launcher's command, and what it ends with.
+//
+// RUN: okl() { env -u OMP_NUM_THREADS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 %okl-run "$@"; } && \
+// RUN:   (okl -n 1 --okl-show ./prog -n 3 && okl -n 1000 --okl-show ./prog && okl -n 2 -H a,b --okl-show ./prog && okl -n 1 --mca btl tcp,self --bind-to none --okl-show ./prog 'a b' && SLURM_JOB_ID=1 okl --okl-show ./prog) | FileCheck --check-prefix=SHOW --match-full-lines %s
+// SHOW: {{.*}}/mpirun.openmpi -n 1 --map-by slot:PE=1 --mca pml ob1 --mca btl vader,self ./prog -n 3
+// SHOW-NEXT: {{.*}}/mpirun.openmpi -n 1000 --oversubscribe --bind-to none --mca pml ob1 --mca btl vader,self ./prog
+// SHOW-NEXT: {{.*}}/mpirun.openmpi -n 2 --map-by slot:PE=1 -H a,b ./prog
+// SHOW-NEXT: {{.*}}/mpirun.openmpi -n 1 --mca btl tcp,self --bind-to none ./prog 'a b'
+// SHOW-NEXT: {{.*}}/mpirun.openmpi --map-by slot:PE=1 ./prog
+// RUN: (%okl-run -n 2; echo "ends with $?") 2>&1 | FileCheck --check-prefix=NONE --match-full-lines %s
+// NONE: okl-run: error: no program to run; `okl-run --help` tells how
+// NONE-NEXT: ends with 1
+//
+// RUN: split-file %s %t.d && cd %t.d && %okl-cc -O1 -fopenmp sum.c main.c -o prog && %okl-run -n 3 ./prog | FileCheck %s
+// CHECK: 3 threads, sum 5050
+// RUN: (%okl-run -n 1 sh -c 'exit 7'; echo "ends with $?") 2>&1 | FileCheck --check-prefix=CODE %s
+// CODE: ends with 7
+
+//--- sum.c
+#include <omp.h>
+
+int sum(int n, int *threads) {
+  int total = 0;
+#pragma omp parallel for reduction(+ : total)
+  for (int i = 1; i <= n; i++) {
+    total += i;
+    if (i == n) *threads = omp_get_num_threads();
+  }
+  return total;
+}
+
+//--- main.c
+#include <stdio.h>
+
+int sum(int n, int *threads);
+
+int main(void) {
+  int threads = 0;
+  int total = sum(100, &threads);
+  printf("%d threads, sum %d\n", threads, total);
+  return 0;
+}
