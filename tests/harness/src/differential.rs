@@ -1,6 +1,6 @@
 //! Differential run tests: the same program with and without the plugin prints the same.
 //!
-//! A test is a .c or .cpp file, or a folder that holds a `main.c` or `main.cpp` and other sources;
+//! A test is a .c, .cpp or .f90 file, or a folder that holds a `main.c`, `main.cpp` or `main.f90` and other sources;
 //! sources in its subfolder `part` become a shared library that the program links. The main file
 //! carries the directives (see [`crate::directives`]).
 
@@ -16,7 +16,7 @@ use crate::directives::{self, Directives, Exit, Reference, Threads};
 use crate::jobs::{self, Outcome, Tally};
 use crate::lines::short_name;
 use crate::process::{self, End, Finished};
-use crate::tools::{self, Tools};
+use crate::tools::{self, Language, Tools};
 use crate::{Common, Launch};
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(180);
@@ -110,15 +110,15 @@ fn collect(path: &Path, mains: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// `main.c` or `main.cpp` of a folder that is one test.
+/// The main file of a folder that is one test.
 fn main_file(folder: &Path) -> Option<PathBuf> {
-    ["main.c", "main.cpp"]
+    ["main.c", "main.cpp", "main.f90"]
         .iter()
         .map(|name| folder.join(name))
         .find(|main| main.is_file())
 }
 
-/// The C and C++ files in `folder`, which may be missing.
+/// The sources in `folder`, which may be missing, by name: modules come before what uses them.
 fn sources_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut sources = Vec::new();
     if folder.is_dir() {
@@ -185,6 +185,11 @@ impl<'a> Setting<'a> {
         }
         if self.rank_counts(program).is_empty() {
             return Ok(Outcome::Skipped("needs other rank counts".to_owned()));
+        }
+        let sources = program.sources.iter().chain(&program.part);
+        let mut languages = sources.filter_map(|source| Language::of(source));
+        if let Some(why) = languages.find_map(|language| self.tools.lacks(language)) {
+            return Ok(Outcome::Skipped(why));
         }
         let levels = self.levels(program);
         if levels.is_empty() {
@@ -354,22 +359,26 @@ impl<'a> Setting<'a> {
             return Ok(executable);
         }
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let cxx = |files: &[PathBuf]| files.iter().any(|file| tools::is_cxx(file));
         let mut said = String::new();
         let mut libraries = Vec::new();
         if !program.part.is_empty() {
             let objects = self.compile(program, &program.part, opt, build, &folder, &mut said)?;
-            let mut link = self.tools.compiler(cxx(&program.part));
+            let (language, with) = Language::linker(&program.part);
+            let mut link = self.tools.compiler(language);
             link.args([opt, "-fopenmp", "-shared", "-o", "libpart.so"]);
-            link.args(objects).args(&program.directives.flags);
+            link.args(objects)
+                .args(with)
+                .args(&program.directives.flags);
             link.args(self.runtime(build));
             compile_step(&mut link, &folder, &mut said)?;
             libraries.extend(["-L.".to_owned(), "-lpart".to_owned()]);
             libraries.push(format!("-Wl,-rpath,{}", folder.display()));
         }
         let objects = self.compile(program, &program.sources, opt, build, &folder, &mut said)?;
-        let mut link = self.tools.compiler(cxx(&program.sources));
+        let (language, with) = Language::linker(&program.sources);
+        let mut link = self.tools.compiler(language);
         link.args([opt, "-fopenmp", "-o", "program"]).args(objects);
+        link.args(with);
         link.args(&program.directives.flags);
         link.args(libraries).args(self.runtime(build)).arg("-lm");
         if build == Build::OpenMp {
@@ -410,7 +419,8 @@ impl<'a> Setting<'a> {
             // Sources of the shared library may share names with those of the program.
             let in_part = program.part.contains(source);
             let object = format!("{}{name}.o", if in_part { "part-" } else { "" });
-            let mut compile = self.tools.compiler(tools::is_cxx(source));
+            let language = Language::of(source).unwrap_or(Language::C);
+            let mut compile = self.tools.compiler(language);
             compile.args([opt, "-fopenmp"]);
             if in_part {
                 compile.arg("-fPIC");

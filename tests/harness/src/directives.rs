@@ -1,4 +1,4 @@
-//! The directives of a run test: `// key: value` lines in the comment that opens its main file.
+//! The directives of a run test: `// key: value` lines in the comment that opens its main file, `! key: value` in Fortran.
 //!
 //! | directive | meaning |
 //! |---|---|
@@ -111,7 +111,11 @@ impl Default for Directives {
 /// Reads the directives of `source`; an unknown one is an error.
 pub(crate) fn parse(source: &str) -> Result<Directives, String> {
     let mut found = Directives::default();
-    let comment = source.lines().map_while(|line| line.strip_prefix("//"));
+    let comment = |line: &'_ str| -> Option<String> {
+        let text = line.strip_prefix("//").or(line.strip_prefix('!'))?;
+        Some(text.to_owned())
+    };
+    let comment = source.lines().map_while(comment);
     for line in comment {
         let Some((key, value)) = line.trim().split_once(':') else {
             continue;

@@ -13,7 +13,7 @@ use crate::Common;
 use crate::jobs::{self, Outcome, Tally};
 use crate::process::{self, End};
 use crate::random::text::Random;
-use crate::tools::Tools;
+use crate::tools::{Language, Tools};
 
 const SHADOW: &str = include_str!("sections/shadow.c");
 
@@ -57,7 +57,7 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(usize, usize), Strin
     put(".c", &program.kernel())?;
     put("-shadow.c", &format!("{SHADOW}\n{}", program.shadow()))?;
     let level = if seed.is_multiple_of(3) { "-O1" } else { "-O2" };
-    let mut kernel = tools.compiler(false);
+    let mut kernel = tools.compiler(Language::C);
     kernel
         .args([
             level,
@@ -74,14 +74,14 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(usize, usize), Strin
         .arg(path(".o"));
     let remarks = step(&mut kernel, folder)?;
     let declared = remarks.matches("region declares all").count();
-    let mut shadow = tools.compiler(false);
+    let mut shadow = tools.compiler(Language::C);
     shadow
         .args(["-O1", "-w", "-c"])
         .arg(path("-shadow.c"))
         .arg("-o")
         .arg(path("-shadow.o"));
     step(&mut shadow, folder)?;
-    let mut link = tools.compiler(false);
+    let mut link = tools.compiler(Language::C);
     link.arg(path(".o"))
         .arg(path("-shadow.o"))
         .arg("-o")

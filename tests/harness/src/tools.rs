@@ -67,19 +67,56 @@ impl Tools {
         path
     }
 
-    /// clang for C, clang++ for C++ files and for links with C++ in them.
-    pub(crate) fn compiler(&self, cxx: bool) -> Command {
-        let name = if cxx { "clang++" } else { "clang" };
-        Command::new(self.llvm_bin.join(name))
+    /// The compiler of a language.
+    pub(crate) fn compiler(&self, language: Language) -> Command {
+        Command::new(self.llvm_bin.join(language.compiler()))
+    }
+
+    /// Why files of a language cannot be compiled here.
+    pub(crate) fn lacks(&self, language: Language) -> Option<String> {
+        let compiler = language.compiler();
+        let missing = !self.llvm_bin.join(compiler).is_file();
+        (language == Language::Fortran && missing).then(|| format!("{compiler}-22 is missing"))
     }
 }
 
-/// C++ by the file's extension.
-pub(crate) fn is_cxx(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "cpp")
+/// A language of test programs, in the order in which one's compiler links files of those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Language {
+    C,
+    Cxx,
+    Fortran,
 }
 
-/// C or C++ by the file's extension.
+impl Language {
+    /// By the file's extension.
+    pub(crate) fn of(file: &Path) -> Option<Self> {
+        match file.extension()?.to_str()? {
+            "c" => Some(Self::C),
+            "cpp" => Some(Self::Cxx),
+            "f90" => Some(Self::Fortran),
+            _ => None,
+        }
+    }
+
+    /// What links a program of these files, and what else it needs: flang does not know of the C++ library.
+    pub(crate) fn linker(files: &[PathBuf]) -> (Self, &'static [&'static str]) {
+        let languages: Vec<_> = files.iter().filter_map(|file| Self::of(file)).collect();
+        let last = languages.iter().copied().max().unwrap_or(Self::C);
+        let with_cxx = last == Self::Fortran && languages.contains(&Self::Cxx);
+        (last, if with_cxx { &["-lstdc++"] } else { &[] })
+    }
+
+    fn compiler(self) -> &'static str {
+        match self {
+            Self::C => "clang",
+            Self::Cxx => "clang++",
+            Self::Fortran => "flang",
+        }
+    }
+}
+
+/// A source file by its extension.
 pub(crate) fn is_source(file: &Path) -> bool {
-    is_cxx(file) || file.extension().is_some_and(|extension| extension == "c")
+    Language::of(file).is_some()
 }

@@ -31,7 +31,7 @@ use crate::directives::Comparison;
 use crate::jobs::{self, Outcome, Tally};
 use crate::process::{self, End, Finished, command_line};
 use crate::random::text::Random;
-use crate::tools::Tools;
+use crate::tools::{Language, Tools};
 
 /// Seconds that a build or a run may take.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -141,7 +141,7 @@ impl Test<'_> {
     fn build(&self, name: &str, flags: &[&str], has_plugin: bool) -> Result<PathBuf, String> {
         let path = self.folder.join(name);
         let runtime = self.tools.runtime_dir.display();
-        let mut command = self.tools.compiler(true);
+        let mut command = self.tools.compiler(Language::Cxx);
         command
             .args(flags)
             .arg(format!("-I{}", self.tools.op2_include.display()));
