@@ -184,6 +184,14 @@ void okl_function_source_name(LLVMValueRef Function, OklTextSink Sink, void *To)
     Sink(To, text(Subprogram->getName()));
 }
 
+bool okl_is_fortran(LLVMValueRef Function) {
+  auto *Ident = unwrap<llvm::Function>(Function)->getParent()->getNamedMetadata("llvm.ident");
+  if (!Ident || Ident->getNumOperands() == 0 || Ident->getOperand(0)->getNumOperands() == 0)
+    return false;
+  auto *Producer = dyn_cast<MDString>(Ident->getOperand(0)->getOperand(0));
+  return Producer && Producer->getString().contains("flang");
+}
+
 void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To) {
   SmallVector<DIGlobalVariableExpression *, 1> Expressions;
   unwrap<GlobalVariable>(Global)->getDebugInfo(Expressions);

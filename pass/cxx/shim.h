@@ -35,6 +35,8 @@ void okl_print(OklText Text);
 // Names and places as the user knows them.
 void okl_demangle(OklText Name, OklTextSink Sink, void *To);
 void okl_function_source_name(LLVMValueRef Function, OklTextSink Sink, void *To);
+/// Whether flang made the function's module.
+bool okl_is_fortran(LLVMValueRef Function);
 void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To);
 
 // Whether LLVM knows that the function does not write memory.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::fortran;
 use crate::llvm::{Function, Global, Instruction, Module, Severity};
 
 /// The source place a construct stands for.
@@ -20,7 +21,7 @@ impl fmt::Display for Site<'_> {
         match *self {
             Site::Instruction(at) => match at.source_location() {
                 Some((file, line)) => write!(f, "{file}:{line}"),
-                None => write!(f, "in function {}", user_name(at.function())),
+                None => write!(f, "{}", place_of(at.function())),
             },
             Site::Global(global) => {
                 let location = global.source_location();
@@ -35,10 +36,29 @@ impl fmt::Display for Site<'_> {
     }
 }
 
+/// Where something is in a function without debug information.
+fn place_of(function: Function<'_>) -> String {
+    if function.name().starts_with(fortran::MAIN_PROGRAM) {
+        return "in the main program".to_string();
+    }
+    let kind = match function.is_fortran() {
+        true => "procedure",
+        false => "function",
+    };
+    format!("in {kind} {}", user_name(function))
+}
+
 /// The name of a function as the user wrote it. The compiler's names of outlined regions become
 /// the function they were written in.
 pub fn user_name(function: Function<'_>) -> String {
     let name = function.name();
+    if function.is_fortran() {
+        let plain = name.split("..omp_").next().unwrap_or(&name);
+        return match plain {
+            fortran::MAIN_PROGRAM => "main program".to_string(),
+            _ => crate::llvm::demangle(plain.strip_suffix('_').unwrap_or(plain)),
+        };
+    }
     let source = function.source_name();
     let shown = if source.is_empty() { &name } else { &source };
     let shown = shown.split(".omp_").next().unwrap_or(shown);
@@ -60,6 +80,11 @@ pub struct Declined<'m> {
 /// Reports to the compiler's diagnostics.
 pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
     match declined.site {
+        // flang prints the types of the function's arguments, and no line.
+        Site::Instruction(at) if at.function().is_fortran() => {
+            let message = format!("{}: {}", declined.site, declined.reason);
+            module.diagnose(None, None, &message, severity);
+        }
         Site::Instruction(at) => {
             module.diagnose(Some(at.function()), Some(at), &declined.reason, severity);
         }

@@ -5,6 +5,7 @@
 
 mod analysis;
 mod diagnostic;
+mod fortran;
 mod ir;
 mod llvm;
 mod lower;

@@ -56,6 +56,7 @@ fn lower_op2(module: &Module, found: op2::Found<'_>, strict: bool) -> bool {
 }
 
 fn lower_to_mpi(module: &Module, strict: bool) -> bool {
+    mpi::prepare(module);
     let (loops, mut refused) = openmp::recognise(module);
     let plan = mpi::check(module, loops, &mut refused);
     for one in &mut refused {

@@ -41,6 +41,9 @@ pub struct Known {
 impl Effect {
     /// The end of a sentence that begins with "it": what a caller of `name` does.
     pub fn reason(self, name: &str) -> String {
+        if let Some((_, _, reason)) = fortran(name) {
+            return reason.to_string();
+        }
         let name = crate::llvm::demangle(plain(name));
         match self {
             Effect::None => format!("calls {name}"),
@@ -180,8 +183,70 @@ const CXX_PREFIXES: &[(&str, Effect)] = &[
     ("_Unwind_", Effect::None),
 ];
 
+/// The functions of flang's run-time library that begin a statement which writes text to a unit, and which argument is
+/// the unit: the runtime brings the text to rank 0.
+pub const OUTPUT_STATEMENTS: [(&str, usize); 2] = [
+    ("_FortranAioBeginExternalListOutput", 0),
+    ("_FortranAioBeginExternalFormattedOutput", 3),
+];
+
+/// Functions of flang's run-time library that are not harmless on several ranks, and what a program does in Fortran's
+/// terms, as the end of a sentence that begins with "it". A prefix of a name counts; the first one that fits.
+#[rustfmt::skip]
+const FORTRAN: &[(&str, Effect, &str)] = &[
+    ("_FortranAioBeginExternalListOutput", Effect::None, ""),
+    ("_FortranAioBeginExternalFormattedOutput", Effect::None, ""),
+    ("_FortranAioBeginInternal", Effect::None, ""),
+    ("_FortranAioBeginFlush", Effect::None, ""),
+    ("_FortranAioBeginInquireIoLength", Effect::None, ""),
+    ("_FortranAioBeginExternal", Effect::Input, "reads from a unit"),
+    ("_FortranAioBeginUnformattedInput", Effect::Descriptor, "reads from a unit"),
+    ("_FortranAioBeginUnformattedOutput", Effect::Descriptor, "writes unformatted records to a unit"),
+    ("_FortranAioBeginOpen", Effect::Descriptor, "opens a unit"),
+    ("_FortranAioBeginClose", Effect::Descriptor, "closes a unit"),
+    ("_FortranAioBeginInquire", Effect::Descriptor, "inquires about a unit"),
+    ("_FortranAioBegin", Effect::Descriptor, "positions a unit"),
+    // Not SetRecl and SetPosition.
+    ("_FortranAioSetRecl", Effect::None, ""),
+    ("_FortranAioSetPosition", Effect::None, ""),
+    ("_FortranAioSetRec", Effect::Descriptor, "names a record of a unit"),
+    ("_FortranAioSetPos", Effect::Descriptor, "names a place in a unit"),
+    ("_FortranAFseek", Effect::Descriptor, "positions a unit"),
+    ("_FortranAFtell", Effect::Descriptor, "inquires about a unit"),
+    ("_FortranARandom", Effect::HiddenState, "calls a random number procedure, which keeps state in Fortran's library"),
+    ("_FortranARand", Effect::HiddenState, "calls rand, which keeps state in Fortran's library"),
+    ("_FortranAIrand", Effect::HiddenState, "calls irand, which keeps state in Fortran's library"),
+    ("_FortranAGetCommand", Effect::HiddenState, "asks for the command line, which one process has"),
+    ("_FortranAArgumentCount", Effect::HiddenState, "asks for the command line, which one process has"),
+    ("_FortranAGetEnvVariable", Effect::HiddenState, "asks for a variable of the environment, which one process may have changed"),
+    ("_FortranAPutEnv", Effect::HiddenState, "changes the environment of one process"),
+    ("_FortranAGetCwd", Effect::Descriptor, "asks for the working directory of one process"),
+    ("_FortranAChdir", Effect::Descriptor, "changes the working directory of one process"),
+    ("_FortranAExecuteCommandLine", Effect::Process, "executes a command"),
+    ("_FortranASignal", Effect::Process, "changes the signals of one process"),
+    ("_FortranAUnlink", Effect::Process, "removes a file"),
+    ("_FortranARename", Effect::Process, "renames a file"),
+    ("_FortranAPause", Effect::Input, "waits for the standard input"),
+    ("_FortranA", Effect::None, ""),
+];
+
+fn fortran(name: &str) -> Option<&'static (&'static str, Effect, &'static str)> {
+    if !name.starts_with("_FortranA") {
+        return None;
+    }
+    FORTRAN
+        .iter()
+        .find(|(prefix, _, _)| name.starts_with(prefix))
+}
+
 /// What is known of the external function `name`.
 pub fn known(name: &str) -> Option<Known> {
+    if let Some((_, effect, _)) = fortran(name) {
+        return Some(Known {
+            effect: *effect,
+            enters_kernel: false,
+        });
+    }
     if name.starts_with("okl_") {
         return Some(Known {
             effect: Effect::None,

@@ -289,7 +289,9 @@ fn forbidden(function: Function<'_>) -> Option<String> {
     if !function.is_declaration() {
         return None;
     }
-    if name.starts_with("MPI_") || name.starts_with("PMPI_") {
+    let in_fortran = name.starts_with("mpi_") && name.ends_with('_');
+    if name.starts_with("MPI_") || name.starts_with("PMPI_") || in_fortran {
+        let name = name.trim_end_matches('_');
         return Some(format!(
             "this file calls {name}: a program that uses MPI itself cannot be distributed over MPI \
              ranks"

@@ -61,6 +61,7 @@ unsafe extern "C" {
     fn okl_append_to_compiler_used(module: LLVMModuleRef, global: LLVMValueRef);
     fn okl_call_before_main(module: LLVMModuleRef, function: LLVMValueRef);
     fn okl_move_to_end(module: LLVMModuleRef, global: LLVMValueRef);
+    fn okl_is_fortran(function: LLVMValueRef) -> bool;
     fn okl_expand_constant_users(global: LLVMValueRef);
     fn okl_delete_bodies(module: LLVMModuleRef);
     fn okl_expand_atomic_update(instruction: LLVMValueRef);
@@ -84,8 +85,11 @@ pub(super) fn collect_text(ask: impl FnOnce(TextSink, *mut c_void)) -> String {
     text
 }
 
-/// The name a C++ programmer wrote; other names unchanged.
+/// The name a C++ or Fortran programmer wrote; other names unchanged.
 pub fn demangle(name: &str) -> String {
+    if let Some(shown) = crate::fortran::demangle(name) {
+        return shown;
+    }
     // SAFETY: both texts live through the call.
     collect_text(|sink, to| unsafe { okl_demangle(Text::new(name), sink, to) })
 }
@@ -191,6 +195,12 @@ impl<'m> Function<'m> {
     pub fn source_name(self) -> String {
         // SAFETY: a function; the sink's target lives through the call.
         collect_text(|sink, to| unsafe { okl_function_source_name(self.raw(), sink, to) })
+    }
+
+    /// Whether flang made its module.
+    pub fn is_fortran(self) -> bool {
+        // SAFETY: a function of a module.
+        unsafe { okl_is_fortran(self.raw()) }
     }
 
     /// Whether LLVM knows that it does not write memory.

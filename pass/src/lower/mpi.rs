@@ -2,7 +2,7 @@
 //!
 //! Loads and stores stay as they are. What changes is where variables live (`globals`,
 //! `thread_private`), who runs what (`regions`, `main_entry`, `constructors`), which runtime is
-//! called (`runtime_calls`, `atomics`, `criticals`), what LLVM may rely on of it (`loop_bounds`), and what the runtime is told (`module_table`, `guards`,
+//! called (`runtime_calls`, `atomics`, `criticals`, `fortran_units`), what LLVM may rely on of it (`loop_bounds`), and what the runtime is told (`module_table`, `guards`,
 //! `external_calls`).
 //!
 //! Functions are marked as they are processed, so that a module may come by twice: the plugin loaded
@@ -12,6 +12,7 @@ mod atomics;
 mod constructors;
 mod criticals;
 mod external_calls;
+mod fortran_units;
 mod globals;
 mod guards;
 mod loop_bounds;
@@ -57,7 +58,14 @@ pub struct Plan<'m> {
     atomics: atomics::Plan<'m>,
     criticals: criticals::Plan<'m>,
     external_calls: external_calls::Plan<'m>,
+    fortran_units: fortran_units::Plan<'m>,
     table: module_table::Plan<'m>,
+}
+
+/// Prepares a module for [`check`]: it means the same afterwards.
+pub fn prepare(module: &Module) {
+    crate::fortran::call_by_c_names(module);
+    fortran_units::prepare(module);
 }
 
 /// Finds out what there is to do; what cannot be done is added to `refused`.
@@ -89,6 +97,7 @@ pub fn check<'m>(
         atomics: atomics::check(module, &functions),
         criticals: criticals::check(module, &functions, &loops, &graph),
         external_calls: external_calls::check(&functions),
+        fortran_units: fortran_units::check(module, refused),
         functions,
         loops,
         unsafe_sites,
@@ -141,6 +150,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     // First what is inserted in front of instructions, then what replaces them.
     let sites = guards::emit(module, &plan.unsafe_sites);
     external_calls::emit(module, &plan.external_calls);
+    let units = fortran_units::emit(module, &plan.fortran_units);
     let regions = regions::emit(module, &plan.loops, &plan.alone);
     criticals::emit(module, plan.criticals);
     runtime_calls::emit(module, plan.runtime_calls);
@@ -162,6 +172,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
             shared,
             externs,
             thread_privates,
+            units,
             constructors: &constructors,
             regions: &regions.descriptors,
             sites: &sites,

@@ -15,16 +15,16 @@ mod tables;
 
 pub use functions::{ALL, f};
 pub use tables::{
-    AtomicOp, ConstructorEntry, DirectAccess, ExternGlobalEntry, FunctionEntry, GlobalEntry,
-    LARGEST_UNANNOUNCED, ModuleTable, RegionDescriptor, SectionEntry, SectionTable,
+    AtomicOp, ConstructorEntry, DirectAccess, ExternGlobalEntry, FortranUnits, FunctionEntry,
+    GlobalEntry, LARGEST_UNANNOUNCED, ModuleTable, RegionDescriptor, SectionEntry, SectionTable,
     SharedSectionBounds, ThreadPrivateEntry, UnsafeSite, function_flags, region_flags,
     section_access,
 };
 
-/// Version of the list. It is part of the name of [`f::okl_mpi_register_v4`], so that a program
+/// Version of the list. It is part of the name of [`f::okl_mpi_register_v5`], so that a program
 /// and a runtime of different versions fail at link time. A change of any name, signature or
 /// struct changes [`ABI_HASH`], which a test compares with the hash recorded for this version.
-pub const ABI_VERSION: i64 = 4;
+pub const ABI_VERSION: i64 = 5;
 
 /// The section of an object that names source files, each with a NUL at its end, that were compiled with the plugin and
 /// left as they were, as they have no OpenMP.

@@ -24,7 +24,7 @@ pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v4` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v5` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -173,6 +173,31 @@ abi_structs! {
         offset: i64,
         /// Bytes accessed.
         size: i64,
+    }
+
+    /// The functions of flang's run-time library by which units are written: that library is linked into each program.
+    struct FortranUnits {
+        /// An `i64` that ranks share, 0 at first: the newest of the texts that are on their way to rank 0.
+        mail: ptr,
+        /// An OPEN statement of the module that changes what is written to a unit, as `WORD= (file:line)`: NUL-terminated,
+        /// or null.
+        special: ptr,
+        /// `_FortranAioBeginFlush`.
+        begin_flush: ptr,
+        /// `_FortranAioBeginOpenNewUnit`.
+        begin_open_new_unit: ptr,
+        /// `_FortranAioSetFile`.
+        set_file: ptr,
+        /// `_FortranAioGetNewUnit`.
+        get_new_unit: ptr,
+        /// `_FortranAioBeginExternalFormattedOutput`.
+        begin_formatted_output: ptr,
+        /// `_FortranAioSetAdvance`.
+        set_advance: ptr,
+        /// `_FortranAioOutputAscii`.
+        output_ascii: ptr,
+        /// `_FortranAioEndIoStatement`.
+        end_io_statement: ptr,
     }
 
     /// What a loop nest accesses; constant.

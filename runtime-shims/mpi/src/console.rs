@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
 };
 
-use crate::{cell::ProgramCell, memory, program, report, stream_format};
+use crate::{cell::ProgramCell, fortran, memory, program, report, stream_format};
 
 /// How ranks of rank 0's node come to its standard output.
 struct Sharing {
@@ -203,6 +203,7 @@ pub(crate) fn flush() {
         }
     }
     flush_cpp_stream();
+    fortran::flush();
     let file = COLLECTED.load(Relaxed);
     if file >= 0 {
         hand_over(file);

@@ -34,6 +34,7 @@ mod exchange;
 mod fault;
 mod float_environment;
 mod foreign_regions;
+mod fortran;
 mod heap;
 mod interpose;
 mod layout;
@@ -76,9 +77,9 @@ static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::Priva
 /// What each exported symbol does, by its name.
 mod entry {
     pub(crate) use crate::{
-        allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, locks::*,
-        loops::*, ordered::*, program_graph::*, reduce::*, sections::*, start::*, sync::*,
-        tasks::*, team::*, touch::*,
+        allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, fortran::*,
+        locks::*, loops::*, ordered::*, program_graph::*, reduce::*, sections::*, start::*,
+        sync::*, tasks::*, team::*, touch::*,
     };
 }
 

@@ -105,8 +105,8 @@ impl Module {
     }
 }
 
-/// `okl_mpi_register_v4`, from a constructor of each module.
-pub(crate) fn okl_mpi_register_v4(table: *mut c_void) {
+/// `okl_mpi_register_v5`, from a constructor of each module.
+pub(crate) fn okl_mpi_register_v5(table: *mut c_void) {
     // SAFETY: the pass emits the table as a constant.
     let table = unsafe { &*table.cast::<ModuleTable>() };
     let module = Module(table);
@@ -345,9 +345,59 @@ pub(crate) fn global_extent(address: usize) -> Option<(usize, usize)> {
     (address < start + size).then_some((start, size))
 }
 
+/// Checks that each variable has room for what every file makes of it: common blocks may have several lengths, and the
+/// linker takes the first it meets of those of okl's, not the longest. The complaint, if not.
+fn check_room(shared: &[(usize, usize)]) -> Result<(), String> {
+    struct Variable {
+        start: usize,
+        size: usize,
+        module: Module,
+        name: *mut c_void,
+    }
+    let mut variables = Vec::new();
+    for module in modules() {
+        variables.extend(module.globals().iter().map(|global| Variable {
+            start: global.address as usize,
+            size: global.size as usize,
+            module,
+            name: global.name,
+        }));
+    }
+    variables.sort_by_key(|variable| (variable.start, variable.size));
+    for (index, variable) in variables.iter().enumerate() {
+        let same = |other: &&Variable| other.start == variable.start;
+        let shortest = variables[..index].iter().rev().take_while(same).last();
+        let Some(shortest) = shortest.filter(|shortest| shortest.size < variable.size) else {
+            continue;
+        };
+        let section = shared
+            .iter()
+            .find(|(start, end)| (*start..*end).contains(&variable.start));
+        let next = variables[index + 1..].iter().find(|other| !same(other));
+        let room = section
+            .map(|(_, end)| *end)
+            .into_iter()
+            .chain(next.map(|next| next.start))
+            .min();
+        if room.is_some_and(|room| variable.start + variable.size > room) {
+            return Err(format!(
+                "{} has {} bytes in {} and {} in {}, and the linker took the first length that it met: give it the \
+                 same length in every file, or name the file with the longest first when linking",
+                text(variable.name),
+                variable.size,
+                variable.module.source_file(),
+                shortest.size,
+                shortest.module.source_file(),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Checks that variables shared between modules are shared between ranks. The complaint, if not.
 pub(crate) fn check_variables() -> Result<(), String> {
     let shared: Vec<(usize, usize)> = shared_ranges();
+    check_room(&shared)?;
     let is_shared = |address: usize| {
         shared
             .iter()

@@ -5,6 +5,7 @@
 //! all ranks end.
 
 use std::{
+    collections::HashMap,
     ffi::{c_char, c_void},
     os::fd::AsRawFd,
 };
@@ -79,8 +80,10 @@ pub(crate) fn okl_mpi_main(
     if let Err(error) = observe::start() {
         report::fatal(&error);
     }
+    // Their initial values may be those of shared variables.
+    let thread_privates = thread_privates();
     share_memory(several_nodes);
-    fill_thread_privates();
+    fill_thread_privates(&thread_privates);
     team::start(icv);
     let ranks_here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"]);
     threads::start(threads_per_rank, ranks_here.unwrap_or(1));
@@ -548,24 +551,58 @@ fn share_console(token: u64, peers: &[Peer]) {
     }
 }
 
+/// A `thread_local` variable of the program.
+struct ThreadPrivate {
+    slot: usize,
+    align: usize,
+    value: Vec<u8>,
+}
+
+/// The `thread_local` variables with their initial values. Several files may have the same one, and not all of it (a
+/// common block).
+fn thread_privates() -> Vec<ThreadPrivate> {
+    let mut places: HashMap<usize, usize> = HashMap::new();
+    let mut found: Vec<ThreadPrivate> = Vec::new();
+    let modules = program_graph::modules();
+    for variable in modules.iter().flat_map(|module| module.thread_privates()) {
+        let slot = variable.slot as usize;
+        // SAFETY: the pass names the initial value with its size.
+        let value = unsafe {
+            std::slice::from_raw_parts(variable.image.cast::<u8>(), variable.size as usize)
+        };
+        let next = found.len();
+        let place = *places.entry(slot).or_insert(next);
+        if place == next {
+            found.push(ThreadPrivate {
+                slot,
+                align: 1,
+                value: Vec::new(),
+            });
+        }
+        let known = &mut found[place];
+        known.align = known.align.max(variable.align as usize);
+        if known.value.len() < value.len() {
+            known.value = value.to_vec();
+        }
+    }
+    found
+}
+
 /// Gives each `thread_local` variable its place in this rank's private area.
-fn fill_thread_privates() {
+fn fill_thread_privates(variables: &[ThreadPrivate]) {
     let mut next = layout::layout().private_area(mpi_job::rank()).address;
-    for variable in program_graph::modules()
-        .iter()
-        .flat_map(|module| module.thread_privates())
-    {
-        next = next.next_multiple_of(variable.align as usize);
+    for variable in variables {
+        next = next.next_multiple_of(variable.align);
         // SAFETY: the slot is the pass's pointer variable; the place is ours and large enough.
         unsafe {
             std::ptr::copy_nonoverlapping(
-                variable.image.cast::<u8>(),
+                variable.value.as_ptr(),
                 next as *mut u8,
-                variable.size as usize,
+                variable.value.len(),
             );
-            variable.slot.cast::<usize>().write(next);
+            (variable.slot as *mut usize).write(next);
         }
-        next += variable.size as usize;
+        next += variable.value.len();
     }
     stack::install_guard(next);
 }

@@ -20,7 +20,7 @@ use crate::{
     cancel,
     cell::ProgramCell,
     coherence::Phase,
-    console, doacross, float_environment,
+    console, doacross, float_environment, fortran,
     interpose::exit,
     layout,
     layout::{PAGE, Page},
@@ -453,6 +453,11 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     });
     FRAME.with(|frame| *frame = stack::pointer());
     stack::call_on(stack::region_stack_top(), fork_on_region_stack);
+    // A region that declares all it accesses writes to no unit.
+    // SAFETY: a descriptor that the pass emitted.
+    if unsafe { (*region).flags } & region_flags::DECLARES_ALL == 0 {
+        fortran::deliver();
+    }
 }
 
 /// Rank 0, as the program ends: a region in which the threads end, if that is to be noticed.

@@ -24,4 +24,4 @@ __attribute__((destructor)) static void late() { f(); }
 // CHECK-NOT: @llvm.global_dtors
 // CHECK-NOT: define internal void @__cxx_global_var_init{{.*}} comdat
 // CHECK:     define internal void @okl.register()
-// CHECK-NEXT: call void @okl_mpi_register_v4(ptr @okl.module)
+// CHECK-NEXT: call void @okl_mpi_register_v5(ptr @okl.module)

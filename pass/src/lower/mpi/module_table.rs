@@ -114,6 +114,8 @@ pub struct Parts<'a, 'm> {
     pub externs: Vec<Global<'m>>,
     /// Variables of which each rank has a copy.
     pub thread_privates: Vec<ThreadPrivate<'m>>,
+    /// The `FortranUnits` of a module that writes to units.
+    pub units: Option<Global<'m>>,
     /// Static constructors and destructors.
     pub constructors: &'a constructors::Plan<'m>,
     /// A `RegionDescriptor` for each fork.
@@ -210,7 +212,10 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
     let ty = module.function_type(module.void(), &[]);
     let register = module.add_function(REGISTER, ty, Linkage::LLVMInternalLinkage);
     let builder = Builder::at_end(module, register.append_block(module));
-    builder.call(declare(module, &f::okl_mpi_register_v4), &[*table]);
+    builder.call(declare(module, &f::okl_mpi_register_v5), &[*table]);
+    if let Some(units) = parts.units {
+        builder.call(declare(module, &f::okl_mpi_fortran_units), &[*units]);
+    }
     builder.ret(None);
     register
 }

@@ -5,6 +5,7 @@ use okl_abi::{RuntimeFn, f, replacement_of};
 use crate::analysis::combine::{largest_item, touches_only_items};
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Function, Module};
+use crate::lower::mpi::thread_private::THREAD_PRIVATE;
 use crate::lower::runtime_call::declare;
 use crate::recognise::openmp::FORKS;
 
@@ -75,6 +76,8 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
                 .extend(calls(&name, function, refused));
         } else if let Some(replacement) = same_signature(&name) {
             plan.renamed.push((function, replacement));
+        } else if name == THREAD_PRIVATE {
+            // `thread_private` replaces its calls.
         } else if name.starts_with("__kmpc_")
             || is_unsupported_api(&name)
             || is_unsupported_atomic(&name)

@@ -1,19 +1,33 @@
-//! `thread_local` variables: each rank has a copy outside the shared memory, which the code reaches
-//! through a pointer variable that the runtime fills.
+//! `thread_local` variables, and those that the OpenMP run time is asked for: each rank has a copy outside the shared
+//! memory, which the code reaches through a pointer variable that the runtime fills.
+//!
+//! The second kind is an ordinary variable, which only holds the initial value of the copies: several files may define
+//! one (a common block), of which the linker keeps the one with a value. So each file defines the pointer to the copy.
 
 use crate::analysis::library::is_library_variable;
 use crate::diagnostic::{Declined, Site};
-use crate::llvm::{Builder, Global, Instruction, Linkage, Module, Opcode, Value};
+use crate::llvm::{Builder, Call, Global, Instruction, Linkage, Module, Opcode, Value};
+
+/// Asks for the calling thread's copy of a variable: `(ident, gtid, variable, size, cache)`.
+pub const THREAD_PRIVATE: &str = "__kmpc_threadprivate_cached";
 
 /// The variables of a module.
 pub struct Plan<'m> {
     variables: Vec<Global<'m>>,
+    /// Those that the run time is asked for.
+    asked: Vec<Asked<'m>>,
+}
+
+struct Asked<'m> {
+    variable: Global<'m>,
+    size: u64,
+    calls: Vec<Call<'m>>,
 }
 
 impl Plan<'_> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.variables.is_empty()
+        self.variables.is_empty() && self.asked.is_empty()
     }
 }
 
@@ -51,7 +65,64 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         }
         variables.push(global);
     }
-    Plan { variables }
+    let asked = asked(module, refused);
+    Plan { variables, asked }
+}
+
+fn asked<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Vec<Asked<'m>> {
+    let mut found: Vec<Asked<'m>> = Vec::new();
+    let Some(function) = module.function(THREAD_PRIVATE) else {
+        return found;
+    };
+    for user in function.instruction_users() {
+        let call = user.as_call().filter(|call| call.callee() == *function);
+        let parts = call.and_then(|call| {
+            let variable = call.argument(2)?.as_global()?;
+            let size = u64::try_from(call.argument(3)?.as_constant_int()?).ok()?;
+            (call.invoke_targets().is_none() && variable.name() != "")
+                .then_some((call, variable, size))
+        });
+        let Some((call, variable, size)) = parts else {
+            refused.push(Declined {
+                site: Site::Instruction(user),
+                reason: format!("this use of {THREAD_PRIVATE} is not understood"),
+            });
+            continue;
+        };
+        match found.iter_mut().find(|one| one.variable == variable) {
+            Some(one) => {
+                one.size = one.size.max(size);
+                one.calls.push(call);
+            }
+            None => found.push(Asked {
+                variable,
+                size,
+                calls: vec![call],
+            }),
+        }
+    }
+    for one in &found {
+        let is_asked = |user: Instruction<'m>| {
+            one.calls
+                .iter()
+                .any(|call| call.instruction() == user && call.argument(4) != Some(*one.variable))
+        };
+        let other = one
+            .variable
+            .instruction_users()
+            .into_iter()
+            .find(|user| !is_asked(*user));
+        if other.is_some() || is_in_static_data(*one.variable) {
+            refused.push(Declined {
+                site: other.map_or(Site::Global(one.variable), Site::Instruction),
+                reason: format!(
+                    "threadprivate variable {} is also used as one that threads share",
+                    crate::llvm::demangle(&one.variable.name())
+                ),
+            });
+        }
+    }
+    found
 }
 
 fn is_unused(global: Global<'_>) -> bool {
@@ -80,7 +151,45 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<ThreadPrivate<'m>> {
         }
         variable.erase();
     }
+    for one in plan.asked {
+        let slot = slot_for_all(module, one.variable);
+        for call in one.calls {
+            let at = call.instruction();
+            let copy = Builder::before(module, at).load(module.pointer(), *slot);
+            at.replace_all_uses_with(copy);
+            at.erase();
+        }
+        entries.push(ThreadPrivate {
+            slot,
+            image: one.variable,
+            size: one.size,
+            align: one.variable.alignment().max(LARGEST_ALIGNMENT),
+            name: one.variable.name(),
+        });
+    }
     entries
+}
+
+/// What no scalar exceeds.
+const LARGEST_ALIGNMENT: u32 = 16;
+
+/// A pointer that every file which uses the variable defines.
+fn slot_for_all<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
+    let linkage = match variable.linkage() {
+        local @ (Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage) => local,
+        _ => Linkage::LLVMWeakAnyLinkage,
+    };
+    let name = format!("okl.tp.{}", variable.name());
+    let slot = module.add_global(
+        &name,
+        module.pointer(),
+        Some(module.pointer().zero()),
+        linkage,
+    );
+    slot.copy_visibility_of(variable);
+    slot.set_alignment(8);
+    slot.set_externally_initialized();
+    slot
 }
 
 fn slot<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {

@@ -1,0 +1,159 @@
+//! What is Fortran's in a module that flang made: its names, and OpenMP's functions by the names that a program calls
+//! them by which has no interface of them (`omp_get_num_threads_`, arguments by reference).
+
+use okl_abi::{AbiType, replacement_of};
+
+use crate::llvm::{Builder, Call, Function, Linkage, Module};
+
+/// Functions with a text argument, which in Fortran has no end of its own: its length follows the arguments.
+const WITH_TEXT: [&str; 2] = ["omp_set_affinity_format", "omp_display_affinity"];
+
+/// Functions that fill a text.
+const FILL_TEXT: [&str; 2] = ["omp_get_affinity_format", "omp_capture_affinity"];
+
+/// What flang calls the main program.
+pub const MAIN_PROGRAM: &str = "_QQmain";
+
+/// Replaces calls of OpenMP's functions by their Fortran names with calls of C's, which have the same meaning in every
+/// OpenMP run time. Uses that are no such calls stay, and are refused as unknown functions.
+pub fn call_by_c_names(module: &Module) {
+    for function in module.functions() {
+        let name = function.name();
+        let Some(c_name) = c_name(&name).filter(|_| function.is_declaration()) else {
+            continue;
+        };
+        for user in function.instruction_users() {
+            let call = user.as_call().filter(|call| call.callee() == *function);
+            if let Some(call) = call.filter(|call| call.invoke_targets().is_none()) {
+                call_by_c_name(module, call, c_name);
+            }
+        }
+        if function.is_unused() {
+            function.erase_unused_declaration();
+        }
+    }
+}
+
+/// `omp_get_num_threads` for `omp_get_num_threads_`, where there is such a function.
+fn c_name(name: &str) -> Option<&str> {
+    let c_name = name.strip_suffix('_')?;
+    (c_name.starts_with("omp_") && !FILL_TEXT.contains(&c_name) && replacement_of(c_name).is_some())
+        .then_some(c_name)
+}
+
+fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) {
+    let at = call.instruction();
+    let types = replacement_of(c_name).expect("looked up before");
+    let arguments = call.arguments();
+    let has_text = WITH_TEXT.contains(&c_name);
+    let result = module.abi_type(types.ret);
+    if arguments.len() != types.params.len() + usize::from(has_text)
+        || !(at.is_unused() || at.ty() == result)
+        || !arguments[..types.params.len()]
+            .iter()
+            .all(|argument| argument.ty().is_pointer())
+    {
+        return;
+    }
+    let parameters: Vec<_> = types.params.iter().map(|&ty| module.abi_type(ty)).collect();
+    let ty = module.function_type(result, &parameters);
+    let callee = declared(module, c_name, ty);
+    if callee.function_type() != ty {
+        return;
+    }
+    let builder = Builder::before(module, at);
+    let mut values: Vec<_> = arguments
+        .iter()
+        .zip(types.params)
+        .map(|(&argument, &ty)| match ty {
+            AbiType::Ptr => argument,
+            _ => builder.load(module.abi_type(ty), argument),
+        })
+        .collect();
+    let text = has_text.then(|| {
+        let (pointer, long) = (module.pointer(), module.int(64));
+        let ty = module.function_type(pointer, &[pointer, long]);
+        builder.call(declared(module, "strndup", ty), &arguments[..2])
+    });
+    values[..usize::from(has_text)].copy_from_slice(text.as_slice());
+    let value = builder.call(callee, &values);
+    if let Some(text) = text {
+        let ty = module.function_type(module.void(), &[module.pointer()]);
+        builder.call(declared(module, "free", ty), &[text]);
+    }
+    if !at.is_unused() {
+        at.replace_all_uses_with(value);
+    }
+    at.erase();
+}
+
+fn declared<'m>(module: &'m Module, name: &str, ty: crate::llvm::Type<'m>) -> Function<'m> {
+    let linkage = Linkage::LLVMExternalLinkage;
+    module
+        .function(name)
+        .unwrap_or_else(|| module.add_function(name, ty, linkage))
+}
+
+/// The name a Fortran programmer would give the thing that flang calls `name`: `model::step` for `_QMmodelPstep`. `None`:
+/// no name of flang's.
+pub fn demangle(name: &str) -> Option<String> {
+    // Parts of a name begin with a capital; what the programmer wrote is in small letters.
+    let mut rest = name.strip_prefix("_Q")?;
+    let mut shown: Vec<&str> = Vec::new();
+    while !rest.is_empty() {
+        let (kind, after) = rest.split_at_checked(1)?;
+        let end = after
+            .find(|letter: char| letter.is_ascii_uppercase() || letter == '.')
+            .unwrap_or(after.len());
+        let (part, next) = after.split_at(end);
+        match kind {
+            // Modules, submodules, procedures around it; then a procedure, a variable, a common block, a type.
+            "M" | "S" | "F" | "P" | "E" | "C" | "T" => {}
+            // A block construct has a number.
+            "B" => {
+                rest = next;
+                continue;
+            }
+            _ => return None,
+        }
+        if !part.is_empty() {
+            shown.push(part);
+        }
+        rest = match next.starts_with('.') {
+            true => "",
+            false => next,
+        };
+    }
+    (!shown.is_empty()).then(|| shown.join("::"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangle;
+
+    #[test]
+    fn shows_names_as_they_were_written() {
+        for (name, shown) in [
+            ("_QMmodelPstep", "model::step"),
+            ("_QMmodelFstepPinner", "model::step::inner"),
+            ("_QMmodelSpartPstep", "model::part::step"),
+            ("_QMmodelEcounter_2", "model::counter_2"),
+            ("_QFEa", "a"),
+            ("_QFPinner", "inner"),
+            ("_QFcomB1Ex", "com::x"),
+            ("_QMmodelPstep..omp_par.3", "model::step"),
+        ] {
+            assert_eq!(demangle(name).as_deref(), Some(shown));
+        }
+        for other in [
+            "_QQmain",
+            "_QQclX2F00",
+            "com_",
+            "_ZN1aC1Ev",
+            "_Q",
+            "_QM\u{e4}",
+        ] {
+            assert_eq!(demangle(other), None, "{other}");
+        }
+    }
+}
