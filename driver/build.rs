@@ -1,6 +1,6 @@
 //! Makes what lies beside `okl-cc` in the build folder.
 //!
-//! - `okl-c++`, which cargo cannot name: it is `okl-cc`, which looks at its own name.
+//! - `okl-c++`, which cargo cannot name, and `okl-fc`: they are `okl-cc`, which looks at its own name.
 //! - `okl-link/libokl_mpi.so`, which programs are linked with: it has the name of the run-time library and
 //!   the functions of the list, and nothing else. The library itself also has the C library's functions
 //!   that it sees to (`malloc`, `read`, ...), and every program refers to one of these: linkers would take
@@ -20,11 +20,13 @@ fn main() {
         .nth(3)
         .expect("OUT_DIR is four folders deep");
 
-    let driver = profile.join("okl-c++");
-    if fs::symlink_metadata(&driver).is_err()
-        && let Err(error) = std::os::unix::fs::symlink("okl-cc", &driver)
-    {
-        println!("cargo::warning={}: {error}", driver.display());
+    for name in ["okl-c++", "okl-fc"] {
+        let driver = profile.join(name);
+        if fs::symlink_metadata(&driver).is_err()
+            && let Err(error) = std::os::unix::fs::symlink("okl-cc", &driver)
+        {
+            println!("cargo::warning={}: {error}", driver.display());
+        }
     }
 
     let source = out.join("functions.c");

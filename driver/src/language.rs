@@ -25,7 +25,7 @@ pub struct Language {
 }
 
 /// The drivers; the first is what a program of another name is.
-pub const LANGUAGES: [Language; 2] = [
+pub const LANGUAGES: [Language; 3] = [
     Language {
         driver: "okl-cc",
         compilers: ["clang-22", "clang"],
@@ -45,6 +45,16 @@ pub const LANGUAGES: [Language; 2] = [
         unused: Some(["--start-no-unused-arguments", "--end-no-unused-arguments"]),
         headers: true,
         package: "clang-22",
+    },
+    Language {
+        driver: "okl-fc",
+        compilers: ["flang-22", "flang"],
+        variable: "OKL_FLANG",
+        mode: None,
+        proper: "-Xflang",
+        unused: None,
+        headers: false,
+        package: "flang-22",
     },
 ];
 
@@ -66,6 +76,7 @@ mod tests {
         let driver = |name: &str| Language::of_program(OsStr::new(name)).driver;
         assert_eq!(driver("/opt/okl/bin/okl-c++"), "okl-c++");
         assert_eq!(driver("okl-cc"), "okl-cc");
+        assert_eq!(driver("./okl-fc"), "okl-fc");
         assert_eq!(driver("cc"), "okl-cc");
     }
 }

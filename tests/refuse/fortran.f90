@@ -1,3 +1,4 @@
+! REQUIRES: flang
 ! Messages name Fortran's procedures and lines, and what is done in Fortran's terms.
 ! RUN: flang -O1 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.o 2>&1 | FileCheck %s
 ! RUN: flang -O1 -g -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.o 2>&1 \

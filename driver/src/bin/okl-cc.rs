@@ -1,4 +1,4 @@
-//! `okl-cc`, and `okl-c++` under that name.
+//! `okl-cc`, and `okl-c++` and `okl-fc` under those names.
 
 use std::env;
 use std::process::ExitCode;
