@@ -1,5 +1,6 @@
 // Files in HDF5: the layout is OP2's; what is read is what was written; several ranks write the file that one writes.
 //
+// REQUIRES: h5dump h5diff libhdf5
 // RUN: clang++-22 -std=c++11 -O2 -Wall -Wextra -Werror -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: rm -f %t.h5 && %t write %t.h5
 // RUN: h5dump %t.h5 | FileCheck --match-full-lines %s

@@ -2,7 +2,7 @@
 //!
 //! A test is a .c, .cpp or .f90 file, or a folder that holds a `main.c`, `main.cpp` or `main.f90` and other sources;
 //! sources in its subfolder `part` become a shared library that the program links. The main file
-//! carries the directives (see [`crate::directives`]).
+//! carries the directives (see [`crate::directives`]). What it is run in, is [`crate::combinations`]' matter.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::combinations::{Combination, Mode, combinations, sample};
 use crate::compare::difference;
 use crate::directives::{self, Directives, Exit, Reference, Threads};
 use crate::jobs::{self, Outcome, Tally};
@@ -35,6 +36,8 @@ pub(crate) struct Program {
     /// Sources of the shared library, if there are any.
     part: Vec<PathBuf>,
     directives: Directives,
+    /// What the runner is told to run this program only.
+    command: String,
 }
 
 /// The two builds of a program.
@@ -82,7 +85,7 @@ pub(crate) fn run(
         &mains,
         common.jobs,
         |main| short_name(main),
-        |main| match setting.test_file(main) {
+        |main| match setting.test_file(main, format!("run {}", name(main))) {
             Ok(outcome) => outcome,
             Err(why) => Outcome::Failed(why),
         },
@@ -135,7 +138,7 @@ fn sources_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 impl Program {
-    fn load(main: &Path) -> Result<Self, String> {
+    fn load(main: &Path, command: String) -> Result<Self, String> {
         let text = fs::read_to_string(main).map_err(|error| error.to_string())?;
         let folder = main.parent().ok_or("no folder")?;
         let is_folder = main_file(folder).is_some_and(|file| file == main);
@@ -149,6 +152,7 @@ impl Program {
             sources,
             part,
             directives: directives::parse(&text)?,
+            command,
         })
     }
 }
@@ -171,32 +175,25 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// The test whose main file is `main`.
-    pub(crate) fn test_file(&self, main: &Path) -> Result<Outcome, String> {
-        self.test(&Program::load(main)?)
+    /// The test whose main file is `main`, and which `command` runs alone.
+    pub(crate) fn test_file(&self, main: &Path, command: String) -> Result<Outcome, String> {
+        self.test(&Program::load(main, command)?)
     }
 
     /// Builds and runs `program` in every way its directives ask for.
     fn test(&self, program: &Program) -> Result<Outcome, String> {
-        for skip in &program.directives.skip_with {
-            if self.launch.environment.contains(skip) {
-                return Ok(Outcome::Skipped(format!("with {}={}", skip.0, skip.1)));
-            }
-        }
-        if self.rank_counts(program).is_empty() {
-            return Ok(Outcome::Skipped("needs other rank counts".to_owned()));
+        if let Some(lacks) = self.tools.missing(&program.directives.requires) {
+            return Ok(Outcome::Skipped(format!("{lacks} is missing")));
         }
         let sources = program.sources.iter().chain(&program.part);
         let mut languages = sources.filter_map(|source| Language::of(source));
         if let Some(why) = languages.find_map(|language| self.tools.lacks(language)) {
             return Ok(Outcome::Skipped(why));
         }
-        let levels = self.levels(program);
-        if levels.is_empty() {
-            return Ok(Outcome::Skipped(
-                "needs another optimisation level".to_owned(),
-            ));
-        }
+        let wanted = match self.wanted(program) {
+            Ok(wanted) => wanted,
+            Err(why) => return Ok(Outcome::Skipped(why)),
+        };
         let mut temporary = tempfile::tempdir().map_err(|error| error.to_string())?;
         if self.keep {
             temporary.disable_cleanup(true);
@@ -206,12 +203,13 @@ impl<'a> Setting<'a> {
             None => temporary.path().to_owned(),
         };
         let mut failures = Vec::new();
-        for opt in &levels {
+        for of_level in wanted.chunk_by(|one, next| one.opt == next.opt) {
+            let opt = of_level[0].opt.as_str();
             let folder = folder.join(opt.trim_start_matches('-'));
             let failure = if self.reference_only {
-                self.check_reference(program, opt, &folder)
+                self.check_reference(program, opt, of_level, &folder)
             } else {
-                self.compare_builds(program, opt, &folder)
+                self.compare_builds(program, opt, of_level, &folder)
             };
             failures.extend(failure.err().map(|why| format!("{opt}: {why}")));
         }
@@ -224,32 +222,52 @@ impl<'a> Setting<'a> {
         Ok(Outcome::Failed(failures.join("\n")))
     }
 
-    /// The optimisation levels: the test's own ones, as far as `--opt` allows them.
-    fn levels(&self, program: &Program) -> Vec<String> {
-        match (&program.directives.opt, self.launch.opt.as_slice()) {
-            (None, []) => vec!["-O0".to_owned(), "-O2".to_owned()],
-            (None, given) => given.to_owned(),
-            (Some(own), []) => own.clone(),
-            (Some(own), given) => own
-                .iter()
-                .filter(|one| given.contains(one))
-                .cloned()
-                .collect(),
+    /// What to run `program` in, sorted by level; or why there is nothing.
+    fn wanted(&self, program: &Program) -> Result<Vec<Combination>, String> {
+        let (launch, asked) = (self.launch, &program.directives);
+        for skip in &asked.skip_with {
+            if launch.environment.contains(skip) {
+                return Err(format!("with {}={}", skip.0, skip.1));
+            }
         }
+        let ranks = asked_and_given(&asked.ranks, &launch.ranks, &[1, 2, 3, 4]);
+        if ranks.is_empty() {
+            return Err("needs other rank counts".to_owned());
+        }
+        let levels = ["-O0".to_owned(), "-O2".to_owned()];
+        let levels = asked_and_given(&asked.opt, &launch.opt, &levels);
+        if levels.is_empty() {
+            return Err("needs another optimisation level".to_owned());
+        }
+        let is_skipped = |mode: &Mode| {
+            let sets = mode.environment();
+            let skips = &asked.skip_with;
+            sets.iter()
+                .any(|set| skips.iter().any(|skip| (&*skip.0, &*skip.1) == *set))
+        };
+        let modes: Vec<_> = launch
+            .modes()
+            .into_iter()
+            .filter(|mode| !is_skipped(mode))
+            .collect();
+        let all = combinations(&levels, &ranks, &modes);
+        if all.is_empty() {
+            return Err("needs another mode".to_owned());
+        }
+        Ok(match launch.sample {
+            None => all,
+            Some(count) => sample(all, count, launch.sample_seed, &program.command),
+        })
     }
 
-    /// The rank counts to run: the test's own ones, as far as `--ranks` allows them.
-    fn rank_counts(&self, program: &Program) -> Vec<u32> {
-        match (&program.directives.ranks, self.launch.ranks.as_slice()) {
-            (None, []) => vec![1, 2, 3, 4],
-            (None, given) => given.to_owned(),
-            (Some(own), []) => own.clone(),
-            (Some(own), given) => own.iter().copied().filter(|n| given.contains(n)).collect(),
-        }
-    }
-
-    /// The OpenMP build against the okl build at every rank count.
-    fn compare_builds(&self, program: &Program, opt: &str, folder: &Path) -> Result<(), String> {
+    /// The OpenMP build against the okl build in all of `wanted`, which are of this level.
+    fn compare_builds(
+        &self,
+        program: &Program,
+        opt: &str,
+        wanted: &[Combination],
+        folder: &Path,
+    ) -> Result<(), String> {
         let okl = self.build(program, opt, Build::Okl, folder)?;
         let openmp = match &program.directives.reference {
             Reference::OpenMp => Some(self.build(program, opt, Build::OpenMp, folder)?),
@@ -259,9 +277,9 @@ impl<'a> Setting<'a> {
         let mut references: HashMap<u32, Option<String>> = HashMap::new();
         let mut failed = Vec::new();
         let mut first = String::new();
-        for ranks in self.rank_counts(program) {
+        for one in wanted {
             let threads = match program.directives.threads {
-                Threads::Ranks => ranks.max(1),
+                Threads::Ranks => one.ranks.max(1),
                 Threads::Fixed(threads) => threads,
                 Threads::Any => 1,
             };
@@ -269,12 +287,15 @@ impl<'a> Setting<'a> {
                 entry.insert(self.expected(program, openmp.as_deref(), threads, folder)?);
             }
             let expected = references[&threads].as_deref();
-            let finished = self.launch(program, &okl, Build::Okl, ranks, folder)?;
+            let finished = self.launch_okl(program, &okl, one, folder)?;
             if let Err(why) = check_run(&finished, expected, &program.directives) {
                 if failed.is_empty() {
-                    first = why;
+                    first = format!("{why}\nagain: {}", self.again(program, one));
                 }
-                failed.push(ranks.to_string());
+                failed.push(match one.mode {
+                    Mode::Node => one.ranks.to_string(),
+                    mode => format!("{} ({})", one.ranks, mode.name()),
+                });
                 // A program that hangs once hangs again: do not spend minutes on it.
                 if matches!(finished.end, End::TimedOut(_)) {
                     break;
@@ -286,6 +307,21 @@ impl<'a> Setting<'a> {
         } else {
             Err(format!("fails on {} ranks\n{first}", failed.join(", ")))
         }
+    }
+
+    /// The command that repeats one run.
+    fn again(&self, program: &Program, one: &Combination) -> String {
+        let mut line = format!(
+            "cargo run --release -q -p okl-tests -- {} --opt={} --ranks={} --modes={}",
+            program.command,
+            one.opt,
+            one.ranks,
+            one.mode.name()
+        );
+        for (name, value) in &self.launch.environment {
+            line += &format!(" --environment '{name}={value}'");
+        }
+        line
     }
 
     /// What the program must print; `None`: anything.
@@ -304,7 +340,7 @@ impl<'a> Setting<'a> {
                     .map_err(|error| format!("{}: {error}", path.display()))
             }
             (Reference::OpenMp, Some(executable)) => {
-                let finished = self.launch(program, executable, Build::OpenMp, threads, folder)?;
+                let finished = self.launch_openmp(program, executable, threads, folder)?;
                 check_end(&finished, program.directives.exit)
                     .map_err(|why| format!("OpenMP, {threads} threads: {why}"))?;
                 Ok(Some(finished.stdout))
@@ -315,22 +351,28 @@ impl<'a> Setting<'a> {
 
     /// The OpenMP build alone: it ends as expected and prints the same twice at each team size, or
     /// at all team sizes where the test says so.
-    fn check_reference(&self, program: &Program, opt: &str, folder: &Path) -> Result<(), String> {
+    fn check_reference(
+        &self,
+        program: &Program,
+        opt: &str,
+        wanted: &[Combination],
+        folder: &Path,
+    ) -> Result<(), String> {
         if program.directives.reference != Reference::OpenMp {
             return Ok(());
         }
         let openmp = self.build(program, opt, Build::OpenMp, folder)?;
         let mut first: Option<String> = None;
-        for ranks in self.rank_counts(program) {
+        for one in wanted {
             let threads = match program.directives.threads {
-                Threads::Ranks | Threads::Any => ranks.max(1),
+                Threads::Ranks | Threads::Any => one.ranks.max(1),
                 Threads::Fixed(threads) => threads,
             };
             if program.directives.threads != Threads::Any {
                 first = None;
             }
             for _ in 0..2 {
-                let finished = self.launch(program, &openmp, Build::OpenMp, threads, folder)?;
+                let finished = self.launch_openmp(program, &openmp, threads, folder)?;
                 let problem = check_end(&finished, program.directives.exit).err();
                 let expected = first.get_or_insert_with(|| finished.stdout.clone());
                 let change = difference(expected, &finished.stdout, program.directives.compare);
@@ -438,32 +480,46 @@ impl<'a> Setting<'a> {
         Ok(objects)
     }
 
-    /// Runs a build in an empty folder of its own; `size` is the number of threads or ranks.
-    fn launch(
+    fn launch_openmp(
         &self,
         program: &Program,
         executable: &Path,
-        build: Build,
-        size: u32,
+        threads: u32,
+        folder: &Path,
+    ) -> Result<Finished, String> {
+        let mut command = Command::new(executable);
+        command.env("OMP_NUM_THREADS", threads.to_string());
+        // Several tests share the cores: waiting threads must not spin.
+        command.env("OMP_WAIT_POLICY", "passive");
+        self.launch(program, command, folder)
+    }
+
+    fn launch_okl(
+        &self,
+        program: &Program,
+        executable: &Path,
+        one: &Combination,
+        folder: &Path,
+    ) -> Result<Finished, String> {
+        let mut command = match one.ranks {
+            0 => Command::new(executable),
+            ranks => process::on_ranks(executable, ranks as usize),
+        };
+        command.env_remove("OMP_NUM_THREADS");
+        command.envs(one.mode.environment().iter().copied());
+        command.envs(self.launch.environment.iter().cloned());
+        self.launch(program, command, folder)
+    }
+
+    /// Runs a build in an empty folder of its own.
+    fn launch(
+        &self,
+        program: &Program,
+        mut command: Command,
         folder: &Path,
     ) -> Result<Finished, String> {
         let cwd = tempfile::tempdir_in(folder).map_err(|error| error.to_string())?;
-        let mut command = match build {
-            Build::Okl if size > 0 => process::on_ranks(executable, size as usize),
-            Build::Okl | Build::OpenMp => Command::new(executable),
-        };
         command.args(&program.directives.args);
-        match build {
-            Build::OpenMp => {
-                command.env("OMP_NUM_THREADS", size.to_string());
-                // Several tests share the cores: waiting threads must not spin.
-                command.env("OMP_WAIT_POLICY", "passive");
-            }
-            Build::Okl => {
-                command.env_remove("OMP_NUM_THREADS");
-                command.envs(self.launch.environment.iter().cloned());
-            }
-        }
         command.envs(program.directives.env.iter().cloned());
         process::run(
             &mut command,
@@ -472,6 +528,32 @@ impl<'a> Setting<'a> {
             program.directives.limit.unwrap_or(self.launch.timeout),
         )
     }
+}
+
+/// A test's own values as far as the given ones allow them; `default` where there are neither.
+fn asked_and_given<T: Clone + PartialEq>(
+    own: &Option<Vec<T>>,
+    given: &[T],
+    default: &[T],
+) -> Vec<T> {
+    match (own, given) {
+        (None, []) => default.to_vec(),
+        (None, given) => given.to_vec(),
+        (Some(own), []) => own.clone(),
+        (Some(own), given) => {
+            let mut both = own.clone();
+            both.retain(|one| given.contains(one));
+            both
+        }
+    }
+}
+
+/// A test's path from the repository's root, so that samples do not depend on where that lies.
+fn name(main: &Path) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().unwrap_or_default();
+    let path = main.strip_prefix(root).unwrap_or(main);
+    path.display().to_string()
 }
 
 fn compile_step(command: &mut Command, folder: &Path, said: &mut String) -> Result<(), String> {

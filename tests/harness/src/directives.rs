@@ -17,7 +17,8 @@
 //! | `stdin: text` | standard input, with `\n` for a line end |
 //! | `openmp-libs: ...` | what only the OpenMP build needs to link |
 //! | `untranslated: FILE` | a source compiled without the plugin |
-//! | `skip-with: A=B` | skipped when run with `--environment A=B` |
+//! | `skip-with: A=B` | skipped when run with `--environment A=B`; not run in modes that set it |
+//! | `requires: ...` | commands, and libraries such as `libscotch`, without which the test is skipped |
 
 use std::time::Duration;
 
@@ -41,6 +42,7 @@ pub(crate) struct Directives {
     pub(crate) openmp_libs: Vec<String>,
     pub(crate) untranslated: Vec<String>,
     pub(crate) skip_with: Vec<(String, String)>,
+    pub(crate) requires: Vec<String>,
 }
 
 /// Number of OpenMP threads of the reference.
@@ -104,6 +106,7 @@ impl Default for Directives {
             openmp_libs: Vec::new(),
             untranslated: Vec::new(),
             skip_with: Vec::new(),
+            requires: Vec::new(),
         }
     }
 }
@@ -174,6 +177,7 @@ pub(crate) fn parse(source: &str) -> Result<Directives, String> {
             "openmp-libs" => found.openmp_libs.extend(words()),
             "untranslated" => found.untranslated.extend(words()),
             "skip-with" => found.skip_with.push(pair(value).ok_or_else(wrong)?),
+            "requires" => found.requires.extend(words()),
             _ => return Err(format!("unknown directive '{key}'")),
         }
     }

@@ -5,6 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+/// So many tests are named with the time they took.
+const SLOWEST: usize = 10;
+
 /// How one test ended.
 pub(crate) enum Outcome {
     /// As expected.
@@ -21,6 +24,8 @@ pub(crate) struct Tally {
     passed: usize,
     failed: usize,
     skipped: usize,
+    /// Seconds that each test took.
+    times: Vec<(f64, String)>,
 }
 
 impl Tally {
@@ -60,6 +65,7 @@ pub(crate) fn run_all<T: Sync>(
                     let seconds = start.elapsed().as_secs_f64();
                     // The lock also keeps the lines of different tests apart.
                     let mut tally = tally.lock().unwrap();
+                    tally.times.push((seconds, name(item)));
                     match outcome {
                         Outcome::Passed => {
                             tally.passed += 1;
@@ -79,5 +85,12 @@ pub(crate) fn run_all<T: Sync>(
             });
         }
     });
-    tally.into_inner().unwrap()
+    let mut tally = tally.into_inner().unwrap();
+    tally.times.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let total: f64 = tally.times.iter().map(|(seconds, _)| seconds).sum();
+    println!("slowest of {total:.0} s in all:");
+    for (seconds, name) in tally.times.iter().take(SLOWEST) {
+        println!("{seconds:8.1} s {name}");
+    }
+    tally
 }

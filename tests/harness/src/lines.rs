@@ -4,15 +4,19 @@
 //! line. A RUN line is one bash command with `pipefail`; `%s` is the file, `%S` its folder, `%t` a
 //! path of the test's own, `%plugin` the plugin, `%runtime-dir` the folder of the run-time libraries,
 //! `%op2-include` that of OP2's headers, `%okl-cc`, `%okl-c++` and `%okl-run` the drivers, and `%launch`
-//! starts a program on ranks of this machine. A test with a line `REQUIRES: PROGRAM ...` is skipped where
-//! one of them is missing. A FileCheck whose file holds none of its check lines is a failure.
+//! starts a program on ranks of this machine. A FileCheck whose file holds none of its check lines is a
+//! failure.
+//!
+//! A line `REQUIRES: NAME...` names commands, and libraries such as `libscotch`, without which the test
+//! is skipped. A RUN line with `mpirun` has Open MPI start as quickly as it can, unless it says how itself.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use std::{env, fs};
 
 use crate::Common;
+use crate::combinations::Mode;
 use crate::jobs::{self, Outcome, Tally};
 use crate::process::{self, End};
 use crate::tools::{self, Tools};
@@ -40,8 +44,7 @@ pub(crate) fn run(paths: &[PathBuf], common: &Common) -> Result<Tally, String> {
         common.jobs,
         |test| short_name(test),
         |test| match check(test, &tools, common.keep) {
-            Ok(None) => Outcome::Passed,
-            Ok(Some(missing)) => Outcome::Skipped(format!("{missing} is missing")),
+            Ok(outcome) => outcome,
             Err(why) => Outcome::Failed(why),
         },
     ))
@@ -71,13 +74,10 @@ pub(crate) fn short_name(path: &Path) -> String {
 const LAUNCH: &str = "mpirun --allow-run-as-root --oversubscribe --bind-to none \
     --mca pml ob1 --mca btl vader,self";
 
-/// Runs a test. Some: a program that it requires is missing.
-fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Option<String>, String> {
+fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Outcome, String> {
     let text = fs::read_to_string(test).map_err(|error| error.to_string())?;
-    let path = tools.path();
-    let is_there = |program: &str| env::split_paths(&path).any(|one| one.join(program).is_file());
-    if let Some(missing) = required(&text).find(|program| !is_there(program)) {
-        return Ok(Some(missing.to_owned()));
+    if let Some(lacks) = tools.missing(&required(&text)) {
+        return Ok(Outcome::Skipped(format!("{lacks} is missing")));
     }
     let commands = run_lines(&text)?;
     let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -97,10 +97,15 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Option<String>, Strin
             .replace("%s", &show(test))
             .replace("%t", &show(&folder.path().join("t")));
         require_checks(&line)?;
+        let quick = match line.contains("mpirun") {
+            true => Mode::Node.environment(),
+            false => &[],
+        };
         let finished = process::run(
             Command::new("bash")
                 .args(["-o", "pipefail", "-c", &line])
-                .env("PATH", &path),
+                .env("PATH", tools.path())
+                .envs(quick.iter().copied()),
             folder.path(),
             "",
             LIMIT,
@@ -117,14 +122,15 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Option<String>, Strin
             ));
         }
     }
-    Ok(None)
+    Ok(Outcome::Passed)
 }
 
-/// The programs that a test names in `REQUIRES:` lines.
-fn required(text: &str) -> impl Iterator<Item = &str> {
+/// What the test cannot do without.
+fn required(text: &str) -> Vec<String> {
     text.lines()
         .filter_map(|line| line.split_once("REQUIRES:"))
-        .flat_map(|(_, programs)| programs.split_whitespace())
+        .flat_map(|(_, names)| names.split_whitespace().map(str::to_owned))
+        .collect()
 }
 
 /// The commands of a test, lines that end in a backslash joined.
@@ -207,10 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_is_required() {
-        let text = "// REQUIRES: cmake make\n// RUN: a\n// REQUIRES: ccache\n";
-        let programs: Vec<_> = required(text).collect();
-        assert_eq!(programs, ["cmake", "make", "ccache"]);
+    fn names_what_is_missing() {
+        let path = std::env::var_os("PATH").unwrap();
+        let missing = |text| tools::missing(&required(text), &path).map(str::to_owned);
+        assert_eq!(missing("// REQUIRES: bash libc\n"), None);
+        let text = "; REQUIRES: bash\n; REQUIRES: libc no-such-command\n";
+        assert_eq!(missing(text).as_deref(), Some("no-such-command"));
+        let text = "; REQUIRES: libno-such\n";
+        assert_eq!(missing(text).as_deref(), Some("libno-such"));
     }
 
     #[test]

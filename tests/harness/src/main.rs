@@ -6,6 +6,7 @@
 //! The last line printed is `N passed, N failed, N skipped`; the exit status is 0 only when nothing
 //! failed and something passed.
 
+mod combinations;
 mod compare;
 mod differential;
 mod directives;
@@ -23,7 +24,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use tempfile::TempDir;
 
 /// Runs okl's tests.
@@ -157,6 +158,15 @@ pub(crate) struct Launch {
     /// Optimisation levels to use instead of those the tests ask for, such as -O3.
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     opt: Vec<String>,
+    /// How to run them; `all` of them if that is said.
+    #[arg(long, value_delimiter = ',', default_value = "node", value_parser = mode)]
+    modes: Vec<Vec<combinations::Mode>>,
+    /// Runs each program in so many of its combinations of level, ranks and mode only.
+    #[arg(long, value_name = "COUNT")]
+    sample: Option<usize>,
+    /// Which sample.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    sample_seed: u64,
     /// Keeps the builds in this folder, and uses those that are there already: they must be of the
     /// same sources and the same plugin.
     #[arg(long, value_name = "FOLDER", value_parser = absolute)]
@@ -164,6 +174,20 @@ pub(crate) struct Launch {
     /// Seconds one run may take.
     #[arg(long, default_value = "30", value_parser = seconds)]
     timeout: Duration,
+}
+
+impl Launch {
+    fn modes(&self) -> Vec<combinations::Mode> {
+        self.modes.concat()
+    }
+}
+
+fn mode(text: &str) -> Result<Vec<combinations::Mode>, String> {
+    use combinations::Mode;
+    match text {
+        "all" => Ok(Mode::value_variants().to_vec()),
+        name => Mode::from_str(name, false).map(|mode| vec![mode]),
+    }
 }
 
 fn name_and_value(text: &str) -> Result<(String, String), String> {

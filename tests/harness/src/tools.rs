@@ -1,8 +1,9 @@
 //! Where the compiler, the plugin and the runtime are.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use crate::Common;
 
@@ -67,6 +68,11 @@ impl Tools {
         path
     }
 
+    /// The first of `names`, of commands and libraries, that a test requires in vain.
+    pub(crate) fn missing<'a>(&self, names: &'a [String]) -> Option<&'a str> {
+        missing(names, &self.path())
+    }
+
     /// The compiler of a language.
     pub(crate) fn compiler(&self, language: Language) -> Command {
         Command::new(self.llvm_bin.join(language.compiler()))
@@ -79,6 +85,27 @@ impl Tools {
         (language == Language::Fortran && missing).then(|| format!("{compiler}-22 is missing"))
     }
 }
+
+/// The first of `names` that this machine lacks. One that begins with `lib` is a library, of any
+/// version, another one a command on `path`.
+pub(crate) fn missing<'a>(names: &'a [String], path: &OsStr) -> Option<&'a str> {
+    let found = |name: &str| match name.starts_with("lib") {
+        true => LIBRARIES
+            .lines()
+            .any(|line| line.trim_start().starts_with(name)),
+        false => std::env::split_paths(path).any(|folder| folder.join(name).is_file()),
+    };
+    names.iter().map(String::as_str).find(|name| !found(name))
+}
+
+/// What the loader finds, one library in a line.
+static LIBRARIES: LazyLock<String> = LazyLock::new(|| {
+    let list = |program| Command::new(program).arg("-p").output();
+    list("ldconfig")
+        .or_else(|_| list("/sbin/ldconfig"))
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .unwrap_or_default()
+});
 
 /// A language of test programs, in the order in which one's compiler links files of those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,6 @@
 // What is wrong with a file ends the program, with a message that names the file, the dataset, and what is wrong.
 //
+// REQUIRES: h5import libhdf5
 // RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: cd $(dirname %t) && printf 'a\nb\n' > words.txt && printf 'PATH words\nINPUT-CLASS STR\n' > words.conf && h5import words.txt -c words.conf -o words.h5
 // RUN: cd $(dirname %t) && echo 'no HDF5' > text.h5 && %t 0

@@ -1,6 +1,7 @@
 // A mistake ends the job with one message, whether all ranks make it or one does; what cannot be done as asked is said
 // once; a choice that there is not is refused.
 //
+// REQUIRES: libptscotch libscotch
 // RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: for n in $(seq 1 14); do (mpirun --allow-run-as-root --oversubscribe -n 3 %t $n 2>&1; true) | grep ^okl: || echo "case $n says nothing"; done | FileCheck --check-prefixes=CHECK,HAS --match-full-lines %s
 // RUN: rm -rf %t.none && mkdir %t.none && cd %t.none && touch libptscotch-7.0.so libptscotch.so.7.0 libptscotch.so

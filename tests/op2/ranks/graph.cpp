@@ -2,6 +2,7 @@
 // to another: there are no more messages, and far fewer bytes, than with blocks; the result is the same, and so is the
 // division in every run, and PT-Scotch's is not much worse than Scotch's. A mesh in rows is divided as well as by coordinates.
 //
+// REQUIRES: libptscotch libscotch
 // RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: for n in 2 3 4; do for way in BLOCK SCOTCH PTSCOTCH PTSCOTCH; do mpirun --allow-run-as-root --oversubscribe -n $n %t $way 7919 2>&1 | awk '/okl/ { print } /sum/ { sum = $2 } /flow$/ { print sum, $10, $11 }'; done | awk '{ sum[NR] = $1; messages[NR] = $2; bytes[NR] = $3 } END { print sum[1], (sum[2] == sum[1] && sum[3] == sum[1]), (messages[2] <= messages[1] && messages[3] <= messages[1]), (0 < bytes[2] && bytes[2] * 10 < bytes[1]), (0 < bytes[3] && bytes[3] <= bytes[2] * 1.2), (bytes[4] == bytes[3]) }'; done | FileCheck --match-full-lines %s
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 2 %t PTSCOTCH 1 | awk '/flow$/ { print ($10 == 20 && $11 <= 10 * 2 * 70 * 8) }' | FileCheck --check-prefix=ROWS %s

@@ -2,6 +2,7 @@
 // part that is declared until the mesh is distributed, and may be written there; after that sizes, data and numbers of
 // elements are those of the rank. What is fetched is the part that was declared; files and results are those of the whole.
 //
+// REQUIRES: h5diff libhdf5
 // RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O2 -Wall -Wextra -Werror -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t plain %t.0 | FileCheck --match-full-lines --check-prefixes=CHECK,ONE %s
 // RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O3 -march=native -I%op2-include -fpass-plugin=%plugin %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t.okl

@@ -1,6 +1,7 @@
 // After the first loop a rank keeps nothing that is as large as the whole mesh: what it has allocated since the beginning is about
 // its part of what the mesh takes on one rank, also when the mesh has been made whole and distributed again.
 //
+// REQUIRES: libptscotch
 // RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: for n in 2 4; do for how in BLOCK PTSCOTCH; do mpirun --allow-run-as-root --oversubscribe -n $n %t $how; done; done | FileCheck --match-full-lines %s
 // CHECK-COUNT-4: small 1 1

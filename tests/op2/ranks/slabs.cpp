@@ -4,6 +4,7 @@
 // What the ranks hand to the system is counted: where all write, each its part. The first of them has a row more than the
 // others, and a slab.
 //
+// REQUIRES: h5dump libhdf5
 // RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: rm -f %t.h5 && mpirun --allow-run-as-root --oversubscribe -n 4 %t %t.h5 > %t.out && sort %t.out | FileCheck --check-prefixes=CHECK,ALL --match-full-lines %s
 // RUN: ldd $(command -v h5dump) | awk '/libhdf5[a-z]*(_serial)?\.so/ { print $3 }' > %t.library

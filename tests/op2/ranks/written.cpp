@@ -2,6 +2,7 @@
 // once. The files are those of one rank, to the last attribute, before and after the mesh is in parts and renumbered, for sets
 // that are smaller than the job, and for datasets that are there already, also in compressed pieces; so is what is printed.
 //
+// REQUIRES: h5dump h5repack libhdf5_openmpi libhdf5_serial
 // RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
 // RUN: %t %t.first BLOCK && h5repack -l /x:CHUNK=5x3 -f /x:GZIP=1 %t.first.data %t.1.data && h5dump -p -H -d x %t.1.data | grep DEFLATE
 // RUN: %t %t.1 BLOCK && for n in 2 3 4; do cp %t.1.data %t.$n.data; done

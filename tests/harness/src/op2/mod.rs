@@ -26,6 +26,7 @@ use std::time::Duration;
 pub(crate) use program::program;
 
 use crate::Common;
+use crate::combinations::Mode;
 use crate::compare::difference;
 use crate::directives::Comparison;
 use crate::jobs::{self, Outcome, Tally};
@@ -93,6 +94,8 @@ struct Test<'a> {
 struct Way {
     /// 0: without mpirun.
     ranks: usize,
+    /// With what Open MPI starts quickest with.
+    is_quick: bool,
     environment: Vec<(&'static str, String)>,
     arguments: Vec<String>,
 }
@@ -296,6 +299,9 @@ fn command_of(build: &Path, way: &Way) -> Command {
     }
     // Several tests share the cores: waiting threads must not spin.
     command.env("OMP_WAIT_POLICY", "passive");
+    if way.is_quick {
+        command.envs(Mode::Node.environment().iter().copied());
+    }
     command.envs(way.environment.iter().map(|(name, value)| (name, value)));
     command.args(&way.arguments);
     command
@@ -346,6 +352,7 @@ fn ways(random: &mut Random, has_all: bool) -> Vec<Way> {
         };
         let mut way = maybe_soa(random);
         way.ranks = random.one_of(&[2, 2, 3, 3, 4]);
+        way.is_quick = random.chance(80);
         if random.chance(50) {
             way = some_threads(random, way);
         }

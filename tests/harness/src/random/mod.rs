@@ -47,7 +47,9 @@ pub(crate) fn run(
         |seed| {
             let main = folder.path().join(format!("seed-{seed}.c"));
             let written = fs::write(&main, program(*seed)).map_err(|error| error.to_string());
-            match written.and_then(|()| runner.test_file(&main)) {
+            match written
+                .and_then(|()| runner.test_file(&main, format!("random --count 1 --seed {seed}")))
+            {
                 Ok(outcome) => outcome,
                 Err(why) => Outcome::Failed(why),
             }

@@ -30,6 +30,12 @@ impl Random {
         from[self.between(0, from.len() - 1)]
     }
 
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for at in (1..items.len()).rev() {
+            items.swap(at, self.between(0, at));
+        }
+    }
+
     pub(crate) fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
         from[self.between(0, from.len() - 1)]
     }
