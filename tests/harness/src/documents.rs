@@ -9,7 +9,7 @@
 //! - `text`, right behind `sh`: what that block prints, on either stream. Its lines appear in this order,
 //!   each whole; others may stand between them, and `...` in a line is any text.
 //!
-//! Other blocks are for reading only. The programs beside the runner (`okl-cc`, `okl-run`) are on the path.
+//! Blocks of another language alone are for reading only; each names one. The programs beside the runner (`okl-cc`, `okl-run`) are on the path.
 
 use std::fmt::Write;
 use std::fs;
@@ -55,8 +55,7 @@ pub(crate) fn run(paths: &[PathBuf], common: &Common) -> Result<Tally, String> {
         common.jobs,
         |one| short_name(one),
         |one| match check(one, &tools, common) {
-            Ok(true) => Outcome::Passed,
-            Ok(false) => Outcome::Skipped("has no commands".to_owned()),
+            Ok(()) => Outcome::Passed,
             Err(why) => Outcome::Failed(why),
         },
     ))
@@ -73,12 +72,12 @@ fn collect(path: &Path, documents: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// True where the document has commands, and all of them do what it says.
-fn check(document: &Path, tools: &Tools, common: &Common) -> Result<bool, String> {
+/// Whether the document's blocks are what blocks may be, and its commands do what it says.
+fn check(document: &Path, tools: &Tools, common: &Common) -> Result<(), String> {
     let text = fs::read_to_string(document).map_err(|error| error.to_string())?;
     let blocks = blocks(&text)?;
     if blocks.is_empty() {
-        return Ok(false);
+        return Ok(());
     }
     let folder = common.folder()?;
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -113,7 +112,7 @@ fn check(document: &Path, tools: &Tools, common: &Common) -> Result<bool, String
             ));
         }
     }
-    Ok(true)
+    Ok(())
 }
 
 /// One script of all blocks, in which each tells its line before it runs.
@@ -213,6 +212,12 @@ fn blocks(text: &str) -> Result<Vec<(usize, Block)>, String> {
                 let name = name.to_owned();
                 blocks.push((number + 1, Block::File { name, text: body }));
             }
+            ("", ..) => {
+                return Err(format!(
+                    "line {}: what is in this block? `sh`, `text`, the name of a language ...",
+                    number + 1
+                ));
+            }
             _ => {}
         }
         commands = None;
@@ -238,6 +243,7 @@ mod tests {
         };
         assert_eq!(blocks(text).unwrap(), [(2, file), (6, commands)]);
         assert!(blocks("```sh\nx").is_err());
+        assert!(blocks("```\nx\n```").is_err());
         assert!(blocks("```sh slow\nx\n```").is_err());
     }
 
