@@ -32,6 +32,16 @@ unsafe impl Send for Foreign {}
 
 static FOREIGN: Mutex<Option<Foreign>> = Mutex::new(None);
 
+/// Ends the job if an exception has left such a loop: what others have sent is not where it belongs, and whether the same
+/// has happened on other ranks nobody knows.
+pub(crate) fn require_end() {
+    if foreign().is_some() && job::ranks() > 1 {
+        fatal(
+            "op_par_loop: an exception has left the loop before on this rank: compile the program with okl's op_seq.h, with which all ranks agree about that",
+        );
+    }
+}
+
 fn foreign() -> std::sync::MutexGuard<'static, Option<Foreign>> {
     FOREIGN.lock().expect("no panic while it is locked")
 }
@@ -46,6 +56,7 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
     count: c_int,
     arguments: *mut Arg,
 ) -> c_int {
+    require_end();
     // SAFETY: the caller's promises.
     unsafe {
         let arguments = std::slice::from_raw_parts_mut(arguments, count as usize);
@@ -88,9 +99,14 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
         }
         let dats = stale(arguments);
         let begun = (!dats.is_empty()).then(|| exchange::begin(&distribution, dats));
+        let size = foreign().take().map_or((*set).size, |left| {
+            // On one rank an exception may have left the loop before.
+            (*left.set).size = left.size;
+            (*set).size
+        });
         *foreign() = Some(Foreign {
             set,
-            size: (*set).size,
+            size,
             exchange: begun,
         });
         (*set).size = part.owned as i32;

@@ -364,6 +364,12 @@ impl Messages {
 
     /// Waits until all have arrived: the memory of those that were sent, and those that came, by neighbour.
     pub(crate) fn complete(mut self) -> (Vec<Vec<u8>>, Incoming) {
+        self.wait();
+        let outgoing = std::mem::take(&mut self.outgoing);
+        (outgoing, std::mem::take(&mut self.incoming))
+    }
+
+    fn wait(&mut self) {
         if !self.requests.is_empty() {
             // SAFETY: these are requests, complete or not.
             unsafe {
@@ -373,8 +379,15 @@ impl Messages {
                     ffi::RSMPI_STATUSES_IGNORE,
                 )
             };
+            self.requests.clear();
         }
-        (self.outgoing, self.incoming)
+    }
+}
+
+impl Drop for Messages {
+    /// MPI uses the memory until they are complete.
+    fn drop(&mut self) {
+        self.wait();
     }
 }
 

@@ -158,11 +158,12 @@ pub(crate) unsafe fn okl_op2_par_loop_v3(
             !backend::is_sequential() && !is_ordered && !adds && may_have_lanes(arguments)
         };
         let needs_all = job::ranks() > 1 && ranks::needs_all_elements(loop_name, arguments);
+        let settling = needs_all.then(|| {
+            distribute::make_whole();
+            Settling
+        });
         let distribution = match needs_all {
-            true => {
-                distribute::make_whole();
-                None
-            }
+            true => None,
             false => distribute::for_loops(),
         };
         let mut arguments = arguments.to_vec();
@@ -192,9 +193,11 @@ pub(crate) unsafe fn okl_op2_par_loop_v3(
             are_asked_for: arguments.iter().any(is_number),
         });
         let body = Body {
+            name: loop_name,
             kernel,
             range: lanes.unwrap_or(range),
             any_order: any_order != 0 && !is_ordered,
+            may_throw: any_order == 0,
             is_ordered,
             original,
         };
@@ -217,9 +220,16 @@ pub(crate) unsafe fn okl_op2_par_loop_v3(
         way.by_component = by_component;
         let seconds = times::now() - start - way.plan_seconds;
         times::add(name, seconds, bytes(size, arguments), way);
-        if needs_all {
-            distribute::settle();
-        }
+        drop(settling);
+    }
+}
+
+/// Distributes the mesh again after a loop for which it was whole, also where an exception leaves that.
+struct Settling;
+
+impl Drop for Settling {
+    fn drop(&mut self) {
+        distribute::settle();
     }
 }
 
@@ -230,10 +240,13 @@ const LEAST_SIZE: usize = 512;
 
 /// What runs.
 pub(crate) struct Body<'a> {
+    pub(crate) name: &'a str,
     kernel: *mut c_void,
     range: Range,
     /// Whether nobody notices in which order elements run.
     pub(crate) any_order: bool,
+    /// Whether the kernel may throw exceptions, as far as the compiler knows.
+    pub(crate) may_throw: bool,
     /// Whether they run in their original order on however many ranks, and sums are exact.
     pub(crate) is_ordered: bool,
     original: Option<Original<'a>>,

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    backend, conflicts, distribute, job, local, mesh, plan,
+    backend, conflicts, distribute, foreign_loops, job, local, mesh, plan,
     report::{self, fatal, text},
 };
 
@@ -192,6 +192,7 @@ pub unsafe extern "C" fn op_mpi_init_soa(
 #[unsafe(no_mangle)]
 pub extern "C" fn op_exit() {
     require_start("op_exit");
+    foreign_loops::require_end();
     plan::clear();
     conflicts::clear();
     distribute::clear();

@@ -4,7 +4,8 @@
 //! What a loop reads of others has arrived before an element runs that needs it; elements that need nothing run
 //! meanwhile. Global arguments are combined in the order of ranks, and are on all ranks what they would be if
 //! each element ran once. Of several equal least or greatest values the one of the first element wins. A loop that is
-//! ordered adds up what it does on one rank, bit by bit.
+//! ordered adds up what it does on one rank, bit by bit. An exception leaves a loop on all ranks or ends the job; after it
+//! the ranks agree about which data are out of date.
 
 use std::{ffi::c_char, ops::Range};
 
@@ -20,7 +21,7 @@ use crate::{
     partition::Rank,
     private::{self, Private},
     program,
-    report::warn_once,
+    report::{fatal, warn_once},
     sums::Sums,
     times::Way,
 };
@@ -123,10 +124,13 @@ pub(crate) unsafe fn run_distributed(
         let exchange = (!dats.is_empty()).then(|| exchange::begin(distribution, dats));
         let mut here = Here {
             body,
+            arguments,
             part: distribution.part(set),
             distribution,
             most,
             exchange,
+            is_in_turn: false,
+            has_ended: false,
             way: Way::default(),
         };
         if job::ranks() == 1 {
@@ -145,7 +149,9 @@ pub(crate) unsafe fn run_distributed(
                     .map(|rank| (rank, i32::MAX))
                     .collect(),
             };
+            here.is_in_turn = true;
             in_turn(&mut here, arguments, &turns);
+            here.has_ended = true;
         } else if program::combines() {
             let copies = private::copies(arguments, job::ranks());
             let mut winners = Winner::all(arguments);
@@ -162,6 +168,7 @@ pub(crate) unsafe fn run_distributed(
                 true => here.run(&mine),
                 false => here.run_in_order(&mine, &mut winners, &mut sums),
             }
+            here.end();
             combine(arguments, &copies, winners);
             sums.finish(arguments, true);
         } else if body.is_ordered {
@@ -169,8 +176,9 @@ pub(crate) unsafe fn run_distributed(
         } else {
             here.run(arguments);
         }
+        here.end();
         mark(arguments);
-        here.way
+        std::mem::take(&mut here.way)
     }
 }
 
@@ -305,11 +313,32 @@ pub(crate) unsafe fn combine(arguments: &[Arg], copies: &[Private], mut winners:
 /// A loop on this rank.
 struct Here<'a> {
     body: &'a Body<'a>,
+    /// As the program has made them.
+    arguments: &'a [Arg],
     part: &'a Part,
     distribution: &'a Distribution,
     most: usize,
     exchange: Option<Exchange>,
+    /// Whether other ranks wait for what this one leaves in global arguments.
+    is_in_turn: bool,
+    /// Whether all elements have run.
+    has_ended: bool,
     way: Way,
+}
+
+impl Drop for Here<'_> {
+    /// Here without having ended, an exception leaves the loop.
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        // SAFETY: no element runs any more; the arguments are right for the loop, whose caller has promised that.
+        unsafe {
+            self.arrive();
+            self.agree(true);
+            mark(self.arguments);
+        }
+    }
 }
 
 /// So often MPI is lent a hand while elements run that need nothing of others ...
@@ -318,6 +347,37 @@ const PIECES: usize = 8;
 const PIECE: usize = 4096;
 
 impl Here<'_> {
+    /// All elements have run, on this rank.
+    fn end(&mut self) {
+        if !self.has_ended {
+            self.has_ended = true;
+            if self.body.may_throw {
+                self.agree(false);
+            }
+        }
+    }
+
+    /// Ends the job if an exception leaves the loop on some ranks and not on others. Collective, where it may do so.
+    fn agree(&self, has_thrown: bool) {
+        if job::ranks() == 1 {
+            return;
+        }
+        let throws = |where_to: &str| -> ! {
+            fatal(&format!(
+                "op_par_loop {}: the kernel throws an exception on {where_to}: the ranks would go on differently",
+                self.body.name
+            ))
+        };
+        if has_thrown && (self.is_in_turn || !self.body.may_throw) {
+            throws("this rank alone");
+        }
+        let all = job::all_gather(&[u8::from(has_thrown)]);
+        let first = |is: u8| all.iter().position(|&one| one == is);
+        if let (Some(with), Some(without)) = (first(1), first(0)) {
+            throws(&format!("rank {with}, but not on rank {without}"));
+        }
+    }
+
     /// Runs all elements that are to run here.
     ///
     /// # Safety
