@@ -22,6 +22,7 @@ op_map op_decl_map(op_set from, op_set to, int dim, idx_l_t *map, char const *na
 op_map op_decl_map_long(op_set from, op_set to, int dim, idx_g_t *map, char const *name);
 op_dat op_decl_dat_char(op_set set, int dim, char const *type, int size, char *data,
                         char const *name);
+// There may be no other data of that name, type and dimension on the set. Freeing returns 1, or -1 if there are no such data.
 op_dat op_decl_dat_temp_char(op_set set, int dim, char const *type, int size, char const *name);
 int op_free_dat_temp_char(op_dat dat);
 op_dat op_decl_dat_overlay(op_set set, op_dat dat);
@@ -44,17 +45,23 @@ void op_fetch_data_idx_char(op_dat dat, char *data, int low, int high);
 op_dat op_fetch_data_file_char(op_dat dat);  // a copy: free() its data, its set and itself
 void op_print_dat_to_txtfile(op_dat dat, char const *file);
 void op_print_dat_to_binfile(op_dat dat, char const *file);
+// Prints all values, each in a line: rank 0 those of the whole mesh; where each rank declares a part, each what it has.
+void op_dump_dat(op_dat dat);
 idx_g_t op_get_size(op_set set);
 idx_g_t op_get_global_set_offset(op_set set);
 int op_size_of_set(char const *name);
 
 // Distribution and order; neither changes a result. On several ranks each declares the whole mesh. `library`: "" by
-// `coords`, if they are given, or in blocks; "GEOM", "BLOCK"; "EXTERNAL": `coords` is the owner of each element.
+// `coords`, if they are given, or in blocks; "GEOM", "BLOCK", "PTSCOTCH", "SCOTCH", "RANDOM"; "EXTERNAL": `coords` is the
+// owner of each element.
 void op_partition(char const *library, char const *routine, op_set set, op_map map, op_dat coords);
+void op_partition_destroy(void);  // does nothing: op_exit forgets who owns what
+int op_is_partitioned(void);
 void op_renumber(op_map base);
 void op_rank(int *rank);
 int op_is_root(void);
 void op_barrier(void);
+void op_mpi_barrier(void);  // the same
 void op_disable_mpi_reductions(bool disable);
 
 // Devices.
@@ -73,6 +80,10 @@ void op_timing_output_2_file(char const *file);
 void op_timings_to_csv(char const *file);
 void op_timers(double *cpu, double *wall);
 void op_timers_core(double *cpu, double *wall);
+// The mean of what the ranks give, and of its square. All ranks call them, and get the same (in OP2 rank 0 alone does).
+void op_compute_moment(double value, double *first, double *second);
+void op_compute_moment_across_times(double *values, int count, bool ignore_zeros, double *first,
+                                    double *second);
 
 // 64-byte aligned memory that free() takes back.
 void *op_malloc(size_t size);

@@ -141,9 +141,13 @@ typedef TAILQ_HEAD(, op_dat_entry_core) Double_linked_list;
 #define ROUND_UP_64(bytes) (((bytes) + 63) & ~63)
 
 #ifdef __cplusplus
+// The next multiple of 32.
+constexpr size_t round32(size_t count) { return (count + 31) & ~(size_t)31; }
+
 extern "C" {
 #endif
 
+extern int OP_is_partitioned;  // whether op_partition has been called
 extern int OP_diags, OP_part_size, OP_block_size, OP_auto_soa, OP_maps_base_index;
 extern int OP_set_index, OP_map_index, OP_dat_index, OP_kern_max;
 extern op_set *OP_set_list;
@@ -151,6 +155,9 @@ extern op_map *OP_map_list;
 extern Double_linked_list OP_dat_list;
 extern op_kernel *OP_kernels;
 extern double OP_plan_time;
+
+// Whether two sets are the same: 1 or 0.
+int compare_sets(op_set one, op_set other);
 
 // A file that includes this may look at op_dat->data, unless the compiler plugin finds that it does not and takes this
 // call away: data that were to be stored component by component then stay as they are.

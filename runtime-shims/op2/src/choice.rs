@@ -1,6 +1,9 @@
 //! How the program wants its mesh to be: `op_partition` and `op_renumber`.
 
-use std::ffi::c_char;
+use std::{
+    ffi::{c_char, c_int},
+    sync::atomic::{AtomicI32, Ordering::Relaxed},
+};
 
 use crate::{
     argument::same_type,
@@ -27,6 +30,8 @@ enum Way {
     GraphOnOneRank,
     /// By owners that the program gives.
     External,
+    /// Without regard to anything.
+    Random,
 }
 
 /// What `library` and `routine` stand for, and whether it is that.
@@ -40,7 +45,8 @@ fn way_of(library: &str, routine: &str) -> Option<(Way, bool)> {
         ("PTSCOTCH", _) => (Way::Graph, true),
         ("SCOTCH", _) => (Way::GraphOnOneRank, true),
         ("PARMETIS" | "KAHIP", _) => (Way::Graph, false),
-        ("INERTIAL" | "RANDOM", _) => (Way::Default, false),
+        ("RANDOM", _) => (Way::Random, true),
+        ("INERTIAL", _) => (Way::Default, false),
         _ => return None,
     })
 }
@@ -65,9 +71,10 @@ pub unsafe extern "C" fn op_partition(
         let (library, routine) = (text(library), text(routine));
         let Some((way, is_it)) = way_of(library, routine) else {
             fatal(&format!(
-                "op_partition: \"{library}\" is not known; there are \"\", \"BLOCK\", \"GEOM\", \"PTSCOTCH\", \"SCOTCH\" and \"EXTERNAL\""
+                "op_partition: \"{library}\" is not known; there are \"\", \"BLOCK\", \"GEOM\", \"PTSCOTCH\", \"SCOTCH\", \"EXTERNAL\" and \"RANDOM\""
             ));
         };
+        IS_PARTITIONED.store(1, Relaxed);
         if job::ranks() == 1 || !distribute::is_possible() {
             return;
         }
@@ -92,6 +99,10 @@ pub unsafe extern "C" fn op_partition(
             (None, Way::External, Some(owners)) => (Some(external(owners)), ""),
             (None, Way::External, None) => fatal("op_partition EXTERNAL: the owners are missing"),
             (None, Way::Geometric, None) => fatal("op_partition: the coordinates are missing"),
+            (None, Way::Random, _) => {
+                let owners = partition::scatter(topology.sizes[set], job::ranks());
+                (Some(Base { set, owners }), "")
+            }
             // Each rank keeps what it has declared.
             (None, Way::Block, _) | (None, _, None) if local::is_local() => (None, "blocks are"),
             (None, Way::Block, _) | (None, _, None) => {
@@ -114,6 +125,68 @@ pub unsafe extern "C" fn op_partition(
         }
         distribute::change(|wishes| wishes.base = base);
     }
+}
+
+/// Whether the program has called `op_partition`.
+#[unsafe(export_name = "OP_is_partitioned")]
+static IS_PARTITIONED: AtomicI32 = AtomicI32::new(0);
+
+/// See [`IS_PARTITIONED`].
+#[unsafe(no_mangle)]
+pub extern "C" fn op_is_partitioned() -> c_int {
+    IS_PARTITIONED.load(Relaxed)
+}
+
+/// Distributes the mesh as it is, as the first loop does where this is not called.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_halo_create() {
+    program::require_start("op_halo_create");
+    distribute::for_loops();
+}
+
+/// Nothing: what is here of other ranks goes with the mesh.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_halo_destroy() {}
+
+/// Nothing: who owns what is forgotten with the mesh.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_partition_destroy() {}
+
+/// `op_partition` with "EXTERNAL".
+///
+/// # Safety
+/// See [`op_partition`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_partition_external(set: *const Set, owners: *const Dat) {
+    let (library, none) = (c"EXTERNAL".as_ptr(), std::ptr::null());
+    // SAFETY: the caller's promise.
+    unsafe { op_partition(library, c"".as_ptr(), set, none, owners) };
+}
+
+/// `op_partition` with "RANDOM".
+///
+/// # Safety
+/// See [`op_partition`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_partition_random(set: *const Set) {
+    let (library, none) = (c"RANDOM".as_ptr(), std::ptr::null());
+    // SAFETY: the caller's promise.
+    unsafe { op_partition(library, c"".as_ptr(), set, none, std::ptr::null()) };
+}
+
+/// `op_partition` with "INERTIAL": the set that has the coordinates is divided.
+///
+/// # Safety
+/// See [`op_partition`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_partition_inertial(coords: *const Dat) {
+    // SAFETY: the caller's promise.
+    let Some(set) = (unsafe { coords.as_ref().map(|coords| coords.set) }) else {
+        fatal("op_partition_inertial: the coordinates are missing");
+    };
+    let (library, none) = (c"INERTIAL".as_ptr(), std::ptr::null());
+    // SAFETY: the caller's promise.
+    unsafe { op_partition(library, c"".as_ptr(), set, none, coords) };
 }
 
 /// Gives the elements other local numbers, so that those near each other in the mesh are near each other in memory: those
@@ -316,6 +389,7 @@ mod tests {
         assert_eq!(way_of("scotch", ""), Some((Way::GraphOnOneRank, true)));
         assert_eq!(way_of("PARMETIS", "KWAY"), Some((Way::Graph, false)));
         assert_eq!(way_of("INERTIAL", ""), Some((Way::Default, false)));
+        assert_eq!(way_of("random", ""), Some((Way::Random, true)));
         assert_eq!(way_of("METIS", "KWAY"), None);
     }
 }

@@ -9,9 +9,10 @@ use std::{
 };
 
 use crate::{
+    argument::same_type,
     distribute, job,
     layout::{Dat, Set},
-    program,
+    local, program,
     report::{fatal, text},
     slabs,
     value::Value,
@@ -98,6 +99,69 @@ pub unsafe extern "C" fn op_fetch_data_file_char(dat: *const Dat) -> *mut Dat {
         ((*copy).dim, (*copy).size) = ((*dat).dim, (*dat).size);
         ((*copy).type_name, (*copy).name) = ((*dat).type_name, (*dat).name);
         copy
+    }
+}
+
+/// The same by the name that it has in OP2's MPI library.
+///
+/// # Safety
+/// See [`op_fetch_data_file_char`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_mpi_get_data(dat: *const Dat) -> *mut Dat {
+    // SAFETY: the caller's promise.
+    unsafe { op_fetch_data_file_char(dat) }
+}
+
+/// Nothing, as in OP2.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_mpi_put_data(_dat: *const Dat) {}
+
+/// Prints all values, each in a line of its own: on rank 0 those of the whole mesh; where each rank declares a part, on
+/// each what it has. Collective, but for these.
+///
+/// # Safety
+/// `dat` is null or declared.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_dump_dat(dat: *const Dat) {
+    // SAFETY: the caller's promise.
+    let Some(declared) = (unsafe { dat.as_ref() }) else {
+        return;
+    };
+    // SAFETY: the same; `printf` is given what its formats ask for.
+    unsafe {
+        let (name, type_name) = (text(declared.name), text(declared.type_name));
+        let all = match local::is_local() {
+            true => {
+                let mut here = declared
+                    .turned()
+                    .unwrap_or_else(|| declared.stored().to_vec());
+                here.truncate((*declared.set).size as usize * declared.size as usize);
+                here.into()
+            }
+            false => bytes(dat),
+        };
+        if job::rank() > 0 && !local::is_local() {
+            return;
+        }
+        let is = |one: &str| same_type(type_name, one);
+        if is("double") {
+            for &one in all.as_chunks().0 {
+                libc::printf(c"%f\n".as_ptr(), f64::from_ne_bytes(one));
+            }
+        } else if is("float") {
+            for &one in all.as_chunks().0 {
+                libc::printf(c"%f\n".as_ptr(), f64::from(f32::from_ne_bytes(one)));
+            }
+        } else if is("int") {
+            for &one in all.as_chunks().0 {
+                libc::printf(c"%d\n".as_ptr(), c_int::from_ne_bytes(one));
+            }
+        } else {
+            fatal(&format!(
+                "op_dump_dat {name}: it is of type \"{type_name}\"; there are \"double\", \"float\" and \"int\""
+            ));
+        }
+        libc::fflush(std::ptr::null_mut());
     }
 }
 

@@ -34,6 +34,7 @@
 //! | `other_target` | files that cannot be part of an OP2 program |
 //! | `program` | start, end, memory, the command line |
 //! | `times`, `profile` | what took how long |
+//! | `random` | pseudo-random numbers |
 //! | `report` | errors, and output of rank 0 |
 
 mod argument;
@@ -60,7 +61,6 @@ mod plan;
 mod private;
 mod profile;
 mod program;
-#[cfg(test)]
 mod random;
 mod ranks;
 mod renumber;

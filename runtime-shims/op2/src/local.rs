@@ -66,6 +66,15 @@ pub(crate) fn place(what: &str, size: i32) -> (i32, i32) {
     (first as i32, whole)
 }
 
+/// The elements of rank `rank`'s part of `whole` where the first ranks have one more if they cannot all have as many.
+#[unsafe(no_mangle)]
+pub extern "C" fn compute_local_size(whole: c_int, ranks: c_int, rank: c_int) -> c_int {
+    if ranks < 1 {
+        fatal(&format!("compute_local_size: {ranks} ranks"));
+    }
+    whole / ranks + c_int::from(rank < whole % ranks)
+}
+
 /// This rank's part of a set that the library reads: where it begins, and its size. It is as large as OP2 makes it.
 pub(crate) fn share(whole: i32) -> (i32, i32) {
     let begin = |rank: usize| match rank == job::ranks() {
@@ -141,6 +150,12 @@ pub(crate) unsafe fn declare_dat(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_differ_by_one() {
+        let parts: Vec<_> = (0..4).map(|rank| compute_local_size(10, 4, rank)).collect();
+        assert_eq!(parts, [3, 3, 2, 2]);
+    }
 
     #[test]
     fn one_rank_has_it_all() {

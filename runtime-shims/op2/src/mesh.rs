@@ -509,7 +509,7 @@ unsafe fn part_of(set: *const Set, data: *const c_void, size: usize, bytes: usiz
     }
 }
 
-/// Declares data, all zero, that may be freed before the end.
+/// Declares data, all zero, that may be freed before the end. As in OP2 there are no others of that name and kind.
 ///
 /// # Safety
 /// The set is declared; the others are strings.
@@ -526,12 +526,23 @@ pub unsafe extern "C" fn op_decl_dat_temp_char(
         let place = |bytes| copy_of(std::ptr::null(), bytes);
         let (type_name, name) = (text(type_name), text(name));
         let what = format!("op_decl_dat_temp {name}");
+        let is_like = |&entry: &*mut DatEntry| {
+            let one = &*(*entry).dat;
+            (one.set, one.dim, one.size) == (set, dim, dim.saturating_mul(size))
+                && (text(one.name), text(one.type_name)) == (name, type_name)
+        };
+        if mesh().dats.iter().any(is_like) {
+            fatal(&format!(
+                "{what}: {} has data of that name, type and dimension already, which op_free_dat_temp would free",
+                text((*set).name)
+            ));
+        }
         let original = (std::ptr::null_mut(), false);
         declare_dat(&what, set, (dim, size), type_name, name, place, original)
     }
 }
 
-/// Frees data; 0, or -1 if they are not declared.
+/// Frees data; 1, or -1 if they are not declared.
 ///
 /// # Safety
 /// `dat` is not used after this.
@@ -548,7 +559,7 @@ pub unsafe extern "C" fn op_free_dat_temp_char(dat: *mut Dat) -> c_int {
     mesh.publish();
     // SAFETY: it is in no list any more.
     unsafe { free_entry(entry) };
-    0
+    1
 }
 
 /// The data of `dat` as data on `set`, which has no more elements.
@@ -619,6 +630,20 @@ pub unsafe extern "C" fn op_decl_dat_overlay_ptr(set: *mut Set, data: *mut c_cha
 pub unsafe extern "C" fn op_get_size(set: *const Set) -> i64 {
     // SAFETY: the caller's promise.
     unsafe { i64::from((*set).whole) }
+}
+
+/// Whether two sets are the same: 1 or 0.
+///
+/// # Safety
+/// Both are declared, or sets of copies of data.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn compare_sets(one: *const Set, other: *const Set) -> c_int {
+    // SAFETY: the caller's promise.
+    let is_same = unsafe {
+        let (one, other) = (&*one, &*other);
+        (one.size, one.index) == (other.size, other.index) && text(one.name) == text(other.name)
+    };
+    c_int::from(is_same)
 }
 
 /// Elements of a set on the ranks before this one.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::graph::Inverse;
+use crate::{graph::Inverse, random::Random};
 
 /// A rank of the job.
 pub(crate) type Rank = u32;
@@ -55,6 +55,12 @@ pub(crate) fn block(size: usize, ranks: usize) -> Vec<Rank> {
 pub(crate) fn block_of(size: usize, ranks: usize, rank: usize) -> Range<usize> {
     let start = |rank: usize| (size as u128 * rank as u128).div_ceil(ranks as u128) as usize;
     start(rank)..start(rank + 1)
+}
+
+/// Elements without regard to where they lie, the same in every run.
+pub(crate) fn scatter(size: usize, ranks: usize) -> Vec<Rank> {
+    let mut random = Random(size as u64);
+    (0..size).map(|_| random.below(ranks) as Rank).collect()
 }
 
 /// Recursive bisection: points are cut in two along the longest side of the box around them, until there is a part

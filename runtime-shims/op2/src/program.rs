@@ -217,6 +217,18 @@ pub extern "C" fn op_barrier() {
     job::barrier();
 }
 
+/// The same by the name that it has in OP2's MPI library.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_mpi_barrier() {
+    job::barrier();
+}
+
+/// Frees the plans of all loops: they are made again where they are needed.
+#[unsafe(no_mangle)]
+pub extern "C" fn op_rt_exit() {
+    plan::clear();
+}
+
 static COMBINES: AtomicBool = AtomicBool::new(true);
 
 /// Whether ranks combine global arguments.
@@ -291,6 +303,40 @@ pub unsafe extern "C" fn op_realloc(memory: *mut c_void, size: usize) -> *mut c_
         }
     }
     new
+}
+
+/// The same as `op_malloc`; null for 0 bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn xmalloc(size: usize) -> *mut c_void {
+    match size {
+        0 => std::ptr::null_mut(),
+        _ => op_malloc(size),
+    }
+}
+
+/// The same as `op_calloc`; null for elements of 0 bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn xcalloc(count: usize, size: usize) -> *mut c_void {
+    match size {
+        0 => std::ptr::null_mut(),
+        _ => op_calloc(count, size),
+    }
+}
+
+/// The same as `op_realloc`; with 0 bytes it frees.
+///
+/// # Safety
+/// See [`op_realloc`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn xrealloc(memory: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if size == 0 {
+            op_free(memory);
+            return std::ptr::null_mut();
+        }
+        op_realloc(memory, size)
+    }
 }
 
 /// Frees it.

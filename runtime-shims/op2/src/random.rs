@@ -1,4 +1,4 @@
-//! Pseudo-random numbers for tests.
+//! Pseudo-random numbers.
 
 /// A generator with a seed.
 pub(crate) struct Random(pub(crate) u64);

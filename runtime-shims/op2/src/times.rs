@@ -1,7 +1,7 @@
 //! Times: of the program, and of each parallel loop.
 
 use std::{
-    ffi::{CString, c_char, c_void},
+    ffi::{CString, c_char, c_int, c_void},
     sync::{
         Mutex,
         atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering::Relaxed},
@@ -160,6 +160,49 @@ pub unsafe extern "C" fn op_timers(cpu: *mut f64, wall: *mut f64) {
     job::barrier();
     // SAFETY: the caller's promise.
     unsafe { op_timers_core(cpu, wall) }
+}
+
+/// The mean of what the ranks give, and of its square, on all of them. Collective.
+///
+/// # Safety
+/// `first` and `second` are variables.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_compute_moment(value: f64, first: *mut f64, second: *mut f64) {
+    // SAFETY: the caller's promise.
+    unsafe { op_compute_moment_across_times(&value, 1, false, first, second) };
+}
+
+/// The same of `count` values on each rank, perhaps but for zeros. Where there are none, the variables are 0.
+///
+/// # Safety
+/// `values` are as many, which may differ between ranks; `first` and `second` are variables.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn op_compute_moment_across_times(
+    values: *const f64,
+    count: c_int,
+    ignore_zeros: bool,
+    first: *mut f64,
+    second: *mut f64,
+) {
+    let mut mine = [0.0; 3];
+    for at in 0..usize::try_from(count).unwrap_or(0) {
+        // SAFETY: the caller's promise.
+        let value = unsafe { *values.add(at) };
+        if value != 0.0 || !ignore_zeros {
+            mine = [mine[0] + value, mine[1] + value * value, mine[2] + 1.0];
+        }
+    }
+    let all = job::all_gather(&mine.map(f64::to_ne_bytes).concat());
+    let all: Vec<f64> = all
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&one| f64::from_ne_bytes(one))
+        .collect();
+    let sum = |at: usize| all.iter().skip(at).step_by(mine.len()).sum::<f64>();
+    let values = sum(2).max(1.0);
+    // SAFETY: the caller's promise.
+    unsafe { (*first, *second) = (sum(0) / values, sum(1) / values) };
 }
 
 /// A column of the table of loops: its heading and its width.

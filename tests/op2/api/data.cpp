@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
   op_printf("lists %d %d", OP_set_index, OP_map_index);
   TAILQ_FOREACH(entry, &OP_dat_list, entries)
     op_printf(" %s", entry->dat->name);
-  // CHECK: freed 0 -1
+  // CHECK: freed 1 -1
   op_printf("\nfreed %d", op_free_dat_temp(temporary));
   op_printf(" %d\n", op_free_dat_temp(temporary));
   // CHECK: last f

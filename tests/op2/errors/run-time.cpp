@@ -1,7 +1,7 @@
 // What only the running program shows to be wrong ends it, with a message that names the culprit.
 //
 // RUN: clang++-22 -std=c++11 -O2 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
-// RUN: for n in $(seq 1 20); do %t $n 2>&1; echo "exit $?"; done | FileCheck --match-full-lines %s
+// RUN: for n in $(seq 1 21); do %t $n 2>&1; echo "exit $?"; done | FileCheck --match-full-lines %s
 #include "op_seq.h"
 
 static void one(double *) {}
@@ -92,9 +92,15 @@ int main(int argc, char **argv) {
     op_fetch_data_idx(dat, x, 1, 3);
   // CHECK-NEXT: okl: op_fetch_data_idx x: elements 1 to 3; there are 0 to 2
   // CHECK-NEXT: exit 70
+  if (which == 20) {
+    op_decl_dat_temp(nodes, 1, "float", (float *)NULL, "x");
+    op_decl_dat_temp(nodes, 1, "double", (double *)NULL, "x");
+  }
   if (which == 19)
     op_init(argc, argv, 0);
   // CHECK-NEXT: okl: op_init is called twice
+  // CHECK-NEXT: exit 70
+  // CHECK-NEXT: okl: op_decl_dat_temp x: nodes has data of that name, type and dimension already, which op_free_dat_temp would free
   // CHECK-NEXT: exit 70
   op_exit();
   // CHECK-NEXT: exit 0

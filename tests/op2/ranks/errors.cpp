@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
   }
   if (which == 6)
     op_partition("METIS", "", cells, map, NULL);
-  // CHECK-NEXT: okl: op_partition: "METIS" is not known; there are "", "BLOCK", "GEOM", "PTSCOTCH", "SCOTCH" and "EXTERNAL"
+  // CHECK-NEXT: okl: op_partition: "METIS" is not known; there are "", "BLOCK", "GEOM", "PTSCOTCH", "SCOTCH", "EXTERNAL" and "RANDOM"
   if (which == 7)
     op_partition("GEOM", "", cells, map, NULL);
   // CHECK-NEXT: okl: op_partition: the coordinates are missing

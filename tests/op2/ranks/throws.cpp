@@ -23,7 +23,7 @@
 #include <algorithm>
 #include <vector>
 
-enum { CELLS = 4000, WIDTH = 16 };
+enum { CELLS = 1000, WIDTH = 16 };
 
 static void grow(double *x) {
   for (int k = 0; k < WIDTH; k++)
@@ -50,7 +50,7 @@ static void count(int const *bad, double *cell, int *seen) {
 // As large as the messages, which have been freed if nobody waits for them.
 static std::vector<std::vector<char> > blocks() {
   std::vector<std::vector<char> > all;
-  for (size_t bytes = 1000; bytes <= 400000; bytes += 500)
+  for (size_t bytes = 1000; bytes <= 140000; bytes += 500)
     all.push_back(std::vector<char>(bytes, 7));
   return all;
 }
