@@ -3,7 +3,7 @@
 
 use crate::diagnostic::{Declined, Site, report};
 use crate::llvm::{self, Module, Severity, VectorUnit};
-use crate::lower::{cpu, mpi};
+use crate::lower::{cpu, cpu::calls, mpi};
 use crate::options::{Options, Target};
 use crate::recognise::{op2, openmp};
 
@@ -23,7 +23,16 @@ pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: 
         let message = "data stay element by element: the file looks at op_dat->data";
         at.remark("Storage", message, true);
     }
-    let changes = cpu::say_whether_data_are_looked_at(module, op2.looks_at_data.is_some());
+    let mut changes = cpu::say_whether_data_are_looked_at(module, op2.looks_at_data.is_some());
+    for (at, what) in [
+        (op2.looks_at_maps, "op_map->map"),
+        (op2.looks_at_data, "op_dat->data"),
+    ] {
+        if let Some(at) = at {
+            calls::say_what_is_looked_at(module, at, what);
+            changes = true;
+        }
+    }
     let lowers = match options.target {
         // Every process runs all of an OP2 program: its OpenMP regions are not distributed.
         _ if op2.uses_op2 => lower_op2(module, op2, options.strict),
@@ -51,8 +60,9 @@ fn lower_op2(module: &Module, found: op2::Found<'_>, strict: bool) -> bool {
     if !found.mistakes.is_empty() {
         return false;
     }
+    calls::say_where(module, &found.calls);
     cpu::emit(module, &found.loops);
-    !found.loops.is_empty()
+    !found.calls.is_empty() || !found.loops.is_empty()
 }
 
 fn lower_to_mpi(module: &Module, strict: bool) -> bool {

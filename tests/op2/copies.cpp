@@ -20,12 +20,12 @@
 // CHECK-NEXT: carried 10
 //
 // REMARK: copies.cpp:[[#@LINE+71]]:3: remark: op_par_loop needs its data element by element: what the kernel does to arg0 cannot be done to a copy
-// TOLD: okl: warning: ends is not stored component by component: op_par_loop loops was not compiled for that
-// TOLD-NEXT: okl: warning: result is not stored component by component: op_par_loop loops was not compiled for that
-// TOLD-NEXT: okl: warning: kept is not stored component by component: op_par_loop distance was not compiled for that
-// TOLD-NEXT: okl: warning: thrown is not stored component by component: op_par_loop caught was not compiled for that
-// TOLD-NEXT: okl: warning: weight is not stored component by component: op_par_loop carried was not compiled for that
-// TOLD-NEXT: okl: warning: pairs is not stored component by component: op_par_loop carried was not compiled for that
+// TOLD: okl: warning: {{.*}}: ends is not stored component by component: op_par_loop loops was not compiled for that
+// TOLD-NEXT: okl: warning: {{.*}}: result is not stored component by component: op_par_loop loops was not compiled for that
+// TOLD-NEXT: okl: warning: {{.*}}: kept is not stored component by component: op_par_loop distance was not compiled for that
+// TOLD-NEXT: okl: warning: {{.*}}: thrown is not stored component by component: op_par_loop caught was not compiled for that
+// TOLD-NEXT: okl: warning: {{.*}}: weight is not stored component by component: op_par_loop carried was not compiled for that
+// TOLD-NEXT: okl: warning: {{.*}}: pairs is not stored component by component: op_par_loop carried was not compiled for that
 #include "op_seq.h"
 
 #include <cstdio>

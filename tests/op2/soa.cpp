@@ -35,14 +35,14 @@
 // PLAIN: okl: warning: no data are stored component by component: a file of the program may look at op_dat->data, or was compiled without the plugin
 // REMARK: soa.cpp:{{[0-9]+}}:{{[0-9]+}}: remark: data stay element by element: the file looks at op_dat->data
 //
-// TOLD: okl: warning: both is not stored component by component: op_par_loop twice uses them through several arguments
-// TOLD: okl: warning: assigned is not stored component by component: op_par_loop assign was not compiled for that
-// TOLD: okl: warning: unknown is not stored component by component: op_par_loop unknown was not compiled for that
-// TOLD: okl: warning: rows is not stored component by component: op_par_loop rows was not compiled for that
+// TOLD: okl: warning: {{.*}}: both is not stored component by component: op_par_loop twice uses them through several arguments
+// TOLD: okl: warning: {{.*}}: assigned is not stored component by component: op_par_loop assign was not compiled for that
+// TOLD: okl: warning: {{.*}}: unknown is not stored component by component: op_par_loop unknown was not compiled for that
+// TOLD: okl: warning: {{.*}}: rows is not stored component by component: op_par_loop rows was not compiled for that
 // TOLD: okl: warning: foreign is not stored component by component: a loop is compiled without the plugin
 //
-// OWN: okl: warning: speed is not stored component by component: OP_NO_REALLOC keeps the program's own memory
-// UNDER: okl: warning: sums is not stored component by component: op_decl_dat_overlay lies over them
+// OWN: okl: warning: {{.*}}: speed is not stored component by component: OP_NO_REALLOC keeps the program's own memory
+// UNDER: okl: warning: {{.*}}: sums is not stored component by component: op_decl_dat_overlay lies over them
 //
 // Threads, lanes, arguments that are stored component by component.
 // SOME:     lanes  soa colours

@@ -1,10 +1,10 @@
 //! What a function does through its pointer parameters.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use crate::analysis::memory::private_variable;
 use crate::ir::{Access, Place};
-use crate::llvm::{Call, Instruction, Module, Opcode, Value};
+use crate::llvm::{Block, Call, Instruction, Module, Opcode, Value};
 
 /// What a body does through a pointer parameter.
 #[derive(Default)]
@@ -176,6 +176,32 @@ pub struct Touched {
     pub read: Vec<Range<i64>>,
     /// Bytes that stores and copies may write.
     pub written: Vec<Range<i64>>,
+    /// Those of both in blocks through which every way to the function's end leads.
+    pub surely: Vec<Range<i64>>,
+}
+
+impl Touched {
+    /// All that is read or written.
+    pub fn all(&self) -> impl Iterator<Item = &Range<i64>> {
+        self.read.iter().chain(&self.written)
+    }
+}
+
+/// Whether every way from the beginning of a function to an end leads through a block.
+fn is_always_passed(block: Block<'_>) -> bool {
+    let blocks = block.terminator().map(|end| end.function().blocks());
+    let Some(entry) = blocks.and_then(|blocks| blocks.first().copied()) else {
+        return false;
+    };
+    let (mut rest, mut seen) = (vec![entry], HashSet::from([entry, block]));
+    while let Some(one) = rest.pop().filter(|_| entry != block) {
+        let next = one.successors();
+        if next.is_empty() {
+            return false;
+        }
+        rest.extend(next.into_iter().filter(|one| seen.insert(*one)));
+    }
+    true
 }
 
 /// What a simplified function touches through a pointer; none where that depends on what it computes.
@@ -188,6 +214,7 @@ pub fn touched<'m>(module: &'m Module, root: Value<'m>) -> Option<Touched> {
         let range = |bytes: i64| start..start + bytes;
         for user in address.users() {
             let instruction = user.as_instruction()?;
+            let before = (touched.read.len(), touched.written.len());
             match instruction.opcode() {
                 Opcode::LLVMLoad => {
                     let bytes = module.store_size_of(instruction.ty());
@@ -210,6 +237,12 @@ pub fn touched<'m>(module: &'m Module, root: Value<'m>) -> Option<Touched> {
                     }
                 }
                 _ => return None,
+            }
+            let read = touched.read[before.0..].iter();
+            let new = read.chain(&touched.written[before.1..]).cloned();
+            let new: Vec<_> = new.collect();
+            if !new.is_empty() && is_always_passed(instruction.block()) {
+                touched.surely.extend(new);
             }
         }
     }

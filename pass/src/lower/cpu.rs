@@ -5,6 +5,7 @@
 //!
 //! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
 
+pub mod calls;
 mod components;
 pub mod lanes;
 

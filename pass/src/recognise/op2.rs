@@ -16,7 +16,7 @@ use crate::ir::{
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::access;
 
-use calls::{Api, Made, api, is_op2};
+use calls::{Api, Made, api, is_op2, may_end};
 use kernels::Kernels;
 
 /// What a module has of OP2.
@@ -28,8 +28,12 @@ pub struct Found<'m> {
     pub loops: Vec<ParallelLoop<'m>>,
     /// The others, which stay as they are.
     pub declined: Vec<Declined<'m>>,
+    /// The calls of functions that may end the program with a message.
+    pub calls: Vec<Call<'m>>,
     /// Where the program looks at `op_dat->data` itself.
     pub looks_at_data: Option<Instruction<'m>>,
+    /// Where the program looks at `op_map->map` itself.
+    pub looks_at_maps: Option<Instruction<'m>>,
     /// What is certainly wrong.
     pub mistakes: Vec<Declined<'m>>,
     /// What may be meant as it is.
@@ -47,6 +51,10 @@ pub fn recognise(module: &Module) -> Found<'_> {
             };
             let Some(api) = api(call) else { continue };
             found.uses_op2 |= is_op2(&api);
+            let written = calls::written_at(call);
+            if may_end(&api) && !constants::is_library(written.function()) {
+                found.calls.extend((*written).as_call());
+            }
             if api.name != "op_par_loop" || is_forwarder(call) {
                 continue;
             }
@@ -56,8 +64,9 @@ pub fn recognise(module: &Module) -> Found<'_> {
             }
         }
     }
-    found.looks_at_data = looks_at_data(module);
-    found.uses_op2 |= found.looks_at_data.is_some();
+    found.looks_at_data = looks_at(module, DATA);
+    found.looks_at_maps = looks_at(module, MAP);
+    found.uses_op2 |= found.looks_at_data.is_some() || found.looks_at_maps.is_some();
     if found.uses_op2 {
         constants::check(module, &mut found);
     }
@@ -72,12 +81,14 @@ pub fn recognise(module: &Module) -> Found<'_> {
     found
 }
 
-/// Position of `data` in `op_dat_core`.
-const DATA: i64 = 4;
+/// A field of a struct: the struct's name in clang's code, and the field's position.
+type Field = (&'static str, i64);
+const DATA: Field = ("struct.op_dat_core", 4);
+const MAP: Field = ("struct.op_map_core", 4);
 
-/// The first place where a module takes the address of `op_dat->data`, as clang writes it; not of a copy that the program
+/// The first place where a module takes the address of such a field, as clang writes it; not of a copy that the program
 /// has been given.
-fn looks_at_data(module: &Module) -> Option<Instruction<'_>> {
+fn looks_at<'m>(module: &'m Module, (name, position): Field) -> Option<Instruction<'m>> {
     let functions = module.functions().into_iter();
     let mut all = functions.flat_map(|function| function.instructions());
     all.find(|one| {
@@ -85,15 +96,17 @@ fn looks_at_data(module: &Module) -> Option<Instruction<'_>> {
             && one
                 .source_element_type()
                 .and_then(|ty| ty.struct_name())
-                .is_some_and(|name| {
-                    let rest = name.strip_prefix("struct.op_dat_core");
+                .is_some_and(|its_name| {
+                    let rest = its_name.strip_prefix(name);
                     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
                 });
         let operands = one.operands();
-        let is_copy = || calls::declaration(operands[0], "op_fetch_data_file").is_some();
+        let copies = ["op_fetch_data_file", "op_mpi_get_data"];
+        let is_copy_of = |copy: &str| calls::declaration(operands[0], copy).is_some();
+        let is_copy = || copies.into_iter().any(is_copy_of);
         is_dat
             && !is_copy()
-            && operands.get(2).and_then(|field| field.as_constant_int()) == Some(DATA)
+            && operands.get(2).and_then(|field| field.as_constant_int()) == Some(position)
     })
 }
 

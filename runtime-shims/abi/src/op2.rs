@@ -20,6 +20,13 @@ macro_rules! for_each_op2_fn {
             /// may be null.
             fn okl_op2_par_loop_v3(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr);
 
+            /// Called where one of OP2's functions is called next, at `place`, a text; with null after that.
+            fn okl_op2_at(place: ptr);
+
+            /// Called before `main` by each file that looks at `op_map->map` or `op_dat->data`: a text says where, and at
+            /// which of them.
+            fn okl_op2_looks_at_mesh(what: ptr);
+
             /// Called before `main` by each file that may look at `op_dat->data`: they stay element by element.
             fn okl_op2_looks_at_data();
         }
@@ -97,6 +104,6 @@ mod tests {
     #[test]
     fn the_list_is_the_one_of_its_version() {
         let hash = crate::fnv1a(LAYOUT_TEXT, crate::fnv1a(TEXT, crate::FNV_OFFSET));
-        assert_eq!((ALL.len(), hash), (2, 0x59ad691627b77e49));
+        assert_eq!((ALL.len(), hash), (4, 0xc7d74d82204d523c));
     }
 }

@@ -8,6 +8,7 @@
 use std::{
     borrow::Cow,
     collections::HashMap,
+    ffi::c_void,
     sync::{Arc, Mutex},
 };
 
@@ -19,7 +20,7 @@ use crate::{
     mesh::mesh,
     partition::{Base, Links, Rank, Topology},
     plan, program,
-    report::{fatal, warn},
+    report::{fatal, text, warn, warn_of_program},
     slabs::{self, Numbers},
     storage,
 };
@@ -187,6 +188,33 @@ pub(crate) fn give_up(what: &str) {
     } else if was_distributed {
         warn(&format!(
             "{what} cannot be renumbered: the mesh is in the program's order again"
+        ));
+    }
+}
+
+/// Where the program looks at the mesh itself, and at what.
+static LOOKS_AT_MESH: Mutex<Option<String>> = Mutex::new(None);
+
+/// A file looks at `op_map->map` or `op_dat->data`.
+///
+/// # Safety
+/// `what` is a string.
+pub(crate) unsafe fn okl_op2_looks_at_mesh(what: *mut c_void) {
+    // SAFETY: the caller's promise.
+    let what = unsafe { text(what.cast()) };
+    let mut first = LOOKS_AT_MESH.lock().expect("no panic while it is locked");
+    first.get_or_insert_with(|| what.to_owned());
+}
+
+/// The ranks are known: a program that declares the whole mesh, and goes through it itself, finds it whole on each.
+pub(crate) fn start() {
+    let looks = LOOKS_AT_MESH.lock().expect("no panic while it is locked");
+    if let Some(what) = looks.as_ref().filter(|_| !local::is_asked_for())
+        && job::ranks() > 1
+    {
+        *state() = State::Everywhere;
+        warn_of_program(&format!(
+            "{what}: the program looks at it itself, but a rank has only a part of it: every rank computes the whole mesh; to distribute it, use op_fetch_data and loops, or declare a part of the mesh on each rank and include op_lib_mpi.h"
         ));
     }
 }

@@ -24,7 +24,7 @@ use crate::{
     plan::{self, Column, Plan},
     private::{self, Private},
     program, ranks,
-    report::{print, text},
+    report::{self, print, text},
     storage,
     sums::{self, Sums},
     team,
@@ -233,6 +233,8 @@ impl Drop for Settling {
     }
 }
 
+pub(crate) use distribute::okl_op2_looks_at_mesh;
+pub(crate) use report::okl_op2_at;
 pub(crate) use storage::okl_op2_looks_at_data;
 
 /// Smaller sets are not worth a second thread.

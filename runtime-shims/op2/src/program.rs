@@ -123,6 +123,7 @@ unsafe fn begin(
     }
     backend::start(communicator);
     report::start();
+    distribute::start();
 }
 
 /// The same; where `soa` is not 0, data are stored component by component.

@@ -18,17 +18,38 @@ const FAILED: i32 = 70;
 /// How long a rank leaves it to rank 0 to tell what is wrong with the program that they all run.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
+/// Where the program is, if it has just called one of OP2's functions and the compiler plugin has told where.
+static PLACE: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The program calls one of OP2's functions at `place`, or, where that is null, has done so.
+///
+/// # Safety
+/// It is null or a string that stays.
+pub(crate) unsafe fn okl_op2_at(place: *mut c_void) {
+    PLACE.store(place.cast(), Relaxed);
+}
+
+/// The place of the call that is being made, for the beginning of a message about it.
+pub(crate) fn place() -> String {
+    // SAFETY: null, or a string that stays.
+    match unsafe { text(PLACE.load(Relaxed)) } {
+        "" => String::new(),
+        place => format!("{place}: "),
+    }
+}
+
 /// Ends the program, on all ranks, with `message`.
 pub(crate) fn fatal(message: &str) -> ! {
     // What the program printed before comes first.
     // SAFETY: flushes all streams of the C library.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     let rank = job::rank();
+    let place = place();
     let line = match rank {
-        0 => format!("okl: {message}\n"),
+        0 => format!("okl: {place}{message}\n"),
         _ => {
             std::thread::sleep(PATIENCE);
-            format!("okl: rank {rank}: {message}\n")
+            format!("okl: rank {rank}: {place}{message}\n")
         }
     };
     // At once: before the ranks are known, several may end here. Where it cannot be written, nothing else can.
@@ -36,8 +57,13 @@ pub(crate) fn fatal(message: &str) -> ! {
     job::abort(FAILED)
 }
 
-/// Tells what is not as the user may expect, and what all ranks know.
+/// Tells what is not as the user may expect of the call that is being made, and what all ranks know.
 pub(crate) fn warn(message: &str) {
+    warn_of_program(&format!("{}{message}", place()));
+}
+
+/// The same of the whole program.
+pub(crate) fn warn_of_program(message: &str) {
     if job::rank() == 0 {
         // In one piece: mpirun mixes what the ranks, and the two streams, write. Where it cannot be written, nothing can.
         let _ = std::io::stderr().write_all(format!("okl: warning: {message}\n").as_bytes());

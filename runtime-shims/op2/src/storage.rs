@@ -13,7 +13,7 @@ use crate::{
     layout::{Arg, Dat, argtype},
     mesh::mesh,
     program,
-    report::{text, warn},
+    report::{text, warn, warn_of_program},
     value::Value,
 };
 
@@ -250,8 +250,8 @@ impl Dat {
             Wish::Always => true,
         };
         if is_asked && LOOKS_AT_DATA.load(Relaxed) {
-            if !TOLD.swap(true, Relaxed) {
-                tell(
+            if program::diagnostics() > 0 && !TOLD.swap(true, Relaxed) {
+                warn_of_program(
                     "no data are stored component by component: a file of the program may look at op_dat->data, or was compiled without the plugin",
                 );
             }

@@ -22,6 +22,35 @@ static void greatest(double const *x, double *most) {
 }
 static void last(double const *x, double *most) { *most = *x; }
 
+static void counts(int *, int *) {}
+
+static op_set faces;
+
+// What is declared in this file is known, where nothing else can be meant.
+void sets(int *numbers, double *values, bool is_other) {
+  op_set corners = op_decl_set(4, "corners"), sides = op_decl_set(4, "sides"), either = op_decl_set(1, "either");
+  faces = op_decl_set(2, "faces");
+  if (is_other)
+    either = op_decl_set(2, "either");
+  op_map ends = op_decl_map(sides, corners, 2, numbers, "ends");
+  op_dat at = op_decl_dat(corners, 1, "double", values, "at"), of_face = op_decl_dat(faces, 1, "double", values, "of_face");
+  op_dat some = op_decl_dat(either, 1, "double", values, "some");
+  int number = 0;
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 is data on set corners without a map, but the loop is over set sides
+  op_par_loop(writes, "", sides, op_arg_dat(at, -1, OP_ID, 1, "double", OP_WRITE));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 has a map that begins at set sides, but the loop is over set corners
+  op_par_loop(adds, "", corners, op_arg_dat(at, 0, ends, 1, "double", OP_INC), op_arg_dat(at, -1, OP_ID, 1, "double", OP_READ));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 is data on set faces, but its map leads to set corners
+  op_par_loop(keeps, "", sides, op_arg_dat(of_face, 1, ends, 1, "double", OP_READ));
+  // CHECK: compile-time.cpp:[[#@LINE+1]]:3: error: op_par_loop: arg0 has a map that begins at set sides, but the loop is over set faces
+  op_par_loop(counts, "", faces, op_arg_idx(0, ends), op_arg_gbl(&number, 1, "int", OP_RW));
+  // Right, or not known.
+  op_par_loop(writes, "", corners, op_arg_dat(at, -1, OP_ID, 1, "double", OP_WRITE));
+  op_par_loop(writes, "", faces, op_arg_dat(of_face, -1, OP_ID, 1, "double", OP_WRITE));
+  op_par_loop(writes, "", either, op_arg_dat(some, -1, OP_ID, 1, "double", OP_WRITE));
+  op_par_loop(writes, "", faces, op_arg_dat(some, -1, OP_ID, 1, "double", OP_WRITE));
+}
+
 void program(op_set cells, op_set nodes, int *numbers, double *values) {
   op_map map = op_decl_map(cells, nodes, 2, numbers, "map");
   op_dat dat = op_decl_dat(nodes, 1, "double", values, "dat");

@@ -36,14 +36,14 @@ int main(int argc, char **argv) {
     op_par_loop(put_all, "one element twice", cells, op_arg_dat(x, -2, same, 1, "double", OP_WRITE));
     op_par_loop(put_two, "two dats", cells, op_arg_dat(x, 0, ends, 1, "double", OP_WRITE),
                 op_arg_dat(y, 1, ends, 1, "double", OP_WRITE));
-    // CHECK:      okl: warning: op_par_loop put: arg1: elements 20 and 700 of cells both write element 20 of nodes in x: the result depends on their order
-    // ONE:        okl: warning: op_par_loop put: arg1: elements 21 and 701 of cells both write element 21 of nodes in x
+    // CHECK:      okl: warning: {{(.*: )?}}op_par_loop put: arg1: elements 20 and 700 of cells both write element 20 of nodes in x: the result depends on their order
+    // ONE:        okl: warning: {{(.*: )?}}op_par_loop put: arg1: elements 21 and 701 of cells both write element 21 of nodes in x
     op_par_loop(put, "put", cells, op_arg_idx(-1, OP_ID), op_arg_dat(x, 0, meets, 1, "double", OP_WRITE));
-    // CHECK-NEXT: okl: warning: op_par_loop grow: arg0: elements 20 and 700 of cells both write element 20 of nodes in y: the result depends on their order
+    // CHECK-NEXT: okl: warning: {{(.*: )?}}op_par_loop grow: arg0: elements 20 and 700 of cells both write element 20 of nodes in y: the result depends on their order
     op_par_loop(grow, "grow", cells, op_arg_dat(y, 0, meets, 1, "double", OP_RW));
-    // CHECK-NEXT: okl: warning: op_par_loop put_all: arg0: elements 0 and 1 of cells both write element 1 of nodes in x: the result depends on their order
+    // CHECK-NEXT: okl: warning: {{(.*: )?}}op_par_loop put_all: arg0: elements 0 and 1 of cells both write element 1 of nodes in x: the result depends on their order
     op_par_loop(put_all, "put_all", cells, op_arg_dat(x, -2, ends, 1, "double", OP_WRITE));
-    // CHECK-NEXT: okl: warning: op_par_loop put_two: arg0: elements 0 and 1 of cells both write element 1 of nodes in x: the result depends on their order
+    // CHECK-NEXT: okl: warning: {{(.*: )?}}op_par_loop put_two: arg0: elements 0 and 1 of cells both write element 1 of nodes in x: the result depends on their order
     op_par_loop(put_two, "put_two", cells, op_arg_dat(x, 0, ends, 1, "double", OP_WRITE),
                 op_arg_dat(x, 1, ends, 1, "double", OP_WRITE));
     // CHECK-NOT: okl:

@@ -17,13 +17,13 @@
 // CHECK-NEXT: {{[1-4]?.}} in a row, {{.}} to the next
 // CHECK-NEXT: {{[2-9]..}} in a row, {{[1-9]..}} to the next
 // CHECK-NEXT: {{[1-4]?.}} in a row, {{.}} to the next
-// OVERLAY:      okl: warning: op_decl_dat_overlay value cannot be renumbered: the mesh is in the program's order again
+// OVERLAY:      okl: warning: {{.*}}: op_decl_dat_overlay value cannot be renumbered: the mesh is in the program's order again
 // OVERLAY-NEXT: overlaid 296802
-// BEFORE:      okl: warning: op_renumber: the mesh stays as it is: there are data on two sets (op_decl_dat_overlay)
+// BEFORE:      okl: warning: {{.*}}: op_renumber: the mesh stays as it is: there are data on two sets (op_decl_dat_overlay)
 // BEFORE-NEXT: overlaid 296802
-// MEMORY:      okl: warning: op_renumber: the mesh stays as it is: OP_NO_REALLOC leaves data where the program has them
+// MEMORY:      okl: warning: {{.*}}: op_renumber: the mesh stays as it is: OP_NO_REALLOC leaves data where the program has them
 // MEMORY-NEXT: same 1
-// NOTHING: okl: op_renumber: the map is missing
+// NOTHING: okl: {{.*}}: op_renumber: the map is missing
 #include "op_seq.h"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
   if (what != "stays" && how != "stays")
     op_renumber(map);
   if (what == "memory")
-    printf("same %d\n", value->data == (char *)values.data());
+    printf("same %d\n", *(char **)((char *)value + offsetof(op_dat_core, data)) == (char *)values.data());
   if (what == "overlay") {
     op_dat over = op_decl_dat_overlay(some, value);
     double all = 0;
@@ -96,9 +96,11 @@ int main(int argc, char **argv) {
     op_par_loop(both, "both", edges, op_arg_dat(value, 0, map, 1, "double", OP_INC),
                 op_arg_dat(value, 1, map, 1, "double", OP_INC));
     long within = 0, between = 0, before = 0;
+    // This rank's rows: the compiler does not see that the program looks at a map itself.
+    int const *rows_of_map = *(int **)((char *)map + offsetof(op_map_core, map));
     int const rows = edges->core_size;
     for (int edge = 0; edge < rows; edge++) {
-      int const *row = map->map + 2 * edge, low = std::min(row[0], row[1]);
+      int const *row = rows_of_map + 2 * edge, low = std::min(row[0], row[1]);
       within += abs(row[0] - row[1]);
       between += edge ? labs(low - before) : 0;
       before = low;

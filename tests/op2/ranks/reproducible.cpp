@@ -15,9 +15,9 @@
 // RUN: (OKL_REPRODUCIBLE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t FOREIGN 2>&1; true) | FileCheck --check-prefix=FOREIGN %s
 //
 // FOREIGN: okl: op_par_loop: OKL_REPRODUCIBLE needs okl's op_seq.h: compile the program with it
-// SWAP: okl: warning: op_par_loop swap: OKL_REPRODUCIBLE: with OP_RW of several elements through maps results may depend on the number of ranks
+// SWAP: okl: warning: {{.*}}: op_par_loop swap: OKL_REPRODUCIBLE: with OP_RW of several elements through maps results may depend on the number of ranks
 // SWAP-NOT: okl:
-// RENUMBER: okl: warning: op_renumber: the mesh stays as it is: with OKL_REPRODUCIBLE loops run in the program's order
+// RENUMBER: okl: warning: {{.*}}: op_renumber: the mesh stays as it is: with OKL_REPRODUCIBLE loops run in the program's order
 // VALUE: okl: OKL_REPRODUCIBLE=yes: valid values are 0 and 1
 #include "op_seq.h"
 

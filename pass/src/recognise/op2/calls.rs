@@ -1,7 +1,7 @@
 //! The calls of OP2's functions that make arguments and declare sets, maps and data.
 
 use crate::ir::{Element, Map, Scalar, Storage};
-use crate::llvm::{Call, Instruction, Opcode, Value};
+use crate::llvm::{Call, Global, Instruction, Opcode, Value};
 
 const fn floating(bytes: i64) -> Scalar {
     Scalar {
@@ -81,6 +81,27 @@ pub fn is_op2(api: &Api) -> bool {
         "op_decl_const",
     ];
     OP2_ALONE.contains(&api.name.as_str())
+}
+
+/// Whether the run time may end the program in such a call, because of what it is given.
+pub fn may_end(api: &Api) -> bool {
+    const BEGINNINGS: [&str; 13] = [
+        "op_decl_",
+        "op_dump_",
+        "op_exit",
+        "op_fetch_data",
+        "op_free_dat_temp",
+        "op_get_const",
+        "op_halo_create",
+        "op_par_loop",
+        "op_partition",
+        "op_print_dat",
+        "op_renumber",
+        "op_size_of_set",
+        "op_write_const",
+    ];
+    let mut all = BEGINNINGS.into_iter();
+    all.any(|one| api.name.starts_with(one))
 }
 
 /// The texts between the commas up to the `>` that ends the list.
@@ -340,9 +361,15 @@ pub fn declaration<'m>(value: Value<'m>, name: &str) -> Option<Call<'m>> {
     (api(call)?.name == name).then_some(call)
 }
 
-/// The one value that is stored to a variable which is only loaded otherwise.
+/// The one value that is stored to a variable, of a function or a file, which is only loaded otherwise.
 fn only_stored<'m>(variable: Value<'m>) -> Option<Value<'m>> {
-    variable.as_op(Opcode::LLVMAlloca)?;
+    let is_of_file = |one: Global<'m>| {
+        let initial = one.initializer();
+        one.is_local() && initial.is_some_and(|initial| initial.is_null())
+    };
+    if !variable.as_global().is_some_and(is_of_file) {
+        variable.as_op(Opcode::LLVMAlloca)?;
+    }
     let mut stored = None;
     for user in variable.users() {
         let user: Instruction<'m> = user.as_instruction()?;

@@ -10,6 +10,7 @@ use super::calls::{self, Made, TYPES, declaration, storage_free};
 use super::kernels::Kernels;
 use super::{Described, DescribedArgument, Found};
 use crate::diagnostic::{Declined, Site};
+use crate::llvm::{Call, Value};
 
 /// Adds what is wrong with a loop, and what is doubtful.
 pub fn check<'m>(described: &Described<'m>, kernels: &Kernels, found: &mut Found<'m>) {
@@ -20,7 +21,7 @@ pub fn check<'m>(described: &Described<'m>, kernels: &Kernels, found: &mut Found
                 reason: format!("op_par_loop: arg{at} {what}"),
             });
         };
-        let mistakes = one.mistakes();
+        let mistakes = one.mistakes(described.set);
         if !mistakes.is_empty() {
             for mistake in mistakes {
                 tell(&mut found.mistakes, mistake);
@@ -58,15 +59,18 @@ impl<'m> DescribedArgument<'m> {
     }
 
     /// What does not fit the declarations or the type of the kernel's parameter.
-    fn mistakes(&self) -> Vec<String> {
+    fn mistakes(&self, set: Value<'m>) -> Vec<String> {
         let mut mistakes = Vec::new();
         let type_name = match &self.made {
             Made::Dat(dat) => {
-                mistakes.extend(dat.mistakes());
+                mistakes.extend(dat.mistakes(set));
                 dat.type_name.as_deref()
             }
             Made::Global { type_name, .. } => type_name.as_deref(),
-            Made::Number { .. } => Some("int"),
+            Made::Number { map, .. } => {
+                mistakes.extend(begins_elsewhere(*map, set));
+                Some("int")
+            }
             Made::Information => None,
         };
         let is_vector = match &self.made {
@@ -107,10 +111,51 @@ impl<'m> DescribedArgument<'m> {
     }
 }
 
-impl calls::Dat<'_> {
-    /// What does not fit the declarations of the data and of the map.
-    fn mistakes(&self) -> Vec<String> {
+/// The names of two sets, if it is known that they are different ones.
+fn differs<'m>(one: Value<'m>, other: Value<'m>) -> Option<(String, String)> {
+    let of = |set: Value<'m>| {
+        let mut all = ["op_decl_set", "op_decl_set_hdf5"].into_iter();
+        all.find_map(|name| declaration(set, name))
+    };
+    let name = |call: Call<'m>| {
+        let name = call.argument(1).and_then(|name| name.as_text());
+        name.map_or("another set".to_string(), |name| format!("set {name}"))
+    };
+    let (one, other) = (of(one)?, of(other)?);
+    (one != other).then(|| (name(one), name(other)))
+}
+
+/// What is wrong with a map in a loop over `set`, if it begins at another one.
+fn begins_elsewhere<'m>(map: Value<'m>, set: Value<'m>) -> Option<String> {
+    let from = MAPS.iter().find_map(|name| declaration(map, name))?;
+    let (from, set) = differs(from.argument(0)?, set)?;
+    Some(format!(
+        "has a map that begins at {from}, but the loop is over {set}"
+    ))
+}
+
+/// What declares maps; their first operands are the sets.
+const MAPS: [&str; 3] = ["op_decl_map", "op_decl_map_long", "op_decl_map_hdf5"];
+
+impl<'m> calls::Dat<'m> {
+    /// What does not fit the declarations of the data and of the map, in a loop over `set`.
+    fn mistakes(&self, set: Value<'m>) -> Vec<String> {
         let mut mistakes = Vec::new();
+        mistakes.extend(begins_elsewhere(self.map, set));
+        let data = ["op_decl_dat", "op_decl_dat_temp", "op_decl_dat_hdf5"].iter();
+        let mut data = data.filter_map(|name| declaration(self.dat, name)?.argument(0));
+        let map = MAPS.iter().find_map(|name| declaration(self.map, name));
+        if let Some(is_on) = data.next() {
+            let led = map.and_then(|map| differs(is_on, map.argument(1)?));
+            let direct = || differs(is_on, set).filter(|_| self.map.is_null());
+            if let Some((is_on, to)) = led {
+                mistakes.push(format!("is data on {is_on}, but its map leads to {to}"));
+            } else if let Some((is_on, set)) = direct() {
+                mistakes.push(format!(
+                    "is data on {is_on} without a map, but the loop is over {set}"
+                ));
+            }
+        }
         if let Some(access @ (MIN | MAX)) = self.access {
             let name = ACCESSES[access as usize];
             mistakes.push(format!("is data on a set, which cannot be {name}"));

@@ -54,11 +54,12 @@ fn tell<'m>(list: &mut Vec<Declined<'m>>, at: Instruction<'m>, reason: String) {
 }
 
 /// Whether it is one of the header's templates, which hand their parameters on.
-fn is_library(function: Function<'_>) -> bool {
-    let name = crate::llvm::demangle(&function.name());
-    let name = name.split('<').next().unwrap_or_default();
+pub fn is_library(function: Function<'_>) -> bool {
+    let shown = crate::llvm::demangle(&function.name());
+    let name = shown.split('<').next().unwrap_or_default();
     let name = name.rsplit([' ', '*']).next().unwrap_or_default();
-    function.name().starts_with("_Z") && name.starts_with("op_")
+    let hands_on = || shown.contains(" op_par_loop<");
+    function.name().starts_with("_Z") && (name.starts_with("op_") || hands_on())
 }
 
 /// What is wrong with the name of a type, where the template says which one it is.

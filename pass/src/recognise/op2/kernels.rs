@@ -62,7 +62,9 @@ impl Kernels {
         let touched = elements.touched(copy);
         let uses_others = argument.made.element().zip(touched);
         let uses_others = uses_others.is_some_and(|(element, touched)| {
-            touched.iter().any(|one| outside(element, one).is_some())
+            touched
+                .iter()
+                .any(|one| outside(element, one.all()).is_some())
         });
         // Sums that begin at zero carry nothing from one component to the next.
         let piece = argument.made.element().map(|one| one.scalar.bytes);
@@ -102,9 +104,24 @@ impl Kernels {
         if let Some(element) = argument.made.element() {
             let is_written = argument.access() == Some(WRITE) && !is_used_wrongly;
             let all_touched = elements.touched(copy).unwrap_or_default();
-            let doubts = all_touched.iter();
-            let mut doubts = doubts.filter_map(|touched| doubt(element, touched, is_written));
-            all.extend(doubts.next().map(|what| (false, what)));
+            // What follows other values of the program may be meant; what is left out is not used.
+            let is_alone =
+                matches!(argument.made, Made::Global { .. }) && argument.access() == Some(READ);
+            let is_certain = |touched: &Touched| {
+                let outside = outside(element, touched.surely.iter());
+                outside.is_some() && !element.optional && !is_alone
+            };
+            let doubts = all_touched.iter().filter_map(|touched| {
+                let what = doubt(element, touched, is_written)?;
+                Some((is_certain(touched), what))
+            });
+            let doubts: Vec<_> = doubts.collect();
+            let worst = doubts.iter().position(|(is_certain, _)| *is_certain);
+            let told = doubts.into_iter().nth(worst.unwrap_or(0));
+            all.extend(told.map(|(is_certain, what)| {
+                let may_leave = || may_throw(one.kernel, &mut Vec::new());
+                (is_certain && !may_leave(), what)
+            }));
         }
         all
     }
@@ -126,9 +143,11 @@ fn may_throw<'m>(function: Function<'m>, above: &mut Vec<Function<'m>>) -> bool 
 }
 
 /// A component that a kernel uses of an element, and that it does not have.
-fn outside(element: Element, touched: &Touched) -> Option<i64> {
+fn outside<'a>(
+    element: Element,
+    mut used: impl Iterator<Item = &'a std::ops::Range<i64>>,
+) -> Option<i64> {
     let (bytes, components) = (element.scalar.bytes, element.components);
-    let mut used = touched.read.iter().chain(&touched.written);
     used.find_map(|range| {
         if range.start < 0 {
             return Some(range.start.div_euclid(bytes));
@@ -140,7 +159,7 @@ fn outside(element: Element, touched: &Touched) -> Option<i64> {
 /// What is doubtful in the components that a kernel uses of an element.
 fn doubt(element: Element, touched: &Touched, is_written: bool) -> Option<String> {
     let (bytes, components) = (element.scalar.bytes, element.components);
-    if let Some(outside) = outside(element, touched) {
+    if let Some(outside) = outside(element, touched.surely.iter().chain(touched.all())) {
         return Some(format!(
             "has dimension {components}, but the kernel uses component {outside}; they count from 0"
         ));
@@ -227,6 +246,7 @@ impl<'m> Elements<'m> {
                 let one = touched(module, *pointer).filter(|_| *column >= 0)?;
                 all.read.extend(one.read);
                 all.written.extend(one.written);
+                all.surely.extend(one.surely);
             }
             Some(all)
         };

@@ -1,0 +1,53 @@
+//! What the run time is told of a program's text, so that its messages can name the place: where it calls OP2's functions,
+//! and where it looks at the mesh itself.
+
+use std::collections::HashMap;
+
+use okl_abi::op2::f;
+
+use crate::llvm::{Builder, Call, Instruction, Linkage, Module, Value, demangle};
+use crate::lower::runtime_call::declare;
+
+/// Tells it before each call where that is, and after it that it is over.
+pub fn say_where(module: &Module, calls: &[Call<'_>]) {
+    let mut places: HashMap<String, Value<'_>> = HashMap::new();
+    for call in calls {
+        let at = call.instruction();
+        let next = match call.invoke_targets() {
+            Some((normal, _)) => normal.first_insertion_point(),
+            None => {
+                let rest = at.block().instructions().into_iter();
+                rest.skip_while(|one| *one != at).nth(1)
+            }
+        };
+        let callee = declare(module, &f::okl_op2_at);
+        let place = places.entry(place(module, at));
+        let place = *place.or_insert_with_key(|place| *module.add_text("okl.place", place));
+        Builder::before(module, at).call(callee, &[place]);
+        if let Some(next) = next {
+            Builder::before(module, next).call(callee, &[module.pointer().zero()]);
+        }
+    }
+}
+
+/// Tells it before `main` that the file looks at `what` itself.
+pub fn say_what_is_looked_at(module: &Module, at: Instruction<'_>, what: &str) {
+    let ty = module.function_type(module.void(), &[]);
+    let says = module.add_function("okl.looks_at_mesh", ty, Linkage::LLVMInternalLinkage);
+    let builder = Builder::at_end(module, says.append_block(module));
+    let text = format!("{}: {what}", place(module, at));
+    let text = *module.add_text("okl.place", &text);
+    builder.call(declare(module, &f::okl_op2_looks_at_mesh), &[text]);
+    builder.ret(None);
+    module.call_before_main(says);
+}
+
+/// File and line, or the function where there is no debug information.
+fn place(module: &Module, at: Instruction<'_>) -> String {
+    if let Some((file, line)) = at.source_location() {
+        return format!("{file}:{line}");
+    }
+    let function = demangle(&at.function().name());
+    let name = function.split('(').next().unwrap_or_default();
+    format!("{}: in {name}", module.source_file())
+}
