@@ -1,8 +1,9 @@
 //! Worksharing loops: the entry points through which compiled code asks for its iterations.
 //!
-//! Guarantee: the threads of a team run every iteration once. Only static loops need no message, so
-//! every schedule is static here: `dynamic`, `guided`, `auto` and `runtime` loops are dealt out in
-//! blocks, which OpenMP allows; ordered loops in chunks, so that the threads take turns.
+//! Guarantee: the threads of a team run every iteration once, and whole chunks where the schedule has a
+//! chunk size. Only static loops need no message, so every schedule is static here: `dynamic`, `guided`,
+//! `auto` and `runtime` loops are dealt out in blocks of chunks, one for each thread, as if the threads
+//! had asked for them in that order; ordered loops chunk by chunk, so that the threads take turns.
 
 use std::ffi::c_void;
 
@@ -76,7 +77,7 @@ fn dispatch_mapping(schedule: i32, chunk: i128, run_time: (i32, i32)) -> Option<
         if ordered {
             Mapping::Chunks(chunk)
         } else {
-            Mapping::Blocks
+            Mapping::BlocksOfChunks(chunk)
         }
     };
     let mapping = match kind {
@@ -85,7 +86,12 @@ fn dispatch_mapping(schedule: i32, chunk: i128, run_time: (i32, i32)) -> Option<
         STATIC_BALANCED_CHUNKED => Mapping::BlocksOfMultiples(chunk),
         DYNAMIC | GUIDED | AUTO | TRAPEZOIDAL | GUIDED_ITERATIVE | GUIDED_ANALYTICAL
         | STATIC_STEAL | GUIDED_SIMD => balanced(chunk),
-        RUNTIME_SIMD => balanced(chunk),
+        // `chunk` is the number of lanes, of which a chunk of `OMP_SCHEDULE` is a multiple.
+        RUNTIME_SIMD => match (run_time.0 & !RUN_TIME_MONOTONIC, i128::from(run_time.1)) {
+            (RUN_TIME_STATIC, ..=0) => Mapping::BlocksOfMultiples(chunk),
+            (RUN_TIME_STATIC, chunks) => Mapping::Chunks(chunks * chunk.max(1)),
+            (_, chunks) => balanced(chunks.max(1) * chunk.max(1)),
+        },
         RUNTIME => match (run_time.0 & !RUN_TIME_MONOTONIC, i128::from(run_time.1)) {
             (RUN_TIME_STATIC, ..=0) => Mapping::Blocks,
             (RUN_TIME_STATIC, chunk) => Mapping::Chunks(chunk),
@@ -465,27 +471,15 @@ mod tests {
     #[test]
     fn schedules_are_mapped_as_the_file_says() {
         let mapping = |schedule, chunk| dispatch_mapping(schedule, chunk, (RUN_TIME_STATIC, 0));
-        for schedule in [
-            34,
-            35 | NONMONOTONIC,
-            36,
-            37,
-            38,
-            39,
-            40,
-            41,
-            42,
-            43,
-            44,
-            46,
-            47,
-        ] {
-            assert_eq!(
-                mapping(schedule, 5),
-                Some((Mapping::Blocks, false)),
-                "{schedule}"
-            );
+        for schedule in [34, 37, 40, 41] {
+            let blocks = Some((Mapping::Blocks, false));
+            assert_eq!(mapping(schedule, 5), blocks, "{schedule}");
         }
+        for schedule in [35 | NONMONOTONIC, 36, 38, 39, 42, 43, 44, 46] {
+            let chunks = Some((Mapping::BlocksOfChunks(5), false));
+            assert_eq!(mapping(schedule, 5), chunks, "{schedule}");
+        }
+        assert_eq!(mapping(47, 8), Some((Mapping::BlocksOfMultiples(8), false)));
         assert_eq!(mapping(33, 5), Some((Mapping::Chunks(5), false)));
         assert_eq!(mapping(45, 8), Some((Mapping::BlocksOfMultiples(8), false)));
         assert_eq!(mapping(65, 5), Some((Mapping::Chunks(5), true)));
@@ -501,11 +495,21 @@ mod tests {
             ((1, 0), Mapping::Blocks),
             ((1, 7), Mapping::Chunks(7)),
             ((1 | RUN_TIME_MONOTONIC, 7), Mapping::Chunks(7)),
-            ((2, 7), Mapping::Blocks),
-            ((4, 1), Mapping::Blocks),
+            ((2, 7), Mapping::BlocksOfChunks(7)),
+            ((4, 1), Mapping::BlocksOfChunks(1)),
         ] {
             assert_eq!(
                 dispatch_mapping(RUNTIME, 1, run_time),
+                Some((expected, false))
+            );
+        }
+        for (run_time, expected) in [
+            ((1, 3), Mapping::Chunks(24)),
+            ((2, 3), Mapping::BlocksOfChunks(24)),
+            ((3, 0), Mapping::BlocksOfChunks(8)),
+        ] {
+            assert_eq!(
+                dispatch_mapping(RUNTIME_SIMD, 8, run_time),
                 Some((expected, false))
             );
         }

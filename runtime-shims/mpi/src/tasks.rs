@@ -16,7 +16,7 @@ mod state;
 
 use record::{Duplicate, Record, Routine, allocate, copy_of, dispose, header_of};
 use state::{
-    Creator, Dependence, Detached, Group, Item, Queued, Tasks, UnknownEvent, is_empty_taskloop,
+    Creator, Dependence, Detached, Grain, Group, Item, Queued, Tasks, UnknownEvent, taskloop_parts,
 };
 
 static TASKS: ProgramCell<Tasks> = ProgramCell::new(Tasks::new());
@@ -380,43 +380,30 @@ pub(crate) unsafe fn okl_mpi_kmpc_end_taskgroup(ident: *mut c_void, _gtid: i32) 
     }
 }
 
-/// `__kmpc_taskloop`: one task for the whole loop.
+/// `__kmpc_taskloop`.
 ///
 /// # Safety
-/// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`]; `lower` and `upper` point to its bounds, in the
-/// record; `duplicate` is a [`Duplicate`] or null.
+/// `task` is a record made for this loop, `lower` and `upper` its bounds in the record.
 #[allow(clippy::too_many_arguments)]
 pub(crate) unsafe fn okl_mpi_kmpc_taskloop(
     ident: *mut c_void,
     gtid: i32,
     task: *mut c_void,
-    _if_value: i32,
+    if_value: i32,
     lower: *mut c_void,
     upper: *mut c_void,
     stride: i64,
     no_group: i32,
-    _schedule: i32,
-    _grain_size: i64,
+    schedule: i32,
+    grain_size: i64,
     duplicate: *mut c_void,
 ) {
-    // SAFETY: the caller's record and bounds.
+    // SAFETY: the caller's arguments.
     unsafe {
-        if no_group == 0 {
-            okl_mpi_kmpc_taskgroup(ident, gtid);
-        }
-        let (lower, upper) = (*lower.cast::<u64>(), *upper.cast::<u64>());
-        if !is_empty_taskloop(lower, upper, stride) {
-            let copy = copy_of(task);
-            if !duplicate.is_null() {
-                let duplicate = std::mem::transmute::<*mut c_void, Duplicate>(duplicate);
-                duplicate(copy, task, 1);
-            }
-            submit(ident, gtid, copy, Vec::new());
-        }
-        dispose(gtid, task);
-        if no_group == 0 {
-            okl_mpi_kmpc_end_taskgroup(ident, gtid);
-        }
+        okl_mpi_kmpc_taskloop_5(
+            ident, gtid, task, if_value, lower, upper, stride, no_group, schedule, grain_size, 0,
+            duplicate,
+        );
     }
 }
 
@@ -429,22 +416,39 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
     ident: *mut c_void,
     gtid: i32,
     task: *mut c_void,
-    if_value: i32,
+    _if_value: i32,
     lower: *mut c_void,
     upper: *mut c_void,
     stride: i64,
     no_group: i32,
     schedule: i32,
     grain_size: i64,
-    _modifier: i32,
+    modifier: i32,
     duplicate: *mut c_void,
 ) {
-    // SAFETY: the caller's arguments.
+    // SAFETY: the caller's record and bounds, and copies of them.
     unsafe {
-        okl_mpi_kmpc_taskloop(
-            ident, gtid, task, if_value, lower, upper, stride, no_group, schedule, grain_size,
-            duplicate,
-        );
+        if no_group == 0 {
+            okl_mpi_kmpc_taskgroup(ident, gtid);
+        }
+        let bounds = (*lower.cast::<u64>(), *upper.cast::<u64>());
+        let grain = Grain::of(schedule, grain_size, modifier);
+        // Where the bounds lie in a record.
+        let (low_at, high_at) = (lower.byte_offset_from(task), upper.byte_offset_from(task));
+        for part in taskloop_parts(bounds.0, bounds.1, stride, grain) {
+            let copy = copy_of(task);
+            *copy.byte_offset(low_at).cast::<u64>() = part.lower;
+            *copy.byte_offset(high_at).cast::<u64>() = part.upper;
+            if !duplicate.is_null() {
+                let duplicate = std::mem::transmute::<*mut c_void, Duplicate>(duplicate);
+                duplicate(copy, task, part.last.into());
+            }
+            submit(ident, gtid, copy, Vec::new());
+        }
+        dispose(gtid, task);
+        if no_group == 0 {
+            okl_mpi_kmpc_end_taskgroup(ident, gtid);
+        }
     }
 }
 

@@ -88,6 +88,9 @@ pub(crate) enum Mapping {
     Chunks(i128),
     /// One piece for each thread, sizes a multiple of the number: `schedule(simd: static)`.
     BlocksOfMultiples(i128),
+    /// One piece for each thread, of whole chunks of the given size but for the loop's last one, their
+    /// numbers differing by at most 1: `schedule(dynamic, size)`.
+    BlocksOfChunks(i128),
 }
 
 /// A thread's part of a loop as the compiler expects it: it runs `lower..=upper`, then adds `stride`
@@ -122,7 +125,7 @@ pub(crate) fn share(space: Space, loop_type: LoopType, mapping: Mapping, member:
     }
     match mapping {
         Mapping::Chunks(chunk) => chunked(space, trips, loop_type, chunk, member),
-        Mapping::Blocks | Mapping::BlocksOfMultiples(_) => {
+        Mapping::Blocks | Mapping::BlocksOfMultiples(_) | Mapping::BlocksOfChunks(_) => {
             let own = piece(mapping, trips, member, 0);
             one_piece(space, loop_type, trips, own, trips as i128)
         }
@@ -152,7 +155,7 @@ pub(crate) fn distributed_share(
     }
     let own = match mapping {
         Mapping::Chunks(chunk) => chunked(space, trips, loop_type, chunk, member),
-        Mapping::Blocks | Mapping::BlocksOfMultiples(_) => {
+        Mapping::Blocks | Mapping::BlocksOfMultiples(_) | Mapping::BlocksOfChunks(_) => {
             let own = piece(mapping, trips, member, 0);
             one_piece(space, loop_type, trips, own, space.upper - space.lower)
         }
@@ -163,11 +166,17 @@ pub(crate) fn distributed_share(
 /// The `index`-th piece of a thread, `None` where it has no more.
 pub(crate) fn piece(mapping: Mapping, trips: u128, member: Member, index: u128) -> Option<Piece> {
     let (thread, threads) = (u128::from(member.thread), u128::from(member.threads));
+    let block = |things: u128| {
+        let (size, longer) = (things / threads, things % threads);
+        let first = thread * size + thread.min(longer);
+        (first + index * things, size + u128::from(thread < longer))
+    };
     let (first, count) = match mapping {
-        Mapping::Blocks => {
-            let (size, longer) = (trips / threads, trips % threads);
-            let first = thread * size + thread.min(longer);
-            (first + index * trips, size + u128::from(thread < longer))
+        Mapping::Blocks => block(trips),
+        Mapping::BlocksOfChunks(chunk) => {
+            let chunk = chunk_size(chunk, trips);
+            let (first, count) = block(trips.div_ceil(chunk));
+            (first * chunk, count * chunk)
         }
         Mapping::Chunks(chunk) => {
             let chunk = chunk_size(chunk, trips);
@@ -233,10 +242,10 @@ fn chunked(space: Space, trips: u128, loop_type: LoopType, chunk: i128, member: 
     let span = chunk as i128 * space.step;
     let stride = span * chunks.min(threads) as i128;
     // The compiler's loop stops when it sees a lower bound past the end. Where adding the stride
-    // would wrap around first, each thread gets one block instead, and a stride to just past the end.
+    // would wrap around first, each thread gets its chunks in one block, and a stride to just past the end.
     let last_lower = space.value((chunks - 1) * chunk);
     if !loop_type.range().contains(&(last_lower + stride)) {
-        let own = piece(Mapping::Blocks, trips, member, 0);
+        let own = piece(Mapping::BlocksOfChunks(chunk as i128), trips, member, 0);
         let block = one_piece(space, loop_type, trips, own, 0);
         return Share {
             stride: space.upper + space.unit() - block.lower,
@@ -520,6 +529,7 @@ mod tests {
                 Mapping::Blocks,
                 Mapping::Chunks(chunk),
                 Mapping::BlocksOfMultiples(8),
+                Mapping::BlocksOfChunks(chunk),
             ] {
                 if mapping == Mapping::Chunks(chunk) && trips / chunk.max(1) as u128 > 1000 {
                     continue;
@@ -529,6 +539,10 @@ mod tests {
                         let next = |index| piece(mapping, trips, member, index);
                         let pieces: Vec<_> = (0..).map_while(next).collect();
                         assert!(pieces.is_sorted_by_key(|piece| piece.first));
+                        if mapping == Mapping::BlocksOfChunks(chunk) {
+                            let chunk = chunk_size(chunk, trips);
+                            assert!(pieces.iter().all(|piece| piece.first % chunk == 0));
+                        }
                         let last = pieces.last().is_some_and(|p| p.first + p.count == trips);
                         (pieces, last)
                     })

@@ -260,6 +260,86 @@ pub(super) fn is_empty_taskloop(lower: u64, upper: u64, stride: i64) -> bool {
         || past(lower.into(), upper.into()) && past((lower as i64).into(), (upper as i64).into())
 }
 
+/// How a taskloop is cut into tasks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Grain {
+    /// One task for the whole loop, where no clause says otherwise.
+    Whole,
+    /// `grainsize`: at least so many iterations in a task, and less than twice as many.
+    Size(u64),
+    /// `grainsize(strict: n)`: so many iterations in each but the last.
+    Strict(u64),
+    /// `num_tasks`: so many tasks, or as many as there are iterations.
+    Tasks(u64),
+    /// `num_tasks(strict: n)`: tasks of one size but the last.
+    StrictTasks(u64),
+}
+
+impl Grain {
+    /// The meaning of libomp's arguments.
+    pub(super) fn of(schedule: i32, size: i64, modifier: i32) -> Self {
+        let size = size.max(1) as u64;
+        match (schedule, modifier) {
+            (1, 0) => Self::Size(size),
+            (1, _) => Self::Strict(size),
+            (2, 0) => Self::Tasks(size),
+            (2, _) => Self::StrictTasks(size),
+            _ => Self::Whole,
+        }
+    }
+}
+
+/// The iterations of one task of a taskloop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) lower: u64,
+    pub(super) upper: u64,
+    /// The loop's last iteration is among them.
+    pub(super) last: bool,
+}
+
+/// The tasks of a taskloop, in the loop's order.
+pub(super) fn taskloop_parts(
+    lower: u64,
+    upper: u64,
+    stride: i64,
+    grain: Grain,
+) -> impl Iterator<Item = Part> {
+    let trips = if is_empty_taskloop(lower, upper, stride) {
+        0
+    } else {
+        let span = match stride > 0 {
+            true => upper.wrapping_sub(lower),
+            false => lower.wrapping_sub(upper),
+        };
+        u128::from(span / stride.unsigned_abs()) + 1
+    };
+    let tasks = match grain {
+        Grain::Whole => 1,
+        Grain::Size(size) => (trips / u128::from(size)).max(1),
+        Grain::Strict(size) => trips.div_ceil(size.into()),
+        Grain::Tasks(tasks) => trips.min(tasks.into()),
+        Grain::StrictTasks(tasks) => match trips.div_ceil(tasks.into()) {
+            0 => 0,
+            size => trips.div_ceil(size),
+        },
+    };
+    let tasks = if trips == 0 { 0 } else { tasks };
+    // The first iteration of a task, where sizes differ by at most 1 or all but the last are one.
+    let first = move |task: u128| match grain {
+        Grain::Strict(size) => (task * u128::from(size)).min(trips),
+        Grain::StrictTasks(tasks) => (task * trips.div_ceil(tasks.into())).min(trips),
+        _ => task * (trips / tasks) + task.min(trips % tasks),
+    };
+    let value =
+        move |iteration: u128| lower.wrapping_add((iteration as u64).wrapping_mul(stride as u64));
+    (0..tasks).map(move |task| Part {
+        lower: value(first(task)),
+        upper: value(first(task + 1) - 1),
+        last: task + 1 == tasks,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -411,5 +491,58 @@ mod tests {
                 "{lower} {upper} {stride}"
             );
         }
+    }
+
+    #[test]
+    fn tasks_of_a_taskloop_are_as_long_as_asked() {
+        for (lower, stride, trips) in [
+            (0u64, 1i64, 1u64),
+            (5, 3, 100),
+            (u64::MAX - 99, 1, 100),
+            (-7i64 as u64, 2, 100),
+            (40, -4, 37),
+        ] {
+            let upper = lower.wrapping_add((stride as u64).wrapping_mul(trips - 1));
+            for asked in [1, 2, 7, 30, 36, 99, 100, 101, 1000] {
+                for grain in [
+                    Grain::Whole,
+                    Grain::Size(asked),
+                    Grain::Strict(asked),
+                    Grain::Tasks(asked),
+                    Grain::StrictTasks(asked),
+                ] {
+                    let parts: Vec<_> = taskloop_parts(lower, upper, stride, grain).collect();
+                    let length = |part: &Part| {
+                        let span = part.upper.wrapping_sub(part.lower) as i64;
+                        (span / stride) as u64 + 1
+                    };
+                    let what = format!("{lower} {stride} {trips} {grain:?}");
+                    let mut next = lower;
+                    for (index, part) in parts.iter().enumerate() {
+                        assert_eq!(part.lower, next, "{what}");
+                        next = part.upper.wrapping_add(stride as u64);
+                        assert_eq!(part.last, index + 1 == parts.len(), "{what}");
+                    }
+                    assert_eq!(parts.last().unwrap().upper, upper, "{what}");
+                    let (last, front) = parts.split_last().unwrap();
+                    let right = match grain {
+                        Grain::Whole => front.is_empty(),
+                        Grain::Size(size) => parts
+                            .iter()
+                            .all(|part| (size.min(trips)..2 * size).contains(&length(part))),
+                        Grain::Strict(size) => {
+                            front.iter().all(|part| length(part) == size) && length(last) <= size
+                        }
+                        Grain::Tasks(tasks) => parts.len() as u64 == tasks.min(trips),
+                        Grain::StrictTasks(tasks) => {
+                            let size = trips.div_ceil(tasks);
+                            front.iter().all(|part| length(part) == size) && length(last) <= size
+                        }
+                    };
+                    assert!(right, "{what}: {parts:?}");
+                }
+            }
+        }
+        assert_eq!(taskloop_parts(3, 2, 1, Grain::Strict(1)).count(), 0);
     }
 }
