@@ -83,6 +83,10 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
     // Formatted output to the standard output or to memory, and input from memory.
     (Effect::None, USER, "printf vprintf puts putchar putchar_unlocked perror sprintf snprintf vsprintf vsnprintf
         asprintf vasprintf sscanf vsscanf wprintf vwprintf putwchar"),
+    // The environment, which the runtime has from rank 0, and output to streams, which it hands to rank 0 where the
+    // stream is one of its own.
+    (Effect::None, USER, "getenv secure_getenv fprintf vfprintf fputs fputs_unlocked fputc fputc_unlocked putc
+        putc_unlocked _IO_putc fwrite fwrite_unlocked fflush fflush_unlocked"),
     // Time and identity.
     (Effect::None, KERNEL, "time clock clock_gettime clock_getres gettimeofday times ftime mktime timegm difftime
         gmtime_r localtime_r asctime_r ctime_r nanosleep usleep sleep sched_yield sched_getcpu
@@ -98,7 +102,7 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
         __clang_call_terminate"),
     // Hidden state.
     (Effect::HiddenState, USER, "rand srand random srandom drand48 lrand48 mrand48 erand48 nrand48 jrand48 srand48
-        lcong48 seed48 initstate setstate strtok localtime gmtime asctime ctime getenv secure_getenv setenv
+        lcong48 seed48 initstate setstate strtok localtime gmtime asctime ctime setenv
         putenv unsetenv clearenv tmpnam tempnam mktemp strerror strsignal setlocale localeconv getopt
         getopt_long getopt_long_only getpwnam getpwuid getgrnam getgrgid gethostbyname gethostbyaddr
         inet_ntoa hcreate hsearch hdestroy getdate ecvt fcvt gcvt l64a ttyname crypt getlogin ctermid cuserid
@@ -106,13 +110,13 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
         mbrlen tzset nl_langinfo getpass getservbyname getprotobyname getpwent getgrent getmntent ether_ntoa
         ether_aton qecvt qfcvt hcreate_r uselocale"),
     // Streams. The position of the stream among the arguments follows the bar.
-    (Effect::Stream(0), USER, "fprintf vfprintf fscanf vfscanf fgetc getc getc_unlocked fgetc_unlocked _IO_getc
-        fflush fflush_unlocked setbuf setvbuf setlinebuf fileno ferror feof clearerr fseek fseeko ftell ftello
+    (Effect::Stream(0), USER, "fscanf vfscanf fgetc getc getc_unlocked fgetc_unlocked _IO_getc
+        __overflow __uflow setbuf setvbuf setlinebuf fileno ferror feof clearerr fseek fseeko ftell ftello
         rewind fgetpos fsetpos fclose getw fwprintf fgetwc getwc flockfile funlockfile fwide"),
-    (Effect::Stream(1), USER, "fputs fputc putc _IO_putc putc_unlocked fputc_unlocked fputs_unlocked ungetc putw
+    (Effect::Stream(1), USER, "ungetc putw
         fputwc putwc fputws ungetwc"),
     (Effect::Stream(2), USER, "fgets fgets_unlocked getline fgetws"),
-    (Effect::Stream(3), USER, "fwrite fwrite_unlocked fread fread_unlocked getdelim __getdelim"),
+    (Effect::Stream(3), USER, "fread fread_unlocked getdelim __getdelim"),
     (Effect::Input, USER, "scanf vscanf getchar getchar_unlocked gets getwchar wscanf"),
     (Effect::Descriptor, KERNEL, "fopen fopen64 fdopen freopen freopen64 tmpfile tmpfile64 popen pclose fmemopen
         open_memstream open open64 openat openat64 creat creat64 close lseek lseek64 dup dup2 dup3 pipe pipe2

@@ -11,4 +11,4 @@ pub mod objects;
 pub mod sections;
 mod streams;
 pub mod unsafe_sites;
-mod waiting;
+pub mod waiting;

@@ -155,13 +155,9 @@ fn construct(at: Instruction<'_>, has_file_streams: bool) -> Option<(String, boo
             .filter(|call| call.callee_function() == Some(function));
         let safe = match known.effect {
             Effect::None | Effect::Threads => true,
-            Effect::Stream(index) => {
-                call.and_then(|call| call.argument(index))
-                    .is_some_and(|stream| {
-                        is_stream(stream, &["stdout", "stderr"])
-                            || name == "fflush" && stream.is_null()
-                    })
-            }
+            Effect::Stream(index) => call
+                .and_then(|call| call.argument(index))
+                .is_some_and(|stream| is_stream(stream, &["stdout", "stderr"])),
             Effect::Descriptor => {
                 ["write", "writev"].contains(&name.as_str())
                     && call

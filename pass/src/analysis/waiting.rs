@@ -7,6 +7,8 @@
 //! memory again: by a flush, a fence, a pause, or an exchange on the same place. Not meant are loops with a synchronisation point in
 //! them, loops that update memory by compare-and-swap, and loops that count and do work.
 
+pub mod endless;
+
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 

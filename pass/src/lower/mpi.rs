@@ -11,6 +11,7 @@
 mod atomics;
 mod constructors;
 mod criticals;
+mod endless;
 mod external_calls;
 mod fortran_units;
 mod globals;
@@ -28,6 +29,7 @@ use okl_abi::LEFT_ALONE_SECTION;
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::unsafe_sites::{self, UnsafeSites};
+use crate::analysis::waiting::endless::Endless;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::ParallelLoop;
 use crate::llvm::{Function, Module};
@@ -51,6 +53,7 @@ pub struct Plan<'m> {
     /// For each loop, why it cannot have more than one thread.
     alone: Vec<Option<String>>,
     unsafe_sites: UnsafeSites<'m>,
+    endless: Vec<Endless<'m>>,
     globals: globals::Plan<'m>,
     thread_private: thread_private::Plan<'m>,
     constructors: constructors::Plan<'m>,
@@ -97,6 +100,7 @@ pub fn check<'m>(
         atomics: atomics::check(module, &functions),
         criticals: criticals::check(module, &functions, &loops, &graph),
         external_calls: external_calls::check(&functions),
+        endless: endless::check(&functions, &graph),
         fortran_units: fortran_units::check(module, refused),
         functions,
         loops,
@@ -149,6 +153,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     }
     // First what is inserted in front of instructions, then what replaces them.
     let sites = guards::emit(module, &plan.unsafe_sites);
+    endless::emit(module, &plan.endless);
     external_calls::emit(module, &plan.external_calls);
     let units = fortran_units::emit(module, &plan.fortran_units);
     let regions = regions::emit(module, &plan.loops, &plan.alone);

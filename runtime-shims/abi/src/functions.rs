@@ -29,6 +29,9 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_fork_teams(region: ptr, args: ptr, count: i64);
             /// Stops the job if the caller's team has more than one thread: an `UnsafeSite` was reached.
             fn okl_mpi_unsafe_here(site: ptr);
+            /// A turn of a loop that only another thread can end: stops the job if there is none. `place` is where
+            /// the loop waits, in words; `turns` counts those since it was entered.
+            fn okl_mpi_waits_here(place: ptr, turns: ptr);
             /// Declares what this thread reads and writes from here to its next declaration or
             /// synchronisation: a `SectionTable`, and for each of its entries the address of the first
             /// element, then stride and count of each dimension, outer ones first. All values are `i64`.

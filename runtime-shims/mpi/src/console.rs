@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
 };
 
-use crate::{cell::ProgramCell, fortran, memory, program, report, stream_format};
+use crate::{cell::ProgramCell, files, fortran, memory, program, report, stream_format};
 
 /// How ranks of rank 0's node come to its standard output.
 struct Sharing {
@@ -194,6 +194,11 @@ pub(crate) fn start_cpp_streams() {
     });
 }
 
+/// Whether this rank cannot write to rank 0's standard output itself.
+pub(crate) fn is_far() -> bool {
+    COLLECTED.load(Relaxed) >= 0
+}
+
 /// Writes out what the C and C++ libraries hold back, and hands collected text to rank 0.
 pub(crate) fn flush() {
     // SAFETY: the C library's own stream; pending text means it is initialised.
@@ -204,6 +209,7 @@ pub(crate) fn flush() {
     }
     flush_cpp_stream();
     fortran::flush();
+    files::flush();
     let file = COLLECTED.load(Relaxed);
     if file >= 0 {
         hand_over(file);

@@ -14,6 +14,13 @@ pub(crate) const LAST_WORDS: usize = 24;
 /// In every rank's own area: a word that shows that another rank has mapped the right file.
 pub(crate) const TOKEN: usize = 32;
 
+/// The list of the program's environment variables, for other ranks.
+pub(crate) const ENVIRONMENT: usize = 40;
+/// Whether there are new pieces in the log of [`crate::files`]; its descriptor on rank 0; rank 0's standard streams.
+pub(crate) const FILES: usize = 48;
+pub(crate) const FILES_LOG: usize = 56;
+pub(crate) const FILES_STANDARD: usize = 64;
+
 /// The table of locks.
 pub(crate) const LOCKS: usize = 64 << 10;
 pub(crate) const LOCK_BYTES: usize = 16;
@@ -26,6 +33,6 @@ pub(crate) const EXCHANGE: usize = 17 << 20;
 pub(crate) const DOACROSS: usize = 20 << 20;
 pub(crate) const MOST_DOACROSS: usize = 8 * (BYTES - DOACROSS);
 
-const _: () = assert!(TOKEN + 8 <= LOCKS);
+const _: () = assert!(FILES_STANDARD + 24 <= LOCKS);
 const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= EXCHANGE);
 const _: () = assert!(EXCHANGE + 8 * crate::exchange::WORDS <= DOACROSS);

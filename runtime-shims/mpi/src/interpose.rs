@@ -9,7 +9,7 @@
 
 mod allocation;
 pub(crate) mod exit;
-mod io;
+pub(crate) mod io;
 pub(crate) mod process;
 pub(crate) mod signals;
 pub(crate) mod variables;
@@ -26,6 +26,7 @@ pub(crate) fn resolve() {
     allocation::find_private_callers();
     exit::resolve();
     io::resolve();
+    io::resolve_variadic();
     process::resolve();
     signals::resolve();
     variables::resolve();

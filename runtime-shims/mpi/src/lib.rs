@@ -32,6 +32,7 @@ mod control_area;
 mod doacross;
 mod exchange;
 mod fault;
+mod files;
 mod float_environment;
 mod foreign_regions;
 mod fortran;
@@ -69,6 +70,7 @@ mod team;
 mod threads;
 mod touch;
 mod verify;
+mod waiting;
 
 /// Runtime memory is private to the process, whoever asks for it.
 #[global_allocator]
@@ -79,7 +81,7 @@ mod entry {
     pub(crate) use crate::{
         allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, fortran::*,
         locks::*, loops::*, ordered::*, program_graph::*, reduce::*, sections::*, start::*,
-        sync::*, tasks::*, team::*, touch::*,
+        sync::*, tasks::*, team::*, touch::*, waiting::*,
     };
 }
 

@@ -264,6 +264,11 @@ impl Memory {
         self.remote().write_to_console(text);
     }
 
+    /// Writes pieces to rank 0's log of what goes to files.
+    pub(crate) fn write_to_files(&mut self, pieces: &[u8]) {
+        self.remote().write_to_files(pieces);
+    }
+
     /// Ends the service thread. No rank may need it any more.
     pub(crate) fn stop(&mut self) {
         if let Some(remote) = self.remote.take() {

@@ -27,6 +27,7 @@ const COMPARE_EXCHANGE: u64 = 3;
 const SETTLE: u64 = 4;
 const CONSOLE: u64 = 5;
 const GATHER: u64 = 6;
+const FILES: u64 = 7;
 
 /// Bytes of a request before its data: operation, offset, length, and two operands.
 const HEADER: usize = 40;
@@ -277,6 +278,12 @@ impl Remote {
         self.reply(&mut [0; 8], 0);
     }
 
+    /// Writes pieces to rank 0's log of what goes to files; returns when they are there.
+    pub(crate) fn write_to_files(&mut self, pieces: &[u8]) {
+        self.request([FILES, 0, pieces.len() as u64, 0, 0], pieces, 0);
+        self.reply(&mut [0; 8], 0);
+    }
+
     /// Ends the thread.
     pub(crate) fn stop(self) {
         program::private(move || {
@@ -409,6 +416,10 @@ fn answer(own: View, message: &[u8], replies: &SimpleCommunicator, rank: i32) {
         SETTLE => reply(&[0; 8]),
         CONSOLE => {
             crate::console::write_all(1, &message[HEADER..]);
+            reply(&[0; 8]);
+        }
+        FILES => {
+            crate::files::log_pieces(&message[HEADER..]);
             reply(&[0; 8]);
         }
         _ => unreachable!("operation {operation} of rank {rank}"),

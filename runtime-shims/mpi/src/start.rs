@@ -17,7 +17,7 @@ use crate::{
     api::Icv,
     cell::ProgramCell,
     coherence::Coherence,
-    console, control_area, exchange, fault, foreign_regions, interpose,
+    console, control_area, exchange, fault, files, foreign_regions, interpose,
     interpose::{process, variables},
     layout,
     layout::{Layout, PAGE, Sizes},
@@ -29,7 +29,7 @@ use crate::{
     service::Remote,
     settings,
     settings::{Settings, settings},
-    stack, stream_format, sync, team, threads,
+    stack, stream_format, sync, team, threads, waiting,
 };
 
 /// Set in the environment of the second start, so that there is no third.
@@ -97,6 +97,8 @@ pub(crate) fn okl_mpi_main(
         report_foreign_regions();
     }
     fault::install();
+    waiting::note_threads();
+    files::start();
     program::start(layout::layout(), mpi_job::rank());
     mpi_job::barrier();
     // SAFETY: registers a function that lives as long as the process.

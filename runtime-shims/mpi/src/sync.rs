@@ -20,8 +20,8 @@ use crate::{
     cancel,
     cell::ProgramCell,
     coherence::Phase,
-    console, doacross, float_environment, fortran,
-    interpose::exit,
+    console, doacross, files, float_environment, fortran,
+    interpose::{exit, variables},
     layout,
     layout::{PAGE, Page},
     locale,
@@ -421,14 +421,18 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     if !mpi_job::has_started() {
         mpi_job::not_started(&format!("{}: this region", location_of(region)));
     }
-    let (threads, wanted) = team::take_team_size(threads::most_in(region));
+    let size = team::take_team_size(threads::most_in(region));
+    let threads = size.threads;
     // SAFETY: the pass emits the descriptor, and `count` captured values.
     let args: Vec<u64> =
         unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
-    let alone = threads == 1
-        || team::level() > 0
-        || is_team_of_one(region)
-        || stream_format::declines(location_of(region));
+    // A nested team, and one of which the compiler or the run time has already said why it has one thread, is
+    // never as large as asked.
+    let is_outer = team::level() == 0 && !is_team_of_one(region);
+    if is_outer && size.most < size.asked {
+        threads::warn_of_few(region, location_of(region), size);
+    }
+    let alone = threads == 1 || !is_outer || stream_format::declines(location_of(region));
     if alone {
         sections::okl_mpi_serial_code();
         let _region = observe::span(|| Event::region(location_of(region), 0, 1));
@@ -438,8 +442,8 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         team::leave();
         return;
     }
-    if threads < wanted {
-        threads::warn_of_one(region, location_of(region), threads, wanted);
+    if threads < size.most {
+        threads::warn_of_one(region, location_of(region), threads, size.most);
     }
     stats::count(|counts| counts.forks += 1);
     stats::regions::enter();
@@ -451,6 +455,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
             icv: team::icv(|icv| *icv),
         })
     });
+    variables::follow();
     FRAME.with(|frame| *frame = stack::pointer());
     stack::call_on(stack::region_stack_top(), fork_on_region_stack);
     // A region that declares all it accesses writes to no unit.
@@ -600,6 +605,7 @@ extern "C" fn fork_on_region_stack() {
     sections::learn_large_blocks(&news.allocated);
     apply_fork(&news, &carried);
     run_region(fork);
+    files::end_region();
     make_frames_writable(FRAME.with(|frame| *frame));
 }
 

@@ -139,16 +139,33 @@ pub(crate) fn region() -> String {
     }
 }
 
-/// The size a team forked now would have, were it distributed, and the one it would have were its most
-/// not `most`. Uses up a `num_threads` clause.
-pub(crate) fn take_team_size(most: i32) -> (i32, i32) {
-    let asked = innermost(|level| std::mem::take(&mut level.pushed_num_threads));
+/// The size of a team that is forked now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TeamSize {
+    /// Threads it would have, were it distributed.
+    pub(crate) threads: i32,
+    /// Threads it would have, were every thread of each rank to take part.
+    pub(crate) most: i32,
+    /// Threads that the program has asked for; 0: any number, or what there are will do.
+    pub(crate) asked: i32,
+}
+
+/// The size of a team forked now, of which the region admits `most` threads. Uses up a `num_threads` clause.
+pub(crate) fn take_team_size(most: i32) -> TeamSize {
+    let clause = innermost(|level| std::mem::take(&mut level.pushed_num_threads));
     let icv = icv(|icv| *icv);
     if icv.max_active_levels == 0 {
-        (1, 1)
-    } else {
-        let size = |most| icv.most_threads(asked, most);
-        (size(most), size(threads::most()))
+        return TeamSize {
+            threads: 1,
+            most: 1,
+            asked: 0,
+        };
+    }
+    let asked = if clause > 0 { clause } else { icv.num_threads };
+    TeamSize {
+        threads: icv.most_threads(clause, most),
+        most: icv.most_threads(clause, threads::most()),
+        asked: if icv.dynamic != 0 { 0 } else { asked },
     }
 }
 

@@ -33,7 +33,7 @@ use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
     api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, layout::PAGE,
-    memory::coherence, mpi_job, program, report, settings::settings, stack, sync, team,
+    memory::coherence, mpi_job, program, report, settings::settings, stack, sync, team, waiting,
 };
 
 /// Threads of each rank.
@@ -373,6 +373,7 @@ fn create() {
     static CREATED: AtomicU32 = AtomicU32::new(1);
     while CREATED.load(Relaxed) < per_rank() {
         let index = CREATED.fetch_add(1, Relaxed);
+        waiting::note_thread();
         // SAFETY: plain calls with structures of our own; the thread gets a number.
         let error = unsafe {
             let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
@@ -455,21 +456,41 @@ pub(crate) fn warn_of_one(
     threads: i32,
     wanted: i32,
 ) {
-    static WARNED: ProgramCell<Vec<usize>> = ProgramCell::new(Vec::new());
-    let is_new = WARNED.with(|warned| {
-        let is_new = !warned.contains(&(region as usize));
-        if is_new {
-            warned.push(region as usize);
-        }
-        is_new
-    });
-    if is_new {
+    static WARNED: Regions = Regions::new(Vec::new());
+    if is_first(&WARNED, region) {
         report::warn(&format!(
             "warning: the parallel region {} has one thread on each rank, {threads} threads and not {wanted}; \
              -Rpass-missed=okl tells why when it is compiled",
             report::at(location)
         ));
     }
+}
+
+/// On rank 0, at a region that asks for more threads than a team has: says so once, as libomp does.
+pub(crate) fn warn_of_few(region: *const RegionDescriptor, location: &str, size: team::TeamSize) {
+    static WARNED: Regions = Regions::new(Vec::new());
+    if is_first(&WARNED, region) {
+        report::warn(&format!(
+            "warning: the parallel region {} asks for {} threads and gets {}: no team has more",
+            report::at(location),
+            size.asked,
+            size.most
+        ));
+    }
+}
+
+/// Regions of which something has been said.
+type Regions = ProgramCell<Vec<usize>>;
+
+/// Whether a region is not yet among `regions`; it is from now on.
+fn is_first(regions: &Regions, region: *const RegionDescriptor) -> bool {
+    regions.with(|regions| {
+        let is_new = !regions.contains(&(region as usize));
+        if is_new {
+            regions.push(region as usize);
+        }
+        is_new
+    })
 }
 
 /// The address of a list of reduced items, for [`Meeting::Reduction`].

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::places::Places;
 use super::{Access, Size, stays_within};
 use crate::analysis::library::{self, known};
-use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach, Value};
+use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
 
 /// What an instruction does.
 pub(super) enum Effect<'m> {
@@ -63,7 +63,7 @@ const UPDATES: [&str; 3] = [
 ];
 
 /// What the other functions of the runtime are to the user.
-const CONSTRUCTS: [(&str, &str); 14] = [
+const CONSTRUCTS: [(&str, &str); 15] = [
     ("okl_mpi_fork", "starts a parallel region"),
     ("okl_mpi_kmpc_serialized", "starts a parallel region"),
     ("okl_mpi_kmpc_end_serialized", "starts a parallel region"),
@@ -78,6 +78,7 @@ const CONSTRUCTS: [(&str, &str); 14] = [
     ("okl_mpi_kmpc_task", "has tasks"),
     ("okl_mpi_omp_set_lock", "takes a lock"),
     ("okl_mpi_unsafe_here", "must not run on several ranks"),
+    ("okl_mpi_waits_here", "waits for another thread"),
 ];
 
 /// Functions of libm that access errno at most.
@@ -97,25 +98,25 @@ pub fn is_mathematics(name: &str) -> bool {
 const MESSAGES: &str = " printf fprintf puts putchar fputs fputc putc fwrite exit _exit _Exit abort \
      __assert_fail ";
 
-/// Whether a call only writes numbers and constant text to a standard stream, or ends the program.
-fn is_message(call: Call<'_>, name: &str) -> bool {
-    let mut pointers = call
-        .arguments()
-        .into_iter()
-        .filter(|one| one.ty().is_pointer());
-    MESSAGES.contains(&format!(" {} ", library::plain(name)))
-        && pointers.all(|one| one.as_text().is_some() || is_standard_stream(one))
+/// The argument that is a stream.
+fn stream_argument(plain: &str) -> Option<usize> {
+    match plain {
+        "fprintf" => Some(0),
+        "fputs" | "fputc" | "putc" => Some(1),
+        "fwrite" => Some(3),
+        _ => None,
+    }
 }
 
-/// Whether a value is `stdout` or `stderr`.
-fn is_standard_stream(value: Value<'_>) -> bool {
-    let loaded = value
-        .as_instruction()
-        .filter(|one| one.opcode() == Opcode::LLVMLoad);
-    let global = loaded.and_then(|load| load.operand(0).as_global());
-    global.is_some_and(|global| {
-        global.is_declaration() && ["stdout", "stderr"].contains(&global.name().as_str())
-    })
+/// Whether a call only writes numbers and constant text to a stream, or ends the program.
+fn is_message(call: Call<'_>, name: &str) -> bool {
+    let plain = library::plain(name);
+    let stream = stream_argument(plain);
+    let mut arguments = call.arguments().into_iter().enumerate();
+    MESSAGES.contains(&format!(" {plain} "))
+        && arguments.all(|(index, one)| {
+            !one.ty().is_pointer() || Some(index) == stream || one.as_text().is_some()
+        })
 }
 
 /// What an instruction does.

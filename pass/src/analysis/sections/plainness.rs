@@ -5,11 +5,12 @@ use crate::analysis::library::known;
 use crate::llvm::{Call, Function, Instruction, Opcode};
 
 /// Functions of the runtime that access it in other ways, or run what is not looked at here.
-const OTHERS: [&str; 4] = [
+const OTHERS: [&str; 5] = [
     "okl_mpi_atomic_",
     "okl_mpi_guard_",
     "okl_mpi_fork",
     "okl_mpi_unsafe_here",
+    "okl_mpi_waits_here",
 ];
 
 /// Functions of the C library that call one they are given.

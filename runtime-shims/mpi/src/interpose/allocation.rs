@@ -204,6 +204,11 @@ pub(super) fn copy_for_program(address: usize) -> usize {
     copy
 }
 
+/// A block for program code.
+pub(super) fn for_program(length: usize) -> usize {
+    shared(length, PLAIN)
+}
+
 /// A block of this rank's arena.
 fn shared(length: usize, alignment: usize) -> usize {
     or_out_of_memory(program::heap(|heap| heap.allocate(length, alignment)))

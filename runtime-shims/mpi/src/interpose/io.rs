@@ -16,7 +16,7 @@ use std::{
 };
 
 use super::{Next, allocation::copy_for_program, text_length};
-use crate::{console, layout, memory, program};
+use crate::{console, files, layout, memory, program};
 
 macro_rules! interpose {
     ($($(#[$scope:ident])? fn $name:ident($($arg:ident: $type:ty),*) -> $ret:ty { $($before:tt)* })*) => {
@@ -294,8 +294,29 @@ interpose! {
     fn __fread_unlocked_chk(to: usize, room: usize, size: usize, count: usize, stream: usize) -> usize {
         fill(to, size.saturating_mul(count).min(room));
     }
-    fn fwrite(from: usize, size: usize, count: usize, stream: usize) -> usize { take(from, size.saturating_mul(count)); }
-    fn fwrite_unlocked(from: usize, size: usize, count: usize, stream: usize) -> usize { take(from, size.saturating_mul(count)); }
+    fn fwrite(from: usize, size: usize, count: usize, stream: usize) -> usize {
+        take(from, size.saturating_mul(count));
+        let stream = files::stream(stream);
+    }
+    fn fwrite_unlocked(from: usize, size: usize, count: usize, stream: usize) -> usize {
+        take(from, size.saturating_mul(count));
+        let stream = files::stream(stream);
+    }
+    fn fputs(text: usize, stream: usize) -> i32 { let stream = files::stream(stream); }
+    fn fputs_unlocked(text: usize, stream: usize) -> i32 { let stream = files::stream(stream); }
+    fn fputc(byte: i32, stream: usize) -> i32 { let stream = files::stream(stream); }
+    fn fputc_unlocked(byte: i32, stream: usize) -> i32 { let stream = files::stream(stream); }
+    fn putc(byte: i32, stream: usize) -> i32 { let stream = files::stream(stream); }
+    fn putc_unlocked(byte: i32, stream: usize) -> i32 { let stream = files::stream(stream); }
+    fn _IO_putc(byte: i32, stream: usize) -> i32 { let stream = files::stream(stream); }
+    fn vfprintf(stream: usize, format: usize, list: usize) -> i32 { let stream = files::stream(stream); }
+    fn __vfprintf_chk(stream: usize, flag: i32, format: usize, list: usize) -> i32 { let stream = files::stream(stream); }
+    fn fflush(stream: usize) -> i32 {
+        if let Some(status) = files::flush_elsewhere(stream) { return status; }
+    }
+    fn fflush_unlocked(stream: usize) -> i32 {
+        if let Some(status) = files::flush_elsewhere(stream) { return status; }
+    }
     // A buffer in shared memory is not used: C leaves open whether it is, and the kernel would write there.
     fn setvbuf(stream: usize, buffer: usize, mode: i32, length: usize) -> i32 {
         let buffer = if is_programs(buffer) { 0 } else { buffer };
@@ -411,7 +432,6 @@ interpose! {
         texts(variables);
     }
     fn system(command: usize) -> i32 { text(command); environment(); }
-    #[private] fn setenv(name: usize, value: usize, overwrite: i32) -> i32 {}
     fn wait(status: usize) -> i32 { fill_value::<i32>(status); }
     fn waitpid(process: i32, status: usize, options: i32) -> i32 { fill_value::<i32>(status); }
     fn wait4(process: i32, status: usize, options: i32, usage: usize) -> i32 {
@@ -463,6 +483,104 @@ interpose! {
     #[private] fn setlocale(category: i32, name: usize) -> usize {}
     #[private] fn newlocale(mask: i32, name: usize, base: usize) -> usize {}
     #[private] fn iconv_open(to: usize, from: usize) -> usize {}
+}
+
+/// Functions with arguments that only the C library understands: all registers stay as they are but for the
+/// stream, which is the first argument.
+macro_rules! variadic {
+    ($($name:ident, $next:ident, $redirect:ident;)*) => {
+        $(
+            static $next: Next = Next::new(concat!(stringify!($name), "\0"));
+
+            extern "C" fn $redirect(stream: usize) -> files::Redirected {
+                files::Redirected::new(stream, $next.address())
+            }
+
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "push rbp",
+                    "mov rbp, rsp",
+                    "sub rsp, 192",
+                    "mov [rbp - 8], rax",
+                    "mov [rbp - 16], rsi",
+                    "mov [rbp - 24], rdx",
+                    "mov [rbp - 32], rcx",
+                    "mov [rbp - 40], r8",
+                    "mov [rbp - 48], r9",
+                    "movups [rbp - 64], xmm0",
+                    "movups [rbp - 80], xmm1",
+                    "movups [rbp - 96], xmm2",
+                    "movups [rbp - 112], xmm3",
+                    "movups [rbp - 128], xmm4",
+                    "movups [rbp - 144], xmm5",
+                    "movups [rbp - 160], xmm6",
+                    "movups [rbp - 176], xmm7",
+                    "call {redirect}",
+                    "mov rdi, rax",
+                    "mov r11, rdx",
+                    "movups xmm0, [rbp - 64]",
+                    "movups xmm1, [rbp - 80]",
+                    "movups xmm2, [rbp - 96]",
+                    "movups xmm3, [rbp - 112]",
+                    "movups xmm4, [rbp - 128]",
+                    "movups xmm5, [rbp - 144]",
+                    "movups xmm6, [rbp - 160]",
+                    "movups xmm7, [rbp - 176]",
+                    "mov r9, [rbp - 48]",
+                    "mov r8, [rbp - 40]",
+                    "mov rcx, [rbp - 32]",
+                    "mov rdx, [rbp - 24]",
+                    "mov rsi, [rbp - 16]",
+                    "mov rax, [rbp - 8]",
+                    "leave",
+                    "jmp r11",
+                    redirect = sym $redirect,
+                )
+            }
+        )*
+
+        /// Looks up these functions.
+        pub(super) fn resolve_variadic() {
+            $($next.find();)*
+        }
+    };
+}
+
+variadic! {
+    fprintf, FPRINTF, redirect_fprintf;
+    __fprintf_chk, FPRINTF_CHK, redirect_fprintf_chk;
+}
+
+/// Writes to a stream of this process's, whoever asks.
+///
+/// # Safety
+/// An open stream.
+pub(crate) unsafe fn write_own(stream: usize, bytes: &[u8]) {
+    type Write = unsafe extern "C" fn(*const u8, usize, usize, usize) -> usize;
+    // SAFETY: the C library's function, and the caller's promise. As with `fwrite`, an error stays with the stream.
+    unsafe {
+        mem::transmute::<*mut c_void, Write>(next::fwrite.address())(
+            bytes.as_ptr(),
+            1,
+            bytes.len(),
+            stream,
+        );
+    }
+}
+
+/// `fflush` on a stream of this process's.
+///
+/// # Safety
+/// An open stream.
+pub(crate) unsafe fn flush_own(stream: usize) -> i32 {
+    // SAFETY: the C library's function, and the caller's promise.
+    unsafe {
+        mem::transmute::<*mut c_void, unsafe extern "C" fn(usize) -> i32>(next::fflush.address())(
+            stream,
+        )
+    }
 }
 
 /// Gives `stream` a buffer of the C library's.

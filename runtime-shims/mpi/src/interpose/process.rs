@@ -41,6 +41,11 @@ pub(crate) fn adopt(process: i32, parent: i32) {
     PARENT.store(parent, Relaxed);
 }
 
+/// The number of rank 0's process.
+pub(crate) fn of_root() -> i32 {
+    PROCESS.load(Relaxed)
+}
+
 fn ask(next: &Next) -> i32 {
     // SAFETY: the C library's functions have this signature.
     unsafe { mem::transmute::<*mut c_void, Ask>(next.address())() }

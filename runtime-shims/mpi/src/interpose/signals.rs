@@ -34,6 +34,13 @@ static SIGALTSTACK: Next = Next::new("sigaltstack\0");
 const SIGNALS: usize = 65;
 /// The program's handlers, by signal.
 static HANDLERS: [AtomicUsize; SIGNALS] = [const { AtomicUsize::new(0) }; SIGNALS];
+/// Whether the program has set up a handler.
+pub(crate) fn handles_any() -> bool {
+    HANDLERS
+        .iter()
+        .any(|handler| !matches!(handler.load(Relaxed), libc::SIG_DFL | libc::SIG_IGN))
+}
+
 /// Signals that came while the runtime was busy: bit `n - 1` for signal `n`.
 static PENDING: AtomicU64 = AtomicU64::new(0);
 
