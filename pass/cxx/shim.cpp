@@ -20,6 +20,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm-c/Core.h"
@@ -203,6 +204,33 @@ void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To) {
 
 bool okl_only_reads(LLVMValueRef Function) {
   return unwrap<llvm::Function>(Function)->onlyReadsMemory();
+}
+
+bool okl_is_library_function(LLVMValueRef Function) {
+  auto *F = unwrap<llvm::Function>(Function);
+  TargetLibraryInfoImpl Functions(F->getParent()->getTargetTriple());
+  LibFunc Known;
+  return TargetLibraryInfo(Functions).getLibFunc(*F, Known);
+}
+
+void okl_become_own(LLVMValueRef Function, const LLVMValueRef *Callers, size_t Count) {
+  auto *F = unwrap<llvm::Function>(Function);
+  SmallPtrSet<llvm::Function *, 8> Own;
+  for (size_t I = 0; I < Count; ++I)
+    Own.insert(unwrap<llvm::Function>(Callers[I]));
+  ValueToValueMapTy Map;
+  llvm::Function *Shared = CloneFunction(F, Map);
+  Shared->setComdat(F->getComdat());
+  Shared->takeName(F);
+  F->setName(Shared->getName() + ".okl");
+  F->setComdat(nullptr);
+  F->setVisibility(GlobalValue::DefaultVisibility);
+  F->setLinkage(GlobalValue::InternalLinkage);
+  F->setDSOLocal(true);
+  F->replaceUsesWithIf(Shared, [&](Use &U) {
+    auto *Call = dyn_cast<CallBase>(U.getUser());
+    return !Call || !Call->isCallee(&U) || !Own.contains(Call->getFunction());
+  });
 }
 
 void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To) {

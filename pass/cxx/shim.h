@@ -41,6 +41,9 @@ void okl_global_location(LLVMValueRef Global, OklTextSink Sink, void *To);
 
 // Whether LLVM knows that the function does not write memory.
 bool okl_only_reads(LLVMValueRef Function);
+bool okl_is_library_function(LLVMValueRef Function);
+// Makes a function one of this module for calls in those functions; a copy takes its name and its other uses.
+void okl_become_own(LLVMValueRef Function, const LLVMValueRef *Callers, size_t Count);
 
 // A new module with these functions, under their names, and what they call, simplified, and without loops where
 // okl_unrolled_copy leaves none. Its variables are only declared.

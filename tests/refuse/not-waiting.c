@@ -70,3 +70,61 @@ void probing(atomic_int *table, int key, int size) {
     if (atomic_compare_exchange_strong(&table[i], &empty, key) || empty == key) break;
   }
 }
+
+// Waits at a synchronisation point.
+void acquiring(int *f) {
+#pragma omp parallel
+  {
+    int value;
+    do {
+#pragma omp atomic read acquire
+      value = *f;
+    } while (!value);
+  }
+}
+
+void in_order(void) {
+#pragma omp parallel
+  while (!atomic_load(&counter)) {
+  }
+}
+
+void with_flush(int *f) {
+#pragma omp parallel
+  {
+    int value = 0;
+    while (!value) {
+#pragma omp flush
+#pragma omp atomic read
+      value = *f;
+    }
+  }
+}
+
+void with_fence(void) {
+#pragma omp parallel
+  while (!atomic_load_explicit(&counter, memory_order_relaxed)) atomic_thread_fence(memory_order_acquire);
+}
+
+void spin_lock(double *a) {
+#pragma omp parallel
+  {
+    while (atomic_exchange_explicit(&counter, 1, memory_order_acquire)) {
+    }
+    a[0]++;
+    atomic_store_explicit(&counter, 0, memory_order_release);
+  }
+}
+
+static int look(int *f) {
+  int value;
+#pragma omp atomic read seq_cst
+  value = *f;
+  return value;
+}
+
+void in_a_function(int *f) {
+#pragma omp parallel
+  while (!look(f)) {
+  }
+}

@@ -13,7 +13,7 @@ void on_volatile(void) {
     sched_yield();
 }
 
-// CHECK: waiting.c:[[# @LINE + 2]]:1: warning: {{.*}}it waits
+// CHECK: waiting.c:[[# @LINE + 2]]:1: warning: {{.*}}it waits with a flush for another thread to change a variable, but does not read it atomically: what a thread writes arrives where it synchronises itself ({{.*}}waiting.c:[[# @LINE + 3]])
 void on_flushed(int *flags, int i) {
 #pragma omp parallel
   while (flags[i] == 0) {
@@ -24,7 +24,7 @@ void on_flushed(int *flags, int i) {
 // CHECK: waiting.c:[[# @LINE + 2]]:1: warning: {{.*}}it waits
 void on_atomic(void) {
 #pragma omp parallel
-  while (atomic_load_explicit(&flag, memory_order_acquire) == 0)
+  while (atomic_load_explicit(&flag, memory_order_relaxed) == 0)
     ;
 }
 
@@ -45,7 +45,7 @@ void with_compare_exchange(double *a) {
 #pragma omp parallel
   {
     int expected = 0;
-    while (!atomic_compare_exchange_weak(&lock, &expected, 1))
+    while (!atomic_compare_exchange_weak_explicit(&lock, &expected, 1, memory_order_relaxed, memory_order_relaxed))
       expected = 0;
     a[0]++;
     atomic_store(&lock, 0);
@@ -56,7 +56,7 @@ void with_compare_exchange(double *a) {
 void with_exchange(double *a) {
 #pragma omp parallel
   {
-    while (atomic_exchange(&lock, 1)) {
+    while (atomic_exchange_explicit(&lock, 1, memory_order_relaxed)) {
     }
     a[0]++;
     atomic_store(&lock, 0);
@@ -66,6 +66,6 @@ void with_exchange(double *a) {
 // CHECK: waiting.c:[[# @LINE + 2]]:1: warning: {{.*}}it waits
 void with_limited_patience(int *f) {
 #pragma omp parallel
-  for (int tries = 0; tries < 1000 && !atomic_load(&flag); tries++)
+  for (int tries = 0; tries < 1000 && !atomic_load_explicit(&flag, memory_order_relaxed); tries++)
     sched_yield();
 }

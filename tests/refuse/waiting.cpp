@@ -10,7 +10,7 @@ std::mutex mutex;
 // CHECK: waiting.cpp:[[# @LINE + 2]]:1: warning: {{.*}}it waits for another thread to change a variable, without a synchronisation point ({{.*}}waiting.cpp:[[# @LINE + 3]])
 void load() {
 #pragma omp parallel
-  while (flag.load(std::memory_order_acquire) == 0) {
+  while (flag.load(std::memory_order_relaxed) == 0) {
   }
 }
 
@@ -18,7 +18,7 @@ void load() {
 void test_and_set(double *a) {
 #pragma omp parallel
   {
-    while (busy.test_and_set()) {
+    while (busy.test_and_set(std::memory_order_relaxed)) {
     }
     a[0]++;
     busy.clear();
@@ -30,7 +30,7 @@ void compare_exchange(double *a) {
 #pragma omp parallel
   {
     int expected = 0;
-    while (!flag.compare_exchange_weak(expected, 1)) expected = 0;
+    while (!flag.compare_exchange_weak(expected, 1, std::memory_order_relaxed)) expected = 0;
     a[0]++;
     flag = 0;
   }
@@ -58,4 +58,36 @@ void update() {
 void self_scheduling(double *a) {
 #pragma omp parallel
   for (int i; (i = flag++) < 10;) a[i] = i;
+}
+
+void load_that_acquires() {
+#pragma omp parallel
+  while (flag.load(std::memory_order_acquire) == 0) {
+  }
+}
+
+void converted() {
+#pragma omp parallel
+  while (flag == 0) {
+  }
+}
+
+void spin_lock(double *a) {
+#pragma omp parallel
+  {
+    while (busy.test_and_set(std::memory_order_acquire)) {
+    }
+    a[0]++;
+    busy.clear(std::memory_order_release);
+  }
+}
+
+void lock_by_comparing(double *a) {
+#pragma omp parallel
+  {
+    int expected = 0;
+    while (!flag.compare_exchange_weak(expected, 1)) expected = 0;
+    a[0]++;
+    flag = 0;
+  }
 }

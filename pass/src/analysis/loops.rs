@@ -49,6 +49,27 @@ impl<'m> LoopView<'m> {
         self.members.contains(&instruction.block())
     }
 
+    /// Whether every turn of the loop comes to an instruction of a kind.
+    pub fn always_meets(&self, is_one: impl Fn(Instruction<'m>) -> bool) -> bool {
+        let meets = |block: Block<'m>| block.instructions().into_iter().any(&is_one);
+        let mut seen = HashSet::new();
+        let mut rest = vec![self.header];
+        while let Some(block) = rest.pop() {
+            if meets(block) {
+                continue;
+            }
+            for next in block.successors() {
+                if next == self.header {
+                    return false;
+                }
+                if self.members.contains(&next) && seen.insert(next) {
+                    rest.push(next);
+                }
+            }
+        }
+        true
+    }
+
     /// The stores into a private variable in the loop.
     pub fn stored_into(&self, variable: Instruction<'m>) -> &[Instruction<'m>] {
         self.stores.get(&variable).map_or(&[], Vec::as_slice)
@@ -57,6 +78,14 @@ impl<'m> LoopView<'m> {
     /// The instructions of the loop on which its exits depend, through private variables and
     /// through the branches that choose what is stored in them.
     pub fn decides_exit(&self) -> Vec<Instruction<'m>> {
+        self.decides_exit_through(|_| true)
+    }
+
+    /// As [`Self::decides_exit`], without what only those for which `through` is false depend on.
+    pub fn decides_exit_through(
+        &self,
+        through: impl Fn(Instruction<'m>) -> bool,
+    ) -> Vec<Instruction<'m>> {
         let mut rest: Vec<Value<'m>> = Vec::new();
         for &block in &self.blocks {
             if block
@@ -67,11 +96,19 @@ impl<'m> LoopView<'m> {
                 rest.extend(block.terminator().and_then(Instruction::branch_condition));
             }
         }
-        self.slice(rest)
+        self.slice_through(rest, through)
     }
 
     /// The instructions of the loop on which these values depend.
-    pub fn slice(&self, mut rest: Vec<Value<'m>>) -> Vec<Instruction<'m>> {
+    pub fn slice(&self, rest: Vec<Value<'m>>) -> Vec<Instruction<'m>> {
+        self.slice_through(rest, |_| true)
+    }
+
+    fn slice_through(
+        &self,
+        mut rest: Vec<Value<'m>>,
+        through: impl Fn(Instruction<'m>) -> bool,
+    ) -> Vec<Instruction<'m>> {
         let mut slice = Vec::new();
         let mut seen = HashSet::new();
         while let Some(value) = rest.pop() {
@@ -82,6 +119,9 @@ impl<'m> LoopView<'m> {
                 continue;
             }
             slice.push(instruction);
+            if !through(instruction) {
+                continue;
+            }
             match instruction.opcode() {
                 Opcode::LLVMLoad => match private_variable(instruction.operand(0)) {
                     Some(variable) => {

@@ -100,9 +100,7 @@ pub fn find<'m>(
             found.sites.push(UnsafeSite {
                 at: waiting.at,
                 check_before,
-                reason: "waits for another thread to change a variable, without a synchronisation \
-                         point"
-                    .to_string(),
+                reason: waiting.reason().to_string(),
                 jumps: false,
             });
         }

@@ -1,8 +1,12 @@
 //! Loops that wait for another thread without a synchronisation point.
 //!
 //! Other ranks' changes arrive at synchronisation points, so a loop that only looks at memory until
-//! another thread has changed it would look for ever, or go on with old data around it. Such a loop
-//! ends when a volatile, atomic or watched load changes, or when an exchange on one place finds the
+//! another thread has changed it would look for ever, or go on with old data around it. An atomic access
+//! that acquires, or has a flush or a fence beside it in every turn, is such a point: it looks at the one
+//! place where all ranks change the variable, brings in what was released before, and lets go what this rank
+//! has collected for others. A load that is not atomic, with a flush, is none: what another thread writes by a
+//! store may stay with it until it synchronises itself, which it may do by waiting for this one.
+//! A waiting loop ends when a volatile, atomic or watched load changes, or when an exchange on one place finds the
 //! value it keeps asking for (a spin lock). A load is watched where the loop makes the compiler read
 //! memory again: by a flush, a fence, a pause, or an exchange on the same place. Not meant are loops with a synchronisation point in
 //! them, loops that update memory by compare-and-swap, and loops that count and do work.
@@ -30,6 +34,23 @@ pub struct Waiting<'m> {
     pub at: Instruction<'m>,
     /// The first block of the loop.
     pub header: Block<'m>,
+    /// Whether the loop has a flush or a fence.
+    flushes: bool,
+}
+
+impl Waiting<'_> {
+    /// What it does, as the end of a sentence that begins with "it".
+    pub fn reason(&self) -> &'static str {
+        match self.flushes {
+            true => {
+                "waits with a flush for another thread to change a variable, but does not read it atomically: what a \
+                 thread writes arrives where it synchronises itself"
+            }
+            false => {
+                "waits for another thread to change a variable, without a synchronisation point"
+            }
+        }
+    }
 }
 
 /// What is remembered of functions from one loop to the next.
@@ -68,6 +89,7 @@ pub fn find<'m>(function: Function<'m>, callees: &Callees<'_, 'm>) -> Vec<Waitin
             found.push(Waiting {
                 at,
                 header: view.header,
+                flushes: view.instructions.iter().copied().any(flushes),
             });
         }
     }
@@ -93,15 +115,22 @@ fn waits_with<'m>(view: &LoopView<'m>, callees: &Callees<'_, 'm>) -> Option<Inst
         return None;
     }
     let reloads = view.instructions.iter().copied().any(makes_reload);
-    let decides = view.decides_exit();
-    if view.counts(&decides) && works(view, callees) {
+    if view.counts(&view.decides_exit()) && works(view, callees) {
         return None;
     }
+    let brings_in = view.always_meets(acquires_all);
+    let synchronises = |instruction| match callees.asks(instruction) {
+        Asks::AndAcquires => true,
+        Asks::Atomically => brings_in,
+        Asks::Otherwise => false,
+    };
+    // Not what such an access only takes its address from.
+    let decides = view.decides_exit_through(|instruction| !synchronises(instruction));
     let decides: HashSet<_> = decides.into_iter().collect();
     view.instructions
         .iter()
         .copied()
-        .filter(|instruction| decides.contains(instruction))
+        .filter(|instruction| decides.contains(instruction) && !synchronises(*instruction))
         .find(|&instruction| is_wait(view, instruction, reloads, callees))
 }
 
@@ -320,6 +349,41 @@ fn is_idle<'m>(call: Call<'m>, callees: &Callees<'_, 'm>) -> bool {
         || callees.accesses(call).is_some()
 }
 
+/// How an instruction asks for what another thread writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// Atomically, and what was released with it is seen then.
+    AndAcquires,
+    /// Atomically.
+    Atomically,
+    /// By a load that may find a copy, or not at all.
+    Otherwise,
+}
+
+impl Asks {
+    fn atomically(access: Instruction<'_>) -> Self {
+        match access.releases_and_acquires().1 {
+            true => Self::AndAcquires,
+            false => Self::Atomically,
+        }
+    }
+}
+
+/// Whether what other threads have released is seen after an instruction, whatever they released it with.
+fn acquires_all(instruction: Instruction<'_>) -> bool {
+    instruction.is_thread_fence() && instruction.releases_and_acquires().1
+        || instruction.as_call().is_some_and(is_flush)
+}
+
+/// Whether an instruction is such a one, or calls a function that has some.
+fn flushes(instruction: Instruction<'_>) -> bool {
+    let callee = instruction
+        .as_call()
+        .and_then(|call| call.callee_function());
+    let inner = callee.into_iter().flat_map(|callee| callee.instructions());
+    acquires_all(instruction) || inner.into_iter().any(acquires_all)
+}
+
 fn is_flush(call: Call<'_>) -> bool {
     call.callee_name() == "__kmpc_flush"
 }
@@ -347,6 +411,16 @@ impl<'m> Callees<'_, 'm> {
             });
         self.synchronises.borrow_mut().insert(callee, answer);
         answer
+    }
+
+    /// How an instruction asks for what another thread writes.
+    fn asks(&self, instruction: Instruction<'m>) -> Asks {
+        if instruction.is_atomic_access() {
+            return Asks::atomically(instruction);
+        }
+        let call = instruction.as_call();
+        let accesses = call.and_then(|call| Some((call, self.accesses(call)?)));
+        accesses.map_or(Asks::Otherwise, |(call, accesses)| accesses.asks(call))
     }
 
     /// The atomic accesses of the callee, where it is a small function that does nothing else.
@@ -399,6 +473,37 @@ struct Accesses {
     loads: bool,
     exchanges: bool,
     compares: bool,
+    /// Whether some access is not atomic.
+    is_plain: bool,
+    /// Whether some access, and whether some does not, acquires.
+    acquires: bool,
+    not_acquires: bool,
+}
+
+impl Accesses {
+    fn note(&mut self, asks: Asks) {
+        match asks {
+            Asks::AndAcquires => self.acquires = true,
+            Asks::Atomically => self.not_acquires = true,
+            Asks::Otherwise => self.is_plain = true,
+        }
+    }
+
+    /// What a call of the function does.
+    fn asks(self, call: Call<'_>) -> Asks {
+        // The order is the last argument of what has accesses of several orders, in the numbers of C.
+        const ACQUIRING: [i64; 4] = [1, 2, 4, 5];
+        let order = call
+            .arguments()
+            .last()
+            .and_then(|one| one.as_constant_int());
+        let is_chosen = order.is_some_and(|order| ACQUIRING.contains(&order));
+        match () {
+            () if self.is_plain => Asks::Otherwise,
+            () if self.acquires && (!self.not_acquires || is_chosen) => Asks::AndAcquires,
+            () => Asks::Atomically,
+        }
+    }
 }
 
 fn collect(function: Function<'_>, depth: usize) -> Option<Accesses> {
@@ -410,23 +515,37 @@ fn collect(function: Function<'_>, depth: usize) -> Option<Accesses> {
     let reloads = instructions.iter().copied().any(makes_reload);
     for instruction in instructions {
         match instruction.opcode() {
-            Opcode::LLVMLoad => {
-                found.loads |= instruction.is_atomic_access()
-                    || instruction.is_volatile_load()
-                    || reloads && private_variable(instruction.operand(0)).is_none();
+            Opcode::LLVMLoad if instruction.is_atomic_access() => {
+                found.loads = true;
+                found.note(Asks::atomically(instruction));
             }
-            Opcode::LLVMAtomicRMW if only_looks(instruction) => found.loads = true,
-            Opcode::LLVMAtomicRMW => match instruction.atomic_operation() {
-                Some(0 | 3 | 5) => found.exchanges = true,
-                _ => return None,
-            },
-            Opcode::LLVMAtomicCmpXchg => found.compares = true,
+            Opcode::LLVMLoad => {
+                let is_watched = instruction.is_volatile_load()
+                    || reloads && private_variable(instruction.operand(0)).is_none();
+                if is_watched {
+                    found.loads = true;
+                    found.note(Asks::Otherwise);
+                }
+            }
+            Opcode::LLVMAtomicRMW => {
+                match instruction.atomic_operation() {
+                    _ if only_looks(instruction) => found.loads = true,
+                    Some(0 | 3 | 5) => found.exchanges = true,
+                    _ => return None,
+                }
+                found.note(Asks::atomically(instruction));
+            }
+            Opcode::LLVMAtomicCmpXchg => {
+                found.compares = true;
+                found.note(Asks::atomically(instruction));
+            }
             Opcode::LLVMStore if instruction.is_atomic_access() => return None,
             Opcode::LLVMCall | Opcode::LLVMInvoke => {
                 if makes_reload(instruction) {
                     continue;
                 }
-                let callee = instruction.as_call()?.callee_function()?;
+                let call = instruction.as_call()?;
+                let callee = call.callee_function()?;
                 let name = callee.name();
                 let harmless = callee.is_intrinsic()
                     || callee.is_declaration()
@@ -436,6 +555,11 @@ fn collect(function: Function<'_>, depth: usize) -> Option<Accesses> {
                     found.loads |= inner.loads;
                     found.exchanges |= inner.exchanges;
                     found.compares |= inner.compares;
+                    if inner.loads || inner.exchanges || inner.compares {
+                        found.note(inner.asks(call));
+                        // Which of them it is the caller may choose.
+                        found.acquires |= inner.acquires && !inner.is_plain;
+                    }
                 }
             }
             _ => {}

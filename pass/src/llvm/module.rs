@@ -141,6 +141,27 @@ impl Module {
         }
     }
 
+    /// The address of a function that LLVM may replace by copies of its body, without a demand that it exist: null
+    /// where no object defines it. Nothing where its name cannot be written in assembly.
+    pub fn weak_reference(&self, function: Function<'_>) -> Option<Value<'_>> {
+        const UNUSUAL: [char; 4] = ['"', '\\', '\n', '\u{1}'];
+        let name = function.name();
+        if name.is_empty() || name.contains(UNUSUAL) {
+            return None;
+        }
+        // A declaration of IR is weak or not in all of its uses; of this one only the uses by that name are.
+        let weak = format!("okl.weak.{name}");
+        let declared = self.global(&weak).unwrap_or_else(|| {
+            let directive = format!(".weakref \"{weak}\", \"{name}\"");
+            // SAFETY: a live module and `directive.len()` bytes, which LLVM copies.
+            unsafe {
+                LLVMAppendModuleInlineAsm(self.raw(), directive.as_ptr().cast(), directive.len());
+            }
+            self.add_global(&weak, self.int(8), None, Linkage::LLVMExternalWeakLinkage)
+        });
+        Some(*declared)
+    }
+
     /// Adds a private constant.
     pub fn add_constant<'m>(&'m self, name: &str, value: Value<'m>) -> Global<'m> {
         let global = self.add_global(name, value.ty(), Some(value), Linkage::LLVMPrivateLinkage);

@@ -53,6 +53,8 @@ unsafe extern "C" {
     fn okl_function_source_name(function: LLVMValueRef, sink: TextSink, to: *mut c_void);
     fn okl_global_location(global: LLVMValueRef, sink: TextSink, to: *mut c_void);
     fn okl_only_reads(function: LLVMValueRef) -> bool;
+    fn okl_is_library_function(function: LLVMValueRef) -> bool;
+    fn okl_become_own(function: LLVMValueRef, callers: *const LLVMValueRef, count: usize);
     fn okl_loops(function: LLVMValueRef, sink: LoopSink, to: *mut c_void);
     fn okl_first_insertion_point(block: LLVMBasicBlockRef) -> LLVMValueRef;
     fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
@@ -207,6 +209,21 @@ impl<'m> Function<'m> {
     pub fn only_reads(self) -> bool {
         // SAFETY: a function.
         unsafe { okl_only_reads(self.raw()) }
+    }
+
+    /// Whether LLVM takes it for the function of the C library that has its name and type.
+    pub fn is_library_function(self) -> bool {
+        // SAFETY: a function.
+        unsafe { okl_is_library_function(self.raw()) }
+    }
+
+    /// Makes a function of which the linker keeps one file's copy one of this module, for the calls in `callers`. A
+    /// copy of it takes its name and all its other uses.
+    pub fn become_own(self, callers: &[Function<'m>]) {
+        assert!(!self.is_declaration());
+        let raw: Vec<_> = callers.iter().map(|caller| caller.raw()).collect();
+        // SAFETY: functions of one module, the first with a body.
+        unsafe { okl_become_own(self.raw(), raw.as_ptr(), raw.len()) }
     }
 
     /// The natural loops, outer ones first.

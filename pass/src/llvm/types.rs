@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMConstNull, LLVMConstReal, LLVMCountParamTypes, LLVMGetIntTypeWidth, LLVMGetParamTypes,
-    LLVMGetPoison, LLVMGetStructName, LLVMGetTypeKind, LLVMIsFunctionVarArg,
+    LLVMConstNull, LLVMConstReal, LLVMCountParamTypes, LLVMGetArrayLength2, LLVMGetElementType,
+    LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPoison, LLVMGetStructName, LLVMGetTypeKind,
+    LLVMIsFunctionVarArg,
 };
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
 
@@ -86,6 +87,21 @@ impl<'m> Type<'m> {
         // SAFETY: an integer type, as just checked.
         self.is_integer()
             .then(|| unsafe { LLVMGetIntTypeWidth(self.raw) })
+    }
+
+    /// An array of at least one byte.
+    pub fn is_array_of_bytes(self) -> bool {
+        if self.kind() != LLVMTypeKind::LLVMArrayTypeKind {
+            return false;
+        }
+        // SAFETY: an array type.
+        let (element, count) = unsafe {
+            (
+                Type::new(LLVMGetElementType(self.raw)),
+                LLVMGetArrayLength2(self.raw),
+            )
+        };
+        count > 0 && element.bits() == Some(8)
     }
 
     fn is_function(self) -> bool {

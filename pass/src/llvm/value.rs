@@ -186,11 +186,18 @@ impl<'m> Value<'m> {
         .then(|| unsafe { LLVMConstIntGetSExtValue(self.raw) })
     }
 
-    /// The text before the NUL, of the address of a constant string.
+    /// The text before the first NUL, of the address of a constant string.
     pub fn as_text(self) -> Option<String> {
         let constant = self.as_global().filter(|global| global.is_readonly())?;
         let value = constant.initializer()?;
-        // SAFETY: a constant; LLVM returns `size` bytes it owns where it is a string.
+        if value.kind() == Kind::LLVMConstantAggregateZeroValueKind {
+            return value.ty().is_array_of_bytes().then(String::new);
+        }
+        if value.kind() != Kind::LLVMConstantDataArrayValueKind {
+            return None;
+        }
+        // SAFETY: an array of numbers, as just checked, of which alone LLVM can say whether it is a string;
+        // it returns `size` bytes it owns.
         let bytes = unsafe {
             if LLVMIsConstantString(value.raw) == 0 {
                 return None;
@@ -199,8 +206,8 @@ impl<'m> Value<'m> {
             let data = LLVMGetAsString(value.raw, &mut size);
             std::slice::from_raw_parts(data.cast::<u8>(), size)
         };
-        let text = bytes.strip_suffix(&[0])?;
-        Some(String::from_utf8_lossy(text).into_owned())
+        let end = bytes.iter().position(|&byte| byte == 0)?;
+        Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
     }
 
     /// The target of an alias; the value itself where it is none.

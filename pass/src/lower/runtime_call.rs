@@ -4,9 +4,6 @@ use okl_abi::RuntimeFn;
 
 use crate::llvm::{Function, Linkage, Module};
 
-/// Runtime functions through which a user's exception or `longjmp` may pass.
-const MAY_UNWIND: [&str; 3] = ["okl_mpi_main", "okl_mpi_fork", "okl_mpi_fork_teams"];
-
 /// Runtime functions whose results change only where other functions of the runtime are called: loads and
 /// stores of the program may move across them, and they out of loops.
 const QUERIES: [&str; 7] = [
@@ -34,7 +31,7 @@ pub fn declare<'m>(module: &'m Module, function: &RuntimeFn) -> Function<'m> {
         .collect();
     let ty = module.function_type(module.abi_type(function.ret), &parameters);
     let declared = module.add_function(function.name, ty, Linkage::LLVMExternalLinkage);
-    if !MAY_UNWIND.contains(&function.name) {
+    if !function.may_unwind() {
         declared.set_attribute(module, "nounwind");
     }
     if QUERIES.contains(&function.name) {

@@ -7,6 +7,7 @@
 mod calls;
 mod checks;
 mod constants;
+mod globals;
 mod kernels;
 
 use crate::diagnostic::{Declined, Site};
@@ -185,6 +186,9 @@ impl<'m> Described<'m> {
         let function = function.ok_or("the kernel is known only when the program runs")?;
         if function.is_declaration() {
             return Err("the kernel is not defined in this file".to_string());
+        }
+        if let Some((at, what)) = globals::used_by_name(self) {
+            return Err(format!("arg{at} {what}"));
         }
         let arguments = self.arguments.iter().enumerate();
         let arguments = arguments.map(|(at, one)| {

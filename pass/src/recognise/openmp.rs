@@ -22,7 +22,11 @@ pub const FORKS: [(&str, Origin); 3] = [
 /// Whether a module has OpenMP: it was compiled with `-fopenmp`, or calls the run time. Programs define functions of the
 /// run time themselves where they are compiled without it.
 pub fn is_used(module: &Module) -> bool {
-    let is_of_runtime = |name: &str| name.starts_with("__kmpc_") || name.starts_with("omp_");
+    let is_of_runtime = |name: &str| {
+        ["__kmpc_", "omp_", "ompc_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
     let mut functions = module.functions().into_iter();
     module.has_flag("openmp")
         || functions.any(|function| function.is_declaration() && is_of_runtime(&function.name()))

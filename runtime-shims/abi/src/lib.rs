@@ -59,6 +59,14 @@ pub struct RuntimeFn {
     pub ret: AbiType,
 }
 
+impl RuntimeFn {
+    /// Whether it runs code of the program, whose exceptions and `longjmp`s may pass through it.
+    pub fn may_unwind(&self) -> bool {
+        const RUNNING: [&str; 3] = ["okl_mpi_main", "okl_mpi_fork", "okl_mpi_fork_teams"];
+        RUNNING.contains(&self.name) || op2::ALL.iter().any(|one| one.name == self.name)
+    }
+}
+
 /// The ABI function that replaces the OpenMP runtime call `name` (`__kmpc_*`, `omp_*`), where the
 /// replacement has the same signature. `None`: no such function, or one with a signature of its own
 /// (`__kmpc_fork_call`, `__kmpc_reduce`).
@@ -76,6 +84,12 @@ pub fn replacement_of(name: &str) -> Option<&'static RuntimeFn> {
     ALL.iter()
         .copied()
         .find(|function| function.name.strip_prefix(prefix) == Some(rest))
+}
+
+/// Whether `name` is a function of the OpenMP runtime: one that the compiler calls, or one of `omp.h` that has a
+/// replacement. Other names that begin with `omp_` are the program's own.
+pub fn is_openmp_function(name: &str) -> bool {
+    name.starts_with("__kmpc_") || replacement_of(name).is_some()
 }
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
@@ -156,6 +170,21 @@ mod tests {
             "barrier",
         ] {
             assert!(replacement_of(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn functions_of_the_runtime_are_told_from_the_programs_own() {
+        for of_the_runtime in [
+            "__kmpc_fork_call",
+            "__kmpc_reduce",
+            "omp_get_wtime",
+            "ompc_display_affinity",
+        ] {
+            assert!(is_openmp_function(of_the_runtime), "{of_the_runtime}");
+        }
+        for own in ["omp_sum", "ompc_sum", "ompi", "printf"] {
+            assert!(!is_openmp_function(own), "{own}");
         }
     }
 

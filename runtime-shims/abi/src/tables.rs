@@ -124,11 +124,13 @@ abi_structs! {
         address: ptr,
         /// Its name as the user knows it, NUL-terminated.
         name: ptr,
-        /// Array of pointers to the functions it calls or hands to an OpenMP runtime call.
+        /// Array of pointers to the functions it calls or hands to an OpenMP runtime call; null for those that are not
+        /// defined.
         callees: ptr,
         /// Length of `callees`.
         callee_count: i64,
-        /// Array of NUL-terminated names, one for each callee.
+        /// Array of NUL-terminated names, one for each callee. Behind a callee without a name are those that the pass
+        /// took for functions of the C library by theirs.
         callee_names: ptr,
         /// [`function_flags`].
         flags: i64,

@@ -217,12 +217,24 @@ impl Graph {
                     array::<*mut c_void>(function.callee_names, function.callee_count),
                 )
             };
+            // Those after one without a name were taken for functions of the C library.
+            let mut is_of_library = false;
             for (&callee, &name) in callees.iter().zip(names) {
+                is_of_library |= name.is_null();
                 let callee = callee as usize;
+                let is_defined = self.functions.contains_key(&callee);
+                if is_of_library && is_defined {
+                    return Some(format!(
+                        "calls {} (in {}), which the program defines and okl took for the C library's: give it \
+                         another name",
+                        text(name),
+                        text(function.name)
+                    ));
+                }
                 if callee == 0 || !seen.insert(callee) {
                     continue;
                 }
-                if self.functions.contains_key(&callee) {
+                if is_defined {
                     open.push(callee);
                 } else if let Some(reason) = untranslated(callee, text(name), text(function.name)) {
                     return Some(reason);

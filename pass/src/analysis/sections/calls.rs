@@ -308,6 +308,21 @@ pub(super) fn reached(body: Function<'_>) -> Vec<Function<'_>> {
     reached
 }
 
+/// Whether files of the program have copies of the function, of which the linker keeps one: perhaps another file's, in
+/// which nothing is declared.
+pub fn is_one_of_several(function: Function<'_>) -> bool {
+    matches!(
+        function.linkage(),
+        Linkage::LLVMLinkOnceODRLinkage | Linkage::LLVMWeakODRLinkage
+    )
+}
+
+/// Whether a function can be copied: the addresses of its blocks are not used.
+pub(super) fn can_be_copied(function: Function<'_>) -> bool {
+    let mut instructions = function.instructions().into_iter();
+    instructions.all(|one| !matches!(one.opcode(), Opcode::LLVMIndirectBr | Opcode::LLVMCallBr))
+}
+
 /// Whether the program's function of that name is this one or one of the same text.
 pub fn is_final(function: Function<'_>) -> bool {
     matches!(

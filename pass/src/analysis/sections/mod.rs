@@ -30,8 +30,9 @@ use crate::llvm::{
     Block, Extent, Function, Instruction, Module, Nests, Reach, Scope, Section, Term, Turns, Value,
     demangle,
 };
+use calls::can_be_copied;
 use calls::{Effect, effect};
-pub use calls::{is_final, is_mathematics};
+pub use calls::{is_final, is_mathematics, is_one_of_several};
 pub use marks::Mark;
 use marks::alignment;
 use places::{Place, Places};
@@ -265,6 +266,13 @@ impl<'m> Scan<'m> {
                 add_new(&mut self.out.direct, one.clone());
             }
             if callee.declares_itself() && !callee.is_quiet() {
+                if is_one_of_several(callee.function) && !can_be_copied(callee.function) {
+                    let name = user_name(callee.function);
+                    self.spoil(
+                        at,
+                        format!("calls {name}, of which other files have a copy"),
+                    );
+                }
                 self.out.callees.push(callee.function);
             }
         }

@@ -16,7 +16,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::{AtomicOp, f};
+use okl_abi::{AtomicOp, f, is_openmp_function};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::critical::{Access, Section, Update, Updates, access, sections};
@@ -434,11 +434,9 @@ fn calls_through_a_pointer(call: Call<'_>, name: &str) -> bool {
 
 /// Whether a function outside the module accesses nothing of the program's, and has no critical section.
 fn is_silent(name: &str) -> bool {
-    const FAMILIES: [&str; 9] = [
+    const FAMILIES: [&str; 7] = [
         "llvm.lifetime.",
         "llvm.dbg.",
-        "omp_",
-        "__kmpc_",
         "__cxa_",
         "__clang_call_terminate",
         "_Zn",
@@ -448,6 +446,7 @@ fn is_silent(name: &str) -> bool {
     let accesses_memory = name.starts_with("llvm.mem");
     name.starts_with("llvm.") && !accesses_memory
         || is_mathematics(name)
+        || is_openmp_function(name)
         || FAMILIES.iter().any(|family| name.starts_with(family))
 }
 

@@ -5,7 +5,7 @@
 //! bring pages in. A module therefore defines `okl.translated.f` for each function `f` it
 //! translates, and a caller brings objects in only where that symbol is missing.
 
-use okl_abi::f;
+use okl_abi::{f, is_openmp_function};
 
 use crate::analysis::library::{is_library_variable, known};
 use crate::llvm::{Builder, Call, Function, Instruction, Linkage, Module, Value};
@@ -40,10 +40,7 @@ fn external(call: Call<'_>) -> Option<External<'_>> {
         return None;
     }
     let name = callee.name();
-    if ["__kmpc_", "omp_", "__atomic_", "okl"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
-    {
+    if is_openmp_function(&name) || name.starts_with("__atomic_") || name.starts_with("okl") {
         return None;
     }
     let perhaps_translated = match known(&name) {

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{ABI_HASH, f, function_flags};
+use okl_abi::{ABI_HASH, f, function_flags, is_openmp_function};
 
 use crate::analysis::call_graph::{CallGraph, is_address_taken, is_dissolvable, is_runtime_name};
-use crate::analysis::library::known;
+use crate::analysis::library::{Effect, known};
 use crate::analysis::unsafe_sites::UnsafeSites;
 use crate::diagnostic::user_name;
 use crate::ir::ParallelLoop;
@@ -27,6 +27,8 @@ struct Entry<'m> {
     function: Function<'m>,
     name: String,
     callees: Vec<(Function<'m>, String)>,
+    /// Callees that are taken for functions of the C library by their names, which the program may have defined.
+    library: Vec<(Function<'m>, String)>,
     flags: i64,
     /// Index of the first unsafe construct.
     site: Option<usize>,
@@ -59,6 +61,7 @@ pub fn check<'m>(
         .map(|function| {
             let reach = graph.reachable_through(function, |next| !has_entry(next));
             let mut callees: Vec<(Function<'m>, String)> = Vec::new();
+            let mut library: Vec<(Function<'m>, String)> = Vec::new();
             let mut listed = HashSet::new();
             let mut calls_indirectly = false;
             for inner in &reach {
@@ -70,6 +73,8 @@ pub fn check<'m>(
                     let concerns = has_entry(callee) || is_unknown(callee);
                     if concerns && listed.insert(callee) {
                         callees.push((callee, user_name(callee)));
+                    } else if is_taken_for_library(callee) && listed.insert(callee) {
+                        library.push((callee, callee.name()));
                     }
                 }
             }
@@ -84,6 +89,7 @@ pub fn check<'m>(
                 function,
                 name: user_name(function),
                 callees,
+                library,
                 flags,
                 site: sites.first_in(&reach),
             }
@@ -100,8 +106,21 @@ fn is_unknown(function: Function<'_>) -> bool {
     elsewhere
         && known(&name).is_none()
         && !is_runtime_name(&name)
-        && !name.starts_with("omp_")
+        && !is_openmp_function(&name)
         && !name.starts_with("__atomic_")
+}
+
+/// Whether a function is taken for one of the C library that does no harm, although the program may have defined one of
+/// that name: it is none of those whose names and types LLVM relies on too, and its name is not reserved.
+fn is_taken_for_library(function: Function<'_>) -> bool {
+    let name = function.name();
+    let is_harmless = known(&name).is_some_and(|known| known.effect == Effect::None);
+    function.is_declaration()
+        && is_harmless
+        && !name.starts_with('_')
+        && !is_runtime_name(&name)
+        && !is_openmp_function(&name)
+        && !function.is_library_function()
 }
 
 /// What the other parts of the lowering contribute.
@@ -222,8 +241,27 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
 
 fn function<'m>(module: &'m Module, entry: &Entry<'m>, sites: &[Global<'m>]) -> Value<'m> {
     let text = |text: &str| -> Value<'m> { *module.add_text("okl.text", text) };
-    let callees = entry.callees.iter().map(|(callee, _)| **callee).collect();
-    let names = entry.callees.iter().map(|(_, name)| text(name)).collect();
+    let null = module.pointer().zero();
+    // An inline function may be defined nowhere, where every call of it is one of a copy, and so may a function of a
+    // library whose calls LLVM removes.
+    let if_defined = |callee| module.weak_reference(callee).unwrap_or(null);
+    let mut callees = Vec::new();
+    let mut names = Vec::new();
+    for (callee, name) in &entry.callees {
+        callees.push(match callee.linkage() {
+            Linkage::LLVMAvailableExternallyLinkage => if_defined(*callee),
+            _ => **callee,
+        });
+        names.push(text(name));
+    }
+    if !entry.library.is_empty() {
+        callees.push(null);
+        names.push(null);
+    }
+    for (callee, name) in &entry.library {
+        callees.push(if_defined(*callee));
+        names.push(text(name));
+    }
     let (callees, count) = array(module, "okl.callees", callees);
     let (names, _) = array(module, "okl.callee_names", names);
     module.const_struct(&[

@@ -8,7 +8,7 @@ use okl_abi::{f, region_flags, section_access};
 
 use super::{MARK, globals};
 use crate::analysis::sections::{
-    Declaration, Direct, Entry, FunctionSections, Quantity, Region, regions,
+    Declaration, Direct, Entry, FunctionSections, Quantity, Region, is_one_of_several, regions,
 };
 use crate::diagnostic::Site;
 use crate::llvm::{Builder, Function, Global, Instruction, Module, Value};
@@ -272,17 +272,18 @@ fn between_text<'m>(entry: &Entry<'m>, show: impl Fn(Quantity<'m>) -> String) ->
 /// Inserts the calls of the regions that declare everything, and says so in their descriptors. True
 /// where there are any.
 pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
+    let complete = plan.regions.iter().filter(|one| one.spoiled.is_none());
+    let mut functions: Vec<&FunctionSections<'m>> = Vec::new();
     let mut done = HashSet::new();
-    for region in &plan.regions {
-        if region.spoiled.is_some() {
-            continue;
+    for sections in complete.flat_map(|one| &one.functions) {
+        if done.insert(sections.function) {
+            functions.push(sections);
         }
-        for sections in &region.functions {
-            if done.insert(sections.function) {
-                emit_function(module, sections);
-                sections.function.forget_memory_effects();
-            }
-        }
+    }
+    own(&functions);
+    for sections in functions {
+        emit_function(module, sections);
+        sections.function.forget_memory_effects();
     }
     for one in &plan.descriptors {
         let region = plan.region(one.body);
@@ -296,6 +297,14 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
         globals::set_apart(module, &direct.map(|one| one.object).collect());
     }
     !plan.descriptors.is_empty()
+}
+
+/// Gives the regions of this module functions of their own where the linker would choose among those of several files.
+fn own(functions: &[&FunctionSections<'_>]) {
+    let all: Vec<_> = functions.iter().map(|one| one.function).collect();
+    for &function in all.iter().filter(|one| is_one_of_several(**one)) {
+        function.become_own(&all);
+    }
 }
 
 fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {

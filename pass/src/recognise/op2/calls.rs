@@ -130,6 +130,8 @@ pub enum Made<'m> {
     Dat(Dat<'m>),
     /// `op_arg_gbl`, `op_opt_arg_gbl`.
     Global {
+        /// Where they are.
+        data: Value<'m>,
         /// How many values there are.
         components: Option<i64>,
         /// The name of their type.
@@ -243,6 +245,7 @@ impl<'m> Made<'m> {
             }),
             // With the size of the type, or as a template without it.
             ("op_arg_gbl" | "op_opt_arg_gbl", count @ (4 | 5)) => Self::Global {
+                data: rest[0],
                 components: number(1),
                 type_name: text(2),
                 access: access(count - 1),

@@ -8,7 +8,7 @@ use okl_abi::op2::access::{MAX, MIN, READ, RW};
 
 use super::calls::{self, Made, TYPES, declaration, storage_free};
 use super::kernels::Kernels;
-use super::{Described, DescribedArgument, Found};
+use super::{Described, DescribedArgument, Found, globals};
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Call, Value};
 
@@ -31,6 +31,10 @@ pub fn check<'m>(described: &Described<'m>, kernels: &Kernels, found: &mut Found
         if one.is_only_read() {
             let what = "is OP_RW, but the kernel's parameter is const: OP_READ is enough";
             tell(&mut found.doubts, what.to_string());
+        }
+        if let Some((_, what)) = globals::used_by_name(described).filter(|(first, _)| *first == at)
+        {
+            tell(&mut found.doubts, what);
         }
         for (is_certain, what) in kernels.misuses(described, at) {
             let list = match is_certain {

@@ -93,12 +93,21 @@ static void fail(const struct entry *e, const char *what) {
     printf("%s: %s %s\n", e->location, e->object, what);
 }
 
+// The array an address lies in.
+static int array_at(const char *at) {
+  for (int k = 0; k < count; k++)
+    if (at >= arrays[k].start && at < arrays[k].start + arrays[k].size)
+      return k;
+  return -1;
+}
+
 static void say(const struct entry *e, char *at) {
   int flag = e->access & READ ? SAID_READ : e->access & MAY ? SAID_MAYBE : SAID_WRITTEN;
+  int meant = array_at(at);
   for (int k = 0; k < count; k++) {
     long from = at - arrays[k].start, to = from + e->element;
-    if (e->access & ANYWHERE ? from >= 0 && from < arrays[k].size
-                             : from < arrays[k].size && to > 0) {
+    // A bound may begin in front of its array, and end in others.
+    if (meant >= 0 ? k == meant : !(e->access & ANYWHERE) && from < arrays[k].size && to > 0) {
       if (e->access & ANYWHERE)
         from = 0, to = arrays[k].size;
       if (!(e->access & BOUND) && (from < 0 || to > arrays[k].size))

@@ -1,0 +1,4 @@
+#include "counts.h"
+
+extern void count(int *counts, int i);
+extern void increase(int *counts, int n);

@@ -1,0 +1,3 @@
+#include "next.h"
+
+extern int next(int x);

@@ -1,0 +1,1 @@
+__attribute__((noinline)) inline int next(int x) { return x + 1; }
