@@ -273,6 +273,22 @@ void okl_strip_call_attributes(LLVMValueRef Call) {
   CB->setAttributes(New);
 }
 
+void okl_deny_parallel_iterations(LLVMValueRef Terminator) {
+  auto *End = unwrap<Instruction>(Terminator);
+  MDNode *Loop = End->getMetadata(LLVMContext::MD_loop);
+  if (!Loop || !findOptionMDForLoopID(Loop, "llvm.loop.parallel_accesses"))
+    return;
+  MDNode *Enable = findOptionMDForLoopID(Loop, "llvm.loop.vectorize.enable");
+  auto *Asked = Enable && Enable->getNumOperands() == 2
+                    ? mdconst::dyn_extract<ConstantInt>(Enable->getOperand(1))
+                    : nullptr;
+  if (Asked && Asked->isOne())
+    return;
+  End->setMetadata(LLVMContext::MD_loop,
+                   makePostTransformationMetadata(End->getContext(), Loop,
+                                                  {"llvm.loop.parallel_accesses"}, {}));
+}
+
 void okl_append_to_used(LLVMModuleRef M, const LLVMValueRef *Globals, size_t Count) {
   SmallVector<GlobalValue *, 4> Values;
   for (size_t I = 0; I < Count; ++I)

@@ -59,6 +59,8 @@ LLVMValueRef okl_first_insertion_point(LLVMBasicBlockRef Block);
 // Splits the block in front of an instruction; the result ends a new block that runs if Condition.
 LLVMValueRef okl_insert_if(LLVMValueRef Condition, LLVMValueRef Before);
 void okl_strip_call_attributes(LLVMValueRef Call);
+// Of a terminator, which may end a loop: its iterations may depend on each other, unless it is to be vectorised.
+void okl_deny_parallel_iterations(LLVMValueRef Terminator);
 void okl_append_to_used(LLVMModuleRef M, const LLVMValueRef *Globals, size_t Count);
 void okl_append_to_compiler_used(LLVMModuleRef M, LLVMValueRef Global);
 // The function has no parameters.

@@ -59,6 +59,7 @@ unsafe extern "C" {
     fn okl_first_insertion_point(block: LLVMBasicBlockRef) -> LLVMValueRef;
     fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
     fn okl_strip_call_attributes(call: LLVMValueRef);
+    fn okl_deny_parallel_iterations(terminator: LLVMValueRef);
     fn okl_append_to_used(module: LLVMModuleRef, globals: *const LLVMValueRef, count: usize);
     fn okl_append_to_compiler_used(module: LLVMModuleRef, global: LLVMValueRef);
     fn okl_call_before_main(module: LLVMModuleRef, function: LLVMValueRef);
@@ -295,6 +296,13 @@ impl<'m> Instruction<'m> {
             // SAFETY: a call, as just checked.
             unsafe { okl_strip_call_attributes(self.raw()) }
         }
+    }
+
+    /// Of the end of a block that closes a loop: takes back that its iterations are parallel, unless the source asks for
+    /// vectors.
+    pub fn deny_parallel_iterations(self) {
+        // SAFETY: an instruction; the shim changes nothing but what is noted of a loop.
+        unsafe { okl_deny_parallel_iterations(self.raw()) }
     }
 
     /// Whether two loads or stores are of types that no object can have both of, as the source says.

@@ -2,8 +2,8 @@
 //!
 //! Loads and stores stay as they are. What changes is where variables live (`globals`,
 //! `thread_private`), who runs what (`regions`, `main_entry`, `constructors`), which runtime is
-//! called (`runtime_calls`, `atomics`, `criticals`, `fortran_units`), what LLVM may rely on of it (`loop_bounds`), and what the runtime is told (`module_table`, `guards`,
-//! `external_calls`).
+//! called (`runtime_calls`, `atomics`, `criticals`, `fortran_units`), what LLVM may rely on (`loop_bounds`)
+//! and what not (`iterations`), and what the runtime is told (`module_table`, `guards`, `external_calls`).
 //!
 //! Functions are marked as they are processed, so that a module may come by twice: the plugin loaded
 //! twice, or compiled modules merged by link-time optimisation.
@@ -16,6 +16,7 @@ mod external_calls;
 mod fortran_units;
 mod globals;
 mod guards;
+mod iterations;
 mod loop_bounds;
 mod main_entry;
 mod module_table;
@@ -160,6 +161,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     criticals::emit(module, plan.criticals);
     runtime_calls::emit(module, plan.runtime_calls);
     loop_bounds::emit(module);
+    iterations::emit(&plan.functions);
     atomics::emit(module, plan.atomics);
 
     let thread_privates = thread_private::emit(module, plan.thread_private);
