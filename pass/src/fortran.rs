@@ -3,6 +3,7 @@
 
 use okl_abi::{AbiType, replacement_of};
 
+use crate::diagnostic::user_name;
 use crate::llvm::{Builder, Call, Function, Linkage, Module};
 
 /// Functions with a text argument, which in Fortran has no end of its own: its length follows the arguments.
@@ -94,37 +95,37 @@ fn declared<'m>(module: &'m Module, name: &str, ty: crate::llvm::Type<'m>) -> Fu
         .unwrap_or_else(|| module.add_function(name, ty, linkage))
 }
 
+/// What flang calls every module.
+const MODULE: &str = "FIRModule";
+
+/// The source file of a module of flang's, as far as the module tells. `None`: a module of another compiler.
+pub fn file_of(module: &Module) -> Option<String> {
+    if module.source_name() != MODULE {
+        return None;
+    }
+    let defined = || {
+        module
+            .functions()
+            .into_iter()
+            .filter(|one| !one.is_declaration())
+    };
+    let mut instructions = defined().flat_map(|one| one.instructions());
+    if let Some((file, _)) = instructions.find_map(|one| one.source_location()) {
+        return Some(file);
+    }
+    let name = match defined().next()? {
+        main if main.name() == MAIN_PROGRAM => "the main program".to_string(),
+        other => user_name(other),
+    };
+    Some(format!("the file of {name}"))
+}
+
 /// The name a Fortran programmer would give the thing that flang calls `name`: `model::step` for `_QMmodelPstep`. `None`:
 /// no name of flang's.
 pub fn demangle(name: &str) -> Option<String> {
-    // Parts of a name begin with a capital; what the programmer wrote is in small letters.
-    let mut rest = name.strip_prefix("_Q")?;
-    let mut shown: Vec<&str> = Vec::new();
-    while !rest.is_empty() {
-        let (kind, after) = rest.split_at_checked(1)?;
-        let end = after
-            .find(|letter: char| letter.is_ascii_uppercase() || letter == '.')
-            .unwrap_or(after.len());
-        let (part, next) = after.split_at(end);
-        match kind {
-            // Modules, submodules, procedures around it; then a procedure, a variable, a common block, a type.
-            "M" | "S" | "F" | "P" | "E" | "C" | "T" => {}
-            // A block construct has a number.
-            "B" => {
-                rest = next;
-                continue;
-            }
-            _ => return None,
-        }
-        if !part.is_empty() {
-            shown.push(part);
-        }
-        rest = match next.starts_with('.') {
-            true => "",
-            false => next,
-        };
-    }
-    (!shown.is_empty()).then(|| shown.join("::"))
+    let mut shown = Vec::new();
+    (okl_abi::fortran_name(name, |part| shown.push(part)) && !shown.is_empty())
+        .then(|| shown.join("::"))
 }
 
 #[cfg(test)]

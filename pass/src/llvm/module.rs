@@ -49,6 +49,11 @@ impl Module {
 
     /// Name of the source file.
     pub fn source_file(&self) -> String {
+        crate::fortran::file_of(self).unwrap_or_else(|| self.source_name())
+    }
+
+    /// The name that the compiler gave it.
+    pub fn source_name(&self) -> String {
         self.inner
             .get_source_file_name()
             .to_string_lossy()

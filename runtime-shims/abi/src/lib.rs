@@ -86,10 +86,35 @@ pub fn replacement_of(name: &str) -> Option<&'static RuntimeFn> {
         .find(|function| function.name.strip_prefix(prefix) == Some(rest))
 }
 
+<<<<<<< HEAD
 /// Whether `name` is a function of the OpenMP runtime: one that the compiler calls, or one of `omp.h` that has a
 /// replacement. Other names that begin with `omp_` are the program's own.
 pub fn is_openmp_function(name: &str) -> bool {
     name.starts_with("__kmpc_") || replacement_of(name).is_some()
+=======
+/// Takes apart what flang calls a thing of a program's: `part` gets the names of the modules and procedures it is in, and
+/// its own, as the programmer wrote them. False: `name` is not flang's.
+pub fn fortran_name<'a>(name: &'a str, mut part: impl FnMut(&'a str)) -> bool {
+    // Parts begin with a capital; what the programmer wrote is in small letters.
+    let Some(mut rest) = name.strip_prefix("_Q") else {
+        return false;
+    };
+    while let Some((kind, after)) = rest.split_at_checked(1) {
+        let end = after
+            .find(|letter: char| letter.is_ascii_uppercase() || letter == '.')
+            .unwrap_or(after.len());
+        let (word, next) = after.split_at(end);
+        match kind {
+            // Modules, submodules, procedures around it; then a procedure, a variable, a common block, a type.
+            "M" | "S" | "F" | "P" | "E" | "C" | "T" if !word.is_empty() => part(word),
+            // The main program has no name; a block construct has a number.
+            "F" | "B" => {}
+            _ => return false,
+        }
+        rest = if next.starts_with('.') { "" } else { next };
+    }
+    rest.is_empty()
+>>>>>>> 62c35a7 (Fortran has a page, whose program the tests run; a common block that lacks room is noticed)
 }
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;

@@ -393,9 +393,9 @@ fn check_room(shared: &[(usize, usize)]) -> Result<(), String> {
             .min();
         if room.is_some_and(|room| variable.start + variable.size > room) {
             return Err(format!(
-                "{} has {} bytes in {} and {} in {}, and the linker took the first length that it met: give it the \
+                "common block {} has {} bytes in {} and {} in {}, and the linker took the first length that it met: give it the \
                  same length in every file, or name the file with the longest first when linking",
-                text(variable.name),
+                text(variable.name).trim_end_matches('_'),
                 variable.size,
                 variable.module.source_file(),
                 shortest.size,

@@ -23,11 +23,20 @@ pub(crate) fn location_of(address: usize) -> Option<String> {
         return Some(format!("{}:{line}", name_of(file.as_ref())));
     }
     let symbol = loader.find_symbol(probe)?;
-    let function = addr2line::demangle_auto(symbol.into(), None);
+    let function = demangle(symbol);
     Some(format!(
         "in function {function} ({})",
         name_of(&object.file)
     ))
+}
+
+/// The name that a C++, Rust or Fortran programmer wrote.
+fn demangle(symbol: &str) -> String {
+    let mut parts = Vec::new();
+    if okl_abi::fortran_name(symbol, |part| parts.push(part)) && !parts.is_empty() {
+        return parts.join("::");
+    }
+    addr2line::demangle_auto(symbol.into(), None).into_owned()
 }
 
 fn name_of(path: &Path) -> String {

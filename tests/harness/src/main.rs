@@ -37,7 +37,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Mode {
-    /// Runs the `RUN:` lines of every .ll, .c and .cpp file below the folders.
+    /// Runs the `RUN:` lines of every .ll, .c, .cpp and .f90 file below the folders.
     Lines {
         /// Folders or single files.
         #[arg(required = true)]
