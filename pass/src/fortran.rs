@@ -127,34 +127,3 @@ pub fn demangle(name: &str) -> Option<String> {
     (okl_abi::fortran_name(name, |part| shown.push(part)) && !shown.is_empty())
         .then(|| shown.join("::"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::demangle;
-
-    #[test]
-    fn shows_names_as_they_were_written() {
-        for (name, shown) in [
-            ("_QMmodelPstep", "model::step"),
-            ("_QMmodelFstepPinner", "model::step::inner"),
-            ("_QMmodelSpartPstep", "model::part::step"),
-            ("_QMmodelEcounter_2", "model::counter_2"),
-            ("_QFEa", "a"),
-            ("_QFPinner", "inner"),
-            ("_QFcomB1Ex", "com::x"),
-            ("_QMmodelPstep..omp_par.3", "model::step"),
-        ] {
-            assert_eq!(demangle(name).as_deref(), Some(shown));
-        }
-        for other in [
-            "_QQmain",
-            "_QQclX2F00",
-            "com_",
-            "_ZN1aC1Ev",
-            "_Q",
-            "_QM\u{e4}",
-        ] {
-            assert_eq!(demangle(other), None, "{other}");
-        }
-    }
-}

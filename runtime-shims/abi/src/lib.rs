@@ -86,12 +86,12 @@ pub fn replacement_of(name: &str) -> Option<&'static RuntimeFn> {
         .find(|function| function.name.strip_prefix(prefix) == Some(rest))
 }
 
-<<<<<<< HEAD
 /// Whether `name` is a function of the OpenMP runtime: one that the compiler calls, or one of `omp.h` that has a
 /// replacement. Other names that begin with `omp_` are the program's own.
 pub fn is_openmp_function(name: &str) -> bool {
     name.starts_with("__kmpc_") || replacement_of(name).is_some()
-=======
+}
+
 /// Takes apart what flang calls a thing of a program's: `part` gets the names of the modules and procedures it is in, and
 /// its own, as the programmer wrote them. False: `name` is not flang's.
 pub fn fortran_name<'a>(name: &'a str, mut part: impl FnMut(&'a str)) -> bool {
@@ -114,7 +114,6 @@ pub fn fortran_name<'a>(name: &'a str, mut part: impl FnMut(&'a str)) -> bool {
         rest = if next.starts_with('.') { "" } else { next };
     }
     rest.is_empty()
->>>>>>> 62c35a7 (Fortran has a page, whose program the tests run; a common block that lacks room is noticed)
 }
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
@@ -210,6 +209,34 @@ mod tests {
         }
         for own in ["omp_sum", "ompc_sum", "ompi", "printf"] {
             assert!(!is_openmp_function(own), "{own}");
+        }
+    }
+
+    #[test]
+    fn names_of_fortran_are_taken_apart() {
+        let parts = |name| {
+            let mut parts = [""; 4];
+            let mut count = 0;
+            let known = fortran_name(name, |part| {
+                parts[count] = part;
+                count += 1;
+            });
+            known.then_some(parts)
+        };
+        for (name, shown) in [
+            ("_QMmodelPstep", ["model", "step", "", ""]),
+            ("_QMmodelFstepPinner", ["model", "step", "inner", ""]),
+            ("_QMmodelSpartPstep", ["model", "part", "step", ""]),
+            ("_QMmodelEcounter_2", ["model", "counter_2", "", ""]),
+            ("_QFEa", ["a", "", "", ""]),
+            ("_QFPinner", ["inner", "", "", ""]),
+            ("_QFcomB1Ex", ["com", "x", "", ""]),
+            ("_QMmodelPstep..omp_par.3", ["model", "step", "", ""]),
+        ] {
+            assert_eq!(parts(name), Some(shown));
+        }
+        for other in ["_QQmain", "_QQclX2F00", "com_", "_ZN1aC1Ev", "_QM"] {
+            assert_eq!(parts(other), None, "{other}");
         }
     }
 
