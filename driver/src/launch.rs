@@ -216,6 +216,15 @@ pub fn run(words: Vec<OsString>) -> Result<ExitCode, String> {
         println!("{}{}", threads.unwrap_or_default(), command_line(words));
         return Ok(ExitCode::SUCCESS);
     }
+    if cli.ranks != Some(1)
+        && let Some(program) = launched.get(options_end(&launched))
+        && runs_alone(program)
+    {
+        eprintln!(
+            "okl-run: warning: {} is linked with no run-time library of okl: every rank runs all of it",
+            program.to_string_lossy()
+        );
+    }
     let mut child = Command::new(&all[0]);
     child.args(&all[1..]);
     if let Some(threads) = made.threads {
@@ -415,7 +424,17 @@ fn built_for() -> Result<Mpi, String> {
         })
 }
 
-/// The names of the libraries that a library needs.
+/// Whether a program surely knows nothing of other ranks: was it compiled without -fopenmp?
+fn runs_alone(program: &OsString) -> bool {
+    let data = in_path(program).and_then(|path| fs::read(path).ok());
+    let Some(needed) = data.and_then(|data| needed(&data).ok()) else {
+        return false; // a script, say
+    };
+    let knows = |name: &String| name.starts_with("libokl_") || Mpi::of_library(name).is_some();
+    !needed.iter().any(knows)
+}
+
+/// The names of the libraries that a library or a program needs.
 fn needed(data: &[u8]) -> object::Result<Vec<String>> {
     let file = object::File::parse(data)?;
     let names = file

@@ -7,6 +7,7 @@
 // FILES-LABEL: bin:
 // FILES-NEXT: okl-c++
 // FILES-NEXT: okl-cc
+// FILES-NEXT: okl-fc
 // FILES-NEXT: okl-run
 // FILES-LABEL: include:
 // FILES-NEXT: okl

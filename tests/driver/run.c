@@ -13,11 +13,19 @@
 //
 // RUN: split-file %s %t.d && cd %t.d && %okl-cc -O1 -fopenmp sum.c main.c -o prog && %okl-run -n 3 ./prog | FileCheck %s
 // CHECK: 3 threads, sum 5050
+// A program that was compiled without -fopenmp.
+// RUN: cd %t.d && %okl-cc sum.c main.c -o alone 2>/dev/null && %okl-run -n 2 ./alone 2>&1 | FileCheck --check-prefix=ALONE --match-full-lines %s
+// ALONE: okl-run: warning: ./alone is linked with no run-time library of okl: every rank runs all of it
+// ALONE-COUNT-2: 1 threads, sum 5050
 // RUN: (%okl-run -n 1 sh -c 'exit 7'; echo "ends with $?") 2>&1 | FileCheck --check-prefix=CODE %s
 // CODE: ends with 7
 
 //--- sum.c
+#ifdef _OPENMP
 #include <omp.h>
+#else
+static int omp_get_num_threads(void) { return 1; }
+#endif
 
 int sum(int n, int *threads) {
   int total = 0;
