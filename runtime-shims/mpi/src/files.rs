@@ -249,8 +249,8 @@ pub(crate) fn flush() {
     }
     let pending = {
         let stand_ins = lock(&STAND_INS);
-        // SAFETY: streams of our own.
         let pending = stand_ins.iter().filter(|one| {
+            // SAFETY: streams of our own.
             !is_standard(one.local) && unsafe { __fpending(one.local as *mut libc::FILE) } > 0
         });
         pending.map(|one| one.local).collect::<Vec<_>>()
