@@ -1,8 +1,8 @@
-// A thread that waits for a flag with flush has no synchronisation point.
+// A thread that waits for a flag with flush, and does not read it atomically, sees it only where the other synchronises.
 // threads: any
 // flags: -gline-tables-only
 // warns: spin-flag.c:13:
-// warns: parallel region runs as a team of one: it waits for another thread to change a variable, without a synchronisation point
+// warns: parallel region runs as a team of one: it waits with a flush for another thread to change a variable, but does not read it atomically: what a thread writes arrives where it synchronises itself
 #include <omp.h>
 #include <stdio.h>
 

@@ -13,7 +13,7 @@ program units
   open(12, file='second.txt', status='replace')
   write(u, *) 'begin', 1
   print *, 'serial', twice(2)
-  !$omp parallel private(me, text, a)
+  !$omp parallel private(me, text, a, i)
   me = omp_get_thread_num()
   write(text, '(a,i0)') 'thread ', me
   allocate(a(me + 1))

@@ -1,6 +1,4 @@
-// A home-made spin lock.
-// threads: any
-// warns: parallel region runs as a team of one: it waits for another thread to change a variable, without a synchronisation point
+// A home-made spin lock: its exchange acquires, and its store releases.
 #include <atomic>
 #include <cstdio>
 
