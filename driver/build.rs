@@ -30,9 +30,10 @@ fn main() {
     }
 
     let source = out.join("functions.c");
-    let functions = okl_abi::ALL
-        .iter()
-        .map(|one| format!("void {}(void) {{}}\n", one.name));
+    let names = okl_abi::ALL.iter().map(|one| one.name);
+    let functions = names
+        .chain(okl_abi::PLAIN_FORKS.map(|(_, name)| name))
+        .map(|name| format!("void {name}(void) {{}}\n"));
     fs::write(&source, functions.collect::<String>()).expect("OUT_DIR can be written");
     let folder = profile.join("okl-link");
     fs::create_dir_all(&folder).expect("the build folder can be written");

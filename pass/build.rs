@@ -41,6 +41,7 @@ fn main() {
         .file("cxx/lane_data.cpp")
         .file("cxx/lanes.cpp")
         .file("cxx/sections.cpp")
+        .file("cxx/twins.cpp")
         .compile("okl_shim");
 }
 

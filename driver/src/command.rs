@@ -43,7 +43,7 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
     if arguments.stage == Stage::Link {
         // Options cannot follow `--`.
         all.extend(arguments.inputs.iter().map(|input| as_plain_word(input)));
-        all.extend(after(language, &found)?);
+        all.extend(after(language, &found, &compiler)?);
     } else if !arguments.inputs.is_empty() {
         all.push("--".into());
         all.extend(arguments.inputs.iter().cloned());
@@ -102,19 +102,26 @@ fn before(language: &Language, arguments: &Arguments, found: &Installation) -> V
 }
 
 /// What stands behind the user's own inputs: the run-time libraries, of which the linker takes those
-/// that something refers to. In this spelling libtool and CMake, which look for libraries that a
+/// that something refers to: that of OpenMP as well, which programs call on one rank and which is often
+/// named where files are compiled and not where they are linked. In this spelling libtool and CMake, which look for libraries that a
 /// compiler always adds, do not see them.
-fn after(language: &Language, found: &Installation) -> Result<Vec<OsString>, String> {
+fn after(
+    language: &Language,
+    found: &Installation,
+    compiler: &Path,
+) -> Result<Vec<OsString>, String> {
     let mut linker: Vec<OsString> = ["--push-state", "-Bdynamic", "--as-needed"]
         .map(Into::into)
         .into();
     let (folders, names) = found.runtimes()?;
+    let openmp = installation::openmp(compiler);
     linker.extend(
         folders
             .iter()
+            .chain(&openmp)
             .map(|folder| joined("--library-path=", folder)),
     );
-    for name in names {
+    for name in names.into_iter().chain(openmp.is_some().then_some("omp")) {
         linker.push(format!("--library={name}").into());
     }
     linker.push("--pop-state".into());

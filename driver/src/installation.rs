@@ -121,6 +121,13 @@ pub fn compiler(language: &Language) -> Result<(PathBuf, Option<&'static str>), 
     })
 }
 
+/// The folder of the compiler's OpenMP run time, if it is there.
+pub fn openmp(compiler: &Path) -> Option<PathBuf> {
+    let compiler = compiler.canonicalize().ok()?;
+    let folder = compiler.parent()?.parent()?.join("lib");
+    folder.join("libomp.so").is_file().then_some(folder)
+}
+
 /// A program by its path, or by its name in `PATH`.
 pub(crate) fn in_path(name: &OsString) -> Option<PathBuf> {
     let is_program = |path: &Path| {

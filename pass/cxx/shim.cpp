@@ -72,6 +72,14 @@ struct SectionsPass : PassInfoMixin<SectionsPass> {
   static bool isRequired() { return true; }
 };
 
+// After all other passes, so that they see what they see of an OpenMP program.
+struct FinishPass : PassInfoMixin<FinishPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    return okl_run_finish(wrap(&M)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
 struct LanesPass : PassInfoMixin<LanesPass> {
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
     return okl_run_lanes(wrap(&M), &MAM) ? PreservedAnalyses::none() : PreservedAnalyses::all();
@@ -143,6 +151,12 @@ void okl_register(void *Builder) {
           MPM.addPass(LanesPass());
         }
       });
+  PB.registerOptimizerLastEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel, ThinOrFullLTOPhase) {
+        MPM.addPass(FinishPass());
+      });
+  PB.registerFullLinkTimeOptimizationLastEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(FinishPass()); });
   PB.registerFullLinkTimeOptimizationEarlyEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(LowerPass()); });
 }

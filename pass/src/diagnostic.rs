@@ -48,6 +48,9 @@ fn place_of(function: Function<'_>) -> String {
     format!("in {kind} {}", user_name(function))
 }
 
+/// What the names of functions in two versions end with.
+const VERSIONS: [&str; 2] = [".mpi", ".plain"];
+
 /// The name of a function as the user wrote it. The compiler's names of outlined regions become
 /// the function they were written in.
 pub fn user_name(function: Function<'_>) -> String {
@@ -59,6 +62,11 @@ pub fn user_name(function: Function<'_>) -> String {
             _ => crate::llvm::demangle(plain.strip_suffix('_').unwrap_or(plain)),
         };
     }
+
+    let name = VERSIONS
+        .iter()
+        .find_map(|version| name.strip_suffix(version))
+        .map_or_else(|| name.clone(), str::to_string);
     let source = function.source_name();
     let shown = if source.is_empty() { &name } else { &source };
     let shown = shown.split(".omp_").next().unwrap_or(shown);

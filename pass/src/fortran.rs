@@ -58,7 +58,11 @@ fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) {
     }
     let parameters: Vec<_> = types.params.iter().map(|&ty| module.abi_type(ty)).collect();
     let ty = module.function_type(result, &parameters);
-    let callee = declared(module, c_name, ty);
+    // LLVM's run time calls C's functions with a text `ompc_`: those without the `c` are Fortran's.
+    let callee = match has_text {
+        true => declared(module, &c_name.replacen("omp_", "ompc_", 1), ty),
+        false => declared(module, c_name, ty),
+    };
     if callee.function_type() != ty {
         return;
     }

@@ -9,6 +9,9 @@ use std::fmt;
 use crate::diagnostic::user_name;
 use crate::llvm::{Call, Function, Value};
 
+/// The attribute of a function that has been lowered to MPI ranks, or need not be.
+pub const MARK: &str = "okl-lowered";
+
 /// A parallel loop found in the program.
 pub struct ParallelLoop<'m> {
     /// The construct it was written as, for messages.

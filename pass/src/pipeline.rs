@@ -124,6 +124,11 @@ pub fn declare_sections(module: &Module) -> bool {
     mpi::serial_code::emit(module, &serial_code) || declares
 }
 
+/// What is left to do after all other passes. True where the module was changed.
+pub fn finish(module: &Module) -> bool {
+    mpi::twins::finish(module)
+}
+
 /// Makes the loops of a lowered OP2 program work on several elements at once. True where the module was changed.
 pub fn add_lanes(module: &Module, unit: &VectorUnit) -> bool {
     cpu::lanes::emit(module, unit)

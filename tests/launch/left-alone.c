@@ -1,19 +1,20 @@
 // A file that was compiled without -fopenmp, and with no word on where loops go, may be one of another kind of program:
 // it stays as it is. In an OpenMP program it would have variables that nobody shares, so that it is refused; and where
-// it has main, the program did not start as it should.
+// it has main, the program did not start as it should. On one rank that is no matter.
 //
 // RUN: clang-22 -O1 -fpass-plugin=%plugin -DMAIN -c %s -o %t.main.o
 // RUN: clang-22 -O1 -fopenmp -fpass-plugin=%plugin -DMAIN -c %s -o %t.lowered-main.o
 // RUN: clang-22 -O1 -fpass-plugin=%plugin -DOTHER -c %s -o %t.other.o
 // RUN: clang-22 -O1 -fpass-plugin=%plugin -mllvm -okl-target=mpi -DOTHER -c %s -o %t.lowered-other.o
 // RUN: clang-22 -O1 -g -fopenmp -fpass-plugin=%plugin -c %s -o %t.region.o
-// RUN: clang-22 %t.lowered-main.o %t.lowered-other.o %t.region.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
+// RUN: clang-22 -fopenmp %t.lowered-main.o %t.lowered-other.o %t.region.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 2 %t | FileCheck %s
-// RUN: clang-22 %t.lowered-main.o %t.other.o %t.region.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
+// RUN: clang-22 -fopenmp %t.lowered-main.o %t.other.o %t.region.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: (not mpirun --allow-run-as-root --oversubscribe -n 2 %t 2>&1) | FileCheck --check-prefix=OTHER %s
-// RUN: clang-22 %t.main.o %t.lowered-other.o %t.region.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
-// RUN: (not %t 2>&1) | FileCheck --check-prefix=MAIN %s
-// RUN: (not %t ask 2>&1) | FileCheck --check-prefix=ASKS --implicit-check-not=panicked %s
+// RUN: clang-22 -fopenmp %t.main.o %t.lowered-other.o %t.region.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
+// RUN: %t | FileCheck %s
+// RUN: (not env OKL_BACKEND=mpi %t 2>&1) | FileCheck --check-prefix=MAIN %s
+// RUN: (not env OKL_BACKEND=mpi %t ask 2>&1) | FileCheck --check-prefix=ASKS --implicit-check-not=panicked %s
 //
 // CHECK: 4950
 // OTHER: left-alone.c was compiled without -fopenmp, and left as it was: compile all of the program's sources with -fopenmp, or with -mllvm -okl-target=mpi

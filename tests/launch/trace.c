@@ -9,7 +9,7 @@
 // RUN: (cat %t.d/1/rank.1/stderr; echo end) | FileCheck --check-prefix=SECOND %s
 // RUN: rm -rf %t.d && env OKL_TRACE=faults mpirun --allow-run-as-root --oversubscribe --output-filename %t.d -n 2 %t > %t.log 2>&1
 // RUN: (cat %t.d/1/rank.1/stderr; echo end) | FileCheck --check-prefix=FAULTS %s
-// RUN: env OKL_TRACE=comm %t 2>&1 | FileCheck --check-prefix=ALONE %s
+// RUN: env OKL_BACKEND=mpi OKL_TRACE=comm %t 2>&1 | FileCheck --check-prefix=ALONE %s
 // RUN: not env OKL_TRACE=sync,all %t 2>&1 | FileCheck --check-prefix=WRONG %s
 // RUN: %t 2>&1 | count 0
 //

@@ -2,8 +2,8 @@
 // whatever the loop waits with. Loops that something else ends go on.
 //
 // RUN: for level in 0 2; do clang-22 -O$level -gline-tables-only -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t.$level || exit 1; done > %t.log 2>&1
-// RUN: for way in 1 2 3 4 5 6 7; do if %t.$(((way + 1) % 2 * 2)) $way; then exit 1; fi; done 2>&1 | FileCheck %s
-// RUN: for way in 11 12 13 14 15 16; do %t.$((way % 2 * 2)) $way || exit 1; done 2>&1 | FileCheck --check-prefix=ENDS %s
+// RUN: for way in 1 2 3 4 5 6 7; do if OKL_BACKEND=mpi %t.$(((way + 1) % 2 * 2)) $way; then exit 1; fi; done 2>&1 | FileCheck %s
+// RUN: for way in 11 12 13 14 15 16; do OKL_BACKEND=mpi %t.$((way % 2 * 2)) $way || exit 1; done 2>&1 | FileCheck --check-prefix=ENDS %s
 // RUN: not mpirun --allow-run-as-root --oversubscribe -n 2 %t.2 1 2>&1 | FileCheck --check-prefix=RANKS %s
 //
 // CHECK: way 1

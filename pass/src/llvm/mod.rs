@@ -17,6 +17,7 @@ mod module;
 mod nests;
 mod plugin;
 mod shim;
+mod twins;
 mod types;
 mod value;
 
@@ -28,5 +29,6 @@ pub use module::{Module, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, plugin_info};
 pub use shim::{NaturalLoop, Severity, demangle, print};
+pub use twins::Mark;
 pub use types::Type;
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};

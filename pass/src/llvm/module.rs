@@ -270,6 +270,12 @@ impl Module {
         }
     }
 
+    /// A constant `i8`.
+    pub fn const_i8(&self, value: u8) -> Value<'_> {
+        // SAFETY: an integer type.
+        unsafe { Value::new(LLVMConstInt(self.int(8).raw(), u64::from(value), 0)) }
+    }
+
     /// A constant `i32`.
     pub fn const_i32(&self, value: i32) -> Value<'_> {
         // SAFETY: an integer type.

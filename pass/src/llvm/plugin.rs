@@ -69,6 +69,13 @@ unsafe extern "C" fn okl_run_sections(module: LLVMModuleRef) -> bool {
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn okl_run_finish(module: LLVMModuleRef) -> bool {
+    // SAFETY: the shim passes a live module.
+    let module = unsafe { Module::new(module) };
+    guarded(&module, || crate::pipeline::finish(&module))
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn okl_run_lanes(module: LLVMModuleRef, analyses: *mut c_void) -> bool {
     // SAFETY: the shim passes a live module and the analyses of its pass.
     let (module, unit) = unsafe { (Module::new(module), VectorUnit::new(analyses)) };

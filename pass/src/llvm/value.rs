@@ -479,6 +479,12 @@ impl<'m> Function<'m> {
         }
     }
 
+    /// Deletes it, with its body, which alone may still use it and its labels.
+    pub fn erase(self) {
+        // SAFETY: nothing else refers to it.
+        unsafe { LLVMDeleteFunction(self.raw) }
+    }
+
     /// Deletes a declaration nothing uses.
     pub fn erase_unused_declaration(self) {
         assert!(self.is_declaration() && self.is_unused());

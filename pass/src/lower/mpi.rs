@@ -25,6 +25,7 @@ mod runtime_calls;
 pub mod sections;
 pub mod serial_code;
 mod thread_private;
+pub mod twins;
 
 use okl_abi::LEFT_ALONE_SECTION;
 
@@ -32,11 +33,8 @@ use crate::analysis::call_graph::CallGraph;
 use crate::analysis::unsafe_sites::{self, UnsafeSites};
 use crate::analysis::waiting::endless::Endless;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::ParallelLoop;
+use crate::ir::{MARK, ParallelLoop};
 use crate::llvm::{Function, Module};
-
-/// The attribute of a processed function.
-const MARK: &str = "okl-lowered";
 
 /// Names a file without OpenMP, which may be one of another kind of program and stays as it is: in a program whose other
 /// files are lowered, the run time finds out. True: the module was changed.
@@ -152,6 +150,9 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     if nothing {
         return false;
     }
+    // What clang says too much is wrong on one rank as well.
+    iterations::emit(&plan.functions);
+    let copies = twins::copy(module, &plan.functions);
     // First what is inserted in front of instructions, then what replaces them.
     let sites = guards::emit(module, &plan.unsafe_sites);
     endless::emit(module, &plan.endless);
@@ -161,7 +162,6 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     criticals::emit(module, plan.criticals);
     runtime_calls::emit(module, plan.runtime_calls);
     loop_bounds::emit(module);
-    iterations::emit(&plan.functions);
     atomics::emit(module, plan.atomics);
 
     let thread_privates = thread_private::emit(module, plan.thread_private);
@@ -183,17 +183,19 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
             constructors: &constructors,
             regions: &regions.descriptors,
             sites: &sites,
+            flag: twins::flag(module),
         },
     );
-    constructors::emit(module, constructors, register);
-
-    let new = regions
-        .trampolines
-        .into_iter()
-        .chain(main)
-        .chain([register]);
-    for function in plan.functions.into_iter().chain(new) {
-        function.mark(module, MARK, "mpi");
+    let start = main.map(|main| main.start);
+    for new in regions.trampolines.into_iter().chain(start) {
+        new.mark(module, twins::RANKS.name, twins::RANKS.value);
     }
+    register.mark(module, twins::ENTRY.name, twins::ENTRY.value);
+    let bodies: Vec<_> = plan.loops.iter().map(|one| one.body.function).collect();
+    let twins = copies.settle(module, &bodies, main.map(|main| main.users));
+    if let Some(main) = main {
+        main_entry::emit_choice(module, main, &twins);
+    }
+    constructors::emit(module, constructors, register, &twins);
     true
 }

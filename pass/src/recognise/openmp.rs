@@ -4,7 +4,7 @@
 use crate::analysis::access::accesses;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
-    Access, Argument, Body, Origin, ParallelLoop, Passing, Place, Schedule, Space, Storage,
+    Access, Argument, Body, MARK, Origin, ParallelLoop, Passing, Place, Schedule, Space, Storage,
     WorksharingLoop,
 };
 use crate::llvm::{Call, Function, Instruction, Module, Value};
@@ -37,7 +37,9 @@ pub fn is_used(module: &Module) -> bool {
 pub fn recognise(module: &Module) -> (Vec<ParallelLoop<'_>>, Vec<Declined<'_>>) {
     let mut loops = Vec::new();
     let mut declined = Vec::new();
-    for function in module.functions() {
+    // What has been lowered keeps the forks of its versions for one rank.
+    let functions = module.functions().into_iter();
+    for function in functions.filter(|function| !function.has_mark(MARK)) {
         for instruction in function.instructions() {
             let mentioned = FORKS.iter().find(|(name, _)| {
                 let is_fork = |operand: &Value<'_>| {

@@ -21,10 +21,17 @@ pub use tables::{
     section_access,
 };
 
-/// Version of the list. It is part of the name of [`f::okl_mpi_register_v5`], so that a program
+/// Version of the list. It is part of the name of [`f::okl_mpi_register_v6`], so that a program
 /// and a runtime of different versions fail at link time. A change of any name, signature or
 /// struct changes [`ABI_HASH`], which a test compares with the hash recorded for this version.
-pub const ABI_VERSION: i64 = 5;
+pub const ABI_VERSION: i64 = 6;
+
+/// The OpenMP run time's functions that start regions, and by which names of ours the versions of functions for one
+/// rank call them: so it shows which parts of a program were not compiled with okl.
+pub const PLAIN_FORKS: [(&str, &str); 2] = [
+    ("__kmpc_fork_call", "okl_mpi_plain_fork_call"),
+    ("__kmpc_fork_teams", "okl_mpi_plain_fork_teams"),
+];
 
 /// The section of an object that names source files, each with a NUL at its end, that were compiled with the plugin and
 /// left as they were, as they have no OpenMP.
@@ -174,7 +181,7 @@ mod tests {
     /// [`ABI_VERSION`], rename the register function, and record the new hash here.
     #[test]
     fn the_list_is_the_one_of_its_version() {
-        assert_eq!((ABI_VERSION, ABI_HASH), (5, 0x0368_c376_8373_1d0e));
+        assert_eq!((ABI_VERSION, ABI_HASH), (6, 0x5809_1089_5c19_f371));
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v5` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v6` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -62,6 +62,9 @@ abi_structs! {
         regions: ptr,
         /// Length of `regions`.
         region_count: i64,
+        /// A byte of this executable or library, 1 in a process that runs its functions for one rank: the run time
+        /// sets it to 0 in others.
+        plain: ptr,
     }
 
     /// Page-aligned pads around the two output sections that hold shared variables: initialised data

@@ -32,6 +32,12 @@ pub(crate) fn resolve() {
     variables::resolve();
 }
 
+/// Has `malloc` and its family be those of whatever library comes after this one, in a program on one rank.
+pub(crate) fn hand_on() {
+    allocation::hand_on();
+    resolve();
+}
+
 /// A function of the C library, or of whatever library comes after this one.
 struct Next {
     /// NUL-terminated.

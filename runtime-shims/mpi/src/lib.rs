@@ -7,6 +7,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `plain` | programs on one rank, which are OpenMP programs as they were |
 //! | `start` | start-up, shared memory, the end |
 //! | `layout`, `control_area`, `page_table`, `coherence` | the protocol; knows neither MPI nor the kernel |
 //! | `memory`, `exchange`, `service`, `pushes`, `mpi_job` | mapped memory, other nodes' memory, MPI |
@@ -48,6 +49,7 @@ mod mpi_job;
 mod observe;
 mod ordered;
 mod page_table;
+mod plain;
 mod private_allocator;
 mod program;
 mod program_graph;

@@ -17,7 +17,7 @@ use okl_abi::{
     function_flags,
 };
 
-use crate::{layout, layout::PAGE, mpi_job, program, report, team};
+use crate::{layout, layout::PAGE, mpi_job, plain, program, report, team};
 
 /// A registered module.
 #[derive(Clone, Copy)]
@@ -105,8 +105,8 @@ impl Module {
     }
 }
 
-/// `okl_mpi_register_v5`, from a constructor of each module.
-pub(crate) fn okl_mpi_register_v5(table: *mut c_void) {
+/// `okl_mpi_register_v6`, from a constructor of each module.
+pub(crate) fn okl_mpi_register_v6(table: *mut c_void) {
     // SAFETY: the pass emits the table as a constant.
     let table = unsafe { &*table.cast::<ModuleTable>() };
     let module = Module(table);
@@ -115,6 +115,11 @@ pub(crate) fn okl_mpi_register_v5(table: *mut c_void) {
             "{} was compiled with another version of okl than libokl_mpi.so: rebuild it",
             module.source_file()
         ));
+    }
+    // SAFETY: the pass emits a variable of one byte, which the program reads only.
+    unsafe { table.plain.cast::<u8>().write(u8::from(plain::start())) };
+    if plain::is_plain() {
+        return;
     }
     if GRAPH.get().is_some() {
         report::fatal(&format!(

@@ -426,9 +426,7 @@ impl<'a> Setting<'a> {
         link.args(with);
         link.args(&program.directives.flags);
         link.args(libraries).args(self.runtime(build)).arg("-lm");
-        if build == Build::OpenMp {
-            link.args(&program.directives.openmp_libs);
-        }
+        link.args(&program.directives.libs);
         compile_step(&mut link, &folder, &mut said)?;
         if build == Build::Okl {
             check_warnings(&said, &program.directives.warns)?;
@@ -509,6 +507,19 @@ impl<'a> Setting<'a> {
             ranks => process::on_ranks(executable, ranks as usize),
         };
         command.env_remove("OMP_NUM_THREADS");
+        if one.ranks <= 1 {
+            // One rank runs plain OpenMP, unless the test says otherwise.
+            let threads = match program.directives.threads {
+                Threads::Ranks => 1,
+                Threads::Fixed(threads) => threads,
+                Threads::Any => 2,
+            };
+            let asks = |one: &(String, String)| one.0 == "OKL_BACKEND";
+            if !program.directives.env.iter().any(asks) {
+                command.env("OMP_NUM_THREADS", threads.to_string());
+                command.env("OMP_WAIT_POLICY", "passive");
+            }
+        }
         command.envs(one.mode.environment().iter().copied());
         command.envs(self.launch.environment.iter().cloned());
         self.launch(program, command, folder)

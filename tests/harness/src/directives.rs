@@ -15,7 +15,7 @@
 //! | `env: A=B` | a variable for both programs |
 //! | `args: ...` | arguments, split at spaces |
 //! | `stdin: text` | standard input, with `\n` for a line end |
-//! | `openmp-libs: ...` | what only the OpenMP build needs to link |
+//! | `libs: ...` | what the program needs to link |
 //! | `untranslated: FILE` | a source compiled without the plugin |
 //! | `skip-with: A=B` | skipped when run with `--environment A=B`; not run in modes that set it |
 //! | `requires: ...` | commands, and libraries such as `libscotch`, without which the test is skipped |
@@ -39,7 +39,7 @@ pub(crate) struct Directives {
     pub(crate) env: Vec<(String, String)>,
     pub(crate) args: Vec<String>,
     pub(crate) stdin: String,
-    pub(crate) openmp_libs: Vec<String>,
+    pub(crate) libs: Vec<String>,
     pub(crate) untranslated: Vec<String>,
     pub(crate) skip_with: Vec<(String, String)>,
     pub(crate) requires: Vec<String>,
@@ -103,7 +103,7 @@ impl Default for Directives {
             env: Vec::new(),
             args: Vec::new(),
             stdin: String::new(),
-            openmp_libs: Vec::new(),
+            libs: Vec::new(),
             untranslated: Vec::new(),
             skip_with: Vec::new(),
             requires: Vec::new(),
@@ -174,7 +174,7 @@ pub(crate) fn parse(source: &str) -> Result<Directives, String> {
             "env" => found.env.push(pair(value).ok_or_else(wrong)?),
             "args" => found.args = words().collect(),
             "stdin" => found.stdin = value.replace("\\n", "\n"),
-            "openmp-libs" => found.openmp_libs.extend(words()),
+            "libs" => found.libs.extend(words()),
             "untranslated" => found.untranslated.extend(words()),
             "skip-with" => found.skip_with.push(pair(value).ok_or_else(wrong)?),
             "requires" => found.requires.extend(words()),

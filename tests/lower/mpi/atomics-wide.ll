@@ -1,7 +1,7 @@
 ; Accesses of 16 bytes, operations the runtime lacks, and libatomic's functions.
 ; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower<mpi>,verify' -S %s | FileCheck %s
 
-; CHECK-LABEL: define i128 @wide(
+; CHECK-LABEL: define internal i128 @wide.mpi(
 ; CHECK:         call void @okl_mpi_atomic_load_n(i64 16, ptr %p, ptr %[[RESULT:.*]], i32 5)
 ; CHECK-NEXT:    load i128, ptr %[[RESULT]]
 ; CHECK:         call void @okl_mpi_atomic_store_n(i64 16, ptr %p, ptr %{{.*}}, i32 5)
@@ -16,7 +16,7 @@ define i128 @wide(ptr %p, i128 %v) {
   ret i128 %4
 }
 
-; CHECK-LABEL: define i32 @wrapping(
+; CHECK-LABEL: define internal i32 @wrapping.mpi(
 ; CHECK:         call i64 @okl_mpi_atomic_load(ptr %p, i32 4)
 ; CHECK:       okl.update:
 ; CHECK:         icmp uge
@@ -27,7 +27,7 @@ define i32 @wrapping(ptr %p) {
   ret i32 %r
 }
 
-; CHECK-LABEL: define i128 @wide_update(
+; CHECK-LABEL: define internal i128 @wide_update.mpi(
 ; CHECK:       okl.update:
 ; CHECK:         add i128
 ; CHECK:         call i32 @okl_mpi_atomic_compare_exchange_n(i64 16,
@@ -36,7 +36,7 @@ define i128 @wide_update(ptr %p) {
   ret i128 %r
 }
 
-; CHECK-LABEL: define half @half_precision(
+; CHECK-LABEL: define internal half @half_precision.mpi(
 ; CHECK:       okl.update:
 ; CHECK:         fadd half
 ; CHECK:         call i64 @okl_mpi_atomic_cmpxchg(ptr %p, i64 %{{.*}}, i64 %{{.*}}, i32 2)
@@ -48,7 +48,7 @@ define half @half_precision(ptr %p) {
 declare void @__atomic_load(i64, ptr, ptr, i32)
 declare zeroext i1 @__atomic_compare_exchange(i64, ptr, ptr, ptr, i32, i32)
 
-; CHECK-LABEL: define i1 @library(
+; CHECK-LABEL: define internal i1 @library.mpi(
 ; CHECK:         call void @okl_mpi_atomic_load_n(i64 24, ptr %p, ptr %q, i32 5)
 ; CHECK:         %[[STATUS:.*]] = call i32 @okl_mpi_atomic_compare_exchange_n(i64 24, ptr %p, ptr %q, ptr %r, i32 5, i32 5)
 ; CHECK:         icmp ne i32 %[[STATUS]], 0

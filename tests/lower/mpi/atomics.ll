@@ -1,7 +1,7 @@
 ; Atomic instructions become runtime calls; values cross as zero-extended 64-bit integers.
 ; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower<mpi>,verify' -S %s | FileCheck %s
 
-; CHECK-LABEL: define i16 @load(
+; CHECK-LABEL: define internal i16 @load.mpi(
 ; CHECK:         %[[BITS:.*]] = call i64 @okl_mpi_atomic_load(ptr %p, i32 2)
 ; CHECK:         %[[VALUE:.*]] = trunc i64 %[[BITS]] to i16
 ; CHECK:         ret i16 %[[VALUE]]
@@ -10,7 +10,7 @@ define i16 @load(ptr %p) {
   ret i16 %v
 }
 
-; CHECK-LABEL: define void @store(
+; CHECK-LABEL: define internal void @store.mpi(
 ; CHECK:         %[[INT:.*]] = bitcast float %v to i32
 ; CHECK:         %[[WIDE:.*]] = zext i32 %[[INT]] to i64
 ; CHECK:         call void @okl_mpi_atomic_store(ptr %p, i64 %[[WIDE]], i32 4)
@@ -20,7 +20,7 @@ define void @store(ptr %p, float %v) {
 }
 
 ; The numbers are those of okl_abi::AtomicOp.
-; CHECK-LABEL: define void @updates(
+; CHECK-LABEL: define internal void @updates.mpi(
 ; CHECK:         call i64 @okl_mpi_atomic_rmw(ptr %p, i32 0, i64 %{{.*}}, i32 4)
 ; CHECK:         call void @okl_mpi_atomic_update(ptr %p, i32 1, i64 %{{.*}}, i32 4)
 ; CHECK:         call void @okl_mpi_atomic_update(ptr %p, i32 2, i64 %{{.*}}, i32 4)
@@ -41,7 +41,7 @@ define void @updates(ptr %p, i32 %v, double %d, float %f) {
   ret void
 }
 
-; CHECK-LABEL: define { ptr, i1 } @compare(
+; CHECK-LABEL: define internal { ptr, i1 } @compare.mpi(
 ; CHECK:         %[[E:.*]] = ptrtoint ptr %e to i64
 ; CHECK:         %[[D:.*]] = ptrtoint ptr %d to i64
 ; CHECK:         %[[OLD:.*]] = call i64 @okl_mpi_atomic_cmpxchg(ptr %p, i64 %[[E]], i64 %[[D]], i32 8)
@@ -56,7 +56,7 @@ define { ptr, i1 } @compare(ptr %p, ptr %e, ptr %d) {
 
 ; Memory that no other thread can see stays as it is. A fence publishes what this rank wrote before it and
 ; drops copies after it; one within a thread does nothing.
-; CHECK-LABEL: define i32 @private(
+; CHECK-LABEL: define internal i32 @private.mpi(
 ; CHECK:         atomicrmw add ptr %v
 ; CHECK-NEXT:    call void @okl_mpi_atomic_release()
 ; CHECK-NEXT:    call void @okl_mpi_atomic_acquire()

@@ -1,4 +1,4 @@
-// Static constructors go into the table. That of an inline variable leaves the variable's comdat,
+// Static constructors go into the table, and on one rank are called as ever. That of an inline variable leaves the variable's comdat,
 // because the linker would drop what the table refers to.
 // RUN: clang++-22 -O0 -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
@@ -20,8 +20,8 @@ __attribute__((destructor)) static void late() { f(); }
 
 // CHECK-DAG: @okl.constructors = private constant [3 x { i64, ptr }] [{{.*}}{ i64 200, ptr @_ZL5earlyv }
 // CHECK-DAG: @okl.destructors = private constant [1 x { i64, ptr }] [{ i64, ptr } { i64 65535, ptr @_ZL4latev }]
-// CHECK-DAG: @llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 0, ptr @okl.register, ptr null }]
-// CHECK-NOT: @llvm.global_dtors
+// CHECK-DAG: @llvm.global_ctors = appending global [4 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 0, ptr @okl.register, ptr null }, {{.*}}{ i32 200, ptr @okl.on_one_rank{{[.0-9]*}}, ptr null }
+// CHECK-DAG: @llvm.global_dtors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @okl.on_one_rank{{[.0-9]*}}, ptr null }]
 // CHECK-NOT: define internal void @__cxx_global_var_init{{.*}} comdat
 // CHECK:     define internal void @okl.register()
-// CHECK-NEXT: call void @okl_mpi_register_v5(ptr @okl.module)
+// CHECK-NEXT: call void @okl_mpi_register_v6(ptr @okl.module)

@@ -14,7 +14,7 @@ static void own(double *data) { data[0] = 1; }
 // CHECK: @okl.translated.f = alias void (ptr), ptr @f
 // CHECK-NOT: @okl.translated.own
 
-// CHECK-LABEL: define dso_local void @f(
+// CHECK-LABEL: define internal void @f.mpi(
 // CHECK-NOT:     okl_mpi_touch
 // CHECK:         call i64 @strlen(
 // CHECK-NOT:     okl_mpi_touch

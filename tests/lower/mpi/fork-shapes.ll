@@ -5,7 +5,7 @@ declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
 declare void @__kmpc_fork_teams(ptr, i32, ptr, ...)
 declare i32 @__gxx_personality_v0(...)
 
-; CHECK-LABEL: define void @by_invoke(
+; CHECK-LABEL: define internal void @by_invoke.mpi(
 ; CHECK:         invoke void @okl_mpi_fork(ptr @okl.region, ptr null, i64 0)
 ; CHECK-NEXT:          to label %done unwind label %caught
 define void @by_invoke() personality ptr @__gxx_personality_v0 {
@@ -19,7 +19,7 @@ caught:
 }
 
 ; A region that two forks run has one trampoline.
-; CHECK-LABEL: define void @narrow(
+; CHECK-LABEL: define internal void @narrow.mpi(
 ; CHECK:         %[[WIDE:.*]] = zext i8 %byte to i64
 ; CHECK:         store i64 %[[WIDE]]
 ; CHECK:         store float %real
@@ -31,7 +31,7 @@ define void @narrow(i8 %byte, float %real) {
   ret void
 }
 
-; CHECK-LABEL: define void @league(
+; CHECK-LABEL: define internal void @league.mpi(
 ; CHECK:         call void @okl_mpi_fork_teams(
 define void @league() {
   call void (ptr, i32, ptr, ...) @__kmpc_fork_teams(ptr null, i32 0, ptr @empty)

@@ -7,7 +7,7 @@
 // CHECK:      @[[REGION:okl.region]] = private global
 // CHECK-SAME: { ptr @okl.invoke.f.omp_outlined, ptr @f.omp_outlined, ptr @[[PLACE]], i64 0, i64 0, ptr null, i64 0 }{{, align 8$}}
 
-// CHECK-LABEL: define dso_local void @f(
+// CHECK-LABEL: define internal void @f.mpi(
 // CHECK:         %[[SLOTS:.*]] = alloca [2 x i64], align 8
 // CHECK:         store ptr %{{.*}}, ptr %[[SLOTS]], align 8
 // CHECK:         %[[SECOND:.*]] = getelementptr inbounds i8, ptr %[[SLOTS]], i64 8

@@ -23,4 +23,6 @@ void vectors(long *count, int n) {
 // CHECK-NOT: llvm.loop.parallel_accesses
 // CHECK: ![[SIMD]] = distinct !{![[SIMD]], ![[ACCESSES:[0-9]+]]
 // CHECK: ![[ACCESSES]] = !{!"llvm.loop.parallel_accesses"
+// That of the version for one rank.
+// CHECK: llvm.loop.parallel_accesses
 // CHECK-NOT: llvm.loop.parallel_accesses

@@ -4,7 +4,7 @@
 // RUN: clang++-22 -O2 -fopenmp -fno-discard-value-names -fpass-plugin=%plugin -c %s -o %t.names.o
 // RUN: clang++-22 -O2 -flto=thin -fopenmp -fpass-plugin=%plugin -c %s -o %t.thin.o
 // RUN: nm -u %t.0.o %t.3-g.o %t.names.o | FileCheck %s
-// CHECK-NOT: __kmpc
+// CHECK-NOT: __kmpc_fork
 #include <iostream>
 #include <map>
 #include <memory>

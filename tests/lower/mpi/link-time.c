@@ -4,11 +4,11 @@
 // RUN: clang-22 -O1 -fPIC -fopenmp -flto -DSECOND -c %s -o %t.2.o
 // RUN: clang-22 -O1 -flto -fuse-ld=lld -shared -Wl,--load-pass-plugin=%plugin %t.1.o %t.2.o -o %t.so
 // RUN: nm %t.so | FileCheck %s
-// CHECK-NOT: __kmpc
+// CHECK-NOT: __kmpc_fork
 // CHECK-DAG: U okl_mpi_fork
 // CHECK-DAG: okl.register
 // CHECK-DAG: okl.register.{{[0-9]+}}
-// CHECK-NOT: __kmpc
+// CHECK-NOT: __kmpc_fork
 #ifdef SECOND
 int second;
 int g(void) {

@@ -13,12 +13,12 @@ static _Thread_local long large[1000];
 // CHECK-DAG: @okl.tp.elsewhere = external global ptr, align 8
 extern _Thread_local int elsewhere;
 // CHECK-DAG: @okl.thread_privates = private constant {{.*}}{ ptr @okl.tp.counter, ptr @okl.tp.image.counter, i64 4, i64 4, ptr @{{.*}} }, { ptr, ptr, i64, i64, ptr } { ptr @okl.tp.large, ptr @okl.tp.image.large, i64 8000, i64 16,
-// CHECK-NOT: thread_local
 
-// CHECK-LABEL: define dso_local i64 @f(
+// CHECK-LABEL: define internal i64 @f.mpi(
 // CHECK:         %[[COPY:.*]] = load ptr, ptr @okl.tp.counter
 // CHECK-NEXT:    load i32, ptr %[[COPY]]
 // CHECK:         load ptr, ptr @okl.tp.large
 // CHECK:         load ptr, ptr @okl.tp.elsewhere
 // CHECK-NOT:     call {{.*}}threadlocal.address
+// CHECK:         ret i64
 long f(void) { return counter + large[1] + elsewhere; }

@@ -14,8 +14,8 @@ template <class T> struct S {
 };
 template <class T> thread_local T S<T>::t = f();
 
-// CHECK-LABEL: define weak_odr hidden {{.*}}ptr @_ZTW7dynamic()
-// CHECK:         call void @_ZTH7dynamic()
+// CHECK-LABEL: define linkonce_odr hidden {{.*}}ptr @_ZTW7dynamic.mpi()
+// CHECK:         call void @__tls_init.mpi()
 // CHECK:         %[[COPY:.*]] = load ptr, ptr @okl.tp.dynamic
 // CHECK:         ret ptr %[[COPY]]
 int g() { return dynamic + S<int>::t; }

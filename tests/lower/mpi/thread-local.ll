@@ -3,7 +3,7 @@
 @t = thread_local global [4 x i32] zeroinitializer
 @other = global i32 0
 
-; CHECK-LABEL: define i32 @direct(
+; CHECK-LABEL: define internal i32 @direct.mpi(
 ; CHECK:         %[[T:.*]] = load ptr, ptr @okl.tp.t
 ; CHECK:         load i32, ptr %[[T]]
 define i32 @direct() {
@@ -11,7 +11,7 @@ define i32 @direct() {
   ret i32 %v
 }
 
-; CHECK-LABEL: define i32 @expression(
+; CHECK-LABEL: define internal i32 @expression.mpi(
 ; CHECK:         %[[T:.*]] = load ptr, ptr @okl.tp.t
 ; CHECK:         %[[E:.*]] = getelementptr {{.*}}ptr %[[T]], i64 8
 ; CHECK:         load i32, ptr %[[E]]
@@ -20,7 +20,7 @@ define i32 @expression() {
   ret i32 %v
 }
 
-; CHECK-LABEL: define ptr @chosen(
+; CHECK-LABEL: define internal ptr @chosen.mpi(
 ; CHECK:       yes:
 ; CHECK-NEXT:    %[[T:.*]] = load ptr, ptr @okl.tp.t
 ; CHECK-NEXT:    br label %end
@@ -36,7 +36,7 @@ end:
   ret ptr %p
 }
 
-; CHECK-LABEL: define ptr @switched(
+; CHECK-LABEL: define internal ptr @switched.mpi(
 ; CHECK:         %[[T:.*]] = load ptr, ptr @okl.tp.t
 ; CHECK-NEXT:    switch
 ; CHECK:         phi ptr [ %[[T]], %0 ], [ %[[T]], %0 ]

@@ -1,4 +1,5 @@
 // omp_alloc, omp_aligned_alloc, omp_calloc, omp_realloc and allocators with traits.
+// env: OKL_BACKEND=mpi
 // threads: any
 // reference: allocators.out
 #include <omp.h>

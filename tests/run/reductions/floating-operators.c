@@ -1,6 +1,6 @@
 // Reductions of float, double, long double and complex, with values that make them exact.
 // threads: any
-// openmp-libs: -latomic
+// libs: -latomic
 #include <complex.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 // A timer interrupts output: nothing printed is lost, although mpirun's terminal lets an interrupted
 // write fail, and the handler does not ask for calls to be restarted.
+// env: OKL_BACKEND=mpi
 // threads: any
 #include <signal.h>
 #include <stdio.h>

@@ -1,11 +1,12 @@
 // A thread that is not the first of its rank follows a null pointer.
+// env: OKL_BACKEND=mpi
 // ranks: 1 2
 // opt: -O2
 // flags: -g
 // env: OMP_NUM_THREADS=2
 // expect-exit: failure
 // reference: none
-// expect-stderr: segmentation fault at fault-in-a-thread.c:19: address 0x
+// expect-stderr: segmentation fault at fault-in-a-thread.c:20: address 0x
 // skip-with: OKL_VERIFY=1
 #include <omp.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // Waiting for a lock that the thread holds itself is reported instead of hanging.
+// env: OKL_BACKEND=mpi
 // reference: none
 // ranks: 1 2
 // opt: -O2

@@ -1,4 +1,5 @@
 // A private array is too large for the stack of a rank's second thread.
+// env: OKL_BACKEND=mpi
 // ranks: 1 2
 // opt: -O2
 // flags: -g

@@ -1,6 +1,6 @@
 // atomic update on float, double, long double and complex, with values that add up exactly.
 // threads: any
-// openmp-libs: -latomic
+// libs: -latomic
 #include <complex.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // atomic read and write: what was written before a barrier is read after it, never a torn value.
 // threads: any
-// openmp-libs: -latomic
+// libs: -latomic
 #include <complex.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // C++ atomics and atomic builtins in a region.
-// openmp-libs: -latomic
+// libs: -latomic
 // threads: any
 #include <atomic>
 #include <cstdio>

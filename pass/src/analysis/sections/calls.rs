@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::places::Places;
 use super::{Access, Size, stays_within};
 use crate::analysis::library::{self, known};
+use crate::ir::MARK;
 use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
 
 /// What an instruction does.
@@ -254,7 +255,10 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             crate::diagnostic::user_name(callee)
         ));
     }
-    if is_final(callee) {
+    if is_on_one_rank_too(callee) {
+        let name = crate::diagnostic::user_name(callee);
+        Effect::Spoils(format!("calls {name}, which is not known here"))
+    } else if is_final(callee) {
         Effect::Calls(callee)
     } else {
         Effect::Spoils(format!(
@@ -262,6 +266,11 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             crate::diagnostic::user_name(callee)
         ))
     }
+}
+
+/// Whether a program on one rank runs the function, too: nothing may be declared in it.
+fn is_on_one_rank_too(function: Function<'_>) -> bool {
+    function.mark_value(MARK).is_some_and(|mark| mark != "mpi")
 }
 
 /// Bytes of an atomic access: its last argument.

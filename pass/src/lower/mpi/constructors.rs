@@ -1,14 +1,16 @@
-//! Static constructors and destructors: the user's go into the module table, as only rank 0 runs
-//! them; the only constructor left is the one that hands over the table.
+//! Static constructors and destructors: the user's go into the module table, as only rank 0 of several runs
+//! them. The C library calls the one that hands over the table, and for each of the user's a function that calls it
+//! on a single rank.
 
 use crate::diagnostic::{Declined, Site};
+use crate::ir::MARK;
 use crate::llvm::{Function, Linkage, Module, Value};
-use crate::lower::mpi::MARK;
+use crate::lower::mpi::twins::{ENTRY, Twins};
 
 const LISTS: [&str; 2] = ["llvm.global_ctors", "llvm.global_dtors"];
 
 /// Priority of the constructor that hands over the table: before every other.
-const FIRST: i32 = 0;
+const FIRST: i64 = 0;
 
 /// One constructor or destructor.
 pub struct Entry<'m> {
@@ -16,6 +18,8 @@ pub struct Entry<'m> {
     pub priority: i64,
     /// The function.
     pub function: Value<'m>,
+    /// The object that the linker drops it with, or null.
+    of: Value<'m>,
 }
 
 /// The constructors and destructors of a module.
@@ -26,7 +30,8 @@ pub struct Plan<'m> {
     /// In the order of `llvm.global_dtors`.
     pub destructors: Vec<Entry<'m>>,
     /// Entries that are already ours.
-    kept: Vec<Value<'m>>,
+    kept_constructors: Vec<Entry<'m>>,
+    kept_destructors: Vec<Entry<'m>>,
 }
 
 impl Plan<'_> {
@@ -59,18 +64,19 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
                 continue;
             };
             let ours = function.as_function().is_some_and(|f| f.has_mark(MARK));
-            if ours && function.name().starts_with(REGISTER) {
-                plan.kept.push(*function);
-            } else if list {
-                plan.constructors.push(Entry {
-                    priority,
-                    function: *function,
-                });
-            } else {
-                plan.destructors.push(Entry {
-                    priority,
-                    function: *function,
-                });
+            let of = fields.get(2).copied();
+            let entry = Entry {
+                priority,
+                function: *function,
+                of: of.unwrap_or_else(|| module.pointer().zero()),
+            };
+            let name = function.name();
+            let kept = ours && (name.starts_with(REGISTER) || name.starts_with(ON_ONE_RANK));
+            match (list, kept) {
+                (true, true) => plan.kept_constructors.push(entry),
+                (true, false) => plan.constructors.push(entry),
+                (false, true) => plan.kept_destructors.push(entry),
+                (false, false) => plan.destructors.push(entry),
             }
         }
     }
@@ -80,8 +86,11 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
 /// Name of the constructor that hands over the table.
 pub const REGISTER: &str = "okl.register";
 
-/// Writes the list of constructors anew, with `register` and what was already ours.
-pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, register: Function<'m>) {
+/// Name of what calls one of the user's on a single rank.
+const ON_ONE_RANK: &str = "okl.on_one_rank";
+
+/// Writes the lists anew, with `register` and what was already ours.
+pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, register: Function<'m>, twins: &Twins<'m>) {
     for entry in plan.constructors.iter().chain(&plan.destructors) {
         // An initialiser of a template's or inline variable sits in the comdat of the variable, of
         // which the linker drops all copies but one. The table refers to every copy: they stay, and
@@ -96,20 +105,40 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, register: Function<'m>) {
             global.erase();
         }
     }
-    let entries: Vec<_> = plan
-        .kept
-        .into_iter()
-        .chain([*register])
-        .map(|function| {
-            let null = module.pointer().zero();
-            module.const_struct(&[module.const_i32(FIRST), function, null])
+    let null = module.pointer().zero();
+    let register = Entry {
+        priority: FIRST,
+        function: *register,
+        of: null,
+    };
+    let on_one_rank = |entry: &Entry<'m>| {
+        let function = entry.function.as_function()?;
+        let plain = twins.plain(function);
+        let choice = plain.add_choice(ON_ONE_RANK, plain, None, twins.flag);
+        choice.mark(module, ENTRY.name, ENTRY.value);
+        Some(Entry {
+            priority: entry.priority,
+            function: *choice,
+            of: entry.of,
         })
-        .collect();
-    let list = module.const_array(entries[0].ty(), &entries);
-    module.add_global(
-        LISTS[0],
-        list.ty(),
-        Some(list),
-        Linkage::LLVMAppendingLinkage,
-    );
+    };
+    let constructors: Vec<_> = plan.constructors.iter().filter_map(on_one_rank).collect();
+    let destructors: Vec<_> = plan.destructors.iter().filter_map(on_one_rank).collect();
+    let constructors = [register].into_iter().chain(constructors);
+    let lists = [
+        (plan.kept_constructors.into_iter().chain(constructors)).collect::<Vec<_>>(),
+        (plan.kept_destructors.into_iter().chain(destructors)).collect::<Vec<_>>(),
+    ];
+    for (name, entries) in LISTS.into_iter().zip(lists) {
+        let entries = entries.iter().map(|entry| {
+            let priority = module.const_i32(entry.priority as i32);
+            module.const_struct(&[priority, entry.function, entry.of])
+        });
+        let entries: Vec<_> = entries.collect();
+        let Some(first) = entries.first() else {
+            continue;
+        };
+        let list = module.const_array(first.ty(), &entries);
+        module.add_global(name, list.ty(), Some(list), Linkage::LLVMAppendingLinkage);
+    }
 }

@@ -24,9 +24,9 @@ use crate::analysis::library::known;
 use crate::analysis::objects::{Object, Objects, are_the_same};
 use crate::analysis::sections::is_mathematics;
 use crate::diagnostic::user_name;
+use crate::ir::MARK;
 use crate::ir::ParallelLoop;
 use crate::llvm::{Builder, Call, Function, Instruction, Module, Opcode, Value};
-use crate::lower::mpi::MARK;
 use crate::lower::runtime_call::declare;
 
 /// The sections of a module.

@@ -6,6 +6,7 @@ use okl_abi::{FortranUnits, f};
 
 use crate::analysis::library::OUTPUT_STATEMENTS;
 use crate::diagnostic::{Declined, Site};
+use crate::ir::MARK;
 use crate::llvm::{Builder, Call, Function, Global, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
 
@@ -73,7 +74,9 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
     for (name, unit) in OUTPUT_STATEMENTS {
         let function = module.function(name).filter(|one| one.is_declaration());
         let users = function.map_or(Vec::new(), |function| function.instruction_users());
-        for user in users {
+        // What has been lowered keeps them.
+        let users = users.into_iter();
+        for user in users.filter(|user| !user.function().has_mark(MARK)) {
             let begin = user
                 .as_call()
                 .filter(|call| call.callee_name() == name && call.invoke_targets().is_none());

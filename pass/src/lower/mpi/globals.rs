@@ -8,6 +8,7 @@ use okl_abi::LARGEST_UNANNOUNCED;
 use crate::analysis::library::is_library_variable;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Global, Linkage, Module, Value, Visibility};
+use crate::lower::mpi::twins::PLAIN;
 
 const DATA: &str = "okl_data";
 const DATA_END: &str = "okl_data_end";
@@ -109,8 +110,11 @@ pub fn emit_many_threads(module: &Module) {
         return;
     };
     let never = module.add_constant("okl.many_threads", promise.value_type().zero());
-    promise.replace_all_uses_with(*never);
-    promise.erase();
+    promise.replace_uses_in_code(*never, PLAIN);
+    promise.replace_uses_in_constants(*never);
+    if promise.is_unused() {
+        promise.erase();
+    }
 }
 
 /// Moves the variables. Returns what the module table lists: the shared ones and those that other

@@ -1,16 +1,26 @@
-//! `main`: the user's becomes `okl.main`, and the new one hands it to the runtime.
+//! `main`: the user's becomes `okl.main`, and the new one hands it to the runtime, or on one rank calls it.
 
 use okl_abi::f;
 
+use crate::ir::MARK;
 use crate::llvm::{Builder, Function, Linkage, Module, Visibility};
-use crate::lower::mpi::MARK;
+use crate::lower::mpi::twins::{ENTRY, Twins};
 use crate::lower::runtime_call::declare;
 
 /// Name of the user's `main`. Its debug information keeps the old name.
 pub const USER_MAIN: &str = "okl.main";
 
-/// Replaces `main`, where the module defines it. Returns the new one.
-pub fn emit(module: &Module) -> Option<Function<'_>> {
+/// The parts of `main`.
+#[derive(Clone, Copy)]
+pub struct Main<'m> {
+    /// The user's.
+    pub users: Function<'m>,
+    /// What starts it on ranks.
+    pub start: Function<'m>,
+}
+
+/// Renames `main`, where the module defines it, and adds what starts it on ranks.
+pub fn emit(module: &Module) -> Option<Main<'_>> {
     let user_main = module
         .function("main")
         .filter(|main| !main.is_declaration() && !main.has_mark(MARK))?;
@@ -21,11 +31,23 @@ pub fn emit(module: &Module) -> Option<Function<'_>> {
 
     let (int, pointer) = (module.int(32), module.pointer());
     let ty = module.function_type(int, &[int, pointer, pointer]);
-    let main = module.add_function("main", ty, Linkage::LLVMExternalLinkage);
-    let builder = Builder::at_end(module, main.append_block(module));
+    let start = module.add_function("okl.start", ty, Linkage::LLVMInternalLinkage);
+    let builder = Builder::at_end(module, start.append_block(module));
     let mut arguments = vec![*user_main];
-    arguments.extend(main.parameters());
+    arguments.extend(start.parameters());
     let status = builder.call(declare(module, &f::okl_mpi_main), &arguments);
     builder.ret(Some(status));
-    Some(main)
+    Some(Main {
+        users: user_main,
+        start,
+    })
+}
+
+/// Adds the new `main`, which chooses.
+pub fn emit_choice<'m>(module: &'m Module, main: Main<'m>, twins: &Twins<'m>) {
+    let plain = twins.plain(main.users);
+    let start = main.start;
+    let new = start.add_choice("main", plain, Some(start), twins.flag);
+    new.set_linkage(Linkage::LLVMExternalLinkage);
+    new.mark(module, ENTRY.name, ENTRY.value);
 }

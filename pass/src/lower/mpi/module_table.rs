@@ -141,6 +141,8 @@ pub struct Parts<'a, 'm> {
     pub regions: &'a [Global<'m>],
     /// An `UnsafeSite` for each unsafe construct.
     pub sites: &'a [Global<'m>],
+    /// What says whether the process runs on one rank.
+    pub flag: Global<'m>,
 }
 
 /// Emits the table and the constructor that hands it over.
@@ -225,13 +227,14 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
         fields.push(array);
         fields.push(module.const_i64(count as i64));
     }
+    fields.push(*parts.flag);
     assert!(fields.len() == okl_abi::ModuleTable::FIELDS.len());
     let table = module.add_constant("okl.module", module.const_struct(&fields));
 
     let ty = module.function_type(module.void(), &[]);
     let register = module.add_function(REGISTER, ty, Linkage::LLVMInternalLinkage);
     let builder = Builder::at_end(module, register.append_block(module));
-    builder.call(declare(module, &f::okl_mpi_register_v5), &[*table]);
+    builder.call(declare(module, &f::okl_mpi_register_v6), &[*table]);
     if let Some(units) = parts.units {
         builder.call(declare(module, &f::okl_mpi_fortran_units), &[*units]);
     }

@@ -6,6 +6,7 @@ use crate::analysis::combine::{largest_item, touches_only_items};
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Function, Module};
 use crate::lower::mpi::thread_private::THREAD_PRIVATE;
+use crate::lower::mpi::twins::{self, ENTRY, PLAIN, is_plain};
 use crate::lower::runtime_call::declare;
 use crate::recognise::openmp::FORKS;
 
@@ -151,10 +152,22 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
     for (old, replacement) in plan.renamed {
         for user in old.instruction_users() {
             // What is known of the old function (that it reads no memory, say) is not true of ours.
-            user.strip_call_attributes();
+            if !is_plain(user.function()) {
+                user.strip_call_attributes();
+            }
         }
-        old.replace_all_uses_with(*declare(module, replacement));
-        old.erase_unused_declaration();
+        let new = declare(module, replacement);
+        old.replace_uses_in_code(*new, PLAIN);
+        if old.users().len() > old.instruction_users().len() {
+            // Its address is in static data, which one rank and several have in common.
+            let name = format!("okl.either.{}", old.name());
+            let either = old.add_choice(&name, old, Some(new), twins::flag(module));
+            either.mark(module, ENTRY.name, ENTRY.value);
+            old.replace_uses_in_constants(*either);
+        }
+        if old.is_unused() {
+            old.erase_unused_declaration();
+        }
     }
     for (call, replacement, reach) in plan.reductions {
         let mut arguments = call.arguments();

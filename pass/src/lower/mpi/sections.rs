@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use okl_abi::{f, region_flags, section_access};
 
-use super::{MARK, globals};
+use super::{globals, twins::is_for_ranks};
 use crate::analysis::sections::{
     Declaration, Direct, Entry, FunctionSections, Quantity, Region, is_one_of_several, regions,
 };
@@ -73,7 +73,7 @@ fn descriptor(global: Global<'_>) -> Option<Descriptor<'_>> {
             .is_some_and(|call| call.callee_name().starts_with("okl_mpi_fork"))
     };
     let fork = global.instruction_users().into_iter().find(is_fork)?;
-    let wanted = !alone && !body.is_declaration() && body.has_mark(MARK) && !body.has_mark(DONE);
+    let wanted = !alone && !body.is_declaration() && is_for_ranks(body) && !body.has_mark(DONE);
     wanted.then_some(Descriptor {
         global,
         fields,

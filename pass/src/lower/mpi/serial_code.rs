@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 
 use okl_abi::{LARGEST_UNANNOUNCED, f};
 
-use super::MARK;
+use super::twins::is_for_ranks;
 use crate::analysis::memory::base_of;
 use crate::analysis::sections::is_mathematics;
 use crate::llvm::{
@@ -75,7 +75,7 @@ pub fn check(module: &Module) -> Plan<'_> {
     let functions: Vec<_> = module
         .functions()
         .into_iter()
-        .filter(|function| !function.is_declaration() && function.has_mark(MARK))
+        .filter(|function| !function.is_declaration() && is_for_ranks(*function))
         .collect();
     let known: HashSet<_> = functions
         .iter()
@@ -181,7 +181,7 @@ fn callers_are_known(function: Function<'_>) -> bool {
             user.as_call().is_some_and(|call| {
                 call.callee() == *function
                     && !call.arguments().contains(&*function)
-                    && call.instruction().function().has_mark(MARK)
+                    && is_for_ranks(call.instruction().function())
             })
         })
 }

@@ -7,6 +7,7 @@
 use crate::analysis::library::is_library_variable;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Global, Instruction, Linkage, Module, Opcode, Value};
+use crate::lower::mpi::twins::is_plain;
 
 /// Asks for the calling thread's copy of a variable: `(ident, gtid, variable, size, cache)`.
 pub const THREAD_PRIVATE: &str = "__kmpc_threadprivate_cached";
@@ -51,7 +52,11 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
     for global in module.globals() {
         let name = global.name();
         // Those of the C++ library belong to each rank as they are.
-        if !global.is_thread_local() || is_library_variable(&name) || is_unused(global) {
+        if !global.is_thread_local()
+            || is_library_variable(&name)
+            || is_unused(global)
+            || is_done(module, global)
+        {
             continue;
         }
         if is_in_static_data(*global) {
@@ -74,7 +79,8 @@ fn asked<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Vec<Asked<'
     let Some(function) = module.function(THREAD_PRIVATE) else {
         return found;
     };
-    for user in function.instruction_users() {
+    let users = function.instruction_users().into_iter();
+    for user in users.filter(|user| !is_plain(user.function())) {
         let call = user.as_call().filter(|call| call.callee() == *function);
         let parts = call.and_then(|call| {
             let variable = call.argument(2)?.as_global()?;
@@ -111,7 +117,7 @@ fn asked<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Vec<Asked<'
             .variable
             .instruction_users()
             .into_iter()
-            .find(|user| !is_asked(*user));
+            .find(|user| !is_asked(*user) && !is_plain(user.function()));
         if other.is_some() || is_in_static_data(*one.variable) {
             refused.push(Declined {
                 site: other.map_or(Site::Global(one.variable), Site::Instruction),
@@ -123,6 +129,16 @@ fn asked<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Vec<Asked<'
         }
     }
     found
+}
+
+/// Whether only versions for one rank still use it.
+fn is_done(module: &Module, global: Global<'_>) -> bool {
+    let slot = module.global(&slot_name(global));
+    slot.is_some_and(|slot| global.is_declaration() || !slot.is_declaration())
+}
+
+fn slot_name(variable: Global<'_>) -> String {
+    format!("okl.tp.{}", variable.name())
 }
 
 fn is_unused(global: Global<'_>) -> bool {
@@ -149,7 +165,10 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<ThreadPrivate<'m>> {
         if !variable.is_declaration() {
             entries.push(entry(module, variable, slot));
         }
-        variable.erase();
+        // One rank has the variables themselves.
+        if variable.is_unused() {
+            variable.erase();
+        }
     }
     for one in plan.asked {
         let slot = slot_for_all(module, one.variable);
@@ -179,7 +198,7 @@ fn slot_for_all<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
         local @ (Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage) => local,
         _ => Linkage::LLVMWeakAnyLinkage,
     };
-    let name = format!("okl.tp.{}", variable.name());
+    let name = slot_name(variable);
     let slot = module.add_global(
         &name,
         module.pointer(),
@@ -193,7 +212,7 @@ fn slot_for_all<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
 }
 
 fn slot<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
-    let name = format!("okl.tp.{}", variable.name());
+    let name = slot_name(variable);
     let pointer = module.pointer();
     let initial = (!variable.is_declaration()).then(|| pointer.zero());
     let linkage = match variable.linkage() {
@@ -240,7 +259,10 @@ fn entry<'m>(module: &'m Module, variable: Global<'m>, slot: Global<'m>) -> Thre
 fn replace_uses<'m>(module: &'m Module, variable: Global<'m>, slot: Global<'m>) {
     variable.expand_constant_users();
     for user in variable.users() {
-        let Some(instruction) = user.as_instruction() else {
+        let Some(instruction) = user
+            .as_instruction()
+            .filter(|one| !is_plain(one.function()))
+        else {
             continue;
         };
         if is_address_intrinsic(instruction) {
@@ -250,10 +272,6 @@ fn replace_uses<'m>(module: &'m Module, variable: Global<'m>, slot: Global<'m>) 
         } else {
             replace_operands(module, instruction, *variable, slot);
         }
-    }
-    // What is left are mentions in llvm.used and its like, which do not keep the new variables.
-    if !variable.is_unused() {
-        variable.replace_all_uses_with(*slot);
     }
 }
 

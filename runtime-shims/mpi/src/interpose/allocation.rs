@@ -35,19 +35,51 @@ unsafe extern "C" {
 const PLAIN: usize = 16;
 const PAGE: usize = layout::PAGE;
 
-/// Exports functions that hand their return address to `$body` as one more argument, in `$register`.
+/// Exports functions that hand their return address to `$body` as one more argument, in `$register`; but in a program
+/// on one rank they are the next library's.
 macro_rules! export_with_caller {
-    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? = $body:ident, $register:literal;)*) => {$(
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
-            std::arch::naked_asm!(
-                concat!("mov ", $register, ", [rsp]"),
-                "jmp {body}",
-                body = sym $body,
-            )
+    ($(fn $name:ident($($arg:ident: $type:ty),*) $(-> $ret:ty)? = $body:ident, $register:literal;)*) => {
+        /// What each function does.
+        #[allow(non_upper_case_globals, reason = "named as the functions are")]
+        mod target {
+            use std::{ffi::c_void, sync::atomic::AtomicPtr};
+            $(pub(super) static $name: AtomicPtr<c_void> = AtomicPtr::new(super::with_caller::$name as *mut c_void);)*
         }
-    )*};
+
+        /// The functions for a job.
+        mod with_caller {
+            use super::*;
+            $(#[unsafe(naked)]
+            pub(super) unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
+                std::arch::naked_asm!(
+                    concat!("mov ", $register, ", [rsp]"),
+                    "jmp {body}",
+                    body = sym $body,
+                )
+            })*
+        }
+
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
+                std::arch::naked_asm!("jmp [rip + {target}]", target = sym target::$name)
+            }
+        )*
+
+        /// Has each function be the next library's from now on.
+        pub(super) fn hand_on() {
+            $(
+                // SAFETY: a look-up by name.
+                let next = unsafe {
+                    libc::dlsym(libc::RTLD_NEXT, concat!(stringify!($name), "\0").as_ptr().cast())
+                };
+                if !next.is_null() {
+                    target::$name.store(next, Relaxed);
+                }
+            )*
+        }
+    };
 }
 
 export_with_caller! {

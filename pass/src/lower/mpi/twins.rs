@@ -1,0 +1,270 @@
+//! Functions in two versions: one for a program on a single rank, which is the OpenMP program as it was, and one for
+//! several ranks.
+//!
+//! Guarantee: a process that runs on one rank executes no lowered function. A variable of each executable and library
+//! says which it is ([`FLAG`]); the run time sets it before anything of the program runs.
+//!
+//! * What lowering leaves as it was, and reaches nothing that it changes, has one version ([`SHARED`]).
+//! * Any other function has two, which call versions of their own kind. Its name, and so its address, is that of an
+//!   entry that chooses, where it can be reached otherwise than by such calls.
+//! * Two versions are kept as well of what a region reaches, and of functions of this module between a region and the
+//!   next one: accesses are declared in them later.
+
+use std::collections::{HashMap, HashSet};
+
+use okl_abi::PLAIN_FORKS;
+
+use crate::analysis::call_graph::CallGraph;
+use crate::diagnostic::user_name;
+use crate::ir::MARK;
+use crate::llvm::{Function, Global, Instruction, Linkage, Mark, Module, Severity, Visibility};
+
+/// The version for one rank.
+pub const PLAIN: Mark = mark("plain");
+/// The version for several ranks.
+pub const RANKS: Mark = mark("mpi");
+/// What chooses between two versions.
+pub const ENTRY: Mark = mark("entry");
+/// A function that has one version.
+pub const SHARED: Mark = mark("shared");
+
+/// The variable that is not 0 in a process on one rank.
+const FLAG: &str = "okl.plain";
+
+/// Mentions the OpenMP run time.
+const RUNTIME: &str = "okl.runtime";
+
+const fn mark(value: &'static str) -> Mark {
+    Mark { name: MARK, value }
+}
+
+/// Whether a function has been lowered, and runs on several ranks only.
+pub fn is_for_ranks(function: Function<'_>) -> bool {
+    function.mark_value(MARK).as_deref() == Some(RANKS.value)
+}
+
+/// Whether a function is a version for one rank.
+pub fn is_plain(function: Function<'_>) -> bool {
+    function.mark_value(MARK).as_deref() == Some(PLAIN.value)
+}
+
+/// The functions of a module, each with a copy of it as it was.
+pub struct Copies<'m> {
+    functions: Vec<Function<'m>>,
+    copies: HashMap<Function<'m>, Function<'m>>,
+    /// Those of which there cannot be two in the object file, each with what it was.
+    single: Vec<(Function<'m>, Function<'m>)>,
+    mentions: HashMap<Function<'m>, Vec<Function<'m>>>,
+}
+
+/// Copies functions that are about to be lowered.
+pub fn copy<'m>(module: &'m Module, functions: &[Function<'m>]) -> Copies<'m> {
+    let graph = CallGraph::of(module);
+    let mentions = functions.iter().filter_map(|&function| {
+        let node = graph.node(function)?;
+        Some((function, node.mentions.clone()))
+    });
+    let mentions = mentions.collect();
+    let mut copies = HashMap::new();
+    let mut single = Vec::new();
+    for &function in functions {
+        let may_stay = function.can_be_copied();
+        let copy = function.copy_beside();
+        copy.mark(module, PLAIN.name, PLAIN.value);
+        match may_stay {
+            true => drop(copies.insert(function, copy)),
+            false => single.push((function, copy)),
+        }
+    }
+    Copies {
+        functions: functions.to_vec(),
+        copies,
+        single,
+        mentions,
+    }
+}
+
+/// Which functions have two versions.
+pub struct Twins<'m> {
+    /// The flag by which to choose.
+    pub flag: Global<'m>,
+    plain: HashMap<Function<'m>, Function<'m>>,
+}
+
+impl<'m> Twins<'m> {
+    /// The version of a function for one rank, which may be the only one.
+    pub fn plain(&self, function: Function<'m>) -> Function<'m> {
+        self.plain.get(&function).copied().unwrap_or(function)
+    }
+}
+
+/// The flag of this executable or library.
+pub fn flag(module: &Module) -> Global<'_> {
+    if let Some(flag) = module.global(FLAG) {
+        return flag;
+    }
+    let byte = module.int(8);
+    // Until the run time has said so nothing runs on several ranks.
+    let flag = module.add_global(
+        FLAG,
+        byte,
+        Some(module.const_i8(1)),
+        Linkage::LLVMLinkOnceODRLinkage,
+    );
+    module.set_visibility(*flag, Visibility::LLVMHiddenVisibility);
+    flag.join_comdat(module, FLAG);
+    flag.set_externally_initialized();
+    flag.set_alignment(1);
+    flag
+}
+
+/// Has versions for one rank start regions by names of ours. True where the module was changed.
+pub fn finish(module: &Module) -> bool {
+    let mut changed = false;
+    for (fork, name) in PLAIN_FORKS {
+        let Some(old) = module.function(fork).filter(|one| one.is_declaration()) else {
+            continue;
+        };
+        // They may have been inlined.
+        let is_ours = |at: &Instruction<'_>| at.function().has_mark(MARK);
+        if !old.instruction_users().iter().any(is_ours) {
+            continue;
+        }
+        let new = module.function(name).unwrap_or_else(|| {
+            module.add_function(name, old.function_type(), Linkage::LLVMExternalLinkage)
+        });
+        for mark in [PLAIN, ENTRY, SHARED, RANKS] {
+            old.replace_uses_in(*new, mark);
+        }
+        // A linker that leaves out libraries nothing is taken from must not do so.
+        if module.global(RUNTIME).is_none() {
+            let ty = module.function_type(module.int(32), &[module.pointer()]);
+            let any = "__kmpc_global_thread_num";
+            let any = module
+                .function(any)
+                .unwrap_or_else(|| module.add_function(any, ty, Linkage::LLVMExternalLinkage));
+            let mention = module.add_global(
+                RUNTIME,
+                module.pointer(),
+                Some(*any),
+                Linkage::LLVMPrivateLinkage,
+            );
+            mention.set_readonly();
+            module.append_to_compiler_used(mention);
+        }
+        changed = true;
+    }
+    changed
+}
+
+impl<'m> Copies<'m> {
+    /// Keeps the copies that are needed, has each version call its own kind, and adds the entries. `bodies` are those
+    /// of regions, `main` is the user's.
+    pub fn settle(
+        self,
+        module: &'m Module,
+        bodies: &[Function<'m>],
+        main: Option<Function<'m>>,
+    ) -> Twins<'m> {
+        for &(function, before) in &self.single {
+            if !before.is_copy_of(function) {
+                let message = format!(
+                    "okl: {} cannot be compiled both for one rank and for several: its inline assembly defines a name, \
+                     or other functions use its labels",
+                    user_name(function)
+                );
+                module.diagnose(Some(function), None, &message, Severity::Error);
+            }
+            before.erase();
+        }
+        let flag = flag(module);
+        let wanted = self.wanted(bodies, main);
+        let mut twins = Twins {
+            flag,
+            plain: HashMap::new(),
+        };
+        for &function in &self.functions {
+            let copy = self.copies.get(&function);
+            match copy.filter(|_| wanted.contains(&function)) {
+                Some(&copy) => {
+                    function.mark(module, RANKS.name, RANKS.value);
+                    copy.set_name(&format!("{}.plain", function.name()));
+                    copy.become_twin(function);
+                    twins.plain.insert(function, copy);
+                }
+                None => {
+                    function.mark(module, SHARED.name, SHARED.value);
+                    if let Some(copy) = copy {
+                        copy.erase();
+                    }
+                }
+            }
+        }
+        let several = || {
+            let functions = self.functions.iter();
+            functions.filter_map(|one| twins.plain.get_key_value(one))
+        };
+        for (&function, &plain) in several() {
+            function.redirect_calls(plain, PLAIN);
+            // Through other names of it, too.
+            function.redirect_calls(function, RANKS);
+        }
+        for (&function, &plain) in several() {
+            if function.needs_entry(RANKS) {
+                let entry = function.add_entry(plain, flag, RANKS);
+                entry.mark(module, ENTRY.name, ENTRY.value);
+                function.become_twin(entry);
+            }
+        }
+        twins
+    }
+
+    /// The functions that need two versions, among those that can have them.
+    fn wanted(&self, bodies: &[Function<'m>], main: Option<Function<'m>>) -> HashSet<Function<'m>> {
+        let mut callers: HashMap<Function<'m>, Vec<Function<'m>>> = HashMap::new();
+        for (&caller, mentions) in &self.mentions {
+            for &mentioned in mentions {
+                callers.entry(mentioned).or_default().push(caller);
+            }
+        }
+        let changed = self
+            .copies
+            .iter()
+            .filter(|(function, copy)| Some(**function) == main || !copy.is_copy_of(**function));
+        let changed = changed.map(|(&function, _)| function);
+        let mut wanted: HashSet<_> = changed.collect();
+        self.add(&mut wanted, bodies.to_vec(), &self.mentions, |_| true);
+        loop {
+            let before = wanted.len();
+            let all = wanted.iter().copied().collect();
+            self.add(&mut wanted, all, &callers, |_| true);
+            if !bodies.is_empty() {
+                let all = wanted.iter().copied().collect();
+                self.add(&mut wanted, all, &self.mentions, Function::is_local);
+            }
+            if wanted.len() == before {
+                return wanted;
+            }
+        }
+    }
+
+    /// Adds what can be reached from `start` through functions that can have two versions and for which `through`
+    /// holds.
+    fn add(
+        &self,
+        wanted: &mut HashSet<Function<'m>>,
+        start: Vec<Function<'m>>,
+        next: &HashMap<Function<'m>, Vec<Function<'m>>>,
+        through: impl Fn(Function<'m>) -> bool,
+    ) {
+        let mut rest = start;
+        let mut seen: HashSet<_> = rest.iter().copied().collect();
+        while let Some(function) = rest.pop() {
+            if self.copies.contains_key(&function) {
+                wanted.insert(function);
+            }
+            let more = next.get(&function).into_iter().flatten().copied();
+            rest.extend(more.filter(|&one| through(one) && seen.insert(one)));
+        }
+    }
+}
