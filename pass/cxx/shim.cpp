@@ -72,6 +72,14 @@ struct SectionsPass : PassInfoMixin<SectionsPass> {
   static bool isRequired() { return true; }
 };
 
+// Between the others, wherever LLVM simplifies a function.
+struct ChooseVersionPass : PassInfoMixin<ChooseVersionPass> {
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
+    return okl_run_choose_version(wrap(F.getParent()), wrap(&F)) ? PreservedAnalyses::none()
+                                                                 : PreservedAnalyses::all();
+  }
+};
+
 // After all other passes, so that they see what they see of an OpenMP program.
 struct FinishPass : PassInfoMixin<FinishPass> {
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
@@ -143,6 +151,9 @@ void okl_register(void *Builder) {
   });
   PB.registerPipelineStartEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(LowerPass()); });
+  PB.registerPeepholeEPCallback([](FunctionPassManager &FPM, OptimizationLevel) {
+    FPM.addPass(ChooseVersionPass());
+  });
   PB.registerOptimizerEarlyEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase) {
         // Without optimisation nothing is affine.

@@ -20,6 +20,7 @@ typedef void (*OklLoopSink)(void *To, LLVMBasicBlockRef Header,
 
 // Defined in Rust. The module belongs to the caller; true where it was changed.
 bool okl_run_lower(LLVMModuleRef M, OklText Parameters, OklText TargetOption, bool StrictOption);
+bool okl_run_choose_version(LLVMModuleRef M, LLVMValueRef Function);
 bool okl_run_finish(LLVMModuleRef M);
 void okl_run_print_loops(LLVMModuleRef M);
 void okl_run_panic(LLVMModuleRef M);

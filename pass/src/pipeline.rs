@@ -2,7 +2,7 @@
 //! everything can be lowered, tell the user what cannot, lower the rest.
 
 use crate::diagnostic::{Declined, Site, report};
-use crate::llvm::{self, Module, Severity, VectorUnit};
+use crate::llvm::{self, Function, Module, Severity, VectorUnit};
 use crate::lower::{cpu, cpu::calls, mpi};
 use crate::options::{Options, Target};
 use crate::recognise::{op2, openmp};
@@ -117,11 +117,17 @@ pub fn print_loops(module: &Module) {
 
 /// Declares what the regions of a lowered module access. True where the module was changed.
 pub fn declare_sections(module: &Module) -> bool {
+    let calls = mpi::twins::call_own_kind(module);
     let plan = mpi::sections::check(module);
     plan.remark();
     let serial_code = mpi::serial_code::check(module);
     let declares = mpi::sections::emit(module, &plan);
-    mpi::serial_code::emit(module, &serial_code) || declares
+    mpi::serial_code::emit(module, &serial_code) || declares || calls
+}
+
+/// Has a function in two versions know which it is, wherever LLVM has brought a choice into it. True where it was changed.
+pub fn choose_version(module: &Module, function: Function<'_>) -> bool {
+    mpi::twins::choose(module, function)
 }
 
 /// What is left to do after all other passes. True where the module was changed.

@@ -1,8 +1,11 @@
 // A library with regions that the program loads while it runs: the job ends with one message, since the
-// library's variables came too late to be shared.
+// library's variables came too late to be shared. On one rank it is OpenMP's.
 //
 // RUN: clang-22 -O1 -g -fPIC -fopenmp -DLIBRARY -fpass-plugin=%plugin -mllvm -okl-target=mpi -shared %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t.so
 // RUN: clang-22 -O1 -g -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
+// RUN: env OMP_NUM_THREADS=3 %t %t.so | FileCheck --check-prefix=ONE %s
+// ONE: 499500 3
+// ONE: 999000 3
 // RUN: not mpirun --allow-run-as-root --oversubscribe -n 2 %t %t.so > %t.log 2>&1
 // RUN: (grep -e "^okl: " -e "^[0-9][0-9]*$" %t.log; echo the end) | FileCheck %s
 //
@@ -11,11 +14,15 @@
 // CHECK-NEXT: the end
 #include <stdio.h>
 #ifdef LIBRARY
+#include <omp.h>
 static int values[1000];
-long work(void) {
+long work(int *threads) {
   long sum = 0;
 #pragma omp parallel for reduction(+ : sum)
   for (int i = 0; i < 1000; i++) sum += values[i] += i;
+#pragma omp parallel
+#pragma omp single
+  *threads = omp_get_num_threads();
   return sum;
 }
 #else
@@ -27,9 +34,12 @@ int main(int argc, char **argv) {
     puts(dlerror());
     return 1;
   }
-  long (*work)(void) = (long (*)(void))dlsym(library, "work");
-  printf("%ld\n", work());
-  printf("%ld\n", work());
+  long (*work)(int *) = (long (*)(int *))dlsym(library, "work");
+  for (int turn = 0; turn < 2; turn++) {
+    int threads = 0;
+    long sum = work(&threads);
+    printf("%ld %d\n", sum, threads);
+  }
   return 0;
 }
 #endif

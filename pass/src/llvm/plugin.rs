@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
 use std::panic::{self, AssertUnwindSafe};
 
-use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 
 use super::shim::{Text, okl_register};
-use super::{Module, Severity, VectorUnit};
+use super::{Function, Module, Severity, VectorUnit};
 
 /// `llvm::PassPluginLibraryInfo` of LLVM 22.
 #[repr(C)]
@@ -69,6 +69,20 @@ unsafe extern "C" fn okl_run_sections(module: LLVMModuleRef) -> bool {
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn okl_run_choose_version(module: LLVMModuleRef, function: LLVMValueRef) -> bool {
+    // SAFETY: the shim passes a live module and a function of it.
+    let (module, function) = unsafe { (Module::new(module), Function::from_nullable(function)) };
+    let choose = || function.is_some_and(|one| crate::pipeline::choose_version(&module, one));
+    match caught(choose) {
+        Ok(changed) => changed,
+        Err(failure) => {
+            module.diagnose(None, None, &failure, Severity::Error);
+            true
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn okl_run_finish(module: LLVMModuleRef) -> bool {
     // SAFETY: the shim passes a live module.
     let module = unsafe { Module::new(module) };
@@ -106,6 +120,23 @@ thread_local! {
 /// Runs a pass. A panic becomes a compiler error, and a module that no longer verifies is emptied:
 /// the pass pipeline goes on after an error, and must not meet half-written functions.
 fn guarded(module: &Module, pass: impl FnOnce() -> bool) -> bool {
+    let failure = match caught(pass) {
+        Ok(false) => return false,
+        Ok(true) => match module.verify() {
+            Ok(()) => return true,
+            Err(text) => format!("okl: internal error: the module is broken: {text}"),
+        },
+        Err(failure) => failure,
+    };
+    module.diagnose(None, None, &failure, Severity::Error);
+    if module.verify().is_err() {
+        module.delete_bodies();
+    }
+    true
+}
+
+/// Runs a pass. What a panic says, where there is one.
+fn caught(pass: impl FnOnce() -> bool) -> Result<bool, String> {
     let previous = panic::take_hook();
     panic::set_hook(Box::new(|info| {
         let place = info.location().map_or(String::new(), |l| format!(" ({l})"));
@@ -113,22 +144,10 @@ fn guarded(module: &Module, pass: impl FnOnce() -> bool) -> bool {
     }));
     let outcome = panic::catch_unwind(AssertUnwindSafe(pass));
     panic::set_hook(previous);
-    let failure = match outcome {
-        Ok(false) => return false,
-        Ok(true) => match module.verify() {
-            Ok(()) => return true,
-            Err(text) => format!("okl: internal error: the module is broken: {text}"),
-        },
-        Err(payload) => {
-            let place = PANIC_PLACE.with_borrow(String::clone);
-            format!("okl: internal error: {}{place}", panic_text(&*payload))
-        }
-    };
-    module.diagnose(None, None, &failure, Severity::Error);
-    if module.verify().is_err() {
-        module.delete_bodies();
-    }
-    true
+    outcome.map_err(|payload| {
+        let place = PANIC_PLACE.with_borrow(String::clone);
+        format!("okl: internal error: {}{place}", panic_text(&*payload))
+    })
 }
 
 fn panic_text(payload: &(dyn Any + Send)) -> &str {

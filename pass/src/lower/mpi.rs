@@ -152,9 +152,10 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     }
     // What clang says too much is wrong on one rank as well.
     iterations::emit(&plan.functions);
-    let copies = twins::copy(module, &plan.functions);
+    let mut copies = twins::copy(module, &plan.functions);
     // First what is inserted in front of instructions, then what replaces them.
     let sites = guards::emit(module, &plan.unsafe_sites);
+    copies.keep_single();
     endless::emit(module, &plan.endless);
     external_calls::emit(module, &plan.external_calls);
     let units = fortran_units::emit(module, &plan.fortran_units);

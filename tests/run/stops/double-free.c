@@ -1,11 +1,12 @@
 // Freeing a block twice is reported with the line.
+// env: OKL_BACKEND=mpi
 // reference: none
 // flags: -gline-tables-only -Wno-everything
 // ranks: 1 2
 // opt: -O0
 // limit: 20
 // expect-exit: failure
-// expect-stderr: double-free.c:17
+// expect-stderr: double-free.c:18
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,11 +1,12 @@
 // The same in serial code: the other ranks do not hang.
+// env: OKL_BACKEND=mpi
 // reference: none
 // flags: -gline-tables-only
 // opt: -O0
 // ranks: 1 3
 // limit: 20
 // expect-exit: failure
-// expect-stderr: null-pointer-in-serial-code.c:15
+// expect-stderr: null-pointer-in-serial-code.c:16
 #include <stdio.h>
 
 int main(void) {

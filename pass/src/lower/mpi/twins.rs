@@ -7,6 +7,7 @@
 //! * What lowering leaves as it was, and reaches nothing that it changes, has one version ([`SHARED`]).
 //! * Any other function has two, which call versions of their own kind. Its name, and so its address, is that of an
 //!   entry that chooses, where it can be reached otherwise than by such calls.
+//! * Entries that LLVM inlines into a version are settled there ([`choose`]), so that it goes on in its own kind.
 //! * Two versions are kept as well of what a region reaches, and of functions of this module between a region and the
 //!   next one: accesses are declared in them later.
 
@@ -17,7 +18,9 @@ use okl_abi::PLAIN_FORKS;
 use crate::analysis::call_graph::CallGraph;
 use crate::diagnostic::user_name;
 use crate::ir::MARK;
-use crate::llvm::{Function, Global, Instruction, Linkage, Mark, Module, Severity, Visibility};
+use crate::llvm::{
+    Function, Global, Instruction, Linkage, Mark, Module, Opcode, Severity, Visibility,
+};
 
 /// The version for one rank.
 pub const PLAIN: Mark = mark("plain");
@@ -52,7 +55,7 @@ pub fn is_plain(function: Function<'_>) -> bool {
 pub struct Copies<'m> {
     functions: Vec<Function<'m>>,
     copies: HashMap<Function<'m>, Function<'m>>,
-    /// Those of which there cannot be two in the object file, each with what it was.
+    /// Those of which there cannot be two in the object file, each with what it may be.
     single: Vec<(Function<'m>, Function<'m>)>,
     mentions: HashMap<Function<'m>, Vec<Function<'m>>>,
 }
@@ -65,21 +68,17 @@ pub fn copy<'m>(module: &'m Module, functions: &[Function<'m>]) -> Copies<'m> {
         Some((function, node.mentions.clone()))
     });
     let mentions = mentions.collect();
-    let mut copies = HashMap::new();
-    let mut single = Vec::new();
-    for &function in functions {
-        let may_stay = function.can_be_copied();
+    let several = functions.iter().filter(|one| one.can_be_copied());
+    let copies = several.map(|&function| {
         let copy = function.copy_beside();
         copy.mark(module, PLAIN.name, PLAIN.value);
-        match may_stay {
-            true => drop(copies.insert(function, copy)),
-            false => single.push((function, copy)),
-        }
-    }
+        (function, copy)
+    });
+    let copies = copies.collect();
     Copies {
         functions: functions.to_vec(),
         copies,
-        single,
+        single: Vec::new(),
         mentions,
     }
 }
@@ -116,6 +115,42 @@ pub fn flag(module: &Module) -> Global<'_> {
     flag.set_externally_initialized();
     flag.set_alignment(1);
     flag
+}
+
+/// Settles the choices in a version of a function: those of entries that were inlined into it. True where there are any.
+pub fn choose(module: &Module, function: Function<'_>) -> bool {
+    let is_plain = is_plain(function);
+    if !is_plain && !is_for_ranks(function) {
+        return false;
+    }
+    let Some(flag) = module.global(FLAG) else {
+        return false;
+    };
+    let loads = flag.instruction_users().into_iter();
+    let mut changed = false;
+    for load in loads.filter(|one| one.opcode() == Opcode::LLVMLoad && one.function() == function) {
+        load.replace_all_uses_with(module.const_i8(u8::from(is_plain)));
+        load.erase();
+        changed = true;
+    }
+    changed
+}
+
+/// Has versions for several ranks call each other where LLVM has found out which entry a call reaches. True where there
+/// are such calls.
+pub fn call_own_kind(module: &Module) -> bool {
+    let mut changed = false;
+    let is_entry = |one: &Function<'_>| one.mark_value(MARK).as_deref() == Some(ENTRY.value);
+    for entry in module.functions().into_iter().filter(is_entry) {
+        let callees = entry.instructions().into_iter();
+        let mut callees = callees.filter_map(|one| one.as_call()?.callee().as_function());
+        if let Some(version) = callees.find(|&callee| is_for_ranks(callee)) {
+            let is_called = |user: &Instruction<'_>| is_for_ranks(user.function());
+            changed |= entry.instruction_users().iter().any(is_called);
+            entry.redirect_calls(version, RANKS);
+        }
+    }
+    changed
 }
 
 /// Has versions for one rank start regions by names of ours. True where the module was changed.
@@ -158,6 +193,14 @@ pub fn finish(module: &Module) -> bool {
 }
 
 impl<'m> Copies<'m> {
+    /// To be called when what does nothing on one rank is there: what else is changed in a function of which there
+    /// cannot be two is noticed by [`Copies::settle`].
+    pub fn keep_single(&mut self) {
+        let functions = self.functions.iter();
+        let single = functions.filter(|one| !self.copies.contains_key(one));
+        self.single = single.map(|&one| (one, one.copy_beside())).collect();
+    }
+
     /// Keeps the copies that are needed, has each version call its own kind, and adds the entries. `bodies` are those
     /// of regions, `main` is the user's.
     pub fn settle(
