@@ -75,8 +75,7 @@ fn decide(variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
         // Within a batch script the number of tasks is what was asked for.
         let tasks = variable("SLURM_NTASKS").or_else(|| variable("SLURM_NPROCS"));
         let others = RANKS.iter().filter(|name| !name.starts_with("SLURM_"));
-        tasks.is_some_and(|tasks| tasks.trim() == "1")
-            && !others.into_iter().any(is_set)
+        tasks.is_some_and(|tasks| tasks.trim() == "1") && !others.into_iter().any(is_set)
     } else {
         true
     };
