@@ -43,3 +43,15 @@ macro_rules! refuse_all {
     };
 }
 okl_abi::for_each_mpi_fn!(refuse_all);
+
+/// One of [`okl_abi::PLAIN_FORKS`], which is never called.
+#[unsafe(no_mangle)]
+pub extern "C" fn okl_mpi_plain_fork_call() {
+    unreachable!("the program has ended")
+}
+
+/// The other one.
+#[unsafe(no_mangle)]
+pub extern "C" fn okl_mpi_plain_fork_teams() {
+    unreachable!("the program has ended")
+}
