@@ -12,6 +12,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -299,6 +300,10 @@ LLVMValueRef okl_add_entry(LLVMValueRef Ranks, LLVMValueRef Plain, LLVMValueRef 
     return !(I && isCallOf(U) && has(I->getFunction(), Mark, Value) && !F->isInterposable());
   });
   choose(*E, *unwrap<GlobalVariable>(Flag), *P, F, F);
+  // LLVM takes dead variable arguments from functions that are only called, and leaves calls in tail
+  // position broken where they hand theirs on.
+  if (F->isVarArg())
+    appendToCompilerUsed(*F->getParent(), {F, P});
   return wrap(E);
 }
 

@@ -21,10 +21,11 @@ pub(crate) const FILES: usize = 48;
 pub(crate) const FILES_LOG: usize = 56;
 pub(crate) const FILES_STANDARD: usize = 64;
 
-/// The table of locks.
+/// The table of locks, and its own lock.
 pub(crate) const LOCKS: usize = 64 << 10;
-pub(crate) const LOCK_BYTES: usize = 16;
+pub(crate) const LOCK_BYTES: usize = 8;
 pub(crate) const MOST_LOCKS: usize = 1 << 20;
+pub(crate) const LOCKS_IN_CHANGE: usize = 88;
 
 /// In every rank's own area: its slot of [`crate::exchange`].
 pub(crate) const EXCHANGE: usize = 17 << 20;
@@ -33,6 +34,6 @@ pub(crate) const EXCHANGE: usize = 17 << 20;
 pub(crate) const DOACROSS: usize = 20 << 20;
 pub(crate) const MOST_DOACROSS: usize = 8 * (BYTES - DOACROSS);
 
-const _: () = assert!(FILES_STANDARD + 24 <= LOCKS);
+const _: () = assert!(FILES_STANDARD + 24 <= LOCKS_IN_CHANGE && LOCKS_IN_CHANGE < LOCKS);
 const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= EXCHANGE);
 const _: () = assert!(EXCHANGE + 8 * crate::exchange::WORDS <= DOACROSS);

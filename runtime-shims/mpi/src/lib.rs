@@ -41,6 +41,7 @@ mod heap;
 mod interpose;
 mod layout;
 mod locale;
+mod lock_table;
 mod locks;
 mod loops;
 mod marks;

@@ -1,7 +1,7 @@
 //! Critical sections, locks and function-local statics.
 //!
-//! A lock is a word in rank 0's control area, found by the address the program knows it by: the
-//! ranks agree on addresses, and a named critical section's variable has one address for all source
+//! A lock is a word in rank 0's control area (`lock_table`), found by the address the program knows it by:
+//! the ranks agree on addresses, and a named critical section's variable has one address for all source
 //! files. Releasing a lock sends what its holder wrote to the pages' homes, acquiring it drops every
 //! copy: what it protects travels with it.
 
@@ -15,8 +15,9 @@ use crate::{
     cell::ProgramCell,
     coherence::Machine,
     console,
-    control_area::{LOCK_BYTES, LOCKS, MOST_LOCKS},
+    control_area::{LOCK_BYTES, LOCKS, LOCKS_IN_CHANGE, MOST_LOCKS},
     layout,
+    lock_table::{LockTable, Words, free, held, is_of},
     memory::coherence,
     mpi_job,
     observe::{self, Event, Place},
@@ -27,7 +28,7 @@ use crate::{
 /// that it knows to be initialised.
 #[derive(Default)]
 struct Known {
-    words: HashMap<u64, usize>,
+    slots: HashMap<u64, usize>,
     nested: HashMap<u64, i32>,
     statics: HashSet<u64>,
 }
@@ -84,38 +85,86 @@ impl Patience {
     }
 }
 
-/// The word of the lock `key`: open addressing, slots are never given back.
-fn word_of(key: u64) -> usize {
-    if let Some(offset) = known(|known| known.words.get(&key).copied()) {
-        return offset;
+/// The table in rank 0's control area.
+struct OnRankZero;
+
+impl Words for OnRankZero {
+    fn exchange(&self, slot: usize, expected: u64, desired: u64) -> u64 {
+        exchange_word(LOCKS + slot * LOCK_BYTES, expected, desired)
     }
-    let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % MOST_LOCKS as u64;
-    for _ in 0..MOST_LOCKS {
-        let offset = LOCKS + slot as usize * LOCK_BYTES;
-        let owner = exchange_word(offset, 0, key);
-        if owner == 0 || owner == key {
-            known(|known| known.words.insert(key, offset + 8));
-            return offset + 8;
+
+    fn load(&self, slot: usize) -> u64 {
+        load_word(LOCKS + slot * LOCK_BYTES)
+    }
+
+    fn exclusively<R>(&self, body: impl FnOnce() -> R) -> R {
+        let patience = Patience::new();
+        while exchange_word(LOCKS_IN_CHANGE, 0, 1) != 0 {
+            patience.wait();
         }
-        slot = (slot + 1) % MOST_LOCKS as u64;
+        let result = body();
+        exchange_word(LOCKS_IN_CHANGE, 1, 0);
+        result
     }
-    report::fatal(&format!(
-        "more than {MOST_LOCKS} different locks are in use"
-    ))
 }
 
-/// Whether the lock was free and is now this rank's.
-fn try_lock(key: u64) -> bool {
-    let taken = exchange_word(word_of(key), 0, me()) == 0;
-    if taken && team::is_distributed() {
-        coherence(|coherence| coherence.acquire());
-        stats::count(|counts| counts.locks += 1);
-    }
-    taken
+fn table() -> LockTable<OnRankZero> {
+    LockTable::new(OnRankZero, MOST_LOCKS)
 }
 
-fn me() -> u64 {
-    u64::from(mpi_job::rank()) + 1
+/// The slot of the lock `key`, as far as this rank knows.
+fn slot_of(key: u64) -> usize {
+    if let Some(slot) = known(|known| known.slots.get(&key).copied()) {
+        return slot;
+    }
+    let slot = table().slot_of(key).unwrap_or_else(|| {
+        report::fatal(&format!(
+            "more than {MOST_LOCKS} locks exist at the same time: destroy those that are no longer needed"
+        ))
+    });
+    known(|known| {
+        // Those of locks that another rank has destroyed would stay for ever.
+        if known.slots.len() >= MOST_LOCKS {
+            known.slots.clear();
+        }
+        known.slots.insert(key, slot)
+    });
+    slot
+}
+
+/// Exchanges what the slot of the lock `key` holds; what it was.
+fn exchange(key: u64, expected: u64, desired: u64) -> u64 {
+    loop {
+        let old = OnRankZero.exchange(slot_of(key), expected, desired);
+        if is_of(old, key) {
+            return old;
+        }
+        // Another rank has destroyed the lock and made a new one.
+        known(|known| known.slots.remove(&key));
+    }
+}
+
+/// Whether the lock was free and is now this rank's, or had been this rank's before.
+fn try_lock(key: u64) -> Tried {
+    let own = held(key, mpi_job::rank());
+    match exchange(key, free(key), own) {
+        old if old == own => Tried::HeldHere,
+        old if old != free(key) => Tried::Held,
+        _ => {
+            if team::is_distributed() {
+                coherence(|coherence| coherence.acquire());
+                stats::count(|counts| counts.locks += 1);
+            }
+            Tried::Taken
+        }
+    }
+}
+
+#[derive(PartialEq)]
+enum Tried {
+    Taken,
+    Held,
+    HeldHere,
 }
 
 /// Acquires a lock for the construct that `ident` describes, if one does.
@@ -125,14 +174,15 @@ fn lock(key: u64, ident: *mut c_void) {
     coherence(|coherence| coherence.combine());
     let patience = Patience::new();
     let mut waiting = None;
-    while !try_lock(key) {
-        waiting.get_or_insert_with(|| observe::span(|| Event::Waiting));
-        let held_here = load_word(word_of(key)) == me();
-        if held_here {
-            report::fatal(
+    loop {
+        match try_lock(key) {
+            Tried::Taken => return,
+            Tried::Held => {}
+            Tried::HeldHere => report::fatal(
                 "a thread waits for a lock that it holds itself: a deadlock in the program",
-            );
+            ),
         }
+        waiting.get_or_insert_with(|| observe::span(|| Event::Waiting));
         patience.wait();
     }
 }
@@ -142,7 +192,7 @@ fn unlock(key: u64) {
         console::flush();
         coherence(|coherence| coherence.release());
     }
-    exchange_word(word_of(key), me(), 0);
+    exchange(key, held(key, mpi_job::rank()), free(key));
 }
 
 /// `__kmpc_critical`. Serial code needs no exclusion: nobody else runs.
@@ -186,10 +236,16 @@ pub(crate) fn okl_mpi_end_critical_updates(ident: *mut c_void, gtid: i32, name: 
 
 /// `omp_init_lock`.
 pub(crate) fn okl_mpi_omp_init_lock(lock: *mut c_void) {
-    let word = word_of(lock as u64);
-    let old = load_word(word);
-    exchange_word(word, old, 0);
-    known(|known| known.nested.remove(&(lock as u64)));
+    let key = lock as u64;
+    let mut old = free(key);
+    loop {
+        let was = exchange(key, old, free(key));
+        if was == old {
+            break;
+        }
+        old = was;
+    }
+    known(|known| known.nested.remove(&key));
 }
 
 /// `omp_init_lock_with_hint`.
@@ -199,7 +255,12 @@ pub(crate) fn okl_mpi_omp_init_lock_with_hint(lock: *mut c_void, _hint: i32) {
 
 /// `omp_destroy_lock`.
 pub(crate) fn okl_mpi_omp_destroy_lock(lock: *mut c_void) {
-    okl_mpi_omp_init_lock(lock);
+    let key = lock as u64;
+    table().give_back(key);
+    known(|known| {
+        known.slots.remove(&key);
+        known.nested.remove(&key);
+    });
 }
 
 /// `omp_set_lock`.
@@ -214,13 +275,12 @@ pub(crate) fn okl_mpi_omp_unset_lock(key: *mut c_void) {
 
 /// `omp_test_lock`.
 pub(crate) fn okl_mpi_omp_test_lock(key: *mut c_void) -> i32 {
-    i32::from(try_lock(key as u64))
+    i32::from(try_lock(key as u64) == Tried::Taken)
 }
 
 /// `omp_init_nest_lock`.
 pub(crate) fn okl_mpi_omp_init_nest_lock(lock: *mut c_void) {
     okl_mpi_omp_init_lock(lock);
-    known(|known| known.nested.remove(&(lock as u64)));
 }
 
 /// `omp_init_nest_lock_with_hint`.
@@ -230,7 +290,7 @@ pub(crate) fn okl_mpi_omp_init_nest_lock_with_hint(lock: *mut c_void, _hint: i32
 
 /// `omp_destroy_nest_lock`.
 pub(crate) fn okl_mpi_omp_destroy_nest_lock(lock: *mut c_void) {
-    okl_mpi_omp_init_nest_lock(lock);
+    okl_mpi_omp_destroy_lock(lock);
 }
 
 /// How often this rank holds the nest lock `key`.
@@ -266,7 +326,7 @@ pub(crate) fn okl_mpi_omp_unset_nest_lock(key: *mut c_void) {
 pub(crate) fn okl_mpi_omp_test_nest_lock(key: *mut c_void) -> i32 {
     let key = key as u64;
     let held = depth(key);
-    if held == 0 && !try_lock(key) {
+    if held == 0 && try_lock(key) != Tried::Taken {
         return 0;
     }
     set_depth(key, held + 1);
