@@ -55,11 +55,17 @@ impl Handover {
         Self { address, listener }
     }
 
-    /// Gives this process's standard output to `takers` ranks.
+    /// Gives this process's standard output to `takers` ranks. Anyone on this machine may come to the place: other
+    /// users' processes get nothing.
     pub(crate) fn give(self, takers: usize) {
-        for _ in 0..takers {
+        let mut given = 0;
+        while given < takers {
             let listener = self.listener.as_ref().expect("the giver listens");
             let (socket, _) = listener.accept().unwrap_or_else(|error| failed(&error));
+            if !is_of_this_user(&socket) {
+                continue;
+            }
+            given += 1;
             exchange(|message| {
                 // SAFETY: the message has room for one descriptor.
                 unsafe {
@@ -79,6 +85,12 @@ impl Handover {
     /// Makes the giver's standard output this process's.
     pub(crate) fn take(self) {
         let socket = UnixStream::connect_addr(&self.address).unwrap_or_else(|error| failed(&error));
+        if !is_of_this_user(&socket) {
+            report::fatal(
+                "cannot share the standard output with the other ranks: a process of another user listens in rank 0's \
+                 place",
+            );
+        }
         exchange(|message| {
             // SAFETY: the message has room for one descriptor, which replaces standard output.
             unsafe {
@@ -92,6 +104,23 @@ impl Handover {
                 libc::close(descriptor);
             }
         });
+    }
+}
+
+/// Whether the process at the other end belongs to the user that this one belongs to (unix(7), `SO_PEERCRED`).
+fn is_of_this_user(socket: &UnixStream) -> bool {
+    // SAFETY: a live descriptor and a structure of the size that is told.
+    unsafe {
+        let mut peer: libc::ucred = std::mem::zeroed();
+        let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+        let status = libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &mut length,
+        );
+        status == 0 && peer.uid == libc::geteuid()
     }
 }
 
@@ -280,5 +309,60 @@ pub(crate) fn write_all(descriptor: i32, text: &[u8]) {
             return;
         }
         rest = &rest[written as usize..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Starts a process of a user who is nobody. It connects to the place and returns 0 where it was given nothing.
+    ///
+    /// # Safety
+    /// None of its own: the new process only makes system calls.
+    unsafe fn visit_as_nobody(token: u64) -> libc::pid_t {
+        let name = format!("\0okl-console-{token:016x}");
+        // SAFETY: the address has room for the name; only system calls follow the fork.
+        unsafe {
+            let mut address: libc::sockaddr_un = std::mem::zeroed();
+            address.sun_family = libc::AF_UNIX as u16;
+            std::ptr::copy_nonoverlapping(
+                name.as_ptr().cast(),
+                address.sun_path.as_mut_ptr(),
+                name.len(),
+            );
+            let process = libc::fork();
+            if process != 0 {
+                return process;
+            }
+            let gone = libc::setuid(65534);
+            let socket = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0);
+            let length = (size_of::<libc::sa_family_t>() + name.len()) as libc::socklen_t;
+            let connected = libc::connect(socket, (&raw const address).cast(), length);
+            let mut byte = 0u8;
+            let got = libc::recv(socket, (&raw mut byte).cast(), 1, 0);
+            libc::_exit(i32::from(gone != 0 || connected != 0 || got > 0))
+        }
+    }
+
+    #[test]
+    fn another_user_is_given_nothing() {
+        // SAFETY: asks for a number.
+        if unsafe { libc::geteuid() } != 0 {
+            println!("skip another_user_is_given_nothing (only root has processes of other users)");
+            return;
+        }
+        let token = u64::from(std::process::id()) << 20 | 0x15;
+        let giver = Handover::new(token, true);
+        // SAFETY: see there.
+        let visitor = unsafe { visit_as_nobody(token) };
+        let giving = std::thread::spawn(move || giver.give(1));
+        let mut status = 0;
+        // SAFETY: a process of ours; it ends when it is turned away.
+        unsafe { libc::waitpid(visitor, &mut status, 0) };
+        assert_eq!(status, 0, "the visitor was given the standard output");
+        assert!(!giving.is_finished(), "the rank is still awaited");
+        Handover::new(token, false).take();
+        giving.join().expect("the rank was given it");
     }
 }

@@ -225,7 +225,9 @@ mod tests {
                         let number = random.below(LOCKS);
                         let key = address(number as u64);
                         loop {
-                            let slot = *known.entry(key).or_insert_with(|| table.slot_of(key).unwrap());
+                            let slot = *known
+                                .entry(key)
+                                .or_insert_with(|| table.slot_of(key).unwrap());
                             let old = memory.exchange(slot, free(key), held(key, thread));
                             if old == free(key) {
                                 break;
@@ -238,7 +240,10 @@ mod tests {
                         assert_eq!(inside[number].fetch_add(1, SeqCst), 0);
                         inside[number].fetch_sub(1, SeqCst);
                         let slot = known[&key];
-                        assert_eq!(memory.exchange(slot, held(key, thread), free(key)), held(key, thread));
+                        assert_eq!(
+                            memory.exchange(slot, held(key, thread), free(key)),
+                            held(key, thread)
+                        );
                         // Locks that nobody else uses, which take and give back slots in between.
                         let own = address(100 + u64::from(thread));
                         table.slot_of(own);

@@ -50,10 +50,19 @@ unsafe impl Send for Job {}
 
 static JOB: OnceLock<Job> = OnceLock::new();
 
-/// Starts MPI. With `service_thread` a second thread of each rank will communicate too; an error says
-/// that this MPI cannot do that. With `in_turn` several threads will, one at a time.
-pub(crate) fn start(service_thread: bool, in_turn: bool) -> Result<(), String> {
-    let wanted = match (service_thread, in_turn) {
+/// On how many nodes the ranks of a job are.
+pub(crate) struct Nodes {
+    /// Whether there are several, so that a second thread of each rank communicates too.
+    pub(crate) several: bool,
+    /// Ranks on this one.
+    pub(crate) ranks_here: u32,
+}
+
+/// Starts MPI. Where there `may` be several nodes a second thread of each rank may communicate too; an error says
+/// that this MPI cannot do that. With `in_turn` several threads will, one at a time. `per_node` ranks are taken for a
+/// node, if it is said.
+pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<Nodes, String> {
+    let wanted = match (may, in_turn) {
         (true, _) => Threading::Multiple,
         (false, true) => Threading::Serialized,
         (false, false) => Threading::Funneled,
@@ -70,6 +79,11 @@ pub(crate) fn start(service_thread: bool, in_turn: bool) -> Result<(), String> {
     }
     program::private(keep_libraries);
     let collective = program::private(|| universe.world().duplicate());
+    let nodes = program::private(|| nodes(&collective, per_node));
+    let service_thread = nodes.several;
+    if service_thread && provided < Threading::Multiple {
+        return Err("some ranks are on another node than the launcher says".into());
+    }
     let tree = service_thread.then(|| program::private(|| collective.duplicate()));
     let rank = collective.rank() as u32;
     let ranks = collective.size() as u32;
@@ -82,7 +96,16 @@ pub(crate) fn start(service_thread: bool, in_turn: bool) -> Result<(), String> {
         tree,
     };
     assert!(JOB.set(job).is_ok(), "one job starts once");
-    Ok(())
+    Ok(nodes)
+}
+
+/// Asks MPI which ranks share memory (MPI 4.1, section 7.4.2). Collective.
+fn nodes(all: &SimpleCommunicator, per_node: Option<u32>) -> Nodes {
+    let ranks_here = all.split_shared(all.rank()).size() as u32;
+    Nodes {
+        several: all.size() as u32 > per_node.unwrap_or(ranks_here),
+        ranks_here,
+    }
 }
 
 /// Keeps what MPI has loaded to the end of the process: while it ends, Open MPI unloads components that a thread of

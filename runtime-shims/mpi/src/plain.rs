@@ -52,6 +52,14 @@ pub(crate) fn is_plain() -> bool {
     !matches!(decision(), Ok(false))
 }
 
+/// Whether nothing tells of a launcher, which would have started the ranks of a job.
+pub(crate) fn has_no_launcher() -> bool {
+    let known = SIZES.iter().chain(&RANKS);
+    !known
+        .into_iter()
+        .any(|name| std::env::var_os(name).is_some())
+}
+
 fn decision() -> &'static Result<bool, String> {
     static DECISION: OnceLock<Result<bool, String>> = OnceLock::new();
     DECISION.get_or_init(|| decide(|name| std::env::var(name).ok()))

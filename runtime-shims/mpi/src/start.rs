@@ -23,9 +23,11 @@ use crate::{
     layout::{Layout, PAGE, Sizes},
     memory,
     memory::{Memory, Peer, View},
-    mpi_job, observe,
+    mpi_job,
+    mpi_job::Nodes,
+    observe,
     page_table::PageTable,
-    program, program_graph, report,
+    plain, program, program_graph, report,
     service::Remote,
     settings,
     settings::{Settings, settings},
@@ -71,11 +73,14 @@ pub(crate) fn okl_mpi_main(
     // As in every hybrid MPI program OMP_NUM_THREADS counts the threads of a rank, not those of a team.
     let threads_per_rank = std::mem::take(&mut icv.num_threads);
     separate_private_memory(randomised);
-    let several_nodes = spans_nodes();
-    yield_when_idle(several_nodes);
-    if let Err(error) = mpi_job::start(several_nodes, threads_per_rank > 1) {
-        report::fatal(&error);
-    }
+    let may_span_nodes = may_span_nodes();
+    yield_when_idle(may_span_nodes);
+    let per_node = settings().ranks_per_node;
+    let Nodes {
+        several: several_nodes,
+        ranks_here,
+    } = mpi_job::start(may_span_nodes, threads_per_rank > 1, per_node)
+        .unwrap_or_else(|error| report::fatal(&error));
     compare_builds(user_main, randomised);
     if let Err(error) = observe::start() {
         report::fatal(&error);
@@ -85,8 +90,7 @@ pub(crate) fn okl_mpi_main(
     share_memory(several_nodes);
     fill_thread_privates(&thread_privates);
     team::start(icv);
-    let ranks_here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"]);
-    threads::start(threads_per_rank, ranks_here.unwrap_or(1));
+    threads::start(threads_per_rank, ranks_here);
     if icv.display_env != 0 && mpi_job::rank() == 0 {
         api::okl_mpi_omp_display_env(i32::from(icv.display_env == 2));
     }
@@ -177,8 +181,13 @@ fn launcher_number(names: &[&str]) -> Option<u32> {
 /// Without randomisation the private heaps of all ranks would coincide, and a private pointer that
 /// leaks would read another rank's own bytes. Shifts this process's heap and later mappings by its rank.
 fn separate_private_memory(randomised: bool) {
-    let rank =
-        launcher_number(&["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"]).unwrap_or(0) as usize;
+    let names = [
+        "OMPI_COMM_WORLD_RANK",
+        "PMIX_RANK",
+        "PMI_RANK",
+        "SLURM_PROCID",
+    ];
+    let rank = launcher_number(&names).unwrap_or(0) as usize;
     if randomised || rank == 0 {
         return;
     }
@@ -205,15 +214,16 @@ fn separate_private_memory(randomised: bool) {
     }
 }
 
-/// Whether some ranks are on another node than this one, as far as the launcher tells; yes in doubt.
-fn spans_nodes() -> bool {
+/// Whether some ranks may be on another node than this one, as far as the launcher tells: MPI says it when it has
+/// started, and has to know before how many threads will call it.
+fn may_span_nodes() -> bool {
     let ranks = launcher_number(&["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"]);
     let here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"]);
     match (ranks, here, settings().ranks_per_node) {
         (Some(ranks), _, Some(per_node)) => ranks > per_node,
         (Some(ranks), Some(here), None) => ranks > here,
-        (None, _, _) => false,
         (Some(ranks), None, None) => ranks > 1,
+        (None, _, _) => !plain::has_no_launcher(),
     }
 }
 
