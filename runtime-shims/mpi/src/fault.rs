@@ -12,7 +12,7 @@ use std::{
 use crate::{
     coherence::Violation,
     interpose::signals,
-    layout,
+    kernel, layout,
     memory::coherence,
     mpi_job,
     observe::{self, Event},
@@ -56,7 +56,7 @@ pub(crate) fn install() {
 pub(crate) fn install_stack() {
     // SAFETY: plain system calls with structures that live long enough; the stack is never freed.
     unsafe {
-        let stack = libc::mmap(
+        let stack = kernel::mmap(
             std::ptr::null_mut(),
             HANDLER_STACK,
             libc::PROT_READ | libc::PROT_WRITE,
@@ -179,7 +179,8 @@ fn die(address: usize, program_counter: usize, what: &str) -> ! {
     let object = match layout::get() {
         Some(layout) if layout.page_of(address).is_some() => program_graph::object_at(address),
         _ if mpi_job::rank() != 0 || team::is_distributed() => {
-            "memory that the ranks do not share: a null or stray pointer, or one into a library's own memory".into()
+            "memory that the ranks do not share: a null or stray pointer, or one into a library's own memory or a mapping \
+             of a file that is written through it".into()
         }
         _ => "no memory of the program: a null or stray pointer".into(),
     };

@@ -39,6 +39,7 @@ mod foreign_regions;
 mod fortran;
 mod heap;
 mod interpose;
+mod kernel;
 mod layout;
 mod locale;
 mod lock_table;

@@ -14,6 +14,7 @@ use crate::{
     atomics_values::apply,
     cell::ProgramCell,
     coherence::{Access, Coherence, Machine, Part, TooManyMappings},
+    kernel,
     layout::{Layout, PAGE, Page},
     marks,
     observe::{self, Event},
@@ -41,7 +42,7 @@ impl View {
     pub(crate) fn map(descriptor: i32, bytes: usize) -> Result<Self, std::io::Error> {
         // SAFETY: a new mapping at an address of the kernel's choice.
         let first = unsafe {
-            libc::mmap(
+            kernel::mmap(
                 std::ptr::null_mut(),
                 bytes,
                 libc::PROT_READ | libc::PROT_WRITE,
@@ -296,7 +297,7 @@ impl Machine for Memory {
             let address = self.layout.address_of(page);
             // SAFETY: the program's view of shared pages, which only the protocol protects.
             let failed =
-                unsafe { libc::mprotect(address as *mut _, pages as usize * PAGE, protection) }
+                unsafe { kernel::mprotect(address as *mut _, pages as usize * PAGE, protection) }
                     != 0;
             if failed {
                 let error = std::io::Error::last_os_error();

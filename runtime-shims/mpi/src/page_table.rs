@@ -3,7 +3,10 @@
 //! Guarantee: a page nobody has looked at costs no memory. The tables are anonymous mappings that
 //! read as zero, and zero means "as at the start".
 
-use crate::layout::{Layout, PAGE, Page};
+use crate::{
+    kernel,
+    layout::{Layout, PAGE, Page},
+};
 
 /// What this rank's protection of a page allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +34,7 @@ impl<T: Copy> Sparse<T> {
         let bytes = (len * size_of::<T>()).max(PAGE);
         // SAFETY: a new anonymous mapping; the result is checked.
         let first = unsafe {
-            libc::mmap(
+            kernel::mmap(
                 std::ptr::null_mut(),
                 bytes,
                 libc::PROT_READ | libc::PROT_WRITE,
@@ -66,7 +69,7 @@ impl<T: Copy> Sparse<T> {
 impl<T: Copy> Drop for Sparse<T> {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `zeroed`.
-        unsafe { libc::munmap(self.first.cast(), (self.len * size_of::<T>()).max(PAGE)) };
+        unsafe { kernel::munmap(self.first.cast(), (self.len * size_of::<T>()).max(PAGE)) };
     }
 }
 

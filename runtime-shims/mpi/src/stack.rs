@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use crate::{layout, layout::PAGE, mpi_job, program};
+use crate::{kernel, layout, layout::PAGE, mpi_job, program};
 
 /// The stack pointer of the caller, roughly.
 #[inline(always)]
@@ -33,7 +33,7 @@ static GUARD: AtomicUsize = AtomicUsize::new(0);
 pub(crate) fn install_guard(thread_privates_end: usize) {
     let guard = thread_privates_end.next_multiple_of(PAGE);
     // SAFETY: a page of this rank's private area that nothing uses.
-    let failed = unsafe { libc::mprotect(guard as *mut _, PAGE, libc::PROT_NONE) } != 0;
+    let failed = unsafe { kernel::mprotect(guard as *mut _, PAGE, libc::PROT_NONE) } != 0;
     assert!(!failed, "mprotect: {}", std::io::Error::last_os_error());
     GUARD.store(guard, Relaxed);
 }

@@ -19,7 +19,7 @@ use crate::{
     coherence::Coherence,
     console, control_area, exchange, fault, files, foreign_regions, interpose,
     interpose::{process, variables},
-    layout,
+    kernel, layout,
     layout::{Layout, PAGE, Sizes},
     memory,
     memory::{Memory, Peer, View},
@@ -195,7 +195,7 @@ fn separate_private_memory(randomised: bool) {
     // SAFETY: reserves address space that nothing uses, and returns most of it.
     unsafe {
         // Mappings are placed downwards: what is reserved at the top pushes later ones down.
-        libc::mmap(
+        kernel::mmap(
             std::ptr::null_mut(),
             shift,
             libc::PROT_NONE,
@@ -209,7 +209,7 @@ fn separate_private_memory(randomised: bool) {
                 break;
             }
             let first = (old_break as usize).next_multiple_of(PAGE);
-            libc::munmap(first as *mut c_void, HEAP_STEP / PAGE * PAGE - PAGE);
+            kernel::munmap(first as *mut c_void, HEAP_STEP / PAGE * PAGE - PAGE);
         }
     }
 }
@@ -446,7 +446,7 @@ fn map_program_view(shared: &Layout, file: i32, rank: u32) {
         // SAFETY: global segments hold nothing but the program's shared variables, whose values rank 0
         // has copied; other segments replace nothing.
         let mapped = unsafe {
-            libc::mmap(
+            kernel::mmap(
                 segment.address as *mut c_void,
                 bytes,
                 protection,

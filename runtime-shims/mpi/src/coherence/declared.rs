@@ -140,6 +140,8 @@ struct Interval {
     /// that were copied.
     opened: Vec<Page>,
     copied: Ranges,
+    /// In a region that declares: pages that were copied, and opened for reading, without a declaration.
+    copied_undeclared: Vec<Page>,
     /// Pages in section mode with atomic updates.
     updated: Vec<Page>,
     /// What stands for these in an exchange.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use super::*;
-use crate::random::Random;
+use crate::{kernel, random::Random};
 
 const ARENA: usize = 64 << 20;
 
@@ -11,7 +11,7 @@ const ARENA: usize = 64 << 20;
 fn ranks(count: usize, size: usize) -> Vec<Heap> {
     // SAFETY: a new anonymous mapping; the result is checked. The tests let it live until the process ends.
     let base = unsafe {
-        libc::mmap(
+        kernel::mmap(
             ptr::null_mut(),
             count * size,
             libc::PROT_READ | libc::PROT_WRITE,

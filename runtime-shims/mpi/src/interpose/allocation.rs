@@ -253,7 +253,8 @@ fn or_out_of_memory(address: Option<usize>) -> usize {
     })
 }
 
-fn free_shared(address: usize, call: &str, caller: usize) {
+/// Takes back a block of an arena.
+pub(super) fn free_shared(address: usize, call: &str, caller: usize) {
     // At the very end nobody needs the memory any more, and the block's header may be far away.
     if !program::is_running() {
         return;
@@ -271,12 +272,12 @@ fn stop(call: &str, address: usize, misuse: Misuse, caller: usize) -> ! {
     report::fatal(&format!("{place}: {call} of {address:#x}, {misuse}"))
 }
 
-fn errno() -> c_int {
+pub(super) fn errno() -> c_int {
     // SAFETY: this thread's `errno`.
     unsafe { *libc::__errno_location() }
 }
 
-fn set_errno(value: c_int) {
+pub(super) fn set_errno(value: c_int) {
     // SAFETY: this thread's `errno`.
     unsafe { *libc::__errno_location() = value };
 }

@@ -193,6 +193,17 @@ impl<M: Machine> Coherence<M> {
         interval.signature = Some(words.into_iter().fold(so_far, Signature::with));
     }
 
+    /// At a synchronisation: closes what was copied without a declaration, where nothing has been declared since.
+    pub(super) fn close_undeclared_copies(&mut self) {
+        let mut copied = std::mem::take(&mut self.sections.interval.copied_undeclared);
+        copied.retain(|&page| {
+            self.pages.has(page, flag::SECTION) && self.pages.access(page) == Access::Read
+        });
+        for run in runs_of(&mut copied) {
+            self.set_section_access(run, Access::None);
+        }
+    }
+
     /// Notes that a page in section mode is updated where its bytes are held.
     pub(in crate::coherence) fn note_updated(&mut self, page: Page) {
         self.sections.interval.updated.push(page);
@@ -305,7 +316,7 @@ impl<M: Machine> Coherence<M> {
             self.combine_pages(run);
         }
         let wanted = Ranges::of(runs.iter().copied().map(bytes_of).collect());
-        let mode = &self.sections;
+        let mode = &mut self.sections;
         let stale = wanted
             .minus(&mode.valid.recall(&wanted))
             .minus(&mode.interval.written);
@@ -313,10 +324,16 @@ impl<M: Machine> Coherence<M> {
         pieces.retain(|piece| piece.owner != self.rank);
         let copied = pieces.iter().map(|piece| (piece.start, piece.end));
         let copied = Ranges::of(copied.collect());
-        mode.valid.add_again(&copied);
+        if mode.declaring {
+            // Nobody is told of this copy, so that its owner may write unnoticed: it serves until the synchronisation.
+            let pages = runs.iter().flat_map(|run| run.pages());
+            self.sections.interval.copied_undeclared.extend(pages);
+        } else {
+            mode.valid.add_again(&copied);
+        }
+        let mode = &mut self.sections;
         if mode.tracking {
-            let interval = &mut self.sections.interval;
-            interval.copied = interval.copied.union(&copied);
+            mode.interval.copied = mode.interval.copied.union(&copied);
         }
         self.counts.fetched_bytes += copied.bytes();
         for (owner, ranges) in by_owner(pieces) {

@@ -169,6 +169,7 @@ impl<M: Machine> Coherence<M> {
     /// are collected.
     pub(crate) fn declared_signature(&mut self) -> Signature {
         self.tell_faults();
+        self.close_undeclared_copies();
         let compared = std::mem::take(&mut self.sections.interval.compared);
         let mut claimed = Vec::new();
         for page in compared {

@@ -327,6 +327,42 @@ fn an_owner_writes_unnoticed_where_nobody_has_copies() {
     job.leave_region();
 }
 
+/// In a region that declares its accesses a rank reads what it has not declared, as a library does under it. The owner is
+/// not told of that copy, and writes next in serial code, or as it declares.
+#[test]
+fn an_undeclared_copy_does_not_outlive_its_interval() {
+    for serially in [true, false] {
+        for reads_declared in [true, false] {
+            let mut job = Job::new(2, false, None);
+            let mut random = Random(11);
+            let page = job.layout.arena(0).page;
+            let on_page = |mode| nest(vec![section(mode, page as usize * PAGE, PAGE, &[])]);
+            let declaring = Accesses::Declared {
+                direct: vec![],
+                updates: false,
+            };
+            for turn in 0..4 {
+                if serially && turn > 0 {
+                    job.write(0, page, 0, 100 + turn);
+                }
+                job.fork(&[]);
+                job.enter_region(&declaring);
+                if !serially || turn == 0 {
+                    job.run(0, &on_page(Mode::Write), &mut random);
+                    job.barrier();
+                }
+                if turn > 0 && reads_declared {
+                    job.run(1, &on_page(Mode::Read), &mut random);
+                    job.barrier();
+                }
+                job.check(1, page, 0, "undeclared");
+                job.check(1, page, PAGE - 1, "undeclared");
+                job.leave_region();
+            }
+        }
+    }
+}
+
 /// Rank 0 may write bytes of its own, changes them and changes them back. Rank 1 may write them as well, and
 /// copies them in between: that copy must not count as current afterwards.
 #[test]
