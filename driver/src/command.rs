@@ -28,9 +28,10 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
     let found = Installation::find()?;
     if arguments.wishes.version {
         println!(
-            "{} {} (clang 22)",
+            "{} {} ({})",
             language.driver,
-            env!("CARGO_PKG_VERSION")
+            env!("CARGO_PKG_VERSION"),
+            language.package.replace('-', " ")
         );
         println!("compiler: {}", compiler.display());
         println!("plugin: {}", found.plugin().display());
@@ -40,6 +41,9 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
     all.extend(mode.map(Into::into));
     all.extend(before(language, &arguments, &found));
     all.extend(arguments.passed.iter().cloned());
+    // Behind the user's folders.
+    let interfaces = installation::interfaces(language, &compiler);
+    all.extend(interfaces.map(|folder| joined("-I", &folder)));
     if arguments.stage == Stage::Link {
         // Options cannot follow `--`.
         all.extend(arguments.inputs.iter().map(|input| as_plain_word(input)));

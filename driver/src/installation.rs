@@ -123,9 +123,20 @@ pub fn compiler(language: &Language) -> Result<(PathBuf, Option<&'static str>), 
 
 /// The folder of the compiler's OpenMP run time, if it is there.
 pub fn openmp(compiler: &Path) -> Option<PathBuf> {
+    beside(compiler, "lib", "libomp.so")
+}
+
+/// The folder of the compiler's interfaces of OpenMP, where it has to be told and they are there.
+pub fn interfaces(language: &Language, compiler: &Path) -> Option<PathBuf> {
+    let [folder, file] = language.interfaces?;
+    beside(compiler, folder, file)
+}
+
+/// A folder below the compiler's prefix, if it has the file.
+fn beside(compiler: &Path, folder: &str, file: &str) -> Option<PathBuf> {
     let compiler = compiler.canonicalize().ok()?;
-    let folder = compiler.parent()?.parent()?.join("lib");
-    folder.join("libomp.so").is_file().then_some(folder)
+    let folder = compiler.parent()?.parent()?.join(folder);
+    folder.join(file).is_file().then_some(folder)
 }
 
 /// A program by its path, or by its name in `PATH`.

@@ -20,6 +20,8 @@ pub struct Language {
     pub unused: Option<[&'static str; 2]>,
     /// Whether the headers of OP2 are for it.
     pub headers: bool,
+    /// Where the compiler has interfaces of OpenMP that it does not find by itself, below its prefix, and one of them.
+    pub interfaces: Option<[&'static str; 2]>,
     /// The package of Debian that has the compiler.
     pub package: &'static str,
 }
@@ -34,6 +36,7 @@ pub const LANGUAGES: [Language; 3] = [
         proper: "-Xclang",
         unused: Some(["--start-no-unused-arguments", "--end-no-unused-arguments"]),
         headers: true,
+        interfaces: None,
         package: "clang-22",
     },
     Language {
@@ -44,6 +47,7 @@ pub const LANGUAGES: [Language; 3] = [
         proper: "-Xclang",
         unused: Some(["--start-no-unused-arguments", "--end-no-unused-arguments"]),
         headers: true,
+        interfaces: None,
         package: "clang-22",
     },
     Language {
@@ -54,6 +58,7 @@ pub const LANGUAGES: [Language; 3] = [
         proper: "-Xflang",
         unused: None,
         headers: false,
+        interfaces: Some(["include/flang", "omp_lib.h"]),
         package: "flang-22",
     },
 ];

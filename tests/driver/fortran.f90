@@ -14,8 +14,10 @@
 ! STRICT: error: in the main program: parallel region runs as a team of one: it calls a random number procedure
 ! RUN: cd %t.d && %okl-fc --okl-explain -cpp -O1 -fopenmp -c main.f90 2>&1 | FileCheck --check-prefix=EXPLAIN %s
 ! EXPLAIN: distributed over MPI ranks
+! RUN: printf "include 'omp_lib.h'\nprint *, omp_get_num_procs() > 0\nend\n" >%t.d/included.f90 && %okl-fc -fopenmp %t.d/included.f90 -o %t.d/included && %t.d/included | FileCheck --check-prefix=INCLUDED %s
+! INCLUDED: T
 ! RUN: %okl-fc --okl-version | FileCheck --check-prefix=VERSION %s
-! VERSION: okl-fc
+! VERSION: okl-fc {{.*}} (flang 22)
 ! VERSION: compiler: {{.*}}flang
 module model
   implicit none

@@ -17,7 +17,7 @@
 // RUN: (not env OKL_BACKEND=mpi %t ask 2>&1) | FileCheck --check-prefix=ASKS --implicit-check-not=panicked %s
 //
 // CHECK: 4950
-// OTHER: left-alone.c was compiled without -fopenmp, and left as it was: compile all of the program's sources with -fopenmp, or with -mllvm -okl-target=mpi
+// OTHER: left-alone.c was compiled without -fopenmp, and left as it was: compile all of the program's sources with -fopenmp, or with -mllvm -okl-target=mpi (okl-cc --okl-target=mpi)
 // ASKS: a file with OpenMP was compiled for the ranks of an MPI job, but main was not: compile the file of main with the plugin and with -fopenmp, or this one with -mllvm -okl-target=cpu
 // MAIN: left-alone.c:[[#@LINE+21]]: this region was compiled for the ranks of an MPI job, but main was not: compile the file of main with the plugin and with -fopenmp, or this one with -mllvm -okl-target=cpu
 #ifdef MAIN

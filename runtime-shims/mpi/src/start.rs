@@ -281,7 +281,7 @@ fn report_foreign_regions() {
         if let Some(source) = found.left_alone {
             report::fatal(&format!(
                 "{source} was compiled without -fopenmp, and left as it was: compile all of the program's sources with \
-                 -fopenmp, or with -mllvm -okl-target=mpi"
+                 -fopenmp, or with -mllvm -okl-target=mpi (okl-cc --okl-target=mpi)"
             ));
         }
         let Some(fork) = found.fork else { continue };
