@@ -11,6 +11,8 @@ use crate::llvm::{Call, Function, Value};
 
 /// The attribute of a function that has been lowered to MPI ranks, or need not be.
 pub const MARK: &str = "okl-lowered";
+/// Its value in functions that have been changed, which run on several ranks only.
+pub const FOR_RANKS: &str = "mpi";
 
 /// A parallel loop found in the program.
 pub struct ParallelLoop<'m> {

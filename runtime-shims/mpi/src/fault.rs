@@ -6,7 +6,7 @@
 use std::{
     cell::Cell,
     ffi::c_void,
-    sync::atomic::{AtomicI32, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
 };
 
 use crate::{
@@ -169,7 +169,12 @@ fn may_repeat(address: usize) -> bool {
 }
 
 fn line_of(program_counter: usize) -> String {
-    let place = symbolise::location_of(program_counter);
+    // Where memory is so damaged that the look-up faults, too, that one tells what it can.
+    static LOOKED_UP: AtomicBool = AtomicBool::new(false);
+    let place = match LOOKED_UP.swap(true, Relaxed) {
+        false => symbolise::location_of(program_counter),
+        true => None,
+    };
     report::at(&place.unwrap_or_else(|| format!("{program_counter:#x}")))
 }
 

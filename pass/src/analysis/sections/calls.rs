@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::places::Places;
 use super::{Access, Size, stays_within};
 use crate::analysis::library::{self, known};
-use crate::ir::MARK;
+use crate::ir::{FOR_RANKS, MARK};
 use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
 
 /// What an instruction does.
@@ -270,7 +270,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
 
 /// Whether a program on one rank runs the function, too: nothing may be declared in it.
 fn is_on_one_rank_too(function: Function<'_>) -> bool {
-    function.mark_value(MARK).is_some_and(|mark| mark != "mpi")
+    function.mark_value(MARK).is_some_and(|mark| mark != FOR_RANKS)
 }
 
 /// Bytes of an atomic access: its last argument.

@@ -17,7 +17,7 @@ use okl_abi::PLAIN_FORKS;
 
 use crate::analysis::call_graph::CallGraph;
 use crate::diagnostic::user_name;
-use crate::ir::MARK;
+use crate::ir::{FOR_RANKS, MARK};
 use crate::llvm::{
     Function, Global, Instruction, Linkage, Mark, Module, Opcode, Severity, Visibility,
 };
@@ -25,7 +25,7 @@ use crate::llvm::{
 /// The version for one rank.
 pub const PLAIN: Mark = mark("plain");
 /// The version for several ranks.
-pub const RANKS: Mark = mark("mpi");
+pub const RANKS: Mark = mark(FOR_RANKS);
 /// What chooses between two versions.
 pub const ENTRY: Mark = mark("entry");
 /// A function that has one version.
