@@ -270,7 +270,9 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
 
 /// Whether a program on one rank runs the function, too: nothing may be declared in it.
 fn is_on_one_rank_too(function: Function<'_>) -> bool {
-    function.mark_value(MARK).is_some_and(|mark| mark != FOR_RANKS)
+    function
+        .mark_value(MARK)
+        .is_some_and(|mark| mark != FOR_RANKS)
 }
 
 /// Bytes of an atomic access: its last argument.
