@@ -20,6 +20,8 @@
 //! * Writes that the program marks are its own byte by byte: they need neither a twin nor a current copy.
 //! * In serial code rank 0's pages that are not wholly current are closed, and served by faults. So are
 //!   those of every rank in a region that does not declare all its accesses: [`tracked`].
+//! * What a region that declares its accesses reads undeclared even so is copied by a fault. That is told as a
+//!   read, and from then on the page is open on this rank only where it is wholly current.
 //! * Where such a region has atomic accesses it cannot use pages in section mode: they go back to a home.
 
 mod early;
@@ -54,6 +56,7 @@ use early::Early;
 use plan::Plan;
 use prediction::{Packed, Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
+use tracked::Closing;
 use transition::{Balance, KnownSets, Transition};
 
 /// How a declared section is accessed.
@@ -136,12 +139,10 @@ struct Interval {
     entering: Ranges,
     /// The bytes of these that are current here.
     current: Ranges,
-    /// In a tracked region: pages in section mode that were opened for writing, and bytes of other owners
-    /// that were copied.
+    /// In a tracked region: pages in section mode that were opened for writing.
     opened: Vec<Page>,
+    /// Bytes of other owners that faults copied.
     copied: Ranges,
-    /// In a region that declares: pages that were copied, and opened for reading, without a declaration.
-    copied_undeclared: Vec<Page>,
     /// Pages in section mode with atomic updates.
     updated: Vec<Page>,
     /// What stands for these in an exchange.
@@ -168,6 +169,12 @@ pub(super) struct SectionMode {
     valid: Bytes,
     /// Stands for this rank's protections of pages in section mode.
     access_id: Signature,
+    /// Pages that declarations opened here: of these only what was declared is current.
+    opened: Bytes,
+    /// Pages that this rank read undeclared in a region that declares its accesses, and what stands for them.
+    /// They are open only where they are wholly current.
+    read_undeclared: Ranges,
+    read_undeclared_id: Signature,
     interval: Interval,
     /// Stands for what all ranks declared before the last synchronisation.
     declared_last: Signature,
@@ -189,7 +196,9 @@ pub(super) struct SectionMode {
     known_sets: KnownSets,
     /// What of `valid` is left after a transition.
     left_valid: Cache<Rc<Step>>,
-    closings: Cache<Rc<Vec<(Run, Access)>>>,
+    closings: Cache<Rc<Closing>>,
+    /// Pages to close at a synchronisation of a region that declares its accesses.
+    outdated: Cache<Rc<Vec<Run>>>,
     /// Pages in section mode that do not go with atomic updates.
     split: Cache<Rc<Vec<Page>>>,
     collapses: u32,
@@ -211,6 +220,9 @@ impl SectionMode {
             owners: Owners::default(),
             valid: Bytes::default(),
             access_id: Signature::START,
+            opened: Bytes::default(),
+            read_undeclared: Ranges::default(),
+            read_undeclared_id: Signature::NOTHING,
             interval: Interval::default(),
             declared_last: Signature::NOTHING,
             predictions: Predictions::default(),
@@ -226,6 +238,7 @@ impl SectionMode {
             known_sets: KnownSets::default(),
             left_valid: Cache::default(),
             closings: Cache::default(),
+            outdated: Cache::default(),
             split: Cache::default(),
             collapses: 0,
             claims_matter: Cache::default(),
@@ -407,6 +420,7 @@ impl<M: Machine> Coherence<M> {
         observe::tell(|| Event::leave(bytes, mode.declaring, !mode.allowed));
         mode.owners.remove(bytes);
         mode.valid.remove(bytes);
+        mode.opened.remove(bytes);
         bytes_under_way
     }
 

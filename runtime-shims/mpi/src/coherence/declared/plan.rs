@@ -11,6 +11,7 @@ use crate::{
         owners::Owned,
         pieces::Step,
         ranges::{Range, Ranges},
+        shape::Shape,
         signature::Signature,
     },
 };
@@ -25,6 +26,8 @@ pub(super) struct Plan {
     /// Stands for those of other nodes.
     pub(super) far_copies: Signature,
     opened: Vec<Run>,
+    /// Notes them, and those that were open.
+    noted_open: Rc<Step>,
     /// Pages to be compared with a twin at the synchronisation.
     compared: Vec<Page>,
     made_valid: Rc<Step>,
@@ -50,13 +53,17 @@ impl<M: Machine> Coherence<M> {
         self.counts.declarations += 1;
         let mode = &mut self.sections;
         let so_far = mode.interval.signature.unwrap_or(Signature::START);
-        let so_far = so_far.with_signature(signature);
+        let mut so_far = so_far.with_signature(signature);
+        if mode.read_undeclared_id != Signature::NOTHING {
+            so_far = so_far.with_signature(mode.read_undeclared_id);
+        }
         mode.interval.signature = Some(so_far);
         let key = mode
             .owners
             .signature()
             .with_signature(mode.valid.signature())
             .with_signature(mode.access_id)
+            .with_signature(mode.opened.signature())
             .with_signature(mode.direct_id)
             .with_signature(so_far);
         let plan = match mode.plans.get(key) {
@@ -106,6 +113,7 @@ impl<M: Machine> Coherence<M> {
         }
         mode.note_copies(plan);
         mode.valid.follow(&plan.made_valid);
+        mode.opened.follow(&plan.noted_open);
         mode.interval.written = Rc::clone(&plan.written);
         mode.interval.uncertain = Rc::clone(&plan.uncertain);
     }
@@ -126,7 +134,8 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Works out what `declared` needs. The plan is kept for `key` where it depends on nothing else.
-    fn plan(&mut self, key: Signature, declared: Vec<Declared>) -> Rc<Plan> {
+    fn plan(&mut self, key: Signature, mut declared: Vec<Declared>) -> Rc<Plan> {
+        self.declare_whole_pages(&mut declared);
         let bytes = |mode: Mode| {
             let those = declared.iter().filter(|one| one.mode == mode);
             those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
@@ -176,6 +185,12 @@ impl<M: Machine> Coherence<M> {
         let uncertain = interval.uncertain.union(&uncertain);
         let written = interval.written.union(&written);
         let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
+        let mut declared_pages = self.section_pages(&hulls, |_| true);
+        let declared_pages = runs_of(&mut declared_pages).into_iter().map(bytes_of);
+        let noted_open = self
+            .sections
+            .opened
+            .add(&Ranges::of(declared_pages.collect()));
         let opened = self.section_pages(&hulls, |access| access != Access::Write);
         let opened = runs_of(&mut opened.clone()).into_iter().chain(entering);
         let is_repeatable = interval.entering.is_empty();
@@ -187,6 +202,7 @@ impl<M: Machine> Coherence<M> {
             declared,
             pulls,
             opened: opened.collect(),
+            noted_open,
             compared,
             made_valid,
             written: Rc::new(written),
@@ -196,10 +212,26 @@ impl<M: Machine> Coherence<M> {
             let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
             let pieces = pulled.sum::<usize>() + plan.made_valid.len();
             let pieces = pieces + plan.written.len() + plan.uncertain.len();
-            let pieces = pieces + plan.compared.len() + plan.opened.len();
+            let pieces = pieces + plan.compared.len() + plan.opened.len() + plan.noted_open.len();
             self.sections.plans.insert(key, Rc::clone(&plan), pieces);
         }
         plan
+    }
+
+    /// Adds reads of the pages that `declared` opens and this rank also reads undeclared.
+    fn declare_whole_pages(&self, declared: &mut Vec<Declared>) {
+        let read_undeclared = &self.sections.read_undeclared;
+        if read_undeclared.is_empty() {
+            return;
+        }
+        let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
+        let pages = hulls.iter().flat_map(pages_touched).map(bytes_of_page);
+        let pages = Ranges::of(pages.collect()).intersection(read_undeclared);
+        declared.extend(pages.iter().map(|range| Declared {
+            mode: Mode::MayRead,
+            shape: Shape::whole(range),
+            object: range,
+        }));
     }
 
     fn far_copies(&self, pulls: &[(u32, Vec<Range>)]) -> Signature {

@@ -4,7 +4,8 @@
 //! What a rank owns and nobody else has copies of it reads and writes freely: only its owner can change
 //! it, and it stays the owner. What is current here can be read; all else faults. In a tracked region the
 //! faults since the last synchronisation are told as uncertain writes and reads of whole pages, so that
-//! [`super::transition`] need not know of them.
+//! [`super::transition`] need not know of them. So are the reads that a region did not declare which declares
+//! its accesses.
 
 use std::rc::Rc;
 
@@ -20,11 +21,19 @@ use crate::{
     page_table::flag,
     sections::{
         owners::Owners,
+        pieces::Step,
         ranges::{Range, Ranges},
         shape::Shape,
         signature::Signature,
     },
 };
+
+/// What it takes to close pages before accesses that are not declared.
+pub(super) struct Closing {
+    protections: Vec<(Run, Access)>,
+    /// No page is open by a declaration any more.
+    none_opened: Rc<Step>,
+}
 
 impl<M: Machine> Coherence<M> {
     /// Before accesses that are not declared, on rank 0 before serial code: closes the pages that are not
@@ -38,17 +47,73 @@ impl<M: Machine> Coherence<M> {
             .owners
             .signature()
             .with_signature(mode.valid.signature())
-            .with_signature(mode.access_id);
-        let changes = mode.closings.get(key).cloned().unwrap_or_else(|| {
-            let changes = Rc::new(self.undeclared_protections());
-            let pieces = changes.len();
+            .with_signature(mode.access_id)
+            .with_signature(mode.opened.signature());
+        let closing = mode.closings.get(key).cloned().unwrap_or_else(|| {
+            let opened = &self.sections.opened;
+            let closing = Rc::new(Closing {
+                protections: self.undeclared_protections(),
+                none_opened: opened.remove(&opened.ranges()),
+            });
+            let pieces = closing.protections.len() + closing.none_opened.len();
             let closings = &mut self.sections.closings;
-            closings.insert(key, Rc::clone(&changes), pieces);
-            changes
+            closings.insert(key, Rc::clone(&closing), pieces);
+            closing
         });
-        for &(run, access) in changes.iter() {
+        for &(run, access) in &closing.protections {
             self.set_section_access(run, access);
         }
+        self.sections.opened.follow(&closing.none_opened);
+    }
+
+    /// After a change of the owners, where the region declares its accesses: closes the pages that are open
+    /// for reads it did not declare and are no longer wholly current.
+    pub(super) fn close_outdated(&mut self) {
+        let mode = &self.sections;
+        if mode.owners.is_empty() {
+            return;
+        }
+        let key = mode
+            .owners
+            .signature()
+            .with_signature(mode.valid.signature())
+            .with_signature(mode.access_id)
+            .with_signature(mode.opened.signature())
+            .with_signature(mode.read_undeclared_id);
+        let outdated = mode.outdated.get(key).cloned().unwrap_or_else(|| {
+            let outdated = Rc::new(self.outdated_pages());
+            let pieces = outdated.len();
+            let known = &mut self.sections.outdated;
+            known.insert(key, Rc::clone(&outdated), pieces);
+            outdated
+        });
+        for &run in outdated.iter() {
+            self.set_section_access(run, Access::None);
+        }
+    }
+
+    /// Whether a read of `page` that is not declared may find it open and old: the first one, where a
+    /// declaration has opened the page.
+    #[cfg(test)]
+    pub(in crate::coherence) fn is_open_by_declaration(&self, page: Page) -> bool {
+        let mode = &self.sections;
+        let at = position(page);
+        self.pages.has(page, flag::ENTERING)
+            || mode.opened.ranges().contains(at) && !mode.read_undeclared.contains(at)
+    }
+
+    fn outdated_pages(&self) -> Vec<Run> {
+        let mode = &self.sections;
+        let own = mode.owners.of(self.rank);
+        let current = whole_pages(&own.union(&mode.valid.ranges()));
+        let others = mode.owners.all().minus(&current);
+        let exempt = mode.opened.ranges().minus(&mode.read_undeclared);
+        let others = others.minus(&exempt);
+        let pages = others.iter().flat_map(pages_touched);
+        let mut open: Vec<Page> = pages
+            .filter(|&page| self.pages.access(page) != Access::None)
+            .collect();
+        runs_of(&mut open)
     }
 
     /// The protections that differ from what undeclared accesses need.
@@ -158,8 +223,7 @@ impl<M: Machine> Coherence<M> {
         self.close_undeclared();
     }
 
-    /// At a synchronisation: puts the faults of a tracked region, and atomic updates, into words of
-    /// declarations.
+    /// At a synchronisation: puts what faults did in a region, and atomic updates, into words of declarations.
     pub(super) fn tell_faults(&mut self) {
         let interval = &mut self.sections.interval;
         if interval.opened.is_empty() && interval.copied.is_empty() && interval.updated.is_empty() {
@@ -191,17 +255,6 @@ impl<M: Machine> Coherence<M> {
         }
         let so_far = interval.signature.unwrap_or(Signature::START);
         interval.signature = Some(words.into_iter().fold(so_far, Signature::with));
-    }
-
-    /// At a synchronisation: closes what was copied without a declaration, where nothing has been declared since.
-    pub(super) fn close_undeclared_copies(&mut self) {
-        let mut copied = std::mem::take(&mut self.sections.interval.copied_undeclared);
-        copied.retain(|&page| {
-            self.pages.has(page, flag::SECTION) && self.pages.access(page) == Access::Read
-        });
-        for run in runs_of(&mut copied) {
-            self.set_section_access(run, Access::None);
-        }
     }
 
     /// Notes that a page in section mode is updated where its bytes are held.
@@ -316,7 +369,7 @@ impl<M: Machine> Coherence<M> {
             self.combine_pages(run);
         }
         let wanted = Ranges::of(runs.iter().copied().map(bytes_of).collect());
-        let mode = &mut self.sections;
+        let mode = &self.sections;
         let stale = wanted
             .minus(&mode.valid.recall(&wanted))
             .minus(&mode.interval.written);
@@ -324,16 +377,19 @@ impl<M: Machine> Coherence<M> {
         pieces.retain(|piece| piece.owner != self.rank);
         let copied = pieces.iter().map(|piece| (piece.start, piece.end));
         let copied = Ranges::of(copied.collect());
+        mode.valid.add_again(&copied);
         if mode.declaring {
-            // Nobody is told of this copy, so that its owner may write unnoticed: it serves until the synchronisation.
-            let pages = runs.iter().flat_map(|run| run.pages());
-            self.sections.interval.copied_undeclared.extend(pages);
-        } else {
-            mode.valid.add_again(&copied);
+            let mode = &mut self.sections;
+            let all = mode.read_undeclared.union(&wanted);
+            if all != mode.read_undeclared {
+                mode.read_undeclared_id = all.signature();
+                mode.read_undeclared = all;
+            }
         }
-        let mode = &mut self.sections;
-        if mode.tracking {
-            mode.interval.copied = mode.interval.copied.union(&copied);
+        let mode = &self.sections;
+        if mode.tracking || mode.declaring {
+            let interval = &mut self.sections.interval;
+            interval.copied = interval.copied.union(&copied);
         }
         self.counts.fetched_bytes += copied.bytes();
         for (owner, ranges) in by_owner(pieces) {

@@ -169,7 +169,6 @@ impl<M: Machine> Coherence<M> {
     /// are collected.
     pub(crate) fn declared_signature(&mut self) -> Signature {
         self.tell_faults();
-        self.close_undeclared_copies();
         let compared = std::mem::take(&mut self.sections.interval.compared);
         let mut claimed = Vec::new();
         for page in compared {
@@ -264,6 +263,8 @@ impl<M: Machine> Coherence<M> {
         self.forget_declarations();
         if self.sections.tracking {
             self.close_undeclared();
+        } else {
+            self.close_outdated();
         }
     }
 
@@ -429,6 +430,8 @@ impl<M: Machine> Coherence<M> {
         self.forget_declarations();
         if self.sections.tracking {
             self.close_undeclared();
+        } else {
+            self.close_outdated();
         }
     }
 
@@ -550,6 +553,9 @@ impl<M: Machine> Coherence<M> {
             transition
         });
         self.make_transition(key, &transition, unnoticed);
+        if self.rank != 0 {
+            self.close_outdated();
+        }
     }
 }
 

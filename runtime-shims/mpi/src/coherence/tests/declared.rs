@@ -26,6 +26,9 @@ fn declaring_region(
     for rank in &mut job.ranks {
         rank.note_threads(per_rank > 1);
     }
+    // Of their own, so that the others stay what they are.
+    let mut others = Random(random.0 ^ 0x5555);
+    let reads_undeclared = others.chance(30);
     let threads = job.ranks.len() * per_rank;
     let nests = |job: &Job, random: &mut Random| {
         let mut nests = random_nests(job, threads, random);
@@ -62,6 +65,11 @@ fn declaring_region(
             let nests = unusual.as_ref().unwrap_or(usual);
             let words = Words::of(nests, &direct, job.ranks.len());
             let number = random.below(1 << 20);
+            let is_written = |at: usize| {
+                let all = nests.iter().flat_map(|(_, nest)| &nest.sections);
+                let mut written = all.filter(|one| !matches!(one.mode, Mode::Read | Mode::MayRead));
+                written.any(|one| (one.shape.hull().0..one.shape.hull().1).contains(&(at as u64)))
+            };
             let touched: Vec<usize> = nests
                 .iter()
                 .flat_map(|(_, nest)| &nest.sections)
@@ -71,6 +79,17 @@ fn declaring_region(
             let mut running = vec![None; threads];
             for (thread, nest, part) in steps(nests, random) {
                 job.run_part(thread / per_rank, &nests[nest].1, part, random);
+                if !updates && reads_undeclared && others.chance(20) {
+                    let page = others.below(job.used as usize) as Page;
+                    let rank = others.below(job.ranks.len());
+                    let offset = others.below(PAGE);
+                    if !direct.contains(&page)
+                        && !is_written(page as usize * PAGE + offset)
+                        && !job.ranks[rank].is_open_by_declaration(page)
+                    {
+                        job.check(rank, page, offset, "an undeclared read");
+                    }
+                }
                 running[thread] = (part != Part::Second).then_some(&nests[nest].1);
                 for _ in 0..random.below(if updates { 4 } else { 1 }) {
                     let page = random.below(job.used as usize) as Page;
@@ -361,6 +380,103 @@ fn an_undeclared_copy_does_not_outlive_its_interval() {
             }
         }
     }
+}
+
+/// Rank 0 writes a page again and again, and rank 1 reads it in a region that declares its accesses, but not
+/// this read; where `declares` says so, another region reads it declared. `writes_serially`: rank 0's second
+/// write of each turn is in serial code.
+fn undeclared_reads(per_node: usize, writes_serially: bool, declares: bool) -> (u64, u64) {
+    let mut job = Job::new(2, false, None);
+    job.cluster.borrow_mut().per_node = per_node;
+    let mut random = Random(7);
+    let page = job.layout.arena(0).page;
+    let on_page = |mode, offset, length| {
+        nest(vec![section(
+            mode,
+            page as usize * PAGE + offset,
+            length,
+            &[],
+        )])
+    };
+    let declaring = Accesses::Declared {
+        direct: vec![],
+        updates: false,
+    };
+    let mut copied = (0, 0);
+    for turn in 0..8 {
+        job.fork(&[]);
+        job.enter_region(&declaring);
+        job.run(0, &on_page(Mode::Write, 0, PAGE), &mut random);
+        job.barrier();
+        job.check(1, page, 100, "an undeclared read");
+        job.barrier();
+        job.check(1, page, 101, "another one");
+        job.leave_region();
+        if writes_serially {
+            job.write(0, page, 100, turn);
+            job.write(0, page, 101, turn);
+        }
+        job.fork(&[]);
+        job.enter_region(&declaring);
+        if !writes_serially {
+            job.run(0, &on_page(Mode::Write, 0, 200), &mut random);
+            job.barrier();
+        }
+        if declares {
+            job.run(1, &on_page(Mode::Read, 100, 1), &mut random);
+        }
+        job.check(1, page, 101, "undeclared beside a declared read");
+        job.leave_region();
+        if turn == 3 {
+            let counts = job.ranks[1].counts;
+            copied = (counts.plans, counts.transitions);
+        }
+    }
+    let counts = job.ranks[1].counts;
+    (counts.plans - copied.0, counts.transitions - copied.1)
+}
+
+#[test]
+fn an_undeclared_read_leaves_no_old_copy() {
+    for per_node in [1, 2] {
+        for writes_serially in [false, true] {
+            for declares in [false, true] {
+                let new = undeclared_reads(per_node, writes_serially, declares);
+                assert_eq!(new, (0, 0), "a turn like the one before finds out nothing");
+            }
+        }
+    }
+}
+
+/// A page that was here before it entered section mode, and one that serial code read, are not read when
+/// others have written them since.
+#[test]
+fn what_was_open_before_is_closed_when_another_rank_writes_it() {
+    let mut job = Job::new(3, false, None);
+    let mut random = Random(7);
+    let page = job.layout.arena(0).page;
+    let write = nest(vec![section(Mode::Write, page as usize * PAGE, PAGE, &[])]);
+    let declaring = Accesses::Declared {
+        direct: vec![],
+        updates: false,
+    };
+    job.write(0, page, 0, 1);
+    job.fork(&[]);
+    job.enter_region(&declaring);
+    job.check(2, page, 0, "before it enters");
+    job.barrier();
+    for writer in [1, 0, 1, 1] {
+        job.run(writer, &write, &mut random);
+        job.barrier();
+        for reader in [0, 2] {
+            job.check(reader, page, 0, "undeclared in a region");
+        }
+        job.leave_region();
+        job.check(0, page, 0, "in serial code");
+        job.fork(&[]);
+        job.enter_region(&declaring);
+    }
+    job.leave_region();
 }
 
 /// Rank 0 may write bytes of its own, changes them and changes them back. Rank 1 may write them as well, and
