@@ -21,6 +21,11 @@ pub(crate) const FILES: usize = 48;
 pub(crate) const FILES_LOG: usize = 56;
 pub(crate) const FILES_STANDARD: usize = 64;
 
+/// The program's mappings that other ranks do not share.
+pub(crate) const MAPPINGS_NOT_SHARED: usize = 4 << 10;
+pub(crate) const MAPPING_BYTES: usize = 256;
+pub(crate) const MOST_MAPPINGS: usize = 64;
+
 /// The table of locks, and its own lock.
 pub(crate) const LOCKS: usize = 64 << 10;
 pub(crate) const LOCK_BYTES: usize = 8;
@@ -35,5 +40,7 @@ pub(crate) const DOACROSS: usize = 20 << 20;
 pub(crate) const MOST_DOACROSS: usize = 8 * (BYTES - DOACROSS);
 
 const _: () = assert!(FILES_STANDARD + 24 <= LOCKS_IN_CHANGE && LOCKS_IN_CHANGE < LOCKS);
+const _: () = assert!(LOCKS_IN_CHANGE < MAPPINGS_NOT_SHARED);
+const _: () = assert!(MAPPINGS_NOT_SHARED + MAPPING_BYTES * MOST_MAPPINGS <= LOCKS);
 const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= EXCHANGE);
 const _: () = assert!(EXCHANGE + 8 * crate::exchange::WORDS <= DOACROSS);

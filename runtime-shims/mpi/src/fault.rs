@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     coherence::Violation,
-    interpose::signals,
+    interpose::{mapping, signals},
     kernel, layout,
     memory::coherence,
     mpi_job,
@@ -183,10 +183,9 @@ fn die(address: usize, program_counter: usize, what: &str) -> ! {
     let line = line_of(program_counter);
     let object = match layout::get() {
         Some(layout) if layout.page_of(address).is_some() => program_graph::object_at(address),
-        _ if mpi_job::rank() != 0 || team::is_distributed() => {
-            "memory that the ranks do not share: a null or stray pointer, or one into a library's own memory or a mapping \
-             of a file that is written through it".into()
-        }
+        _ if mpi_job::rank() != 0 || team::is_distributed() => mapping::not_shared_at(address).unwrap_or_else(|| {
+            "memory that the ranks do not share: a null or stray pointer, or one into a library's own memory".into()
+        }),
         _ => "no memory of the program: a null or stray pointer".into(),
     };
     report::fatal(&format!(

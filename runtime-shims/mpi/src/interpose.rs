@@ -10,7 +10,7 @@
 mod allocation;
 pub(crate) mod exit;
 pub(crate) mod io;
-mod mapping;
+pub(crate) mod mapping;
 pub(crate) mod process;
 pub(crate) mod signals;
 pub(crate) mod variables;

@@ -18,7 +18,7 @@ use crate::{
     cell::ProgramCell,
     coherence::Coherence,
     console, control_area, exchange, fault, files, foreign_regions, interpose,
-    interpose::{process, variables},
+    interpose::{mapping, process, variables},
     kernel, layout,
     layout::{Layout, PAGE, Sizes},
     memory,
@@ -97,6 +97,7 @@ pub(crate) fn okl_mpi_main(
     console::start_cpp_streams();
     stream_format::find();
     program_graph::close();
+    mapping::find_program();
     if mpi_job::rank() == 0 {
         report_foreign_regions();
     }

@@ -50,6 +50,8 @@ int main(void) {
 #pragma omp parallel for
   for (long i = 0; i < N - 512; i++) copied[i] += 1;
   printf("%ld %ld %ld\n", sum_of(shared), copied[0], copied[N - 513]);
+  madvise((void *)shared, bytes, MADV_DONTNEED);
+  printf("%ld\n", sum_of(shared));
   munmap((void *)shared, bytes);
   unlink(name);
   printf("%d\n", mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, -1, 0) == MAP_FAILED);

@@ -5,7 +5,7 @@
 // ranks: 2 4
 // limit: 20
 // expect-exit: failure
-// expect-stderr: segmentation fault at null-pointer.c:17: address 0x0 (memory that the ranks do not share: a null or stray pointer, or one into a library's own memory or a mapping of a file that is written through it) was
+// expect-stderr: segmentation fault at null-pointer.c:17: address 0x0 (memory that the ranks do not share: a null or stray pointer, or one into a library's own memory) was
 #include <omp.h>
 #include <stdio.h>
 

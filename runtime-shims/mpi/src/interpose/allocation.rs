@@ -416,7 +416,7 @@ fn extent_of_function(address: usize) -> Option<Range<usize>> {
 }
 
 /// The addresses of the loaded object that `address` is in.
-fn object_with(address: usize) -> Option<Range<usize>> {
+pub(super) fn object_with(address: usize) -> Option<Range<usize>> {
     unsafe extern "C" fn visit(
         info: *mut libc::dl_phdr_info,
         _: usize,
