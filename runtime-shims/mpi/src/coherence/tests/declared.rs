@@ -96,7 +96,7 @@ fn declaring_region(
                     let word = random.below(PAGE / 8) * 8;
                     let rank = random.below(job.ranks.len());
                     if let Some(owner) = words.owner(page, word)
-                        && !running[rank].is_some_and(|nest| nest.stores_part_of(page, word))
+                        && !running[rank].is_some_and(|nest| nest.accesses_part_of(page, word))
                     {
                         let of = (rank, owner);
                         let place = (page, word);

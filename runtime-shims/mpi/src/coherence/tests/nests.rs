@@ -44,11 +44,14 @@ impl Nest {
         those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
     }
 
-    /// Whether it has yet to store to a part of these 8 bytes: no program updates them before.
-    pub(super) fn stores_part_of(&self, page: Page, word: usize) -> bool {
+    /// Whether it has yet to store to a part of these 8 bytes, or to read one: no program updates them before. (Where
+    /// a part of an object is current, what an update carries into it is not.)
+    pub(super) fn accesses_part_of(&self, page: Page, word: usize) -> bool {
         let start = (page as usize * PAGE + word) as u64;
         let bytes = Ranges::of(vec![(start, start + 8)]);
-        (1..8).contains(&self.bytes(Mode::Write).intersection(&bytes).bytes())
+        let read = self.bytes(Mode::Read).union(&self.bytes(Mode::MayRead));
+        let is_part = |those: &Ranges| (1..8).contains(&those.intersection(&bytes).bytes());
+        is_part(&self.bytes(Mode::Write)) || is_part(&read)
     }
 }
 
