@@ -5,8 +5,8 @@
 //! chooses one. All of a group are of one level, so that the program is built once; their modes
 //! differ as far as possible, and one of them at least has several ranks. Any seeds in a row, as many as there
 //! are groups, meet all combinations of a program once. The seeds of gates come from commits and are arbitrary:
-//! a program with two levels and 1 to 4 ranks has 12 groups of three, and has met all after 37 gates on
-//! average (12 × (1 + 1/2 + ... + 1/12)).
+//! a program with two levels and 1 to 4 ranks has 16 groups of two, and has met all after 54 gates on
+//! average (16 × (1 + 1/2 + ... + 1/16)).
 
 use std::collections::VecDeque;
 
@@ -196,14 +196,14 @@ mod tests {
             while met.len() < all.len() {
                 gates += 1;
                 let seed = random.between(0, usize::MAX - 1) as u64;
-                met.extend(sample(all.clone(), 3, seed, "tests/run/x.c"));
+                met.extend(sample(all.clone(), 2, seed, "tests/run/x.c"));
                 met.sort();
                 met.dedup();
             }
         }
-        // 37.2, as the head of this file says.
+        // 54.1, as the head of this file says.
         let mean = gates as f64 / TIMES as f64;
-        assert!((34.0..41.0).contains(&mean), "{mean} gates");
+        assert!((50.0..59.0).contains(&mean), "{mean} gates");
     }
 
     #[test]
