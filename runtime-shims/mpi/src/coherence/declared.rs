@@ -246,6 +246,14 @@ impl SectionMode {
         }
     }
 
+    /// Stands for who owns what, what is current here, and how the pages are protected and were opened.
+    fn state(&self) -> Signature {
+        let who = self.owners.signature();
+        who.with_signature(self.valid.signature())
+            .with_signature(self.access_id)
+            .with_signature(self.opened.signature())
+    }
+
     pub(super) fn owners(&self) -> &Owners {
         &self.owners
     }

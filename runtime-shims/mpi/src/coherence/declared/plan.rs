@@ -59,11 +59,7 @@ impl<M: Machine> Coherence<M> {
         }
         mode.interval.signature = Some(so_far);
         let key = mode
-            .owners
-            .signature()
-            .with_signature(mode.valid.signature())
-            .with_signature(mode.access_id)
-            .with_signature(mode.opened.signature())
+            .state()
             .with_signature(mode.direct_id)
             .with_signature(so_far);
         let plan = match mode.plans.get(key) {

@@ -43,12 +43,7 @@ impl<M: Machine> Coherence<M> {
         if mode.owners.is_empty() {
             return;
         }
-        let key = mode
-            .owners
-            .signature()
-            .with_signature(mode.valid.signature())
-            .with_signature(mode.access_id)
-            .with_signature(mode.opened.signature());
+        let key = mode.state();
         let closing = mode.closings.get(key).cloned().unwrap_or_else(|| {
             let opened = &self.sections.opened;
             let closing = Rc::new(Closing {
@@ -73,13 +68,7 @@ impl<M: Machine> Coherence<M> {
         if mode.owners.is_empty() {
             return;
         }
-        let key = mode
-            .owners
-            .signature()
-            .with_signature(mode.valid.signature())
-            .with_signature(mode.access_id)
-            .with_signature(mode.opened.signature())
-            .with_signature(mode.read_undeclared_id);
+        let key = mode.state().with_signature(mode.read_undeclared_id);
         let outdated = mode.outdated.get(key).cloned().unwrap_or_else(|| {
             let outdated = Rc::new(self.outdated_pages());
             let pieces = outdated.len();
