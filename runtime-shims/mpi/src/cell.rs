@@ -2,10 +2,12 @@
 //!
 //! Guarantee: at most one borrow of a cell is alive at a time. Only the program's thread, and the
 //! fault handler that interrupts it, reach these cells; a second borrow means that runtime code
-//! touched protected memory while it held runtime state, and panics. Where a rank has several threads,
+//! touched protected memory while it held runtime state, and panics. Signal handlers of the program wait. Where a rank has several threads,
 //! they reach a cell one at a time ([`crate::threads::alone`]), or each has one of its own.
 
 use std::cell::{Cell, UnsafeCell};
+
+use crate::program;
 
 /// A value of the program's thread.
 pub(crate) struct ProgramCell<T> {
@@ -36,12 +38,14 @@ impl<T> ProgramCell<T> {
                 self.0.set(false);
             }
         }
-        assert!(
-            !self.borrowed.replace(true),
-            "runtime state is in use: protected memory was touched inside the runtime"
-        );
-        let _return = Return(&self.borrowed);
-        // SAFETY: `borrowed` was false, so no other reference exists; one thread only (see above).
-        body(unsafe { &mut *self.value.get() })
+        program::undisturbed(|| {
+            assert!(
+                !self.borrowed.replace(true),
+                "runtime state is in use: protected memory was touched inside the runtime"
+            );
+            let _return = Return(&self.borrowed);
+            // SAFETY: `borrowed` was false, so no other reference exists; one thread only (see above).
+            body(unsafe { &mut *self.value.get() })
+        })
     }
 }

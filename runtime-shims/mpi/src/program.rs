@@ -4,7 +4,10 @@
 //! threads allocate is private to the process. Program code is recognised by its stack: it runs on
 //! rank 0's shared stack or on a rank's private area, and nothing else does.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed},
+};
 
 use crate::{cell::ProgramCell, heap::Heap, interpose::signals, layout::Layout, stack};
 
@@ -15,6 +18,11 @@ static REGION_STACK_END: AtomicUsize = AtomicUsize::new(0);
 static RUNNING: AtomicBool = AtomicBool::new(false);
 static PRIVATE_SCOPES: AtomicU32 = AtomicU32::new(0);
 static HEAP: ProgramCell<Option<Heap>> = ProgramCell::new(None);
+
+thread_local! {
+    /// How many steps of the runtime the thread is in that a signal handler must not see half done.
+    static STEPS: Cell<u32> = const { Cell::new(0) };
+}
 
 /// Lets program code start: from now on what it allocates is shared.
 pub(crate) fn start(layout: &Layout, rank: u32) {
@@ -62,14 +70,14 @@ pub(crate) fn on_shared_stack(address: usize) -> bool {
     (STACK_FIRST.load(Relaxed)..STACK_END.load(Relaxed)).contains(&address)
 }
 
-/// Runs `body`, whose allocations (in MPI, in the C library) are private to this process.
+/// Runs `body`, whose allocations (in MPI, in the C library) are private to this process. No handler of
+/// the program's interrupts it.
 pub(crate) fn private<R>(body: impl FnOnce() -> R) -> R {
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
-            if PRIVATE_SCOPES.fetch_sub(1, Relaxed) == 1 {
-                signals::deliver_pending();
-            }
+            PRIVATE_SCOPES.fetch_sub(1, Relaxed);
+            let_handlers_run();
         }
     }
     PRIVATE_SCOPES.fetch_add(1, Relaxed);
@@ -77,9 +85,34 @@ pub(crate) fn private<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Whether the program's thread runs the runtime's code, or a library's under it.
+/// Runs `body`, a step that changes the runtime's state or the C library's, and that no handler of the
+/// program's interrupts: the page faults of a handler use the same state.
+#[inline]
+pub(crate) fn undisturbed<R>(body: impl FnOnce() -> R) -> R {
+    struct Leave;
+    impl Drop for Leave {
+        #[inline]
+        fn drop(&mut self) {
+            STEPS.set(STEPS.get() - 1);
+            let_handlers_run();
+        }
+    }
+    STEPS.set(STEPS.get() + 1);
+    let _leave = Leave;
+    body()
+}
+
+/// Runs the handlers of signals that came meanwhile, unless the thread is still in such a scope.
+#[inline]
+fn let_handlers_run() {
+    if signals::are_pending() && !is_in_runtime() {
+        signals::deliver_pending();
+    }
+}
+
+/// Whether the calling thread, one of the program's, runs what no handler may interrupt.
 pub(crate) fn is_in_runtime() -> bool {
-    PRIVATE_SCOPES.load(Relaxed) != 0
+    PRIVATE_SCOPES.load(Relaxed) != 0 || STEPS.get() != 0
 }
 
 /// This rank's shared heap, once program code has started.

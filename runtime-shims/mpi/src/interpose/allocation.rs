@@ -2,7 +2,8 @@
 //!
 //! Guarantee: memory that program code asks for lies in this rank's arena; all other memory is the C
 //! library's. `free` and `realloc` go by the address, whoever calls. Nothing here allocates through the
-//! exported functions, takes a lock or has thread-local state.
+//! exported functions or takes a lock; of a thread that is not the program's, no thread-local state is touched.
+//! No signal handler of the program comes inside.
 //!
 //! Two kinds of memory asked for on behalf of program code are private even so, told by the return address
 //! of the call: buffers that the C library lends to the kernel, which must never be protected (those of a
@@ -101,7 +102,7 @@ unsafe extern "C" fn malloc_for(length: usize, caller: usize) -> usize {
         shared(length, PLAIN)
     } else {
         // SAFETY: any length is fine.
-        unsafe { __libc_malloc(length) as usize }
+        private(|| unsafe { __libc_malloc(length) as usize })
     }
 }
 
@@ -111,7 +112,7 @@ unsafe extern "C" fn calloc_for(count: usize, length: usize, caller: usize) -> u
         or_out_of_memory(count.checked_mul(length).and_then(zeroed))
     } else {
         // SAFETY: any numbers are fine.
-        unsafe { __libc_calloc(count, length) as usize }
+        private(|| unsafe { __libc_calloc(count, length) as usize })
     }
 }
 
@@ -129,7 +130,7 @@ unsafe extern "C" fn realloc_for(address: usize, length: usize, caller: usize) -
         shared(length, PLAIN)
     } else {
         // SAFETY: null or a block of the C library's.
-        unsafe { __libc_realloc(address as *mut c_void, length) as usize }
+        private(|| unsafe { __libc_realloc(address as *mut c_void, length) as usize })
     }
 }
 
@@ -158,7 +159,7 @@ unsafe extern "C" fn memalign_for(alignment: usize, length: usize, caller: usize
         }
     } else {
         // SAFETY: any numbers are fine.
-        unsafe { __libc_memalign(alignment, length) as usize }
+        private(|| unsafe { __libc_memalign(alignment, length) as usize })
     }
 }
 
@@ -202,7 +203,7 @@ unsafe extern "C" fn free_for(address: usize, caller: usize) {
         free_shared(address, "free", caller);
     } else {
         // SAFETY: null or a block of the C library's.
-        unsafe { __libc_free(address as *mut c_void) };
+        private(|| unsafe { __libc_free(address as *mut c_void) });
     }
 }
 
@@ -232,8 +233,18 @@ pub(super) fn copy_for_program(address: usize) -> usize {
         unsafe { ptr::copy_nonoverlapping(address as *const u8, copy as *mut u8, length) };
     }
     // SAFETY: a block of the C library's that nobody else knows.
-    unsafe { __libc_free(address as *mut c_void) };
+    private(|| unsafe { __libc_free(address as *mut c_void) });
     copy
+}
+
+/// Runs `body`, a function of the C library's allocator.
+#[inline]
+fn private<R>(body: impl FnOnce() -> R) -> R {
+    if program::allocates_shared() {
+        program::undisturbed(body)
+    } else {
+        body()
+    }
 }
 
 /// A block for program code.

@@ -133,16 +133,18 @@ fn without_page_faults(mut set: Set) -> Set {
     set
 }
 
-/// Delivers what came while the runtime was busy. Called when it no longer is.
+/// Whether signals came while the runtime was busy.
 #[inline]
-pub(crate) fn deliver_pending() {
-    if PENDING.load(Relaxed) != 0 && !sections::handlers_wait() {
-        raise_pending();
-    }
+pub(crate) fn are_pending() -> bool {
+    PENDING.load(Relaxed) != 0
 }
 
+/// Delivers what came while the runtime was busy. Called when it no longer is.
 #[cold]
-fn raise_pending() {
+pub(crate) fn deliver_pending() {
+    if sections::handlers_wait() {
+        return;
+    }
     let pending = PENDING.swap(0, Relaxed);
     for signal in (1..SIGNALS as c_int).filter(|signal| pending >> (signal - 1) & 1 != 0) {
         send_to_program(signal);
