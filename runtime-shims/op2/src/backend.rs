@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
 };
 
-use crate::{job, local, report::fatal};
+use crate::{job, local, report::fatal, team};
 
 /// Where loops run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +60,7 @@ pub(crate) fn start(communicator: Option<c_int>) {
         Ok(backend) => BACKEND.store(backend as u8, Relaxed),
         Err(mistake) => fatal(&mistake),
     }
+    team::share_processors();
     read_reproducible();
 }
 

@@ -12,6 +12,7 @@ use std::{
 
 use mpi::{
     Threading,
+    collective::SystemOperation,
     datatype::{MutView, PartitionMut, UserDatatype, View},
     ffi,
     raw::AsRaw,
@@ -150,6 +151,22 @@ pub(crate) fn all_gather(mine: &[u8]) -> Vec<u8> {
         world().all_gather_into(mine, &mut all[..]);
     }
     all
+}
+
+/// The threads of the ranks on this node, and the processors they have together; `processors` are this rank's, a bit
+/// for each. Collective, in a job of several ranks.
+pub(crate) fn on_this_node(threads: usize, processors: [u64; 16]) -> (usize, usize) {
+    let mut all_threads = 0_u64;
+    let mut all_processors = [0_u64; 16];
+    let node = world().split_shared(rank() as i32);
+    node.all_reduce_into(&(threads as u64), &mut all_threads, SystemOperation::sum());
+    node.all_reduce_into(
+        &processors,
+        &mut all_processors,
+        SystemOperation::bitwise_or(),
+    );
+    let processors = all_processors.iter().map(|word| word.count_ones());
+    (all_threads as usize, processors.sum::<u32>() as usize)
 }
 
 /// Whether it is so on every rank. Collective.

@@ -8,7 +8,7 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::report::warn;
+use crate::{job, report::warn};
 
 /// The functions of the run time.
 struct OpenMp {
@@ -18,6 +18,8 @@ struct OpenMp {
     num_threads: unsafe extern "C" fn() -> c_int,
     max_threads: unsafe extern "C" fn() -> c_int,
     in_parallel: unsafe extern "C" fn() -> c_int,
+    /// LLVM's: how many milliseconds a thread without work keeps its processor.
+    set_blocktime: Option<unsafe extern "C" fn(c_int)>,
 }
 
 /// Where they may be if the program does not have them.
@@ -51,6 +53,9 @@ impl OpenMp {
                 num_threads: as_query(function(c"omp_get_num_threads")?),
                 max_threads: as_query(function(c"omp_get_max_threads")?),
                 in_parallel: as_query(function(c"omp_in_parallel")?),
+                set_blocktime: function(c"kmp_set_blocktime").map(|function| {
+                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(function)
+                }),
             })
         }
     }
@@ -102,6 +107,32 @@ pub(crate) fn most_threads() -> usize {
             _ => 1,
         }
     })
+}
+
+/// Has threads without work leave their processor at once where the ranks of this node together have more threads
+/// than processors: the OpenMP run time knows only those of its own process, and what waits in it would turn where
+/// another rank could work. What the user says of waiting holds. Collective.
+pub(crate) fn share_processors() {
+    if job::ranks() == 1 {
+        return;
+    }
+    let (threads, processors) = job::on_this_node(most_threads(), own_processors());
+    let is_said = ["OMP_WAIT_POLICY", "KMP_BLOCKTIME", "KMP_LIBRARY"]
+        .into_iter()
+        .any(|name| std::env::var_os(name).is_some());
+    let set_blocktime = open_mp().and_then(|open_mp| open_mp.set_blocktime);
+    if let Some(set_blocktime) = set_blocktime.filter(|_| threads > processors && !is_said) {
+        // SAFETY: a function of the run time.
+        unsafe { set_blocktime(0) };
+    }
+}
+
+/// The processors that this process may run on, a bit for each.
+fn own_processors() -> [u64; 16] {
+    let mut set = [0_u64; 16];
+    // SAFETY: the kernel writes into a set of this size.
+    unsafe { libc::sched_getaffinity(0, size_of_val(&set), set.as_mut_ptr().cast()) };
+    set
 }
 
 /// A thread of a team.
