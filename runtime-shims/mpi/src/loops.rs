@@ -264,11 +264,12 @@ macro_rules! entry_points {
             let (lower, upper) = (lower.cast::<$value>(), upper.cast::<$value>());
             // SAFETY: the caller's variables.
             let space = unsafe {
-                Space {
-                    lower: (*lower).into(),
-                    upper: (*upper).into(),
-                    step: increment.into(),
-                }
+                Space::passed(
+                    (*lower).into(),
+                    (*upper).into(),
+                    increment.into(),
+                    $loop_type,
+                )
             };
             check_step(space.step);
             let (mapping, member) = match plain_schedule(schedule).0 {
@@ -318,11 +319,12 @@ macro_rules! entry_points {
             let (lower, upper) = (lower.cast::<$value>(), upper.cast::<$value>());
             // SAFETY: the caller's variables.
             let space = unsafe {
-                Space {
-                    lower: (*lower).into(),
-                    upper: (*upper).into(),
-                    step: increment.into(),
-                }
+                Space::passed(
+                    (*lower).into(),
+                    (*upper).into(),
+                    increment.into(),
+                    $loop_type,
+                )
             };
             check_step(space.step);
             let Some(mapping) = static_mapping(schedule, chunk.into()) else {
@@ -351,11 +353,8 @@ macro_rules! entry_points {
             stride: $signed,
             chunk: $signed,
         ) {
-            let space = Space {
-                lower: (lower as $value).into(),
-                upper: (upper as $value).into(),
-                step: stride.into(),
-            };
+            let (lower, upper) = ((lower as $value).into(), (upper as $value).into());
+            let space = Space::passed(lower, upper, stride.into(), $loop_type);
             check_step(space.step);
             let run_time = team::icv(|icv| (icv.schedule_kind, icv.schedule_chunk));
             let Some((mapping, ordered)) = dispatch_mapping(schedule, chunk.into(), run_time)

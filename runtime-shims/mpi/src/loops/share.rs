@@ -34,6 +34,21 @@ pub(crate) struct Space {
 }
 
 impl Space {
+    /// The loop whose bounds compiled code passes in variables of `loop_type`. An unsigned one from 0 to the largest
+    /// value there is has no iterations: LLVM's OpenMPIRBuilder, which flang uses, numbers them from 0 and passes
+    /// their number less one, which wraps around. (More iterations than the type has numbers no compiler passes.)
+    pub(crate) fn passed(lower: i128, upper: i128, step: i128, loop_type: LoopType) -> Self {
+        let is_unsigned = *loop_type.range().start() == 0;
+        if is_unsigned && step == 1 && (lower..=upper) == loop_type.range() {
+            return Self {
+                lower: 1,
+                upper: 0,
+                step,
+            };
+        }
+        Self { lower, upper, step }
+    }
+
     /// The number of iterations: at most 2^64.
     pub(crate) fn trip_count(self) -> u128 {
         let span = if self.step > 0 {
@@ -453,6 +468,17 @@ mod tests {
 
     fn members(threads: u32) -> impl Iterator<Item = Member> {
         (0..threads).map(move |thread| Member { thread, threads })
+    }
+
+    #[test]
+    fn one_less_than_no_iterations_wraps_around() {
+        for loop_type in TYPES {
+            let (least, most) = loop_type.range().into_inner();
+            let trips = Space::passed(0, most, 1, loop_type).trip_count();
+            assert_eq!(trips == 0, least == 0, "{loop_type:?}");
+            assert_ne!(Space::passed(1, most, 1, loop_type).trip_count(), 0);
+            assert_ne!(Space::passed(0, most - 1, 1, loop_type).trip_count(), 0);
+        }
     }
 
     #[test]
