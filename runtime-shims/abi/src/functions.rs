@@ -10,12 +10,12 @@ macro_rules! for_each_mpi_fn {
         $m! {
             // Start-up.
             /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
-            fn okl_mpi_register_v6(table: ptr);
+            fn okl_mpi_register_v7(table: ptr);
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32;
 
             // Output of Fortran programs.
-            /// Hands over `FortranUnits`; called as `okl_mpi_register_v6` is.
+            /// Hands over `FortranUnits`; called as `okl_mpi_register_v7` is.
             fn okl_mpi_fortran_units(units: ptr);
             /// Before a statement that writes text to `unit`: the unit it is to name.
             fn okl_mpi_fortran_begin(unit: i32) -> i32;
@@ -33,10 +33,10 @@ macro_rules! for_each_mpi_fn {
             /// the loop waits, in words; `turns` counts those since it was entered.
             fn okl_mpi_waits_here(place: ptr, turns: ptr);
             /// Declares what this thread reads and writes from here to its next declaration or
-            /// synchronisation: a `SectionTable`, and for each of its entries the address of the first
-            /// element, then stride and count of each dimension, outer ones first. All values are `i64`.
-            /// Those of entries with `MARKED` are replaced.
-            fn okl_mpi_sections(table: ptr, values: ptr);
+            /// synchronisation: a `SectionTable`, and what is computed of its values: for each of its entries the
+            /// address of the first element, then stride and count of each dimension, outer ones first. All values
+            /// are `i64`. Those of entries with `MARKED` are replaced.
+            fn okl_mpi_sections(table: ptr, computed: ptr);
             /// After a region with `SERIAL_CODE_ANNOUNCED`: serial code goes on that touches memory.
             fn okl_mpi_serial_code();
             /// Instead of `okl_mpi_serial_code`, before each access to memory: `bytes` are read or written.

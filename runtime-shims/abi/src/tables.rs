@@ -24,7 +24,7 @@ pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v6` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v7` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -213,6 +213,19 @@ abi_structs! {
         entries: ptr,
         /// Length of `entries`.
         entry_count: i64,
+        /// [`SectionValue`] array: the values of the entries, one behind the other.
+        values: ptr,
+        /// Length of `values`.
+        value_count: i64,
+    }
+
+    /// A value of a [`SectionEntry`]: one that is computed in front of the nest, or a constant. Those of an entry with
+    /// marks are its own, and next to each other where they are computed: the run time's answer takes their place.
+    struct SectionValue {
+        /// Its place among the computed values; -1: a constant.
+        computed: i64,
+        /// The constant.
+        constant: i64,
     }
 
     /// A section of one object: `element` bytes at `address + sum(index[d] * stride[d])` for every

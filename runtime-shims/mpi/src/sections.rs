@@ -19,7 +19,8 @@ use std::{
 };
 
 use okl_abi::{
-    DirectAccess, RegionDescriptor, SectionEntry, SectionTable, region_flags, section_access,
+    DirectAccess, RegionDescriptor, SectionEntry, SectionTable, SectionValue, region_flags,
+    section_access,
 };
 
 use crate::{
@@ -406,6 +407,11 @@ fn entry_list(table: &SectionTable) -> &[SectionEntry] {
     unsafe { std::slice::from_raw_parts(table.entries.cast(), table.entry_count as usize) }
 }
 
+fn value_list(table: &SectionTable) -> &[SectionValue] {
+    // SAFETY: the pass emits `value_count` constants.
+    unsafe { std::slice::from_raw_parts(table.values.cast(), table.value_count as usize) }
+}
+
 impl Entry<'_> {
     /// What holds the object that the address points into, where it is not just the section.
     fn object(&self) -> Option<(usize, usize)> {
@@ -443,18 +449,18 @@ fn entries<'a>(table: &'a SectionTable, mut values: &'a [i64]) -> impl Iterator<
 }
 
 /// `okl_mpi_sections`.
-pub(crate) fn okl_mpi_sections(table: *mut c_void, values: *mut c_void) {
+pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
     if DECLARING.load(Relaxed) {
-        threads::in_turn(|| take_declaration(table, values));
+        threads::in_turn(|| take_declaration(table, computed));
     } else {
-        replace_marked(table, values, |_| marks::NOWHERE);
+        replace_marked(table, computed, |_| marks::NOWHERE);
     }
 }
 
 /// Tells the program where the marks of each marked entry go.
 fn replace_marked(
     table: *mut c_void,
-    values: *mut c_void,
+    computed: *mut c_void,
     place: impl Fn(&Entry<'_>) -> marks::Place,
 ) {
     // SAFETY: as in `take_declaration`.
@@ -462,9 +468,11 @@ fn replace_marked(
     let mut at = 0;
     for entry in entry_list(table) {
         if entry.access & section_access::MARKED != 0 {
-            // SAFETY: an entry has so many values; nothing else refers to them now.
+            let first = value_list(table)[at].computed as usize;
+            // SAFETY: the values of such an entry are computed, its own, and next to each other; nothing else refers
+            // to them now.
             let own = unsafe {
-                let first = values.cast::<i64>().add(at);
+                let first = computed.cast::<i64>().add(first);
                 std::slice::from_raw_parts_mut(first, value_count(entry))
             };
             let one = Entry {
@@ -479,18 +487,17 @@ fn replace_marked(
     }
 }
 
-fn take_declaration(raw_table: *mut c_void, raw_values: *mut c_void) {
+fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     // The values lie on this rank's stack, whose pages may have to be written first.
     stack::make_next_frames_writable();
-    // SAFETY: the pass emits the table, and as many values as its entries say.
-    let (table, values) = unsafe {
-        let table = &*raw_table.cast::<SectionTable>();
-        let count = entry_list(table).iter().map(value_count).sum();
-        (
-            table,
-            std::slice::from_raw_parts(raw_values.cast::<i64>(), count),
-        )
-    };
+    // SAFETY: the pass emits the table.
+    let table = unsafe { &*raw_table.cast::<SectionTable>() };
+    let values = value_list(table).iter().map(|value| match value.computed {
+        -1 => value.constant,
+        // SAFETY: the pass computes as many values as the table refers to.
+        at => unsafe { *computed.cast::<i64>().add(at as usize) },
+    });
+    let values: &[i64] = &values.collect::<Vec<_>>();
     let accesses = rows::with_tables(entries(table, values));
     let (known, behind): (Vec<_>, Vec<_>) = accesses.into_iter().partition(|one| one.depth() == 0);
     let mut signature = Signature::START.with(std::ptr::from_ref(table) as u64);
@@ -520,7 +527,7 @@ fn take_declaration(raw_table: *mut c_void, raw_values: *mut c_void) {
     for level in behind.chunk_by(|a, b| a.depth() == b.depth()) {
         take_rows(table, signature, level, &mut read);
     }
-    replace_marked(raw_table, raw_values, |one| {
+    replace_marked(raw_table, computed, |one| {
         let object = one
             .object()
             .and_then(|object| Some((object, in_file(object)?)));

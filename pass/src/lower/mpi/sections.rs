@@ -307,39 +307,84 @@ fn own(functions: &[&FunctionSections<'_>]) {
     }
 }
 
-fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
-    let slots = |one: &Declaration<'m>| {
-        let entries = one.entries.iter().flat_map(Entry::with_tables);
-        entries.map(|entry| 1 + 2 * entry.dimensions.len()).sum()
-    };
-    let most: usize = sections.declarations.iter().map(slots).max().unwrap_or(0);
-    if most == 0 {
-        return;
-    }
-    let i64_type = module.int(64);
-    let values =
-        Builder::at_entry(module, sections.function).alloca(module.array(i64_type, most as u64), 8);
-    let callee = declare(module, &f::okl_mpi_sections);
-    for one in &sections.declarations {
-        let mut computed = Vec::new();
+/// The values of a declaration's entries, one behind the other.
+struct Values<'m> {
+    /// What is computed in front of the nest: each quantity once, but for those of entries with marks, which the run
+    /// time replaces.
+    computed: Vec<(Option<Quantity<'m>>, Value<'m>)>,
+    /// Of each value, its place in `computed`, or the constant it is.
+    sources: Vec<Result<usize, i64>>,
+}
+
+impl<'m> Values<'m> {
+    /// Emits what computes them.
+    fn compute(module: &'m Module, sections: &FunctionSections<'m>, one: &Declaration<'m>) -> Self {
+        let mut values = Self {
+            computed: Vec::new(),
+            sources: Vec::new(),
+        };
         for entry in one.entries.iter().flat_map(Entry::with_tables) {
-            let dimensions = entry.dimensions.iter().flat_map(|&(a, b)| [a, b]);
-            for quantity in [entry.address].into_iter().chain(dimensions) {
-                computed.push(match quantity {
-                    Quantity::Term(term) => sections.nests.expand(term, one.before),
-                    Quantity::Value(value) => {
-                        Builder::before(module, one.before).bits_of(value, 64)
+            let is_own = entry.access & section_access::MARKED != 0;
+            for quantity in quantities(entry) {
+                let shared = (!is_own).then_some(quantity);
+                let mut known = values.computed.iter();
+                let known = known.position(|one| !is_own && one.0 == shared);
+                let source = known.map(Ok).unwrap_or_else(|| {
+                    let value = match quantity {
+                        Quantity::Term(term) => sections.nests.expand(term, one.before),
+                        Quantity::Value(value) => {
+                            Builder::before(module, one.before).bits_of(value, 64)
+                        }
+                        Quantity::Constant(number) => module.const_i64(number),
+                    };
+                    match value.as_constant_int() {
+                        Some(number) if !is_own => Err(number),
+                        _ => {
+                            values.computed.push((shared, value));
+                            Ok(values.computed.len() - 1)
+                        }
                     }
-                    Quantity::Constant(number) => module.const_i64(number),
                 });
+                values.sources.push(source);
             }
         }
+        values
+    }
+
+    /// As the table has them.
+    fn constants(&self, module: &'m Module) -> Vec<Value<'m>> {
+        let fields = self.sources.iter().map(|source| match *source {
+            Ok(place) => [place as i64, 0],
+            Err(number) => [-1, number],
+        });
+        let constant =
+            |fields: [i64; 2]| module.const_struct(&fields.map(|one| module.const_i64(one)));
+        fields.map(constant).collect()
+    }
+}
+
+/// The address, and stride and count of each dimension.
+fn quantities<'m>(entry: &Entry<'m>) -> Vec<Quantity<'m>> {
+    let dimensions = entry.dimensions.iter().flat_map(|&(a, b)| [a, b]);
+    [entry.address].into_iter().chain(dimensions).collect()
+}
+
+fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
+    let compute = |one| Values::compute(module, sections, one);
+    let all: Vec<_> = sections.declarations.iter().map(compute).collect();
+    let Some(most) = all.iter().map(|values| values.computed.len()).max() else {
+        return;
+    };
+    let room = module.array(module.int(64), most as u64);
+    let room = Builder::at_entry(module, sections.function).alloca(room, 8);
+    let callee = declare(module, &f::okl_mpi_sections);
+    for (one, values) in sections.declarations.iter().zip(&all) {
         let builder = Builder::before(module, one.before);
-        for (index, value) in computed.into_iter().enumerate() {
-            builder.store(value, builder.offset(values, index as i64 * 8));
+        for (index, (_, value)) in values.computed.iter().enumerate() {
+            builder.store(*value, builder.offset(room, index as i64 * 8));
         }
-        builder.call(callee, &[*table(module, one), values]);
-        emit_marks(module, sections, one, values);
+        builder.call(callee, &[*table(module, one, values), room]);
+        emit_marks(module, sections, one, values, room);
     }
 }
 
@@ -348,19 +393,21 @@ fn emit_marks<'m>(
     module: &'m Module,
     sections: &FunctionSections<'m>,
     one: &Declaration<'m>,
-    values: Value<'m>,
+    values: &Values<'m>,
+    room: Value<'m>,
 ) {
     let builder = Builder::before(module, one.before);
-    let mut first = 0;
+    let mut sources = &values.sources[..];
     for (index, entry) in one.entries.iter().enumerate() {
         let all = entry.with_tables();
-        let slots = all.iter().map(|one| 1 + 2 * one.dimensions.len() as i64);
-        let here = first;
-        first += slots.sum::<i64>();
+        let count = all.iter().map(|one| quantities(one).len()).sum::<usize>();
+        let (own, rest) = sources.split_at(count);
+        sources = rest;
         if entry.access & section_access::MARKED == 0 {
             continue;
         }
-        let told = |slot, ty| builder.load(ty, builder.offset(values, (here + slot) * 8));
+        let first = own[0].expect("the values of such an entry are computed") as i64;
+        let told = |place, ty| builder.load(ty, builder.offset(room, (first + place) * 8));
         let (start, mask) = (told(0, module.int(64)), told(2, module.int(64)));
         let marks = told(1, module.pointer());
         let number = |builder: &Builder<'m>, address| {
@@ -405,7 +452,7 @@ fn emit_marks<'m>(
     }
 }
 
-fn table<'m>(module: &'m Module, one: &Declaration<'m>) -> Global<'m> {
+fn table<'m>(module: &'m Module, one: &Declaration<'m>, values: &Values<'m>) -> Global<'m> {
     let text = |text: &str| -> Value<'m> { *module.add_text("okl.text", text) };
     let entries: Vec<_> = one
         .entries
@@ -423,10 +470,14 @@ fn table<'m>(module: &'m Module, one: &Declaration<'m>) -> Global<'m> {
         .collect();
     let list = module.const_array(entries[0].ty(), &entries);
     let list = module.add_constant("okl.sections.entries", list);
+    let values = values.constants(module);
+    let value_list = module.const_array(values[0].ty(), &values);
     let value = module.const_struct(&[
         text(&Site::Instruction(place(one)).to_string()),
         *list,
         module.const_i64(entries.len() as i64),
+        *module.add_constant("okl.sections.values", value_list),
+        module.const_i64(values.len() as i64),
     ]);
     module.add_constant("okl.sections", value)
 }

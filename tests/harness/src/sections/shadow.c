@@ -8,10 +8,15 @@ struct entry {
   long access, element, dimensions;
   const char *object, *location;
 };
+struct value {
+  long computed, constant;
+};
 struct table {
   const char *location;
   const struct entry *entries;
   long count;
+  const struct value *values;
+  long value_count;
 };
 enum {
   READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16, MARKED = 32, BITS = 64, TABLE = 128, RELATIVE = 256,
@@ -257,13 +262,16 @@ static void between(const struct entry *e, const long *values) {
   fail(e, "is said to be elsewhere");
 }
 
-void okl_mpi_sections(const struct table *t, long *values) {
+void okl_mpi_sections(const struct table *t, long *computed) {
   since++;
+  long all[t->value_count], *values = all;
+  for (long k = 0; k < t->value_count; k++)
+    all[k] = t->values[k].computed < 0 ? t->values[k].constant : computed[t->values[k].computed];
   for (long k = 0; k < t->count; k++) {
     const struct entry *e = &t->entries[k];
     int empty = 0;
     if (e->access & MARKED) {
-      mark(e, values);
+      mark(e, computed + t->values[values - all].computed);
       values += 1 + 2 * e->dimensions;
       continue;
     }
