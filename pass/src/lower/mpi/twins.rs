@@ -10,6 +10,8 @@
 //! * Entries that LLVM inlines into a version are settled there ([`choose`]), so that it goes on in its own kind.
 //! * Two versions are kept as well of what a region reaches, and of functions of this module between a region and the
 //!   next one: accesses are declared in them later.
+//! * And of what only functions with two call: each version is called as often as in the OpenMP program, so that LLVM
+//!   inlines what it would inline there (a function that is called once whatever its size).
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +21,7 @@ use crate::analysis::call_graph::CallGraph;
 use crate::diagnostic::user_name;
 use crate::ir::{FOR_RANKS, MARK};
 use crate::llvm::{
-    Function, Global, Instruction, Linkage, Mark, Module, Opcode, Severity, Visibility,
+    Function, Global, Instruction, Linkage, Mark, Module, Opcode, Severity, Value, Visibility,
 };
 
 /// The version for one rank.
@@ -49,6 +51,20 @@ pub fn is_for_ranks(function: Function<'_>) -> bool {
 /// Whether a function is a version for one rank.
 pub fn is_plain(function: Function<'_>) -> bool {
     function.mark_value(MARK).as_deref() == Some(PLAIN.value)
+}
+
+/// Whether a function of this module's own is only called, and only by `callers`; copies aside.
+fn is_only_called_by<'m>(callers: &HashSet<Function<'m>>, function: Function<'m>) -> bool {
+    let is_call = |user: Value<'m>| {
+        let Some(user) = user.as_instruction() else {
+            return false;
+        };
+        let is_call = user
+            .as_call()
+            .is_some_and(|call| call.callee() == *function);
+        is_call && (callers.contains(&user.function()) || is_plain(user.function()))
+    };
+    function.is_local() && function.users().into_iter().all(is_call)
 }
 
 /// The functions of a module, each with a copy of it as it was.
@@ -285,6 +301,11 @@ impl<'m> Copies<'m> {
                 let all = wanted.iter().copied().collect();
                 self.add(&mut wanted, all, &self.mentions, Function::is_local);
             }
+            let copies = self.copies.keys().copied();
+            let only_called: Vec<_> = copies
+                .filter(|one| is_only_called_by(&wanted, *one))
+                .collect();
+            wanted.extend(only_called);
             if wanted.len() == before {
                 return wanted;
             }
