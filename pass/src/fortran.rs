@@ -4,12 +4,12 @@
 use okl_abi::{AbiType, replacement_of};
 
 use crate::diagnostic::user_name;
-use crate::llvm::{Builder, Call, Function, Linkage, Module};
+use crate::llvm::{Builder, Call, Function, Linkage, Module, Value};
 
 /// Functions with a text argument, which in Fortran has no end of its own: its length follows the arguments.
 const WITH_TEXT: [&str; 2] = ["omp_set_affinity_format", "omp_display_affinity"];
 
-/// Functions that fill a text.
+/// Functions that fill a text, with blanks behind what there is to say.
 const FILL_TEXT: [&str; 2] = ["omp_get_affinity_format", "omp_capture_affinity"];
 
 /// What flang calls the main program.
@@ -25,8 +25,10 @@ pub fn call_by_c_names(module: &Module) {
         };
         for user in function.instruction_users() {
             let call = user.as_call().filter(|call| call.callee() == *function);
-            if let Some(call) = call.filter(|call| call.invoke_targets().is_none()) {
-                call_by_c_name(module, call, c_name);
+            match call.filter(|call| call.invoke_targets().is_none()) {
+                Some(call) if FILL_TEXT.contains(&c_name) => fill_text(module, call, c_name),
+                Some(call) => call_by_c_name(module, call, c_name),
+                None => {}
             }
         }
         if function.is_unused() {
@@ -38,8 +40,7 @@ pub fn call_by_c_names(module: &Module) {
 /// `omp_get_num_threads` for `omp_get_num_threads_`, where there is such a function.
 fn c_name(name: &str) -> Option<&str> {
     let c_name = name.strip_suffix('_')?;
-    (c_name.starts_with("omp_") && !FILL_TEXT.contains(&c_name) && replacement_of(c_name).is_some())
-        .then_some(c_name)
+    (c_name.starts_with("omp_") && replacement_of(c_name).is_some()).then_some(c_name)
 }
 
 fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) {
@@ -58,9 +59,8 @@ fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) {
     }
     let parameters: Vec<_> = types.params.iter().map(|&ty| module.abi_type(ty)).collect();
     let ty = module.function_type(result, &parameters);
-    // LLVM's run time calls C's functions with a text `ompc_`: those without the `c` are Fortran's.
     let callee = match has_text {
-        true => declared(module, &c_name.replacen("omp_", "ompc_", 1), ty),
+        true => declared(module, &with_text(c_name), ty),
         false => declared(module, c_name, ty),
     };
     if callee.function_type() != ty {
@@ -75,21 +75,83 @@ fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) {
             _ => builder.load(module.abi_type(ty), argument),
         })
         .collect();
-    let text = has_text.then(|| {
-        let (pointer, long) = (module.pointer(), module.int(64));
-        let ty = module.function_type(pointer, &[pointer, long]);
-        builder.call(declared(module, "strndup", ty), &arguments[..2])
-    });
+    let text = has_text.then(|| copy_of_text(module, &builder, arguments[0], arguments[1]));
     values[..usize::from(has_text)].copy_from_slice(text.as_slice());
     let value = builder.call(callee, &values);
     if let Some(text) = text {
-        let ty = module.function_type(module.void(), &[module.pointer()]);
-        builder.call(declared(module, "free", ty), &[text]);
+        free(module, &builder, text);
     }
     if !at.is_unused() {
         at.replace_all_uses_with(value);
     }
     at.erase();
+}
+
+/// `omp_get_affinity_format(buffer)` and `omp_capture_affinity(buffer, format)`, whose lengths follow.
+fn fill_text(module: &Module, call: Call<'_>, c_name: &str) {
+    let at = call.instruction();
+    let (pointer, long) = (module.pointer(), module.int(64));
+    let arguments = call.arguments();
+    let (buffer, length, format) = match arguments[..] {
+        [buffer, length] => (buffer, length, None),
+        [buffer, format, length, format_length] => (buffer, length, Some((format, format_length))),
+        _ => return,
+    };
+    let types = replacement_of(c_name).expect("looked up before");
+    if types.params.len() != 2 + usize::from(format.is_some())
+        || !buffer.ty().is_pointer()
+        || length.ty() != long
+        || !(at.is_unused() || at.ty() == long)
+    {
+        return;
+    }
+    let parameters: Vec<_> = types.params.iter().map(|&ty| module.abi_type(ty)).collect();
+    let callee = declared(
+        module,
+        &with_text(c_name),
+        module.function_type(long, &parameters),
+    );
+    let builder = Builder::before(module, at);
+    let room = builder.plus(length, 1);
+    let malloc = declared(module, "malloc", module.function_type(pointer, &[long]));
+    let text = builder.call(malloc, &[room]);
+    let format = format.map(|(format, length)| copy_of_text(module, &builder, format, length));
+    let mut values = vec![text, room];
+    values.extend(format);
+    let needed = builder.call(callee, &values);
+    builder.fill(buffer, i64::from(b' '), length);
+    let memcpy = module.function_type(pointer, &[pointer, pointer, long]);
+    let shown = builder.least(needed, length);
+    builder.call(declared(module, "memcpy", memcpy), &[buffer, text, shown]);
+    for text in [Some(text), format].into_iter().flatten() {
+        free(module, &builder, text);
+    }
+    if !at.is_unused() {
+        at.replace_all_uses_with(needed);
+    }
+    at.erase();
+}
+
+/// The name by which LLVM's run time has C's version of a function with a text: without the `c` it is Fortran's.
+fn with_text(c_name: &str) -> String {
+    c_name.replacen("omp_", "ompc_", 1)
+}
+
+/// C's copy of a text of Fortran's, to be freed.
+fn copy_of_text<'m>(
+    module: &'m Module,
+    builder: &Builder<'m>,
+    text: Value<'m>,
+    length: Value<'m>,
+) -> Value<'m> {
+    let (pointer, long) = (module.pointer(), module.int(64));
+    let ty = module.function_type(pointer, &[pointer, long]);
+    builder.call(declared(module, "strndup", ty), &[text, length])
+}
+
+fn free<'m>(module: &'m Module, builder: &Builder<'m>, text: Value<'m>) {
+    let ty = module.function_type(module.void(), &[module.pointer()]);
+    builder.call(declared(module, "free", ty), &[text]);
 }
 
 fn declared<'m>(module: &'m Module, name: &str, ty: crate::llvm::Type<'m>) -> Function<'m> {
