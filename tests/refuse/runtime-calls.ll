@@ -10,7 +10,7 @@
 ; CHECK-NOT: omp_of_the_user
 declare ptr @__kmpc_threadprivate_cached(ptr, i32, ptr, i64, ptr)
 declare ptr @omp_target_alloc(i64, i32)
-declare i64 @omp_get_affinity_format_(ptr, i64)
+declare i64 @omp_get_affinity_format_(ptr)
 declare i32 @__tgt_target_kernel(ptr, i64, i32, i32, ptr, ptr)
 declare i32 @omp_control_tool(i32, i32, ptr)
 declare void @omp_of_the_user()
@@ -22,7 +22,7 @@ declare void @omp_of_the_user()
 define void @f() {
   %a = call ptr @__kmpc_threadprivate_cached(ptr null, i32 0, ptr null, i64 4, ptr null)
   %b = call ptr @omp_target_alloc(i64 8, i32 0)
-  %c = call i64 @omp_get_affinity_format_(ptr null, i64 8)
+  %c = call i64 @omp_get_affinity_format_(ptr null)
   %e = call ptr @__kmpc_threadprivate_cached(ptr null, i32 0, ptr @_QMmodelEcounter, i64 4, ptr @cache)
   store i32 1, ptr @_QMmodelEcounter
   %d = call i32 @__tgt_target_kernel(ptr null, i64 0, i32 0, i32 0, ptr null, ptr null)
