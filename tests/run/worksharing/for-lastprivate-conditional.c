@@ -1,5 +1,8 @@
 // lastprivate(conditional:): the value that the sequentially last assignment gave, or the old one.
+// On one rank the threads are libomp's, which loses the last value of a dynamic loop when they steal chunks from each
+// other.
 // threads: any
+// env: KMP_FORCE_MONOTONIC_DYNAMIC_SCHEDULE=1
 // flags: -fopenmp-version=51
 #include <stdio.h>
 
