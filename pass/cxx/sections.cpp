@@ -15,6 +15,19 @@ using namespace llvm;
 
 namespace {
 
+// What is constant in a sum; without it nothing is.
+int64_t constantPart(const SCEV *S) {
+  if (auto *C = dyn_cast<SCEVConstant>(S))
+    return C->getAPInt().getBitWidth() == 64 ? C->getAPInt().getSExtValue() : 0;
+  if (auto *Recurrence = dyn_cast<SCEVAddRecExpr>(S))
+    return constantPart(Recurrence->getStart());
+  uint64_t Sum = 0;
+  if (auto *All = dyn_cast<SCEVAddExpr>(S))
+    for (const SCEV *One : All->operands())
+      Sum += constantPart(One);
+  return Sum;
+}
+
 std::string sourceName(Value *V, unsigned Depth = 0) {
   for (DbgVariableRecord *Record : findDVRValues(V))
     if (Record->getExpression()->getNumElements() == 0)
@@ -251,6 +264,27 @@ bool okl_nests_steps(OklNests *N, const OklTerm *A, const OklTerm *B, const OklT
 
 const OklTerm *okl_nests_plus(OklNests *N, const OklTerm *A, int64_t B) {
   return N->term(N->plus(A->Value, B), A->When);
+}
+
+const OklTerm *okl_nests_split(OklNests *N, const OklTerm *T, LLVMValueRef *Variable,
+                               int64_t *Number) {
+  *Variable = nullptr;
+  *Number = 0;
+  const SCEV *Rest = T->Value;
+  if (!T->When.empty() || !N->SE->isSCEVable(Rest->getType()))
+    return T;
+  if (Rest->getType()->isPointerTy()) {
+    auto *Object = dyn_cast<SCEVUnknown>(N->SE->getPointerBase(Rest));
+    auto *G = Object ? dyn_cast<GlobalVariable>(Object->getValue()) : nullptr;
+    if (G && !G->isThreadLocal()) {
+      *Variable = wrap(G);
+      Rest = N->SE->removePointerBase(Rest);
+    }
+  }
+  *Number = constantPart(Rest);
+  if (*Number)
+    Rest = N->plus(Rest, -uint64_t(*Number));
+  return Rest->isZero() ? nullptr : N->term(Rest);
 }
 
 LLVMValueRef okl_nests_expand(OklNests *N, const OklTerm *T, LLVMValueRef Before) {

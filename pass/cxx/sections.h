@@ -107,6 +107,8 @@ bool okl_nests_is_checked(OklNests *N, const OklTerm *A);
 bool okl_nests_steps(OklNests *N, const OklTerm *A, const OklTerm *B, const OklTerm *Step,
                      int64_t *Result);
 const OklTerm *okl_nests_plus(OklNests *N, const OklTerm *A, int64_t B);
+// A term as a sum: the address of a variable (null: none), a number, and what is left (null: nothing).
+const OklTerm *okl_nests_split(OklNests *N, const OklTerm *T, LLVMValueRef *Variable, int64_t *Number);
 // The value of a term as an i64, computed in front of an instruction.
 LLVMValueRef okl_nests_expand(OklNests *N, const OklTerm *T, LLVMValueRef Before);
 void okl_nests_text(OklNests *N, const OklTerm *T, OklTextSink Sink, void *To);

@@ -274,6 +274,17 @@ LLVMValueRef okl_first_insertion_point(LLVMBasicBlockRef Block) {
   return At == unwrap(Block)->end() ? nullptr : wrap(&*At);
 }
 
+bool okl_only_computes(LLVMValueRef At) {
+  auto *I = unwrap<Instruction>(At);
+  if (I->mayHaveSideEffects() || I->isTerminator() || isa<PHINode, AllocaInst>(I))
+    return false;
+  return !I->mayReadFromMemory() || isa<LoadInst>(I);
+}
+
+void okl_move_before(LLVMValueRef At, LLVMValueRef Before) {
+  unwrap<Instruction>(At)->moveBefore(unwrap<Instruction>(Before)->getIterator());
+}
+
 LLVMValueRef okl_insert_if(LLVMValueRef Condition, LLVMValueRef Before) {
   auto *At = unwrap<Instruction>(Before);
   Instruction *End = SplitBlockAndInsertIfThen(unwrap(Condition), At->getIterator(), false);

@@ -57,7 +57,11 @@ LLVMValueRef okl_unrolled_copy(LLVMValueRef Function);
 void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To);
 LLVMValueRef okl_first_insertion_point(LLVMBasicBlockRef Block);
 
+// Whether it computes a value, or loads one by a plain load, and does nothing else.
+bool okl_only_computes(LLVMValueRef At);
+
 // Changes.
+void okl_move_before(LLVMValueRef At, LLVMValueRef Before);
 // Splits the block in front of an instruction; the result ends a new block that runs if Condition.
 LLVMValueRef okl_insert_if(LLVMValueRef Condition, LLVMValueRef Before);
 void okl_strip_call_attributes(LLVMValueRef Call);

@@ -181,9 +181,12 @@ LLVMValueRef okl_copy_beside(LLVMValueRef Function) {
 
 bool okl_is_copy_of(LLVMValueRef Copy, LLVMValueRef Function) {
   auto *A = unwrap<llvm::Function>(Copy), *B = unwrap<llvm::Function>(Function);
-  if (A->size() != B->size())
+  bool SameType = A->getFunctionType() == B->getFunctionType() &&
+                  A->getCallingConv() == B->getCallingConv();
+  if (!SameType || A->size() != B->size())
     return false;
-  DenseMap<const Value *, const Value *> Of;
+  // Each may call itself.
+  DenseMap<const Value *, const Value *> Of = {{A, B}};
   for (unsigned I = 0; I < A->arg_size(); ++I)
     Of[A->getArg(I)] = B->getArg(I);
   for (auto BlockA = A->begin(), BlockB = B->begin(); BlockA != A->end(); ++BlockA, ++BlockB) {

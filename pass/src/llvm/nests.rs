@@ -150,6 +150,12 @@ unsafe extern "C" {
         result: *mut i64,
     ) -> bool;
     fn okl_nests_plus(nests: *mut RawNests, a: *const RawTerm, b: i64) -> *const RawTerm;
+    fn okl_nests_split(
+        nests: *mut RawNests,
+        term: *const RawTerm,
+        variable: *mut LLVMValueRef,
+        number: *mut i64,
+    ) -> *const RawTerm;
     fn okl_nests_expand(
         nests: *mut RawNests,
         term: *const RawTerm,
@@ -564,6 +570,18 @@ impl<'m> Nests<'m> {
     pub fn plus(&self, a: Term<'m>, b: i64) -> Term<'m> {
         // SAFETY: a term of this analysis.
         Term::new(unsafe { okl_nests_plus(self.raw, a.raw, b) })
+    }
+
+    /// A term as a sum: what is left of it, if anything is, the address of a variable, if it has one, and a number.
+    pub fn split(&self, term: Term<'m>) -> (Option<Term<'m>>, Option<Value<'m>>, i64) {
+        let (mut variable, mut number) = (std::ptr::null_mut(), 0);
+        // SAFETY: a term of this analysis; the shim writes a global variable or null, and a number.
+        unsafe {
+            let rest = okl_nests_split(self.raw, term.raw, &mut variable, &mut number);
+            let rest = (!rest.is_null()).then(|| Term::new(rest));
+            let variable = (!variable.is_null()).then(|| Value::new(variable));
+            (rest, variable, number)
+        }
     }
 
     /// Computes a term of a section in front of an instruction of the preheader.

@@ -57,6 +57,8 @@ unsafe extern "C" {
     fn okl_become_own(function: LLVMValueRef, callers: *const LLVMValueRef, count: usize);
     fn okl_loops(function: LLVMValueRef, sink: LoopSink, to: *mut c_void);
     fn okl_first_insertion_point(block: LLVMBasicBlockRef) -> LLVMValueRef;
+    fn okl_only_computes(at: LLVMValueRef) -> bool;
+    fn okl_move_before(at: LLVMValueRef, before: LLVMValueRef);
     fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
     fn okl_strip_call_attributes(call: LLVMValueRef);
     fn okl_deny_parallel_iterations(terminator: LLVMValueRef);
@@ -280,6 +282,19 @@ impl<'m> Instruction<'m> {
     pub fn remark(self, name: &str, message: &str, missed: bool) {
         // SAFETY: an instruction inside a function; the texts live through the call.
         unsafe { okl_remark(self.raw(), Text::new(name), Text::new(message), missed) }
+    }
+
+    /// Whether it computes a value, or loads one by a load that is neither volatile nor atomic, and does nothing else.
+    pub fn only_computes(self) -> bool {
+        // SAFETY: an instruction.
+        unsafe { okl_only_computes(self.raw()) }
+    }
+
+    /// Moves it in front of another one, further down in its block, above which nothing uses it.
+    pub fn move_down(self, before: Instruction<'m>) {
+        assert!(self.block() == before.block());
+        // SAFETY: two instructions of a block; the caller has looked at the uses.
+        unsafe { okl_move_before(self.raw(), before.raw()) }
     }
 
     /// Splits the block in front of this instruction and returns the end of a new block that runs

@@ -62,7 +62,7 @@ impl<'m> Function<'m> {
 
     /// Whether this copy of `function` still does what `function` does.
     pub fn is_copy_of(self, function: Function<'m>) -> bool {
-        // SAFETY: two functions of the same type.
+        // SAFETY: two functions of a module.
         unsafe { okl_is_copy_of(self.raw(), function.raw()) }
     }
 

@@ -24,7 +24,7 @@ pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v7` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v8` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -219,12 +219,14 @@ abi_structs! {
         value_count: i64,
     }
 
-    /// A value of a [`SectionEntry`]: one that is computed in front of the nest, or a constant. Those of an entry with
-    /// marks are its own, and next to each other where they are computed: the run time's answer takes their place.
+    /// A value of a [`SectionEntry`]: the sum of these. Those of an entry with marks are computed, its own, and next to
+    /// each other: the run time's answer takes their place.
     struct SectionValue {
-        /// Its place among the computed values; -1: a constant.
+        /// Place of the addend that is computed in front of the nest; -1: none.
         computed: i64,
-        /// The constant.
+        /// The variable whose address is an addend, or null.
+        variable: ptr,
+        /// The constant addend.
         constant: i64,
     }
 

@@ -105,8 +105,8 @@ impl Module {
     }
 }
 
-/// `okl_mpi_register_v7`, from a constructor of each module.
-pub(crate) fn okl_mpi_register_v7(table: *mut c_void) {
+/// `okl_mpi_register_v8`, from a constructor of each module.
+pub(crate) fn okl_mpi_register_v8(table: *mut c_void) {
     // SAFETY: the pass emits the table as a constant.
     let table = unsafe { &*table.cast::<ModuleTable>() };
     let module = Module(table);

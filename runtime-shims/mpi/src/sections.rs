@@ -492,10 +492,16 @@ fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     stack::make_next_frames_writable();
     // SAFETY: the pass emits the table.
     let table = unsafe { &*raw_table.cast::<SectionTable>() };
-    let values = value_list(table).iter().map(|value| match value.computed {
-        -1 => value.constant,
-        // SAFETY: the pass computes as many values as the table refers to.
-        at => unsafe { *computed.cast::<i64>().add(at as usize) },
+    let values = value_list(table).iter().map(|value| {
+        let computed = match value.computed {
+            -1 => 0,
+            // SAFETY: the pass computes as many values as the table refers to.
+            at => unsafe { *computed.cast::<i64>().add(at as usize) },
+        };
+        let variable = value.variable.addr() as i64;
+        computed
+            .wrapping_add(variable)
+            .wrapping_add(value.constant)
     });
     let values: &[i64] = &values.collect::<Vec<_>>();
     let accesses = rows::with_tables(entries(table, values));

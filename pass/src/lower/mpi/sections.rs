@@ -7,11 +7,12 @@ use std::collections::HashSet;
 use okl_abi::{f, region_flags, section_access};
 
 use super::{globals, twins::is_for_ranks};
+use crate::analysis::memory::base_of;
 use crate::analysis::sections::{
     Declaration, Direct, Entry, FunctionSections, Quantity, Region, is_one_of_several, regions,
 };
 use crate::diagnostic::Site;
-use crate::llvm::{Builder, Function, Global, Instruction, Module, Value};
+use crate::llvm::{Builder, Function, Global, Instruction, Module, Opcode, Value};
 use crate::lower::runtime_call::declare;
 
 /// The attribute of a body this has run on.
@@ -312,8 +313,16 @@ struct Values<'m> {
     /// What is computed in front of the nest: each quantity once, but for those of entries with marks, which the run
     /// time replaces.
     computed: Vec<(Option<Quantity<'m>>, Value<'m>)>,
-    /// Of each value, its place in `computed`, or the constant it is.
-    sources: Vec<Result<usize, i64>>,
+    sources: Vec<Source<'m>>,
+}
+
+/// A value, as the sum of these.
+struct Source<'m> {
+    /// Place in [`Values::computed`].
+    computed: Option<usize>,
+    /// A variable, for its address.
+    variable: Option<Value<'m>>,
+    number: i64,
 }
 
 impl<'m> Values<'m> {
@@ -324,42 +333,97 @@ impl<'m> Values<'m> {
             sources: Vec::new(),
         };
         for entry in one.entries.iter().flat_map(Entry::with_tables) {
-            let is_own = entry.access & section_access::MARKED != 0;
             for quantity in quantities(entry) {
-                let shared = (!is_own).then_some(quantity);
-                let mut known = values.computed.iter();
-                let known = known.position(|one| !is_own && one.0 == shared);
-                let source = known.map(Ok).unwrap_or_else(|| {
-                    let value = match quantity {
-                        Quantity::Term(term) => sections.nests.expand(term, one.before),
-                        Quantity::Value(value) => {
-                            Builder::before(module, one.before).bits_of(value, 64)
-                        }
-                        Quantity::Constant(number) => module.const_i64(number),
-                    };
-                    match value.as_constant_int() {
-                        Some(number) if !is_own => Err(number),
-                        _ => {
-                            values.computed.push((shared, value));
-                            Ok(values.computed.len() - 1)
-                        }
-                    }
-                });
+                let source = if entry.access & section_access::MARKED != 0 {
+                    values.computed_whole(module, sections, one, quantity)
+                } else {
+                    values.source(module, sections, one, quantity)
+                };
                 values.sources.push(source);
             }
         }
         values
     }
 
+    fn computed_whole(
+        &mut self,
+        module: &'m Module,
+        sections: &FunctionSections<'m>,
+        one: &Declaration<'m>,
+        quantity: Quantity<'m>,
+    ) -> Source<'m> {
+        let value = compute(module, sections, one, quantity);
+        self.computed.push((None, value));
+        Source {
+            computed: Some(self.computed.len() - 1),
+            variable: None,
+            number: 0,
+        }
+    }
+
+    fn source(
+        &mut self,
+        module: &'m Module,
+        sections: &FunctionSections<'m>,
+        one: &Declaration<'m>,
+        quantity: Quantity<'m>,
+    ) -> Source<'m> {
+        let (rest, variable, number) = match quantity {
+            Quantity::Constant(number) => (None, None, number),
+            Quantity::Value(value) => match value.as_global() {
+                Some(global) if !global.is_thread_local() => (None, Some(value), 0),
+                _ => (Some(quantity), None, 0),
+            },
+            Quantity::Term(term) => {
+                let (rest, variable, number) = sections.nests.split(term);
+                (rest.map(Quantity::Term), variable, number)
+            }
+        };
+        let mut known = self.computed.iter();
+        let known = rest.and_then(|_| known.position(|one| one.0 == rest));
+        let mut source = Source {
+            computed: known,
+            variable,
+            number,
+        };
+        if let (Some(rest), None) = (rest, known) {
+            let value = compute(module, sections, one, rest);
+            match value.as_constant_int() {
+                Some(more) => source.number = number.wrapping_add(more),
+                None => {
+                    source.computed = Some(self.computed.len());
+                    self.computed.push((Some(rest), value));
+                }
+            }
+        }
+        source
+    }
+
     /// As the table has them.
     fn constants(&self, module: &'m Module) -> Vec<Value<'m>> {
-        let fields = self.sources.iter().map(|source| match *source {
-            Ok(place) => [place as i64, 0],
-            Err(number) => [-1, number],
-        });
-        let constant =
-            |fields: [i64; 2]| module.const_struct(&fields.map(|one| module.const_i64(one)));
-        fields.map(constant).collect()
+        let constant = |source: &Source<'m>| {
+            let null = module.pointer().zero();
+            module.const_struct(&[
+                module.const_i64(source.computed.map_or(-1, |place| place as i64)),
+                source.variable.unwrap_or(null),
+                module.const_i64(source.number),
+            ])
+        };
+        self.sources.iter().map(constant).collect()
+    }
+}
+
+/// Emits what computes a quantity in front of a declaration, as an `i64`.
+fn compute<'m>(
+    module: &'m Module,
+    sections: &FunctionSections<'m>,
+    one: &Declaration<'m>,
+    quantity: Quantity<'m>,
+) -> Value<'m> {
+    match quantity {
+        Quantity::Term(term) => sections.nests.expand(term, one.before),
+        Quantity::Value(value) => Builder::before(module, one.before).bits_of(value, 64),
+        Quantity::Constant(number) => module.const_i64(number),
     }
 }
 
@@ -378,13 +442,41 @@ fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
     let room = module.array(module.int(64), most as u64);
     let room = Builder::at_entry(module, sections.function).alloca(room, 8);
     let callee = declare(module, &f::okl_mpi_sections);
+    let mut calls = Vec::new();
     for (one, values) in sections.declarations.iter().zip(&all) {
         let builder = Builder::before(module, one.before);
         for (index, (_, value)) in values.computed.iter().enumerate() {
             builder.store(*value, builder.offset(room, index as i64 * 8));
         }
-        builder.call(callee, &[*table(module, one, values), room]);
+        calls.push(builder.call(callee, &[*table(module, one, values), room]));
         emit_marks(module, sections, one, values, room);
+    }
+    for call in calls {
+        load_later(call, room);
+    }
+}
+
+/// Moves what is loaded and computed in front of a declaration, though not for it, behind it: else it would be kept in
+/// memory during the call. `room` is where the declared values are.
+fn load_later<'m>(declaration: Value<'m>, room: Value<'m>) {
+    let declaration = declaration.as_instruction().expect("it is a call");
+    let all = declaration.block().instructions();
+    let place = all.iter().position(|&one| one == declaration);
+    let place = place.expect("it is in its block");
+    let mut above = HashSet::from([declaration]);
+    let mut before = all[place + 1];
+    for &at in all[..place].iter().rev() {
+        let is_for_it = at.instruction_users().iter().any(|user| above.contains(user));
+        let of_room = at.address().is_some_and(|address| base_of(address) == room);
+        let is_load = at.opcode() == Opcode::LLVMLoad;
+        if is_for_it && at.only_computes() || of_room && !is_load {
+            above.insert(at);
+        } else if at.only_computes() && !of_room {
+            at.move_down(before);
+            before = at;
+        } else {
+            break;
+        }
     }
 }
 
@@ -406,7 +498,8 @@ fn emit_marks<'m>(
         if entry.access & section_access::MARKED == 0 {
             continue;
         }
-        let first = own[0].expect("the values of such an entry are computed") as i64;
+        let first = own[0].computed;
+        let first = first.expect("the values of such an entry are computed") as i64;
         let told = |place, ty| builder.load(ty, builder.offset(room, (first + place) * 8));
         let (start, mask) = (told(0, module.int(64)), told(2, module.int(64)));
         let marks = told(1, module.pointer());

@@ -4,14 +4,14 @@
 //! Guarantee: a process that runs on one rank executes no lowered function. A variable of each executable and library
 //! says which it is ([`FLAG`]); the run time sets it before anything of the program runs.
 //!
-//! * What lowering leaves as it was, and reaches nothing that it changes, has one version ([`SHARED`]).
-//! * Any other function has two, which call versions of their own kind. Its name, and so its address, is that of an
-//!   entry that chooses, where it can be reached otherwise than by such calls.
+//! * A function that lowering changes, or that reaches one, has two versions, which call versions of their own kind. Its
+//!   name, and so its address, is that of an entry that chooses, where it can be reached otherwise than by such calls.
 //! * Entries that LLVM inlines into a version are settled there ([`choose`]), so that it goes on in its own kind.
-//! * Two versions are kept as well of what a region reaches, and of functions of this module between a region and the
-//!   next one: accesses are declared in them later.
-//! * And of what only functions with two call: each version is called as often as in the OpenMP program, so that LLVM
-//!   inlines what it would inline there (a function that is called once whatever its size).
+//! * Any other function is the same for both under its name ([`SHARED`]). What a region reaches of these, and what lies
+//!   in this module between a region and the next one, has a version for several ranks besides, which only such
+//!   versions call: accesses are declared in it later.
+//! * And so has what only functions with two versions call: each is called as often as in the OpenMP program, so that
+//!   LLVM inlines what it would inline there (a function that is called once whatever its size).
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +30,7 @@ pub const PLAIN: Mark = mark("plain");
 pub const RANKS: Mark = mark(FOR_RANKS);
 /// What chooses between two versions.
 pub const ENTRY: Mark = mark("entry");
-/// A function that has one version.
+/// What both kinds of process run.
 pub const SHARED: Mark = mark("shared");
 
 /// The variable that is not 0 in a process on one rank.
@@ -51,6 +51,11 @@ pub fn is_for_ranks(function: Function<'_>) -> bool {
 /// Whether a function is a version for one rank.
 pub fn is_plain(function: Function<'_>) -> bool {
     function.mark_value(MARK).as_deref() == Some(PLAIN.value)
+}
+
+/// The name of what several ranks run instead of a function that is the same for both.
+fn version_for_ranks(function: Function<'_>) -> String {
+    format!("{}.mpi", function.name())
 }
 
 /// Whether a function of this module's own is only called, and only by `callers`; copies aside.
@@ -152,26 +157,37 @@ pub fn choose(module: &Module, function: Function<'_>) -> bool {
     changed
 }
 
-/// Has versions for several ranks call each other where LLVM has found out which entry a call reaches. True where there
-/// are such calls.
+/// Has versions for several ranks call each other where LLVM has found out which function a call reaches. True where
+/// there are such calls.
 pub fn call_own_kind(module: &Module) -> bool {
     let mut changed = false;
-    let is_entry = |one: &Function<'_>| one.mark_value(MARK).as_deref() == Some(ENTRY.value);
-    for entry in module.functions().into_iter().filter(is_entry) {
-        let callees = entry.instructions().into_iter();
-        let mut callees = callees.filter_map(|one| one.as_call()?.callee().as_function());
-        if let Some(version) = callees.find(|&callee| is_for_ranks(callee)) {
-            let is_called = |user: &Instruction<'_>| is_for_ranks(user.function());
-            changed |= entry.instruction_users().iter().any(is_called);
-            entry.redirect_calls(version, RANKS);
-        }
+    for function in module.functions() {
+        let Some(version) = version_of(module, function) else {
+            continue;
+        };
+        let is_called = |user: &Instruction<'_>| is_for_ranks(user.function());
+        changed |= function.instruction_users().iter().any(is_called);
+        function.redirect_calls(version, RANKS);
     }
     changed
 }
 
-/// Has versions for one rank start regions by names of ours. True where the module was changed.
+/// What several ranks run for a function that has another version for them.
+fn version_of<'m>(module: &'m Module, function: Function<'m>) -> Option<Function<'m>> {
+    let mark = function.mark_value(MARK)?;
+    if mark == ENTRY.value {
+        let callees = function.instructions().into_iter();
+        let mut callees = callees.filter_map(|one| one.as_call()?.callee().as_function());
+        return callees.find(|&callee| is_for_ranks(callee));
+    }
+    let version = module.function(&version_for_ranks(function));
+    version.filter(|&version| mark == SHARED.value && is_for_ranks(version))
+}
+
+/// Has versions for one rank start regions by names of ours, and removes versions for several that turned out the same.
+/// True where the module was changed.
 pub fn finish(module: &Module) -> bool {
-    let mut changed = false;
+    let mut changed = merge(module);
     for (fork, name) in PLAIN_FORKS {
         let Some(old) = module.function(fork).filter(|one| one.is_declaration()) else {
             continue;
@@ -208,6 +224,30 @@ pub fn finish(module: &Module) -> bool {
     changed
 }
 
+/// Removes versions for several ranks in which nothing was declared. True where there were any.
+fn merge(module: &Module) -> bool {
+    let shared = |function: &Function<'_>| function.mark_value(MARK).as_deref() == Some(SHARED.value);
+    let functions = module.functions().into_iter().filter(shared);
+    let versions = functions.filter_map(|function| Some((function, version_of(module, function)?)));
+    let mut versions: Vec<_> = versions.collect();
+    let before = versions.len();
+    // Those that call others which are the same are the same then.
+    loop {
+        let count = versions.len();
+        versions.retain(|&(function, version)| {
+            let differs = !version.is_copy_of(function);
+            if !differs {
+                version.replace_all_uses_with(*function);
+                version.erase();
+            }
+            differs
+        });
+        if versions.len() == count {
+            return count < before;
+        }
+    }
+}
+
 impl<'m> Copies<'m> {
     /// To be called when what does nothing on one rank is there: what else is changed in a function of which there
     /// cannot be two is noticed by [`Copies::settle`].
@@ -237,27 +277,36 @@ impl<'m> Copies<'m> {
             before.erase();
         }
         let flag = flag(module);
-        let wanted = self.wanted(bodies, main);
+        let different = self.different(bodies, main);
+        let described = self.described(&different, bodies);
         let mut twins = Twins {
             flag,
             plain: HashMap::new(),
         };
+        let mut for_ranks = Vec::new();
         for &function in &self.functions {
-            let copy = self.copies.get(&function);
-            match copy.filter(|_| wanted.contains(&function)) {
-                Some(&copy) => {
+            let copy = self.copies.get(&function).copied();
+            match copy {
+                Some(copy) if different.contains(&function) => {
                     function.mark(module, RANKS.name, RANKS.value);
                     copy.set_name(&format!("{}.plain", function.name()));
                     copy.become_twin(function);
                     twins.plain.insert(function, copy);
+                    continue;
                 }
-                None => {
-                    function.mark(module, SHARED.name, SHARED.value);
-                    if let Some(copy) = copy {
-                        copy.erase();
-                    }
+                Some(copy) if described.contains(&function) => {
+                    copy.mark(module, RANKS.name, RANKS.value);
+                    copy.set_name(&version_for_ranks(function));
+                    copy.become_twin(function);
+                    for_ranks.push((function, copy));
                 }
+                Some(copy) => copy.erase(),
+                None => {}
             }
+            function.mark(module, SHARED.name, SHARED.value);
+        }
+        for (function, version) in for_ranks {
+            function.redirect_calls(version, RANKS);
         }
         let several = || {
             let functions = self.functions.iter();
@@ -278,8 +327,12 @@ impl<'m> Copies<'m> {
         twins
     }
 
-    /// The functions that need two versions, among those that can have them.
-    fn wanted(&self, bodies: &[Function<'m>], main: Option<Function<'m>>) -> HashSet<Function<'m>> {
+    /// The functions of which one rank must run another version than several, among those that can have two.
+    fn different(
+        &self,
+        bodies: &[Function<'m>],
+        main: Option<Function<'m>>,
+    ) -> HashSet<Function<'m>> {
         let mut callers: HashMap<Function<'m>, Vec<Function<'m>>> = HashMap::new();
         for (&caller, mentions) in &self.mentions {
             for &mentioned in mentions {
@@ -291,23 +344,33 @@ impl<'m> Copies<'m> {
             .iter()
             .filter(|(function, copy)| Some(**function) == main || !copy.is_copy_of(**function));
         let changed = changed.map(|(&function, _)| function);
-        let mut wanted: HashSet<_> = changed.collect();
-        self.add(&mut wanted, bodies.to_vec(), &self.mentions, |_| true);
+        let mut found = HashSet::new();
+        let start = changed.chain(bodies.iter().copied()).collect();
+        self.add(&mut found, start, &callers, |_| true);
+        found
+    }
+
+    /// The other functions that have a version for several ranks besides.
+    fn described(
+        &self,
+        different: &HashSet<Function<'m>>,
+        bodies: &[Function<'m>],
+    ) -> HashSet<Function<'m>> {
+        let mut found = different.clone();
+        self.add(&mut found, bodies.to_vec(), &self.mentions, |_| true);
         loop {
-            let before = wanted.len();
-            let all = wanted.iter().copied().collect();
-            self.add(&mut wanted, all, &callers, |_| true);
+            let before = found.len();
             if !bodies.is_empty() {
-                let all = wanted.iter().copied().collect();
-                self.add(&mut wanted, all, &self.mentions, Function::is_local);
+                let all = found.iter().copied().collect();
+                self.add(&mut found, all, &self.mentions, Function::is_local);
             }
             let copies = self.copies.keys().copied();
             let only_called: Vec<_> = copies
-                .filter(|one| is_only_called_by(&wanted, *one))
+                .filter(|one| is_only_called_by(&found, *one))
                 .collect();
-            wanted.extend(only_called);
-            if wanted.len() == before {
-                return wanted;
+            found.extend(only_called);
+            if found.len() == before {
+                return found;
             }
         }
     }

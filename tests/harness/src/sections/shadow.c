@@ -9,7 +9,9 @@ struct entry {
   const char *object, *location;
 };
 struct value {
-  long computed, constant;
+  long computed;
+  const char *variable;
+  long constant;
 };
 struct table {
   const char *location;
@@ -266,7 +268,8 @@ void okl_mpi_sections(const struct table *t, long *computed) {
   since++;
   long all[t->value_count], *values = all;
   for (long k = 0; k < t->value_count; k++)
-    all[k] = t->values[k].computed < 0 ? t->values[k].constant : computed[t->values[k].computed];
+    all[k] = (t->values[k].computed < 0 ? 0 : computed[t->values[k].computed]) + (long)t->values[k].variable +
+             t->values[k].constant;
   for (long k = 0; k < t->count; k++) {
     const struct entry *e = &t->entries[k];
     int empty = 0;
