@@ -3,6 +3,7 @@
 #include "lanes.h"
 #include "sections.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -19,6 +20,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
@@ -28,6 +30,9 @@
 using namespace llvm;
 
 namespace {
+
+// The attribute of a function that only hands its parameters on.
+constexpr char Forwards[] = "okl-forwards";
 
 // Created when the plugin is loaded, so that -mllvm finds them, but only in the LLVM the shim was
 // compiled for: in another one the layout of cl::opt differs and the host would crash here before
@@ -290,6 +295,75 @@ LLVMValueRef okl_insert_if(LLVMValueRef Condition, LLVMValueRef Before) {
   Instruction *End = SplitBlockAndInsertIfThen(unwrap(Condition), At->getIterator(), false);
   End->setDebugLoc(At->getDebugLoc());
   return wrap(End);
+}
+
+LLVMValueRef okl_forward(OklText Name, LLVMValueRef Call) {
+  auto *C = unwrap<CallBase>(Call);
+  Module &M = *C->getModule();
+  LLVMContext &Context = M.getContext();
+  AttributeList Old = C->getAttributes(), New;
+  for (auto Kind : {Attribute::ByVal, Attribute::InAlloca, Attribute::Preallocated,
+                    Attribute::Nest, Attribute::SwiftSelf, Attribute::SwiftError,
+                    Attribute::SwiftAsync})
+    if (Old.hasAttrSomewhere(Kind))
+      return nullptr;
+  if (isa<CallBrInst>(C) || C->isMustTailCall() || C->hasOperandBundles() ||
+      C->getFunctionType()->isVarArg() || C->hasFnAttr(Attribute::ReturnsTwice))
+    return nullptr;
+  // These are part of the calling convention.
+  for (auto Kind : {Attribute::ZExt, Attribute::SExt, Attribute::InReg, Attribute::StructRet}) {
+    if (Old.hasRetAttr(Kind))
+      New = New.addRetAttribute(Context, Old.getRetAttr(Kind));
+    for (unsigned I = 0; I < C->arg_size(); ++I)
+      if (Old.hasParamAttr(I, Kind))
+        New = New.addParamAttribute(Context, I, Old.getParamAttr(I, Kind));
+  }
+  std::string Type;
+  raw_string_ostream(Type) << *C->getFunctionType() << ' ' << C->getCallingConv();
+  for (unsigned I = 0; I < C->arg_size(); ++I)
+    Type += New.getParamAttrs(I).getAsString() + ";";
+  // Vectors are passed as the processor can.
+  Type += New.getRetAttrs().getAsString() +
+          C->getFunction()->getFnAttribute("target-features").getValueAsString().str();
+  std::string Full = (text(Name) + "." + utohexstr(xxh3_64bits(Type), true)).str();
+  Function *F = M.getFunction(Full);
+  if (!F) {
+    F = Function::Create(C->getFunctionType(), GlobalValue::LinkOnceODRLinkage,
+                         M.getDataLayout().getProgramAddressSpace(), Full, &M);
+    F->setVisibility(GlobalValue::HiddenVisibility);
+    F->setDSOLocal(true);
+    F->setComdat(M.getOrInsertComdat(Full));
+    F->setCallingConv(C->getCallingConv());
+    F->setAttributes(New);
+    const Function &Caller = *C->getFunction();
+    for (StringRef Kind : {"target-cpu", "target-features", "tune-cpu", "frame-pointer"})
+      if (Caller.hasFnAttribute(Kind))
+        F->addFnAttr(Caller.getFnAttribute(Kind));
+    F->setUWTableKind(Caller.getUWTableKind());
+    F->addFnAttr(Attribute::NoInline);
+    F->addFnAttr(Forwards);
+    IRBuilder<> B(BasicBlock::Create(Context, "", F));
+    SmallVector<Value *, 8> Parameters;
+    for (Argument &One : F->args())
+      Parameters.push_back(&One);
+    CallInst *On = B.CreateCall(F->getFunctionType(), C->getCalledOperand(), Parameters);
+    On->setCallingConv(C->getCallingConv());
+    On->setAttributes(New);
+    On->setTailCallKind(CallInst::TCK_MustTail);
+    F->getReturnType()->isVoidTy() ? B.CreateRetVoid() : B.CreateRet(On);
+  }
+  C->setCalledOperand(F);
+  return wrap(F);
+}
+
+LLVMValueRef okl_forwarded(LLVMValueRef Function) {
+  auto *F = unwrap<llvm::Function>(Function);
+  if (!F->hasFnAttribute(Forwards))
+    return nullptr;
+  for (BasicBlock &Block : *F)
+    if (CallInst *On = Block.getTerminatingMustTailCall())
+      return wrap(On->getCalledOperand());
+  return nullptr;
 }
 
 void okl_strip_call_attributes(LLVMValueRef Call) {

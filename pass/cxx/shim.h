@@ -53,6 +53,9 @@ LLVMModuleRef okl_simplified_functions(LLVMModuleRef M, const LLVMValueRef *Func
 // A copy beside a function, without its loops as far as their turns are constant and not too many.
 LLVMValueRef okl_unrolled_copy(LLVMValueRef Function);
 
+// What a function of okl_forward hands its parameters to; null of any other function.
+LLVMValueRef okl_forwarded(LLVMValueRef Function);
+
 // Control flow.
 void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To);
 LLVMValueRef okl_first_insertion_point(LLVMBasicBlockRef Block);
@@ -65,6 +68,9 @@ void okl_move_before(LLVMValueRef At, LLVMValueRef Before);
 // Splits the block in front of an instruction; the result ends a new block that runs if Condition.
 LLVMValueRef okl_insert_if(LLVMValueRef Condition, LLVMValueRef Before);
 void okl_strip_call_attributes(LLVMValueRef Call);
+// Has a call go through a function of this name that hands its parameters on, and is shared by all modules; null where
+// there cannot be one. The name is completed with the type.
+LLVMValueRef okl_forward(OklText Name, LLVMValueRef Call);
 // Of a terminator, which may end a loop: its iterations may depend on each other, unless it is to be vectorised.
 void okl_deny_parallel_iterations(LLVMValueRef Terminator);
 void okl_append_to_used(LLVMModuleRef M, const LLVMValueRef *Globals, size_t Count);

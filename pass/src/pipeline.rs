@@ -18,6 +18,7 @@ pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: 
             return false;
         }
     };
+    let merged = mpi::external_calls::call_translated(module);
     let op2 = op2::recognise(module);
     if let Some(at) = op2.looks_at_data {
         let message = "data stay element by element: the file looks at op_dat->data";
@@ -40,7 +41,7 @@ pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: 
         None if !openmp::is_used(module) => mpi::leave_alone(module),
         Some(Target::Mpi) | None => lower_to_mpi(module, options.strict),
     };
-    changes || lowers
+    merged || changes || lowers
 }
 
 fn lower_op2(module: &Module, found: op2::Found<'_>, strict: bool) -> bool {

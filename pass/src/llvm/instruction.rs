@@ -349,9 +349,13 @@ impl<'m> Call<'m> {
         }
     }
 
-    /// The called function, where it is known; through aliases.
+    /// The called function, where it is known; through aliases and forwarders.
     pub fn callee_function(self) -> Option<Function<'m>> {
-        self.callee().through_alias().as_function()
+        let callee = self.callee().through_alias().as_function()?;
+        match callee.forwarded() {
+            Some(forwarded) => forwarded.through_alias().as_function(),
+            None => Some(callee),
+        }
     }
 
     /// Name of the called function; empty where it is not known.

@@ -134,6 +134,12 @@ impl Module {
         global
     }
 
+    /// Whether it has an alias of this name.
+    pub fn has_alias(&self, name: &str) -> bool {
+        // SAFETY: a live module; the text lives through the call.
+        unsafe { !LLVMGetNamedGlobalAlias(self.raw(), name.as_ptr().cast(), name.len()).is_null() }
+    }
+
     /// Gives a function a second name, with the same linkage and visibility.
     pub fn add_alias(&self, name: &str, function: Function<'_>) {
         let name = CString::new(name).expect("symbol names have no NUL");

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef};
 
-use super::{Block, Function, Global, Instruction, Module, Opcode, Value};
+use super::{Block, Call, Function, Global, Instruction, Module, Opcode, Value};
 
 /// A string that crosses the FFI by reference.
 #[repr(C)]
@@ -59,6 +59,8 @@ unsafe extern "C" {
     fn okl_first_insertion_point(block: LLVMBasicBlockRef) -> LLVMValueRef;
     fn okl_only_computes(at: LLVMValueRef) -> bool;
     fn okl_move_before(at: LLVMValueRef, before: LLVMValueRef);
+    fn okl_forward(name: Text, call: LLVMValueRef) -> LLVMValueRef;
+    fn okl_forwarded(function: LLVMValueRef) -> LLVMValueRef;
     fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
     fn okl_strip_call_attributes(call: LLVMValueRef);
     fn okl_deny_parallel_iterations(terminator: LLVMValueRef);
@@ -229,6 +231,15 @@ impl<'m> Function<'m> {
         unsafe { okl_become_own(self.raw(), raw.as_ptr(), raw.len()) }
     }
 
+    /// What a forwarder hands its parameters to: see [`Call::forward`].
+    pub fn forwarded(self) -> Option<Value<'m>> {
+        // SAFETY: a function; the result is a value or null.
+        unsafe {
+            let callee = okl_forwarded(self.raw());
+            (!callee.is_null()).then(|| Value::new(callee))
+        }
+    }
+
     /// The natural loops, outer ones first.
     pub fn loops(self) -> Vec<NaturalLoop<'m>> {
         unsafe extern "C" fn push(
@@ -252,6 +263,16 @@ impl<'m> Function<'m> {
             unsafe { okl_loops(self.raw(), push, (&raw mut loops).cast()) }
         }
         loops
+    }
+}
+
+impl<'m> Call<'m> {
+    /// Has it go through a forwarder, a function that only hands its parameters on, and returns that. There is one for all
+    /// calls of a function in a program, so its name is to say what is added to it. `None` where the parameters cannot be
+    /// handed on; nothing is changed then.
+    pub fn forward(self, name: &str) -> Option<Function<'m>> {
+        // SAFETY: a call; the text lives through the call of the shim, which returns a function or null.
+        unsafe { Function::from_nullable(okl_forward(Text::new(name), self.raw())) }
     }
 }
 

@@ -12,7 +12,7 @@ mod atomics;
 mod constructors;
 mod criticals;
 mod endless;
-mod external_calls;
+pub mod external_calls;
 mod fortran_units;
 mod globals;
 mod guards;

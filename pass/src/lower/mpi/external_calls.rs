@@ -11,6 +11,11 @@ use crate::analysis::library::{is_library_variable, known};
 use crate::llvm::{Builder, Call, Function, Instruction, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
 
+use super::twins::RANKS;
+
+/// What the names of forwarders that bring objects in begin with.
+const FORWARDER: &str = "okl.touching.";
+
 /// The calls of a module with the pointers to bring in.
 pub struct Plan<'m> {
     calls: Vec<External<'m>>,
@@ -73,18 +78,54 @@ fn may_be_shared(argument: Value<'_>) -> bool {
         && !is_private
 }
 
-/// Inserts the calls that bring objects in.
+/// Inserts the calls that bring objects in: where a function may be translated elsewhere in a forwarder to it, if there
+/// can be one, so that they are not repeated at each of its calls.
 pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) {
     for external in &plan.calls {
         let at = external.call.instruction();
-        let place = match &external.perhaps_translated {
-            Some(name) => unless_translated(module, at, name),
-            None => at,
+        let Some(name) = &external.perhaps_translated else {
+            touch(module, at, &external.pointers);
+            continue;
         };
-        for &pointer in &external.pointers {
-            Builder::before(module, place).call(declare(module, &f::okl_mpi_touch), &[pointer]);
+        match external.call.forward(&format!("{FORWARDER}{name}")) {
+            Some(forwarder) => complete(module, forwarder, name),
+            None => touch(module, unless_translated(module, at, name), &external.pointers),
         }
     }
+}
+
+/// Has a forwarder to `name` bring in what its parameters point to.
+fn complete<'m>(module: &'m Module, forwarder: Function<'m>, name: &str) {
+    let [start] = forwarder.blocks()[..] else {
+        return;
+    };
+    forwarder.mark(module, RANKS.name, RANKS.value);
+    let parameters = forwarder.parameters().into_iter();
+    let pointers: Vec<_> = parameters.filter(|one| one.ty().is_pointer()).collect();
+    let call = start.instructions()[0];
+    touch(module, unless_translated(module, call, name), &pointers);
+}
+
+fn touch<'m>(module: &'m Module, at: Instruction<'m>, pointers: &[Value<'m>]) {
+    for &pointer in pointers {
+        Builder::before(module, at).call(declare(module, &f::okl_mpi_touch), &[pointer]);
+    }
+}
+
+/// Has calls reach functions directly that turn out to be translated when modules are merged. True where there are any.
+pub fn call_translated(module: &Module) -> bool {
+    let mut changed = false;
+    for forwarder in module.functions() {
+        let Some(function) = forwarder.forwarded().and_then(Value::as_function) else {
+            continue;
+        };
+        if module.has_alias(&marker(&function.name())) {
+            forwarder.replace_all_uses_with(*function);
+            forwarder.erase();
+            changed = true;
+        }
+    }
+    changed
 }
 
 fn marker(name: &str) -> String {
