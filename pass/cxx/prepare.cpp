@@ -43,7 +43,9 @@ bool staysWithAccesses(Value *Address, SmallVectorImpl<StoreInst *> *Sites) {
         bool Quiet = Callee && (Callee->getName().starts_with("okl_mpi_atomic_") ||
                                 Callee->getName().starts_with("okl_mpi_kmpc_for_static") ||
                                 Callee->getName().starts_with("llvm.lifetime") ||
-                                Callee->getName().starts_with("llvm.dbg"));
+                                Callee->getName().starts_with("llvm.dbg") ||
+                                // What one rank does instead.
+                                Callee->getName().starts_with("__kmpc_fork_"));
         if (!Quiet)
           return false;
       } else if (isa<ConstantAggregate>(U)) {

@@ -3,6 +3,7 @@
 #include "twins.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DIBuilder.h"
@@ -107,6 +108,13 @@ void finish(IRBuilder<> &B, Function &Caller, CallInst *Call) {
     B.CreateRet(Constant::getNullValue(T));
 }
 
+Value *isSet(IRBuilder<> &B, GlobalVariable &Flag) {
+  auto *Byte = B.CreateLoad(B.getInt8Ty(), &Flag);
+  // It has its value before anything of the program runs.
+  Byte->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(B.getContext(), {}));
+  return B.CreateICmpNE(Byte, B.getInt8(0));
+}
+
 // A choice between two functions by the flag; nothing is done where there is none for several ranks.
 void choose(Function &E, GlobalVariable &Flag, Function &Plain, Function *Ranks, Value *RanksCallee) {
   LLVMContext &C = E.getContext();
@@ -117,10 +125,7 @@ void choose(Function &E, GlobalVariable &Flag, Function &Plain, Function *Ranks,
   if (auto *Subprogram = E.getSubprogram())
     B.SetCurrentDebugLocation(
         DILocation::get(C, Subprogram->getScopeLine(), 0, Subprogram));
-  auto *IsPlain = B.CreateLoad(B.getInt8Ty(), &Flag);
-  // It has its value before anything of the program runs.
-  IsPlain->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(C, {}));
-  B.CreateCondBr(B.CreateICmpNE(IsPlain, B.getInt8(0)), OnOne, OnSeveral);
+  B.CreateCondBr(isSet(B, Flag), OnOne, OnSeveral);
   B.SetInsertPoint(OnOne);
   bool Same = Plain.getFunctionType() == E.getFunctionType();
   finish(B, E, callOf(B, E, Plain, &Plain, Same));
@@ -179,7 +184,8 @@ LLVMValueRef okl_copy_beside(LLVMValueRef Function) {
   return wrap(Copy);
 }
 
-bool okl_is_copy_of(LLVMValueRef Copy, LLVMValueRef Function) {
+bool okl_is_copy_of(LLVMValueRef Copy, LLVMValueRef Function, OklText Added,
+                    const LLVMValueRef *Old, const LLVMValueRef *New, size_t Count) {
   auto *A = unwrap<llvm::Function>(Copy), *B = unwrap<llvm::Function>(Function);
   bool SameType = A->getFunctionType() == B->getFunctionType() &&
                   A->getCallingConv() == B->getCallingConv();
@@ -187,30 +193,41 @@ bool okl_is_copy_of(LLVMValueRef Copy, LLVMValueRef Function) {
     return false;
   // Each may call itself.
   DenseMap<const Value *, const Value *> Of = {{A, B}};
+  for (size_t I = 0; I < Count; ++I)
+    Of[unwrap(Old[I])] = unwrap(New[I]);
   for (unsigned I = 0; I < A->arg_size(); ++I)
     Of[A->getArg(I)] = B->getArg(I);
+  auto Counts = [&](Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    return !Call || !Call->getCalledFunction() ||
+           Call->getCalledFunction()->getName() != text(Added);
+  };
+  SmallVector<std::pair<Instruction *, Instruction *>, 64> Pairs;
   for (auto BlockA = A->begin(), BlockB = B->begin(); BlockA != A->end(); ++BlockA, ++BlockB) {
-    if (BlockA->size() != BlockB->size())
-      return false;
     Of[&*BlockA] = &*BlockB;
-    for (auto I = BlockA->begin(), J = BlockB->begin(); I != BlockA->end(); ++I, ++J)
+    auto AllA = make_filter_range(*BlockA, Counts), AllB = make_filter_range(*BlockB, Counts);
+    auto I = AllA.begin(), J = AllB.begin();
+    for (; I != AllA.end() && J != AllB.end(); ++I, ++J) {
       Of[&*I] = &*J;
-  }
-  for (BasicBlock &Block : *A)
-    for (Instruction &I : Block) {
-      auto *J = cast<Instruction>(Of[&I]);
-      if (!I.isSameOperationAs(J))
-        return false;
-      for (unsigned K = 0; K < I.getNumOperands(); ++K) {
-        Value *X = I.getOperand(K), *Y = J->getOperand(K);
-        auto *LabelX = dyn_cast<BlockAddress>(X), *LabelY = dyn_cast<BlockAddress>(Y);
-        if (LabelX && LabelY)
-          X = LabelX->getBasicBlock(), Y = LabelY->getBasicBlock();
-        auto Known = Of.find(X);
-        if (Known != Of.end() ? Known->second != Y : X != Y && !isa<MetadataAsValue>(X))
-          return false;
-      }
+      Pairs.push_back({&*I, &*J});
     }
+    if (I != AllA.end() || J != AllB.end())
+      return false;
+  }
+  for (auto [I, J] : Pairs) {
+    // Calls of other functions have other attributes.
+    if (!I->isSameOperationAs(J, Count ? Instruction::CompareUsingIntersectedAttrs : 0))
+      return false;
+    for (unsigned K = 0; K < I->getNumOperands(); ++K) {
+      Value *X = I->getOperand(K), *Y = J->getOperand(K);
+      auto *LabelX = dyn_cast<BlockAddress>(X), *LabelY = dyn_cast<BlockAddress>(Y);
+      if (LabelX && LabelY)
+        X = LabelX->getBasicBlock(), Y = LabelY->getBasicBlock();
+      auto Known = Of.find(X);
+      if (Known != Of.end() ? Known->second != Y : X != Y && !isa<MetadataAsValue>(X))
+        return false;
+    }
+  }
   return true;
 }
 
@@ -308,6 +325,11 @@ LLVMValueRef okl_add_entry(LLVMValueRef Ranks, LLVMValueRef Plain, LLVMValueRef 
   if (F->isVarArg())
     appendToCompilerUsed(*F->getParent(), {F, P});
   return wrap(E);
+}
+
+LLVMValueRef okl_is_set(LLVMValueRef Flag, LLVMValueRef Before) {
+  IRBuilder<> B(unwrap<Instruction>(Before));
+  return wrap(isSet(B, *unwrap<GlobalVariable>(Flag)));
 }
 
 LLVMValueRef okl_add_choice(OklText Name, LLVMValueRef Like, LLVMValueRef Plain, LLVMValueRef Ranks,

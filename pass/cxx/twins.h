@@ -8,8 +8,10 @@ extern "C" {
 // Whether a second copy can stand in the same object file.
 bool okl_can_be_copied(LLVMValueRef Function);
 LLVMValueRef okl_copy_beside(LLVMValueRef Function);
-// Whether a copy still does what its original does.
-bool okl_is_copy_of(LLVMValueRef Copy, LLVMValueRef Function);
+// Whether a copy still does what its original does, but that the original calls a function of the name Added besides,
+// and New[i] for Old[i].
+bool okl_is_copy_of(LLVMValueRef Copy, LLVMValueRef Function, OklText Added,
+                    const LLVMValueRef *Old, const LLVMValueRef *New, size_t Count);
 
 // Gives a version of Of the linkage that goes with that of Of.
 void okl_become_twin(LLVMValueRef Twin, LLVMValueRef Of);
@@ -20,6 +22,8 @@ bool okl_needs_entry(LLVMValueRef Function, OklText Mark, OklText Value);
 // A function that takes Ranks' name and uses, but calls in functions with this mark, and chooses.
 LLVMValueRef okl_add_entry(LLVMValueRef Ranks, LLVMValueRef Plain, LLVMValueRef Flag, OklText Mark,
                            OklText Value);
+// Whether the flag is not 0, asked in front of an instruction.
+LLVMValueRef okl_is_set(LLVMValueRef Flag, LLVMValueRef Before);
 // A function with the type of Like that chooses; Ranks may be null.
 LLVMValueRef okl_add_choice(OklText Name, LLVMValueRef Like, LLVMValueRef Plain, LLVMValueRef Ranks,
                             LLVMValueRef Flag);

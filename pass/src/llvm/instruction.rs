@@ -338,6 +338,12 @@ impl<'m> Call<'m> {
         unsafe { Value::new(LLVMGetCalledValue(self.raw())) }
     }
 
+    /// Has it call another function, or one of several, of the same type.
+    pub fn set_callee(self, callee: Value<'m>) {
+        let place = self.operands().len() - 1;
+        self.instruction().set_operand(place, callee);
+    }
+
     /// Has the callee inlined here wherever that is possible, however large it is.
     pub fn inline_always(self, module: &Module) {
         let name = c"alwaysinline";

@@ -311,10 +311,10 @@ impl<'m> Instruction<'m> {
         unsafe { okl_only_computes(self.raw()) }
     }
 
-    /// Moves it in front of another one, further down in its block, above which nothing uses it.
-    pub fn move_down(self, before: Instruction<'m>) {
-        assert!(self.block() == before.block());
-        // SAFETY: two instructions of a block; the caller has looked at the uses.
+    /// Moves it in front of another one of its function, where its operands are there and above which nothing uses it.
+    pub fn move_before(self, before: Instruction<'m>) {
+        assert!(self.function() == before.function());
+        // SAFETY: two instructions of a function; the caller has looked at operands and uses.
         unsafe { okl_move_before(self.raw(), before.raw()) }
     }
 

@@ -3,12 +3,20 @@
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 
 use super::shim::Text;
-use super::{Function, Global, Value};
+use super::{Function, Global, Instruction, Value};
 
 unsafe extern "C" {
     fn okl_can_be_copied(function: LLVMValueRef) -> bool;
     fn okl_copy_beside(function: LLVMValueRef) -> LLVMValueRef;
-    fn okl_is_copy_of(copy: LLVMValueRef, function: LLVMValueRef) -> bool;
+    fn okl_is_copy_of(
+        copy: LLVMValueRef,
+        function: LLVMValueRef,
+        added: Text,
+        old: *const LLVMValueRef,
+        new: *const LLVMValueRef,
+        count: usize,
+    ) -> bool;
+    fn okl_is_set(flag: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
     fn okl_become_twin(twin: LLVMValueRef, of: LLVMValueRef);
     fn okl_redirect_calls(from: LLVMValueRef, to: LLVMValueRef, mark: Text, value: Text);
     fn okl_needs_entry(function: LLVMValueRef, mark: Text, value: Text) -> bool;
@@ -62,8 +70,24 @@ impl<'m> Function<'m> {
 
     /// Whether this copy of `function` still does what `function` does.
     pub fn is_copy_of(self, function: Function<'m>) -> bool {
-        // SAFETY: two functions of a module.
-        unsafe { okl_is_copy_of(self.raw(), function.raw()) }
+        self.is_copy_but_for(function, "", &[])
+    }
+
+    /// As [`Self::is_copy_of`], but `function` may call a function named `added` besides, and the second of `renamed`
+    /// for the first.
+    pub fn is_copy_but_for(
+        self,
+        function: Function<'m>,
+        added: &str,
+        renamed: &[(Function<'m>, Function<'m>)],
+    ) -> bool {
+        let old: Vec<_> = renamed.iter().map(|(old, _)| old.raw()).collect();
+        let new: Vec<_> = renamed.iter().map(|(_, new)| new.raw()).collect();
+        // SAFETY: functions of a module; the texts and lists live through the call.
+        unsafe {
+            let (old, new) = (old.as_ptr(), new.as_ptr());
+            okl_is_copy_of(self.raw(), function.raw(), Text::new(added), old, new, renamed.len())
+        }
     }
 
     /// Gives a version of `of` its linkage: the object file's own, or one that the linker keeps once.
@@ -112,6 +136,14 @@ impl<'m> Function<'m> {
             let raw = okl_add_choice(Text::new(name), self.raw(), plain.raw(), ranks, flag.raw());
             Function::from_nullable(raw).expect("the shim returns the function")
         }
+    }
+}
+
+impl<'m> Global<'m> {
+    /// Whether this flag, a byte that stays as it is, is not 0: asked in front of an instruction.
+    pub fn is_set(self, before: Instruction<'m>) -> Value<'m> {
+        // SAFETY: a variable of one byte and an instruction of its module; the shim returns a value.
+        unsafe { Value::new(okl_is_set(self.raw(), before.raw())) }
     }
 }
 

@@ -27,7 +27,9 @@ pub mod serial_code;
 mod thread_private;
 pub mod twins;
 
-use okl_abi::LEFT_ALONE_SECTION;
+use std::collections::HashSet;
+
+use okl_abi::{LEFT_ALONE_SECTION, f};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::unsafe_sites::{self, UnsafeSites};
@@ -59,7 +61,6 @@ pub struct Plan<'m> {
     runtime_calls: runtime_calls::Plan<'m>,
     atomics: atomics::Plan<'m>,
     criticals: criticals::Plan<'m>,
-    external_calls: external_calls::Plan<'m>,
     fortran_units: fortran_units::Plan<'m>,
     table: module_table::Plan<'m>,
 }
@@ -98,7 +99,6 @@ pub fn check<'m>(
         runtime_calls: runtime_calls::check(module, refused),
         atomics: atomics::check(module, &functions),
         criticals: criticals::check(module, &functions, &loops, &graph),
-        external_calls: external_calls::check(&functions),
         endless: endless::check(&functions, &graph),
         fortran_units: fortran_units::check(module, refused),
         functions,
@@ -152,16 +152,16 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     }
     // What clang says too much is wrong on one rank as well.
     iterations::emit(&plan.functions);
+    let mut harmless = harmless(&plan);
     let mut copies = twins::copy(module, &plan.functions);
     // First what is inserted in front of instructions, then what replaces them.
     let sites = guards::emit(module, &plan.unsafe_sites);
     copies.keep_single();
     endless::emit(module, &plan.endless);
-    external_calls::emit(module, &plan.external_calls);
     let units = fortran_units::emit(module, &plan.fortran_units);
     let regions = regions::emit(module, &plan.loops, &plan.alone);
     criticals::emit(module, plan.criticals);
-    runtime_calls::emit(module, plan.runtime_calls);
+    let asked = runtime_calls::emit(module, plan.runtime_calls);
     loop_bounds::emit(module);
     atomics::emit(module, plan.atomics);
 
@@ -172,6 +172,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     let constructors = plan.constructors;
     let main = main_entry::emit(module);
     external_calls::emit_markers(module, &plan.functions);
+    let descriptors: Vec<_> = regions.forks.iter().map(|one| one.descriptor).collect();
     let register = module_table::emit(
         module,
         plan.table,
@@ -182,7 +183,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
             thread_privates,
             units,
             constructors: &constructors,
-            regions: &regions.descriptors,
+            regions: &descriptors,
             sites: &sites,
             flag: twins::flag(module),
         },
@@ -193,10 +194,46 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     }
     register.mark(module, twins::ENTRY.name, twins::ENTRY.value);
     let bodies: Vec<_> = plan.loops.iter().map(|one| one.body.function).collect();
-    let twins = copies.settle(module, &bodies, main.map(|main| main.users));
+    harmless.renamed = asked.iter().map(|one| (one.old, one.new)).collect();
+    let twins = copies.settle(module, &bodies, &harmless);
+    runtime_calls::choose(module, &asked);
+    external_calls::emit(module, &plan.functions, twins.flag);
+    regions::emit_forks(module, &regions.forks, &twins);
     if let Some(main) = main {
         main_entry::emit_choice(module, main, &twins);
     }
     constructors::emit(module, constructors, register, &twins);
     true
+}
+
+/// What [`emit`] adds that does nothing on one rank, or chooses.
+fn harmless<'m>(plan: &Plan<'m>) -> twins::Harmless<'m> {
+    let mut some: HashSet<_> = plan.runtime_calls.asking().collect();
+    // In a loop even a call that does nothing costs time, and to choose between calls that may be left by exceptions
+    // is not worth writing.
+    let mut costly = Vec::new();
+    for &function in &plan.functions {
+        if external_calls::has_some(function) {
+            some.insert(function);
+        }
+    }
+    for site in plan.unsafe_sites.all() {
+        some.insert(site.at.function());
+        if guards::is_costly(site) {
+            costly.push(site.at.function());
+        }
+    }
+    for region in &plan.loops {
+        let function = region.site.instruction().function();
+        some.insert(function);
+        if region.site.invoke_targets().is_some() {
+            costly.push(function);
+        }
+    }
+    twins::Harmless {
+        added: f::okl_mpi_unsafe_here.name,
+        renamed: Vec::new(),
+        some,
+        costly,
+    }
 }

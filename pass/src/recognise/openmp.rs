@@ -19,6 +19,11 @@ pub const FORKS: [(&str, Origin); 3] = [
     ("__kmpc_fork_teams", Origin::OpenMpTeams),
 ];
 
+/// Whether a function of this name begins a region.
+pub fn is_fork(name: &str) -> bool {
+    FORKS.iter().any(|(fork, _)| *fork == name)
+}
+
 /// Whether a module has OpenMP: it was compiled with `-fopenmp`, or calls the run time. Programs define functions of the
 /// run time themselves where they are compiled without it.
 pub fn is_used(module: &Module) -> bool {

@@ -332,7 +332,8 @@ pub(crate) fn leave_region(region: *const RegionDescriptor) {
 /// `okl_mpi_serial_code`: closes on rank 0 what is not wholly current there. Serial code that runs without
 /// it, until the next region, touches none of that.
 pub(crate) fn okl_mpi_serial_code() {
-    if BEFORE_SERIAL_CODE.swap(false, Relaxed) {
+    // Most calls find nothing to do, on one rank all of them, in several threads.
+    if BEFORE_SERIAL_CODE.load(Relaxed) && BEFORE_SERIAL_CODE.swap(false, Relaxed) {
         coherence(|coherence| coherence.close_undeclared());
     }
 }

@@ -5,22 +5,20 @@
 //! bring pages in. A module therefore defines `okl.translated.f` for each function `f` it
 //! translates, and a caller brings objects in only where that symbol is missing.
 
+use std::collections::HashSet;
+
 use okl_abi::{f, is_openmp_function};
 
 use crate::analysis::library::{is_library_variable, known};
-use crate::llvm::{Builder, Call, Function, Instruction, Linkage, Module, Value};
+use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
 
-use super::twins::RANKS;
+use super::twins::{SHARED, is_shared};
 
 /// What the names of forwarders that bring objects in begin with.
 const FORWARDER: &str = "okl.touching.";
 
-/// The calls of a module with the pointers to bring in.
-pub struct Plan<'m> {
-    calls: Vec<External<'m>>,
-}
-
+/// A call with the pointers to bring in.
 struct External<'m> {
     call: Call<'m>,
     pointers: Vec<Value<'m>>,
@@ -28,14 +26,14 @@ struct External<'m> {
     perhaps_translated: Option<String>,
 }
 
-/// Finds the calls.
-pub fn check<'m>(functions: &[Function<'m>]) -> Plan<'m> {
-    let calls = functions
-        .iter()
-        .flat_map(|function| function.instructions())
-        .filter_map(|instruction| external(instruction.as_call()?))
-        .collect();
-    Plan { calls }
+fn calls<'m>(function: Function<'m>) -> impl Iterator<Item = External<'m>> {
+    let instructions = function.instructions().into_iter();
+    instructions.filter_map(|instruction| external(instruction.as_call()?))
+}
+
+/// Whether a function has such calls.
+pub fn has_some(function: Function<'_>) -> bool {
+    calls(function).next().is_some()
 }
 
 fn external(call: Call<'_>) -> Option<External<'_>> {
@@ -79,17 +77,31 @@ fn may_be_shared(argument: Value<'_>) -> bool {
 }
 
 /// Inserts the calls that bring objects in: where a function may be translated elsewhere in a forwarder to it, if there
-/// can be one, so that they are not repeated at each of its calls.
-pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) {
-    for external in &plan.calls {
-        let at = external.call.instruction();
-        let Some(name) = &external.perhaps_translated else {
-            touch(module, at, &external.pointers);
-            continue;
-        };
-        match external.call.forward(&format!("{FORWARDER}{name}")) {
-            Some(forwarder) => complete(module, forwarder, name),
-            None => touch(module, unless_translated(module, at, name), &external.pointers),
+/// can be one, so that they are not repeated at each of its calls. `flag` is set where the program runs on one rank.
+pub fn emit<'m>(module: &'m Module, functions: &[Function<'m>], flag: Global<'m>) {
+    for &function in functions {
+        let loops = function.loops();
+        let blocks: HashSet<_> = loops.iter().flat_map(|one| &one.blocks).copied().collect();
+        let in_loop = |one: &External<'m>| blocks.contains(&one.call.instruction().block());
+        let calls: Vec<_> = calls(function).map(|one| (in_loop(&one), one)).collect();
+        for (in_loop, one) in calls {
+            let at = one.call.instruction();
+            let callee = one.call.callee();
+            let Some(name) = one.perhaps_translated else {
+                touch(module, at, &one.pointers);
+                continue;
+            };
+            let Some(forwarder) = one.call.forward(&format!("{FORWARDER}{name}")) else {
+                touch(module, unless_translated(module, at, &name), &one.pointers);
+                continue;
+            };
+            complete(module, forwarder, &name);
+            if in_loop && is_shared(function) {
+                // Which it is can be known before the loop.
+                let is_plain = flag.is_set(at);
+                let either = Builder::before(module, at).select(is_plain, callee, *forwarder);
+                one.call.set_callee(either);
+            }
         }
     }
 }
@@ -99,7 +111,7 @@ fn complete<'m>(module: &'m Module, forwarder: Function<'m>, name: &str) {
     let [start] = forwarder.blocks()[..] else {
         return;
     };
-    forwarder.mark(module, RANKS.name, RANKS.value);
+    forwarder.mark(module, SHARED.name, SHARED.value);
     let parameters = forwarder.parameters().into_iter();
     let pointers: Vec<_> = parameters.filter(|one| one.ty().is_pointer()).collect();
     let call = start.instructions()[0];

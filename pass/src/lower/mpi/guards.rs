@@ -3,7 +3,8 @@
 
 use okl_abi::f;
 
-use crate::analysis::unsafe_sites::UnsafeSites;
+use crate::analysis::library::{Effect, known};
+use crate::analysis::unsafe_sites::{UnsafeSite, UnsafeSites};
 use crate::llvm::{Builder, Global, Module};
 use crate::lower::runtime_call::declare;
 
@@ -24,4 +25,15 @@ pub fn emit<'m>(module: &'m Module, sites: &UnsafeSites<'m>) -> Vec<Global<'m>> 
         descriptors.push(descriptor);
     }
     descriptors
+}
+
+/// Whether a check adds to the time of what it stands in front of: in a loop, unless a file is worked on.
+pub fn is_costly(site: &UnsafeSite<'_>) -> bool {
+    let works_on_file = (*site.at).as_call().is_some_and(|call| {
+        let known = known(&call.callee_name());
+        known.is_some_and(|one| matches!(one.effect, Effect::Stream(_) | Effect::Input | Effect::Descriptor))
+    });
+    let block = site.at.block();
+    let loops = site.at.function().loops();
+    !works_on_file && loops.iter().any(|one| one.blocks.contains(&block))
 }

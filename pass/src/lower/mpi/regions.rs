@@ -1,5 +1,5 @@
 //! Forks: the captured values go into an array of 8-byte slots, which the runtime hands to a
-//! trampoline on every rank.
+//! trampoline on every rank. A function that is otherwise the same on one rank chooses at each fork.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,32 @@ use okl_abi::{f, region_flags};
 
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{ParallelLoop, Space};
-use crate::llvm::{Builder, Function, Global, Linkage, Module, Type, Value};
+use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Type, Value};
+use crate::lower::mpi::twins::{Twins, is_for_ranks};
 use crate::lower::runtime_call::declare;
 
 const SLOT: u64 = 8;
 
-/// Regions of a module after lowering.
+/// Place of the body among the arguments of the OpenMP run time's forks.
+const BODY_ARGUMENT: usize = 2;
+
+/// Regions of a module.
 pub struct Regions<'m> {
     /// One for each fork.
-    pub descriptors: Vec<Global<'m>>,
+    pub forks: Vec<Fork<'m>>,
     /// One for each body.
     pub trampolines: Vec<Function<'m>>,
+}
+
+/// A fork that is still the OpenMP run time's.
+pub struct Fork<'m> {
+    /// Its call.
+    pub site: Call<'m>,
+    /// What becomes the first argument of ours.
+    pub descriptor: Global<'m>,
+    callee: Function<'m>,
+    is_conditional: bool,
+    captures: usize,
 }
 
 /// Refuses captured values that do not fit a slot.
@@ -43,7 +58,7 @@ fn fits_slot(module: &Module, ty: Type<'_>) -> bool {
     !ty.is_aggregate() && module.size_of(ty) <= SLOT
 }
 
-/// Replaces the forks.
+/// Adds what forks are about to name.
 pub fn emit<'m>(
     module: &'m Module,
     loops: &[ParallelLoop<'m>],
@@ -51,7 +66,7 @@ pub fn emit<'m>(
 ) -> Regions<'m> {
     let mut trampolines = HashMap::new();
     let mut regions = Regions {
-        descriptors: Vec::new(),
+        forks: Vec::new(),
         trampolines: Vec::new(),
     };
     for (one, alone) in loops.iter().zip(alone) {
@@ -60,11 +75,37 @@ pub fn emit<'m>(
             regions.trampolines.push(trampoline);
             trampoline
         });
-        let descriptor = descriptor(module, one, trampoline, alone.is_some());
-        regions.descriptors.push(descriptor);
-        fork(module, one, descriptor);
+        let function = match one.space {
+            Space::Team { .. } => f::okl_mpi_fork,
+            Space::League { .. } => f::okl_mpi_fork_teams,
+            Space::Set { .. } => unreachable!("a region has a team or a league"),
+        };
+        regions.forks.push(Fork {
+            site: one.site,
+            descriptor: descriptor(module, one, trampoline, alone.is_some()),
+            callee: declare(module, &function),
+            is_conditional: one.condition.is_some(),
+            captures: one.args.len(),
+        });
     }
     regions
+}
+
+/// Replaces the forks of functions for several ranks, and has those that are the same for both choose.
+pub fn emit_forks<'m>(module: &'m Module, forks: &[Fork<'m>], twins: &Twins<'m>) {
+    for one in forks {
+        let at = one.site.instruction();
+        if is_for_ranks(at.function()) {
+            fork(module, one, at);
+            at.erase();
+            continue;
+        }
+        let is_plain = twins.flag.is_set(at);
+        let no = is_plain.ty().zero();
+        let is_not = Builder::before(module, at).compare(is_plain, no, false);
+        fork(module, one, at.insert_if(is_not));
+        at.move_before(at.insert_if(is_plain));
+    }
 }
 
 fn trampoline<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
@@ -124,49 +165,40 @@ fn descriptor<'m>(
     global
 }
 
-fn fork<'m>(module: &'m Module, one: &ParallelLoop<'m>, descriptor: Global<'m>) {
-    let call = one.site;
-    let at = call.instruction();
-    let count = one.args.len() as u64;
-    let slots = if count == 0 {
+/// Emits our fork in front of `at`.
+fn fork<'m>(module: &'m Module, one: &Fork<'m>, at: Instruction<'m>) {
+    let arguments = one.site.arguments();
+    let first = BODY_ARGUMENT + 1 + usize::from(one.is_conditional);
+    let captures = &arguments[first..first + one.captures];
+    let slots = if captures.is_empty() {
         module.pointer().zero()
     } else {
         let entry = Builder::at_entry(module, at.function());
-        entry.alloca(module.array(module.int(64), count), SLOT as u32)
+        let slots = module.array(module.int(64), captures.len() as u64);
+        entry.alloca(slots, SLOT as u32)
     };
-    if let Some(condition) = one.condition {
-        alone_unless(module, one, condition);
+    if one.is_conditional {
+        alone_unless(module, arguments[0], arguments[BODY_ARGUMENT + 1], at);
     }
     let builder = Builder::before(module, at);
-    for (index, arg) in one.args.iter().enumerate() {
+    for (index, &value) in captures.iter().enumerate() {
         let slot = builder.offset(slots, (index as u64 * SLOT) as i64);
-        let value = match arg.value.ty().bits() {
-            Some(_) => builder.int_cast(arg.value, module.int(64)),
-            None => arg.value,
+        let value = match value.ty().bits() {
+            Some(_) => builder.int_cast(value, module.int(64)),
+            None => value,
         };
         builder.store(value, slot);
     }
-    let function = match one.space {
-        Space::Team { .. } => f::okl_mpi_fork,
-        Space::League { .. } => f::okl_mpi_fork_teams,
-        Space::Set { .. } => unreachable!("a region has a team or a league"),
-    };
-    let callee = declare(module, &function);
-    builder.call_like(
-        call,
-        callee,
-        &[*descriptor, slots, module.const_i64(count as i64)],
-    );
-    at.erase();
+    let count = module.const_i64(captures.len() as i64);
+    let arguments = [*one.descriptor, slots, count];
+    builder.call_like(one.site, one.callee, &arguments);
 }
 
 /// Asks for a team of one where the condition is zero.
-fn alone_unless<'m>(module: &'m Module, one: &ParallelLoop<'m>, condition: Value<'m>) {
-    let at = one.site.instruction();
+fn alone_unless<'m>(module: &'m Module, ident: Value<'m>, condition: Value<'m>, at: Instruction<'m>) {
     let zero = condition.ty().zero();
     let is_zero = Builder::before(module, at).compare(condition, zero, false);
     let builder = Builder::before(module, at.insert_if(is_zero));
-    let ident = one.site.arguments()[0];
     let thread = declare(module, &f::okl_mpi_kmpc_global_thread_num);
     let thread = builder.call(thread, &[ident]);
     let push = declare(module, &f::okl_mpi_kmpc_push_num_threads);

@@ -4,11 +4,11 @@ use okl_abi::{RuntimeFn, f, replacement_of};
 
 use crate::analysis::combine::{largest_item, touches_only_items};
 use crate::diagnostic::{Declined, Site};
-use crate::llvm::{Builder, Call, Function, Module};
+use crate::llvm::{Builder, Call, Function, Instruction, Module};
 use crate::lower::mpi::thread_private::THREAD_PRIVATE;
-use crate::lower::mpi::twins::{self, ENTRY, PLAIN, is_plain};
+use crate::lower::mpi::twins::{self, ENTRY, PLAIN, SHARED, is_plain, is_shared};
 use crate::lower::runtime_call::declare;
-use crate::recognise::openmp::FORKS;
+use crate::recognise::openmp::is_fork;
 
 /// Reductions get one more argument than their originals.
 static REDUCTIONS: [(&str, RuntimeFn); 2] = [
@@ -28,6 +28,17 @@ static RENAMED: [(&str, RuntimeFn); 6] = [
 
 /// Same parameters as its replacement, but a result of one bit.
 const COMPARE_EXCHANGE: &str = "__atomic_compare_exchange";
+
+/// What serial code asks of the run time: a function that only does so is the same for one rank and for several, where it
+/// chooses at each call.
+const ASKED: [&str; 6] = [
+    "omp_get_",
+    "omp_in_",
+    "omp_set_num_threads",
+    "__kmpc_global_thread_num",
+    "__kmpc_push_num_threads",
+    "__kmpc_push_proc_bind",
+];
 
 /// Functions of LLVM's `omp.h` that have no replacement. Other names that begin with `omp_` are the
 /// user's own.
@@ -57,8 +68,7 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
     };
     for function in module.functions() {
         let name = function.name();
-        let is_fork = FORKS.iter().any(|(fork, _)| *fork == name);
-        if !function.is_declaration() || function.is_unused() || is_fork {
+        if !function.is_declaration() || function.is_unused() || is_fork(&name) {
             continue;
         }
         if let Some((_, replacement)) = REDUCTIONS.iter().find(|(old, _)| *old == name) {
@@ -147,8 +157,51 @@ fn calls<'m>(name: &str, function: Function<'m>, refused: &mut Vec<Declined<'m>>
     calls
 }
 
-/// Replaces the calls.
-pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
+/// A function that serial code asks, and its replacement.
+pub struct Asked<'m> {
+    /// The OpenMP run time's.
+    pub old: Function<'m>,
+    /// Ours.
+    pub new: Function<'m>,
+}
+
+impl<'m> Plan<'m> {
+    /// The functions that ask the run time.
+    pub fn asking(&self) -> impl Iterator<Item = Function<'m>> {
+        let asked = self.renamed.iter().map(|&(old, _)| old);
+        let users = asked.filter(|&old| is_asked(old)).flat_map(|old| old.instruction_users());
+        users.map(|user| user.function())
+    }
+}
+
+fn is_asked(function: Function<'_>) -> bool {
+    let name = function.name();
+    ASKED.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Has functions that are the same for both choose whom they ask.
+pub fn choose<'m>(module: &'m Module, asked: &[Asked<'m>]) {
+    for &Asked { old, new } in asked {
+        let is_in_both = |user: &Instruction<'_>| is_shared(user.function());
+        if new.instruction_users().iter().any(is_in_both) {
+            new.replace_uses_in(*either(module, old, new), SHARED);
+        }
+    }
+}
+
+/// A function that chooses between two.
+fn either<'m>(module: &'m Module, old: Function<'m>, new: Function<'m>) -> Function<'m> {
+    let name = format!("okl.either.{}", old.name());
+    module.function(&name).unwrap_or_else(|| {
+        let either = old.add_choice(&name, old, Some(new), twins::flag(module));
+        either.mark(module, ENTRY.name, ENTRY.value);
+        either
+    })
+}
+
+/// Replaces the calls. Returns what serial code asks.
+pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Asked<'m>> {
+    let mut asked = Vec::new();
     for (old, replacement) in plan.renamed {
         for user in old.instruction_users() {
             // What is known of the old function (that it reads no memory, say) is not true of ours.
@@ -160,13 +213,12 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
         old.replace_uses_in_code(*new, PLAIN);
         if old.users().len() > old.instruction_users().len() {
             // Its address is in static data, which one rank and several have in common.
-            let name = format!("okl.either.{}", old.name());
-            let either = old.add_choice(&name, old, Some(new), twins::flag(module));
-            either.mark(module, ENTRY.name, ENTRY.value);
-            old.replace_uses_in_constants(*either);
+            old.replace_uses_in_constants(*either(module, old, new));
         }
         if old.is_unused() {
             old.erase_unused_declaration();
+        } else if is_asked(old) {
+            asked.push(Asked { old, new });
         }
     }
     for (call, replacement, reach) in plan.reductions {
@@ -190,4 +242,5 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
         at.replace_all_uses_with(builder.int_cast(swapped, at.ty()));
         at.erase();
     }
+    asked
 }

@@ -472,7 +472,7 @@ fn load_later<'m>(declaration: Value<'m>, room: Value<'m>) {
         if is_for_it && at.only_computes() || of_room && !is_load {
             above.insert(at);
         } else if at.only_computes() && !of_room {
-            at.move_down(before);
+            at.move_before(before);
             before = at;
         } else {
             break;

@@ -17,13 +17,14 @@ use std::collections::{HashMap, HashSet};
 
 use okl_abi::{LARGEST_UNANNOUNCED, f};
 
-use super::twins::is_for_ranks;
+use super::twins::{is_for_ranks, is_plain, is_shared};
 use crate::analysis::memory::base_of;
 use crate::analysis::sections::is_mathematics;
 use crate::llvm::{
     Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Type, Value,
 };
 use crate::lower::runtime_call::declare;
+use crate::recognise::openmp::is_fork;
 
 /// Functions that touch no memory of the program's.
 const HARMLESS: [&str; 16] = [
@@ -72,11 +73,13 @@ pub struct Plan<'m> {
 
 /// Finds the places.
 pub fn check(module: &Module) -> Plan<'_> {
-    let functions: Vec<_> = module
-        .functions()
-        .into_iter()
-        .filter(|function| !function.is_declaration() && is_for_ranks(*function))
-        .collect();
+    let run_on_ranks = module.functions().into_iter().filter(|&function| {
+        !function.is_declaration() && (is_for_ranks(function) || is_shared(function))
+    });
+    let mut functions: Vec<_> = run_on_ranks.collect();
+    let forking = forking(&functions);
+    // One rank runs the others as well, and in regions.
+    functions.retain(|&function| is_for_ranks(function) || forking.contains(&function));
     let known: HashSet<_> = functions
         .iter()
         .copied()
@@ -84,7 +87,7 @@ pub fn check(module: &Module) -> Plan<'_> {
         .collect();
     let mut flow = Flow {
         module,
-        forking: forking(&functions),
+        forking,
         known,
         entered: HashSet::new(),
         left: HashSet::new(),
@@ -179,9 +182,10 @@ fn callers_are_known(function: Function<'_>) -> bool {
     is_local
         && function.users().into_iter().all(|user| {
             user.as_call().is_some_and(|call| {
+                let caller = call.instruction().function();
                 call.callee() == *function
                     && !call.arguments().contains(&*function)
-                    && is_for_ranks(call.instruction().function())
+                    && (is_for_ranks(caller) || is_shared(caller) || is_plain(caller))
             })
         })
 }
@@ -333,6 +337,10 @@ impl<'m> Flow<'m> {
         }
         if forks(call) {
             return Effect::Forks;
+        }
+        if is_fork(&name) {
+            // What one rank does instead.
+            return Effect::Harmless;
         }
         let takes_pointers = call.arguments().iter().any(|one| one.ty().is_pointer());
         let is_of_runtime = name.starts_with("okl_mpi_omp_");

@@ -1,15 +1,15 @@
 //! Functions in two versions: one for a program on a single rank, which is the OpenMP program as it was, and one for
 //! several ranks.
 //!
-//! Guarantee: a process that runs on one rank executes no lowered function. A variable of each executable and library
-//! says which it is ([`FLAG`]); the run time sets it before anything of the program runs.
+//! Guarantee: a process that runs on one rank executes no lowered function, but calls that do nothing there.
 //!
-//! * A function that lowering changes, or that reaches one, has two versions, which call versions of their own kind. Its
+//! * A function that lowering changes, or that calls one, has two versions, which call versions of their own kind. Its
 //!   name, and so its address, is that of an entry that chooses, where it can be reached otherwise than by such calls.
+//!   A variable of each executable and library says which it is ([`FLAG`]); the run time sets it before anything of the
+//!   program runs.
 //! * Entries that LLVM inlines into a version are settled there ([`choose`]), so that it goes on in its own kind.
-//! * Any other function is the same for both under its name ([`SHARED`]). What a region reaches of these, and what lies
-//!   in this module between a region and the next one, has a version for several ranks besides, which only such
-//!   versions call: accesses are declared in it later.
+//! * Any other function is the same for both ([`SHARED`]), which chooses where it begins a region. What a region reaches
+//!   of these has a version for several ranks besides, which only such versions call: accesses are declared in it harmless.
 //! * And so has what only functions with two versions call: each is called as often as in the OpenMP program, so that
 //!   LLVM inlines what it would inline there (a function that is called once whatever its size).
 
@@ -23,6 +23,7 @@ use crate::ir::{FOR_RANKS, MARK};
 use crate::llvm::{
     Function, Global, Instruction, Linkage, Mark, Module, Opcode, Severity, Value, Visibility,
 };
+use crate::recognise::openmp::is_fork;
 
 /// The version for one rank.
 pub const PLAIN: Mark = mark("plain");
@@ -48,9 +49,24 @@ pub fn is_for_ranks(function: Function<'_>) -> bool {
     function.mark_value(MARK).as_deref() == Some(RANKS.value)
 }
 
+/// Whether a function is the same for one rank and for several.
+pub fn is_shared(function: Function<'_>) -> bool {
+    function.mark_value(MARK).as_deref() == Some(SHARED.value)
+}
+
 /// Whether a function is a version for one rank.
 pub fn is_plain(function: Function<'_>) -> bool {
     function.mark_value(MARK).as_deref() == Some(PLAIN.value)
+}
+
+/// Whether a function is only handed to the OpenMP run time to begin regions, and called by what ours hands it to.
+fn is_only_forked(body: Function<'_>) -> bool {
+    let is_fork = |user: &Instruction<'_>| {
+        let call = (**user).as_call();
+        call.is_some_and(|call| call.callee() != *body && is_fork(&call.callee_name()))
+            || is_for_ranks(user.function())
+    };
+    body.instruction_users().iter().all(is_fork)
 }
 
 /// The name of what several ranks run instead of a function that is the same for both.
@@ -79,6 +95,18 @@ pub struct Copies<'m> {
     /// Those of which there cannot be two in the object file, each with what it may be.
     single: Vec<(Function<'m>, Function<'m>)>,
     mentions: HashMap<Function<'m>, Vec<Function<'m>>>,
+}
+
+/// What is no reason for two versions: it does nothing on one rank, or chooses.
+pub struct Harmless<'m> {
+    /// The name of a function that calls have been added of.
+    pub added: &'static str,
+    /// Functions whose calls have become calls of others.
+    pub renamed: Vec<(Function<'m>, Function<'m>)>,
+    /// The functions in which something is changed in one of these ways, or will be.
+    pub some: HashSet<Function<'m>>,
+    /// Those that have two versions therefore.
+    pub costly: Vec<Function<'m>>,
 }
 
 /// Copies functions that are about to be lowered.
@@ -226,8 +254,8 @@ pub fn finish(module: &Module) -> bool {
 
 /// Removes versions for several ranks in which nothing was declared. True where there were any.
 fn merge(module: &Module) -> bool {
-    let shared = |function: &Function<'_>| function.mark_value(MARK).as_deref() == Some(SHARED.value);
-    let functions = module.functions().into_iter().filter(shared);
+    let functions = module.functions().into_iter();
+    let functions = functions.filter(|one| is_shared(*one));
     let versions = functions.filter_map(|function| Some((function, version_of(module, function)?)));
     let mut versions: Vec<_> = versions.collect();
     let before = versions.len();
@@ -258,12 +286,12 @@ impl<'m> Copies<'m> {
     }
 
     /// Keeps the copies that are needed, has each version call its own kind, and adds the entries. `bodies` are those
-    /// of regions, `main` is the user's.
+    /// of regions, which are still begun by the OpenMP run time.
     pub fn settle(
         self,
         module: &'m Module,
         bodies: &[Function<'m>],
-        main: Option<Function<'m>>,
+        harmless: &Harmless<'m>,
     ) -> Twins<'m> {
         for &(function, before) in &self.single {
             if !before.is_copy_of(function) {
@@ -277,8 +305,8 @@ impl<'m> Copies<'m> {
             before.erase();
         }
         let flag = flag(module);
-        let different = self.different(bodies, main);
-        let described = self.described(&different, bodies);
+        let different = self.different(bodies, harmless);
+        let described = self.described(&different, bodies, harmless);
         let mut twins = Twins {
             flag,
             plain: HashMap::new(),
@@ -316,6 +344,9 @@ impl<'m> Copies<'m> {
             function.redirect_calls(plain, PLAIN);
             // Through other names of it, too.
             function.redirect_calls(function, RANKS);
+            if bodies.contains(&function) {
+                function.redirect_calls(plain, SHARED);
+            }
         }
         for (&function, &plain) in several() {
             if function.needs_entry(RANKS) {
@@ -327,11 +358,11 @@ impl<'m> Copies<'m> {
         twins
     }
 
-    /// The functions of which one rank must run another version than several, among those that can have two.
+    /// The functions of which one rank runs another version than several, among those that can have two.
     fn different(
         &self,
         bodies: &[Function<'m>],
-        main: Option<Function<'m>>,
+        harmless: &Harmless<'m>,
     ) -> HashSet<Function<'m>> {
         let mut callers: HashMap<Function<'m>, Vec<Function<'m>>> = HashMap::new();
         for (&caller, mentions) in &self.mentions {
@@ -339,59 +370,61 @@ impl<'m> Copies<'m> {
                 callers.entry(mentioned).or_default().push(caller);
             }
         }
-        let changed = self
-            .copies
-            .iter()
-            .filter(|(function, copy)| Some(**function) == main || !copy.is_copy_of(**function));
+        // Who begins a region chooses there.
+        for body in bodies.iter().filter(|body| is_only_forked(**body)) {
+            callers.remove(body);
+        }
+        let copies = self.copies.iter();
+        let changed = copies.filter(|(function, copy)| !copy.is_copy_but_for(**function, harmless.added, &harmless.renamed));
         let changed = changed.map(|(&function, _)| function);
+        // In a region it would cost time on one rank.
+        let mut reached = HashSet::new();
+        self.add(&mut reached, bodies.to_vec(), &self.mentions);
+        let reached = reached.intersection(&harmless.some).copied();
+        let start = changed.chain(harmless.costly.iter().copied()).chain(reached);
         let mut found = HashSet::new();
-        let start = changed.chain(bodies.iter().copied()).collect();
-        self.add(&mut found, start, &callers, |_| true);
+        self.add(&mut found, start.chain(bodies.iter().copied()).collect(), &callers);
         found
     }
 
-    /// The other functions that have a version for several ranks besides.
+    /// The functions that have a version for several ranks.
     fn described(
         &self,
         different: &HashSet<Function<'m>>,
         bodies: &[Function<'m>],
+        harmless: &Harmless<'m>,
     ) -> HashSet<Function<'m>> {
         let mut found = different.clone();
-        self.add(&mut found, bodies.to_vec(), &self.mentions, |_| true);
+        self.add(&mut found, bodies.to_vec(), &self.mentions);
         loop {
-            let before = found.len();
-            if !bodies.is_empty() {
-                let all = found.iter().copied().collect();
-                self.add(&mut found, all, &self.mentions, Function::is_local);
-            }
             let copies = self.copies.keys().copied();
-            let only_called: Vec<_> = copies
-                .filter(|one| is_only_called_by(&found, *one))
-                .collect();
-            found.extend(only_called);
-            if found.len() == before {
+            let is_new = |one: &Function<'m>| {
+                let is_complete = !found.contains(one) && !harmless.some.contains(one);
+                is_complete && is_only_called_by(&found, *one)
+            };
+            let new: Vec<_> = copies.filter(is_new).collect();
+            if new.is_empty() {
                 return found;
             }
+            found.extend(new);
         }
     }
 
-    /// Adds what can be reached from `start` through functions that can have two versions and for which `through`
-    /// holds.
+    /// Adds what can be reached from `start`, among functions that can have two versions.
     fn add(
         &self,
-        wanted: &mut HashSet<Function<'m>>,
+        found: &mut HashSet<Function<'m>>,
         start: Vec<Function<'m>>,
         next: &HashMap<Function<'m>, Vec<Function<'m>>>,
-        through: impl Fn(Function<'m>) -> bool,
     ) {
         let mut rest = start;
         let mut seen: HashSet<_> = rest.iter().copied().collect();
         while let Some(function) = rest.pop() {
             if self.copies.contains_key(&function) {
-                wanted.insert(function);
+                found.insert(function);
             }
             let more = next.get(&function).into_iter().flatten().copied();
-            rest.extend(more.filter(|&one| through(one) && seen.insert(one)));
+            rest.extend(more.filter(|&one| seen.insert(one)));
         }
     }
 }
