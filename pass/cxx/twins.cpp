@@ -187,9 +187,7 @@ LLVMValueRef okl_copy_beside(LLVMValueRef Function) {
 bool okl_is_copy_of(LLVMValueRef Copy, LLVMValueRef Function, OklText Added,
                     const LLVMValueRef *Old, const LLVMValueRef *New, size_t Count) {
   auto *A = unwrap<llvm::Function>(Copy), *B = unwrap<llvm::Function>(Function);
-  bool SameType = A->getFunctionType() == B->getFunctionType() &&
-                  A->getCallingConv() == B->getCallingConv();
-  if (!SameType || A->size() != B->size())
+  if (A->getFunctionType() != B->getFunctionType() || A->size() != B->size())
     return false;
   // Each may call itself.
   DenseMap<const Value *, const Value *> Of = {{A, B}};
@@ -229,6 +227,16 @@ bool okl_is_copy_of(LLVMValueRef Copy, LLVMValueRef Function, OklText Added,
     }
   }
   return true;
+}
+
+void okl_replace_copy(LLVMValueRef Copy, LLVMValueRef Function) {
+  auto *A = unwrap<llvm::Function>(Copy), *B = unwrap<llvm::Function>(Function);
+  // What is only called may have got another one.
+  for (User *U : A->users())
+    if (auto *Call = dyn_cast<CallBase>(U); Call && Call->getCalledOperand() == A)
+      Call->setCallingConv(B->getCallingConv());
+  A->replaceAllUsesWith(B);
+  A->eraseFromParent();
 }
 
 void okl_become_twin(LLVMValueRef Twin, LLVMValueRef Of) {

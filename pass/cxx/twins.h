@@ -13,6 +13,9 @@ LLVMValueRef okl_copy_beside(LLVMValueRef Function);
 bool okl_is_copy_of(LLVMValueRef Copy, LLVMValueRef Function, OklText Added,
                     const LLVMValueRef *Old, const LLVMValueRef *New, size_t Count);
 
+// Has Function be used instead of a copy that does the same.
+void okl_replace_copy(LLVMValueRef Copy, LLVMValueRef Function);
+
 // Gives a version of Of the linkage that goes with that of Of.
 void okl_become_twin(LLVMValueRef Twin, LLVMValueRef Of);
 // Calls of From, and hand-overs to the OpenMP run time, in functions with this mark go to To.

@@ -118,12 +118,15 @@ pub fn print_loops(module: &Module) {
 
 /// Declares what the regions of a lowered module access. True where the module was changed.
 pub fn declare_sections(module: &Module) -> bool {
+    let restored = mpi::thread_private::restore(module);
     let calls = mpi::twins::call_own_kind(module);
     let plan = mpi::sections::check(module);
     plan.remark();
     let serial_code = mpi::serial_code::check(module);
     let declares = mpi::sections::emit(module, &plan);
-    mpi::serial_code::emit(module, &serial_code) || declares || calls
+    let announces = mpi::serial_code::emit(module, &serial_code);
+    let apart = mpi::thread_private::tell_apart(module);
+    restored || calls || declares || announces || apart
 }
 
 /// Has a function in two versions know which it is, wherever LLVM has brought a choice into it. True where it was changed.
@@ -133,7 +136,8 @@ pub fn choose_version(module: &Module, function: Function<'_>) -> bool {
 
 /// What is left to do after all other passes. True where the module was changed.
 pub fn finish(module: &Module) -> bool {
-    mpi::twins::finish(module)
+    let restored = mpi::thread_private::restore(module);
+    mpi::twins::finish(module) || restored
 }
 
 /// Makes the loops of a lowered OP2 program work on several elements at once. True where the module was changed.

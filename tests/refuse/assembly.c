@@ -4,11 +4,12 @@
 // CHECK-NOT: error: okl
 void loop(int *a, int n) {
   __asm__ volatile("a_name_of_assembly: nop");
-#pragma omp parallel for
+#pragma omp for
   for (int i = 0; i < n; i++) a[i]++;
 }
-// A function with no construct of OpenMP stands there once.
-int name_only(int x) {
-  __asm__("another_name: nop");
-  return x + 1;
+// A function that shares no work stands there once.
+void begins(int *a, int n) {
+  __asm__ volatile("another_name: nop");
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) a[i]++;
 }

@@ -16,6 +16,7 @@ unsafe extern "C" {
         new: *const LLVMValueRef,
         count: usize,
     ) -> bool;
+    fn okl_replace_copy(copy: LLVMValueRef, function: LLVMValueRef);
     fn okl_is_set(flag: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
     fn okl_become_twin(twin: LLVMValueRef, of: LLVMValueRef);
     fn okl_redirect_calls(from: LLVMValueRef, to: LLVMValueRef, mark: Text, value: Text);
@@ -86,8 +87,21 @@ impl<'m> Function<'m> {
         // SAFETY: functions of a module; the texts and lists live through the call.
         unsafe {
             let (old, new) = (old.as_ptr(), new.as_ptr());
-            okl_is_copy_of(self.raw(), function.raw(), Text::new(added), old, new, renamed.len())
+            okl_is_copy_of(
+                self.raw(),
+                function.raw(),
+                Text::new(added),
+                old,
+                new,
+                renamed.len(),
+            )
         }
+    }
+
+    /// Has `by` be used instead of this copy, which does the same, and deletes it.
+    pub fn replace_copy(self, by: Function<'m>) {
+        // SAFETY: two functions of a module and of one type.
+        unsafe { okl_replace_copy(self.raw(), by.raw()) }
     }
 
     /// Gives a version of `of` its linkage: the object file's own, or one that the linker keeps once.

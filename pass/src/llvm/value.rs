@@ -571,6 +571,12 @@ impl<'m> Global<'m> {
         unsafe { LLVMIsThreadLocal(self.raw) != 0 }
     }
 
+    /// Makes it one of each thread.
+    pub fn set_thread_local(self) {
+        // SAFETY: a global variable.
+        unsafe { LLVMSetThreadLocal(self.raw, 1) }
+    }
+
     /// Its section; empty where it has none of its own.
     pub fn section(self) -> String {
         // SAFETY: a global variable; LLVM returns null or a string it owns.

@@ -24,7 +24,7 @@ mod regions;
 mod runtime_calls;
 pub mod sections;
 pub mod serial_code;
-mod thread_private;
+pub mod thread_private;
 pub mod twins;
 
 use std::collections::HashSet;
@@ -156,7 +156,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     let mut copies = twins::copy(module, &plan.functions);
     // First what is inserted in front of instructions, then what replaces them.
     let sites = guards::emit(module, &plan.unsafe_sites);
-    copies.keep_single();
+    copies.keep_single(module);
     endless::emit(module, &plan.endless);
     let units = fortran_units::emit(module, &plan.fortran_units);
     let regions = regions::emit(module, &plan.loops, &plan.alone);

@@ -500,9 +500,7 @@ fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
             at => unsafe { *computed.cast::<i64>().add(at as usize) },
         };
         let variable = value.variable.addr() as i64;
-        computed
-            .wrapping_add(variable)
-            .wrapping_add(value.constant)
+        computed.wrapping_add(variable).wrapping_add(value.constant)
     });
     let values: &[i64] = &values.collect::<Vec<_>>();
     let accesses = rows::with_tables(entries(table, values));

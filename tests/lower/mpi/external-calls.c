@@ -1,5 +1,6 @@
 // What a function may hand to the kernel is brought in first: always for functions known to do so,
-// never for those known not to, and unless the function is translated for unknown ones.
+// never for those known not to, and unless the function is translated for unknown ones, in a function in
+// front of them that is shared by all calls. In a loop one rank goes past that.
 // RUN: clang-22 -O0 -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 #include <stdio.h>
@@ -14,7 +15,7 @@ static void own(double *data) { data[0] = 1; }
 // CHECK: @okl.translated.f = alias void (ptr), ptr @f
 // CHECK-NOT: @okl.translated.own
 
-// CHECK-LABEL: define internal void @f.mpi(
+// CHECK-LABEL: define dso_local void @f(
 // CHECK-NOT:     okl_mpi_touch
 // CHECK:         call i64 @strlen(
 // CHECK-NOT:     okl_mpi_touch
@@ -26,13 +27,16 @@ static void own(double *data) { data[0] = 1; }
 // CHECK-NOT:     okl_mpi_touch
 // CHECK:         call void @okl_mpi_touch(ptr %[[TIME:.*]])
 // CHECK-NEXT:    call i32 @clock_gettime(i32 noundef 0, ptr noundef %[[TIME]])
-// CHECK:         %[[MISSING:.*]] = icmp eq ptr @okl.translated.unknown, null
-// CHECK-NEXT:    br i1 %[[MISSING]], label %[[TOUCH:.*]], label %[[CALL:.*]]
-// CHECK:       [[TOUCH]]:
-// CHECK-NEXT:    call void @okl_mpi_touch(ptr %[[DATA:.*]])
-// CHECK-NEXT:    br label %[[CALL]]
-// CHECK:       [[CALL]]:
-// CHECK-NEXT:    call void @unknown(ptr noundef %[[DATA]], ptr noundef @.str{{.*}}, ptr noundef {{.*}}, ptr noundef null)
+// CHECK:         call void @[[UNKNOWN:okl.touching.unknown.[0-9a-f]+]](ptr noundef %{{.*}}, ptr noundef @.str{{.*}}, ptr noundef {{.*}}, ptr noundef null)
+// CHECK:         %[[FLAG:.*]] = load i8, ptr @okl.plain, align 1, !invariant.load
+// CHECK-NEXT:    %[[PLAIN:.*]] = icmp ne i8 %[[FLAG]], 0
+// CHECK-NEXT:    %[[EITHER:.*]] = select i1 %[[PLAIN]], ptr @unknown, ptr @[[UNKNOWN]]
+// CHECK-NEXT:    call void %[[EITHER]](
+// Other values than the fixed ones are not handed on.
+// CHECK:         icmp eq ptr @okl.translated.many, null
+// CHECK:         call void @okl_mpi_touch(
+// CHECK:         call void (i32, ...) @many(
+void many(int n, ...);
 void f(double *data) {
   struct timespec now;
   printf("%zu\n", strlen((char *)data));
@@ -40,4 +44,15 @@ void f(double *data) {
   own(data);
   clock_gettime(CLOCK_REALTIME, &now);
   unknown(data, "text", (void (*)(void))own, NULL);
+  for (int i = 0; i < 10; i++) unknown(data + i, "text", (void (*)(void))own, NULL);
+  many(1, data);
 }
+
+// CHECK:       define linkonce_odr hidden void @[[UNKNOWN]](ptr %0, ptr %1, ptr %2, ptr %3)
+// CHECK:         %[[MISSING:.*]] = icmp eq ptr @okl.translated.unknown, null
+// CHECK-NEXT:    br i1 %[[MISSING]], label %[[TOUCH:.*]], label %[[CALL:.*]]
+// CHECK:       [[TOUCH]]:
+// CHECK-NEXT:    call void @okl_mpi_touch(ptr %0)
+// CHECK:         br label %[[CALL]]
+// CHECK:       [[CALL]]:
+// CHECK-NEXT:    musttail call void @unknown(ptr %0, ptr %1, ptr %2, ptr %3)

@@ -12,7 +12,7 @@
 
 declare void @__kmpc_fork_call_if(ptr, i32, ptr, i32, ptr)
 
-; CHECK-LABEL: define internal void @with_captures.mpi(
+; CHECK-LABEL: define void @with_captures(
 ; CHECK:         %[[ALONE:.*]] = icmp eq i32 %condition, 0
 ; CHECK:         br i1 %[[ALONE]]
 ; CHECK:         %[[THREAD:.*]] = call i32 @okl_mpi_kmpc_global_thread_num(ptr null)
@@ -24,7 +24,8 @@ define void @with_captures(i32 %condition, ptr %captures) {
   ret void
 }
 
-; CHECK-LABEL: define internal void @without_captures.mpi(
+; CHECK:         call void @__kmpc_fork_call_if(ptr null, i32 1, ptr @body.plain, i32 %condition, ptr %captures)
+; CHECK-LABEL: define void @without_captures(
 ; CHECK:         call void @okl_mpi_fork(ptr @okl.region{{.*}}, ptr null, i64 0)
 define void @without_captures(i32 %condition) {
   call void @__kmpc_fork_call_if(ptr null, i32 0, ptr @empty, i32 %condition, ptr null)

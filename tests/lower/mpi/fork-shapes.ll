@@ -1,4 +1,5 @@
-; Forks in forms clang does not emit itself: an invoke, a narrow capture, no capture, a league.
+; Forks in forms clang does not emit itself: an invoke, whose function has two versions, a narrow capture, no capture, a
+; league.
 ; RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower,verify' -S %s | FileCheck %s
 
 declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
@@ -19,7 +20,7 @@ caught:
 }
 
 ; A region that two forks run has one trampoline.
-; CHECK-LABEL: define internal void @narrow.mpi(
+; CHECK-LABEL: define void @narrow(
 ; CHECK:         %[[WIDE:.*]] = zext i8 %byte to i64
 ; CHECK:         store i64 %[[WIDE]]
 ; CHECK:         store float %real
@@ -31,8 +32,9 @@ define void @narrow(i8 %byte, float %real) {
   ret void
 }
 
-; CHECK-LABEL: define internal void @league.mpi(
+; CHECK-LABEL: define void @league(
 ; CHECK:         call void @okl_mpi_fork_teams(
+; CHECK:         @__kmpc_fork_teams(ptr null, i32 0, ptr @empty.plain)
 define void @league() {
   call void (ptr, i32, ptr, ...) @__kmpc_fork_teams(ptr null, i32 0, ptr @empty)
   ret void

@@ -11,7 +11,7 @@
 // CHECK-DAG: @okl.region = {{.*}}@scale.omp_outlined{{.*}}, ptr @okl.direct, i64 3 }
 // CHECK-DAG: @okl.direct = private constant [3 x { i64, ptr, i64, i64 }] [{{.*}}{ i64 0, ptr null, i64 0, i64 {{[48]}} }
 // CHECK-DAG: @okl.sections.entries = private constant [2 x {{.*}}] [{{.*}} { i64 1, i64 8, i64 1, {{.*}}, {{.*}} { i64 2, i64 8, i64 1,
-// CHECK-DAG: @okl.sections.values = private constant [6 x { i64, i64 }] [{ i64, i64 } zeroinitializer, { i64, i64 } { i64 -1, i64 8 }, { i64, i64 } { i64 1, i64 0 }, { i64, i64 } { i64 2, i64 0 }, { i64, i64 } { i64 -1, i64 8 }, { i64, i64 } { i64 1, i64 0 }]
+// CHECK-DAG: @okl.sections.values = private constant [6 x { i64, ptr, i64 }] [{{.*}}{ i64, ptr, i64 } { i64 -1, ptr null, i64 8 }, { i64, ptr, i64 } { i64 1, ptr null, i64 0 }
 // CHECK-DAG: @okl.sections = private constant { ptr, ptr, i64, ptr, i64 } { ptr {{.*}}, ptr @okl.sections.entries, i64 2, ptr @okl.sections.values, i64 6 }
 // CHECK-LABEL: define internal void @scale.omp_outlined(
 // CHECK:         call void @okl_mpi_kmpc_for_static_init_4(

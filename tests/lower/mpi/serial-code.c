@@ -16,7 +16,7 @@ static void fill(struct grid *grid) {
   for (int i = 0; i < 1000; i++) a[i] = i;
 }
 
-// CHECK-LABEL: define {{.*}} @fields.mpi(
+// CHECK-LABEL: define {{.*}} @fields(
 // CHECK: call void @okl_mpi_fork(
 // CHECK-NOT: okl_mpi_serial_code
 // CHECK: call void @okl_mpi_serial_access(ptr {{.*}}, i64 8, i32 0)
@@ -33,7 +33,7 @@ void fields(struct grid *grid) {
   fill(grid);
 }
 
-// CHECK-LABEL: define {{.*}} @loop.mpi(
+// CHECK-LABEL: define {{.*}} @loop(
 // CHECK: call void @okl_mpi_fork(
 // CHECK: call void @okl_mpi_serial_access(
 // CHECK: load i64
@@ -45,7 +45,7 @@ void fields(struct grid *grid) {
 // CHECK: call void @okl_mpi_serial_code()
 // CHECK-NEXT: ret double
 // CHECK-NOT: okl_mpi_serial
-// CHECK-LABEL: define {{.*}} @sweeps.mpi(
+// CHECK-LABEL: define {{.*}} @sweeps(
 double loop(struct grid *grid) {
   fill(grid);
   long n = grid->n;

@@ -35,6 +35,7 @@ use calls::{Effect, effect};
 pub use calls::{is_final, is_mathematics, is_one_of_several};
 pub use marks::Mark;
 use marks::alignment;
+pub use places::SLOT;
 use places::{Place, Places};
 
 pub use program::{Region, regions};

@@ -9,7 +9,7 @@ use crate::analysis::memory::base_of;
 use crate::llvm::{Function, Global, Instruction, Opcode, Value};
 
 /// Prefix of the pointers to this rank's copies of `threadprivate` variables.
-pub(super) const SLOT: &str = "okl.tp.";
+pub const SLOT: &str = "okl.tp.";
 
 /// Where an access goes.
 pub enum Place<'m> {

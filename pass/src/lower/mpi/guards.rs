@@ -31,7 +31,12 @@ pub fn emit<'m>(module: &'m Module, sites: &UnsafeSites<'m>) -> Vec<Global<'m>> 
 pub fn is_costly(site: &UnsafeSite<'_>) -> bool {
     let works_on_file = (*site.at).as_call().is_some_and(|call| {
         let known = known(&call.callee_name());
-        known.is_some_and(|one| matches!(one.effect, Effect::Stream(_) | Effect::Input | Effect::Descriptor))
+        known.is_some_and(|one| {
+            matches!(
+                one.effect,
+                Effect::Stream(_) | Effect::Input | Effect::Descriptor
+            )
+        })
     });
     let block = site.at.block();
     let loops = site.at.function().loops();

@@ -195,7 +195,12 @@ fn fork<'m>(module: &'m Module, one: &Fork<'m>, at: Instruction<'m>) {
 }
 
 /// Asks for a team of one where the condition is zero.
-fn alone_unless<'m>(module: &'m Module, ident: Value<'m>, condition: Value<'m>, at: Instruction<'m>) {
+fn alone_unless<'m>(
+    module: &'m Module,
+    ident: Value<'m>,
+    condition: Value<'m>,
+    at: Instruction<'m>,
+) {
     let zero = condition.ty().zero();
     let is_zero = Builder::before(module, at).compare(condition, zero, false);
     let builder = Builder::before(module, at.insert_if(is_zero));

@@ -169,7 +169,9 @@ impl<'m> Plan<'m> {
     /// The functions that ask the run time.
     pub fn asking(&self) -> impl Iterator<Item = Function<'m>> {
         let asked = self.renamed.iter().map(|&(old, _)| old);
-        let users = asked.filter(|&old| is_asked(old)).flat_map(|old| old.instruction_users());
+        let users = asked
+            .filter(|&old| is_asked(old))
+            .flat_map(|old| old.instruction_users());
         users.map(|user| user.function())
     }
 }

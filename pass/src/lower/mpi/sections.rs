@@ -466,7 +466,10 @@ fn load_later<'m>(declaration: Value<'m>, room: Value<'m>) {
     let mut above = HashSet::from([declaration]);
     let mut before = all[place + 1];
     for &at in all[..place].iter().rev() {
-        let is_for_it = at.instruction_users().iter().any(|user| above.contains(user));
+        let is_for_it = at
+            .instruction_users()
+            .iter()
+            .any(|user| above.contains(user));
         let of_room = at.address().is_some_and(|address| base_of(address) == room);
         let is_load = at.opcode() == Opcode::LLVMLoad;
         if is_for_it && at.only_computes() || of_room && !is_load {

@@ -4,10 +4,16 @@
 //! The second kind is an ordinary variable, which only holds the initial value of the copies: several files may define
 //! one (a common block), of which the linker keeps the one with a value. So each file defines the pointer to the copy.
 
+use std::collections::HashMap;
+
 use crate::analysis::library::is_library_variable;
+use crate::analysis::sections::SLOT;
 use crate::diagnostic::{Declined, Site};
-use crate::llvm::{Builder, Call, Global, Instruction, Linkage, Module, Opcode, Value};
-use crate::lower::mpi::twins::is_plain;
+use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Opcode, Value};
+use crate::lower::mpi::twins::{is_for_ranks, is_plain};
+
+/// What the names of initial values begin with.
+const IMAGE: &str = "okl.tp.image.";
 
 /// Asks for the calling thread's copy of a variable: `(ident, gtid, variable, size, cache)`.
 pub const THREAD_PRIVATE: &str = "__kmpc_threadprivate_cached";
@@ -138,7 +144,7 @@ fn is_done(module: &Module, global: Global<'_>) -> bool {
 }
 
 fn slot_name(variable: Global<'_>) -> String {
-    format!("okl.tp.{}", variable.name())
+    format!("{SLOT}{}", variable.name())
 }
 
 fn is_unused(global: Global<'_>) -> bool {
@@ -238,7 +244,7 @@ fn entry<'m>(module: &'m Module, variable: Global<'m>, slot: Global<'m>) -> Thre
     let name = variable.name();
     let ty = variable.value_type();
     let image = module.add_global(
-        &format!("okl.tp.image.{name}"),
+        &format!("{IMAGE}{name}"),
         ty,
         Some(initial),
         Linkage::LLVMPrivateLinkage,
@@ -312,4 +318,77 @@ fn replace_operands<'m>(
         });
         instruction.set_operand(index, copy);
     }
+}
+
+/// What stands for a variable's copy while LLVM vectorises.
+const APART: &str = "okl.apart.";
+
+/// Tells LLVM that the copies of different variables, and all other objects, are different objects, as it knows of the
+/// variables themselves. True where there are any.
+pub fn tell_apart(module: &Module) -> bool {
+    let mut changed = false;
+    for slot in module.globals() {
+        let name = slot.name();
+        let Some(variable) = name.strip_prefix(SLOT).filter(|_| !name.starts_with(IMAGE)) else {
+            continue;
+        };
+        let is_copy = |user: &Instruction<'_>| {
+            user.opcode() == Opcode::LLVMLoad && is_for_ranks(user.function())
+        };
+        let loads: Vec<_> = slot
+            .instruction_users()
+            .into_iter()
+            .filter(is_copy)
+            .collect();
+        let mut copies: HashMap<Function<'_>, Value<'_>> = HashMap::new();
+        for load in loads {
+            let function = load.function();
+            let copy = *copies.entry(function).or_insert_with(|| {
+                let name = format!("{APART}{variable}");
+                let object = module.global(&name).unwrap_or_else(|| {
+                    let bytes = module.array(module.int(8), 0);
+                    let object =
+                        module.add_global(&name, bytes, None, Linkage::LLVMExternalLinkage);
+                    object.set_thread_local();
+                    object
+                });
+                Builder::at_entry(module, function).call(address_intrinsic(module), &[*object])
+            });
+            load.replace_all_uses_with(copy);
+            load.erase();
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Undoes what [`tell_apart`] did. True where there was anything.
+pub fn restore(module: &Module) -> bool {
+    let mut changed = false;
+    for object in module.globals() {
+        let name = object.name();
+        let slot = name
+            .strip_prefix(APART)
+            .and_then(|variable| module.global(&format!("{SLOT}{variable}")));
+        let Some(slot) = slot else {
+            continue;
+        };
+        for address in object.instruction_users() {
+            let copy = Builder::before(module, address).load(module.pointer(), *slot);
+            address.replace_all_uses_with(copy);
+            address.erase();
+        }
+        object.erase();
+        changed = true;
+    }
+    changed
+}
+
+/// `llvm.threadlocal.address`.
+fn address_intrinsic(module: &Module) -> Function<'_> {
+    let name = "llvm.threadlocal.address.p0";
+    module.function(name).unwrap_or_else(|| {
+        let ty = module.function_type(module.pointer(), &[module.pointer()]);
+        module.add_function(name, ty, Linkage::LLVMExternalLinkage)
+    })
 }

@@ -265,8 +265,7 @@ fn merge(module: &Module) -> bool {
         versions.retain(|&(function, version)| {
             let differs = !version.is_copy_of(function);
             if !differs {
-                version.replace_all_uses_with(*function);
-                version.erase();
+                version.replace_copy(function);
             }
             differs
         });
@@ -279,10 +278,15 @@ fn merge(module: &Module) -> bool {
 impl<'m> Copies<'m> {
     /// To be called when what does nothing on one rank is there: what else is changed in a function of which there
     /// cannot be two is noticed by [`Copies::settle`].
-    pub fn keep_single(&mut self) {
+    pub fn keep_single(&mut self, module: &Module) {
         let functions = self.functions.iter();
         let single = functions.filter(|one| !self.copies.contains_key(one));
-        self.single = single.map(|&one| (one, one.copy_beside())).collect();
+        let with_copy = single.map(|&one| {
+            let copy = one.copy_beside();
+            copy.mark(module, PLAIN.name, PLAIN.value);
+            (one, copy)
+        });
+        self.single = with_copy.collect();
     }
 
     /// Keeps the copies that are needed, has each version call its own kind, and adds the entries. `bodies` are those
@@ -294,7 +298,7 @@ impl<'m> Copies<'m> {
         harmless: &Harmless<'m>,
     ) -> Twins<'m> {
         for &(function, before) in &self.single {
-            if !before.is_copy_of(function) {
+            if !before.is_copy_but_for(function, "", &harmless.renamed) {
                 let message = format!(
                     "okl: {} cannot be compiled both for one rank and for several: its inline assembly defines a name, \
                      or other functions use its labels",
@@ -359,11 +363,7 @@ impl<'m> Copies<'m> {
     }
 
     /// The functions of which one rank runs another version than several, among those that can have two.
-    fn different(
-        &self,
-        bodies: &[Function<'m>],
-        harmless: &Harmless<'m>,
-    ) -> HashSet<Function<'m>> {
+    fn different(&self, bodies: &[Function<'m>], harmless: &Harmless<'m>) -> HashSet<Function<'m>> {
         let mut callers: HashMap<Function<'m>, Vec<Function<'m>>> = HashMap::new();
         for (&caller, mentions) in &self.mentions {
             for &mentioned in mentions {
@@ -375,15 +375,23 @@ impl<'m> Copies<'m> {
             callers.remove(body);
         }
         let copies = self.copies.iter();
-        let changed = copies.filter(|(function, copy)| !copy.is_copy_but_for(**function, harmless.added, &harmless.renamed));
+        let changed = copies.filter(|(function, copy)| {
+            !copy.is_copy_but_for(**function, harmless.added, &harmless.renamed)
+        });
         let changed = changed.map(|(&function, _)| function);
         // In a region it would cost time on one rank.
         let mut reached = HashSet::new();
         self.add(&mut reached, bodies.to_vec(), &self.mentions);
         let reached = reached.intersection(&harmless.some).copied();
-        let start = changed.chain(harmless.costly.iter().copied()).chain(reached);
+        let start = changed
+            .chain(harmless.costly.iter().copied())
+            .chain(reached);
         let mut found = HashSet::new();
-        self.add(&mut found, start.chain(bodies.iter().copied()).collect(), &callers);
+        self.add(
+            &mut found,
+            start.chain(bodies.iter().copied()).collect(),
+            &callers,
+        );
         found
     }
 
