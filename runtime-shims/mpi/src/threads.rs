@@ -33,7 +33,7 @@ use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
     api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, layout::PAGE,
-    memory::coherence, mpi_job, program, report, settings::settings, stack, sync, team, waiting,
+    mpi_job, program, report, settings::settings, stack, sync, team, waiting,
 };
 
 /// Threads of each rank.
@@ -241,7 +241,6 @@ pub(crate) fn begin(
     if active == 1 {
         return;
     }
-    coherence(|coherence| coherence.note_threads(true));
     program::private(|| {
         create();
         ACTIVE.store(active, Relaxed);
@@ -266,7 +265,6 @@ pub(crate) fn end() {
     if are_several() {
         together(Meeting::End, |_| {});
         ACTIVE.store(1, Relaxed);
-        coherence(|coherence| coherence.note_threads(false));
     }
 }
 

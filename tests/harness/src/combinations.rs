@@ -92,15 +92,26 @@ pub(crate) fn sample(
     seed: u64,
     name: &str,
 ) -> Vec<Combination> {
-    // FNV-1a, which stays the same.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = hash(name);
     let mut groups = groups(all, count.max(1), &mut Random::new(hash));
     let at = seed.wrapping_add(hash >> 8) % groups.len() as u64;
     let mut group = groups.swap_remove(at as usize);
     group.sort();
     group
+}
+
+/// By how many bytes the stack of the test `name` is moved where the seed is `seed`: which of its variables share a
+/// page, and with what, makes a difference.
+pub(crate) fn stack_shift(seed: u64, name: &str) -> usize {
+    const PAGE: usize = 4096;
+    Random::new(hash(name) ^ seed).between(0, PAGE - 1)
+}
+
+/// FNV-1a, which stays the same.
+fn hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// Deals `all` out into groups of `count`; a combination is in two where they cannot be even.

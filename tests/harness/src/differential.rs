@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::combinations::{Combination, Mode, combinations, sample};
+use crate::combinations::{Combination, Mode, combinations, sample, stack_shift};
 use crate::compare::difference;
 use crate::directives::{self, Directives, Exit, Reference, Threads};
 use crate::jobs::{self, Outcome, Tally};
@@ -312,6 +312,11 @@ impl<'a> Setting<'a> {
         }
     }
 
+    fn stack_shift(&self, program: &Program) -> usize {
+        let drawn = stack_shift(self.launch.sample_seed, &program.command);
+        self.launch.stack_shift.unwrap_or(drawn)
+    }
+
     /// The command that repeats one run.
     fn again(&self, program: &Program, one: &Combination) -> String {
         let mut line = format!(
@@ -321,6 +326,7 @@ impl<'a> Setting<'a> {
             one.ranks,
             one.mode.name()
         );
+        line += &format!(" --stack-shift={}", self.stack_shift(program));
         for (name, value) in &self.launch.environment {
             line += &format!(" --environment '{name}={value}'");
         }
@@ -521,6 +527,7 @@ impl<'a> Setting<'a> {
             }
         }
         command.envs(one.mode.environment().iter().copied());
+        command.env("SHIFT", "x".repeat(self.stack_shift(program)));
         command.envs(self.launch.environment.iter().cloned());
         self.launch(program, command, folder)
     }

@@ -167,6 +167,10 @@ pub(crate) struct Launch {
     /// Which sample.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     sample_seed: u64,
+    /// Moves a program's stack by so many bytes, with the size of its environment [default: drawn from the
+    /// sample's seed].
+    #[arg(long, value_name = "BYTES")]
+    stack_shift: Option<usize>,
     /// Keeps the builds in this folder, and uses those that are there already: they must be of the
     /// same sources and the same plugin.
     #[arg(long, value_name = "FOLDER", value_parser = absolute)]

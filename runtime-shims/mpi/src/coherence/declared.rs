@@ -157,8 +157,6 @@ pub(super) struct SectionMode {
     declaring: bool,
     /// The region that runs declares nothing, but may access pages in section mode.
     tracking: bool,
-    /// Several threads of this rank run it: while one declares, others do what they have declared.
-    threads: bool,
     /// Pages that it accesses undeclared, and what stands for them.
     direct: Vec<Page>,
     direct_id: Signature,
@@ -213,7 +211,6 @@ impl SectionMode {
             allowed,
             declaring: false,
             tracking: false,
-            threads: false,
             direct: Vec::new(),
             direct_id: Signature::START,
             barred: HashSet::new(),
@@ -361,11 +358,6 @@ impl<M: Machine> Coherence<M> {
     #[must_use]
     pub(crate) fn stop_declaring(&mut self) -> bool {
         self.enter_region(Accesses::Tracked { atomics: true })
-    }
-
-    /// Notes whether several threads of this rank run the region.
-    pub(crate) fn note_threads(&mut self, several: bool) {
-        self.sections.threads = several;
     }
 
     /// After the last synchronisation of a region.

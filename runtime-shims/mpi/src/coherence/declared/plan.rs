@@ -141,16 +141,16 @@ impl<M: Machine> Coherence<M> {
         let read = bytes(Mode::Read).union(&bytes(Mode::MayRead)).union(&kept);
         let entering = self.enter_pages(&declared);
         self.fetch_declared_pages(&declared);
-        // Another thread may be about to read, by a fault, from a page that is opened now.
-        let read_elsewhere = if self.sections.threads && !entering.is_empty() {
-            self.declared_before(|mode| matches!(mode, Mode::Read | Mode::MayRead))
-        } else {
-            Ranges::default()
+        // What an earlier declaration said to be read may not have been yet, by a fault: of a page that is
+        // opened now it has to be there.
+        let read_before = match entering.is_empty() {
+            true => Ranges::default(),
+            false => self.declared_before(|mode| matches!(mode, Mode::Read | Mode::MayRead)),
         };
 
         let mode = &self.sections;
         let interval = &mode.interval;
-        let needed = read.union(&maybe_written).union(&read_elsewhere);
+        let needed = read.union(&maybe_written).union(&read_before);
         let needed = needed.minus(&interval.written);
         let foreign = needed.minus(&mode.valid.within(&needed));
         let mut pulls = mode.owners.within(&foreign);
@@ -268,8 +268,8 @@ impl<M: Machine> Coherence<M> {
         wanted.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
     }
 
-    /// Where another thread may be about to write, by a fault, to one of `pages`, which are opened now:
-    /// tracks that before.
+    /// Where an earlier declaration said that one of `pages`, which are opened now, may be written, and it may
+    /// not have been yet, by a fault: tracks that before.
     fn track_uncertain_writes(&mut self, pages: &[Page]) {
         let uncertain = self.declared_before(|mode| mode == Mode::MayWrite);
         if uncertain.is_empty() {
@@ -292,9 +292,7 @@ impl<M: Machine> Coherence<M> {
         let pages: Vec<Page> = writes
             .flat_map(|one| self.pages_to_enter(one.shape.hull()))
             .collect();
-        if self.sections.threads {
-            self.track_uncertain_writes(&pages);
-        }
+        self.track_uncertain_writes(&pages);
         let mut entering = Vec::new();
         let mut current = Vec::new();
         for page in pages {
