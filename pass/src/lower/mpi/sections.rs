@@ -345,6 +345,7 @@ impl<'m> Values<'m> {
         values
     }
 
+    /// A quantity in a place of its own.
     fn computed_whole(
         &mut self,
         module: &'m Module,
@@ -361,6 +362,7 @@ impl<'m> Values<'m> {
         }
     }
 
+    /// A quantity, of which only what is no constant and no variable's address is computed, once.
     fn source(
         &mut self,
         module: &'m Module,
