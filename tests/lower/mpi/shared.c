@@ -1,6 +1,6 @@
 // Serial code is the same for one rank and for several: it chooses where it begins a region and where it asks the run
 // time. What a region reaches and lowering leaves as it was is so, too, unless something is declared in it; what it changes
-// has two versions.
+// has two versions, and who calls that often.
 // RUN: clang-22 -O1 -fopenmp -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll
 // RUN: FileCheck %s < %t.ll
 // RUN: FileCheck --check-prefix=TWO %s < %t.ll
@@ -9,7 +9,7 @@
 extern double table[];
 long count;
 
-// CHECK-NOT: @{{serial|helper|main}}.mpi
+// CHECK-NOT: @{{(serial|helper|main|seldom)}}.mpi
 // CHECK-LABEL: define dso_local {{.*}}@helper(
 __attribute__((noinline)) double helper(double x) { return x < 3 ? x : 1 / x; }
 
@@ -32,8 +32,24 @@ void counts(void) {
   count++;
 }
 
+// TWO-DAG: define dso_local void @often(
+// TWO-DAG: define internal void @often.mpi(
+void often(int n) {
+  for (int i = 0; i < n; i++) counts();
+}
+
+// CHECK-LABEL: define dso_local void @seldom(
+// CHECK-NEXT:    load i8, ptr @okl.plain
+// CHECK:         atomicrmw add ptr @count
+// CHECK:         call void @counts.mpi()
+// CHECK:         call void @often.mpi(
+void seldom(int n) {
+  counts();
+  often(n);
+}
+
 // CHECK-LABEL: define internal {{.*}} @okl.main(
-// CHECK-NOT: @{{serial|helper|main}}.mpi
+// CHECK-NOT: @{{(serial|helper|main|seldom)}}.mpi
 int main(void) {
   static double a[1000];
   serial(a, 1000);

@@ -3,8 +3,9 @@
 //!
 //! Guarantee: a process that runs on one rank executes no lowered function, but calls that do nothing there.
 //!
-//! * A function that lowering changes, or that calls one, has two versions, which call versions of their own kind. Its
-//!   name, and so its address, is that of an entry that chooses, where it can be reached otherwise than by such calls.
+//! * A function that lowering changes has two versions, and so has one that calls it, if that may be often: they call
+//!   versions of their own kind. Its name, and so its address, is that of an entry that chooses, where it can be reached
+//!   otherwise than by such calls.
 //!   A variable of each executable and library says which it is ([`FLAG`]); the run time sets it before anything of the
 //!   program runs.
 //! * Entries that LLVM inlines into a version are settled there ([`choose`]), so that it goes on in its own kind.
@@ -95,6 +96,8 @@ pub struct Copies<'m> {
     /// Those of which there cannot be two in the object file, each with what it may be.
     single: Vec<(Function<'m>, Function<'m>)>,
     mentions: HashMap<Function<'m>, Vec<Function<'m>>>,
+    /// Functions with those that they call and mention in no other way, each call outside of loops.
+    calls_once: HashMap<Function<'m>, HashSet<Function<'m>>>,
 }
 
 /// What is no reason for two versions: it does nothing on one rank, or chooses.
@@ -117,6 +120,8 @@ pub fn copy<'m>(module: &'m Module, functions: &[Function<'m>]) -> Copies<'m> {
         Some((function, node.mentions.clone()))
     });
     let mentions = mentions.collect();
+    let calls_once = functions.iter().map(|&one| (one, calls_once(one)));
+    let calls_once = calls_once.collect();
     let several = functions.iter().filter(|one| one.can_be_copied());
     let copies = several.map(|&function| {
         let copy = function.copy_beside();
@@ -129,7 +134,33 @@ pub fn copy<'m>(module: &'m Module, functions: &[Function<'m>]) -> Copies<'m> {
         copies,
         single: Vec::new(),
         mentions,
+        calls_once,
     }
+}
+
+/// What a function calls outside of loops, and mentions in no other way.
+fn calls_once<'m>(function: Function<'m>) -> HashSet<Function<'m>> {
+    let loops = function.loops();
+    let in_loops: HashSet<_> = loops.iter().flat_map(|one| &one.blocks).copied().collect();
+    let (mut once, mut otherwise) = (HashSet::new(), HashSet::new());
+    for instruction in function.instructions() {
+        let call = instruction.as_call();
+        let callee = call.filter(|_| !in_loops.contains(&instruction.block()));
+        let callee = callee.and_then(|call| call.callee().as_function());
+        let mentioned = instruction
+            .operands()
+            .into_iter()
+            .filter_map(Value::as_function);
+        for one in mentioned {
+            let is_argument = call.is_some_and(|call| call.arguments().contains(&one));
+            match callee == Some(one) && !is_argument {
+                true => once.insert(one),
+                false => otherwise.insert(one),
+            };
+        }
+    }
+    once.retain(|one| !otherwise.contains(one));
+    once
 }
 
 /// Which functions have two versions.
@@ -364,10 +395,18 @@ impl<'m> Copies<'m> {
 
     /// The functions of which one rank runs another version than several, among those that can have two.
     fn different(&self, bodies: &[Function<'m>], harmless: &Harmless<'m>) -> HashSet<Function<'m>> {
+        let mut in_regions = HashSet::new();
+        self.add(&mut in_regions, bodies.to_vec(), &self.mentions);
+        let often = self.called_often();
         let mut callers: HashMap<Function<'m>, Vec<Function<'m>>> = HashMap::new();
         for (&caller, mentions) in &self.mentions {
+            // To choose costs next to nothing in serial code that is not run often.
+            let is_rare = !in_regions.contains(&caller) && !often.contains(&caller);
             for &mentioned in mentions {
-                callers.entry(mentioned).or_default().push(caller);
+                let once = is_rare && self.calls_once[&caller].contains(&mentioned);
+                if !once || bodies.contains(&mentioned) {
+                    callers.entry(mentioned).or_default().push(caller);
+                }
             }
         }
         // Who begins a region chooses there.
@@ -380,9 +419,7 @@ impl<'m> Copies<'m> {
         });
         let changed = changed.map(|(&function, _)| function);
         // In a region it would cost time on one rank.
-        let mut reached = HashSet::new();
-        self.add(&mut reached, bodies.to_vec(), &self.mentions);
-        let reached = reached.intersection(&harmless.some).copied();
+        let reached = in_regions.intersection(&harmless.some).copied();
         let start = changed
             .chain(harmless.costly.iter().copied())
             .chain(reached);
@@ -392,6 +429,18 @@ impl<'m> Copies<'m> {
             start.chain(bodies.iter().copied()).collect(),
             &callers,
         );
+        found
+    }
+
+    /// What is called in loops of this module, or mentioned otherwise, and what that reaches.
+    fn called_often(&self) -> HashSet<Function<'m>> {
+        let mentions = self.mentions.iter();
+        let often = mentions.flat_map(|(caller, mentioned)| {
+            let once = &self.calls_once[caller];
+            mentioned.iter().filter(|one| !once.contains(one))
+        });
+        let mut found = HashSet::new();
+        self.add(&mut found, often.copied().collect(), &self.mentions);
         found
     }
 
