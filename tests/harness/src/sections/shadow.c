@@ -1,5 +1,6 @@
 // What a translated kernel declares, against what its loops access. Compiled without the plugin;
 // the definition here takes the place of the runtime's.
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,11 +129,23 @@ static void say(const struct entry *e, char *at) {
     fail(e, "is said to be elsewhere");
 }
 
+// What the program could not compute is anything.
+static void say_everything(const struct entry *e) {
+  for (int k = 0; k < count; k++)
+    for (long b = 0; b < arrays[k].size; b++)
+      arrays[k].bytes[b] |= e->access & READ ? SAID_READ : SAID_MAYBE;
+}
+
 static void elements(const struct entry *e, char *at, const long *pairs, long dimensions) {
   if (dimensions == 0) {
     say(e, at);
     return;
   }
+  for (long d = 0; d < dimensions; d++)
+    if (pairs[1 + 2 * d] == LONG_MAX) {
+      say_everything(e);
+      return;
+    }
   for (long d = 0; d < dimensions; d++) {
     if (pairs[1 + 2 * d] <= 100000)
       continue;
