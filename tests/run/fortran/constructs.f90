@@ -276,9 +276,10 @@ end subroutine
 
 subroutine updates
   implicit none
-  integer :: i, n, old(200)
+  integer :: i, n, hundreds, old(200)
   real(8) :: x
   n = 0
+  hundreds = 0
   x = 1
   !$omp parallel do private(i)
   do i = 1, 200
@@ -289,14 +290,14 @@ subroutine updates
     !$omp atomic update
     x = max(x, 0.5d0 * i)
     !$omp critical
-    if (mod(i, 100) == 0) x = x + 0
+    if (mod(i, 100) == 0) hundreds = hundreds + 1
     !$omp end critical
   end do
-  !$omp parallel
+  !$omp parallel private(i)
   !$omp atomic read
   i = n
   !$omp end parallel
-  print *, 'atomic', n, sum(old), x
+  print *, 'atomic', n, sum(old), x, hundreds
 end subroutine
 
 program constructs
