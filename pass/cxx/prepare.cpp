@@ -1,5 +1,7 @@
 #include "prepare.h"
 
+#include "shim.h"
+
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/BasicAliasAnalysis.h"
@@ -40,12 +42,9 @@ bool staysWithAccesses(Value *Address, SmallVectorImpl<StoreInst *> *Sites) {
         Rest.push_back(U);
       } else if (auto *Call = dyn_cast<CallBase>(U)) {
         auto *Callee = Call->getCalledFunction();
-        bool Quiet = Callee && (Callee->getName().starts_with("okl_mpi_atomic_") ||
-                                Callee->getName().starts_with("okl_mpi_kmpc_for_static") ||
+        bool Quiet = Callee && (okl_keeps_no_pointer(text(Callee->getName())) ||
                                 Callee->getName().starts_with("llvm.lifetime") ||
-                                Callee->getName().starts_with("llvm.dbg") ||
-                                // What one rank does instead.
-                                Callee->getName().starts_with("__kmpc_fork_"));
+                                Callee->getName().starts_with("llvm.dbg"));
         if (!Quiet)
           return false;
       } else if (isa<ConstantAggregate>(U)) {
@@ -127,7 +126,7 @@ Value *captured(CallBase &Fork, unsigned Index, const DataLayout &DL) {
       } else {
         auto *Call = dyn_cast<CallBase>(U);
         Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-        bool Harmless = Callee && (Callee->getName().starts_with("okl_mpi_fork") ||
+        bool Harmless = Callee && (okl_forks(text(Callee->getName())) ||
                                    Callee->getName().starts_with("llvm.lifetime."));
         if (!Harmless)
           return nullptr;
@@ -167,7 +166,7 @@ bool isSoleAccess(Value *Object, const DataLayout &DL) {
         if (!Call || Call->isLifetimeStartOrEnd())
           continue;
         Function *Callee = Call->getCalledFunction();
-        if (!Callee || !Callee->getName().starts_with("okl_mpi_fork"))
+        if (!Callee || !okl_forks(text(Callee->getName())))
           return false;
         auto *Region = dyn_cast<GlobalVariable>(Call->getArgOperand(0));
         auto *Fields = Region && Region->hasInitializer()
@@ -446,7 +445,7 @@ private:
     else if (auto *Copy = dyn_cast<MemIntrinsic>(Writer))
       To = Copy->getDest();
     else if (Call && Call->getCalledFunction() &&
-             Call->getCalledFunction()->getName() == "okl_mpi_atomic_update")
+             okl_updates(text(Call->getCalledFunction()->getName())))
       To = Call->getArgOperand(0);
     Value *Written = To ? getUnderlyingObject(To) : nullptr;
     if (Written && Written != Object && (IsSole(Object) || IsSole(Written)))
@@ -470,13 +469,11 @@ PHINode *iterationNumber(Loop &L) {
     auto *Lower = Start ? dyn_cast<AllocaInst>(Start->getPointerOperand()) : nullptr;
     if (!Lower)
       continue;
-    for (User *U : Lower->users()) {
-      auto *Call = dyn_cast<CallBase>(U);
+    for (Use &U : Lower->uses()) {
+      auto *Call = dyn_cast<CallBase>(U.getUser());
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      StringRef Name = Callee ? Callee->getName() : "";
-      if ((Name == "okl_mpi_kmpc_for_static_init_4u" ||
-           Name == "okl_mpi_kmpc_for_static_init_8u") &&
-          Call->getArgOperand(4) == Lower)
+      if (Callee && Call->isArgOperand(&U) &&
+          okl_shares_unsigned(text(Callee->getName()), Call->getArgOperandNo(&U)))
         return &Phi;
     }
   }

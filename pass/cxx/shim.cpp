@@ -47,9 +47,6 @@ cl::opt<std::string> *TargetOption =
 cl::opt<bool> *StrictOption =
     option<bool>("okl-strict", "Make every parallel loop okl declines an error");
 
-OklText text(StringRef S) { return {S.data(), S.size()}; }
-StringRef text(OklText T) { return {T.Data, T.Size}; }
-
 struct LowerPass : PassInfoMixin<LowerPass> {
   std::string Parameters;
   explicit LowerPass(StringRef P = "") : Parameters(P.str()) {}

@@ -3,16 +3,20 @@
 #pragma once
 
 #include "llvm-c/Types.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <cstddef>
 #include <cstdint>
-
-extern "C" {
 
 struct OklText {
   const char *Data;
   size_t Size;
 };
+
+inline OklText text(llvm::StringRef S) { return {S.data(), S.size()}; }
+inline llvm::StringRef text(OklText T) { return {T.Data, T.Size}; }
+
+extern "C" {
 
 typedef void (*OklTextSink)(void *To, OklText Text);
 typedef void (*OklLoopSink)(void *To, LLVMBasicBlockRef Header,
@@ -24,6 +28,18 @@ bool okl_run_choose_version(LLVMModuleRef M, LLVMValueRef Function);
 bool okl_run_finish(LLVMModuleRef M);
 void okl_run_print_loops(LLVMModuleRef M);
 void okl_run_panic(LLVMModuleRef M);
+
+// Defined in Rust: what okl_abi says of the function of a runtime that has this name. Of all others it is false.
+bool okl_is_of_runtime(OklText Name);
+// It keeps no pointer that it is given.
+bool okl_keeps_no_pointer(OklText Name);
+// It begins a region: its first argument describes it, its second one are the captured values.
+bool okl_forks(OklText Name);
+// It changes the object that its first argument points to, and nothing else.
+bool okl_updates(OklText Name);
+// It writes the bounds of a share of a loop whose iterations are counted without a sign, and its argument of that number
+// is the lower one.
+bool okl_shares_unsigned(OklText Name, unsigned Lower);
 
 // Registers the passes with an llvm::PassBuilder.
 void okl_register(void *PassBuilder);

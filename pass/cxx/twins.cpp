@@ -19,8 +19,6 @@ using namespace llvm;
 
 namespace {
 
-StringRef text(OklText T) { return {T.Data, T.Size}; }
-
 bool has(const Function *F, OklText Name, OklText Value) {
   return F->getFnAttribute(text(Name)).getValueAsString() == text(Value);
 }
@@ -70,8 +68,7 @@ bool definesName(StringRef Assembly) {
 
 bool isOfRuntime(const CallBase &Call) {
   auto *Callee = dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts());
-  return Callee && (Callee->getName().starts_with("__kmpc_") ||
-                    Callee->getName().starts_with("okl_mpi_"));
+  return Callee && okl_is_of_runtime(text(Callee->getName()));
 }
 
 // Whether a function is called here, or handed to the OpenMP run time to be called.

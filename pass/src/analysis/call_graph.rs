@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use crate::analysis::runtime::is_of_runtime;
 use crate::llvm::{Function, Linkage, Module, Value};
 
 /// What one function mentions.
@@ -106,7 +107,7 @@ pub fn is_address_taken(function: Function<'_>) -> bool {
     while let Some((user, used)) = rest.pop() {
         if let Some(call) = user.as_call() {
             let as_callee_only = call.callee() == used && !call.arguments().contains(&used);
-            if !as_callee_only && !is_runtime_name(&call.callee_name()) {
+            if !as_callee_only && !is_of_runtime(&call.callee_name()) {
                 return true;
             }
         } else if user.is_composite_constant() || user.is_alias() {
@@ -121,11 +122,6 @@ pub fn is_address_taken(function: Function<'_>) -> bool {
         }
     }
     false
-}
-
-/// Whether `name` is a function of the OpenMP runtime that a compiler calls, or its replacement.
-pub fn is_runtime_name(name: &str) -> bool {
-    name.starts_with("__kmpc_") || name.starts_with("okl_mpi_")
 }
 
 /// Whether every module that calls the function has a definition of its own, so that other modules

@@ -7,17 +7,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::AtomicOp;
+use okl_abi::{AtomicOp, Effects};
 
 use crate::analysis::objects::{Objects, Place};
+use crate::analysis::runtime::{self, effects};
 use crate::analysis::sections::is_mathematics;
 use crate::llvm::{
     Block, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, RealPredicate,
     Value,
 };
-
-const ENTER: [&str; 2] = ["__kmpc_critical", "__kmpc_critical_with_hint"];
-const LEAVE: &str = "__kmpc_end_critical";
 
 /// Most instructions of a section that is looked at.
 const MOST_INSTRUCTIONS: usize = 2000;
@@ -84,9 +82,14 @@ pub fn sections<'m>(
     let calls = function.instructions().into_iter();
     let calls = calls.filter_map(|instruction| instruction.as_call());
     calls
-        .filter(|call| ENTER.contains(&call.callee_name().as_str()))
-        .filter_map(|enter| Some(section(module, objects, enter, enter.argument(2)?)))
+        .filter(|&call| effects(call).has(Effects::ENTERS))
+        .filter_map(|enter| Some(section(module, objects, enter, lock(enter)?)))
         .collect()
+}
+
+/// The variable that stands for the name of a critical section, of a call that enters or leaves it.
+fn lock<'m>(call: Call<'m>) -> Option<Value<'m>> {
+    call.argument(runtime::function(call)?.position("name")?)
 }
 
 fn section<'m>(
@@ -140,13 +143,15 @@ fn body<'m>(enter: Call<'m>, lock: Value<'m>) -> Result<Body<'m>, &'static str> 
         let mut is_left = false;
         for instruction in instructions {
             if let Some(call) = instruction.as_call() {
-                let name = call.callee_name();
-                if call.argument(2) == Some(lock) && name == LEAVE {
+                let effects = effects(call);
+                let is_of_lock = effects.has_some(Effects::ENTERS.and(Effects::LEAVES))
+                    && self::lock(call) == Some(lock);
+                if is_of_lock && effects.has(Effects::LEAVES) {
                     body.leave.push(call);
                     is_left = true;
                     break;
                 }
-                if call.argument(2) == Some(lock) && ENTER.contains(&name.as_str()) {
+                if is_of_lock {
                     return Err(NO_END);
                 }
             }

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::analysis::memory::private_variable;
+use crate::analysis::runtime::is_of_runtime;
 use crate::llvm::{Block, Instruction, NaturalLoop, Opcode, Value};
 
 /// A loop with what is asked of it most.
@@ -145,7 +146,7 @@ impl<'m> LoopView<'m> {
                 Opcode::LLVMCall | Opcode::LLVMInvoke
                     if instruction
                         .as_call()
-                        .is_some_and(|call| call.callee_name().starts_with("__kmpc_")) => {}
+                        .is_some_and(|call| is_of_runtime(&call.callee_name())) => {}
                 _ => rest.extend(instruction.operands()),
             }
         }

@@ -1,5 +1,8 @@
 //! Which memory only one thread can see.
 
+use okl_abi::Effects;
+
+use crate::analysis::runtime::effects;
 use crate::llvm::{Instruction, Opcode, Value};
 
 /// The object an address lies in, as far as address arithmetic shows it.
@@ -50,15 +53,8 @@ fn stays_private(variable: Value<'_>) -> bool {
 
 /// Runtime calls that write the bounds of a thread's share of a loop to its own variables.
 fn sets_loop_bounds(call: Value<'_>) -> bool {
-    const CALLS: [&str; 3] = [
-        "__kmpc_for_static_init_",
-        "__kmpc_dist_for_static_init_",
-        "__kmpc_dispatch_next_",
-    ];
-    call.as_call().is_some_and(|call| {
-        let name = call.callee_name();
-        CALLS.iter().any(|prefix| name.starts_with(prefix))
-    })
+    call.as_call()
+        .is_some_and(|call| effects(call).has(Effects::SHARES))
 }
 
 /// Intrinsics that mention memory without reading or writing it.

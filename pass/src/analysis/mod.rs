@@ -8,6 +8,7 @@ pub mod library;
 mod loops;
 pub mod memory;
 pub mod objects;
+pub mod runtime;
 pub mod sections;
 mod streams;
 pub mod unsafe_sites;

@@ -7,7 +7,10 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
+use okl_abi::Effects;
+
 use crate::analysis::library::known;
+use crate::analysis::runtime::effects_of;
 use crate::ir::ParallelLoop;
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 
@@ -318,8 +321,7 @@ impl<'a, 'm> Objects<'a, 'm> {
         let keeps_nothing = name.starts_with("llvm.lifetime.")
             || name.starts_with("llvm.mem")
             || name.starts_with("llvm.dbg.")
-            || name.starts_with("__kmpc_for_static_init_")
-            || name.starts_with("__kmpc_dispatch_next_")
+            || effects_of(&name).has(Effects::SHARES)
             || KEEPS_NOTHING.contains(&format!(" {name} "));
         let arguments = call.arguments();
         if keeps_nothing && !name.is_empty() {

@@ -16,10 +16,13 @@ pub mod endless;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
+use okl_abi::Effects;
+
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::library::{Effect, known};
 use crate::analysis::loops::{LoopView, is_same_address};
 use crate::analysis::memory::{base_of, private_variable};
+use crate::analysis::runtime::{effects, effects_of};
 use crate::llvm::{Block, Call, Function, Instruction, Opcode, Value};
 
 /// How many calls deep the functions are followed through which C++ reaches its atomics.
@@ -299,8 +302,8 @@ fn works<'m>(view: &LoopView<'m>, callees: &Callees<'_, 'm>) -> bool {
         })
 }
 
-/// Calls that give other threads time.
-const PAUSES: [&str; 9] = [
+/// Functions of the C library that give other threads time.
+const PAUSES: [&str; 8] = [
     "sched_yield",
     "pthread_yield",
     "thrd_yield",
@@ -309,19 +312,14 @@ const PAUSES: [&str; 9] = [
     "sleep",
     "nanosleep",
     "clock_nanosleep",
-    "__kmpc_omp_taskyield",
 ];
 
-/// Calls that tell who and when.
-const QUESTIONS: [&str; 7] = [
-    "omp_get_thread_num",
-    "omp_get_num_threads",
-    "omp_get_wtime",
-    "clock",
-    "clock_gettime",
-    "gettimeofday",
-    "time",
-];
+/// Calls that tell the time.
+const CLOCKS: [&str; 4] = ["clock", "clock_gettime", "gettimeofday", "time"];
+
+fn gives_time(call: Call<'_>) -> bool {
+    PAUSES.contains(&call.callee_name().as_str()) || effects(call).has(Effects::YIELDS)
+}
 
 /// Whether the compiler has to read memory again after an instruction that does no work.
 fn makes_reload(instruction: Instruction<'_>) -> bool {
@@ -335,7 +333,7 @@ fn makes_reload(instruction: Instruction<'_>) -> bool {
         return constraints.split(',').any(|item| item == "~{memory}");
     }
     let name = call.callee_name();
-    is_flush(call) || PAUSES.contains(&name.as_str()) || name.starts_with("llvm.x86.sse2.pause")
+    is_flush(call) || gives_time(call) || name.starts_with("llvm.x86.sse2.pause")
 }
 
 fn is_idle<'m>(call: Call<'m>, callees: &Callees<'_, 'm>) -> bool {
@@ -344,8 +342,9 @@ fn is_idle<'m>(call: Call<'m>, callees: &Callees<'_, 'm>) -> bool {
     };
     callee.is_intrinsic()
         || is_flush(call)
-        || PAUSES.contains(&callee.name().as_str())
-        || QUESTIONS.contains(&callee.name().as_str())
+        || gives_time(call)
+        || effects(call).has(Effects::ASKS)
+        || CLOCKS.contains(&callee.name().as_str())
         || callees.accesses(call).is_some()
 }
 
@@ -385,7 +384,7 @@ fn flushes(instruction: Instruction<'_>) -> bool {
 }
 
 fn is_flush(call: Call<'_>) -> bool {
-    call.callee_name() == "__kmpc_flush"
+    effects(call).has(Effects::FLUSHES)
 }
 
 impl<'m> Callees<'_, 'm> {
@@ -395,7 +394,7 @@ impl<'m> Callees<'_, 'm> {
             return false;
         };
         if callee.is_declaration() {
-            return is_synchronisation(&callee.name());
+            return effects(call).has(Effects::ACQUIRES);
         }
         if let Some(&known) = self.synchronises.borrow().get(&callee) {
             return known;
@@ -407,7 +406,7 @@ impl<'m> Callees<'_, 'm> {
             .any(|node| {
                 node.mentions
                     .iter()
-                    .any(|mentioned| is_synchronisation(&mentioned.name()))
+                    .any(|mentioned| effects_of(&mentioned.name()).has(Effects::ACQUIRES))
             });
         self.synchronises.borrow_mut().insert(callee, answer);
         answer
@@ -436,34 +435,6 @@ impl<'m> Callees<'_, 'm> {
         self.accesses.borrow_mut().insert(callee, answer);
         answer
     }
-}
-
-fn is_synchronisation(name: &str) -> bool {
-    const NAMES: [&str; 17] = [
-        "barrier",
-        "cancel_barrier",
-        "critical",
-        "critical_with_hint",
-        "ordered",
-        "copyprivate",
-        "reduce",
-        "reduce_nowait",
-        "omp_taskwait",
-        "end_taskgroup",
-        "doacross_wait",
-        "fork_call",
-        "fork_teams",
-        "omp_set_lock",
-        "omp_test_lock",
-        "omp_set_nest_lock",
-        "omp_test_nest_lock",
-    ];
-    let plain = name
-        .strip_prefix("__kmpc_")
-        .or_else(|| name.strip_prefix("okl_mpi_kmpc_"))
-        .or_else(|| name.strip_prefix("okl_mpi_"))
-        .unwrap_or(name);
-    NAMES.contains(&plain)
 }
 
 /// The atomic accesses of a small function that does nothing else, such as a member of

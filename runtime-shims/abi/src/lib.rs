@@ -9,10 +9,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod effects;
 mod functions;
 pub mod op2;
 mod tables;
 
+pub use effects::Effects;
 pub use functions::{ALL, f};
 pub use tables::{
     AtomicOp, ConstructorEntry, DirectAccess, ExternGlobalEntry, FortranUnits, FunctionEntry,
@@ -55,29 +57,59 @@ pub enum AbiType {
     Ptr,
 }
 
-/// Name and signature of one runtime function.
+/// Name, signature and effects of one runtime function.
 #[derive(Clone, Copy, Debug)]
 pub struct RuntimeFn {
     /// The exported symbol.
     pub name: &'static str,
     /// Parameter types in order.
     pub params: &'static [AbiType],
+    /// Parameter names in order.
+    pub param_names: &'static [&'static str],
     /// Result type.
     pub ret: AbiType,
+    /// What calling it means to an analysis.
+    pub effects: Effects,
+    /// What it is to the user, as the end of a sentence that begins with "it".
+    pub words: Option<&'static str>,
 }
 
 impl RuntimeFn {
-    /// Whether it runs code of the program, whose exceptions and `longjmp`s may pass through it.
-    pub fn may_unwind(&self) -> bool {
-        const RUNNING: [&str; 3] = ["okl_mpi_main", "okl_mpi_fork", "okl_mpi_fork_teams"];
-        RUNNING.contains(&self.name) || op2::ALL.iter().any(|one| one.name == self.name)
+    /// Which parameter has that name.
+    pub fn position(&self, param: &str) -> Option<usize> {
+        self.param_names.iter().position(|&name| name == param)
+    }
+
+    /// Whether it has all of these effects.
+    pub const fn has(&self, effects: Effects) -> bool {
+        self.effects.has(effects)
     }
 }
 
-/// The ABI function that replaces the OpenMP runtime call `name` (`__kmpc_*`, `omp_*`), where the
-/// replacement has the same signature. `None`: no such function, or one with a signature of its own
-/// (`__kmpc_fork_call`, `__kmpc_reduce`).
+/// Functions of other runtimes, and those of ours that replace them under another name.
+static COUNTERPARTS: [(&str, &RuntimeFn); 11] = [
+    ("__kmpc_fork_call", &f::okl_mpi_fork),
+    ("__kmpc_fork_teams", &f::okl_mpi_fork_teams),
+    ("__kmpc_reduce", &f::okl_mpi_reduce),
+    ("__kmpc_reduce_nowait", &f::okl_mpi_reduce_nowait),
+    ("__cxa_guard_acquire", &f::okl_mpi_guard_acquire),
+    ("__cxa_guard_release", &f::okl_mpi_guard_release),
+    ("__cxa_guard_abort", &f::okl_mpi_guard_abort),
+    ("__atomic_load", &f::okl_mpi_atomic_load_n),
+    ("__atomic_store", &f::okl_mpi_atomic_store_n),
+    ("__atomic_exchange", &f::okl_mpi_atomic_exchange_n),
+    (
+        "__atomic_compare_exchange",
+        &f::okl_mpi_atomic_compare_exchange_n,
+    ),
+];
+
+/// The ABI function that replaces the function `name` of another runtime (`__kmpc_*`, `omp_*`, `__cxa_guard_*`,
+/// `__atomic_*`). Those of forks, reductions and `__atomic_compare_exchange` have a signature of their own.
 pub fn replacement_of(name: &str) -> Option<&'static RuntimeFn> {
+    if let Some((_, function)) = COUNTERPARTS.iter().find(|(old, _)| *old == name) {
+        return Some(function);
+    }
     let (prefix, rest) = if let Some(rest) = name.strip_prefix("__kmpc_") {
         ("okl_mpi_kmpc_", rest)
     } else if let Some(rest) = name.strip_prefix("ompc_") {
@@ -93,10 +125,19 @@ pub fn replacement_of(name: &str) -> Option<&'static RuntimeFn> {
         .find(|function| function.name.strip_prefix(prefix) == Some(rest))
 }
 
+/// The runtime function of that name, which is ours or that of the function it replaces.
+pub fn runtime_function(name: &str) -> Option<&'static RuntimeFn> {
+    if !name.starts_with("okl_") {
+        return replacement_of(name);
+    }
+    let mut all = ALL.iter().chain(op2::ALL);
+    all.find(|function| function.name == name).copied()
+}
+
 /// Whether `name` is a function of the OpenMP runtime: one that the compiler calls, or one of `omp.h` that has a
 /// replacement. Other names that begin with `omp_` are the program's own.
 pub fn is_openmp_function(name: &str) -> bool {
-    name.starts_with("__kmpc_") || replacement_of(name).is_some()
+    name.starts_with("__kmpc_") || name.starts_with("omp") && replacement_of(name).is_some()
 }
 
 /// Takes apart what flang calls a thing of a program's: `part` gets the names of the modules and procedures it is in, and
@@ -156,6 +197,17 @@ macro_rules! abi_type {
     };
 }
 
+/// What a line of the list says of a function in words.
+macro_rules! words {
+    () => {
+        None
+    };
+    ($words:literal) => {
+        Some($words)
+    };
+}
+pub(crate) use words;
+
 /// The Rust type of a type keyword of the list.
 #[macro_export]
 macro_rules! rust_type {
@@ -194,13 +246,73 @@ mod tests {
             replacement_of("omp_get_wtime").map(|f| f.name),
             Some("okl_mpi_omp_get_wtime")
         );
-        for other in [
-            "__kmpc_fork_call",
-            "__kmpc_reduce",
-            "omp_target_alloc",
-            "barrier",
-        ] {
+        for other in ["__kmpc_target_init", "omp_target_alloc", "barrier"] {
             assert!(replacement_of(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn effects_are_found_by_either_name() {
+        for (name, ours) in [
+            ("__kmpc_barrier", f::okl_mpi_kmpc_barrier),
+            ("__kmpc_fork_call", f::okl_mpi_fork),
+            ("__kmpc_reduce", f::okl_mpi_reduce),
+            ("ompc_display_affinity", f::okl_mpi_omp_display_affinity),
+            ("__atomic_load", f::okl_mpi_atomic_load_n),
+            ("okl_op2_par_loop_v3", op2::f::okl_op2_par_loop_v3),
+        ] {
+            for name in [name, ours.name] {
+                let found = runtime_function(name).map(|f| (f.name, f.effects));
+                assert_eq!(found, Some((ours.name, ours.effects)), "{name}");
+            }
+        }
+        assert!(runtime_function("okl_mpi_kmpc_barrier_2").is_none());
+        assert!(runtime_function("printf").is_none());
+    }
+
+    #[test]
+    fn effects_agree_with_each_other_and_with_the_parameters() {
+        let contradictions = [
+            (Effects::QUIET, Effects::SEPARATES),
+            (Effects::QUIET, Effects::ACQUIRES),
+            (Effects::QUIET, Effects::UNPLAIN),
+            (Effects::QUIET, Effects::MAY_UNWIND),
+            (Effects::ENTERS, Effects::LEAVES),
+            (Effects::EVERY_THREAD, Effects::MAY_UNWIND),
+        ];
+        let needs = [
+            (Effects::ANSWERS, Effects::ASKS.and(Effects::QUIET)),
+            (Effects::UPDATES, Effects::ATOMIC),
+            (Effects::FORKS, Effects::MAY_UNWIND),
+            (Effects::REDUCES, Effects::SEPARATES.and(Effects::ACQUIRES)),
+            (Effects::BARRIER, Effects::ACQUIRES),
+            (Effects::UNSIGNED, Effects::SHARES),
+        ];
+        let params = [
+            (Effects::FORKS, "region"),
+            (Effects::FORKS, "args"),
+            (Effects::DEALS, "schedule"),
+            (Effects::SHARES, "lower"),
+            (Effects::ENTERS, "name"),
+            (Effects::LEAVES, "name"),
+            (Effects::REDUCES, "list"),
+            (Effects::REDUCES, "combine"),
+            (Effects::REDUCES, "reach"),
+        ];
+        for one in ALL.iter().chain(op2::ALL) {
+            let name = one.name;
+            for (a, b) in contradictions {
+                assert!(!(one.has(a) && one.has(b)), "{name}: {a:?}, {b:?}");
+            }
+            for (a, b) in needs {
+                assert!(!one.has(a) || one.has(b), "{name}: {a:?}, {b:?}");
+            }
+            for (effect, param) in params {
+                assert!(
+                    !one.has(effect) || one.position(param).is_some(),
+                    "{name}: {effect:?}, {param}"
+                );
+            }
         }
     }
 

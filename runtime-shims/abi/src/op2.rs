@@ -4,7 +4,7 @@
 use crate::{functions::function_table, tables::abi_structs};
 
 /// Calls `$m!` with every function of OP2's run time that is not OP2's own. A change of a signature or a
-/// struct changes the number in the names.
+/// struct changes the number in the names. The form is that of [`crate::for_each_mpi_fn`].
 #[macro_export]
 macro_rules! for_each_op2_fn {
     ($m:ident) => {
@@ -18,17 +18,17 @@ macro_rules! for_each_op2_fn {
             /// arguments. `components` and `component_lanes` are two more such functions, that may be used where
             /// data are stored component by component, and where `lanes` may, but for optional arguments; they
             /// may be null.
-            fn okl_op2_par_loop_v3(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr);
+            fn okl_op2_par_loop_v3(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr): [MAY_UNWIND];
 
             /// Called where one of OP2's functions is called next, at `place`, a text; with null after that.
-            fn okl_op2_at(place: ptr);
+            fn okl_op2_at(place: ptr): [];
 
             /// Called before `main` by each file that looks at `op_map->map` or `op_dat->data`: a text says where, and at
             /// which of them.
-            fn okl_op2_looks_at_mesh(what: ptr);
+            fn okl_op2_looks_at_mesh(what: ptr): [];
 
             /// Called before `main` by each file that may look at `op_dat->data`: they stay element by element.
-            fn okl_op2_looks_at_data();
+            fn okl_op2_looks_at_data(): [];
         }
     };
 }

@@ -90,7 +90,7 @@ mod entry {
 }
 
 macro_rules! export {
-    ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)?;)*) => {
+    ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)? : [$($effect:ident),*] $($words:literal)?;)*) => {
         $(
             $(#[$doc])*
             ///

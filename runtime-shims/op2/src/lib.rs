@@ -74,7 +74,7 @@ mod times;
 mod value;
 
 macro_rules! export {
-    ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*);)*) => {$(
+    ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*): [$($effect:ident),*] $($words:literal)?;)*) => {$(
         $(#[$doc])*
         ///
         /// # Safety

@@ -22,8 +22,8 @@ fn refuse(table: *const c_void) -> ! {
 /// The first function is the one that each file calls before `main`, so that no other is called.
 macro_rules! refuse_all {
     (
-        $(#[$first_doc:meta])* fn $register:ident($table:ident: ptr);
-        $($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)?;)*
+        $(#[$first_doc:meta])* fn $register:ident($table:ident: ptr): [];
+        $($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)? : [$($effect:ident),*] $($words:literal)?;)*
     ) => {
         /// # Safety
         /// Called by code that the pass generated.

@@ -2,9 +2,12 @@
 
 use std::collections::HashSet;
 
+use okl_abi::{Effects, RuntimeFn};
+
 use super::places::Places;
 use super::{Access, Size, stays_within};
 use crate::analysis::library::{self, known};
+use crate::analysis::runtime;
 use crate::ir::{FOR_RANKS, MARK};
 use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
 
@@ -23,64 +26,6 @@ pub(super) enum Effect<'m> {
     /// It cannot be declared: the end of a sentence that begins with "it".
     Spoils(String),
 }
-
-/// Runtime functions that neither synchronise nor access what threads share. Pointers they take are
-/// to variables of the caller's own.
-const QUIET: [&str; 8] = [
-    "okl_mpi_kmpc_global_thread_num",
-    "okl_mpi_kmpc_for_static_init_",
-    "okl_mpi_kmpc_dist_for_static_init_",
-    "okl_mpi_kmpc_for_static_fini",
-    "okl_mpi_omp_get_",
-    "okl_mpi_omp_in_",
-    "okl_mpi_omp_is_",
-    "okl_mpi_kmpc_scope",
-];
-
-/// Runtime functions that may synchronise, and access nothing the program would have to declare.
-const SYNCHRONISING: [&str; 12] = [
-    "okl_mpi_kmpc_barrier",
-    "okl_mpi_kmpc_dispatch_",
-    "okl_mpi_kmpc_single",
-    "okl_mpi_kmpc_end_single",
-    "okl_mpi_kmpc_master",
-    "okl_mpi_kmpc_end_master",
-    "okl_mpi_kmpc_masked",
-    "okl_mpi_kmpc_end_masked",
-    "okl_mpi_kmpc_end_reduce",
-    "okl_mpi_kmpc_end_scope",
-    "okl_mpi_reduce",
-    "okl_mpi_touch",
-];
-
-/// Atomic accesses: the address is the first argument. They order nothing else.
-const ATOMIC: &str = "okl_mpi_atomic_";
-
-/// Updates, which the runtime tells of itself, and the ends of critical sections that have nothing else.
-const UPDATES: [&str; 3] = [
-    "okl_mpi_atomic_update",
-    "okl_mpi_critical_updates",
-    "okl_mpi_end_critical_updates",
-];
-
-/// What the other functions of the runtime are to the user.
-const CONSTRUCTS: [(&str, &str); 15] = [
-    ("okl_mpi_fork", "starts a parallel region"),
-    ("okl_mpi_kmpc_serialized", "starts a parallel region"),
-    ("okl_mpi_kmpc_end_serialized", "starts a parallel region"),
-    ("okl_mpi_kmpc_critical", "has a critical section"),
-    ("okl_mpi_kmpc_end_critical", "has a critical section"),
-    ("okl_mpi_kmpc_flush", "flushes"),
-    ("okl_mpi_kmpc_ordered", "has an ordered part"),
-    ("okl_mpi_kmpc_doacross", "waits for other iterations"),
-    ("okl_mpi_kmpc_cancel", "may be cancelled"),
-    ("okl_mpi_kmpc_copyprivate", "copies private variables"),
-    ("okl_mpi_kmpc_omp_task", "has tasks"),
-    ("okl_mpi_kmpc_task", "has tasks"),
-    ("okl_mpi_omp_set_lock", "takes a lock"),
-    ("okl_mpi_unsafe_here", "must not run on several ranks"),
-    ("okl_mpi_waits_here", "waits for another thread"),
-];
 
 /// Functions of libm that access errno at most.
 const MATHEMATICS: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf \
@@ -163,58 +108,64 @@ pub(super) fn effect<'m>(
     }
 }
 
+/// What a call of a runtime function is to the user, as the end of a sentence that begins with "it".
+pub(super) fn in_words(function: &RuntimeFn) -> String {
+    function.words.map_or_else(
+        || format!("calls {}", function.name.trim_start_matches("okl_mpi_")),
+        str::to_string,
+    )
+}
+
+fn of_runtime_call<'m>(places: &Places<'m>, call: Call<'m>, function: &RuntimeFn) -> Effect<'m> {
+    if function
+        .effects
+        .has_some(Effects::UPDATES.and(Effects::HIDDEN))
+    {
+        return Effect::Nothing;
+    }
+    if function.has(Effects::ATOMIC) {
+        let address = call.argument(0).filter(|one| one.ty().is_pointer());
+        return match address {
+            Some(address) if places.is_own(address) => Effect::Nothing,
+            Some(address) if places.is_direct(address) => Effect::Accesses(vec![Access {
+                address,
+                size: Size::Constant(width(call)),
+                is_write: true,
+                at: call.instruction(),
+            }]),
+            _ => Effect::Spoils(in_words(function)),
+        };
+    }
+    if function.has(Effects::QUIET) {
+        // It says where the call was written.
+        let ident = function.position("ident");
+        let arguments = call.arguments().into_iter().enumerate();
+        let mut pointers =
+            arguments.filter(|(at, one)| Some(*at) != ident && one.ty().is_pointer());
+        if pointers.all(|(_, one)| places.is_own(one)) {
+            return match function.has(Effects::SHARES) {
+                true => Effect::Shares,
+                false => Effect::Nothing,
+            };
+        }
+    }
+    if function.has(Effects::REDUCES) && !is_shallow(call) {
+        return Effect::Spoils("reduces a variable that holds pointers".to_string());
+    }
+    match function.has(Effects::SEPARATES) {
+        true => Effect::Synchronises,
+        false => Effect::Spoils(in_words(function)),
+    }
+}
+
 fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     let at = call.instruction();
     let name = call.callee_name();
     if let Some(access) = copies(places, call, &name) {
         return access;
     }
-    let starts = |list: &[&str]| list.iter().any(|prefix| name.starts_with(prefix));
-    if name.starts_with("okl_mpi_") {
-        let rest = |position: usize| {
-            let arguments = call.arguments().into_iter().skip(position);
-            arguments.filter(|one| one.ty().is_pointer())
-        };
-        if UPDATES.contains(&name.as_str()) {
-            return Effect::Nothing;
-        }
-        if name.starts_with(ATOMIC) {
-            let address = call.argument(0).filter(|one| one.ty().is_pointer());
-            return match address {
-                Some(address) if places.is_own(address) => Effect::Nothing,
-                Some(address) if places.is_direct(address) => Effect::Accesses(vec![Access {
-                    address,
-                    size: Size::Constant(width(call)),
-                    is_write: true,
-                    at,
-                }]),
-                _ => Effect::Spoils("has an atomic access".to_string()),
-            };
-        }
-        // The first argument of those of the compiler says where they were written.
-        let described = usize::from(!name.starts_with("okl_mpi_omp_"));
-        if starts(&QUIET) && rest(described).all(|one| places.is_own(one)) {
-            return if name.contains("_init_") {
-                Effect::Shares
-            } else {
-                Effect::Nothing
-            };
-        }
-        if starts(&SYNCHRONISING) {
-            return if !is_shallow_reduction(call) {
-                Effect::Spoils("reduces a variable that holds pointers".to_string())
-            } else {
-                Effect::Synchronises
-            };
-        }
-        let construct = CONSTRUCTS
-            .iter()
-            .find(|(prefix, _)| name.starts_with(prefix));
-        let reason = construct.map_or_else(
-            || format!("calls {}", name.trim_start_matches("okl_mpi_")),
-            |(_, reason)| (*reason).to_string(),
-        );
-        return Effect::Spoils(reason);
+    if let Some(function) = runtime::function(call) {
+        return of_runtime_call(places, call, function);
     }
     let callee = call.callee_function();
     if call.callee().as_inline_assembly().is_some() {
@@ -282,11 +233,6 @@ fn width(call: Call<'_>) -> i64 {
         .last()
         .and_then(|one| one.as_constant_int());
     last.filter(|bytes| (1..=8).contains(bytes)).unwrap_or(8)
-}
-
-/// False for a reduction whose function may touch more than the items themselves.
-fn is_shallow_reduction(call: Call<'_>) -> bool {
-    !call.callee_name().starts_with("okl_mpi_reduce") || is_shallow(call)
 }
 
 /// Whether a reduction's function touches nothing but the items themselves.

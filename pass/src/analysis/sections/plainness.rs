@@ -1,17 +1,11 @@
 //! Whether a region's threads access shared memory by loads and stores alone.
 
+use okl_abi::Effects;
+
 use super::calls::{is_final, is_mathematics, reached};
 use crate::analysis::library::known;
+use crate::analysis::runtime;
 use crate::llvm::{Call, Function, Instruction, Opcode};
-
-/// Functions of the runtime that access it in other ways, or run what is not looked at here.
-const OTHERS: [&str; 5] = [
-    "okl_mpi_atomic_",
-    "okl_mpi_guard_",
-    "okl_mpi_fork",
-    "okl_mpi_unsafe_here",
-    "okl_mpi_waits_here",
-];
 
 /// Functions of the C library that call one they are given.
 const CALLING_BACK: [&str; 7] = [
@@ -57,8 +51,8 @@ fn is_known(call: Call<'_>) -> bool {
     {
         return false;
     }
-    if name.starts_with("okl_mpi_") {
-        !OTHERS.iter().any(|prefix| name.starts_with(prefix))
+    if let Some(function) = runtime::function_of(&name) {
+        !function.has(Effects::UNPLAIN)
     } else if callee.is_declaration() {
         callee.is_intrinsic() || is_mathematics(&name) || known(&name).is_some()
     } else {

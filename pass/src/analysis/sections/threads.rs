@@ -7,54 +7,14 @@
 
 use std::collections::HashSet;
 
+use okl_abi::{Effects, RuntimeFn};
+
 use super::Spoiled;
-use super::calls::reached;
+use super::calls::{in_words, reached};
 use super::places::SLOT;
 use crate::analysis::memory::base_of;
+use crate::analysis::runtime::{self, effects};
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
-
-/// Beginnings of the names of calls that every thread may make.
-const EVERY_THREAD: [&str; 10] = [
-    "okl_mpi_kmpc_barrier",
-    "okl_mpi_kmpc_dist_for_static_init_",
-    "okl_mpi_kmpc_end_masked",
-    "okl_mpi_kmpc_end_master",
-    "okl_mpi_kmpc_end_reduce",
-    "okl_mpi_kmpc_end_single",
-    "okl_mpi_kmpc_for_static_",
-    "okl_mpi_kmpc_global_thread_num",
-    "okl_mpi_kmpc_scope",
-    "okl_mpi_kmpc_end_scope",
-];
-
-/// Full names of such calls.
-const EVERY_THREAD_EXACTLY: [&str; 22] = [
-    "okl_mpi_kmpc_masked",
-    "okl_mpi_kmpc_master",
-    "okl_mpi_kmpc_single",
-    "okl_mpi_omp_get_active_level",
-    "okl_mpi_omp_get_ancestor_thread_num",
-    "okl_mpi_omp_get_dynamic",
-    "okl_mpi_omp_get_level",
-    "okl_mpi_omp_get_max_active_levels",
-    "okl_mpi_omp_get_max_threads",
-    "okl_mpi_omp_get_nested",
-    "okl_mpi_omp_get_num_procs",
-    "okl_mpi_omp_get_num_teams",
-    "okl_mpi_omp_get_num_threads",
-    "okl_mpi_omp_get_team_num",
-    "okl_mpi_omp_get_team_size",
-    "okl_mpi_omp_get_thread_limit",
-    "okl_mpi_omp_get_thread_num",
-    "okl_mpi_omp_get_wtick",
-    "okl_mpi_omp_get_wtime",
-    "okl_mpi_omp_in_parallel",
-    "okl_mpi_reduce",
-    "okl_mpi_reduce_nowait",
-];
-
-const DISPATCH: &str = "okl_mpi_kmpc_dispatch_";
-const DISPATCH_INIT: &str = "okl_mpi_kmpc_dispatch_init_";
 
 /// The first thing that keeps a region with this body, which declares all its accesses, from running with
 /// several threads on each rank.
@@ -130,7 +90,7 @@ fn escape_of(variable: Value<'_>) -> Option<Instruction<'_>> {
 
 /// Whether a call keeps no copy of an address that it is given.
 fn keeps_none<'m>(call: Call<'m>, address: Value<'m>) -> bool {
-    if call.callee_name().starts_with("okl_mpi_") {
+    if runtime::function(call).is_some() {
         return true;
     }
     let mut arguments = call.arguments().into_iter().enumerate();
@@ -143,8 +103,7 @@ fn is_reduction_list(address: Value<'_>) -> bool {
     let is_variable = list.as_op(Opcode::LLVMAlloca).is_some();
     let is_combined = |user: &Value<'_>| match user.as_call() {
         Some(call) => {
-            let name = call.callee_name();
-            name.starts_with("okl_mpi_reduce") || name.starts_with("llvm.lifetime.")
+            effects(call).has(Effects::REDUCES) || call.callee_name().starts_with("llvm.lifetime.")
         }
         None => user.as_instruction().is_none_or(|one| match one.opcode() {
             Opcode::LLVMStore => one.operand(0) != list,
@@ -162,28 +121,20 @@ fn is_reduction_list(address: Value<'_>) -> bool {
 
 /// Why a call must not be made by several threads of a rank: the end of a sentence that begins with "it".
 fn forbidden(call: Call<'_>) -> Option<String> {
-    let name = call.callee_name();
-    let own = name.strip_prefix("okl_mpi_")?;
-    if name.starts_with(DISPATCH) {
-        let is_init = name.starts_with(DISPATCH_INIT);
-        return (is_init && may_be_ordered(call)).then(|| "has an ordered loop".to_string());
+    let function = runtime::function(call)?;
+    if function.has(Effects::DEALS) && may_be_ordered(call, function) {
+        return Some("has an ordered loop".to_string());
     }
-    let allowed = EVERY_THREAD.iter().any(|prefix| name.starts_with(prefix))
-        || EVERY_THREAD_EXACTLY.contains(&name.as_str());
-    (!allowed).then(|| match own {
-        _ if own.starts_with("atomic_") => "has an atomic access".to_string(),
-        _ if own.ends_with("critical_updates") => "has a critical section".to_string(),
-        _ if own.starts_with("touch") => "hands memory to a library".to_string(),
-        _ => format!("calls {own}"),
-    })
+    (!function.has(Effects::EVERY_THREAD)).then(|| in_words(function))
 }
 
 /// Whether the threads might take turns in a loop that is dealt out piece by piece.
-fn may_be_ordered(call: Call<'_>) -> bool {
+fn may_be_ordered(call: Call<'_>, function: &RuntimeFn) -> bool {
     /// The modifiers' bits, and the ordered kinds of `enum sched_type`, merged and unmerged.
     const MODIFIERS: i64 = 3 << 29;
     const ORDERED: [std::ops::RangeInclusive<i64>; 2] = [65..=72, 193..=200];
-    let schedule = call.argument(2).and_then(|one| one.as_constant_int());
+    let schedule = function.position("schedule");
+    let schedule = schedule.and_then(|at| call.argument(at)?.as_constant_int());
     schedule.is_none_or(|kind| {
         let kind = kind & !MODIFIERS;
         ORDERED.iter().any(|ordered| ordered.contains(&kind))

@@ -8,9 +8,12 @@
 
 use std::collections::HashSet;
 
-use super::{Callees, PAUSES, is_flush, is_idle, only_looks};
+use okl_abi::Effects;
+
+use super::{Callees, gives_time, is_flush, is_idle, only_looks};
 use crate::analysis::loops::LoopView;
 use crate::analysis::memory::private_variable;
+use crate::analysis::runtime::effects;
 use crate::llvm::{Block, Call, Function, Instruction, Opcode};
 
 /// A loop that only another thread can end.
@@ -22,20 +25,6 @@ pub struct Endless<'m> {
     /// The ends of the blocks from which the loop is entered.
     pub entries: Vec<Instruction<'m>>,
 }
-
-/// What a thread may do while it waits, besides what [`is_idle`] allows: none of it writes memory that
-/// the program sees, where there is no other thread.
-const SYNCHRONISING: [&str; 9] = [
-    "__kmpc_barrier",
-    "__kmpc_critical",
-    "__kmpc_critical_with_hint",
-    "__kmpc_end_critical",
-    "omp_set_lock",
-    "omp_unset_lock",
-    "omp_test_lock",
-    "omp_set_nest_lock",
-    "omp_unset_nest_lock",
-];
 
 /// The loops of a function that only another thread can end.
 pub fn find<'m>(function: Function<'m>, callees: &Callees<'_, 'm>) -> Vec<Endless<'m>> {
@@ -123,8 +112,10 @@ fn is_quiet<'m>(view: &LoopView<'m>, call: Call<'m>, callees: &Callees<'_, 'm>) 
             && (!is_access || arguments.all(|argument| view.is_invariant(argument)))
 }
 
+/// Whether a thread may do that while it waits, besides what [`is_idle`] allows: it writes no memory that the program
+/// sees, where there is no other thread.
 fn is_synchronising(call: Call<'_>) -> bool {
-    SYNCHRONISING.contains(&call.callee_name().as_str())
+    effects(call).has(Effects::ORDERS)
 }
 
 fn looks_at_memory<'m>(part: Instruction<'m>, callees: &Callees<'_, 'm>) -> bool {
@@ -132,7 +123,8 @@ fn looks_at_memory<'m>(part: Instruction<'m>, callees: &Callees<'_, 'm>) -> bool
         Opcode::LLVMLoad => private_variable(part.operand(0)).is_none(),
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
         Opcode::LLVMCall => part.as_call().is_some_and(|call| {
-            callees.accesses(call).is_some() || call.callee_name() == "omp_test_lock"
+            let asks_for_a_lock = is_synchronising(call) && !part.ty().is_void();
+            callees.accesses(call).is_some() || asks_for_a_lock
         }),
         _ => false,
     }
@@ -153,9 +145,9 @@ fn settles<'m>(
             callees.accesses(call).is_some()
                 || is_synchronising(call)
                 || is_flush(call)
-                || PAUSES.contains(&name.as_str())
+                || gives_time(call)
                 || is_intrinsic && !name.starts_with("llvm.readcyclecounter")
-                || ["omp_get_thread_num", "omp_get_num_threads"].contains(&name.as_str())
+                || effects(call).has(Effects::ANSWERS)
         }),
         _ => true,
     }

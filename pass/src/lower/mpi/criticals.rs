@@ -16,12 +16,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::{AtomicOp, f, is_openmp_function};
+use okl_abi::{AtomicOp, Effects, f, is_openmp_function};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::critical::{Access, Section, Update, Updates, access, sections};
 use crate::analysis::library::known;
 use crate::analysis::objects::{Object, Objects, are_the_same};
+use crate::analysis::runtime::{effects, is_of_runtime};
 use crate::analysis::sections::is_mathematics;
 use crate::diagnostic::user_name;
 use crate::ir::MARK;
@@ -167,9 +168,9 @@ impl<'m> Decision<'_, 'm> {
                 ));
             }
             for user in one.users() {
-                let caller = user.as_call().filter(|call| {
-                    call.callee() == *one || call.callee_name().starts_with("__kmpc_")
-                });
+                let caller = user
+                    .as_call()
+                    .filter(|call| call.callee() == *one || is_of_runtime(&call.callee_name()));
                 let Some(caller) = caller else {
                     return Some(format!(
                         "may be reached through a pointer to {}",
@@ -370,7 +371,6 @@ fn is_access(at: Instruction<'_>) -> bool {
 
 /// Whether control may go from one instruction to another of the same function without a barrier.
 fn reaches<'m>(from: Instruction<'m>, to: Instruction<'m>) -> bool {
-    const BARRIERS: [&str; 2] = ["__kmpc_barrier", "__kmpc_cancel_barrier"];
     let mut seen = HashSet::new();
     let first = from.block().instructions();
     let at = first
@@ -386,7 +386,7 @@ fn reaches<'m>(from: Instruction<'m>, to: Instruction<'m>) -> bool {
             }
             ends = one
                 .as_call()
-                .is_some_and(|call| BARRIERS.contains(&call.callee_name().as_str()));
+                .is_some_and(|call| effects(call).has(Effects::BARRIER));
             if ends {
                 break;
             }

@@ -7,9 +7,10 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{f, is_openmp_function};
+use okl_abi::f;
 
 use crate::analysis::library::{is_library_variable, known};
+use crate::analysis::runtime::is_of_runtime;
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
 
@@ -43,7 +44,7 @@ fn external(call: Call<'_>) -> Option<External<'_>> {
         return None;
     }
     let name = callee.name();
-    if is_openmp_function(&name) || name.starts_with("__atomic_") || name.starts_with("okl") {
+    if is_of_runtime(&name) || name.starts_with("__atomic_") || name.starts_with("okl") {
         return None;
     }
     let perhaps_translated = match known(&name) {

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{ABI_HASH, f, function_flags, is_openmp_function};
+use okl_abi::{ABI_HASH, f, function_flags};
 
-use crate::analysis::call_graph::{CallGraph, is_address_taken, is_dissolvable, is_runtime_name};
+use crate::analysis::call_graph::{CallGraph, is_address_taken, is_dissolvable};
 use crate::analysis::library::{Effect, known};
+use crate::analysis::runtime::is_of_runtime;
 use crate::analysis::unsafe_sites::UnsafeSites;
 use crate::diagnostic::user_name;
 use crate::ir::ParallelLoop;
@@ -103,11 +104,7 @@ fn is_unknown(function: Function<'_>) -> bool {
     let name = function.name();
     let elsewhere =
         function.is_declaration() || function.linkage() == Linkage::LLVMAvailableExternallyLinkage;
-    elsewhere
-        && known(&name).is_none()
-        && !is_runtime_name(&name)
-        && !is_openmp_function(&name)
-        && !name.starts_with("__atomic_")
+    elsewhere && known(&name).is_none() && !is_of_runtime(&name) && !name.starts_with("__atomic_")
 }
 
 /// Whether a function is taken for one of the C library that does no harm, although the program may have defined one of
@@ -118,8 +115,7 @@ fn is_taken_for_library(function: Function<'_>) -> bool {
     function.is_declaration()
         && is_harmless
         && !name.starts_with('_')
-        && !is_runtime_name(&name)
-        && !is_openmp_function(&name)
+        && !is_of_runtime(&name)
         && !function.is_library_function()
 }
 

@@ -1,8 +1,9 @@
 //! Calls of the OpenMP and C++ runtimes, which become calls of ours.
 
-use okl_abi::{RuntimeFn, f, replacement_of};
+use okl_abi::{Effects, RuntimeFn, f, replacement_of};
 
 use crate::analysis::combine::{largest_item, touches_only_items};
+use crate::analysis::runtime::effects_of;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Function, Instruction, Module};
 use crate::lower::mpi::thread_private::THREAD_PRIVATE;
@@ -10,35 +11,8 @@ use crate::lower::mpi::twins::{self, ENTRY, PLAIN, SHARED, is_plain, is_shared};
 use crate::lower::runtime_call::declare;
 use crate::recognise::openmp::is_fork;
 
-/// Reductions get one more argument than their originals.
-static REDUCTIONS: [(&str, RuntimeFn); 2] = [
-    ("__kmpc_reduce", f::okl_mpi_reduce),
-    ("__kmpc_reduce_nowait", f::okl_mpi_reduce_nowait),
-];
-
-/// Functions of other runtimes with the signature of their replacement.
-static RENAMED: [(&str, RuntimeFn); 6] = [
-    ("__cxa_guard_acquire", f::okl_mpi_guard_acquire),
-    ("__cxa_guard_release", f::okl_mpi_guard_release),
-    ("__cxa_guard_abort", f::okl_mpi_guard_abort),
-    ("__atomic_load", f::okl_mpi_atomic_load_n),
-    ("__atomic_store", f::okl_mpi_atomic_store_n),
-    ("__atomic_exchange", f::okl_mpi_atomic_exchange_n),
-];
-
 /// Same parameters as its replacement, but a result of one bit.
 const COMPARE_EXCHANGE: &str = "__atomic_compare_exchange";
-
-/// What serial code asks of the run time: a function that only does so is the same for one rank and for several, where it
-/// chooses at each call.
-const ASKED: [&str; 6] = [
-    "omp_get_",
-    "omp_in_",
-    "omp_set_num_threads",
-    "__kmpc_global_thread_num",
-    "__kmpc_push_num_threads",
-    "__kmpc_push_proc_bind",
-];
 
 /// Functions of LLVM's `omp.h` that have no replacement. Other names that begin with `omp_` are the
 /// user's own.
@@ -71,9 +45,11 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         if !function.is_declaration() || function.is_unused() || is_fork(&name) {
             continue;
         }
-        if let Some((_, replacement)) = REDUCTIONS.iter().find(|(old, _)| *old == name) {
+        let replacement = replacement_of(&name);
+        if let Some(replacement) = replacement.filter(|one| one.has(Effects::REDUCES)) {
             for call in calls(&name, function, refused) {
-                let combine = call.argument(5).and_then(|combine| combine.as_function());
+                let combine = replacement.position("combine");
+                let combine = combine.and_then(|at| call.argument(at)?.as_function());
                 let reach = match combine.is_some_and(touches_only_items) {
                     true => largest_item(module, call)
                         .and_then(|bytes| i32::try_from(bytes).ok())
@@ -85,7 +61,7 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         } else if name == COMPARE_EXCHANGE {
             plan.compare_exchanges
                 .extend(calls(&name, function, refused));
-        } else if let Some(replacement) = same_signature(&name) {
+        } else if let Some(replacement) = replacement {
             plan.renamed.push((function, replacement));
         } else if name == THREAD_PRIVATE {
             // `thread_private` replaces its calls.
@@ -113,14 +89,6 @@ fn first_use<'m>(module: &'m Module, function: Function<'m>) -> Site<'m> {
         // The runtime names it in a table of functions.
         None => Site::Module(module),
     }
-}
-
-fn same_signature(name: &str) -> Option<&'static RuntimeFn> {
-    RENAMED
-        .iter()
-        .find(|(old, _)| *old == name)
-        .map(|(_, new)| new)
-        .or_else(|| replacement_of(name))
 }
 
 fn is_unsupported_api(name: &str) -> bool {
@@ -176,9 +144,10 @@ impl<'m> Plan<'m> {
     }
 }
 
+/// Whether serial code asks the run time by this function: code that only does so is the same for one rank and for
+/// several, where it chooses at each call.
 fn is_asked(function: Function<'_>) -> bool {
-    let name = function.name();
-    ASKED.iter().any(|prefix| name.starts_with(prefix))
+    effects_of(&function.name()).has(Effects::ASKS)
 }
 
 /// Has functions that are the same for both choose whom they ask.

@@ -4,10 +4,11 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{f, region_flags, section_access};
+use okl_abi::{Effects, f, region_flags, section_access};
 
 use super::{globals, twins::is_for_ranks};
 use crate::analysis::memory::base_of;
+use crate::analysis::runtime::effects;
 use crate::analysis::sections::{
     Declaration, Direct, Entry, FunctionSections, Quantity, Region, is_one_of_several, regions,
 };
@@ -71,7 +72,7 @@ fn descriptor(global: Global<'_>) -> Option<Descriptor<'_>> {
     let alone = fields[FLAGS].as_constant_int()? & region_flags::TEAM_OF_ONE != 0;
     let is_fork = |user: &Instruction<'_>| {
         user.as_call()
-            .is_some_and(|call| call.callee_name().starts_with("okl_mpi_fork"))
+            .is_some_and(|call| effects(call).has(Effects::FORKS))
     };
     let fork = global.instruction_users().into_iter().find(is_fork)?;
     let wanted = !alone && !body.is_declaration() && is_for_ranks(body) && !body.has_mark(DONE);

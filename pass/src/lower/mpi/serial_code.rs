@@ -15,10 +15,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::{LARGEST_UNANNOUNCED, f};
+use okl_abi::{Effects, LARGEST_UNANNOUNCED, RuntimeFn, f};
 
 use super::twins::{is_for_ranks, is_plain, is_shared};
 use crate::analysis::memory::base_of;
+use crate::analysis::runtime::{effects_of, function_of};
 use crate::analysis::sections::is_mathematics;
 use crate::llvm::{
     Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Type, Value,
@@ -26,13 +27,8 @@ use crate::llvm::{
 use crate::lower::runtime_call::declare;
 use crate::recognise::openmp::is_fork;
 
-/// Functions that touch no memory of the program's.
-const HARMLESS: [&str; 16] = [
-    f::okl_mpi_serial_access.name,
-    "okl_mpi_kmpc_global_thread_num",
-    "okl_mpi_kmpc_push_",
-    "okl_mpi_omp_get_",
-    "okl_mpi_omp_in_",
+/// Intrinsics that touch no memory of the program's.
+const HARMLESS: [&str; 11] = [
     "llvm.assume",
     "llvm.dbg.",
     "llvm.experimental.noalias.",
@@ -165,8 +161,18 @@ fn forking<'m>(functions: &[Function<'m>]) -> HashSet<Function<'m>> {
     }
 }
 
+/// Whether a call of a runtime function touches no memory of the program's.
+fn touches_nothing(call: Call<'_>, function: &RuntimeFn) -> bool {
+    // The place of the call is none.
+    let ident = function.position("ident");
+    let mut arguments = call.arguments().into_iter().enumerate();
+    function.has(Effects::QUIET)
+        && arguments.all(|(at, one)| Some(at) == ident || !one.ty().is_pointer())
+}
+
 fn forks(call: Call<'_>) -> bool {
-    call.callee_name().starts_with(f::okl_mpi_fork.name)
+    let name = call.callee_name();
+    !is_fork(&name) && effects_of(&name).has(Effects::FORKS)
 }
 
 /// The outermost loops of a function in which nothing forks and something touches memory, each block of
@@ -338,18 +344,17 @@ impl<'m> Flow<'m> {
         if forks(call) {
             return Effect::Forks;
         }
-        if is_fork(&name) {
-            // What one rank does instead.
+        // What one rank does instead, and an announcement that concerns one access.
+        if is_fork(&name) || name == f::okl_mpi_serial_access.name {
             return Effect::Harmless;
         }
-        let takes_pointers = call.arguments().iter().any(|one| one.ty().is_pointer());
-        let is_of_runtime = name.starts_with("okl_mpi_omp_");
         let is_declared = call.callee_function().is_some_and(Function::is_declaration);
-        if is_declared
-            && !(is_of_runtime && takes_pointers)
-            && (HARMLESS.iter().any(|&harmless| name.starts_with(harmless))
-                || is_mathematics(&name))
-        {
+        let is_harmless = || {
+            HARMLESS.iter().any(|&harmless| name.starts_with(harmless))
+                || is_mathematics(&name)
+                || function_of(&name).is_some_and(|function| touches_nothing(call, function))
+        };
+        if is_declared && is_harmless() {
             return Effect::Harmless;
         }
         match call.callee_function() {
