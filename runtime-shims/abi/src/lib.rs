@@ -80,6 +80,13 @@ impl RuntimeFn {
         self.param_names.iter().position(|&name| name == param)
     }
 
+    /// The name without what all of its runtime's begin with.
+    pub fn short_name(&self) -> &'static str {
+        let rest = self.name.strip_prefix("okl_mpi_");
+        rest.or_else(|| self.name.strip_prefix("okl_op2_"))
+            .unwrap_or(self.name)
+    }
+
     /// Whether it has all of these effects.
     pub const fn has(&self, effects: Effects) -> bool {
         self.effects.has(effects)
