@@ -34,6 +34,7 @@ fn main() {
         .flag("-fno-exceptions")
         .flag_if_supported("-fvisibility=hidden")
         .file("cxx/shim.cpp")
+        .file("cxx/stages.cpp")
         .file("cxx/chunks.cpp")
         .file("cxx/nests.cpp")
         .file("cxx/widening.cpp")

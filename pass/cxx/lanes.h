@@ -66,6 +66,4 @@ bool okl_write_lanes(LLVMValueRef Range, LLVMValueRef Rest, LLVMValueRef Kernel,
                      const OklLaneArgument *Arguments, size_t Count, unsigned Width,
                      OklTextSink Why, void *To);
 
-// Defined in Rust.
-bool okl_run_lanes(LLVMModuleRef M, void *Analyses);
 }

@@ -401,16 +401,4 @@ void okl_forget_memory_effects(LLVMValueRef Function) {
       Call->removeFnAttr(Attribute::NoSync);
     }
 }
-
-LLVMModuleRef okl_simplified_copy(LLVMModuleRef M) {
-  std::unique_ptr<Module> Copy = CloneModule(*unwrap(M));
-  for (Function &F : *Copy)
-    if (F.hasFnAttribute(Attribute::OptimizeNone)) {
-      F.removeFnAttr(Attribute::OptimizeNone);
-      F.removeFnAttr(Attribute::NoInline);
-    }
-  okl_run_lower(wrap(Copy.get()), {"mpi", 3}, {"", 0}, false);
-  simplifyModule(*Copy);
-  return wrap(Copy.release());
-}
 }

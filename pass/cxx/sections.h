@@ -51,9 +51,6 @@ struct OklBetween {
   size_t CornerCount;
 };
 
-// Defined in Rust.
-bool okl_run_sections(LLVMModuleRef M);
-void okl_run_print_sections(LLVMModuleRef M);
 
 // Makes the chunks of a worksharing loop countable, given the call that hands them out.
 void okl_count_chunks(LLVMValueRef Call, bool Signed);
@@ -128,6 +125,4 @@ bool okl_keeps_no_argument(LLVMValueRef Call, unsigned Index);
 // Removes what the function's attributes say about memory, from it and from calls of it.
 void okl_forget_memory_effects(LLVMValueRef Function);
 
-// A copy of a module as it is before vectorisation, after okl_run_lower.
-LLVMModuleRef okl_simplified_copy(LLVMModuleRef M);
 }

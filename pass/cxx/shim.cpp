@@ -1,7 +1,6 @@
 #include "shim.h"
 
-#include "lanes.h"
-#include "sections.h"
+#include "prepare.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -17,8 +16,6 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -34,145 +31,21 @@ namespace {
 // The attribute of a function that only hands its parameters on.
 constexpr char Forwards[] = "okl-forwards";
 
-// Created when the plugin is loaded, so that -mllvm finds them, but only in the LLVM the shim was
-// compiled for: in another one the layout of cl::opt differs and the host would crash here before
-// it can refuse the plugin.
-template <typename T> cl::opt<T> *option(const char *Name, const char *Help) {
-  unsigned Major, Minor, Patch;
-  LLVMGetVersion(&Major, &Minor, &Patch);
-  return Major == LLVM_VERSION_MAJOR ? new cl::opt<T>(StringRef(Name), cl::desc(Help)) : nullptr;
-}
-cl::opt<std::string> *TargetOption =
-    option<std::string>("okl-target", "Where okl sends parallel loops: mpi or cpu");
-cl::opt<bool> *StrictOption =
-    option<bool>("okl-strict", "Make every parallel loop okl declines an error");
-
-struct LowerPass : PassInfoMixin<LowerPass> {
-  std::string Parameters;
-  explicit LowerPass(StringRef P = "") : Parameters(P.str()) {}
-  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    std::string Target = TargetOption ? TargetOption->getValue() : "";
-    bool Changed = okl_run_lower(wrap(&M), text(Parameters), text(Target),
-                                 StrictOption && StrictOption->getValue());
-    return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
-  }
-  static bool isRequired() { return true; } // also at -O0
-};
-
-struct PrintLoopsPass : PassInfoMixin<PrintLoopsPass> {
-  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    okl_run_print_loops(wrap(&M));
-    return PreservedAnalyses::all();
-  }
-  static bool isRequired() { return true; }
-};
-
-struct SectionsPass : PassInfoMixin<SectionsPass> {
-  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    return okl_run_sections(wrap(&M)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
-  }
-  static bool isRequired() { return true; }
-};
-
-// Between the others, wherever LLVM simplifies a function.
-struct ChooseVersionPass : PassInfoMixin<ChooseVersionPass> {
-  PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
-    return okl_run_choose_version(wrap(F.getParent()), wrap(&F)) ? PreservedAnalyses::none()
-                                                                 : PreservedAnalyses::all();
-  }
-};
-
-// After all other passes, so that they see what they see of an OpenMP program.
-struct FinishPass : PassInfoMixin<FinishPass> {
-  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    return okl_run_finish(wrap(&M)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
-  }
-  static bool isRequired() { return true; }
-};
-
-struct LanesPass : PassInfoMixin<LanesPass> {
-  PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
-    return okl_run_lanes(wrap(&M), &MAM) ? PreservedAnalyses::none() : PreservedAnalyses::all();
-  }
-  static bool isRequired() { return true; }
-};
-
-struct PrintSectionsPass : PassInfoMixin<PrintSectionsPass> {
-  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    std::unique_ptr<Module> Copy(unwrap(okl_simplified_copy(wrap(&M))));
-    okl_run_print_sections(wrap(Copy.get()));
-    return PreservedAnalyses::all();
-  }
-  static bool isRequired() { return true; }
-};
-
-// Only reachable by its name, from opt: for the test of what a panic does.
-struct PanicPass : PassInfoMixin<PanicPass> {
-  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    okl_run_panic(wrap(&M));
-    return PreservedAnalyses::none();
-  }
-  static bool isRequired() { return true; }
-};
-
 } // namespace
 
 extern "C" {
 
-void okl_register(void *Builder) {
-  auto &PB = *static_cast<PassBuilder *>(Builder);
-  PB.registerPipelineParsingCallback([](StringRef Name, ModulePassManager &MPM,
-                                        ArrayRef<PassBuilder::PipelineElement>) {
-    if (Name == "print<okl-loops>") {
-      MPM.addPass(PrintLoopsPass());
-      return true;
+LLVMModuleRef okl_optimisable_copy(LLVMModuleRef M) {
+  std::unique_ptr<Module> Copy = CloneModule(*unwrap(M));
+  for (Function &F : *Copy)
+    if (F.hasFnAttribute(Attribute::OptimizeNone)) {
+      F.removeFnAttr(Attribute::OptimizeNone);
+      F.removeFnAttr(Attribute::NoInline);
     }
-    if (Name == "print<okl-sections>") {
-      MPM.addPass(PrintSectionsPass());
-      return true;
-    }
-    if (Name == "okl-sections") {
-      MPM.addPass(SectionsPass());
-      return true;
-    }
-    if (Name == "okl-lanes") {
-      MPM.addPass(LanesPass());
-      return true;
-    }
-    if (Name == "okl-panic") {
-      MPM.addPass(PanicPass());
-      return true;
-    }
-    if (!PassBuilder::checkParametrizedPassName(Name, "okl-lower"))
-      return false;
-    Name.consume_front("okl-lower");
-    if (Name.consume_front("<"))
-      Name.consume_back(">");
-    MPM.addPass(LowerPass(Name));
-    return true;
-  });
-  PB.registerPipelineStartEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(LowerPass()); });
-  PB.registerPeepholeEPCallback([](FunctionPassManager &FPM, OptimizationLevel) {
-    FPM.addPass(ChooseVersionPass());
-  });
-  PB.registerOptimizerEarlyEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase) {
-        // Without optimisation nothing is affine.
-        if (Level != OptimizationLevel::O0) {
-          MPM.addPass(SectionsPass());
-          MPM.addPass(LanesPass());
-        }
-      });
-  PB.registerOptimizerLastEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel, ThinOrFullLTOPhase) {
-        MPM.addPass(FinishPass());
-      });
-  PB.registerFullLinkTimeOptimizationLastEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(FinishPass()); });
-  PB.registerFullLinkTimeOptimizationEarlyEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(LowerPass()); });
+  return wrap(Copy.release());
 }
+
+void okl_simplify(LLVMModuleRef M) { simplifyModule(*unwrap(M)); }
 
 void okl_diagnose(LLVMModuleRef M, LLVMValueRef Function, LLVMValueRef At, OklText Message,
                   bool IsError) {

@@ -22,12 +22,18 @@ typedef void (*OklTextSink)(void *To, OklText Text);
 typedef void (*OklLoopSink)(void *To, LLVMBasicBlockRef Header,
                             const LLVMBasicBlockRef *Blocks, size_t Count);
 
-// Defined in Rust. The module belongs to the caller; true where it was changed.
-bool okl_run_lower(LLVMModuleRef M, OklText Parameters, OklText TargetOption, bool StrictOption);
-bool okl_run_choose_version(LLVMModuleRef M, LLVMValueRef Function);
-bool okl_run_finish(LLVMModuleRef M);
-void okl_run_print_loops(LLVMModuleRef M);
-void okl_run_panic(LLVMModuleRef M);
+// Where LLVM's pipeline runs a stage.
+enum OklPoint { OklStart, OklPeephole, OklBeforeVectorising, OklEnd, OklByName };
+struct OklStage {
+  OklText Name;
+  OklPoint Point;
+};
+// Defined in Rust. The stage of a number, counted from 0; false where there is none.
+bool okl_stage(size_t Number, OklStage *Stage);
+// Defined in Rust. The module belongs to the caller; true where it was changed. Function is null but at OklPeephole,
+// Analyses is a ModuleAnalysisManager but there.
+bool okl_run_stage(size_t Number, LLVMModuleRef M, LLVMValueRef Function, OklText Parameters,
+                   OklText TargetOption, bool StrictOption, void *Analyses);
 
 // Defined in Rust: what okl_abi says of the function of a runtime that has this name. Of all others it is false.
 bool okl_is_of_runtime(OklText Name);
@@ -41,7 +47,7 @@ bool okl_updates(OklText Name);
 // is the lower one.
 bool okl_shares_unsigned(OklText Name, unsigned Lower);
 
-// Registers the passes with an llvm::PassBuilder.
+// Registers the stages with an llvm::PassBuilder.
 void okl_register(void *PassBuilder);
 
 // Diagnostics. Function and At may be null.
@@ -68,6 +74,11 @@ void okl_become_own(LLVMValueRef Function, const LLVMValueRef *Callers, size_t C
 LLVMModuleRef okl_simplified_functions(LLVMModuleRef M, const LLVMValueRef *Functions, size_t Count);
 // A copy beside a function, without its loops as far as their turns are constant and not too many.
 LLVMValueRef okl_unrolled_copy(LLVMValueRef Function);
+
+// A copy of a module, of which all functions may be optimised.
+LLVMModuleRef okl_optimisable_copy(LLVMModuleRef M);
+// Simplifies a module as LLVM's pipeline does before it vectorises.
+void okl_simplify(LLVMModuleRef M);
 
 // What a function of okl_forward hands its parameters to; null of any other function.
 LLVMValueRef okl_forwarded(LLVMValueRef Function);

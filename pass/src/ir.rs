@@ -1,84 +1,198 @@
-//! The parallel loop: what every recogniser produces and every lowering consumes.
+//! What every recogniser produces and every lowering consumes: regions and parallel loops.
 //!
-//! A loop is an iteration space, a body *function* and the arguments it is called with. An argument
-//! says how the body accesses it and where; what a lowering needs to know must be here, so that no
-//! lowering asks where a loop came from.
+//! A [`Region`] is run by a team. Its [`Step`]s are what the team's synchronisations separate, and a step's
+//! [`Part`]s say who runs what: the team shares a loop, one thread runs code, or each thread does. A
+//! [`ParallelLoop`] is an iteration space and a body that may run for its elements in any order; it is a part of a
+//! region, or stands in serial code. What a lowering needs to know must be here: none asks which construct something
+//! was written as.
 
+use std::collections::HashSet;
 use std::fmt;
 
-use crate::diagnostic::user_name;
-use crate::llvm::{Call, Function, Value};
+use crate::diagnostic::{Site, user_name};
+use crate::llvm::{Block, Call, Function, Instruction, Value};
 
 /// The attribute of a function that has been lowered to MPI ranks, or need not be.
 pub const MARK: &str = "okl-lowered";
 /// Its value in functions that have been changed, which run on several ranks only.
 pub const FOR_RANKS: &str = "mpi";
 
-/// A parallel loop found in the program.
+/// Code that the threads of a team run.
+pub struct Region<'m> {
+    /// The construct it was written as, for messages.
+    pub origin: Origin,
+    /// The call that begins it.
+    pub site: Call<'m>,
+    /// What each thread runs: a function of the numbers of the thread, behind pointers, and of the captures.
+    pub body: Function<'m>,
+    /// What the threads are.
+    pub team: Team,
+    /// Where this integer is zero, the team has one thread.
+    pub condition: Option<Value<'m>>,
+    /// What the body's other parameters get.
+    pub captures: Vec<Capture<'m>>,
+    /// What nothing separates, in the order in which it is first reached.
+    pub steps: Vec<Step<'m>>,
+    /// How control goes from step to step.
+    pub edges: Vec<Edge>,
+}
+
+/// What runs a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Team {
+    /// The threads of a team.
+    Threads,
+    /// The teams of a league, each with one thread at first.
+    League,
+}
+
+/// A value that a region gets when it begins.
+#[derive(Clone, Copy)]
+pub struct Capture<'m> {
+    /// What is passed.
+    pub value: Value<'m>,
+    /// Whether it is the address of a variable, which the threads then share.
+    pub by_reference: bool,
+}
+
+/// What the threads of a team run between two points at which all of them meet.
+#[derive(Default)]
+pub struct Step<'m> {
+    /// What is run, by whom. Nothing separates the parts.
+    pub parts: Vec<Part<'m>>,
+    /// The functions that they call, whole.
+    pub called: HashSet<Function<'m>>,
+    /// What may do more than its parts say, and why: the end of a sentence that begins with "it".
+    pub unknown: Option<(Instruction<'m>, String)>,
+}
+
+/// A part of a step.
+pub enum Part<'m> {
+    /// The threads share the iterations of a loop.
+    Share(ParallelLoop<'m>),
+    /// One of them runs it.
+    One(Who, Code<'m>),
+    /// Each of them runs it.
+    Each(Code<'m>),
+}
+
+/// Which thread runs what one thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Any of them.
+    Single,
+    /// The one with number 0.
+    Master,
+    /// Those with a number that is computed.
+    Masked,
+}
+
+/// Instructions of a region's body and of functions that it calls.
+#[derive(Clone, Default)]
+pub struct Code<'m> {
+    /// Those between two places of a block.
+    pub spans: Vec<Span<'m>>,
+}
+
+/// Consecutive instructions of a block: the numbers of the first one, and of the one behind the last one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Span<'m> {
+    /// The block.
+    pub block: Block<'m>,
+    /// Its first instruction here.
+    pub from: usize,
+    /// The first one that is not.
+    pub to: usize,
+}
+
+/// A way from one step to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The step that ends; the region begins where there is none.
+    pub from: Option<usize>,
+    /// What all threads of the team meet at.
+    pub sync: Sync,
+    /// The step that begins; the region ends where there is none.
+    pub to: Option<usize>,
+}
+
+/// What all threads of a team meet at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// The beginning of the region.
+    Fork,
+    /// A barrier.
+    Barrier,
+    /// The end of the region.
+    Join,
+}
+
+/// A loop whose iterations may run in any order, and several at once.
 pub struct ParallelLoop<'m> {
     /// The construct it was written as, for messages.
     pub origin: Origin,
-    /// The call that runs it.
+    /// The call that runs it, or that asks for a thread's share of it.
     pub site: Call<'m>,
-    /// What is distributed.
+    /// What it iterates over.
     pub space: Space<'m>,
-    /// What runs.
+    /// What runs for each of them.
     pub body: Body<'m>,
-    /// What it runs on.
+    /// What the body gets, where it is a function.
     pub args: Vec<Argument<'m>>,
-    /// Where this integer is zero, one thread runs it.
-    pub condition: Option<Value<'m>>,
+    /// How its iterations are divided.
+    pub schedule: Schedule,
+    /// Iterations of a chunk, where the schedule has chunks of a known length.
+    pub chunk: Option<i64>,
+    /// Whether its iterations have an ordered part.
+    pub ordered: bool,
 }
 
-/// The construct a loop was written as.
+/// The construct something was written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// `#pragma omp parallel`.
     OpenMpParallel,
     /// `#pragma omp teams`.
     OpenMpTeams,
+    /// `#pragma omp for`, `#pragma omp distribute` and their like.
+    OpenMpLoop,
     /// OP2's `op_par_loop`.
     Op2ParLoop,
 }
 
-/// What is distributed.
+/// What a loop iterates over.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Space<'m> {
-    /// Each thread of a team runs the whole body; the worksharing loops in it are divided.
-    Team {
-        /// The worksharing loops found in the body, in the order of their appearance.
-        loops: Vec<WorksharingLoop>,
+    /// Numbers from 0.
+    Range {
+        /// The last one, where it is known in front of the loop.
+        last: Option<Value<'m>>,
+        /// Bits of the iteration variable.
+        width: u32,
+        /// Whether the iteration variable is signed.
+        signed: bool,
     },
-    /// Each team of a league runs the whole body, with one thread at first.
-    League {
-        /// The worksharing loops found in the body.
-        loops: Vec<WorksharingLoop>,
-    },
-    /// The body runs once for each element of a set.
+    /// The elements of a set.
     Set {
         /// The set, as the program declared it.
         set: Value<'m>,
     },
 }
 
-/// A loop that a team divides among its threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WorksharingLoop {
-    /// How it is divided.
-    pub schedule: Schedule,
-    /// Whether its iterations have an ordered part.
-    pub ordered: bool,
-    /// Bits of the iteration variable.
-    pub width: u32,
-    /// Whether the iteration variable is signed.
-    pub signed: bool,
-    /// Iterations of a chunk, where the schedule has chunks of a known length.
-    pub chunk: Option<i64>,
+/// What a loop runs.
+#[derive(Clone)]
+pub enum Body<'m> {
+    /// A part of the region that the loop is in.
+    Code(Code<'m>),
+    /// A function of the arguments.
+    Function(Function<'m>),
 }
 
 /// How a worksharing loop is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
+    /// As the lowering likes.
+    Any,
     /// One contiguous part for each thread.
     Static,
     /// Chunks in turn.
@@ -99,22 +213,10 @@ pub enum Schedule {
     Unknown,
 }
 
-/// What runs: a function that takes the arguments behind its leading parameters. Those of a region are
-/// pointers to the global thread number and to the number in the team.
-#[derive(Clone, Copy)]
-pub struct Body<'m> {
-    /// The function.
-    pub function: Function<'m>,
-    /// How many parameters come before the arguments.
-    pub leading: usize,
-}
-
 /// One argument of a body.
 pub struct Argument<'m> {
     /// What is passed.
     pub value: Value<'m>,
-    /// How it is passed.
-    pub passing: Passing,
     /// How the body accesses it.
     pub access: Access,
     /// Where the body accesses it.
@@ -182,23 +284,9 @@ pub struct Map<'m> {
     pub arity: Option<i64>,
 }
 
-/// How an argument is passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passing {
-    /// The body gets a copy.
-    ByValue,
-    /// The body gets the address.
-    ByReference,
-    /// The value describes the data of a whole set; the body gets the address of an element's, or of
-    /// pointers to several.
-    Element,
-}
-
 /// How a body accesses an argument, in OP2's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Not at all.
-    Unused,
     /// Reads only.
     Read,
     /// Writes without reading.
@@ -235,8 +323,6 @@ pub enum Place {
         /// The column.
         column: Option<u32>,
     },
-    /// Anywhere.
-    Unknown,
 }
 
 /// Columns of a map.
@@ -248,33 +334,197 @@ pub enum Columns {
     First(u32),
 }
 
-impl ParallelLoop<'_> {
+impl<'m> Region<'m> {
+    /// How many parameters of a body come before the captures.
+    pub const LEADING: usize = 2;
+
+    /// The loops that the team shares, in the order of their appearance.
+    pub fn loops(&self) -> impl Iterator<Item = &ParallelLoop<'m>> {
+        let parts = self.steps.iter().flat_map(|step| &step.parts);
+        parts.filter_map(|part| match part {
+            Part::Share(one) => Some(one),
+            Part::One(..) | Part::Each(_) => None,
+        })
+    }
+
+    /// The steps, where each follows on the one before it.
+    pub fn straight(&self) -> Option<&[Step<'m>]> {
+        let follows = |at: usize, edge: &Edge| {
+            edge.from == at.checked_sub(1)
+                && edge.to == Some(at).filter(|&at| at < self.steps.len())
+        };
+        let is_straight = self.edges.len() == self.steps.len() + 1
+            && self
+                .edges
+                .iter()
+                .enumerate()
+                .all(|(at, edge)| follows(at, edge));
+        is_straight.then_some(&self.steps)
+    }
+
+    /// Whether two instructions may run in one step, in which nothing separates them. Of what is in no step nothing is
+    /// known.
+    pub fn may_share_a_step(&self, one: Instruction<'m>, other: Instruction<'m>) -> bool {
+        let (one, other) = (self.steps_of(one), self.steps_of(other));
+        one.is_empty() || other.is_empty() || one.iter().any(|step| other.contains(step))
+    }
+
+    /// The steps in which an instruction may run.
+    fn steps_of(&self, at: Instruction<'m>) -> Vec<usize> {
+        let function = at.function();
+        let may_run = |step: &Step<'m>| {
+            let is_unknown = step.unknown.is_some() && function != self.body;
+            let mut parts = step.parts.iter();
+            is_unknown || step.called.contains(&function) || parts.any(|part| part.has(at))
+        };
+        let steps = self.steps.iter().enumerate();
+        steps
+            .filter(|(_, step)| may_run(step))
+            .map(|(number, _)| number)
+            .collect()
+    }
+
     /// Checks what every lowering relies on.
     pub fn verify(&self) -> Result<(), String> {
-        let parameters = self.body.function.parameters();
-        if self.body.function.is_declaration() {
+        if self.body.is_declaration() {
             return Err("the body is not defined in this module".to_string());
         }
-        if parameters.len() != self.body.leading + self.args.len() {
+        let (parameters, captures) = (self.body.parameters().len(), self.captures.len());
+        if parameters != Self::LEADING + captures {
             return Err(format!(
-                "the body has {} parameters for {} arguments",
-                parameters.len(),
-                self.body.leading + self.args.len()
+                "the body has {parameters} parameters for {} arguments",
+                Self::LEADING + captures
             ));
         }
-        for (index, arg) in self.args.iter().enumerate() {
-            arg.verify()
-                .map_err(|problem| format!("argument {index}: {problem}"))?;
+        let is_address = |one: &Capture<'_>| one.value.ty().is_pointer();
+        let bad = |one: &Capture<'_>| one.by_reference && !is_address(one);
+        if let Some(index) = self.captures.iter().position(bad) {
+            return Err(format!("capture {index} is no address"));
         }
         if self.condition.is_some_and(|value| !value.ty().is_integer()) {
             return Err("its condition is not an integer".to_string());
         }
-        for ws in self.space.loops() {
-            if ![32, 64].contains(&ws.width) {
-                return Err(format!("a worksharing loop of {} bits", ws.width));
+        let is_known = |step: Option<usize>| step.is_none_or(|step| step < self.steps.len());
+        for edge in &self.edges {
+            if !is_known(edge.from) || !is_known(edge.to) {
+                return Err("a way to a step that there is not".to_string());
+            }
+            if edge.from.is_none() != (edge.sync == Sync::Fork)
+                || edge.to.is_none() != (edge.sync == Sync::Join)
+            {
+                return Err(format!("a {} in the middle", edge.sync));
             }
         }
-        Ok(())
+        self.loops().try_for_each(ParallelLoop::verify)
+    }
+}
+
+impl<'m> Part<'m> {
+    /// What is run, where it is no function.
+    pub fn code(&self) -> Option<&Code<'m>> {
+        match self {
+            Part::One(_, code) | Part::Each(code) => Some(code),
+            Part::Share(one) => match &one.body {
+                Body::Code(code) => Some(code),
+                Body::Function(_) => None,
+            },
+        }
+    }
+
+    fn has(&self, at: Instruction<'m>) -> bool {
+        self.code().is_some_and(|code| code.has(at))
+    }
+}
+
+impl<'m> Code<'m> {
+    /// Whether an instruction is in it.
+    pub fn has(&self, at: Instruction<'m>) -> bool {
+        self.spans.iter().any(|span| span.has(at))
+    }
+}
+
+impl<'m> Span<'m> {
+    /// Whether an instruction is in it.
+    pub fn has(&self, at: Instruction<'m>) -> bool {
+        at.block() == self.block && self.block.instructions()[self.from..self.to].contains(&at)
+    }
+
+    /// What is left of it without others.
+    pub fn without(self, others: &[Span<'m>]) -> Vec<Span<'m>> {
+        let mut left = vec![self];
+        for other in others.iter().filter(|one| one.block == self.block) {
+            let parts = left.into_iter().flat_map(|one| {
+                let before = Span {
+                    to: one.to.min(other.from),
+                    ..one
+                };
+                let behind = Span {
+                    from: one.from.max(other.to),
+                    ..one
+                };
+                [before, behind]
+            });
+            left = parts.filter(|one| one.from < one.to).collect();
+        }
+        left
+    }
+}
+
+impl<'m> ParallelLoop<'m> {
+    /// What the programmer says that it accesses, as text.
+    pub fn accesses(&self) -> String {
+        let mut text = format!(
+            "{} at {}:\n",
+            self.origin,
+            Site::Instruction(self.site.instruction())
+        );
+        for (index, one) in self.args.iter().enumerate() {
+            text += &format!("  arg {index}: {one}\n");
+        }
+        text
+    }
+
+    /// The function that runs for each element, where it is one.
+    pub fn kernel(&self) -> Option<Function<'m>> {
+        match self.body {
+            Body::Function(function) => Some(function),
+            Body::Code(_) => None,
+        }
+    }
+
+    /// Checks what every lowering relies on.
+    pub fn verify(&self) -> Result<(), String> {
+        if let Space::Range { width, .. } = self.space
+            && ![32, 64].contains(&width)
+        {
+            return Err(format!("a loop of {width} bits"));
+        }
+        let Some(kernel) = self.kernel() else {
+            return match self.args.is_empty() {
+                true => Ok(()),
+                false => Err("arguments of code that is no function".to_string()),
+            };
+        };
+        if kernel.is_declaration() {
+            return Err("the body is not defined in this module".to_string());
+        }
+        let parameters = kernel.parameters().len();
+        if parameters != self.args.len() {
+            return Err(format!(
+                "the body has {parameters} parameters for {} arguments",
+                self.args.len()
+            ));
+        }
+        let only_reads = |one: &Argument<'_>| one.access == Access::Read;
+        let is_number = |one: &Argument<'_>| matches!(one.place, Place::Number { .. });
+        match self
+            .args
+            .iter()
+            .position(|one| is_number(one) && !only_reads(one))
+        {
+            Some(index) => Err(format!("argument {index}: a number is written")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -286,49 +536,117 @@ impl Element {
     }
 }
 
-impl Argument<'_> {
-    fn verify(&self) -> Result<(), String> {
-        if self.passing == Passing::ByReference && !self.value.ty().is_pointer() {
-            return Err("passed by reference, but not an address".to_string());
+/// What was found, where: the first line of a region and of a loop.
+fn heading(f: &mut fmt::Formatter<'_>, origin: Origin, site: Call<'_>) -> fmt::Result {
+    let site = site.instruction();
+    write!(f, "{origin} in {}", user_name(site.function()))?;
+    match site.source_location() {
+        Some((file, line)) => writeln!(f, " at {file}:{line}"),
+        None => writeln!(f),
+    }
+}
+
+impl fmt::Display for Region<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        heading(f, self.origin, self.site)?;
+        writeln!(f, "  body {}", self.body.name())?;
+        writeln!(f, "  {}", self.team)?;
+        if self.condition.is_some() {
+            writeln!(f, "  one thread unless a condition holds")?;
         }
-        let only_read = matches!(self.access, Access::Read | Access::Unused);
-        if self.passing == Passing::ByValue && !only_read {
-            return Err("a copy is written".to_string());
+        for (index, one) in self.captures.iter().enumerate() {
+            let passing = match one.by_reference {
+                true => "by reference",
+                false => "by value",
+            };
+            writeln!(f, "  capture {index}: {passing}")?;
         }
-        let is_element = matches!(
-            self.place,
-            Place::Section { .. } | Place::Indirect { .. } | Place::Number { .. }
-        );
-        if is_element && self.passing != Passing::Element {
-            return Err("an element of no set".to_string());
+        if self.straight().is_none() {
+            writeln!(f, "  steps that do not follow each other in a line")?;
+        }
+        for (index, step) in self.steps.iter().enumerate() {
+            write!(f, "  step {index}: {step}")?;
+            for edge in self.edges.iter().filter(|edge| edge.from == Some(index)) {
+                match edge.to {
+                    Some(to) => write!(f, "; {}, step {to}", edge.sync)?,
+                    None => write!(f, "; {}", edge.sync)?,
+                }
+            }
+            writeln!(f)?;
+            if let Some((at, reason)) = &step.unknown {
+                writeln!(f, "    unknown: it {reason} ({})", Site::Instruction(*at))?;
+            }
         }
         Ok(())
     }
 }
 
-impl Space<'_> {
-    /// The worksharing loops of the space.
-    pub fn loops(&self) -> &[WorksharingLoop] {
+impl fmt::Display for Step<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, part) in self.parts.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{part}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Space::Team { loops } | Space::League { loops } => loops,
-            Space::Set { .. } => &[],
+            Part::Share(one) => one.fmt_share(f),
+            Part::One(Who::Single, _) => f.write_str("one thread"),
+            Part::One(Who::Master, _) => f.write_str("thread 0"),
+            Part::One(Who::Masked, _) => f.write_str("a thread of a number"),
+            Part::Each(_) => f.write_str("each thread"),
+        }
+    }
+}
+
+impl fmt::Display for Team {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Team::Threads => "team",
+            Team::League => "league",
+        })
+    }
+}
+
+impl fmt::Display for Sync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Sync::Fork => "fork",
+            Sync::Barrier => "barrier",
+            Sync::Join => "join",
+        })
+    }
+}
+
+impl ParallelLoop<'_> {
+    fn fmt_share(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.schedule {
+            Schedule::Any => write!(f, "{}", self.space)?,
+            schedule => write!(f, "{schedule} {}", self.space)?,
+        }
+        if self.ordered {
+            f.write_str(", ordered")?;
+        }
+        match self.chunk {
+            Some(chunk) => write!(f, ", chunks of {chunk}"),
+            None => Ok(()),
         }
     }
 }
 
 impl fmt::Display for ParallelLoop<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let site = self.site.instruction();
-        write!(f, "{} in {}", self.origin, user_name(site.function()))?;
-        match site.source_location() {
-            Some((file, line)) => writeln!(f, " at {file}:{line}")?,
-            None => writeln!(f)?,
+        heading(f, self.origin, self.site)?;
+        if let Some(kernel) = self.kernel() {
+            writeln!(f, "  body {}", kernel.name())?;
         }
-        writeln!(f, "  body {}", self.body.function.name())?;
-        writeln!(f, "  {}", self.space)?;
-        if self.condition.is_some() {
-            writeln!(f, "  one thread unless a condition holds")?;
-        }
+        f.write_str("  ")?;
+        self.fmt_share(f)?;
+        writeln!(f)?;
         for (index, arg) in self.args.iter().enumerate() {
             writeln!(f, "  arg {index}: {arg}")?;
         }
@@ -341,6 +659,7 @@ impl fmt::Display for Origin {
         f.write_str(match self {
             Origin::OpenMpParallel => "parallel region",
             Origin::OpenMpTeams => "teams region",
+            Origin::OpenMpLoop => "worksharing loop",
             Origin::Op2ParLoop => "op_par_loop",
         })
     }
@@ -348,26 +667,21 @@ impl fmt::Display for Origin {
 
 impl fmt::Display for Space<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Space::Team { .. } => "team",
-            Space::League { .. } => "league",
-            Space::Set { .. } => "elements of a set",
-        })?;
-        for ws in self.loops() {
-            write!(f, ", {ws}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for WorksharingLoop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.signed { 'i' } else { 'u' };
-        let ordered = if self.ordered { " ordered" } else { "" };
-        write!(f, "{} {sign}{}{ordered} loop", self.schedule, self.width)?;
-        match self.chunk {
-            Some(chunk) => write!(f, " with chunks of {chunk}"),
-            None => Ok(()),
+        match self {
+            Space::Range {
+                width,
+                signed,
+                last,
+            } => {
+                let sign = if *signed { 'i' } else { 'u' };
+                let end = match last.map(|last| last.as_constant_int()) {
+                    Some(Some(last)) => format!(" 0 to {last}"),
+                    Some(None) => String::new(),
+                    None => " of an unknown length".to_string(),
+                };
+                write!(f, "{sign}{width} loop{end}")
+            }
+            Space::Set { .. } => f.write_str("elements of a set"),
         }
     }
 }
@@ -375,6 +689,7 @@ impl fmt::Display for WorksharingLoop {
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Schedule::Any => "any order",
             Schedule::Static => "static",
             Schedule::StaticChunked => "static chunked",
             Schedule::Distribute => "distribute",
@@ -388,35 +703,66 @@ impl fmt::Display for Schedule {
     }
 }
 
-impl fmt::Display for Argument<'_> {
+impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let passing = match self.passing {
-            Passing::ByValue => "by value",
-            Passing::ByReference => "by reference",
-            Passing::Element => "by element",
-        };
-        let access = match self.access {
-            Access::Unused => "unused",
+        f.write_str(match self {
             Access::Read => "read",
             Access::Write => "write",
             Access::ReadWrite => "read and write",
             Access::Increment => "increment",
             Access::Min => "min",
             Access::Max => "max",
-        };
-        write!(f, "{passing}, {access}")?;
-        match self.place {
-            Place::Scalar => write!(f, ", scalar"),
-            Place::Section { offset, stride } => write!(f, ", section {offset} + {stride} * i"),
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Scalar => write!(f, "scalar"),
+            Place::Section { offset, stride } => write!(f, "section {offset} + {stride} * i"),
             Place::Indirect { columns } => match columns {
-                Columns::One(column) => write!(f, ", through column {column} of a map"),
-                Columns::First(count) => write!(f, ", through the first {count} columns of a map"),
+                Columns::One(column) => write!(f, "through column {column} of a map"),
+                Columns::First(count) => write!(f, "through the first {count} columns of a map"),
             },
-            Place::Number { column: None } => write!(f, ", number of the iteration"),
+            Place::Number { column: None } => write!(f, "number of the iteration"),
             Place::Number {
                 column: Some(column),
-            } => write!(f, ", number in column {column} of a map"),
-            Place::Unknown => write!(f, ", anywhere"),
+            } => write!(f, "number in column {column} of a map"),
         }
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match (self.floating, self.signed) {
+            (true, _) => 'f',
+            (false, true) => 'i',
+            (false, false) => 'u',
+        };
+        write!(f, "{kind}{}", self.bytes * 8)
+    }
+}
+
+impl fmt::Display for Argument<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.access, self.place)?;
+        if let Some(arity) = self.map.and_then(|map| map.arity) {
+            write!(f, " of {arity}")?;
+        }
+        if let Some(element) = self.element {
+            write!(f, ", {} x {}", element.components, element.scalar)?;
+            if element.optional {
+                f.write_str(", optional")?;
+            }
+        }
+        f.write_str(match self.storage {
+            Storage::ByElement => "",
+            Storage::Either {
+                by_component: false,
+            } => ", by element or component",
+            Storage::Either { by_component: true } => ", by component or element",
+            Storage::Unknown => ", by element only",
+        })
     }
 }

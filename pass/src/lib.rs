@@ -11,6 +11,7 @@ mod llvm;
 mod lower;
 mod options;
 mod pipeline;
+mod plan;
 mod recognise;
 
 /// The symbol LLVM looks up. It is defined in Rust because the linker hides what comes from the

@@ -7,35 +7,41 @@
 //!
 //! A pass parameter beats a flag, a flag beats the environment.
 
-/// Where parallel loops go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// To the ranks of an MPI job.
-    Mpi,
-    /// Nowhere: they stay as they are.
-    Cpu,
+use crate::plan::{Plan, Target};
+
+/// What the user may call them.
+const TARGETS: [(&str, Plan); 2] = [
+    (
+        "mpi",
+        Plan {
+            distribute: true,
+            target: Target::Cpu,
+        },
+    ),
+    (
+        "cpu",
+        Plan {
+            distribute: false,
+            target: Target::Cpu,
+        },
+    ),
+];
+
+/// The plan of that name.
+pub fn plan_called(name: &str) -> Option<Plan> {
+    let known = TARGETS.iter().find(|(known, _)| *known == name);
+    known.map(|(_, plan)| *plan)
 }
 
-impl Target {
-    const NAMES: [(&'static str, Target); 2] = [("mpi", Target::Mpi), ("cpu", Target::Cpu)];
-
-    fn parse(name: &str) -> Option<Target> {
-        Self::NAMES
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, target)| *target)
-    }
-
-    fn valid() -> String {
-        Self::NAMES.map(|(name, _)| name).join(", ")
-    }
+fn valid() -> String {
+    TARGETS.map(|(name, _)| name).join(", ")
 }
 
 /// What the user asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Where parallel loops go; none where nobody says it: those of OpenMP to the ranks of an MPI job.
-    pub target: Option<Target>,
+    /// Where regions go, where the user says it.
+    pub plan: Option<Plan>,
     /// Whether a decline is an error.
     pub strict: bool,
 }
@@ -48,16 +54,16 @@ impl Options {
         strict_flag: bool,
         environment: Option<&str>,
     ) -> Result<Options, String> {
-        let mut target = None;
+        let mut plan = None;
         let mut strict = strict_flag;
         for word in parameters.split(';').filter(|word| !word.is_empty()) {
-            match (word, Target::parse(word)) {
+            match (word, plan_called(word)) {
                 ("strict", _) => strict = true,
-                (_, Some(parsed)) => target = Some(parsed),
+                (_, Some(parsed)) => plan = Some(parsed),
                 (_, None) => {
                     return Err(format!(
                         "okl: unknown parameter '{word}' of okl-lower; valid are: {}, strict",
-                        Target::valid()
+                        valid()
                     ));
                 }
             }
@@ -67,16 +73,16 @@ impl Options {
             (environment.unwrap_or_default(), "in OKL_TARGET"),
         ];
         for (name, place) in sources {
-            if target.is_none() && !name.is_empty() {
-                let parsed = Target::parse(name).ok_or_else(|| {
+            if plan.is_none() && !name.is_empty() {
+                let parsed = plan_called(name).ok_or_else(|| {
                     format!(
                         "okl: unknown target '{name}' {place}; valid are: {}",
-                        Target::valid()
+                        valid()
                     )
                 })?;
-                target = Some(parsed);
+                plan = Some(parsed);
             }
         }
-        Ok(Options { target, strict })
+        Ok(Options { plan, strict })
     }
 }

@@ -1,75 +1,122 @@
-//! The pass, read aloud: recognise the parallel loops, analyse the module around them, check that
-//! everything can be lowered, tell the user what cannot, lower the rest.
+//! The pass, read aloud: recognise what is parallel, analyse the module around it, plan where it goes, check that it can
+//! be lowered, tell the user what cannot, lower the rest. What depends on what LLVM finds out comes later.
 
 use crate::diagnostic::{Declined, Site, report};
-use crate::llvm::{self, Function, Module, Severity, VectorUnit};
+use crate::llvm::{self, Module, OwnModule, Point, Run, Severity};
 use crate::lower::{cpu, cpu::calls, mpi};
-use crate::options::{Options, Target};
-use crate::recognise::{op2, openmp};
+use crate::options::{Options, plan_called};
+use crate::plan::{Plans, Target};
+use crate::recognise::{self, Found, openmp};
 
-/// Runs the pass on a module. True where the module was changed.
-pub fn lower(module: &Module, parameters: &str, target_flag: &str, strict_flag: bool) -> bool {
-    let environment = std::env::var("OKL_TARGET").ok();
-    let options = match Options::read(parameters, target_flag, strict_flag, environment.as_deref())
-    {
-        Ok(options) => options,
-        Err(message) => {
-            module.diagnose(None, None, &message, Severity::Error);
-            return false;
-        }
-    };
-    let merged = mpi::external_calls::call_translated(module);
-    let op2 = op2::recognise(module);
-    if let Some(at) = op2.looks_at_data {
-        let message = "data stay element by element: the file looks at op_dat->data";
-        at.remark("Storage", message, true);
-    }
-    let mut changes = cpu::say_whether_data_are_looked_at(module, op2.looks_at_data.is_some());
-    for (at, what) in [
-        (op2.looks_at_maps, "op_map->map"),
-        (op2.looks_at_data, "op_dat->data"),
-    ] {
-        if let Some(at) = at {
-            calls::say_what_is_looked_at(module, at, what);
-            changes = true;
-        }
-    }
-    let lowers = match options.target {
-        // Every process runs all of an OP2 program: its OpenMP regions are not distributed.
-        _ if op2.uses_op2 => lower_op2(module, op2, options.strict),
-        Some(Target::Cpu) => false,
-        None if !openmp::is_used(module) => mpi::leave_alone(module),
-        Some(Target::Mpi) | None => lower_to_mpi(module, options.strict),
-    };
-    merged || changes || lowers
+/// What LLVM's pipeline runs, and where.
+pub struct Stage {
+    /// What it is called in `-passes=`.
+    pub name: &'static str,
+    /// Where it runs.
+    pub point: Point,
+    /// True where it changed the module.
+    pub run: fn(&Run<'_>) -> bool,
 }
 
-fn lower_op2(module: &Module, found: op2::Found<'_>, strict: bool) -> bool {
+/// All stages in their order.
+pub const STAGES: &[Stage] = &[
+    // As the compiler made it: recognise, analyse, plan, lower.
+    at(Point::Start, "okl-lower", lower),
+    // Wherever LLVM simplifies a function: it may know now which of its two versions it is.
+    at(Point::Peephole, "okl-choose-version", choose_version),
+    // Simplified, before vectorisation: say what regions access, and make loops work on several elements at once.
+    at(Point::BeforeVectorising, "okl-sections", declare_sections),
+    at(Point::BeforeVectorising, "okl-lanes", add_lanes),
+    // At the end: versions that turned out the same become one.
+    at(Point::End, "okl-finish", finish),
+    // For tests and the curious.
+    at(Point::ByName, "print<okl-loops>", print_loops),
+    at(Point::ByName, "print<okl-plan>", print_plan),
+    at(Point::ByName, "print<okl-accesses>", print_accesses),
+    at(Point::ByName, "okl-panic", panic_half_way),
+];
+
+const fn at(point: Point, name: &'static str, run: fn(&Run<'_>) -> bool) -> Stage {
+    Stage { name, point, run }
+}
+
+fn lower(run: &Run<'_>) -> bool {
+    let module = run.module;
+    let environment = std::env::var("OKL_TARGET").ok();
+    match Options::read(
+        &run.parameters,
+        &run.target,
+        run.is_strict,
+        environment.as_deref(),
+    ) {
+        Ok(options) => lower_as(module, &options),
+        Err(message) => {
+            module.diagnose(None, None, &message, Severity::Error);
+            false
+        }
+    }
+}
+
+fn lower_as(module: &Module, options: &Options) -> bool {
+    let merged = mpi::external_calls::call_translated(module);
+    let may_distribute = match options.plan {
+        Some(asked) => asked.distribute,
+        None => openmp::is_used(module),
+    };
+    if may_distribute {
+        mpi::prepare(module);
+    }
+    let mut found = recognise::recognise(module);
+    let plans = Plans::of(options, &found);
+    let told = calls::say_what_is_looked_at(module, &found);
+    let loops = lower_loops(module, &mut found, plans, options.strict);
+    let regions = match (plans.regions.distribute, plans.regions.target) {
+        (false, Target::Cpu) => keep_threads(&found),
+        (true, Target::Cpu) if may_distribute => distribute(module, found, options.strict),
+        (true, Target::Cpu) => mpi::leave_alone(module),
+    };
+    merged || told || loops || regions
+}
+
+/// Has loops outside regions run element by element, or several elements at a time, by the run time.
+fn lower_loops(module: &Module, found: &mut Found<'_>, plans: Plans, strict: bool) -> bool {
+    let loops = std::mem::take(&mut found.loops);
+    let (loops, declined) = match (plans.loops.distribute, plans.loops.target) {
+        (_, Target::Cpu) => cpu::check(loops),
+    };
     report_all(module, &found.mistakes, Severity::Error);
     report_all(module, &found.doubts, Severity::Warning);
-    for one in &found.declined {
+    for one in found.declined.iter().chain(&declined) {
         report_declined(module, one, strict.then_some(Severity::Error));
     }
-    let (regions, _) = openmp::recognise(module);
-    for region in &regions {
+    if !found.mistakes.is_empty() {
+        return false;
+    }
+    calls::say_where(module, &found.may_end);
+    cpu::emit(module, &loops);
+    !found.may_end.is_empty() || !loops.is_empty()
+}
+
+/// Tells that regions stay what they are where the user may expect something else.
+fn keep_threads(found: &Found<'_>) -> bool {
+    for region in found
+        .regions
+        .iter()
+        .filter(|_| found.every_process_runs_all)
+    {
         let reason = format!(
             "{} keeps its threads: the file is part of an OP2 program",
             region.origin
         );
         region.site.instruction().remark("Threads", &reason, true);
     }
-    if !found.mistakes.is_empty() {
-        return false;
-    }
-    calls::say_where(module, &found.calls);
-    cpu::emit(module, &found.loops);
-    !found.calls.is_empty() || !found.loops.is_empty()
+    false
 }
 
-fn lower_to_mpi(module: &Module, strict: bool) -> bool {
-    mpi::prepare(module);
-    let (loops, mut refused) = openmp::recognise(module);
-    let plan = mpi::check(module, loops, &mut refused);
+/// Has the ranks of an MPI job run the regions.
+fn distribute(module: &Module, found: Found<'_>, strict: bool) -> bool {
+    let mut refused = found.refused;
+    let plan = mpi::check(module, found.regions, &mut refused);
     for one in &mut refused {
         one.reason.insert_str(0, "okl: ");
     }
@@ -89,6 +136,98 @@ fn lower_to_mpi(module: &Module, strict: bool) -> bool {
     mpi::emit(module, plan)
 }
 
+/// Declares what the regions of a lowered module access.
+fn declare_sections(run: &Run<'_>) -> bool {
+    let module = run.module;
+    let restored = mpi::thread_private::restore(module);
+    let calls = mpi::twins::call_own_kind(module);
+    let plan = mpi::sections::check(module);
+    plan.remark();
+    let serial_code = mpi::serial_code::check(module);
+    let declares = mpi::sections::emit(module, &plan);
+    let announces = mpi::serial_code::emit(module, &serial_code);
+    let apart = mpi::thread_private::tell_apart(module);
+    restored || calls || declares || announces || apart
+}
+
+/// Has a function in two versions know which it is, wherever LLVM has brought a choice into it.
+fn choose_version(run: &Run<'_>) -> bool {
+    run.function
+        .is_some_and(|function| mpi::twins::choose(run.module, function))
+}
+
+/// Makes the loops of a lowered module work on several elements at once.
+fn add_lanes(run: &Run<'_>) -> bool {
+    cpu::lanes::emit(run.module, &run.vector_unit())
+}
+
+/// What is left to do after all other passes.
+fn finish(run: &Run<'_>) -> bool {
+    let restored = mpi::thread_private::restore(run.module);
+    mpi::twins::finish(run.module) || restored
+}
+
+/// Prints the regions and loops of a module.
+fn print_loops(run: &Run<'_>) -> bool {
+    let found = recognise::recognise(run.module);
+    for one in &found.regions {
+        llvm::print(&one.to_string());
+    }
+    for one in &found.loops {
+        llvm::print(&one.to_string());
+    }
+    report_all(run.module, &found.refused, Severity::Error);
+    report_all(run.module, &found.declined, Severity::Warning);
+    false
+}
+
+/// Prints where they go.
+fn print_plan(run: &Run<'_>) -> bool {
+    let found = recognise::recognise(run.module);
+    let plans = Plans::of(&Options::default(), &found);
+    let regions = found.regions.iter();
+    let regions = regions.map(|one| (one.origin, one.site, plans.regions));
+    let loops = found.loops.iter();
+    let loops = loops.map(|one| (one.origin, one.site, plans.loops));
+    for (origin, site, plan) in regions.chain(loops) {
+        let site = Site::Instruction(site.instruction());
+        llvm::print(&format!("{origin} at {site}: {plan}\n"));
+    }
+    false
+}
+
+/// Prints what regions access, as it is declared, and what the programmer has said of loops outside regions.
+fn print_accesses(run: &Run<'_>) -> bool {
+    let found = recognise::recognise(run.module);
+    for one in &found.loops {
+        llvm::print(&one.accesses());
+    }
+    let copy = lowered_copy(run.module);
+    llvm::print(&mpi::sections::check(&copy).print());
+    false
+}
+
+/// A copy of a module, lowered and as simple as before vectorisation.
+fn lowered_copy(module: &Module) -> OwnModule {
+    let mut copy = OwnModule::copy_of(module);
+    let options = Options {
+        plan: plan_called("mpi"),
+        ..Options::default()
+    };
+    lower_as(&copy, &options);
+    copy.simplify();
+    copy
+}
+
+/// Fails as a mistake of ours would, with a function half written.
+fn panic_half_way(run: &Run<'_>) -> bool {
+    let module = run.module;
+    let ty = module.function_type(module.void(), &[]);
+    let function = module.add_function("okl.half_written", ty, llvm::Linkage::LLVMInternalLinkage);
+    function.append_block(module);
+    panic!("asked to panic");
+}
+
 fn report_all(module: &Module, declined: &[Declined<'_>], severity: Severity) {
     for one in declined {
         report_declined(module, one, Some(severity));
@@ -103,58 +242,4 @@ fn report_declined(module: &Module, one: &Declined<'_>, severity: Option<Severit
     if let Site::Instruction(at) = one.site {
         at.remark("Declined", &one.reason, true);
     }
-}
-
-/// Prints the parallel loops of a module: `-passes='print<okl-loops>'`.
-pub fn print_loops(module: &Module) {
-    let (loops, declined) = openmp::recognise(module);
-    let op2 = op2::recognise(module);
-    for one in loops.iter().chain(&op2.loops) {
-        llvm::print(&one.to_string());
-    }
-    report_all(module, &declined, Severity::Error);
-    report_all(module, &op2.declined, Severity::Warning);
-}
-
-/// Declares what the regions of a lowered module access. True where the module was changed.
-pub fn declare_sections(module: &Module) -> bool {
-    let restored = mpi::thread_private::restore(module);
-    let calls = mpi::twins::call_own_kind(module);
-    let plan = mpi::sections::check(module);
-    plan.remark();
-    let serial_code = mpi::serial_code::check(module);
-    let declares = mpi::sections::emit(module, &plan);
-    let announces = mpi::serial_code::emit(module, &serial_code);
-    let apart = mpi::thread_private::tell_apart(module);
-    restored || calls || declares || announces || apart
-}
-
-/// Has a function in two versions know which it is, wherever LLVM has brought a choice into it. True where it was changed.
-pub fn choose_version(module: &Module, function: Function<'_>) -> bool {
-    mpi::twins::choose(module, function)
-}
-
-/// What is left to do after all other passes. True where the module was changed.
-pub fn finish(module: &Module) -> bool {
-    let restored = mpi::thread_private::restore(module);
-    mpi::twins::finish(module) || restored
-}
-
-/// Makes the loops of a lowered OP2 program work on several elements at once. True where the module was changed.
-pub fn add_lanes(module: &Module, unit: &VectorUnit) -> bool {
-    cpu::lanes::emit(module, unit)
-}
-
-/// Prints what the regions of a lowered module access: `-passes='print<okl-sections>'`, which runs
-/// the passes before it on a copy.
-pub fn print_sections(module: &Module) {
-    llvm::print(&mpi::sections::check(module).print());
-}
-
-/// Fails as a mistake of ours would, with a function half written: `-passes=okl-panic`.
-pub fn panic_half_way(module: &Module) -> bool {
-    let ty = module.function_type(module.void(), &[]);
-    let function = module.add_function("okl.half_written", ty, llvm::Linkage::LLVMInternalLinkage);
-    function.append_block(module);
-    panic!("asked to panic");
 }

@@ -1,6 +1,6 @@
 // Chunks of a fixed length: those of a thread are one section, but the last, which may be clipped.
 // RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
-// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-accesses>' -disable-output %t.ll 2>&1 | FileCheck %s
 
 // CHECK: region at {{.*}}chunks.c:[[@LINE+6]]: complete
 // CHECK: nest

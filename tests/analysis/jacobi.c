@@ -1,7 +1,7 @@
 // Two-dimensional Jacobi on allocated memory: rows that are read twice are declared once, and what
 // is written is declared exactly.
 // RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
-// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-accesses>' -disable-output %t.ll 2>&1 | FileCheck %s
 #include <stdlib.h>
 
 // CHECK:      region at {{.*}}jacobi.c:[[@LINE+14]]: complete

@@ -1,7 +1,7 @@
 // Reads between bounds that the nest loads: between the least and the largest of what is computed from the
 // numbers in tables, instead of anywhere in the object.
 // RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
-// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-accesses>' -disable-output %t.ll 2>&1 | FileCheck %s
 
 // CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+5]]: complete
 // CHECK: read between value (8 * t0) and (-8 + 8 * t1) of 8 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + start), t1 in [{{.*}} x 4] at (4 + (4 * .omp.iv) + start)

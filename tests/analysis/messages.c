@@ -1,7 +1,7 @@
 // What only writes numbers and constant text to a standard stream, or ends the program, accesses nothing that
 // threads share; other output may.
 // RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
-// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-accesses>' -disable-output %t.ll 2>&1 | FileCheck %s
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

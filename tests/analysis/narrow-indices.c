@@ -1,7 +1,7 @@
 // Indices computed in narrow types: exact where they do not overflow, which is checked at run time; what
 // rounds has a hull.
 // RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
-// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-accesses>' -disable-output %t.ll 2>&1 | FileCheck %s
 enum { N = 600 };
 double a[N][N], x[N], y[N];
 

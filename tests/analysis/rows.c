@@ -1,6 +1,6 @@
 // Rows behind pointers that the loop loads itself: a section for each pointer of a section of the table.
 // RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
-// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-sections>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-accesses>' -disable-output %t.ll 2>&1 | FileCheck %s
 
 // CHECK: region at {{.*}}rows.c:[[@LINE+5]]: complete
 // CHECK: nest

@@ -4,10 +4,15 @@
 
 void work(long i);
 
-// CHECK:      team, static i32 loop, static chunked i64 loop with chunks of 4
-// CHECK-SAME: , dynamic u32 loop with chunks of 1, guided u64 loop with chunks of 7
-// CHECK-SAME: , runtime i32 loop, auto i32 loop, static i32 ordered loop
-// CHECK-SAME: , static chunked i32 loop{{$}}
+// CHECK:      step 0: static i32 loop, each thread; barrier, step 1
+// CHECK:      step 1: static chunked i64 loop, chunks of 4, each thread; barrier, step 2
+// CHECK:      step 2: dynamic u32 loop, chunks of 1, each thread; barrier, step 3
+// CHECK:      step 3: guided u64 loop, chunks of 7, each thread; barrier, step 4
+// CHECK:      step 4: runtime i32 loop, each thread; barrier, step 5
+// CHECK:      step 5: auto i32 loop, each thread; barrier, step 6
+// CHECK:      step 6: static i32 loop, ordered, each thread; barrier, step 7
+// CHECK:      step 7: static chunked i32 loop, each thread; barrier, step 8
+// CHECK:      step 8: each thread; join
 void schedules(int n, int chunk) {
 #pragma omp parallel
   {

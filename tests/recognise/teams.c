@@ -5,9 +5,11 @@
 void work(int i);
 
 // CHECK:      teams region in teams{{$}}
-// CHECK:      league, distribute i32 loop
+// CHECK:      league
+// CHECK:      step 0: distribute i32 loop, each thread; join
 // CHECK:      parallel region in teams{{$}}
-// CHECK:      team, static i32 loop
+// CHECK:      team
+// CHECK:      step 0: static i32 loop of an unknown length, each thread; join
 void teams(int n) {
 #pragma omp teams distribute parallel for
   for (int i = 0; i < n; i++) work(i);

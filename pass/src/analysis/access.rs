@@ -3,7 +3,6 @@
 use std::{collections::HashSet, ops::Range};
 
 use crate::analysis::memory::private_variable;
-use crate::ir::{Access, Place};
 use crate::llvm::{Block, Call, Instruction, Module, Opcode, Value};
 
 /// What a body does through a pointer parameter.
@@ -19,8 +18,6 @@ pub struct Uses {
     pub minimises: bool,
     /// Replaces what is there by the larger of it and another value.
     pub maximises: bool,
-    /// Not only where the pointer points itself.
-    pub elsewhere: bool,
     /// The pointer goes where it is not followed: the other answers are the worst.
     pub escapes: bool,
 }
@@ -58,50 +55,6 @@ pub fn uses(parameter: Value<'_>) -> Uses {
     uses
 }
 
-/// How a body accesses what a pointer parameter points to, and whether there only.
-pub fn accesses(parameter: Value<'_>) -> (Access, Place) {
-    let uses = uses(parameter);
-    let access = match uses {
-        Uses {
-            reads: false,
-            writes: false,
-            increments,
-            minimises,
-            maximises,
-            ..
-        } => match (increments, minimises, maximises) {
-            (false, false, false) => Access::Unused,
-            (true, false, false) => Access::Increment,
-            (false, true, false) => Access::Min,
-            (false, false, true) => Access::Max,
-            _ => Access::ReadWrite,
-        },
-        Uses {
-            reads: true,
-            writes: false,
-            increments: false,
-            minimises: false,
-            maximises: false,
-            ..
-        } => Access::Read,
-        Uses {
-            reads: false,
-            writes: true,
-            increments: false,
-            minimises: false,
-            maximises: false,
-            ..
-        } => Access::Write,
-        _ => Access::ReadWrite,
-    };
-    let place = if uses.elsewhere {
-        Place::Unknown
-    } else {
-        Place::Scalar
-    };
-    (access, place)
-}
-
 fn note<'m>(
     uses: &mut Uses,
     rest: &mut Vec<Value<'m>>,
@@ -135,7 +88,6 @@ fn note<'m>(
         Opcode::LLVMStore if is_increment(instruction, address) => uses.increments = true,
         Opcode::LLVMStore => uses.writes = true,
         Opcode::LLVMGetElementPtr => {
-            uses.elsewhere = true;
             rest.push(*instruction);
         }
         Opcode::LLVMAtomicRMW => match instruction.atomic_operation() {
@@ -148,7 +100,6 @@ fn note<'m>(
         Opcode::LLVMICmp => {}
         Opcode::LLVMCall if copied(instruction).is_some() => {
             let operands = instruction.operands();
-            uses.elsewhere = true;
             uses.writes |= operands[0] == address;
             uses.reads |= operands[1] == address;
         }
@@ -301,7 +252,6 @@ impl Uses {
             increments,
             minimises,
             maximises,
-            elsewhere,
             escapes,
         } = other;
         self.reads |= reads;
@@ -309,7 +259,6 @@ impl Uses {
         self.increments |= increments;
         self.minimises |= minimises;
         self.maximises |= maximises;
-        self.elsewhere |= elsewhere;
         self.escapes |= escapes;
     }
 
@@ -317,7 +266,6 @@ impl Uses {
         self.escapes = true;
         self.reads = true;
         self.writes = true;
-        self.elsewhere = true;
     }
 }
 

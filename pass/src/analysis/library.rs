@@ -243,6 +243,20 @@ fn fortran(name: &str) -> Option<&'static (&'static str, Effect, &'static str)> 
         .find(|(prefix, _, _)| name.starts_with(prefix))
 }
 
+/// Whether a function of the C library calls one it is given.
+pub fn calls_back(name: &str) -> bool {
+    const NAMES: [&str; 7] = [
+        "qsort",
+        "qsort_r",
+        "bsearch",
+        "atexit",
+        "on_exit",
+        "at_quick_exit",
+        "scandir",
+    ];
+    NAMES.contains(&name)
+}
+
 /// What is known of the external function `name`.
 pub fn known(name: &str) -> Option<Known> {
     if let Some((_, effect, _)) = fortran(name) {

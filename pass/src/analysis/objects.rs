@@ -11,7 +11,7 @@ use okl_abi::Effects;
 
 use crate::analysis::library::known;
 use crate::analysis::runtime::effects_of;
-use crate::ir::ParallelLoop;
+use crate::ir::Region;
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 
 /// Most places one address may have.
@@ -65,17 +65,17 @@ pub struct Place<'m> {
 /// What is known of the objects of a module.
 pub struct Objects<'a, 'm> {
     module: &'m Module,
-    loops: &'a [ParallelLoop<'m>],
+    regions: &'a [Region<'m>],
     confined: RefCell<HashMap<Value<'m>, bool>>,
     depth: Cell<usize>,
 }
 
 impl<'a, 'm> Objects<'a, 'm> {
     /// Of a module with these regions.
-    pub fn new(module: &'m Module, loops: &'a [ParallelLoop<'m>]) -> Self {
+    pub fn new(module: &'m Module, regions: &'a [Region<'m>]) -> Self {
         Self {
             module,
-            loops,
+            regions,
             confined: RefCell::default(),
             depth: Cell::default(),
         }
@@ -203,17 +203,15 @@ impl<'a, 'm> Objects<'a, 'm> {
                 arguments.push((call.argument(index)?, false));
                 continue;
             }
-            let fork = self
-                .fork(call)
-                .filter(|one| one.body.function == function)?;
-            let captured = index.checked_sub(fork.body.leading)?;
-            arguments.push((fork.args.get(captured)?.value, true));
+            let fork = self.fork(call).filter(|one| one.body == function)?;
+            let captured = index.checked_sub(Region::LEADING)?;
+            arguments.push((fork.captures.get(captured)?.value, true));
         }
         Some(arguments)
     }
 
-    fn fork(&self, call: Call<'m>) -> Option<&'a ParallelLoop<'m>> {
-        self.loops.iter().find(|one| one.site == call)
+    fn fork(&self, call: Call<'m>) -> Option<&'a Region<'m>> {
+        self.regions.iter().find(|one| one.site == call)
     }
 
     /// Whether only the thread that asks accesses what lies at all these places: its own variables, and
@@ -329,15 +327,15 @@ impl<'a, 'm> Objects<'a, 'm> {
             return call.instruction().is_unused();
         }
         if let Some(fork) = self.fork(call) {
-            let parameters = fork.body.function.parameters();
-            let at = |one: &crate::ir::Argument<'m>| one.value == address;
-            let count = fork.args.iter().filter(|one| at(one)).count();
+            let parameters = fork.body.parameters();
+            let at = |one: &crate::ir::Capture<'m>| one.value == address;
+            let count = fork.captures.iter().filter(|one| at(one)).count();
             if count != arguments.iter().filter(|one| **one == address).count() {
                 return false;
             }
-            for (index, one) in fork.args.iter().enumerate() {
+            for (index, one) in fork.captures.iter().enumerate() {
                 if at(one) {
-                    next.push(parameters[index + fork.body.leading]);
+                    next.push(parameters[index + Region::LEADING]);
                 }
             }
             return true;

@@ -7,7 +7,7 @@ use crate::analysis::call_graph::CallGraph;
 use crate::analysis::library::{Effect, known};
 use crate::analysis::{streams, waiting};
 use crate::diagnostic::{Declined, Site};
-use crate::ir::ParallelLoop;
+use crate::ir::Region;
 use crate::llvm::{Function, Instruction, Module, Opcode, Value};
 
 /// One construct.
@@ -235,7 +235,7 @@ fn is_unsafe_assembly(template: &str, constraints: &str, side_effects: bool) -> 
 /// Refuses what is wrong even on one rank.
 pub fn refuse<'m>(
     functions: &[Function<'m>],
-    loops: &[ParallelLoop<'m>],
+    regions: &[Region<'m>],
     graph: &CallGraph<'m>,
     sites: &UnsafeSites<'m>,
     refused: &mut Vec<Declined<'m>>,
@@ -258,8 +258,8 @@ pub fn refuse<'m>(
             }
         }
     }
-    for one in loops {
-        let reach = graph.reachable(one.body.function);
+    for one in regions {
+        let reach = graph.reachable(one.body);
         let jump = sites
             .sites
             .iter()

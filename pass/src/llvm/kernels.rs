@@ -2,10 +2,9 @@
 
 use std::ops::Deref;
 
-use inkwell::llvm_sys::core::LLVMDisposeModule;
 use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 
-use super::{Function, Module};
+use super::{Function, Module, OwnModule};
 
 unsafe extern "C" {
     fn okl_simplified_functions(
@@ -43,32 +42,13 @@ impl Drop for Unrolled<'_> {
     }
 }
 
-/// A module of its own with copies of functions.
-pub struct Simplified(Module);
-
-impl Simplified {
-    /// Copies of functions that `module` defines, under their names.
-    pub fn of(module: &Module, functions: &[Function<'_>]) -> Self {
-        assert!(functions.iter().all(|one| !one.is_declaration()));
-        let raw: Vec<_> = functions.iter().map(|one| one.raw()).collect();
-        // SAFETY: definitions of a live module; the result is a new module, which `drop` disposes of.
-        unsafe {
-            let copy = okl_simplified_functions(module.raw(), raw.as_ptr(), raw.len());
-            Self(Module::new(copy))
-        }
-    }
-}
-
-impl Deref for Simplified {
-    type Target = Module;
-    fn deref(&self) -> &Module {
-        &self.0
-    }
-}
-
-impl Drop for Simplified {
-    fn drop(&mut self) {
-        // SAFETY: it is this value's own, and nothing of it outlives the borrow.
-        unsafe { LLVMDisposeModule(self.0.raw()) }
+/// A module with copies of functions that `module` defines, under their names, simplified.
+pub fn simplified(module: &Module, functions: &[Function<'_>]) -> OwnModule {
+    assert!(functions.iter().all(|one| !one.is_declaration()));
+    let raw: Vec<_> = functions.iter().map(|one| one.raw()).collect();
+    // SAFETY: definitions of a live module; the result is a new module.
+    unsafe {
+        let copy = okl_simplified_functions(module.raw(), raw.as_ptr(), raw.len());
+        OwnModule::new(copy)
     }
 }

@@ -23,11 +23,11 @@ mod value;
 
 pub use builder::Builder;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
-pub use kernels::{Simplified, Unrolled};
+pub use kernels::{Unrolled, simplified};
 pub use lanes::{LaneAccess, LaneArgument, LanePlace, LaneStorage, LaneValues, VectorUnit};
-pub use module::{Module, Visibility};
+pub use module::{Module, OwnModule, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
-pub use plugin::{PluginInfo, plugin_info};
+pub use plugin::{PluginInfo, Point, Run, plugin_info};
 pub use shim::{NaturalLoop, Severity, demangle, print};
 pub use twins::Mark;
 pub use types::Type;

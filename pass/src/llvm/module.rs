@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 
 use inkwell::llvm_sys::LLVMVisibility;
 use inkwell::llvm_sys::core::*;
@@ -22,6 +23,49 @@ pub use inkwell::llvm_sys::LLVMVisibility as Visibility;
 pub struct Module {
     // Dropping inkwell's module would dispose of the compiler's.
     inner: ManuallyDrop<InkwellModule<'static>>,
+}
+
+/// A module that is made and disposed of here.
+pub struct OwnModule(Module);
+
+impl OwnModule {
+    /// # Safety
+    /// `raw` is a module that nobody else disposes of.
+    pub(super) unsafe fn new(raw: LLVMModuleRef) -> Self {
+        // SAFETY: it lives until `drop`.
+        Self(unsafe { Module::new(raw) })
+    }
+
+    /// A copy of a module, all functions of which may be optimised.
+    pub fn copy_of(module: &Module) -> Self {
+        // SAFETY: a live module; the result is a new one.
+        unsafe { Self::new(okl_optimisable_copy(module.raw())) }
+    }
+
+    /// Simplifies it as LLVM's pipeline does before it vectorises.
+    pub fn simplify(&mut self) {
+        // SAFETY: a live module, of which nobody holds values: they borrow it.
+        unsafe { okl_simplify(self.raw()) }
+    }
+}
+
+impl Deref for OwnModule {
+    type Target = Module;
+    fn deref(&self) -> &Module {
+        &self.0
+    }
+}
+
+impl Drop for OwnModule {
+    fn drop(&mut self) {
+        // SAFETY: it is this value's own, and nothing of it outlives the borrow.
+        unsafe { LLVMDisposeModule(self.raw()) }
+    }
+}
+
+unsafe extern "C" {
+    fn okl_optimisable_copy(module: LLVMModuleRef) -> LLVMModuleRef;
+    fn okl_simplify(module: LLVMModuleRef);
 }
 
 impl Module {

@@ -12,6 +12,7 @@ use okl_abi::Effects;
 use super::shim::{Text, okl_register};
 use super::{Function, Module, Severity, VectorUnit};
 use crate::analysis::runtime;
+use crate::pipeline::STAGES;
 
 /// `llvm::PassPluginLibraryInfo` of LLVM 22.
 #[repr(C)]
@@ -34,86 +35,106 @@ pub fn plugin_info() -> PluginInfo {
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn okl_run_lower(
-    module: LLVMModuleRef,
-    parameters: Text,
-    target_option: Text,
-    strict_option: bool,
-) -> bool {
-    // SAFETY: the shim passes a live module and live texts.
-    let (module, parameters, target_option) = unsafe {
-        (
-            Module::new(module),
-            parameters.to_string(),
-            target_option.to_string(),
-        )
-    };
-    guarded(&module, || {
-        crate::pipeline::lower(&module, &parameters, &target_option, strict_option)
-    })
+/// Where LLVM's pipeline runs a stage.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// On what the compiler made of the source, before anything else, and on merged modules.
+    Start,
+    /// On single functions, wherever LLVM simplifies them.
+    Peephole,
+    /// When functions are simplified and inlined, before loops are vectorised; not without optimisation.
+    BeforeVectorising,
+    /// After all else.
+    End,
+    /// Nowhere: from `opt`, by its name.
+    ByName,
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn okl_run_print_loops(module: LLVMModuleRef) {
-    // SAFETY: the shim passes a live module.
-    let module = unsafe { Module::new(module) };
-    guarded(&module, || {
-        crate::pipeline::print_loops(&module);
-        false
-    });
+/// What a stage is run on.
+pub struct Run<'m> {
+    /// The module.
+    pub module: &'m Module,
+    /// The function, of a stage at [`Point::Peephole`].
+    pub function: Option<Function<'m>>,
+    /// What stands in angle brackets behind the stage's name.
+    pub parameters: String,
+    /// `-mllvm -okl-target=...`.
+    pub target: String,
+    /// `-mllvm -okl-strict`.
+    pub is_strict: bool,
+    /// What is known of the processor that code is made for; null where `function` is not.
+    analyses: *mut c_void,
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn okl_run_sections(module: LLVMModuleRef) -> bool {
-    // SAFETY: the shim passes a live module.
-    let module = unsafe { Module::new(module) };
-    guarded(&module, || crate::pipeline::declare_sections(&module))
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn okl_run_choose_version(module: LLVMModuleRef, function: LLVMValueRef) -> bool {
-    // SAFETY: the shim passes a live module and a function of it.
-    let (module, function) = unsafe { (Module::new(module), Function::from_nullable(function)) };
-    let choose = || function.is_some_and(|one| crate::pipeline::choose_version(&module, one));
-    match caught(choose) {
-        Ok(changed) => changed,
-        Err(failure) => {
-            module.diagnose(None, None, &failure, Severity::Error);
-            true
-        }
+impl Run<'_> {
+    /// The processor's vectors.
+    pub fn vector_unit(&self) -> VectorUnit<'_> {
+        assert!(self.function.is_none(), "a stage on modules");
+        // SAFETY: the analyses of the pass over the module.
+        unsafe { VectorUnit::new(self.analyses) }
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn okl_run_finish(module: LLVMModuleRef) -> bool {
-    // SAFETY: the shim passes a live module.
-    let module = unsafe { Module::new(module) };
-    guarded(&module, || crate::pipeline::finish(&module))
+/// `OklStage` of `cxx/shim.h`.
+#[repr(C)]
+struct StageInfo {
+    name: Text,
+    point: Point,
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn okl_run_lanes(module: LLVMModuleRef, analyses: *mut c_void) -> bool {
-    // SAFETY: the shim passes a live module and the analyses of its pass.
-    let (module, unit) = unsafe { (Module::new(module), VectorUnit::new(analyses)) };
-    guarded(&module, || crate::pipeline::add_lanes(&module, &unit))
+unsafe extern "C" fn okl_stage(number: usize, info: *mut StageInfo) -> bool {
+    let Some(stage) = STAGES.get(number) else {
+        return false;
+    };
+    let found = StageInfo {
+        name: Text::new(stage.name),
+        point: stage.point,
+    };
+    // SAFETY: the shim passes a place for it.
+    unsafe { info.write(found) };
+    true
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn okl_run_print_sections(module: LLVMModuleRef) {
-    // SAFETY: the shim passes a live module.
-    let module = unsafe { Module::new(module) };
-    guarded(&module, || {
-        crate::pipeline::print_sections(&module);
-        false
-    });
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn okl_run_panic(module: LLVMModuleRef) {
-    // SAFETY: the shim passes a live module.
-    let module = unsafe { Module::new(module) };
-    guarded(&module, || crate::pipeline::panic_half_way(&module));
+unsafe extern "C" fn okl_run_stage(
+    number: usize,
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    parameters: Text,
+    target: Text,
+    is_strict: bool,
+    analyses: *mut c_void,
+) -> bool {
+    // SAFETY: the shim passes a live module, null or a function of it, and live texts.
+    let (module, function, parameters, target) = unsafe {
+        (
+            Module::new(module),
+            Function::from_nullable(function),
+            parameters.to_string(),
+            target.to_string(),
+        )
+    };
+    let stage = &STAGES[number];
+    let run = Run {
+        module: &module,
+        function,
+        parameters,
+        target,
+        is_strict,
+        analyses,
+    };
+    match stage.point {
+        // To check the whole module after each function would take too long.
+        Point::Peephole => caught(|| (stage.run)(&run)).unwrap_or_else(|failure| {
+            module.diagnose(None, None, &failure, Severity::Error);
+            true
+        }),
+        Point::Start | Point::BeforeVectorising | Point::End | Point::ByName => {
+            guarded(&module, || (stage.run)(&run))
+        }
+    }
 }
 
 /// What `okl_abi` says of the function of a runtime that has this name.

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use okl_abi::op2::{ARGUMENT_ACCESS, ARGUMENT_BYTES, Parameter, access, f};
 
 use crate::analysis::sections::is_final;
+use crate::diagnostic::{Declined, Site};
 use crate::ir::{Access, Argument, Columns, ParallelLoop, Place, Space};
 use crate::llvm::{Builder, Function, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
@@ -23,43 +24,56 @@ const ARGUMENT: i64 = ARGUMENT_BYTES as i64;
 /// Bytes of a field of [`Parameter`].
 const FIELD: i64 = 8;
 
-/// Replaces the loops.
-pub fn emit(module: &Module, loops: &[ParallelLoop<'_>]) {
-    let mut sizes = HashMap::new();
-    for one in loops {
-        inline_calls(module, one.body.function, &mut Vec::new(), &mut sizes);
-        let range = range(module, one);
-        let components = components::range(module, one).unwrap_or_else(|reason| {
-            let message = format!("op_par_loop needs its data element by element: {reason}");
-            one.site.instruction().remark("Storage", &message, true);
-            None
-        });
-        call(module, one, range, components);
-    }
+/// A loop over a set.
+pub struct SetLoop<'m> {
+    /// The loop.
+    one: ParallelLoop<'m>,
+    /// Its body.
+    kernel: Function<'m>,
+    set: Value<'m>,
+    /// Why its data cannot lie component by component.
+    stays_by_element: Option<String>,
 }
 
-/// The run time takes it that a file looks at `op_dat->data` if the file says so: with a call in the header, or here.
-/// True where the module was changed.
-pub fn say_whether_data_are_looked_at(module: &Module, are_looked_at: bool) -> bool {
-    let says = module.function(f::okl_op2_looks_at_data.name);
-    match (says, are_looked_at) {
-        (Some(says), false) => {
-            let calls: Vec<_> = says
-                .users()
-                .into_iter()
-                .filter_map(Value::as_call)
-                .collect();
-            for call in &calls {
-                call.instruction().erase();
+/// The loops that are lowered, and those that are not, which stay as they are.
+pub fn check<'m>(loops: Vec<ParallelLoop<'m>>) -> (Vec<SetLoop<'m>>, Vec<Declined<'m>>) {
+    let mut plan = Vec::new();
+    let mut declined = Vec::new();
+    for one in loops {
+        let Some((kernel, &Space::Set { set })) = one.kernel().zip(Some(&one.space)) else {
+            declined.push(Declined {
+                site: Site::Instruction(one.site.instruction()),
+                reason: format!("{} stays as it is: it is no loop over a set", one.origin),
+            });
+            continue;
+        };
+        plan.push(SetLoop {
+            kernel,
+            set,
+            stays_by_element: components::check(&one).err(),
+            one,
+        });
+    }
+    (plan, declined)
+}
+
+/// Replaces the loops.
+pub fn emit(module: &Module, loops: &[SetLoop<'_>]) {
+    let mut sizes = HashMap::new();
+    for set_loop in loops {
+        inline_calls(module, set_loop.kernel, &mut Vec::new(), &mut sizes);
+        let range = range(module, set_loop);
+        let components = match &set_loop.stays_by_element {
+            None => components::range(module, set_loop),
+            Some(reason) => {
+                let origin = set_loop.one.origin;
+                let message = format!("{origin} needs its data element by element: {reason}");
+                let site = set_loop.one.site.instruction();
+                site.remark("Storage", &message, true);
+                None
             }
-            !calls.is_empty()
-        }
-        (None, true) => {
-            let says = declare(module, &f::okl_op2_looks_at_data);
-            module.call_before_main(says);
-            true
-        }
-        _ => false,
+        };
+        call(module, set_loop, range, components);
     }
 }
 
@@ -104,13 +118,11 @@ const MOST_INLINED: usize = 10_000;
 /// Hands the loop to the run time in the place of the template.
 fn call<'m>(
     module: &'m Module,
-    one: &ParallelLoop<'m>,
+    set_loop: &SetLoop<'m>,
     range: Function<'m>,
     components: Option<Function<'m>>,
 ) {
-    let Space::Set { set } = one.space else {
-        unreachable!("a team has no elements");
-    };
+    let one = &set_loop.one;
     let site = one.site.instruction();
     let count = one.args.len();
     let entry = Builder::at_entry(module, site.function());
@@ -130,23 +142,33 @@ fn call<'m>(
     let callee = declare(module, &f::okl_op2_par_loop_v3);
     let count = module.const_i32(count as i32);
     let (none, width) = (module.pointer().zero(), module.const_i32(0));
-    let body = *one.body.function;
+    let body = *set_loop.kernel;
     let in_order = module.const_i32(0);
     let components = components.map_or(none, |components| *components);
     let operands = [
-        name, set, count, arguments, body, *range, none, width, in_order, components, none,
+        name,
+        set_loop.set,
+        count,
+        arguments,
+        body,
+        *range,
+        none,
+        width,
+        in_order,
+        components,
+        none,
     ];
     builder.call_like(one.site, callee, &operands);
     site.erase();
 }
 
 /// `void range(void *kernel, Parameter *parameters, int from, int to)`, which has no blocks yet.
-fn new_range<'m>(module: &'m Module, prefix: &str, one: &ParallelLoop<'m>) -> Function<'m> {
+fn new_range<'m>(module: &'m Module, prefix: &str, kernel: Function<'m>) -> Function<'m> {
     let (pointer, int) = (module.pointer(), module.int(32));
     let ty = module.function_type(module.void(), &[pointer, pointer, int, int]);
-    let name = format!("{prefix}.{}", one.body.function.name());
+    let name = format!("{prefix}.{}", kernel.name());
     let range = module.add_function(&name, ty, Linkage::LLVMInternalLinkage);
-    range.compile_like(one.body.function);
+    range.compile_like(kernel);
     range
 }
 
@@ -179,8 +201,9 @@ fn fill_range<'m, T>(
 }
 
 /// A range function for data that lie element by element.
-fn range<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
-    let range = new_range(module, "okl.range", one);
+fn range<'m>(module: &'m Module, set_loop: &SetLoop<'m>) -> Function<'m> {
+    let one = &set_loop.one;
+    let range = new_range(module, "okl.range", set_loop.kernel);
     lanes::describe(module, range, one);
     fill_range(
         module,
@@ -192,7 +215,7 @@ fn range<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
                 .iter()
                 .map(|source| source.address(module, builder, number))
                 .collect();
-            builder.call(one.body.function, &addresses);
+            builder.call(set_loop.kernel, &addresses);
         },
     );
     range
@@ -255,7 +278,7 @@ impl<'m> Source<'m> {
     fn address(&self, module: &'m Module, builder: &Builder<'m>, number: Value<'m>) -> Value<'m> {
         let element = |column| self.element_of(module, builder, number, column);
         match self.place {
-            Place::Scalar | Place::Unknown => self.data,
+            Place::Scalar => self.data,
             Place::Number { column: None } => {
                 builder.store(number, self.data);
                 self.data

@@ -35,7 +35,7 @@ use crate::analysis::call_graph::CallGraph;
 use crate::analysis::unsafe_sites::{self, UnsafeSites};
 use crate::analysis::waiting::endless::Endless;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{MARK, ParallelLoop};
+use crate::ir::{MARK, Region};
 use crate::llvm::{Function, Module};
 
 /// Names a file without OpenMP, which may be one of another kind of program and stays as it is: in a program whose other
@@ -50,8 +50,8 @@ pub fn leave_alone(module: &Module) -> bool {
 /// Everything there is to do in a module.
 pub struct Plan<'m> {
     functions: Vec<Function<'m>>,
-    loops: Vec<ParallelLoop<'m>>,
-    /// For each loop, why it cannot have more than one thread.
+    regions: Vec<Region<'m>>,
+    /// For each region, why it cannot have more than one thread.
     alone: Vec<Option<String>>,
     unsafe_sites: UnsafeSites<'m>,
     endless: Vec<Endless<'m>>,
@@ -74,7 +74,7 @@ pub fn prepare(module: &Module) {
 /// Finds out what there is to do; what cannot be done is added to `refused`.
 pub fn check<'m>(
     module: &'m Module,
-    loops: Vec<ParallelLoop<'m>>,
+    regions: Vec<Region<'m>>,
     refused: &mut Vec<Declined<'m>>,
 ) -> Plan<'m> {
     let functions: Vec<_> = module
@@ -84,13 +84,13 @@ pub fn check<'m>(
         .collect();
     let graph = CallGraph::of(module);
     let unsafe_sites = unsafe_sites::find(module, &functions, &graph);
-    unsafe_sites::refuse(&functions, &loops, &graph, &unsafe_sites, refused);
-    regions::refuse(module, &loops, refused);
-    let alone = loops
+    unsafe_sites::refuse(&functions, &regions, &graph, &unsafe_sites, refused);
+    regions::refuse(module, &regions, refused);
+    let alone = regions
         .iter()
-        .map(|one| unsafe_sites.reason_in(&graph, one.body.function))
+        .map(|one| unsafe_sites.reason_in(&graph, one.body))
         .collect();
-    let table = module_table::check(&functions, &loops, &graph, &unsafe_sites);
+    let table = module_table::check(&functions, &regions, &graph, &unsafe_sites);
     Plan {
         alone,
         globals: globals::check(module, refused),
@@ -98,11 +98,11 @@ pub fn check<'m>(
         constructors: constructors::check(module, refused),
         runtime_calls: runtime_calls::check(module, refused),
         atomics: atomics::check(module, &functions),
-        criticals: criticals::check(module, &functions, &loops, &graph),
+        criticals: criticals::check(module, &functions, &regions, &graph),
         endless: endless::check(&functions, &graph),
         fortran_units: fortran_units::check(module, refused),
         functions,
-        loops,
+        regions,
         unsafe_sites,
         table,
     }
@@ -111,7 +111,7 @@ pub fn check<'m>(
 impl<'m> Plan<'m> {
     /// The regions that will run on one rank only, and why.
     pub fn declined(&self) -> Vec<Declined<'m>> {
-        let with_reason = self.loops.iter().zip(&self.alone);
+        let with_reason = self.regions.iter().zip(&self.alone);
         with_reason
             .filter_map(|(one, reason)| {
                 Some(Declined {
@@ -128,7 +128,7 @@ impl<'m> Plan<'m> {
 
     /// Tells what will be distributed, for `-Rpass=okl`.
     pub fn remark(&self) {
-        for (one, alone) in self.loops.iter().zip(&self.alone) {
+        for (one, alone) in self.regions.iter().zip(&self.alone) {
             if alone.is_none() {
                 one.site.instruction().remark(
                     "Distributed",
@@ -159,7 +159,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     copies.keep_single(module);
     endless::emit(module, &plan.endless);
     let units = fortran_units::emit(module, &plan.fortran_units);
-    let regions = regions::emit(module, &plan.loops, &plan.alone);
+    let regions = regions::emit(module, &plan.regions, &plan.alone);
     criticals::emit(module, plan.criticals);
     let asked = runtime_calls::emit(module, plan.runtime_calls);
     loop_bounds::emit(module);
@@ -193,7 +193,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
         new.mark(module, twins::RANKS.name, twins::RANKS.value);
     }
     register.mark(module, twins::ENTRY.name, twins::ENTRY.value);
-    let bodies: Vec<_> = plan.loops.iter().map(|one| one.body.function).collect();
+    let bodies: Vec<_> = plan.regions.iter().map(|one| one.body).collect();
     harmless.renamed = asked.iter().map(|one| (one.old, one.new)).collect();
     let twins = copies.settle(module, &bodies, &harmless);
     runtime_calls::choose(module, &asked);
@@ -223,7 +223,7 @@ fn harmless<'m>(plan: &Plan<'m>) -> twins::Harmless<'m> {
             costly.push(site.at.function());
         }
     }
-    for region in &plan.loops {
+    for region in &plan.regions {
         let function = region.site.instruction().function();
         some.insert(function);
         if region.site.invoke_targets().is_some() {

@@ -12,38 +12,18 @@ mod kernels;
 
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
-    Access, Argument, Body, Columns, Origin, ParallelLoop, Passing, Place, Space, Storage,
+    Access, Argument, Body, Columns, Origin, ParallelLoop, Place, Schedule, Space, Storage,
 };
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::access;
 
+use crate::recognise::Found;
+
 use calls::{Api, Made, api, is_op2, may_end};
 use kernels::Kernels;
 
-/// What a module has of OP2.
-#[derive(Default)]
-pub struct Found<'m> {
-    /// Whether it is a part of an OP2 program.
-    pub uses_op2: bool,
-    /// The loops that are understood.
-    pub loops: Vec<ParallelLoop<'m>>,
-    /// The others, which stay as they are.
-    pub declined: Vec<Declined<'m>>,
-    /// The calls of functions that may end the program with a message.
-    pub calls: Vec<Call<'m>>,
-    /// Where the program looks at `op_dat->data` itself.
-    pub looks_at_data: Option<Instruction<'m>>,
-    /// Where the program looks at `op_map->map` itself.
-    pub looks_at_maps: Option<Instruction<'m>>,
-    /// What is certainly wrong.
-    pub mistakes: Vec<Declined<'m>>,
-    /// What may be meant as it is.
-    pub doubts: Vec<Declined<'m>>,
-}
-
-/// Finds the loops of a module.
-pub fn recognise(module: &Module) -> Found<'_> {
-    let mut found = Found::default();
+/// Adds the loops of a module.
+pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     let mut described = Vec::new();
     for function in module.functions() {
         for instruction in function.instructions() {
@@ -51,10 +31,10 @@ pub fn recognise(module: &Module) -> Found<'_> {
                 continue;
             };
             let Some(api) = api(call) else { continue };
-            found.uses_op2 |= is_op2(&api);
+            found.every_process_runs_all |= is_op2(&api);
             let written = calls::written_at(call);
             if may_end(&api) && !constants::is_library(written.function()) {
-                found.calls.extend((*written).as_call());
+                found.may_end.extend((*written).as_call());
             }
             if api.name != "op_par_loop" || is_forwarder(call) {
                 continue;
@@ -67,19 +47,18 @@ pub fn recognise(module: &Module) -> Found<'_> {
     }
     found.looks_at_data = looks_at(module, DATA);
     found.looks_at_maps = looks_at(module, MAP);
-    found.uses_op2 |= found.looks_at_data.is_some() || found.looks_at_maps.is_some();
-    if found.uses_op2 {
-        constants::check(module, &mut found);
+    found.every_process_runs_all |= found.looks_at_data.is_some() || found.looks_at_maps.is_some();
+    if found.every_process_runs_all {
+        constants::check(module, found);
     }
     let kernels = Kernels::of(module, &described);
     for one in &described {
-        checks::check(one, &kernels, &mut found);
+        checks::check(one, &kernels, found);
         match one.parallel_loop(&kernels) {
             Ok(one) => found.loops.push(one),
             Err(reason) => found.declined.push(declined(one.call, &reason)),
         }
     }
-    found
 }
 
 /// A field of a struct: the struct's name in clang's code, and the field's position.
@@ -211,12 +190,11 @@ impl<'m> Described<'m> {
             origin: Origin::Op2ParLoop,
             site: self.call,
             space: Space::Set { set: self.set },
-            body: Body {
-                function,
-                leading: 0,
-            },
+            body: Body::Function(function),
             args: arguments.collect::<Result<_, String>>()?,
-            condition: None,
+            schedule: Schedule::Any,
+            chunk: None,
+            ordered: false,
         };
         one.verify().map(|()| one)
     }
@@ -241,7 +219,6 @@ impl<'m> DescribedArgument<'m> {
         };
         Ok(Argument {
             value: self.value,
-            passing: Passing::Element,
             access,
             place,
             element: self.made.element(),

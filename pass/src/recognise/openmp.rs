@@ -1,27 +1,29 @@
-//! OpenMP regions as clang and flang emit them: each `__kmpc_fork_call` or `__kmpc_fork_teams` is
-//! one parallel loop, whose space is the team.
+//! OpenMP regions as clang and flang emit them: each `__kmpc_fork_call` or `__kmpc_fork_teams` is one region, which is
+//! cut at its barriers.
 
-use crate::analysis::access::accesses;
+mod steps;
+mod worksharing;
+
+use crate::analysis::call_graph::CallGraph;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{
-    Access, Argument, Body, MARK, Origin, ParallelLoop, Passing, Place, Schedule, Space, Storage,
-    WorksharingLoop,
-};
-use crate::llvm::{Call, Function, Instruction, Module, Value};
+use crate::ir::{Capture, MARK, Origin, Region, Team};
+use crate::llvm::{Instruction, Module, Value};
+use crate::recognise::Found;
+use steps::Callees;
 
 /// A fork with the value of an `if` clause, and all captures behind one pointer.
 const CONDITIONAL_FORK: &str = "__kmpc_fork_call_if";
 
 /// The calls that run a region on a team or a league.
-pub const FORKS: [(&str, Origin); 3] = [
-    ("__kmpc_fork_call", Origin::OpenMpParallel),
-    (CONDITIONAL_FORK, Origin::OpenMpParallel),
-    ("__kmpc_fork_teams", Origin::OpenMpTeams),
+const FORKS: [(&str, Origin, Team); 3] = [
+    ("__kmpc_fork_call", Origin::OpenMpParallel, Team::Threads),
+    (CONDITIONAL_FORK, Origin::OpenMpParallel, Team::Threads),
+    ("__kmpc_fork_teams", Origin::OpenMpTeams, Team::League),
 ];
 
 /// Whether a function of this name begins a region.
 pub fn is_fork(name: &str) -> bool {
-    FORKS.iter().any(|(fork, _)| *fork == name)
+    FORKS.iter().any(|(fork, _, _)| *fork == name)
 }
 
 /// Whether a module has OpenMP: it was compiled with `-fopenmp`, or calls the run time. Programs define functions of the
@@ -37,16 +39,16 @@ pub fn is_used(module: &Module) -> bool {
         || functions.any(|function| function.is_declaration() && is_of_runtime(&function.name()))
 }
 
-/// Every region of the module in the order of the functions they stand in, and the fork calls that
-/// are not understood.
-pub fn recognise(module: &Module) -> (Vec<ParallelLoop<'_>>, Vec<Declined<'_>>) {
-    let mut loops = Vec::new();
-    let mut declined = Vec::new();
+/// Adds every region of the module, in the order of the functions they stand in, and the fork calls that are not
+/// understood.
+pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
+    let graph = CallGraph::of(module);
+    let mut callees = Callees::new(&graph);
     // What has been lowered keeps the forks of its versions for one rank.
     let functions = module.functions().into_iter();
     for function in functions.filter(|function| !function.has_mark(MARK)) {
         for instruction in function.instructions() {
-            let mentioned = FORKS.iter().find(|(name, _)| {
+            let mentioned = FORKS.iter().find(|(name, _, _)| {
                 let is_fork = |operand: &Value<'_>| {
                     operand
                         .as_function()
@@ -54,26 +56,26 @@ pub fn recognise(module: &Module) -> (Vec<ParallelLoop<'_>>, Vec<Declined<'_>>) 
                 };
                 instruction.operands().iter().any(is_fork)
             });
-            let Some(&(name, origin)) = mentioned else {
+            let Some(&(name, origin, team)) = mentioned else {
                 continue;
             };
-            match region(instruction, name, origin) {
-                Ok(region) => loops.push(region),
-                Err(problem) => declined.push(Declined {
+            match region(instruction, name, (origin, team), &mut callees) {
+                Ok(region) => found.regions.push(region),
+                Err(problem) => found.refused.push(Declined {
                     site: Site::Instruction(instruction),
                     reason: format!("this use of {name} is not understood: {problem}"),
                 }),
             }
         }
     }
-    (loops, declined)
 }
 
 fn region<'m>(
     instruction: Instruction<'m>,
     name: &str,
-    origin: Origin,
-) -> Result<ParallelLoop<'m>, String> {
+    (origin, team): (Origin, Team),
+    callees: &mut Callees<'_, 'm>,
+) -> Result<Region<'m>, String> {
     let call = instruction
         .as_call()
         .filter(|call| call.callee_name() == name)
@@ -83,134 +85,43 @@ fn region<'m>(
         .get(2)
         .and_then(|body| body.through_alias().as_function())
         .ok_or("the region is not a function of this module")?;
-    let body = Body {
-        function,
-        leading: 2,
-    };
-    let loops = worksharing_loops(function);
-    let (condition, captures) = if name == CONDITIONAL_FORK {
+    let (condition, captured) = if name == CONDITIONAL_FORK {
         // The pointer to the captures is there even if the region takes none.
         let condition = *arguments.get(3).ok_or("it has no condition")?;
-        let taken = function.parameters().len().saturating_sub(body.leading);
+        let taken = function.parameters().len().saturating_sub(Region::LEADING);
         let rest = &arguments[4..];
         (Some(condition), &rest[..taken.min(rest.len())])
     } else {
         (None, &arguments[3..])
     };
-    let args = captures
+    let parameters = function.parameters().into_iter().skip(Region::LEADING);
+    let captures = captured
         .iter()
-        .zip(function.parameters().into_iter().skip(body.leading))
-        .map(|(&value, parameter)| argument(value, parameter))
-        .collect::<Vec<_>>();
-    if args.len() != captures.len() {
+        .zip(parameters)
+        .map(|(&value, parameter)| Capture {
+            value,
+            by_reference: value.ty().is_pointer() && parameter.ty().is_pointer(),
+        });
+    let captures: Vec<_> = captures.collect();
+    if captures.len() != captured.len() {
         return Err("it passes more values than the region takes".to_string());
     }
-    let region = ParallelLoop {
+    let (steps, edges) = match function.is_declaration() {
+        true => Default::default(),
+        false => steps::find(function, callees),
+    };
+    let region = Region {
         origin,
         site: call,
-        space: match origin {
-            Origin::OpenMpParallel => Space::Team { loops },
-            Origin::OpenMpTeams => Space::League { loops },
-            Origin::Op2ParLoop => unreachable!("no fork"),
-        },
-        body,
-        args,
+        body: function,
+        team,
         condition,
+        captures,
+        steps,
+        edges,
     };
     region.verify().map(|()| region)
 }
 
-fn worksharing_loops(body: Function<'_>) -> Vec<WorksharingLoop> {
-    if body.is_declaration() {
-        return Vec::new();
-    }
-    body.instructions()
-        .into_iter()
-        .filter_map(|instruction| worksharing_loop(instruction.as_call()?))
-        .collect()
-}
-
-fn worksharing_loop(call: Call<'_>) -> Option<WorksharingLoop> {
-    let name = call.callee_name();
-    let (kind, chunk_index) = [
-        ("__kmpc_for_static_init_", 8),
-        ("__kmpc_dist_for_static_init_", 9),
-        ("__kmpc_dispatch_init_", 6),
-    ]
-    .into_iter()
-    .find_map(|(prefix, chunk)| Some((name.strip_prefix(prefix)?, chunk)))?;
-    let (width, signed) = match kind {
-        "4" => (32, true),
-        "4u" => (32, false),
-        "8" => (64, true),
-        "8u" => (64, false),
-        _ => return None,
-    };
-    let code = call.argument(2)?.as_constant_int();
-    let (schedule, ordered) = code.map_or((Schedule::Unknown, false), schedule);
-    let chunked = matches!(
-        schedule,
-        Schedule::StaticChunked
-            | Schedule::DistributeChunked
-            | Schedule::Dynamic
-            | Schedule::Guided
-    );
-    let chunk = call.argument(chunk_index)?.as_constant_int();
-    Some(WorksharingLoop {
-        schedule,
-        ordered,
-        width,
-        signed,
-        chunk: chunk.filter(|_| chunked),
-    })
-}
-
 /// The bits of a schedule that are not its kind: `monotonic` and `nonmonotonic`.
 pub const MODIFIERS: i64 = 3 << 29;
-
-/// `enum sched_type` of LLVM's `kmp.h`.
-fn schedule(code: i64) -> (Schedule, bool) {
-    let code = code & !MODIFIERS;
-    let ordered = (65..=70).contains(&code);
-    let plain = if ordered { code - 32 } else { code };
-    let schedule = match plain {
-        33 => Schedule::StaticChunked,
-        34 => Schedule::Static,
-        35 => Schedule::Dynamic,
-        36 => Schedule::Guided,
-        37 => Schedule::Runtime,
-        38 => Schedule::Auto,
-        91 => Schedule::DistributeChunked,
-        92 => Schedule::Distribute,
-        _ => Schedule::Unknown,
-    };
-    (schedule, ordered)
-}
-
-fn argument<'m>(value: Value<'m>, parameter: Value<'m>) -> Argument<'m> {
-    if !value.ty().is_pointer() || !parameter.ty().is_pointer() {
-        return Argument {
-            value,
-            passing: Passing::ByValue,
-            access: if parameter.is_unused() {
-                Access::Unused
-            } else {
-                Access::Read
-            },
-            place: Place::Scalar,
-            element: None,
-            storage: Storage::ByElement,
-            map: None,
-        };
-    }
-    let (access, place) = accesses(parameter);
-    Argument {
-        value,
-        passing: Passing::ByReference,
-        access,
-        place,
-        element: None,
-        storage: Storage::ByElement,
-        map: None,
-    }
-}

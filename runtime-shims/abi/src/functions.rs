@@ -86,7 +86,7 @@ macro_rules! for_each_mpi_fn {
             /// `__kmpc_end_single`.
             fn okl_mpi_kmpc_end_single(ident: ptr, gtid: i32): [SEPARATES, EVERY_THREAD];
             /// `__kmpc_copyprivate`.
-            fn okl_mpi_kmpc_copyprivate(ident: ptr, gtid: i32, size: i64, data: ptr, copy: ptr, did_it: i32): [ACQUIRES] "copies private variables";
+            fn okl_mpi_kmpc_copyprivate(ident: ptr, gtid: i32, size: i64, data: ptr, copy: ptr, did_it: i32): [BARRIER, ACQUIRES] "copies private variables";
             /// `__kmpc_critical`.
             fn okl_mpi_kmpc_critical(ident: ptr, gtid: i32, name: ptr): [ENTERS, ACQUIRES, ORDERS] "has a critical section";
             /// `__kmpc_critical_with_hint`.

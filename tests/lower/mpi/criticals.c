@@ -153,3 +153,30 @@ int looks(int n) {
   }
   return enough;
 }
+
+// What another function accesses is separated by a barrier, which may stand in a function too, or is not.
+// REMARK-DAG: criticals.c:[[@LINE+11]]:1: remark: critical section takes no lock: its update is collected
+// REMARK-DAG: criticals.c:[[@LINE+18]]:1: remark: critical section keeps its lock: it updates what is accessed outside critical sections of its name too, with no barrier between
+static int counted, also_counted, seen;
+static void look(void) { seen = counted; }
+static void look_too(void) { seen = also_counted; }
+static void meet(void) {
+#pragma omp barrier
+}
+void separated(void) {
+#pragma omp parallel
+  {
+#pragma omp critical(separated)
+    counted++;
+    meet();
+    look();
+  }
+#pragma omp parallel
+  {
+    if (seen) meet();
+#pragma omp critical(joined)
+    also_counted++;
+    if (counted) meet();
+    look_too();
+  }
+}

@@ -6,9 +6,9 @@
 ; LOOPS:      parallel region in with_captures
 ; LOOPS:        team
 ; LOOPS-NEXT:   one thread unless a condition holds
-; LOOPS-NEXT:   arg 0: by reference, unused, scalar
+; LOOPS-NEXT:   capture 0: by reference
 ; LOOPS:      parallel region in without_captures
-; LOOPS-NOT:    arg
+; LOOPS-NOT:    capture
 
 declare void @__kmpc_fork_call_if(ptr, i32, ptr, i32, ptr)
 

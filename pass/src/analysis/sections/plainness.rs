@@ -3,20 +3,9 @@
 use okl_abi::Effects;
 
 use super::calls::{is_final, is_mathematics, reached};
-use crate::analysis::library::known;
+use crate::analysis::library::{calls_back, known};
 use crate::analysis::runtime;
 use crate::llvm::{Call, Function, Instruction, Opcode};
-
-/// Functions of the C library that call one they are given.
-const CALLING_BACK: [&str; 7] = [
-    "qsort",
-    "qsort_r",
-    "bsearch",
-    "atexit",
-    "on_exit",
-    "at_quick_exit",
-    "scandir",
-];
 
 /// Whether whatever the body reaches is known, and has no atomic accesses.
 pub(super) fn has_no_atomics(body: Function<'_>) -> bool {
@@ -46,9 +35,7 @@ fn is_known(call: Call<'_>) -> bool {
     let arguments = call.arguments().into_iter();
     let handed_over: Vec<_> = arguments.filter_map(|one| one.as_function()).collect();
     let is_here = |function: &Function<'_>| !function.is_declaration() && is_final(*function);
-    if CALLING_BACK.contains(&name.as_str()) && handed_over.is_empty()
-        || !handed_over.iter().all(is_here)
-    {
+    if calls_back(&name) && handed_over.is_empty() || !handed_over.iter().all(is_here) {
         return false;
     }
     if let Some(function) = runtime::function_of(&name) {

@@ -7,6 +7,7 @@ use okl_abi::op2::f;
 
 use crate::llvm::{Builder, Call, Instruction, Linkage, Module, Value, demangle};
 use crate::lower::runtime_call::declare;
+use crate::recognise::Found;
 
 /// Tells it before each call where that is, and after it that it is over.
 pub fn say_where(module: &Module, calls: &[Call<'_>]) {
@@ -30,16 +31,54 @@ pub fn say_where(module: &Module, calls: &[Call<'_>]) {
     }
 }
 
-/// Tells it before `main` that the file looks at `what` itself.
-pub fn say_what_is_looked_at(module: &Module, at: Instruction<'_>, what: &str) {
-    let ty = module.function_type(module.void(), &[]);
-    let says = module.add_function("okl.looks_at_mesh", ty, Linkage::LLVMInternalLinkage);
-    let builder = Builder::at_end(module, says.append_block(module));
-    let text = format!("{}: {what}", place(module, at));
-    let text = *module.add_text("okl.place", &text);
-    builder.call(declare(module, &f::okl_op2_looks_at_mesh), &[text]);
-    builder.ret(None);
-    module.call_before_main(says);
+/// Tells it before `main` at which data and maps the file looks itself. True where the module was changed.
+pub fn say_what_is_looked_at(module: &Module, found: &Found<'_>) -> bool {
+    let mut changed = say_whether_data_are_looked_at(module, found.looks_at_data.is_some());
+    if let Some(at) = found.looks_at_data {
+        let message = "data stay element by element: the file looks at op_dat->data";
+        at.remark("Storage", message, true);
+    }
+    for (at, what) in [
+        (found.looks_at_maps, "op_map->map"),
+        (found.looks_at_data, "op_dat->data"),
+    ] {
+        let Some(at) = at else { continue };
+        changed = true;
+        let ty = module.function_type(module.void(), &[]);
+        let says = module.add_function("okl.looks_at_mesh", ty, Linkage::LLVMInternalLinkage);
+        let builder = Builder::at_end(module, says.append_block(module));
+        let text = format!("{}: {what}", place(module, at));
+        let text = *module.add_text("okl.place", &text);
+        builder.call(declare(module, &f::okl_op2_looks_at_mesh), &[text]);
+        builder.ret(None);
+        module.call_before_main(says);
+    }
+    changed
+}
+
+/// The run time takes it that a file looks at `op_dat->data` if the file says so: with a call in the header, or here.
+/// True where the module was changed.
+fn say_whether_data_are_looked_at(module: &Module, are_looked_at: bool) -> bool {
+    let says = module.function(f::okl_op2_looks_at_data.name);
+    match (says, are_looked_at) {
+        (Some(says), false) => {
+            let calls: Vec<_> = says
+                .users()
+                .into_iter()
+                .filter_map(Value::as_call)
+                .collect();
+            for call in &calls {
+                call.instruction().erase();
+            }
+            !calls.is_empty()
+        }
+        (None, true) => {
+            let says = declare(module, &f::okl_op2_looks_at_data);
+            module.call_before_main(says);
+            true
+        }
+        _ => false,
+    }
 }
 
 /// File and line, or the function where there is no debug information.

@@ -7,23 +7,16 @@
 use crate::ir::{Access, Argument, Columns, ParallelLoop, Place, Storage};
 use crate::llvm::{Builder, Function, Module, Type, Value};
 
-use super::{FIELD, Source, fill_range, new_range};
+use super::{FIELD, SetLoop, Source, fill_range, new_range};
 
 /// More components of all arguments are not worth their code.
 const MOST_COMPONENTS: i64 = 256;
 
-/// The range function; none where all data are sure to lie element by element, and an error where they have to.
-pub fn range<'m>(
-    module: &'m Module,
-    one: &ParallelLoop<'m>,
-) -> Result<Option<Function<'m>>, String> {
-    let mut sum = 0;
+/// Whether data may lie component by component: an error says why they must not.
+pub fn check(one: &ParallelLoop<'_>) -> Result<(), String> {
     for (at, argument) in one.args.iter().enumerate() {
         match (argument.storage, argument.element) {
-            (Storage::ByElement, _) => (),
-            (Storage::Either { .. }, Some(element)) => {
-                sum += element.components * columns(&argument.place);
-            }
+            (Storage::ByElement, _) | (Storage::Either { .. }, Some(_)) => (),
             (_, None) => return Err(format!("type or dimension of arg{at} is no literal")),
             (Storage::Unknown, _) => {
                 return Err(format!(
@@ -32,13 +25,31 @@ pub fn range<'m>(
             }
         }
     }
-    if sum == 0 {
-        return Ok(None);
+    match count(one) {
+        count if count > MOST_COMPONENTS => Err(format!("its arguments have {count} components")),
+        _ => Ok(()),
     }
-    if sum > MOST_COMPONENTS {
-        return Err(format!("its arguments have {sum} components"));
+}
+
+/// The components of all data that may lie so.
+fn count(one: &ParallelLoop<'_>) -> i64 {
+    let counts = one.args.iter().map(|argument| match argument.storage {
+        Storage::Either { .. } => {
+            let components = argument.element.map_or(0, |element| element.components);
+            components * columns(&argument.place)
+        }
+        Storage::ByElement | Storage::Unknown => 0,
+    });
+    counts.sum()
+}
+
+/// The range function of a loop that passed [`check`]; none where all data are sure to lie element by element.
+pub fn range<'m>(module: &'m Module, set_loop: &SetLoop<'m>) -> Option<Function<'m>> {
+    let one = &set_loop.one;
+    if count(one) == 0 {
+        return None;
     }
-    let range = new_range(module, "okl.components", one);
+    let range = new_range(module, "okl.components", set_loop.kernel);
     fill_range(
         module,
         range,
@@ -59,7 +70,7 @@ pub fn range<'m>(
             });
             let before: Vec<_> = before.collect();
             let addresses: Vec<_> = before.iter().map(|(address, _)| *address).collect();
-            builder.call(one.body.function, &addresses);
+            builder.call(set_loop.kernel, &addresses);
             for (passed, (_, elements)) in passed.iter().zip(&before) {
                 if let Passed::Copy(copy) = passed {
                     copy.behind(module, builder, elements);
@@ -67,7 +78,7 @@ pub fn range<'m>(
             }
         },
     );
-    Ok(Some(range))
+    Some(range)
 }
 
 fn columns(place: &Place) -> i64 {
@@ -201,7 +212,7 @@ impl<'m> Copy<'m> {
 
     /// Puts back what the body has changed.
     fn behind(&self, module: &'m Module, builder: &Builder<'m>, elements: &[Value<'m>]) {
-        if matches!(self.access, Access::Read | Access::Unused) {
+        if self.access == Access::Read {
             return;
         }
         for (copy, there) in self.components(module, builder, elements) {

@@ -67,7 +67,7 @@ fn describe_argument(
     let (place, columns) = match argument.place {
         Place::Section { .. } | Place::Number { column: Some(_) } => (LanePlace::Direct, 1),
         Place::Number { column: None } => (LanePlace::Number, 1),
-        Place::Scalar | Place::Unknown => (LanePlace::Global, 1),
+        Place::Scalar => (LanePlace::Global, 1),
         Place::Indirect { columns } => match columns {
             Columns::One(_) => (LanePlace::Mapped, 1),
             Columns::First(count) if count <= MOST_COLUMNS => (LanePlace::Columns, count),
@@ -81,7 +81,7 @@ fn describe_argument(
     Ok(LaneArgument {
         place,
         access: match argument.access {
-            Access::Unused | Access::Read => LaneAccess::Read,
+            Access::Read => LaneAccess::Read,
             Access::Write => LaneAccess::Write,
             Access::ReadWrite => LaneAccess::ReadWrite,
             Access::Increment => LaneAccess::Increment,

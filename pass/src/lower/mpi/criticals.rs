@@ -20,13 +20,13 @@ use okl_abi::{AtomicOp, Effects, f, is_openmp_function};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::critical::{Access, Section, Update, Updates, access, sections};
-use crate::analysis::library::known;
+use crate::analysis::library::{calls_back, known};
 use crate::analysis::objects::{Object, Objects, are_the_same};
 use crate::analysis::runtime::{effects, is_of_runtime};
 use crate::analysis::sections::is_mathematics;
 use crate::diagnostic::user_name;
 use crate::ir::MARK;
-use crate::ir::ParallelLoop;
+use crate::ir::Region;
 use crate::llvm::{Builder, Call, Function, Instruction, Module, Opcode, Value};
 use crate::lower::runtime_call::declare;
 
@@ -42,10 +42,10 @@ pub struct Plan<'m> {
 pub fn check<'m>(
     module: &'m Module,
     functions: &[Function<'m>],
-    loops: &[ParallelLoop<'m>],
+    regions: &[Region<'m>],
     graph: &CallGraph<'m>,
 ) -> Plan<'m> {
-    let objects = Objects::new(module, loops);
+    let objects = Objects::new(module, regions);
     let found: Vec<_> = functions
         .iter()
         .flat_map(|&function| sections(module, &objects, function))
@@ -61,7 +61,7 @@ pub fn check<'m>(
     let mut decision = Decision {
         module,
         objects,
-        loops,
+        regions,
         graph,
         reasons: found
             .iter()
@@ -94,7 +94,7 @@ pub fn check<'m>(
 struct Decision<'a, 'm> {
     module: &'m Module,
     objects: Objects<'a, 'm>,
-    loops: &'a [ParallelLoop<'m>],
+    regions: &'a [Region<'m>],
     graph: &'a CallGraph<'m>,
     sections: Vec<Section<'m>>,
     /// Why each of them keeps its lock.
@@ -112,12 +112,12 @@ impl<'m> Decision<'_, 'm> {
                 self.reasons[index] = self.unknown_caller(self.function_of(index));
             }
         }
-        let regions: Vec<_> = self
-            .loops
+        let reached_by: Vec<_> = self
+            .regions
             .iter()
-            .map(|one| self.graph.reachable(one.body.function))
+            .map(|one| self.graph.reachable(one.body))
             .collect();
-        for functions in &regions {
+        for functions in &reached_by {
             for &function in functions {
                 let instructions = function.instructions().into_iter();
                 let accesses = instructions.filter(|one| is_access(*one));
@@ -129,14 +129,14 @@ impl<'m> Decision<'_, 'm> {
         // A section that keeps its lock may be why another one has to.
         loop {
             let mut is_changed = false;
-            for functions in &regions {
+            for (region, functions) in self.regions.iter().zip(&reached_by) {
                 let within: Vec<_> = (0..self.sections.len())
                     .filter(|&index| functions.contains(&self.function_of(index)))
                     .collect();
                 reached.extend(within.iter().copied());
                 for &index in &within {
                     if self.reasons[index].is_none()
-                        && let Some(reason) = self.reason(index, &within, functions)
+                        && let Some(reason) = self.reason(index, &within, (region, functions))
                     {
                         self.reasons[index] = Some(reason);
                         is_changed = true;
@@ -158,7 +158,7 @@ impl<'m> Decision<'_, 'm> {
         let mut rest = vec![function];
         let mut seen = HashSet::from([function]);
         while let Some(one) = rest.pop() {
-            if self.loops.iter().any(|region| region.body.function == one) || one.name() == "main" {
+            if self.regions.iter().any(|region| region.body == one) || one.name() == "main" {
                 continue;
             }
             if !one.is_local() {
@@ -187,7 +187,12 @@ impl<'m> Decision<'_, 'm> {
     }
 
     /// Why a section keeps its lock in a region: the end of a sentence that begins with "it".
-    fn reason(&self, index: usize, within: &[usize], functions: &[Function<'m>]) -> Option<String> {
+    fn reason(
+        &self,
+        index: usize,
+        within: &[usize],
+        (region, functions): (&Region<'m>, &[Function<'m>]),
+    ) -> Option<String> {
         let section = &self.sections[index];
         let own = section.updates.as_ref().ok()?;
         let mut accesses = own.updates.iter().map(|one| &one.store).chain(&own.loads);
@@ -232,7 +237,7 @@ impl<'m> Decision<'_, 'm> {
                 }
             }
         }
-        self.races(index, own, functions).then(|| {
+        self.races(index, own, (region, functions)).then(|| {
             "updates what is accessed outside critical sections of its name too, with no barrier between"
                 .to_string()
         })
@@ -327,7 +332,12 @@ impl<'m> Decision<'_, 'm> {
 
     /// Whether the objects are accessed outside sections of this kind, by the same name, and no barrier
     /// comes between.
-    fn races(&self, index: usize, own: &Updates<'m>, functions: &[Function<'m>]) -> bool {
+    fn races(
+        &self,
+        index: usize,
+        own: &Updates<'m>,
+        (region, functions): (&Region<'m>, &[Function<'m>]),
+    ) -> bool {
         let section = &self.sections[index];
         let here = section.enter.instruction().function();
         let in_sections: HashSet<Instruction<'m>> = self
@@ -347,12 +357,16 @@ impl<'m> Decision<'_, 'm> {
                 let is_same = own.updates.iter().any(|one| {
                     are_the_same(&one.store.places, one.store.size, &other.places, other.size)
                 });
-                if !is_same || in_sections.contains(&other.at) {
+                let enter = section.enter.instruction();
+                if !is_same
+                    || in_sections.contains(&other.at)
+                    || !region.may_share_a_step(enter, other.at)
+                {
                     continue;
                 }
                 if *function != here
                     || leaves.iter().any(|&leave| reaches(leave, other.at))
-                    || reaches(other.at, section.enter.instruction())
+                    || reaches(other.at, enter)
                 {
                     return true;
                 }
@@ -427,9 +441,8 @@ fn unknown_call<'m>(function: Function<'m>) -> Option<Call<'m>> {
 
 /// Whether a call of the C library calls back a function that is not known.
 fn calls_through_a_pointer(call: Call<'_>, name: &str) -> bool {
-    const CALLING_BACK: [&str; 4] = ["qsort", "qsort_r", "bsearch", "scandir"];
     let is_function = |one: &Value<'_>| one.as_function().is_some();
-    CALLING_BACK.contains(&name) && !call.arguments().iter().any(is_function)
+    calls_back(name) && !call.arguments().iter().any(is_function)
 }
 
 /// Whether a function outside the module accesses nothing of the program's, and has no critical section.

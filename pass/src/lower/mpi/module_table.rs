@@ -9,7 +9,7 @@ use crate::analysis::library::{Effect, known};
 use crate::analysis::runtime::is_of_runtime;
 use crate::analysis::unsafe_sites::UnsafeSites;
 use crate::diagnostic::user_name;
-use crate::ir::ParallelLoop;
+use crate::ir::Region;
 use crate::llvm::{Builder, Function, Global, Linkage, Module, Value, Visibility, demangle};
 use crate::lower::mpi::constructors::{self, REGISTER};
 use crate::lower::mpi::globals::Shared;
@@ -38,11 +38,11 @@ struct Entry<'m> {
 /// Summarises the functions.
 pub fn check<'m>(
     functions: &[Function<'m>],
-    loops: &[ParallelLoop<'m>],
+    regions: &[Region<'m>],
     graph: &CallGraph<'m>,
     sites: &UnsafeSites<'m>,
 ) -> Plan<'m> {
-    let bodies: HashSet<_> = loops.iter().map(|one| one.body.function).collect();
+    let bodies: HashSet<_> = regions.iter().map(|one| one.body).collect();
     let taken: HashSet<_> = functions
         .iter()
         .copied()

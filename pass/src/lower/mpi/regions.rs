@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use okl_abi::{f, region_flags};
 
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{ParallelLoop, Space};
+use crate::ir::{Region, Team};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Type, Value};
 use crate::lower::mpi::twins::{Twins, is_for_ranks};
 use crate::lower::runtime_call::declare;
@@ -36,10 +36,10 @@ pub struct Fork<'m> {
 }
 
 /// Refuses captured values that do not fit a slot.
-pub fn refuse<'m>(module: &Module, loops: &[ParallelLoop<'m>], refused: &mut Vec<Declined<'m>>) {
-    for one in loops {
-        let parameters = one.body.function.parameters();
-        let values = one.args.iter().map(|arg| arg.value.ty());
+pub fn refuse<'m>(module: &Module, regions: &[Region<'m>], refused: &mut Vec<Declined<'m>>) {
+    for one in regions {
+        let parameters = one.body.parameters();
+        let values = one.captures.iter().map(|one| one.value.ty());
         let mut types = values.chain(parameters.iter().map(|parameter| parameter.ty()));
         if let Some(bad) = types.find(|&ty| !fits_slot(module, ty)) {
             refused.push(Declined {
@@ -61,34 +61,33 @@ fn fits_slot(module: &Module, ty: Type<'_>) -> bool {
 /// Adds what forks are about to name.
 pub fn emit<'m>(
     module: &'m Module,
-    loops: &[ParallelLoop<'m>],
+    regions: &[Region<'m>],
     alone: &[Option<String>],
 ) -> Regions<'m> {
     let mut trampolines = HashMap::new();
-    let mut regions = Regions {
+    let mut emitted = Regions {
         forks: Vec::new(),
         trampolines: Vec::new(),
     };
-    for (one, alone) in loops.iter().zip(alone) {
-        let trampoline = *trampolines.entry(one.body.function).or_insert_with(|| {
+    for (one, alone) in regions.iter().zip(alone) {
+        let trampoline = *trampolines.entry(one.body).or_insert_with(|| {
             let trampoline = trampoline(module, one);
-            regions.trampolines.push(trampoline);
+            emitted.trampolines.push(trampoline);
             trampoline
         });
-        let function = match one.space {
-            Space::Team { .. } => f::okl_mpi_fork,
-            Space::League { .. } => f::okl_mpi_fork_teams,
-            Space::Set { .. } => unreachable!("a region has a team or a league"),
+        let function = match one.team {
+            Team::Threads => f::okl_mpi_fork,
+            Team::League => f::okl_mpi_fork_teams,
         };
-        regions.forks.push(Fork {
+        emitted.forks.push(Fork {
             site: one.site,
             descriptor: descriptor(module, one, trampoline, alone.is_some()),
             callee: declare(module, &function),
             is_conditional: one.condition.is_some(),
-            captures: one.args.len(),
+            captures: one.captures.len(),
         });
     }
-    regions
+    emitted
 }
 
 /// Replaces the forks of functions for several ranks, and has those that are the same for both choose.
@@ -108,8 +107,8 @@ pub fn emit_forks<'m>(module: &'m Module, forks: &[Fork<'m>], twins: &Twins<'m>)
     }
 }
 
-fn trampoline<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
-    let body = one.body.function;
+fn trampoline<'m>(module: &'m Module, one: &Region<'m>) -> Function<'m> {
+    let body = one.body;
     let pointer = module.pointer();
     let trampoline = module.add_function(
         &format!("okl.invoke.{}", body.name()),
@@ -118,8 +117,8 @@ fn trampoline<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
     );
     let own = trampoline.parameters();
     let builder = Builder::at_end(module, trampoline.append_block(module));
-    let mut arguments = own[..one.body.leading].to_vec();
-    for (index, parameter) in body.parameters().iter().skip(one.body.leading).enumerate() {
+    let mut arguments = own[..Region::LEADING].to_vec();
+    for (index, parameter) in body.parameters().iter().skip(Region::LEADING).enumerate() {
         let slot = builder.offset(own[2], (index as u64 * SLOT) as i64);
         let value = match parameter.ty().bits() {
             Some(_) => {
@@ -138,7 +137,7 @@ fn trampoline<'m>(module: &'m Module, one: &ParallelLoop<'m>) -> Function<'m> {
 
 fn descriptor<'m>(
     module: &'m Module,
-    one: &ParallelLoop<'m>,
+    one: &Region<'m>,
     trampoline: Function<'m>,
     alone: bool,
 ) -> Global<'m> {
@@ -146,7 +145,7 @@ fn descriptor<'m>(
     let flags = if alone { region_flags::TEAM_OF_ONE } else { 0 };
     let value = module.const_struct(&[
         *trampoline,
-        *one.body.function,
+        *one.body,
         *module.add_text("okl.region.location", &location),
         module.const_i64(flags),
         module.const_i64(0),

@@ -8,9 +8,10 @@ use okl_abi::op2::access::{MAX, MIN, READ, RW};
 
 use super::calls::{self, Made, TYPES, declaration, storage_free};
 use super::kernels::Kernels;
-use super::{Described, DescribedArgument, Found, globals};
+use super::{Described, DescribedArgument, globals};
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Call, Value};
+use crate::recognise::Found;
 
 /// Adds what is wrong with a loop, and what is doubtful.
 pub fn check<'m>(described: &Described<'m>, kernels: &Kernels, found: &mut Found<'m>) {

@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use super::Found;
 use super::calls::{self, TYPES, storage_free};
 use crate::analysis::call_graph::CallGraph;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Call, Function, Global, Instruction, Module, Opcode, Value};
+use crate::recognise::Found;
 
 /// A call that declares a constant.
 struct Declaration<'m> {

@@ -11,11 +11,12 @@ use super::{Described, DescribedArgument};
 use crate::analysis::access::{Touched, Uses, notices_place, touched, uses};
 use crate::ir::{Element, Scalar};
 use crate::llvm::{
-    Function, LaneAccess, LaneArgument, LanePlace, LaneStorage, Module, Opcode, Simplified, Value,
+    Function, LaneAccess, LaneArgument, LanePlace, LaneStorage, Module, Opcode, OwnModule, Value,
+    simplified,
 };
 
 /// The kernels of a module, simplified.
-pub struct Kernels(Option<Simplified>);
+pub struct Kernels(Option<OwnModule>);
 
 impl Kernels {
     /// Those of the loops of `module`.
@@ -23,7 +24,7 @@ impl Kernels {
         let mut kernels: Vec<_> = loops.iter().filter_map(Described::defined_kernel).collect();
         kernels.sort_by_key(|kernel| kernel.name());
         kernels.dedup();
-        Self((!kernels.is_empty()).then(|| Simplified::of(module, &kernels)))
+        Self((!kernels.is_empty()).then(|| simplified(module, &kernels)))
     }
 
     /// A parameter of a kernel, and what it points to, where that can be told.
@@ -31,7 +32,7 @@ impl Kernels {
         &'a self,
         described: &'a Described<'m>,
         at: usize,
-    ) -> Option<(&'a Simplified, Parameter<'a, 'm>, Elements<'a>)> {
+    ) -> Option<(&'a OwnModule, Parameter<'a, 'm>, Elements<'a>)> {
         let (copy, defined) = self.0.as_ref().zip(described.defined_kernel())?;
         let kernel = copy.function(&defined.name())?;
         let parameters = kernel.parameters();

@@ -1,0 +1,106 @@
+// llvm::PassBuilder has no C API: here LLVM's pipeline gets the stages that src/pipeline.rs lists.
+#include "shim.h"
+
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm-c/Core.h"
+
+using namespace llvm;
+
+namespace {
+
+// Created when the plugin is loaded, so that -mllvm finds them, but only in the LLVM the shim was
+// compiled for: in another one the layout of cl::opt differs and the host would crash here before
+// it can refuse the plugin.
+template <typename T> cl::opt<T> *option(const char *Name, const char *Help) {
+  unsigned Major, Minor, Patch;
+  LLVMGetVersion(&Major, &Minor, &Patch);
+  return Major == LLVM_VERSION_MAJOR ? new cl::opt<T>(StringRef(Name), cl::desc(Help)) : nullptr;
+}
+cl::opt<std::string> *TargetOption =
+    option<std::string>("okl-target", "Where okl sends parallel loops: mpi or cpu");
+cl::opt<bool> *StrictOption =
+    option<bool>("okl-strict", "Make every parallel loop okl declines an error");
+
+bool run(size_t Number, Module &M, Function *F, StringRef Parameters, void *Analyses) {
+  std::string Target = TargetOption ? TargetOption->getValue() : "";
+  return okl_run_stage(Number, wrap(&M), wrap(F), text(Parameters), text(Target),
+                       StrictOption && StrictOption->getValue(), Analyses);
+}
+
+PreservedAnalyses preserved(bool Changed) {
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+struct ModuleStage : PassInfoMixin<ModuleStage> {
+  size_t Number;
+  std::string Parameters;
+  explicit ModuleStage(size_t Number, StringRef Parameters = "")
+      : Number(Number), Parameters(Parameters.str()) {}
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
+    return preserved(::run(Number, M, nullptr, Parameters, &MAM));
+  }
+  static bool isRequired() { return true; } // also at -O0
+};
+
+struct FunctionStage : PassInfoMixin<FunctionStage> {
+  size_t Number;
+  explicit FunctionStage(size_t Number) : Number(Number) {}
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
+    return preserved(::run(Number, *F.getParent(), &F, "", nullptr));
+  }
+};
+
+// The stages that LLVM's pipeline runs at a point.
+template <typename Manager> void add(Manager &To, OklPoint Point) {
+  OklStage Stage;
+  for (size_t Number = 0; okl_stage(Number, &Stage); ++Number)
+    if (Stage.Point == Point) {
+      if constexpr (std::is_same_v<Manager, ModulePassManager>)
+        To.addPass(ModuleStage(Number));
+      else
+        To.addPass(FunctionStage(Number));
+    }
+}
+
+// The stage of a name, perhaps with parameters: name<parameters>.
+bool addNamed(StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
+  OklStage Stage;
+  for (size_t Number = 0; okl_stage(Number, &Stage); ++Number) {
+    StringRef Own = text(Stage.Name);
+    if (Stage.Point == OklPeephole)
+      continue;
+    StringRef Parameters = Name;
+    bool IsIt = Name == Own;
+    if (!IsIt && Parameters.consume_front(Own) && Parameters.consume_front("<"))
+      IsIt = Parameters.consume_back(">");
+    if (IsIt) {
+      MPM.addPass(ModuleStage(Number, Name == Own ? "" : Parameters));
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+extern "C" void okl_register(void *Builder) {
+  auto &PB = *static_cast<PassBuilder *>(Builder);
+  PB.registerPipelineParsingCallback(addNamed);
+  auto At = [](OklPoint Point) {
+    return [=](ModulePassManager &MPM, OptimizationLevel, auto...) { add(MPM, Point); };
+  };
+  PB.registerPipelineStartEPCallback(At(OklStart));
+  PB.registerFullLinkTimeOptimizationEarlyEPCallback(At(OklStart));
+  PB.registerPeepholeEPCallback(
+      [](FunctionPassManager &FPM, OptimizationLevel) { add(FPM, OklPeephole); });
+  PB.registerOptimizerEarlyEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase) {
+        // Without optimisation nothing is affine.
+        if (Level != OptimizationLevel::O0)
+          add(MPM, OklBeforeVectorising);
+      });
+  PB.registerOptimizerLastEPCallback(At(OklEnd));
+  PB.registerFullLinkTimeOptimizationLastEPCallback(At(OklEnd));
+}

@@ -1,0 +1,204 @@
+//! The constructs that divide work among the threads of a team, in one function: loops, and code for one thread.
+//!
+//! Guarantee: what a construct's code says is run between its beginning and its end, and in no other way.
+
+use std::collections::HashSet;
+
+use okl_abi::Effects;
+
+use super::MODIFIERS;
+use crate::analysis::runtime::{self, effects};
+use crate::ir::{Body, Code, Origin, ParallelLoop, Part, Schedule, Space, Span, Who};
+use crate::llvm::{Block, Call, Comparison, Function, Instruction, IntPredicate, Opcode, Value};
+
+/// A construct in a function.
+pub struct Construct<'m> {
+    /// The call that it begins with.
+    pub begins: Instruction<'m>,
+    /// What it is, or why that is not clear: the end of a sentence that begins with "it".
+    pub part: Result<Part<'m>, String>,
+}
+
+/// The calls that begin code for one thread, those that end it, and which thread it is.
+const ONE: [(&str, &str, Who); 3] = [
+    ("__kmpc_single", "__kmpc_end_single", Who::Single),
+    ("__kmpc_master", "__kmpc_end_master", Who::Master),
+    ("__kmpc_masked", "__kmpc_end_masked", Who::Masked),
+];
+
+/// Whether a call begins a construct.
+pub fn begins(call: Call<'_>) -> bool {
+    begins_loop(call) || who(call).is_some()
+}
+
+/// Whether a call asks for a thread's share of a loop, or begins to deal out its iterations.
+fn begins_loop(call: Call<'_>) -> bool {
+    let effects = effects(call);
+    effects.has(Effects::DEALS) || effects.has(Effects::SHARES.and(Effects::QUIET))
+}
+
+fn who(call: Call<'_>) -> Option<&'static (&'static str, &'static str, Who)> {
+    let name = call.callee_name();
+    ONE.iter().find(|(begin, _, _)| *begin == name)
+}
+
+/// The constructs of a function, in the order of their beginnings.
+pub fn constructs(function: Function<'_>) -> Vec<Construct<'_>> {
+    let calls = function.instructions().into_iter();
+    let calls = calls.filter_map(|one| one.as_call());
+    let all = calls.filter_map(|call| {
+        let part = if begins_loop(call) {
+            parallel_loop(call).map(Part::Share)
+        } else {
+            let (_, end, who) = who(call)?;
+            one(call, end).map(|code| Part::One(*who, code))
+        };
+        Some(Construct {
+            begins: call.instruction(),
+            part,
+        })
+    });
+    all.collect()
+}
+
+fn one<'m>(call: Call<'m>, end: &str) -> Result<Code<'m>, String> {
+    let chosen = chosen(call).ok_or("has a construct for one thread that is not understood")?;
+    code([(chosen, 0)], |call| call.callee_name() == end)
+        .ok_or_else(|| "has a construct for one thread whose end is not clear".to_string())
+}
+
+/// Where the thread goes on that a call has chosen.
+fn chosen<'m>(call: Call<'m>) -> Option<Block<'m>> {
+    let end = call.instruction().block().terminator()?;
+    let condition = end.branch_condition()?.as_instruction()?;
+    let is_zero = |value: Value<'_>| value.as_constant_int() == Some(0);
+    let is_asked = condition.operand(0) == *call.instruction() && is_zero(condition.operand(1));
+    let [first, second] = end.block().successors()[..] else {
+        return None;
+    };
+    match condition.comparison()? {
+        Comparison::Integer(IntPredicate::LLVMIntNE) if is_asked => Some(first),
+        Comparison::Integer(IntPredicate::LLVMIntEQ) if is_asked => Some(second),
+        _ => None,
+    }
+}
+
+/// What is run from some places on up to a call that ends it. None where it may be left in another way, or the team meets
+/// in it.
+fn code<'m>(
+    from: impl IntoIterator<Item = (Block<'m>, usize)>,
+    ends: impl Fn(Call<'m>) -> bool,
+) -> Option<Code<'m>> {
+    let mut rest: Vec<_> = from.into_iter().collect();
+    let mut seen: HashSet<_> = rest.iter().map(|(block, _)| *block).collect();
+    let mut code = Code::default();
+    while let Some((block, from)) = rest.pop() {
+        let instructions = block.instructions();
+        let calls = instructions.iter().enumerate().skip(from);
+        let mut calls = calls.filter_map(|(at, one)| Some((at, one.as_call()?)));
+        let stop = calls.find(|(_, call)| ends(*call) || effects(*call).has(Effects::BARRIER));
+        match stop {
+            Some((_, call)) if !ends(call) => return None,
+            Some((to, _)) => code.spans.push(Span { block, from, to }),
+            None => {
+                let to = instructions.len();
+                code.spans.push(Span { block, from, to });
+                let next = block.successors();
+                // What does not return, or throws, leaves the program.
+                let leaves = |one: &Instruction<'m>| {
+                    matches!(one.opcode(), Opcode::LLVMRet | Opcode::LLVMResume)
+                };
+                if instructions.last().is_some_and(leaves) {
+                    return None;
+                }
+                rest.extend(
+                    next.into_iter()
+                        .filter(|one| seen.insert(*one))
+                        .map(|one| (one, 0)),
+                );
+            }
+        }
+    }
+    Some(code)
+}
+
+fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
+    let at = call.instruction();
+    let deals = effects(call).has(Effects::DEALS);
+    let end = match deals {
+        true => "__kmpc_dispatch_deinit",
+        false => "__kmpc_for_static_fini",
+    };
+    let first = at.block().instructions();
+    let first = first.iter().position(|one| *one == at);
+    let first = first.expect("it stands in its block") + 1;
+    let code = code([(at.block(), first)], |call| call.callee_name() == end)
+        .ok_or("has a loop whose end is not clear")?;
+    let argument = |name: &str| call.argument(runtime::function(call)?.position(name)?);
+    let (width, signed) = match call.callee_name().rsplit('_').next() {
+        Some("4") => (32, true),
+        Some("4u") => (32, false),
+        Some("8") => (64, true),
+        Some("8u") => (64, false),
+        _ => return Err("has a loop that is not understood".to_string()),
+    };
+    let schedule = argument("schedule").and_then(|one| one.as_constant_int());
+    let (schedule, ordered) = schedule.map_or((Schedule::Unknown, false), self::schedule);
+    let chunked = matches!(
+        schedule,
+        Schedule::StaticChunked
+            | Schedule::DistributeChunked
+            | Schedule::Dynamic
+            | Schedule::Guided
+    );
+    let chunk = argument("chunk").and_then(|one| one.as_constant_int());
+    let last = argument("upper").and_then(|upper| match deals {
+        true => Some(upper),
+        false => stored_before(upper, &code),
+    });
+    Ok(ParallelLoop {
+        origin: Origin::OpenMpLoop,
+        site: call,
+        space: Space::Range {
+            last,
+            width,
+            signed,
+        },
+        body: Body::Code(code),
+        args: Vec::new(),
+        schedule,
+        chunk: chunk.filter(|_| chunked),
+        ordered,
+    })
+}
+
+/// What a variable gets in front of some code.
+fn stored_before<'m>(variable: Value<'m>, code: &Code<'m>) -> Option<Value<'m>> {
+    variable.as_op(Opcode::LLVMAlloca)?;
+    let users = variable.instruction_users().into_iter();
+    let is_store = |one: &Instruction<'m>| {
+        one.opcode() == Opcode::LLVMStore && one.operand(1) == variable && !code.has(*one)
+    };
+    let mut stores = users.filter(is_store);
+    let store = stores.next().filter(|_| stores.next().is_none())?;
+    Some(store.operand(0))
+}
+
+/// `enum sched_type` of LLVM's `kmp.h`.
+fn schedule(code: i64) -> (Schedule, bool) {
+    let code = code & !MODIFIERS;
+    let ordered = (65..=70).contains(&code);
+    let plain = if ordered { code - 32 } else { code };
+    let schedule = match plain {
+        33 => Schedule::StaticChunked,
+        34 => Schedule::Static,
+        35 => Schedule::Dynamic,
+        36 => Schedule::Guided,
+        37 => Schedule::Runtime,
+        38 => Schedule::Auto,
+        91 => Schedule::DistributeChunked,
+        92 => Schedule::Distribute,
+        _ => Schedule::Unknown,
+    };
+    (schedule, ordered)
+}
