@@ -66,6 +66,11 @@ bool staysWithAccesses(Value *Address, SmallVectorImpl<StoreInst *> *Sites) {
   return true;
 }
 
+// The body of the region that a call begins; null of any other call.
+Function *bodyOf(CallBase &Fork) {
+  return dyn_cast_or_null<Function>(unwrap(okl_region_body(wrap(&Fork))));
+}
+
 // The forks of a region's body; false where it is run in another way too.
 bool forksOf(Function &Body, SmallVectorImpl<CallBase *> &Forks) {
   for (User *U : Body.users()) {
@@ -85,10 +90,8 @@ bool forksOf(Function &Body, SmallVectorImpl<CallBase *> &Forks) {
           return false;
         continue;
       }
-      if (!Global->getName().starts_with("okl.region"))
-        continue;
       for (User *Fork : Global->users())
-        if (auto *Call = dyn_cast<CallBase>(Fork))
+        if (auto *Call = dyn_cast<CallBase>(Fork); Call && bodyOf(*Call) == &Body)
           Forks.push_back(Call);
     }
   }
@@ -165,14 +168,7 @@ bool isSoleAccess(Value *Object, const DataLayout &DL) {
         auto *Call = dyn_cast<CallBase>(U);
         if (!Call || Call->isLifetimeStartOrEnd())
           continue;
-        Function *Callee = Call->getCalledFunction();
-        if (!Callee || !okl_forks(text(Callee->getName())))
-          return false;
-        auto *Region = dyn_cast<GlobalVariable>(Call->getArgOperand(0));
-        auto *Fields = Region && Region->hasInitializer()
-                           ? dyn_cast<ConstantStruct>(Region->getInitializer())
-                           : nullptr;
-        auto *Body = Fields ? dyn_cast<Function>(Fields->getOperand(1)) : nullptr;
+        Function *Body = bodyOf(*Call);
         uint64_t Index = Offset.getZExtValue() / 8 + 2;
         if (!Body || Index >= Body->arg_size() ||
             !staysWithAccesses(Body->getArg(Index), nullptr))

@@ -39,8 +39,10 @@ bool okl_run_stage(size_t Number, LLVMModuleRef M, LLVMValueRef Function, OklTex
 bool okl_is_of_runtime(OklText Name);
 // It keeps no pointer that it is given.
 bool okl_keeps_no_pointer(OklText Name);
-// It begins a region: its first argument describes it, its second one are the captured values.
+// It begins a region: its second argument are the captured values.
 bool okl_forks(OklText Name);
+// Defined in Rust: the body of the region that a call begins; null of any other call.
+LLVMValueRef okl_region_body(LLVMValueRef Fork);
 // It changes the object that its first argument points to, and nothing else.
 bool okl_updates(OklText Name);
 // It writes the bounds of a share of a loop whose iterations are counted without a sign, and its argument of that number

@@ -13,6 +13,7 @@ mod options;
 mod pipeline;
 mod plan;
 mod recognise;
+mod record;
 
 /// The symbol LLVM looks up. It is defined in Rust because the linker hides what comes from the
 /// C++ shim.

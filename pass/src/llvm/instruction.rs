@@ -385,6 +385,41 @@ impl<'m> Call<'m> {
         self.arguments().get(index).copied()
     }
 
+    /// Gives it a string attribute of its own.
+    pub fn note(self, module: &Module, name: &str, value: &str) {
+        // SAFETY: a call of the module; LLVM copies the texts.
+        unsafe {
+            let attribute = LLVMCreateStringAttribute(
+                module.raw_context(),
+                name.as_ptr().cast(),
+                name.len() as u32,
+                value.as_ptr().cast(),
+                value.len() as u32,
+            );
+            LLVMAddCallSiteAttribute(self.raw(), LLVMAttributeFunctionIndex, attribute);
+        }
+    }
+
+    /// The value of a string attribute of its own.
+    pub fn noted(self, name: &str) -> Option<String> {
+        // SAFETY: a call and `name.len()` bytes; LLVM returns bytes it owns.
+        unsafe {
+            let attribute = LLVMGetCallSiteStringAttribute(
+                self.raw(),
+                LLVMAttributeFunctionIndex,
+                name.as_ptr().cast(),
+                name.len() as u32,
+            );
+            if attribute.is_null() {
+                return None;
+            }
+            let mut length = 0;
+            let bytes = LLVMGetStringAttributeValue(attribute, &mut length);
+            let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
+            Some(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+
     /// Where an `invoke` goes: normally, and on an exception.
     pub fn invoke_targets(self) -> Option<(Block<'m>, Block<'m>)> {
         // SAFETY: an invoke, where it is asked.

@@ -59,30 +59,6 @@ pub enum LaneAccess {
     Max,
 }
 
-const PLACES: [LanePlace; 5] = [
-    LanePlace::Direct,
-    LanePlace::Mapped,
-    LanePlace::Columns,
-    LanePlace::Number,
-    LanePlace::Global,
-];
-
-const STORAGES: [LaneStorage; 4] = [
-    LaneStorage::ByElement,
-    LaneStorage::Either,
-    LaneStorage::EitherByComponent,
-    LaneStorage::ByComponent,
-];
-
-const ACCESSES: [LaneAccess; 6] = [
-    LaneAccess::Read,
-    LaneAccess::Write,
-    LaneAccess::ReadWrite,
-    LaneAccess::Increment,
-    LaneAccess::Min,
-    LaneAccess::Max,
-];
-
 /// An argument of a loop, as far as lanes need to know it.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneArgument {
@@ -111,24 +87,6 @@ pub struct LaneArgument {
 }
 
 impl LaneArgument {
-    /// All of it as numbers.
-    pub fn to_text(self) -> String {
-        let numbers = [
-            self.place as i64,
-            self.access as i64,
-            self.bytes,
-            i64::from(self.is_floating),
-            i64::from(self.is_signed),
-            self.components,
-            self.columns,
-            self.leader as i64,
-            self.arity,
-            self.size,
-            self.storage as i64,
-        ];
-        numbers.map(|number| number.to_string()).join(",")
-    }
-
     fn raw(&self, values: Option<&LaneValues<'_>>) -> RawArgument {
         let none = std::ptr::null_mut();
         let [data, size, map, arity, stride] = values.map_or([none; 5], |values| {
@@ -155,31 +113,6 @@ impl LaneArgument {
             found_size: found_size.map_or(none, Value::raw),
             stride,
         }
-    }
-
-    /// What [`LaneArgument::to_text`] wrote.
-    pub fn from_text(text: &str) -> Option<Self> {
-        let numbers: Result<Vec<i64>, _> = text.split(',').map(str::parse).collect();
-        let numbers = numbers.ok()?;
-        let [place, access, bytes, floating, signed, rest @ ..] = &numbers[..] else {
-            return None;
-        };
-        let &[components, columns, leader, arity, size, storage] = rest else {
-            return None;
-        };
-        Some(Self {
-            place: PLACES.into_iter().find(|one| *one as i64 == *place)?,
-            access: ACCESSES.into_iter().find(|one| *one as i64 == *access)?,
-            bytes: *bytes,
-            is_floating: *floating != 0,
-            is_signed: *signed != 0,
-            components,
-            columns,
-            leader: usize::try_from(leader).ok()?,
-            arity,
-            size,
-            storage: STORAGES.into_iter().find(|one| *one as i64 == storage)?,
-        })
     }
 }
 

@@ -10,9 +10,10 @@ use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 use okl_abi::Effects;
 
 use super::shim::{Text, okl_register};
-use super::{Function, Module, Severity, VectorUnit};
+use super::{Function, Module, Severity, Value, VectorUnit};
 use crate::analysis::runtime;
 use crate::pipeline::STAGES;
+use crate::record::RegionRecord;
 
 /// `llvm::PassPluginLibraryInfo` of LLVM 22.
 #[repr(C)]
@@ -158,6 +159,14 @@ extern "C" fn okl_keeps_no_pointer(name: Text) -> bool {
 #[unsafe(no_mangle)]
 extern "C" fn okl_forks(name: Text) -> bool {
     effects_of(name).has(Effects::FORKS)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn okl_region_body(fork: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: the shim passes a live call.
+    let fork = unsafe { Value::new(fork) };
+    let record = fork.as_call().and_then(RegionRecord::of);
+    record.map_or(std::ptr::null_mut(), |record| record.body.raw())
 }
 
 #[unsafe(no_mangle)]

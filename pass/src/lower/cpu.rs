@@ -18,6 +18,7 @@ use crate::diagnostic::{Declined, Site};
 use crate::ir::{Access, Argument, Columns, ParallelLoop, Place, Space};
 use crate::llvm::{Builder, Function, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
+use crate::record::LoopRecord;
 
 /// Bytes of an `op_arg`.
 const ARGUMENT: i64 = ARGUMENT_BYTES as i64;
@@ -158,7 +159,10 @@ fn call<'m>(
         components,
         none,
     ];
-    builder.call_like(one.site, callee, &operands);
+    let anchor = builder.call_like(one.site, callee, &operands);
+    if let Some(anchor) = anchor.as_call() {
+        LoopRecord::of(one).leave_at(module, anchor);
+    }
     site.erase();
 }
 
@@ -204,7 +208,6 @@ fn fill_range<'m, T>(
 fn range<'m>(module: &'m Module, set_loop: &SetLoop<'m>) -> Function<'m> {
     let one = &set_loop.one;
     let range = new_range(module, "okl.range", set_loop.kernel);
-    lanes::describe(module, range, one);
     fill_range(
         module,
         range,

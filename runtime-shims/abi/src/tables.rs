@@ -12,6 +12,8 @@ macro_rules! abi_structs {
             impl $name {
                 /// Field types in order, for the LLVM struct of the same layout.
                 pub const FIELDS: &'static [$crate::AbiType] = &[$(crate::abi_type!($type)),*];
+                /// Field names in order.
+                pub const NAMES: &'static [&'static str] = &[$(stringify!($field)),*];
             }
         )*
         #[cfg_attr(not(test), allow(dead_code, reason = "not every list is hashed at run time"))]

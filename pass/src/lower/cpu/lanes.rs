@@ -2,24 +2,22 @@
 //!
 //! Whether its elements may run on several threads is found out, too.
 //!
-//! What is known of a loop's arguments when it is recognised is written down at its range function. Later,
-//! when LLVM has simplified the body, it is made to work on as many elements as a vector register has
-//! room for. The run time uses the result where no data that the loop writes are those of another argument.
+//! What is known of a loop's arguments when it is recognised is in its record. Later, when LLVM has simplified
+//! the body, it is made to work on as many elements as a vector register has room for. The run time uses the result where no data that the loop writes are those of another argument.
 
 use okl_abi::op2::{Parameter, f};
 
 use crate::analysis::access::uses;
 use crate::analysis::sections::is_final;
-use crate::ir::{Access, Argument, Columns, Map, ParallelLoop, Place, Scalar, Storage};
+use crate::ir::{Access, Columns, Place, Scalar, Storage};
 use crate::llvm::{
     Builder, Call, Function, LaneAccess, LaneArgument, LanePlace, LaneStorage, LaneValues, Linkage,
-    Module, Opcode, Unrolled, Value, VectorUnit,
+    Module, Unrolled, Value, VectorUnit,
 };
 
 use super::FIELD;
+use crate::record::{ArgumentRecord, LoopRecord, MapRecord};
 
-/// The attribute of a range function that describes the arguments.
-const MARK: &str = "okl-lanes";
 /// Positions among the operands of `okl_op2_par_loop`.
 const BODY: usize = 4;
 const RANGE: usize = 5;
@@ -33,24 +31,18 @@ const LEAST_WIDTH: i64 = 4;
 /// More arguments than a loop may have.
 const MOST_COLUMNS: u32 = 32;
 
-/// Writes down what the lanes need to know of a loop, or why it has none.
-pub fn describe<'m>(module: &'m Module, range: Function<'m>, one: &ParallelLoop<'m>) {
-    let arguments = one.args.iter().enumerate();
-    let described = arguments.map(|(at, argument)| describe_argument(one, at, argument));
-    let text = match described.collect::<Result<Vec<_>, String>>() {
-        Ok(all) => all
-            .into_iter()
-            .map(LaneArgument::to_text)
-            .collect::<Vec<_>>(),
-        Err(reason) => vec![reason],
-    };
-    range.mark(module, MARK, &text.join(";"));
+/// What the lanes need to know of a loop's arguments, or why it has none.
+fn lane_arguments(record: &LoopRecord) -> Result<Vec<LaneArgument>, String> {
+    let arguments = record.arguments.iter().enumerate();
+    arguments
+        .map(|(at, argument)| lane_argument(record, at, argument))
+        .collect()
 }
 
-fn describe_argument(
-    one: &ParallelLoop<'_>,
+fn lane_argument(
+    record: &LoopRecord,
     at: usize,
-    argument: &Argument<'_>,
+    argument: &ArgumentRecord,
 ) -> Result<LaneArgument, String> {
     let element = match argument.place {
         Place::Number { .. } => Some((Scalar::INT, 1)),
@@ -93,8 +85,8 @@ fn describe_argument(
         is_signed: scalar.signed,
         components,
         columns: i64::from(columns),
-        leader: leader(one, at, argument),
-        arity: argument.map.map_or(0, |map| arity(one, map)),
+        leader: leader(record, at, argument),
+        arity: argument.map.map_or(0, |map| arity(record, map)),
         size: match argument.place {
             Place::Section { .. } | Place::Indirect { .. } => components * scalar.bytes,
             _ => 0,
@@ -110,23 +102,18 @@ fn describe_argument(
 }
 
 /// The first argument that seems to use the same columns of the same map.
-fn leader(one: &ParallelLoop<'_>, at: usize, argument: &Argument<'_>) -> usize {
+fn leader(record: &LoopRecord, at: usize, argument: &ArgumentRecord) -> usize {
     let Some(map) = argument.map else { return at };
-    let is_like = |other: &Argument<'_>| {
-        other.place == argument.place
-            && other
-                .map
-                .is_some_and(|other| is_same(other.value, map.value))
+    let is_like = |other: &ArgumentRecord| {
+        other.place == argument.place && other.map.is_some_and(|other| other.first == map.first)
     };
-    one.args.iter().position(is_like).unwrap_or(at)
+    record.arguments.iter().position(is_like).unwrap_or(at)
 }
 
 /// The columns that a map seems to have: as declared, or as many as the loop uses.
-fn arity(one: &ParallelLoop<'_>, map: Map<'_>) -> i64 {
-    let used = |other: &Argument<'_>| {
-        let uses = other
-            .map
-            .is_some_and(|other| is_same(other.value, map.value));
+fn arity(record: &LoopRecord, map: MapRecord) -> i64 {
+    let used = |other: &ArgumentRecord| {
+        let uses = other.map.is_some_and(|other| other.first == map.first);
         match other.place {
             Place::Indirect { columns } if uses => match columns {
                 Columns::One(column) => column + 1,
@@ -135,38 +122,19 @@ fn arity(one: &ParallelLoop<'_>, map: Map<'_>) -> i64 {
             _ => 0,
         }
     };
-    let used = one.args.iter().map(used).max().unwrap_or(0);
+    let used = record.arguments.iter().map(used).max().unwrap_or(0);
     map.arity.unwrap_or(i64::from(used))
-}
-
-/// Whether two values are computed in the same way. Memory may have changed in between: it is compared again
-/// when the program runs.
-fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
-    let same_operation = |opcode| {
-        let (Some(a), Some(b)) = (a.as_op(opcode), b.as_op(opcode)) else {
-            return false;
-        };
-        let (a, b) = (a.operands(), b.operands());
-        a.len() == b.len() && a.iter().zip(&b).all(|(&a, &b)| is_same(a, b))
-    };
-    a == b || same_operation(Opcode::LLVMLoad) || same_operation(Opcode::LLVMGetElementPtr)
 }
 
 /// Gives the loops of a module their lanes. True where the module was changed.
 pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
-    let ranges = module.functions().into_iter();
-    let described: Vec<_> = ranges
-        .filter_map(|range| Some((range, range.mark_value(MARK)?)))
-        .collect();
-    for (range, description) in &described {
-        let sites: Vec<_> = range
-            .users()
-            .into_iter()
-            .filter_map(Value::as_call)
-            .collect();
-        let sites = sites.iter().filter(|site| is_loop_of(**site, *range));
-        let sites: Vec<_> = sites.copied().collect();
-        let Some(first) = sites.first() else { continue };
+    let loops = loops(module);
+    for (range, sites) in &loops {
+        let first = sites[0];
+        // Without its record a loop runs one element at a time.
+        let record = LoopRecord::at(first);
+        let arguments = record.as_ref().ok_or("its record is lost".to_string());
+        let arguments = arguments.and_then(lane_arguments);
         let components = first.arguments()[COMPONENTS].as_function();
         let body = first.arguments()[BODY].as_function();
         let body = body.filter(|body| !body.is_declaration() && is_final(*body));
@@ -176,17 +144,17 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
             .ok_or("the kernel is defined or replaced in another file");
         let body = body.map_err(str::to_string);
         let lanes = body.clone().and_then(|(body, bits)| {
-            let arguments = read(description)?;
+            let arguments = arguments.clone()?;
             let name = range.name().replacen("okl.range.", "okl.lanes.", 1);
             write(module, &name, *range, **body, &arguments, *bits)
         });
         let component_lanes = body.clone().ok().zip(components);
         let component_lanes = component_lanes.and_then(|((body, bits), components)| {
-            let arguments = read(description).ok()?;
+            let arguments = arguments.clone().ok()?;
             write_for_components(module, components, **body, &arguments, *bits)
         });
-        let order = body.and_then(|(body, _)| any_order(**body, description));
-        for site in &sites {
+        let order = body.and_then(|(body, _)| any_order(**body, &arguments.clone()?));
+        for site in sites {
             let instruction = site.instruction();
             match &lanes {
                 Ok((lanes, width)) => {
@@ -218,25 +186,29 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
             }
         }
     }
-    !described.is_empty()
+    !loops.is_empty()
 }
 
-fn is_loop_of(call: Call<'_>, range: Function<'_>) -> bool {
-    call.callee_name() == f::okl_op2_par_loop_v3.name
-        && call.argument(RANGE).is_some_and(|one| one == *range)
-}
-
-/// What [`describe`] wrote.
-fn read(description: &str) -> Result<Vec<LaneArgument>, String> {
-    let arguments = description.split(';').map(LaneArgument::from_text);
-    let arguments: Option<Vec<_>> = arguments.collect();
-    arguments.ok_or_else(|| description.to_string())
+/// The range functions of loops, as they stand in the module, each with the calls that run it.
+fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
+    if module.function(f::okl_op2_par_loop_v3.name).is_none() {
+        return Vec::new();
+    }
+    let ranges = module.functions().into_iter();
+    let loops = ranges.map(|range| {
+        let calls = range.users().into_iter().filter_map(Value::as_call);
+        let runs = |call: &Call<'_>| {
+            call.callee_name() == f::okl_op2_par_loop_v3.name
+                && call.argument(RANGE) == Some(*range)
+        };
+        (range, calls.filter(runs).collect::<Vec<_>>())
+    });
+    loops.filter(|(_, sites)| !sites.is_empty()).collect()
 }
 
 /// Whether the elements of a loop may run in any order and on any thread, and if not, why.
-fn any_order(body: Function<'_>, description: &str) -> Result<(), String> {
-    let arguments = read(description)?;
-    body.keeps_to_arguments(&arguments)?;
+fn any_order(body: Function<'_>, arguments: &[LaneArgument]) -> Result<(), String> {
+    body.keeps_to_arguments(arguments)?;
     let parameters = body.parameters();
     for (at, argument) in arguments.iter().enumerate() {
         let done = uses(parameters[at]);
@@ -244,7 +216,7 @@ fn any_order(body: Function<'_>, description: &str) -> Result<(), String> {
         let is_right = match argument.access {
             LaneAccess::Increment if is_shared => {
                 let only_adds = !(done.reads || done.writes || done.minimises || done.maximises);
-                only_adds || body.only_increments(&arguments, at)
+                only_adds || body.only_increments(arguments, at)
             }
             LaneAccess::Min | LaneAccess::Max => done.reads || !done.writes,
             _ => true,

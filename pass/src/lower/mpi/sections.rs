@@ -4,101 +4,92 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{Effects, f, region_flags, section_access};
+use okl_abi::{f, region_flags, section_access};
 
 use super::{globals, twins::is_for_ranks};
 use crate::analysis::memory::base_of;
-use crate::analysis::runtime::effects;
 use crate::analysis::sections::{
     Declaration, Direct, Entry, FunctionSections, Quantity, Region, is_one_of_several, regions,
 };
 use crate::diagnostic::Site;
 use crate::llvm::{Builder, Function, Global, Instruction, Module, Opcode, Value};
 use crate::lower::runtime_call::declare;
+use crate::record::RegionRecord;
 
 /// The attribute of a body this has run on.
 const DONE: &str = "okl-sections";
 
-/// Fields of a `RegionDescriptor`.
-const BODY: usize = 1;
-const FLAGS: usize = 3;
-const DIRECT: usize = 5;
-const DIRECT_COUNT: usize = 6;
-const FIELDS: usize = 7;
-
 /// The regions of a module that may be distributed, with the program around them.
 pub struct Plan<'m> {
-    descriptors: Vec<Descriptor<'m>>,
+    forks: Vec<Fork<'m>>,
     /// One for each different body.
     regions: Vec<Region<'m>>,
 }
 
-/// A fork's descriptor.
-struct Descriptor<'m> {
-    global: Global<'m>,
-    fields: Vec<Value<'m>>,
-    body: Function<'m>,
-    fork: Instruction<'m>,
+/// A fork, and what it says of its region.
+struct Fork<'m> {
+    at: Instruction<'m>,
+    record: RegionRecord<'m>,
 }
 
 /// Analyses the regions of a module that have not been looked at.
 pub fn check(module: &Module) -> Plan<'_> {
-    let descriptors: Vec<_> = module
-        .globals()
-        .into_iter()
-        .filter_map(|global| descriptor(global))
-        .collect();
+    let forks = forks(module);
     let mut bodies: Vec<Function<'_>> = Vec::new();
-    for one in &descriptors {
-        if !bodies.contains(&one.body) {
-            bodies.push(one.body);
+    for one in &forks {
+        if !bodies.contains(&one.record.body) {
+            bodies.push(one.record.body);
         }
     }
     Plan {
         regions: regions(module, &bodies),
-        descriptors,
+        forks,
     }
 }
 
-fn descriptor(global: Global<'_>) -> Option<Descriptor<'_>> {
-    if !global.name().starts_with("okl.region") {
-        return None;
+/// The forks whose regions may be distributed and have not been looked at, one for each region.
+fn forks(module: &Module) -> Vec<Fork<'_>> {
+    let mut found: Vec<Fork<'_>> = Vec::new();
+    let functions = module.functions().into_iter();
+    for at in functions.flat_map(|function| function.instructions()) {
+        let Some(record) = at.as_call().and_then(RegionRecord::of) else {
+            continue;
+        };
+        let body = record.body;
+        let is_new = || found.iter().all(|one| one.record.global != record.global);
+        let wanted = !record.is_alone()
+            && !body.is_declaration()
+            && is_for_ranks(body)
+            && !body.has_mark(DONE);
+        if wanted && is_new() {
+            found.push(Fork { at, record });
+        }
     }
-    let fields = global.initializer()?.operands();
-    if fields.len() != FIELDS {
-        return None;
-    }
-    let body = fields[BODY].as_function()?;
-    let alone = fields[FLAGS].as_constant_int()? & region_flags::TEAM_OF_ONE != 0;
-    let is_fork = |user: &Instruction<'_>| {
-        user.as_call()
-            .is_some_and(|call| effects(call).has(Effects::FORKS))
-    };
-    let fork = global.instruction_users().into_iter().find(is_fork)?;
-    let wanted = !alone && !body.is_declaration() && is_for_ranks(body) && !body.has_mark(DONE);
-    wanted.then_some(Descriptor {
-        global,
-        fields,
-        body,
-        fork,
-    })
+    // As they stand in the source.
+    let globals = module.globals();
+    found.sort_by_key(|one| {
+        globals
+            .iter()
+            .position(|global| *global == one.record.global)
+    });
+    found
 }
 
 impl<'m> Plan<'m> {
     fn region(&self, body: Function<'m>) -> &Region<'m> {
         let found = self.regions.iter().find(|one| one.body == body);
-        found.expect("every descriptor's body has been analysed")
+        found.expect("every fork's body has been analysed")
     }
 
     /// Tells for each region what came out.
     pub fn remark(&self) {
-        for one in &self.descriptors {
-            let region = self.region(one.body);
+        for one in &self.forks {
+            let region = self.region(one.record.body);
             match &region.spoiled {
                 None => {
                     let count = section_count(region);
                     let plural = if count == 1 { "" } else { "s" };
-                    one.fork.remark(
+                    one.at.remark(
                         "Declared",
                         &format!("region declares all its accesses ({count} section{plural})"),
                         false,
@@ -109,7 +100,7 @@ impl<'m> Plan<'m> {
                             obstacle.reason,
                             Site::Instruction(obstacle.at)
                         );
-                        one.fork.remark("OneThread", &message, true);
+                        one.at.remark("OneThread", &message, true);
                     }
                 }
                 Some(spoiled) => {
@@ -118,7 +109,7 @@ impl<'m> Plan<'m> {
                         spoiled.reason,
                         Site::Instruction(spoiled.at)
                     );
-                    one.fork.remark("Tracked", &message, true);
+                    one.at.remark("Tracked", &message, true);
                 }
             }
         }
@@ -127,9 +118,9 @@ impl<'m> Plan<'m> {
     /// The regions and their nests as text.
     pub fn print(&self) -> String {
         let mut text = String::new();
-        for one in &self.descriptors {
-            let region = self.region(one.body);
-            text += &format!("region at {}: ", Site::Instruction(one.fork));
+        for one in &self.forks {
+            let region = self.region(one.record.body);
+            text += &format!("region at {}: ", Site::Instruction(one.at));
             match &region.spoiled {
                 None => text += "complete\n",
                 Some(spoiled) => {
@@ -287,10 +278,10 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
         emit_function(module, sections);
         sections.function.forget_memory_effects();
     }
-    for one in &plan.descriptors {
-        let region = plan.region(one.body);
-        emit_descriptor(module, one, region);
-        one.body.mark(module, DONE, "");
+    for one in &plan.forks {
+        let region = plan.region(one.record.body);
+        complete_record(module, &one.record, region);
+        one.record.body.mark(module, DONE, "");
     }
     let complete = plan.regions.iter().filter(|one| one.spoiled.is_none());
     let direct: Vec<_> = complete.map(|one| &one.direct).collect();
@@ -298,7 +289,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
         let direct = direct.into_iter().flatten();
         globals::set_apart(module, &direct.map(|one| one.object).collect());
     }
-    !plan.descriptors.is_empty()
+    !plan.forks.is_empty()
 }
 
 /// Gives the regions of this module functions of their own where the linker would choose among those of several files.
@@ -581,9 +572,9 @@ fn table<'m>(module: &'m Module, one: &Declaration<'m>, values: &Values<'m>) -> 
     module.add_constant("okl.sections", value)
 }
 
-fn emit_descriptor<'m>(module: &'m Module, one: &Descriptor<'m>, region: &Region<'m>) {
-    let mut fields = one.fields.clone();
-    let mut flags = fields[FLAGS].as_constant_int().unwrap_or(0);
+fn complete_record<'m>(module: &'m Module, record: &RegionRecord<'m>, region: &Region<'m>) {
+    let mut flags = record.flags();
+    let mut direct = None;
     if region.no_atomics {
         flags |= region_flags::NO_ATOMICS;
     }
@@ -592,23 +583,21 @@ fn emit_descriptor<'m>(module: &'m Module, one: &Descriptor<'m>, region: &Region
         if region.one_thread.is_none() {
             flags |= region_flags::THREADS;
         }
-        let direct = direct_list(module, one, region);
-        if let Some(first) = direct.first() {
-            let list = module.const_array(first.ty(), &direct);
-            fields[DIRECT] = *module.add_constant("okl.direct", list);
-            fields[DIRECT_COUNT] = module.const_i64(direct.len() as i64);
+        let list = direct_list(module, record, region);
+        if let Some(first) = list.first() {
+            let array = module.const_array(first.ty(), &list);
+            direct = Some((*module.add_constant("okl.direct", array), list.len()));
         }
     }
-    fields[FLAGS] = module.const_i64(flags);
-    one.global.set_initializer(module.const_struct(&fields));
+    record.complete(module, flags, direct);
 }
 
 fn direct_list<'m>(
     module: &'m Module,
-    one: &Descriptor<'m>,
+    record: &RegionRecord<'m>,
     region: &Region<'m>,
 ) -> Vec<Value<'m>> {
-    let parameters = one.body.parameters();
+    let parameters = record.body.parameters();
     let entry = |access: &Direct<'m>| {
         // Without the two pointers every body begins with.
         let argument = parameters
