@@ -1,8 +1,9 @@
 //! Libraries that are opened when they are needed: a program that needs none of them runs without.
 
 use std::ffi::{CStr, c_void};
+use std::mem::ManuallyDrop;
 
-use crate::report::text;
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 
 /// A library that is open, and stays so.
 #[derive(Clone, Copy)]
@@ -12,34 +13,49 @@ impl Opened {
     /// What this library sees itself, of the program and of those it is linked with.
     pub(crate) const PROGRAM: Self = Self(libc::RTLD_DEFAULT);
 
-    /// Why it cannot be, if it cannot.
+    /// Opens it for those that ask here; why it cannot be, if it cannot.
     pub(crate) fn new(name: &CStr) -> Result<Self, String> {
-        // SAFETY: runs initialisations, which may run at any time; then reads what went wrong.
-        unsafe {
-            let library = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
-            match library.is_null() {
-                true => Err(text(libc::dlerror()).to_owned()),
-                false => Ok(Self(library)),
-            }
+        Self::open(name, RTLD_LOCAL)
+    }
+
+    /// Opens it for all that is opened later, too.
+    pub(crate) fn for_all(name: &CStr) -> Result<Self, String> {
+        Self::open(name, RTLD_GLOBAL)
+    }
+
+    fn open(name: &CStr, scope: i32) -> Result<Self, String> {
+        let name = name
+            .to_str()
+            .map_err(|_| "its name is no UTF-8".to_owned())?;
+        // SAFETY: runs initialisations, which may run at any time.
+        let library = unsafe { Library::open(Some(name), RTLD_NOW | scope) };
+        library
+            .map(|library| Self(library.into_raw()))
+            .map_err(|why| why.to_string())
+    }
+
+    /// A function or variable.
+    ///
+    /// # Safety
+    /// It is of type `T`: a function's type, or a pointer to a variable's.
+    pub(crate) unsafe fn symbol<T: Copy>(self, name: &CStr) -> Result<T, String> {
+        // SAFETY: a library that is open, or what stands for the program; it is not closed.
+        let library = ManuallyDrop::new(unsafe { Library::from_raw(self.0) });
+        // SAFETY: the caller's promise.
+        let symbol = unsafe { library.get::<T>(name.to_bytes_with_nul()) };
+        match symbol {
+            Ok(symbol) => Ok(*symbol),
+            Err(_) => Err(format!("it has no {}", name.to_string_lossy())),
         }
     }
 
-    fn find(self, name: &CStr) -> *mut c_void {
-        // SAFETY: an open library and a string.
-        unsafe { libc::dlsym(self.0, name.as_ptr()) }
+    fn find(self, name: &CStr) -> Option<*const c_void> {
+        // SAFETY: an address is all that is asked.
+        unsafe { self.symbol(name) }.ok()
     }
 
     pub(crate) fn has(self, name: &CStr) -> bool {
-        !self.find(name).is_null()
-    }
-
-    /// Where that is.
-    pub(crate) fn symbol(self, name: &CStr) -> Result<*mut c_void, String> {
-        let found = self.find(name);
-        match found.is_null() {
-            true => Err(format!("it has no {}", name.to_string_lossy())),
-            false => Ok(found),
-        }
+        self.find(name).is_some()
     }
 
     /// Ends in an error if what it calls of MPI is not what this library calls.
@@ -71,12 +87,7 @@ macro_rules! functions {
                         let name = concat!(stringify!($name), "\0").as_bytes();
                         let name = std::ffi::CStr::from_bytes_with_nul(name).expect("one zero");
                         // SAFETY: the caller's promise.
-                        unsafe {
-                            std::mem::transmute::<
-                                *mut std::ffi::c_void,
-                                unsafe extern "C" fn($($param),*) $(-> $result)?,
-                            >(library.symbol(name)?)
-                        }
+                        unsafe { library.symbol(name)? }
                     },)*
                 })
             }

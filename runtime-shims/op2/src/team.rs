@@ -8,7 +8,7 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::{job, report::warn};
+use crate::{job, opened::Opened, report::warn};
 
 /// The functions of the run time.
 struct OpenMp {
@@ -26,58 +26,28 @@ struct OpenMp {
 const LIBRARIES: [&CStr; 4] = [c"libomp.so.5", c"libomp.so", c"libomp5.so", c"libgomp.so.1"];
 
 impl OpenMp {
-    /// # Safety
-    /// `library` is open, or is the one that stands for the whole program.
-    unsafe fn of(library: *mut c_void) -> Option<Self> {
-        let function = |name: &CStr| {
-            // SAFETY: the caller's promise.
-            let found = unsafe { libc::dlsym(library, name.as_ptr()) };
-            (!found.is_null()).then_some(found)
-        };
+    fn of(library: Opened) -> Option<Self> {
         // SAFETY: these are the signatures of these functions in both run times.
         unsafe {
             Some(Self {
-                parallel: std::mem::transmute::<
-                    *mut c_void,
-                    unsafe extern "C" fn(
-                        unsafe extern "C" fn(*mut c_void),
-                        *mut c_void,
-                        c_uint,
-                        c_uint,
-                    ),
-                >(function(c"GOMP_parallel")?),
-                barrier: std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(function(
-                    c"GOMP_barrier",
-                )?),
-                thread_num: as_query(function(c"omp_get_thread_num")?),
-                num_threads: as_query(function(c"omp_get_num_threads")?),
-                max_threads: as_query(function(c"omp_get_max_threads")?),
-                in_parallel: as_query(function(c"omp_in_parallel")?),
-                set_blocktime: function(c"kmp_set_blocktime").map(|function| {
-                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(function)
-                }),
+                parallel: library.symbol(c"GOMP_parallel").ok()?,
+                barrier: library.symbol(c"GOMP_barrier").ok()?,
+                thread_num: library.symbol(c"omp_get_thread_num").ok()?,
+                num_threads: library.symbol(c"omp_get_num_threads").ok()?,
+                max_threads: library.symbol(c"omp_get_max_threads").ok()?,
+                in_parallel: library.symbol(c"omp_in_parallel").ok()?,
+                set_blocktime: library.symbol(c"kmp_set_blocktime").ok(),
             })
         }
     }
 
+    /// Of the program, else of a library.
     fn find() -> Option<Self> {
-        // SAFETY: the whole program, then libraries that are open.
-        unsafe {
-            Self::of(libc::RTLD_DEFAULT).or_else(|| {
-                LIBRARIES.into_iter().find_map(|name| {
-                    let library = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
-                    (!library.is_null()).then(|| Self::of(library)).flatten()
-                })
-            })
-        }
+        Self::of(Opened::PROGRAM).or_else(|| {
+            let mut libraries = LIBRARIES.into_iter();
+            libraries.find_map(|name| Self::of(Opened::for_all(name).ok()?))
+        })
     }
-}
-
-/// # Safety
-/// The function has no parameters and returns an `int`.
-unsafe fn as_query(function: *mut c_void) -> unsafe extern "C" fn() -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(function) }
 }
 
 /// The run time, where `OMP_NUM_THREADS` asks for several threads.

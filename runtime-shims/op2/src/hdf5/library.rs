@@ -112,9 +112,7 @@ impl Identifiers {
     unsafe fn of(library: Opened) -> Result<Self, String> {
         let read = |name| {
             // SAFETY: the caller's promise: variables of this type, which do not change any more.
-            library
-                .symbol(name)
-                .map(|at| unsafe { at.cast::<Id>().read() })
+            unsafe { library.symbol::<*const Id>(name).map(|at| at.read()) }
         };
         Ok(Self {
             link_creation: read(c"H5P_CLS_LINK_CREATE_ID_g")?,
