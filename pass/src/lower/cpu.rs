@@ -6,24 +6,22 @@
 //! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
 
 pub mod calls;
-mod components;
 pub mod lanes;
 
 use std::collections::HashMap;
 
-use okl_abi::op2::{ARGUMENT_ACCESS, ARGUMENT_BYTES, Parameter, access, f};
+use okl_abi::op2::{ARGUMENT_ACCESS, ARGUMENT_BYTES, access, f};
 
 use crate::analysis::sections::is_final;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Access, Argument, Columns, ParallelLoop, Place, Space};
+use crate::ir::{Access, ParallelLoop, Space};
 use crate::llvm::{Builder, Function, Linkage, Module, Value};
+use crate::lower::elements::{Passed, components_of, may_lie_by_component, parameter_at};
 use crate::lower::runtime_call::declare;
 use crate::record::LoopRecord;
 
 /// Bytes of an `op_arg`.
 const ARGUMENT: i64 = ARGUMENT_BYTES as i64;
-/// Bytes of a field of [`Parameter`].
-const FIELD: i64 = 8;
 
 /// A loop over a set.
 pub struct SetLoop<'m> {
@@ -51,7 +49,7 @@ pub fn check<'m>(loops: Vec<ParallelLoop<'m>>) -> (Vec<SetLoop<'m>>, Vec<Decline
         plan.push(SetLoop {
             kernel,
             set,
-            stays_by_element: components::check(&one).err(),
+            stays_by_element: may_lie_by_component(&one).err(),
             one,
         });
     }
@@ -65,7 +63,7 @@ pub fn emit(module: &Module, loops: &[SetLoop<'_>]) {
         inline_calls(module, set_loop.kernel, &mut Vec::new(), &mut sizes);
         let range = range(module, set_loop);
         let components = match &set_loop.stays_by_element {
-            None => components::range(module, set_loop),
+            None => component_range(module, set_loop),
             Some(reason) => {
                 let origin = set_loop.one.origin;
                 let message = format!("{origin} needs its data element by element: {reason}");
@@ -176,136 +174,49 @@ fn new_range<'m>(module: &'m Module, prefix: &str, kernel: Function<'m>) -> Func
     range
 }
 
-/// Where the [`Parameter`] of an argument is.
-fn at_argument<'m>(builder: &Builder<'m>, parameters: Value<'m>, index: usize) -> Value<'m> {
-    let bytes = index as i64 * Parameter::FIELDS.len() as i64 * FIELD;
-    builder.offset(parameters, bytes)
-}
-
-/// Fills a range function: `passed` makes something of each argument, given where its [`Parameter`] is, and `call` calls
-/// the body for an element with it.
-fn fill_range<'m, T>(
+/// Fills a range function: it calls the body for each element.
+fn fill_range<'m>(
     module: &'m Module,
     range: Function<'m>,
-    one: &ParallelLoop<'m>,
-    passed: impl Fn(&Builder<'m>, &Argument<'m>, Value<'m>) -> T,
-    call: impl FnOnce(&Builder<'m>, &Vec<T>, Value<'m>),
+    set_loop: &SetLoop<'m>,
+    by_component: bool,
 ) {
     let [_, parameters, from, to] = range.parameters()[..] else {
         unreachable!("four parameters");
     };
-    let all = |builder: &Builder<'m>| {
-        let each = one.args.iter().enumerate();
-        each.map(|(index, argument)| {
-            passed(builder, argument, at_argument(builder, parameters, index))
-        })
-        .collect()
+    let passed = |builder: &Builder<'m>| -> Vec<_> {
+        let each = set_loop.one.args.iter().enumerate();
+        let each = each.map(|(index, argument)| {
+            let at = builder.offset(parameters, parameter_at(index));
+            Passed::of(module, builder, argument, at, by_component)
+        });
+        each.collect()
     };
-    Builder::counted_loop(module, range, [from, to], all, call);
+    let call = |builder: &Builder<'m>, passed: &Vec<Passed<'m>>, number: Value<'m>| {
+        let gathered = passed.iter().map(|one| one.gather(module, builder, number));
+        let gathered: Vec<_> = gathered.collect();
+        let parameters: Vec<_> = gathered.iter().map(|one| one.parameter).collect();
+        builder.call(set_loop.kernel, &parameters);
+        for (passed, gathered) in passed.iter().zip(&gathered) {
+            passed.scatter(module, builder, gathered);
+        }
+    };
+    Builder::counted_loop(module, range, [from, to], passed, call);
 }
 
 /// A range function for data that lie element by element.
 fn range<'m>(module: &'m Module, set_loop: &SetLoop<'m>) -> Function<'m> {
-    let one = &set_loop.one;
     let range = new_range(module, "okl.range", set_loop.kernel);
-    fill_range(
-        module,
-        range,
-        one,
-        |builder, argument, at| Source::of(module, builder, argument, at),
-        |builder, sources, number| {
-            let addresses: Vec<_> = sources
-                .iter()
-                .map(|source| source.address(module, builder, number))
-                .collect();
-            builder.call(set_loop.kernel, &addresses);
-        },
-    );
+    fill_range(module, range, set_loop, false);
     range
 }
 
-/// What a parameter of the body points to, by the values that are the same for all elements.
-struct Source<'m> {
-    place: Place,
-    data: Value<'m>,
-    size: Value<'m>,
-    map: Value<'m>,
-    arity: Value<'m>,
-    columns_at: Value<'m>,
-    is_optional: bool,
-}
-
-impl<'m> Source<'m> {
-    fn of(
-        module: &'m Module,
-        builder: &Builder<'m>,
-        argument: &Argument<'m>,
-        at: Value<'m>,
-    ) -> Self {
-        // In the order of the struct.
-        let load = |field: i64, ty| builder.load(ty, builder.offset(at, field * FIELD));
-        let (pointer, long) = (module.pointer(), module.int(64));
-        Self {
-            place: argument.place.clone(),
-            data: load(0, pointer),
-            size: match argument.element.and_then(|element| element.bytes()) {
-                Some(bytes) => module.const_i64(bytes),
-                None => load(1, long),
-            },
-            map: load(2, pointer),
-            columns_at: load(3, pointer),
-            is_optional: argument.element.is_none_or(|element| element.optional),
-            arity: load(4, long),
-        }
+/// One for data that may lie component by component; none where all data are sure not to.
+fn component_range<'m>(module: &'m Module, set_loop: &SetLoop<'m>) -> Option<Function<'m>> {
+    if components_of(&set_loop.one) == 0 {
+        return None;
     }
-
-    /// The element itself, or the one that a column of the map, counted from its first, leads to.
-    fn element_of(
-        &self,
-        module: &'m Module,
-        builder: &Builder<'m>,
-        number: Value<'m>,
-        column: u32,
-    ) -> Value<'m> {
-        let (byte, int, long) = (module.int(8), module.int(32), module.int(64));
-        let mut index = builder.sign_extend(number, long);
-        if matches!(self.place, Place::Indirect { .. }) {
-            let first = builder.element(int, self.map, builder.multiply(index, self.arity));
-            let target = builder.load(int, builder.offset(first, i64::from(column) * 4));
-            index = builder.sign_extend(target, long);
-        }
-        builder.element(byte, self.data, builder.multiply(index, self.size))
-    }
-
-    /// The parameter for element `number`.
-    fn address(&self, module: &'m Module, builder: &Builder<'m>, number: Value<'m>) -> Value<'m> {
-        let element = |column| self.element_of(module, builder, number, column);
-        match self.place {
-            Place::Scalar => self.data,
-            Place::Number { column: None } => {
-                builder.store(number, self.data);
-                self.data
-            }
-            Place::Section { .. } | Place::Number { column: Some(_) } => element(0),
-            // The map begins at the column.
-            Place::Indirect {
-                columns: Columns::One(_),
-            } => element(0),
-            Place::Indirect {
-                columns: Columns::First(count),
-            } => {
-                for column in 0..count {
-                    let slot = builder.offset(self.columns_at, i64::from(column) * FIELD);
-                    builder.store(element(column), slot);
-                }
-                // What is left out is null.
-                if self.is_optional {
-                    let none = module.pointer().zero();
-                    let is_there = builder.compare(self.data, none, true);
-                    return builder.select(is_there, self.columns_at, none);
-                }
-                self.columns_at
-            }
-        }
-    }
+    let range = new_range(module, "okl.components", set_loop.kernel);
+    fill_range(module, range, set_loop, true);
+    Some(range)
 }

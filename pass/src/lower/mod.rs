@@ -2,5 +2,6 @@
 //! reads and an `emit` that cannot fail.
 
 pub mod cpu;
+mod elements;
 pub mod mpi;
 mod runtime_call;

@@ -5,7 +5,7 @@
 //! What is known of a loop's arguments when it is recognised is in its record. Later, when LLVM has simplified
 //! the body, it is made to work on as many elements as a vector register has room for. The run time uses the result where no data that the loop writes are those of another argument.
 
-use okl_abi::op2::{Parameter, f};
+use okl_abi::op2::f;
 
 use crate::analysis::access::uses;
 use crate::analysis::sections::is_final;
@@ -15,7 +15,7 @@ use crate::llvm::{
     Module, Unrolled, Value, VectorUnit,
 };
 
-use super::FIELD;
+use crate::lower::elements::{field, parameter_at};
 use crate::record::{ArgumentRecord, LoopRecord, MapRecord};
 
 /// Positions among the operands of `okl_op2_par_loop`.
@@ -287,27 +287,23 @@ fn write<'m>(
         .iter()
         .enumerate()
         .map(|(at, argument)| {
-            let at = builder.offset(
-                parameters,
-                at as i64 * Parameter::FIELDS.len() as i64 * FIELD,
-            );
-            let load = |field: i64, ty| builder.load(ty, builder.offset(at, field * FIELD));
+            let at = builder.offset(parameters, parameter_at(at));
+            let load = |name: &str, ty| builder.load(ty, builder.offset(at, field(name)));
             let (pointer, long) = (module.pointer(), module.int(64));
-            // In the order of the struct.
             let is_compared = has_components && argument.storage != LaneStorage::ByElement;
             LaneValues {
-                found_size: is_compared.then(|| load(1, long)),
+                found_size: is_compared.then(|| load("size", long)),
                 stride: match is_laid(argument) {
-                    true => load(7, long),
+                    true => load("stride", long),
                     false => module.const_i64(0),
                 },
-                data: load(0, pointer),
+                data: load("data", pointer),
                 size: match argument.size {
-                    0 => load(1, long),
+                    0 => load("size", long),
                     known => module.const_i64(known),
                 },
-                map: load(2, pointer),
-                arity: load(4, long),
+                map: load("map", pointer),
+                arity: load("arity", long),
             }
         })
         .collect();
