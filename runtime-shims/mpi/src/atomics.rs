@@ -13,22 +13,18 @@ use std::{
 
 use okl_abi::AtomicOp;
 
-use crate::{
-    atomics_values::{apply, commuting},
-    coherence::Object,
-    layout,
-    layout::PAGE,
-    locks,
-    memory::coherence,
-    mpi_job, report, stats, team, verify,
-};
+use crate::{layout, locks, memory::coherence, mpi_job, report, stats, team, verify};
+use okl_coherence::{Object, PAGE, atomics_values::apply, atomics_values::commuting};
 
 /// Where an atomic operation takes place.
 enum Place {
     /// In the program's view: nobody else can see it now.
     Direct,
     /// At the page's home: offset in the memory file.
-    Home { page: layout::Page, offset: usize },
+    Home {
+        page: okl_coherence::Page,
+        offset: usize,
+    },
 }
 
 fn place_of(address: usize) -> Place {

@@ -10,14 +10,10 @@ use std::{
 };
 
 use crate::{
-    coherence::Violation,
-    interpose::{mapping, signals},
-    kernel, layout,
-    memory::coherence,
-    mpi_job,
-    observe::{self, Event},
-    program_graph, report, stack, symbolise, team, threads,
+    interpose::mapping, interpose::signals, kernel, layout, memory::coherence, mpi_job, observe,
+    observe::Event, program_graph, report, stack, symbolise, team, threads,
 };
+use okl_coherence::Violation;
 
 /// Bytes of the handler's stack: MPI runs on it.
 const HANDLER_STACK: usize = 1 << 20;

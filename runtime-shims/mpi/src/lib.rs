@@ -9,7 +9,8 @@
 //! |---|---|
 //! | `plain` | programs on one rank, which are OpenMP programs as they were |
 //! | `start` | start-up, shared memory, the end |
-//! | `layout`, `control_area`, `page_table`, `coherence` | the protocol; knows neither MPI nor the kernel |
+//! | `okl_coherence`, a crate | the protocol; knows neither MPI nor the program |
+//! | `layout`, `control_area` | what lies where in the address space of this job |
 //! | `memory`, `exchange`, `service`, `pushes`, `mpi_job` | mapped memory, other nodes' memory, MPI |
 //! | `fault`, `touch`, `interpose`, `heap`, `program` | page faults, system calls, allocation |
 //! | `sections`, `marks` | what the compiler found that loop nests read and write; what the program marks as written |
@@ -23,10 +24,8 @@
 mod allocators;
 mod api;
 mod atomics;
-mod atomics_values;
 mod cancel;
 mod cell;
-mod coherence;
 mod console;
 mod constructs;
 mod control_area;
@@ -50,13 +49,13 @@ mod memory;
 mod mpi_job;
 mod observe;
 mod ordered;
-mod page_table;
 mod plain;
 mod private_allocator;
 mod program;
 mod program_graph;
 mod pushes;
 #[cfg(test)]
+#[path = "../../coherence/src/random.rs"]
 mod random;
 mod reduce;
 mod report;

@@ -12,17 +12,12 @@ use std::{
 };
 
 use crate::{
-    cell::ProgramCell,
-    coherence::Machine,
-    console,
-    control_area::{LOCK_BYTES, LOCKS, LOCKS_IN_CHANGE, MOST_LOCKS},
-    layout,
-    lock_table::{LockTable, Words, free, held, is_of},
-    memory::coherence,
-    mpi_job,
-    observe::{self, Event, Place},
-    report, stats, team,
+    cell::ProgramCell, console, control_area::LOCK_BYTES, control_area::LOCKS,
+    control_area::LOCKS_IN_CHANGE, control_area::MOST_LOCKS, layout, lock_table::LockTable,
+    lock_table::Words, lock_table::free, lock_table::held, lock_table::is_of, memory::coherence,
+    mpi_job, observe, observe::Event, observe::Place, report, stats, team,
 };
+use okl_coherence::Machine;
 
 /// Known slots, how often this rank holds each nest lock, and the guards of the function-local statics
 /// that it knows to be initialised.
@@ -41,7 +36,7 @@ fn known<R>(body: impl FnOnce(&mut Known) -> R) -> R {
 
 /// Compare and exchange of a control word on rank 0.
 pub(crate) fn exchange_word(offset: usize, expected: u64, desired: u64) -> u64 {
-    let at = layout::layout().control_offset() + offset;
+    let at = layout::control_offset(layout::layout()) + offset;
     coherence(|coherence| {
         coherence
             .machine
@@ -51,7 +46,7 @@ pub(crate) fn exchange_word(offset: usize, expected: u64, desired: u64) -> u64 {
 
 /// A control word on rank 0.
 pub(crate) fn load_word(offset: usize) -> u64 {
-    let at = layout::layout().control_offset() + offset;
+    let at = layout::control_offset(layout::layout()) + offset;
     coherence(|coherence| coherence.machine.load(at, 8, 0))
 }
 

@@ -16,14 +16,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use crate::{
-    layout::{PAGE, Page},
-    mpi_job, program,
-    sections::ranges::Ranges,
-    settings::settings,
-    stack, stats,
-};
+use crate::{mpi_job, program, settings::settings, stack, stats};
 pub(crate) use names::declares;
+use okl_coherence::{PAGE, Page};
 pub(crate) use place::Place;
 
 /// What is asked for.
@@ -152,10 +147,28 @@ impl Event {
         }
     }
 
-    /// Ranges of the memory file that are sent to a rank.
-    pub(crate) fn send(to: u32, ranges: &[(u64, u64)]) -> Self {
-        let what = Extent::of(ranges);
-        Self::Send { to, what }
+    /// What the protocol tells of.
+    pub(crate) fn of_protocol(event: &okl_coherence::Event<'_>) -> Self {
+        use okl_coherence::Event;
+        match *event {
+            Event::Diff { page, bytes, to } => {
+                let bytes = bytes as u32;
+                Self::Diff { page, bytes, to }
+            }
+            Event::Send { to, ranges } => {
+                let what = Extent::of(ranges);
+                Self::Send { to, what }
+            }
+            Event::Leave { bytes, some, last } => {
+                let pages = |(start, end): (u64, u64)| (end - start) / PAGE as u64;
+                Self::Leave {
+                    first: bytes.iter().next().map_or(0, |range| range.0 / PAGE as u64) as Page,
+                    pages: bytes.iter().map(pages).sum::<u64>() as u32,
+                    some,
+                    last,
+                }
+            }
+        }
     }
 
     /// Rank 0 starts a region; besides `pages` pages there are `bytes` for each other rank.
@@ -180,23 +193,6 @@ impl Event {
     /// Pages that are fetched from a rank.
     pub(crate) fn fetch(from: u32, first: Page, pages: u32) -> Self {
         Self::Fetch { from, first, pages }
-    }
-
-    /// Changed bytes of a page that are sent home.
-    pub(crate) fn diff(page: Page, bytes: usize, to: u32) -> Self {
-        let bytes = bytes as u32;
-        Self::Diff { page, bytes, to }
-    }
-
-    /// Whole pages that leave section mode.
-    pub(crate) fn leave(bytes: &Ranges, some: bool, last: bool) -> Self {
-        let pages = |(start, end): (u64, u64)| (end - start) / PAGE as u64;
-        Self::Leave {
-            first: bytes.iter().next().map_or(0, |range| range.0 / PAGE as u64) as Page,
-            pages: bytes.iter().map(pages).sum::<u64>() as u32,
-            some,
-            last,
-        }
     }
 
     /// The lock that is known by the address `key` is acquired.

@@ -9,7 +9,8 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed},
 };
 
-use crate::{cell::ProgramCell, heap::Heap, interpose::signals, layout::Layout, stack};
+use crate::{cell::ProgramCell, heap::Heap, interpose::signals, stack};
+use okl_coherence::Layout;
 
 static STACK_FIRST: AtomicUsize = AtomicUsize::new(0);
 static STACK_END: AtomicUsize = AtomicUsize::new(0);

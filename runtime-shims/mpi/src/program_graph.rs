@@ -17,7 +17,8 @@ use okl_abi::{
     function_flags,
 };
 
-use crate::{layout, layout::PAGE, mpi_job, plain, program, report, team};
+use crate::{layout, mpi_job, plain, program, report, team};
+use okl_coherence::PAGE;
 
 /// A registered module.
 #[derive(Clone, Copy)]

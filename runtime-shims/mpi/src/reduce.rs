@@ -10,15 +10,10 @@
 use std::ffi::c_void;
 
 use crate::{
-    layout,
-    layout::PAGE,
-    memory::coherence,
-    mpi_job,
-    observe::{self, Event, Place},
-    program, stats,
-    sync::brief,
-    team, threads,
+    layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, program, stats,
+    sync::brief, team, threads,
 };
+use okl_coherence::PAGE;
 
 /// Most pages that travel with a list.
 const PAGES: usize = 4;
@@ -167,7 +162,7 @@ fn up_the_tree(
 fn send_list(list: *mut c_void, items: i32) {
     let layout = layout::layout();
     let pointers = pointers(list, items);
-    let mut pages: Vec<layout::Page> = Vec::new();
+    let mut pages: Vec<okl_coherence::Page> = Vec::new();
     for &address in std::iter::once(&(list as usize)).chain(pointers) {
         if let Some(page) = layout.page_of(address)
             && layout.is_private(page)
@@ -199,7 +194,8 @@ fn receive_list(rank: u32, deep: bool) -> *mut c_void {
     let word = |at: usize| u64::from_le_bytes(message[at..at + 8].try_into().expect("8 bytes"));
     coherence(|coherence| {
         for part in message[8..].chunks(8 + PAGE) {
-            let page = u64::from_le_bytes(part[..8].try_into().expect("8 bytes")) as layout::Page;
+            let page =
+                u64::from_le_bytes(part[..8].try_into().expect("8 bytes")) as okl_coherence::Page;
             coherence.install_private(page, part[8..].try_into().expect("a page"));
         }
     });

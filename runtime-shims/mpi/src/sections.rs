@@ -1,16 +1,10 @@
 //! Declared sections: what the compiler found that a loop nest reads and writes.
 //!
-//! Here declarations come in from the program, in addresses; [`crate::coherence::declared`] keeps
+//! Here declarations come in from the program, in addresses; [`okl_coherence`] keeps
 //! memory coherent by them.
 
 mod between;
-pub(crate) mod cache;
-pub(crate) mod owners;
-pub(crate) mod pieces;
-pub(crate) mod ranges;
 mod rows;
-pub(crate) mod shape;
-pub(crate) mod signature;
 
 use std::{
     collections::BTreeMap,
@@ -24,27 +18,16 @@ use okl_abi::{
 };
 
 use crate::{
-    cell::ProgramCell,
-    coherence::{
-        Change,
-        declared::{Accesses, Declared, Mode},
-    },
-    heap::{MOST_SMALL, NO_LARGE},
-    layout::{self, PAGE, Page},
-    marks,
-    memory::coherence,
-    mpi_job,
-    observe::{self, Event},
-    program_graph::{self, text},
-    report,
-    settings::settings,
-    stack, team, threads,
+    cell::ProgramCell, heap::MOST_SMALL, heap::NO_LARGE, layout, marks, memory::coherence, mpi_job,
+    observe, observe::Event, program_graph, program_graph::text, report, settings::settings, stack,
+    team, threads,
 };
 use between::Numbers;
-use ranges::{Range, Ranges};
+use okl_coherence::geometry::ranges::{Range, Ranges};
+use okl_coherence::geometry::shape::{DoesNotFit, Shape};
+use okl_coherence::geometry::signature::Signature;
+use okl_coherence::{Accesses, Change, Declared, Mode, PAGE, Page};
 use rows::{Behind, Run};
-use shape::{DoesNotFit, Shape};
-use signature::Signature;
 
 /// Whether declarations are taken: the region that runs declares all it accesses.
 static DECLARING: AtomicBool = AtomicBool::new(false);

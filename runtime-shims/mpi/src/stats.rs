@@ -7,7 +7,8 @@ pub(crate) mod regions;
 
 use std::fmt::Write;
 
-use crate::{cell::ProgramCell, coherence, memory, mpi_job, program};
+use crate::{cell::ProgramCell, memory, mpi_job, program};
+use okl_coherence::{self};
 
 /// Counts of this rank since the start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -138,7 +139,7 @@ pub(crate) fn print() {
     });
 }
 
-fn row(mine: &Counts, protocol: &coherence::Counts, sent: Traffic) -> [u64; COLUMNS.len()] {
+fn row(mine: &Counts, protocol: &okl_coherence::Counts, sent: Traffic) -> [u64; COLUMNS.len()] {
     [
         mine.forks,
         mine.barriers,

@@ -16,24 +16,12 @@ use news::{LISTS, News, UPDATES};
 use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
-    api::Icv,
-    cancel,
-    cell::ProgramCell,
-    coherence::Phase,
-    console, doacross, files, float_environment, fortran,
-    interpose::{exit, variables},
-    layout,
-    layout::{PAGE, Page},
-    locale,
-    memory::{self, coherence},
-    mpi_job,
-    observe::{self, Event, Place},
-    ordered, program, program_graph, report, sections,
-    sections::signature::Signature,
-    stack, stats, stream_format, tasks, team, threads,
-    threads::Meeting,
-    verify,
+    api::Icv, cancel, cell::ProgramCell, console, doacross, files, float_environment, fortran,
+    interpose::exit, interpose::variables, layout, locale, memory, memory::coherence, mpi_job,
+    observe, observe::Event, observe::Place, ordered, program, program_graph, report, sections,
+    stack, stats, stream_format, tasks, team, threads, threads::Meeting, verify,
 };
+use okl_coherence::{PAGE, Page, Phase, geometry::signature::Signature};
 
 /// Why a rank synchronises. All members of a team must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,9 +32,10 @@ use std::{
 use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
-    api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, layout::PAGE,
-    mpi_job, program, report, settings::settings, stack, sync, team, waiting,
+    api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, mpi_job, program,
+    report, settings::settings, stack, sync, team, waiting,
 };
+use okl_coherence::PAGE;
 
 /// Threads of each rank.
 static PER_RANK: AtomicU32 = AtomicU32::new(1);

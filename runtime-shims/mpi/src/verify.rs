@@ -10,13 +10,10 @@
 //! Where a region declares all its accesses, a change of a byte that it did not declare ends the job.
 
 use crate::{
-    cell::ProgramCell,
-    coherence::{Change, Object},
-    layout, memory, mpi_job, program_graph, report,
-    sections::{self, ranges::Ranges},
-    settings::settings,
-    team,
+    cell::ProgramCell, layout, memory, mpi_job, program_graph, report, sections,
+    settings::settings, team,
 };
+use okl_coherence::{Change, Object, geometry::ranges::Ranges};
 
 /// Most conflicts named for one synchronisation.
 const MOST: usize = 3;

@@ -19,12 +19,11 @@ use std::{
 
 use super::allocation::{self, set_errno};
 use crate::{
-    control_area::{MAPPING_BYTES, MAPPINGS_NOT_SHARED, MOST_MAPPINGS},
-    kernel, layout,
-    layout::PAGE,
-    locks::{exchange_word, load_word},
-    mpi_job, program, program_graph, report, symbolise, team,
+    control_area::MAPPING_BYTES, control_area::MAPPINGS_NOT_SHARED, control_area::MOST_MAPPINGS,
+    kernel, layout, locks::exchange_word, locks::load_word, mpi_job, program, program_graph,
+    report, symbolise, team,
 };
+use okl_coherence::PAGE;
 
 const FAILED: usize = usize::MAX;
 

@@ -6,10 +6,8 @@ use std::{collections::HashMap, sync::Mutex};
 use okl_abi::SectionEntry;
 
 use super::asked;
-use crate::{
-    layout::{self, PAGE, Page},
-    program_graph, sections,
-};
+use crate::{layout, program_graph, sections};
+use okl_coherence::{PAGE, Page};
 
 /// Names by the start of the block.
 static NAMES: Mutex<Option<HashMap<usize, &'static str>>> = Mutex::new(None);

@@ -12,7 +12,8 @@ use std::{
 };
 
 use super::{Event, Place, clock::Alignment, json::Object, names};
-use crate::{layout::PAGE, mpi_job, program, report, settings::settings};
+use crate::{mpi_job, program, report, settings::settings};
+use okl_coherence::PAGE;
 
 /// Events that travel to rank 0 in one message.
 const BATCH: usize = 4096;

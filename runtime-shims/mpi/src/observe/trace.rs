@@ -3,7 +3,8 @@
 //! The lines hold no times, so that those of two runs can be compared; a timeline has the times.
 
 use super::{Event, Extent, Place, asked, names};
-use crate::{layout::PAGE, mpi_job, report};
+use crate::{mpi_job, report};
+use okl_coherence::PAGE;
 
 /// The words of `OKL_TRACE` and what they ask for.
 pub(crate) const WORDS: [(&str, u64); 4] = [
@@ -195,7 +196,10 @@ mod tests {
                 "takes 40 bytes in 2 pieces from what rank 0 sent: a + 8 to a + 32, in x.c:7",
             ),
             (
-                told(Event::send(1, &[(8, 16)])),
+                told(Event::of_protocol(&okl_coherence::Event::Send {
+                    to: 1,
+                    ranges: &[(8, 16)],
+                })),
                 "sends 8 bytes in 1 piece to rank 1 unasked: a + 8, in x.c:7",
             ),
             (

@@ -10,15 +10,8 @@
 use std::collections::HashMap;
 
 use super::Kind;
-use crate::{
-    cell::ProgramCell,
-    coherence::declared::Along,
-    memory::coherence,
-    mpi_job,
-    observe::{self, Event},
-    sections::signature::Signature,
-    stats,
-};
+use crate::{cell::ProgramCell, memory::coherence, mpi_job, observe, observe::Event, stats};
+use okl_coherence::{Along, geometry::signature::Signature};
 
 /// What all ranks of a part of the tree tell at a synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +73,7 @@ impl Summary {
     /// Applies it on all ranks, where it is all.
     pub(super) fn apply(&self) {
         coherence(|coherence| {
-            let bytes_under_way = coherence.apply(&[], crate::coherence::Phase::Parallel);
+            let bytes_under_way = coherence.apply(&[], okl_coherence::Phase::Parallel);
             let lists_wanted = coherence.note_copied(self.copied, &[]);
             let is_known = coherence.apply_declared(self.declared);
             assert!(!bytes_under_way && !lists_wanted && is_known);

@@ -1,11 +1,7 @@
 //! What a rank tells the others at a synchronisation but for its declarations: lists of words.
 
-use crate::{
-    coherence::{Notices, Phase, Run},
-    interpose::exit,
-    memory::coherence,
-    program, stream_format,
-};
+use crate::{interpose::exit, memory::coherence, program, stream_format};
+use okl_coherence::{Notices, Phase, Run};
 
 /// Lists of [`News`].
 pub(super) const LISTS: usize = 8;

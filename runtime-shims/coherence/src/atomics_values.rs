@@ -11,7 +11,8 @@ use okl_abi::AtomicOp;
 ///
 /// # Panics
 /// For a size with no such type: the pass emits compare-and-exchange loops for those.
-pub(crate) fn apply(op: AtomicOp, old: u64, operand: u64, size: i32) -> u64 {
+#[inline]
+pub fn apply(op: AtomicOp, old: u64, operand: u64, size: i32) -> u64 {
     assert!(
         matches!(size, 1 | 2 | 4 | 8),
         "an atomic operation on {size} bytes"
@@ -47,7 +48,8 @@ pub(crate) fn apply(op: AtomicOp, old: u64, operand: u64, size: i32) -> u64 {
 
 /// The same update by one that can be collected: what is left of several of the same operation does the same as
 /// these one after the other, and a difference is a sum. `None` where there is none.
-pub(crate) fn commuting(op: AtomicOp, operand: u64, size: i32) -> Option<(AtomicOp, u64)> {
+#[inline]
+pub fn commuting(op: AtomicOp, operand: u64, size: i32) -> Option<(AtomicOp, u64)> {
     use AtomicOp::*;
     match op {
         Add | And | Or | Xor | Max | Min | UMax | UMin | FAdd | FMax | FMin => Some((op, operand)),
@@ -64,6 +66,7 @@ pub(crate) fn commuting(op: AtomicOp, operand: u64, size: i32) -> Option<(Atomic
 }
 
 /// How two floating-point numbers compare; a NaN does not.
+#[inline]
 fn order(a: u64, b: u64, size: i32) -> Option<Ordering> {
     match size {
         4 => f32::from_bits(a as u32).partial_cmp(&f32::from_bits(b as u32)),
@@ -72,11 +75,13 @@ fn order(a: u64, b: u64, size: i32) -> Option<Ordering> {
     }
 }
 
+#[inline]
 fn chosen(old: u64, operand: u64, is_taken: bool) -> u64 {
     if is_taken { operand } else { old }
 }
 
 /// Single precision stays single: a detour through `double` would round twice.
+#[inline]
 fn floating(
     old: u64,
     operand: u64,

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::*;
 use crate::{
     coherence::declared::{Declared, Mode},
-    sections::{ranges::Ranges, shape::Shape},
+    geometry::{ranges::Ranges, shape::Shape},
 };
 
 /// What a loop nest of one rank accesses.

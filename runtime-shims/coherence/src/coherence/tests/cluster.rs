@@ -5,9 +5,9 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use okl_abi::AtomicOp;
 
 use crate::{
-    coherence::{Access, Machine, Object, Part, TooManyMappings},
+    coherence::{Access, Event, Machine, Object, Part, TooManyMappings},
+    geometry::ranges::Ranges,
     layout::{PAGE, Page},
-    sections::ranges::Ranges,
 };
 
 /// Memory and protections of all ranks.
@@ -253,4 +253,6 @@ impl Machine for Simulated {
         // SAFETY: the cluster lives as long as `self`, and the protocol holds one page at a time.
         unsafe { &mut (&mut (*cluster).memories)[self.rank][page as usize] }
     }
+
+    fn tell<'a>(_event: impl FnOnce() -> Event<'a>) {}
 }

@@ -8,7 +8,7 @@
 use std::{collections::HashMap, rc::Rc};
 
 use super::{Access, Coherence, Machine, Run, runs_of};
-use crate::{layout::Page, page_table::flag, sections::signature::Signature};
+use crate::{geometry::signature::Signature, layout::Page, page_table::flag};
 
 /// Fewer faults are served as they come.
 const LEAST: usize = if cfg!(test) { 2 } else { 8 };
@@ -116,7 +116,7 @@ impl Learned {
 
 impl<M: Machine> Coherence<M> {
     /// A region begins that `region` stands for.
-    pub(crate) fn begin_first_interval(&mut self, region: Signature) {
+    pub fn begin_first_interval(&mut self, region: Signature) {
         let learns = !self.verify && !self.is_declaring();
         self.learned.region = learns.then_some(region);
         self.learned.number = 0;
@@ -124,13 +124,13 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// The team has synchronised at the place that `synchronisation` stands for.
-    pub(crate) fn begin_next_interval(&mut self, synchronisation: u64) {
+    pub fn begin_next_interval(&mut self, synchronisation: u64) {
         self.learned.number = (self.learned.number + 1).min(NUMBERED);
         self.begin_interval(synchronisation);
     }
 
     /// The region has ended.
-    pub(crate) fn end_intervals(&mut self) {
+    pub fn end_intervals(&mut self) {
         self.learned.region = None;
         self.learned.turn_to(None);
     }

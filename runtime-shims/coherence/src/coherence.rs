@@ -34,18 +34,18 @@ mod updated;
 use okl_abi::AtomicOp;
 
 use crate::{
+    geometry::ranges::Ranges,
     layout::{PAGE, Page},
     page_table::{PageTable, flag},
-    sections::ranges::Ranges,
 };
 use accesses::{READ_AHEAD, Sequence, WRITE_AHEAD};
 use synchronisation::Scratch;
 
-pub(crate) use crate::page_table::Access;
-pub(crate) use accumulated::Object;
+use crate::page_table::Access;
+pub use accumulated::Object;
 
 /// What the protocol needs of the machine under it.
-pub(crate) trait Machine {
+pub trait Machine {
     /// Sets the protection of `count` pages in the program's view. Fails where the kernel refuses
     /// another mapping.
     fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings>;
@@ -92,78 +92,127 @@ pub(crate) trait Machine {
     fn settle(&mut self);
     /// This rank's copy of a page, whatever its protection.
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE];
+    /// Something happens, which it is only where somebody asks for it.
+    fn tell<'a>(event: impl FnOnce() -> Event<'a>);
+}
+
+/// Something that happens, for who watches.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// Bytes that this rank changed in a page go to rank `to`.
+    Diff {
+        /// The page.
+        page: Page,
+        /// How many they are.
+        bytes: usize,
+        /// Where they go.
+        to: u32,
+    },
+    /// Ranges of the memory file are sent to a rank that has not asked for them.
+    Send {
+        /// That rank.
+        to: u32,
+        /// The ranges.
+        ranges: &'a [(u64, u64)],
+    },
+    /// Whole pages leave section mode.
+    Leave {
+        /// The pages.
+        bytes: &'a Ranges,
+        /// There may be others, which stay.
+        some: bool,
+        /// None will enter it again.
+        last: bool,
+    },
 }
 
 /// A range of bytes to be sent, and where it is if not in this rank's memory: the sender of a message, its
 /// number, and the place in it.
-pub(crate) type Part = ((u64, u64), Option<(u32, u64, usize)>);
+pub type Part = ((u64, u64), Option<(u32, u64, usize)>);
 
 /// The kernel's limit on mappings is reached.
 #[derive(Debug)]
-pub(crate) struct TooManyMappings;
+pub struct TooManyMappings;
 
 /// Adjacent pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub(crate) first: Page,
-    pub(crate) count: u32,
+pub struct Run {
+    /// The first.
+    pub first: Page,
+    /// How many.
+    pub count: u32,
 }
 
 impl Run {
-    pub(crate) fn pages(self) -> std::ops::Range<Page> {
+    /// The pages themselves.
+    #[inline]
+    pub fn pages(self) -> std::ops::Range<Page> {
         self.first..self.first + self.count
     }
 }
 
 /// What a rank did to pages since the last synchronisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Notices {
+pub struct Notices {
     /// Pages it wrote and has not sent home.
-    pub(crate) dirty: Vec<Run>,
+    pub dirty: Vec<Run>,
     /// Pages whose changed bytes it sent home.
-    pub(crate) flushed: Vec<Run>,
+    pub flushed: Vec<Run>,
     /// Pages it fetched.
-    pub(crate) fetched: Vec<Run>,
+    pub fetched: Vec<Run>,
 }
 
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) read_faults: u64,
-    pub(crate) write_faults: u64,
-    pub(crate) pages_fetched: u64,
-    pub(crate) private_pages_fetched: u64,
+pub struct Counts {
+    /// Faults of reads.
+    pub read_faults: u64,
+    /// Faults of writes.
+    pub write_faults: u64,
+    /// Pages copied whole.
+    pub pages_fetched: u64,
+    /// Of other ranks' private areas.
+    pub private_pages_fetched: u64,
     /// Bytes of both, and of pages in section mode that were accessed undeclared.
-    pub(crate) fetched_bytes: u64,
-    pub(crate) diffs: u64,
-    pub(crate) diff_bytes: u64,
-    pub(crate) protections: u64,
-    pub(crate) acquires: u64,
+    pub fetched_bytes: u64,
+    /// Pages of which changed bytes went home.
+    pub diffs: u64,
+    /// These bytes.
+    pub diff_bytes: u64,
+    /// Changes of protection.
+    pub protections: u64,
+    /// Acquisitions of locks.
+    pub acquires: u64,
     /// How often all pages were closed to save mappings.
-    pub(crate) closings: u64,
+    pub closings: u64,
     /// Declarations of sections, and those that were not like an earlier one.
-    pub(crate) declarations: u64,
-    pub(crate) plans: u64,
+    pub declarations: u64,
+    /// Those declarations that were not like an earlier one.
+    pub plans: u64,
     /// Copies of declared bytes from one owner each.
-    pub(crate) pulls: u64,
-    pub(crate) pulled_bytes: u64,
+    pub pulls: u64,
+    /// These bytes.
+    pub pulled_bytes: u64,
     /// Synchronisations at which declarations were exchanged.
-    pub(crate) transitions: u64,
+    pub transitions: u64,
     /// Returns of pages from section mode.
-    pub(crate) collapses: u64,
+    pub collapses: u64,
 }
 
 /// Bytes of a page that one rank changed between two synchronisations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) page: Page,
-    pub(crate) start: u32,
-    pub(crate) end: u32,
+pub struct Change {
+    /// The page.
+    pub page: Page,
+    /// The first byte in it.
+    pub start: u32,
+    /// Behind the last one.
+    pub end: u32,
 }
 
 /// How a synchronisation came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub enum Phase {
     /// The team ran; any rank may have written.
     Parallel,
     /// Rank 0 ran serial code; the others waited, so their exclusive pages did not change.
@@ -172,7 +221,7 @@ pub(crate) enum Phase {
 
 /// A write that can be nothing but an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Violation {
+pub enum Violation {
     /// Another rank's private memory was written.
     PrivateWrite,
     /// A region that declares all its writes made another one.
@@ -182,9 +231,10 @@ pub(crate) enum Violation {
 }
 
 /// One rank's part of the protocol.
-pub(crate) struct Coherence<M> {
+pub struct Coherence<M> {
     rank: u32,
-    pub(crate) machine: M,
+    /// What is under it.
+    pub machine: M,
     pages: PageTable,
     dirty: Vec<Page>,
     flushed: Vec<Page>,
@@ -203,11 +253,13 @@ pub(crate) struct Coherence<M> {
     updated: Vec<Page>,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
     verify: bool,
-    pub(crate) counts: Counts,
+    /// What it has done.
+    pub counts: Counts,
 }
 
 impl<M: Machine> Coherence<M> {
-    pub(crate) fn new(rank: u32, pages: PageTable, machine: M, verify: bool) -> Self {
+    /// The part of `rank`, at the start. With `verify` every write is tracked, and declarations are not heeded.
+    pub fn new(rank: u32, pages: PageTable, machine: M, verify: bool) -> Self {
         Self {
             rank,
             machine,
@@ -230,7 +282,9 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    pub(crate) fn pages(&self) -> &PageTable {
+    /// What it knows of each page.
+    #[inline]
+    pub fn pages(&self) -> &PageTable {
         &self.pages
     }
 
@@ -238,7 +292,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Of this rank's pages: whether one may travel with a fork (it is the home, or will be as the
     /// only writer of a serial phase).
-    pub(crate) fn can_travel(&self, page: Page) -> bool {
+    pub fn can_travel(&self, page: Page) -> bool {
         self.pages.access(page) == Access::Write
             && !self.pages.layout().is_private(page)
             && !self.pages.has(page, flag::SECTION | flag::UPDATED)
@@ -246,7 +300,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// The pages this rank has written since the last synchronisation, tracked.
-    pub(crate) fn dirty_pages(&self) -> &[Page] {
+    pub fn dirty_pages(&self) -> &[Page] {
         &self.dirty
     }
 
@@ -279,7 +333,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Carries out protection changes not yet made.
-    pub(crate) fn apply_pending(&mut self) {
+    pub fn apply_pending(&mut self) {
         if let Some((run, access)) = self.pending.take() {
             self.protect_now(run, access);
         }
@@ -312,6 +366,7 @@ impl<M: Machine> Coherence<M> {
 }
 
 /// The maximal byte ranges in which two pages differ.
+#[inline]
 fn changed_ranges<'a>(
     new: &'a [u8; PAGE],
     old: &'a [u8; PAGE],

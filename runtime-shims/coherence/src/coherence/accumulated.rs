@@ -18,16 +18,15 @@ use std::collections::HashMap;
 
 use okl_abi::AtomicOp;
 
-use super::{Access, Coherence, Machine, Run};
+use super::{Access, Coherence, Event, Machine, Run};
 use crate::{
     atomics_values::apply,
-    layout::{PAGE, Page},
-    observe::{self, Event},
-    page_table::flag,
-    sections::{
+    geometry::{
         owners::Owned,
         ranges::{Range, Ranges},
     },
+    layout::{PAGE, Page},
+    page_table::flag,
 };
 
 /// Most pages for which updates are collected at a time.
@@ -38,15 +37,18 @@ const WORDS: usize = PAGE / WORD;
 
 /// An object of 1, 2, 4 or 8 bytes, aligned to them, in a page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Object {
-    pub(crate) page: Page,
-    pub(crate) offset: usize,
-    pub(crate) size: usize,
+pub struct Object {
+    /// The page it lies in.
+    pub page: Page,
+    /// Where in the page it begins.
+    pub offset: usize,
+    /// Its bytes.
+    pub size: usize,
 }
 
 impl Object {
     /// Its place in a memory file.
-    pub(crate) fn bytes(self) -> Range {
+    pub fn bytes(self) -> Range {
         let start = u64::from(self.page) * PAGE as u64 + self.offset as u64;
         (start, start + self.size as u64)
     }
@@ -247,7 +249,7 @@ impl Collected {
 impl<M: Machine> Coherence<M> {
     /// Collects the update of an object with `value` by an operation that commutes. False where its bytes
     /// are held by several ranks: then [`Coherence::update_in_parts`] does it.
-    pub(crate) fn accumulate(&mut self, object: Object, operation: AtomicOp, value: u64) -> bool {
+    pub fn accumulate(&mut self, object: Object, operation: AtomicOp, value: u64) -> bool {
         let rank = self.rank;
         let collected = match self.accumulated.find(object.page) {
             Some(index) => &mut self.accumulated.pages[index],
@@ -345,7 +347,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Combines all that has been collected with the objects.
-    pub(crate) fn combine(&mut self) {
+    pub fn combine(&mut self) {
         if self.send_collected() {
             self.machine.settle();
         }
@@ -396,14 +398,14 @@ impl<M: Machine> Coherence<M> {
         if let Some(to) = to {
             self.counts.diffs += 1;
             self.counts.diff_bytes += bytes as u64;
-            observe::tell(|| Event::diff(page, bytes, to));
+            M::tell(|| Event::Diff { page, bytes, to });
         }
         to.is_some()
     }
 
     /// Updates an object whose bytes several ranks hold, or of which this rank declared to write a part, and
     /// has done so, while no other rank does.
-    pub(crate) fn update_in_parts(&mut self, object: Object, operation: AtomicOp, value: u64) {
+    pub fn update_in_parts(&mut self, object: Object, operation: AtomicOp, value: u64) {
         self.combine();
         let contents = *self.machine.contents(object.page);
         let (written, _) = self.sections.may_have_written();

@@ -8,15 +8,15 @@ use std::rc::Rc;
 use super::signature::Signature;
 
 /// Positions from the first to before the second. A position is an offset in a rank's memory file.
-pub(crate) type Range = (u64, u64);
+pub type Range = (u64, u64);
 
 /// A set of bytes. A copy costs nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ranges(Rc<Vec<Range>>);
+pub struct Ranges(Rc<Vec<Range>>);
 
 impl Ranges {
     /// The union of ranges in any order; empty ones do not count.
-    pub(crate) fn of(mut ranges: Vec<Range>) -> Self {
+    pub fn of(mut ranges: Vec<Range>) -> Self {
         ranges.retain(|&(start, end)| start < end);
         if !ranges.is_sorted() {
             // Most are of a few sorted sequences.
@@ -29,52 +29,63 @@ impl Ranges {
         Self(Rc::new(joined))
     }
 
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
+    /// The ranges, in order.
+    #[inline]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
         self.0.iter().copied()
     }
 
     /// From the first byte to behind the last one.
+    #[inline]
     fn hull(&self) -> Range {
         let (first, last) = (self.0.first(), self.0.last());
         (first.map_or(0, |one| one.0), last.map_or(0, |one| one.1))
     }
 
     /// Whether one set ends before the other begins.
+    #[inline]
     fn lies_apart(&self, other: &Self) -> bool {
         self.hull().1 <= other.hull().0 || other.hull().1 <= self.hull().0
     }
 
+    #[inline]
     pub(super) fn as_slice(&self) -> &[Range] {
         &self.0
     }
 
     /// Number of ranges.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is no byte in them.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    #[inline]
     pub(crate) fn contains(&self, position: u64) -> bool {
         let after = self.0.partition_point(|&(start, _)| start <= position);
         after > 0 && position < self.0[after - 1].1
     }
 
     /// Whether all of a range is in the set.
+    #[inline]
     pub(crate) fn contains_all(&self, (first, end): Range) -> bool {
         let after = self.0.partition_point(|&(start, _)| start <= first);
         after > 0 && end <= self.0[after - 1].1
     }
 
     /// Number of bytes.
+    #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.iter().map(|(start, end)| end - start).sum()
     }
 
     /// The bytes in either set.
-    pub(crate) fn union(&self, other: &Self) -> Self {
+    pub fn union(&self, other: &Self) -> Self {
         for (all, none) in [(self, other), (other, self)] {
             if none.is_empty() {
                 return all.clone();
@@ -106,7 +117,7 @@ impl Ranges {
     }
 
     /// The bytes of this set that are not in `other`.
-    pub(crate) fn minus(&self, other: &Self) -> Self {
+    pub fn minus(&self, other: &Self) -> Self {
         if self.lies_apart(other) {
             return self.clone();
         }
@@ -131,7 +142,7 @@ impl Ranges {
     }
 
     /// The bytes in both sets.
-    pub(crate) fn intersection(&self, other: &Self) -> Self {
+    pub fn intersection(&self, other: &Self) -> Self {
         if self.lies_apart(other) {
             return Self::default();
         }
@@ -150,6 +161,7 @@ impl Ranges {
     }
 
     /// A number that stands for the contents.
+    #[inline]
     pub(crate) fn signature(&self) -> Signature {
         self.iter()
             .fold(Signature::START, |signature, (start, end)| {
@@ -159,6 +171,7 @@ impl Ranges {
 }
 
 /// The ranges that end behind `position`: as a rule the first one is near.
+#[inline]
 pub(super) fn behind(ranges: &[Range], position: u64) -> &[Range] {
     let mut reach = 1;
     while reach < ranges.len() && ranges[reach - 1].1 <= position {
@@ -169,6 +182,7 @@ pub(super) fn behind(ranges: &[Range], position: u64) -> &[Range] {
 }
 
 /// Appends a range that starts no earlier than the last one.
+#[inline]
 fn push_joined(ranges: &mut Vec<Range>, start: u64, end: u64) {
     match ranges.last_mut() {
         Some(last) if start <= last.1 => last.1 = last.1.max(end),

@@ -14,7 +14,7 @@ use super::{
     transition::Transition,
     trees::{self, Copies, Hop, Tree},
 };
-use crate::sections::{
+use crate::geometry::{
     ranges::{Range, Ranges},
     signature::Signature,
 };

@@ -17,15 +17,15 @@ use crate::{
         Access, Coherence, Machine, READ_AHEAD, Run, Violation, WRITE_AHEAD, changed_ranges,
         runs_of,
     },
-    layout::{PAGE, Page},
-    page_table::flag,
-    sections::{
+    geometry::{
         owners::Owners,
         pieces::Step,
         ranges::{Range, Ranges},
         shape::Shape,
         signature::Signature,
     },
+    layout::{PAGE, Page},
+    page_table::flag,
 };
 
 /// What it takes to close pages before accesses that are not declared.
@@ -38,7 +38,7 @@ pub(super) struct Closing {
 impl<M: Machine> Coherence<M> {
     /// Before accesses that are not declared, on rank 0 before serial code: closes the pages that are not
     /// wholly current, and makes writes to those noticed whose bytes other ranks hold or own.
-    pub(crate) fn close_undeclared(&mut self) {
+    pub fn close_undeclared(&mut self) {
         let mode = &mut self.sections;
         if mode.owners.is_empty() {
             return;
@@ -154,14 +154,14 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Whether some of `bytes` is in section mode.
-    pub(crate) fn is_in_section_mode(&self, bytes: Range) -> bool {
+    pub fn is_in_section_mode(&self, bytes: Range) -> bool {
         pages_touched(bytes).any(|page| self.pages.has(page, flag::SECTION))
     }
 
     /// On rank 0 after a region, before [`Coherence::close_undeclared`]: whether an access to `bytes` in
     /// section mode does what it then would do without a fault. A read finds what is current here, and
     /// nobody misses a write to what nobody else has a copy of.
-    pub(crate) fn may_access_unannounced(&self, bytes: Range, write: bool) -> bool {
+    pub fn may_access_unannounced(&self, bytes: Range, write: bool) -> bool {
         let mode = &self.sections;
         let is_open = |page| match self.pages.access(page) {
             Access::None => false,
@@ -200,7 +200,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// In a region that declares its accesses, on a rank that ends the job: what was not declared can be read.
-    pub(crate) fn prepare_for_exit(&mut self) {
+    pub fn prepare_for_exit(&mut self) {
         let marked = self.machine.take_marked(true);
         let mode = &mut self.sections;
         let interval = &mode.interval;

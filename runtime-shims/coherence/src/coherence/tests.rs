@@ -7,9 +7,9 @@ use super::{
     *,
 };
 use crate::{
+    geometry::signature::Signature,
     layout::{Layout, Sizes},
     random::Random,
-    sections::signature::Signature,
 };
 
 mod accumulated;

@@ -32,7 +32,7 @@ impl Sequence {
 
 impl<M: Machine> Coherence<M> {
     /// Serves a fault of the program on `page`.
-    pub(crate) fn fault(&mut self, page: Page, write: bool) -> Result<(), Violation> {
+    pub fn fault(&mut self, page: Page, write: bool) -> Result<(), Violation> {
         let access = self.pages.access(page);
         if self.pages.is_closed(page) {
             self.reopen(page);
@@ -65,7 +65,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Makes the pages from `first` to `last` present, and writable where `write` says so, all at once.
-    pub(crate) fn touch(&mut self, first: Page, last: Page, write: bool) {
+    pub fn touch(&mut self, first: Page, last: Page, write: bool) {
         loop {
             let closings = self.counts.closings;
             for page in first..=last {
@@ -213,7 +213,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Takes `contents` as the copy of another rank's private page, readable until the next
     /// synchronisation.
-    pub(crate) fn install_private(&mut self, page: Page, contents: &[u8; PAGE]) {
+    pub fn install_private(&mut self, page: Page, contents: &[u8; PAGE]) {
         *self.machine.contents(page) = *contents;
         self.show_private(page);
     }
@@ -233,12 +233,12 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// This rank's copy of a page.
-    pub(crate) fn contents(&mut self, page: Page) -> &[u8; PAGE] {
+    pub fn contents(&mut self, page: Page) -> &[u8; PAGE] {
         self.machine.contents(page)
     }
 
     /// Takes back the copies of other ranks' private pages.
-    pub(crate) fn drop_private_copies(&mut self) {
+    pub fn drop_private_copies(&mut self) {
         for page in std::mem::take(&mut self.private_copies) {
             self.change_access(page, Access::None);
         }
@@ -246,7 +246,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Forgets that faults were sequential: a new region accesses anew.
-    pub(crate) fn restart_sequences(&mut self) {
+    pub fn restart_sequences(&mut self) {
         self.reads = Sequence::default();
         self.writes = Sequence::default();
     }

@@ -7,7 +7,7 @@ use super::ranges::{Range, Ranges};
 /// Strides are positive, counts at least 2, and the dimensions are ordered by their strides, the largest
 /// first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub struct Shape {
     start: u64,
     element: u64,
     dimensions: Vec<(u64, u64)>,
@@ -19,7 +19,7 @@ const READ_OVER: u64 = 256;
 impl Shape {
     /// The section that a declaration describes; `None` where it is empty. `dimensions` are (stride,
     /// count). An error where it does not fit the address space.
-    pub(crate) fn new(
+    pub fn new(
         start: u64,
         element: i64,
         dimensions: impl Iterator<Item = (i64, i64)>,
@@ -66,7 +66,7 @@ impl Shape {
     }
 
     /// All of a range.
-    pub(crate) fn whole((start, end): Range) -> Self {
+    pub fn whole((start, end): Range) -> Self {
         Self {
             start,
             element: end - start,
@@ -76,14 +76,14 @@ impl Shape {
 
     /// The same with its narrow gaps, for reading.
     #[must_use]
-    pub(crate) fn without_narrow_gaps(mut self) -> Self {
+    pub fn without_narrow_gaps(mut self) -> Self {
         self.fold(READ_OVER);
         self
     }
 
     /// The same at `start + distance`.
     #[must_use]
-    pub(crate) fn moved_to(mut self, start: u64) -> Self {
+    pub fn moved_to(mut self, start: u64) -> Self {
         self.start = start;
         self
     }
@@ -99,7 +99,7 @@ impl Shape {
     }
 
     /// From its first byte to its last.
-    pub(crate) fn hull(&self) -> Range {
+    pub fn hull(&self) -> Range {
         let span: u64 = self
             .dimensions
             .iter()
@@ -109,13 +109,13 @@ impl Shape {
     }
 
     /// Number of ranges of bytes it consists of, at most.
-    pub(crate) fn pieces(&self) -> u64 {
+    pub fn pieces(&self) -> u64 {
         let counts = self.dimensions.iter().map(|&(_, count)| count);
         counts.fold(1, u64::saturating_mul)
     }
 
     /// Its bytes.
-    pub(crate) fn ranges(&self) -> Ranges {
+    pub fn ranges(&self) -> Ranges {
         let count = self
             .dimensions
             .iter()
@@ -173,7 +173,7 @@ impl Shape {
 
 /// A section that reaches beyond the address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DoesNotFit;
+pub struct DoesNotFit;
 
 #[cfg(test)]
 mod tests {

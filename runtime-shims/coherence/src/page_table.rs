@@ -4,73 +4,19 @@
 //! read as zero, and zero means "as at the start".
 
 use crate::{
-    kernel,
     layout::{Layout, PAGE, Page},
+    sparse::Sparse,
 };
 
 /// What this rank's protection of a page allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub enum Access {
     /// Nothing: this rank's copy is stale or was never fetched.
     None,
     /// Reading: the copy is current.
     Read,
     /// Reading and writing.
     Write,
-}
-
-/// An array of `T` that takes memory only where it is written.
-struct Sparse<T: Copy> {
-    first: *mut T,
-    len: usize,
-}
-
-// SAFETY: a `Sparse` owns its mapping, like a `Vec`.
-unsafe impl<T: Copy + Send> Send for Sparse<T> {}
-
-impl<T: Copy> Sparse<T> {
-    /// `T` must be an integer type: all bytes zero is a value of it.
-    fn zeroed(len: usize) -> Self {
-        let bytes = (len * size_of::<T>()).max(PAGE);
-        // SAFETY: a new anonymous mapping; the result is checked.
-        let first = unsafe {
-            kernel::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        assert!(
-            first != libc::MAP_FAILED,
-            "no address space for the page table ({bytes} bytes)"
-        );
-        Self {
-            first: first.cast(),
-            len,
-        }
-    }
-
-    fn get(&self, page: Page) -> T {
-        assert!((page as usize) < self.len);
-        // SAFETY: in bounds; the mapping is zeroed, a value of the integer type `T`.
-        unsafe { *self.first.add(page as usize) }
-    }
-
-    fn set(&mut self, page: Page, value: T) {
-        assert!((page as usize) < self.len);
-        // SAFETY: in bounds and uniquely borrowed.
-        unsafe { *self.first.add(page as usize) = value }
-    }
-}
-
-impl<T: Copy> Drop for Sparse<T> {
-    fn drop(&mut self) {
-        // SAFETY: the mapping made in `zeroed`.
-        unsafe { kernel::munmap(self.first.cast(), (self.len * size_of::<T>()).max(PAGE)) };
-    }
 }
 
 /// Bits of a page's flags.
@@ -95,7 +41,7 @@ pub(crate) mod flag {
 }
 
 /// The table.
-pub(crate) struct PageTable {
+pub struct PageTable {
     rank: u32,
     track_all: bool,
     layout: Layout,
@@ -115,7 +61,7 @@ pub(crate) struct PageTable {
 
 impl PageTable {
     /// The table at the start. With `track_all` no page is ever exclusive, so that every write is seen.
-    pub(crate) fn new(rank: u32, layout: Layout, track_all: bool) -> Self {
+    pub fn new(rank: u32, layout: Layout, track_all: bool) -> Self {
         let pages = layout.pages() as usize;
         Self {
             rank,
@@ -132,10 +78,12 @@ impl PageTable {
         }
     }
 
+    #[inline]
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
+    #[inline]
     pub(crate) fn access(&self, page: Page) -> Access {
         match self.access.get(page) {
             0 if self.layout.first_home(page) == self.rank => self.home_access_at_start(page),
@@ -146,6 +94,7 @@ impl PageTable {
     }
 
     /// The protection of a page of this rank's own at the start.
+    #[inline]
     pub(crate) fn home_access_at_start(&self, page: Page) -> Access {
         if self.track_all && !self.layout.is_private(page) {
             Access::Read
@@ -154,22 +103,26 @@ impl PageTable {
         }
     }
 
+    #[inline]
     pub(crate) fn set_access(&mut self, page: Page, access: Access) {
         self.access.set(page, access as u8 + 1);
     }
 
     /// Whether the kernel denies all access to `page` whatever [`PageTable::access`] says, because all
     /// pages were closed since it was opened: many pages with alternating protections become one mapping.
+    #[inline]
     pub(crate) fn is_closed(&self, page: Page) -> bool {
         self.opened.get(page) < self.closings && self.can_close(page)
     }
 
     /// The runtime itself runs on stacks, so these stay open.
+    #[inline]
     fn can_close(&self, page: Page) -> bool {
         !self.layout.is_stack(page) && !self.layout.is_private(page)
     }
 
     /// Notes that `page` has the protection that [`PageTable::access`] says.
+    #[inline]
     pub(crate) fn note_open(&mut self, page: Page) {
         if self.closings > 0 {
             self.opened.set(page, self.closings);
@@ -177,6 +130,7 @@ impl PageTable {
     }
 
     /// Notes that all pages are closed, and says which the kernel must close for that.
+    #[inline]
     pub(crate) fn close_all(&mut self) -> Vec<(Page, u32)> {
         self.closings += 1;
         let can_close = |page| self.can_close(page);
@@ -187,28 +141,34 @@ impl PageTable {
             .collect()
     }
 
-    pub(crate) fn home(&self, page: Page) -> u32 {
+    /// The rank that has its contents whenever no rank has unpublished writes.
+    #[inline]
+    pub fn home(&self, page: Page) -> u32 {
         match self.home.get(page) {
             0 => self.layout.first_home(page),
             home => home - 1,
         }
     }
 
+    #[inline]
     pub(crate) fn set_home(&mut self, page: Page, home: u32) {
         self.home.set(page, home + 1);
     }
 
+    #[inline]
     pub(crate) fn has(&self, page: Page, flag: u8) -> bool {
         self.flags.get(page) & flag != 0
     }
 
     /// Sets `flag`; whether it was clear before.
+    #[inline]
     pub(crate) fn mark(&mut self, page: Page, flag: u8) -> bool {
         let flags = self.flags.get(page);
         self.flags.set(page, flags | flag);
         flags & flag == 0
     }
 
+    #[inline]
     pub(crate) fn clear(&mut self, page: Page, flag: u8) {
         let flags = self.flags.get(page);
         if flags & flag != 0 {
@@ -216,10 +176,12 @@ impl PageTable {
         }
     }
 
+    #[inline]
     pub(crate) fn is_exclusive(&self, page: Page) -> bool {
         !self.track_all && !self.has(page, flag::SHARED)
     }
 
+    #[inline]
     pub(crate) fn set_exclusive(&mut self, page: Page, exclusive: bool) {
         if exclusive {
             self.clear(page, flag::SHARED);
@@ -229,6 +191,7 @@ impl PageTable {
     }
 
     /// The copy of `page` as it was before this rank's first write.
+    #[inline]
     pub(crate) fn twin(&mut self, page: Page) -> Option<&mut [u8; PAGE]> {
         match self.twin.get(page) {
             0 => None,
@@ -236,6 +199,7 @@ impl PageTable {
         }
     }
 
+    #[inline]
     pub(crate) fn has_twin(&self, page: Page) -> bool {
         self.twin.get(page) != 0
     }
@@ -256,6 +220,7 @@ impl PageTable {
         self.twin.set(page, index + 1);
     }
 
+    #[inline]
     pub(crate) fn drop_twin(&mut self, page: Page) {
         let index = self.twin.get(page);
         if index != 0 {

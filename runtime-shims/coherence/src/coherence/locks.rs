@@ -1,15 +1,11 @@
 //! Locks and atomics: what they protect travels with them, through the homes of its pages.
 
-use super::{Access, Coherence, Machine, changed_ranges};
-use crate::{
-    layout::Page,
-    observe::{self, Event},
-    page_table::flag,
-};
+use super::{Access, Coherence, Event, Machine, changed_ranges};
+use crate::{layout::Page, page_table::flag};
 
 impl<M: Machine> Coherence<M> {
     /// Sends every changed byte home: what the holder of a lock wrote is at the homes afterwards.
-    pub(crate) fn release(&mut self) {
+    pub fn release(&mut self) {
         let mut sent = self.send_collected();
         sent |= self.send_section_changes();
         for index in 0..self.dirty.len() {
@@ -26,7 +22,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Drops every copy, after sending what changed in it: the next read of a page asks its home.
-    pub(crate) fn acquire(&mut self) {
+    pub fn acquire(&mut self) {
         self.release();
         self.counts.acquires += 1;
         self.drop_section_copies();
@@ -54,7 +50,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Sends the changed bytes of `page` home before an atomic operation is carried out there.
-    pub(crate) fn before_atomic(&mut self, page: Page) {
+    pub fn before_atomic(&mut self, page: Page) {
         assert!(
             !self.pages.has(page, flag::SECTION | flag::ENTERING),
             "an atomic in a page whose accesses are declared"
@@ -68,7 +64,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Records that `bytes` now stand at the home of `page`, in this rank's copy too if it has one.
-    pub(crate) fn after_atomic(&mut self, page: Page, offset: usize, bytes: &[u8], written: bool) {
+    pub fn after_atomic(&mut self, page: Page, offset: usize, bytes: &[u8], written: bool) {
         if self.pages.home(page) != self.rank && self.pages.access(page) != Access::None {
             self.machine.contents(page)[offset..offset + bytes.len()].copy_from_slice(bytes);
             if let Some(twin) = self.pages.twin(page) {
@@ -109,7 +105,11 @@ impl<M: Machine> Coherence<M> {
         self.counts.diffs += 1;
         self.counts.diff_bytes += sent as u64;
         if sent > 0 {
-            observe::tell(|| Event::diff(page, sent, home));
+            M::tell(|| Event::Diff {
+                page,
+                bytes: sent,
+                to: home,
+            });
         }
     }
 }

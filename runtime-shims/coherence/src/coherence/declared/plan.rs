@@ -5,15 +5,15 @@ use std::{borrow::Cow, rc::Rc};
 use super::{Declared, Mode, bytes_of, bytes_of_page, pages_inside, pages_touched};
 use crate::{
     coherence::{Access, Coherence, Machine, Run, runs_of},
-    layout::Page,
-    page_table::flag,
-    sections::{
+    geometry::{
         owners::Owned,
         pieces::Step,
         ranges::{Range, Ranges},
         shape::Shape,
         signature::Signature,
     },
+    layout::Page,
+    page_table::flag,
 };
 
 /// What a declaration leads to in one state.
@@ -37,16 +37,12 @@ pub(super) struct Plan {
 
 impl<M: Machine> Coherence<M> {
     /// Whether declarations count at present.
-    pub(crate) fn is_declaring(&self) -> bool {
+    pub fn is_declaring(&self) -> bool {
         self.sections.declaring
     }
 
     /// Prepares for the accesses that `declared` describes and `signature` stands for.
-    pub(crate) fn declare(
-        &mut self,
-        signature: Signature,
-        declared: impl FnOnce() -> Vec<Declared>,
-    ) {
+    pub fn declare(&mut self, signature: Signature, declared: impl FnOnce() -> Vec<Declared>) {
         if !self.sections.declaring {
             return;
         }

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::sections::ranges::{Range, Ranges};
+use crate::geometry::ranges::{Range, Ranges};
 
 /// With fewer readers a tree saves its owner no message. Of three, the last one waits either until two messages
 /// to others have left or for a second hop, which is about the same; with more readers the tree is sooner done,

@@ -37,12 +37,9 @@ use std::{
     rc::Rc,
 };
 
-use super::{Access, Coherence, Machine, Run};
+use super::{Access, Coherence, Event, Machine, Run};
 use crate::{
-    layout::{PAGE, Page},
-    observe::{self, Event},
-    page_table::flag,
-    sections::{
+    geometry::{
         cache::Cache,
         owners::{Owned, Owners},
         pieces::{Bytes, Step},
@@ -50,8 +47,10 @@ use crate::{
         shape::Shape,
         signature::Signature,
     },
+    layout::{PAGE, Page},
+    page_table::flag,
 };
-pub(crate) use early::Along;
+pub use early::Along;
 use early::Early;
 use plan::Plan;
 use prediction::{Packed, Passage, Predictions};
@@ -61,7 +60,7 @@ use transition::{Balance, KnownSets, Transition};
 
 /// How a declared section is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// It is read.
     Read,
     /// Some of it may be read.
@@ -82,12 +81,14 @@ pub(crate) enum Mode {
 
 /// A section that the program is about to access, in positions of the memory file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Declared {
-    pub(crate) mode: Mode,
-    pub(crate) shape: Shape,
+pub struct Declared {
+    /// How it is accessed.
+    pub mode: Mode,
+    /// Its bytes.
+    pub shape: Shape,
     /// The object it is a section of; just the section where no more is known. All accesses to pages
     /// inside the object are accesses to the object.
-    pub(crate) object: Range,
+    pub object: Range,
 }
 
 impl Declared {
@@ -110,11 +111,19 @@ const MOST_COLLAPSES: u32 = 16;
 
 /// How a region accesses memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Accesses {
-    /// As it declares, but for these pages; `updates` says that there may be atomic updates.
-    Declared { direct: Vec<Page>, updates: bool },
-    /// Without telling; `atomics` says that there may be atomic accesses.
-    Tracked { atomics: bool },
+pub enum Accesses {
+    /// As it declares.
+    Declared {
+        /// But for these pages.
+        direct: Vec<Page>,
+        /// There may be atomic updates.
+        updates: bool,
+    },
+    /// Without telling.
+    Tracked {
+        /// There may be atomic accesses.
+        atomics: bool,
+    },
 }
 
 /// What this rank declared since the last synchronisation.
@@ -244,6 +253,7 @@ impl SectionMode {
     }
 
     /// Stands for who owns what, what is current here, and how the pages are protected and were opened.
+    #[inline]
     fn state(&self) -> Signature {
         let who = self.owners.signature();
         who.with_signature(self.valid.signature())
@@ -251,6 +261,7 @@ impl SectionMode {
             .with_signature(self.opened.signature())
     }
 
+    #[inline]
     pub(super) fn owners(&self) -> &Owners {
         &self.owners
     }
@@ -263,29 +274,35 @@ impl SectionMode {
     }
 }
 
+#[inline]
 fn bytes_of(run: Run) -> Range {
     (position(run.first), position(run.first + run.count))
 }
 
+#[inline]
 fn bytes_of_page(page: Page) -> Range {
     (position(page), position(page + 1))
 }
 
+#[inline]
 fn position(page: Page) -> u64 {
     u64::from(page) * PAGE as u64
 }
 
 /// The pages that a range of bytes touches.
+#[inline]
 fn pages_touched((start, end): Range) -> std::ops::Range<Page> {
     (start / PAGE as u64) as Page..end.div_ceil(PAGE as u64) as Page
 }
 
 /// The pages that lie wholly in a range of bytes.
+#[inline]
 fn pages_inside((start, end): Range) -> std::ops::Range<Page> {
     let first = start.div_ceil(PAGE as u64) as Page;
     first..((end / PAGE as u64) as Page).max(first)
 }
 
+#[inline]
 fn member(page: Page, access: Access) -> Signature {
     Signature::START.with(u64::from(page)).with(access as u64)
 }
@@ -293,12 +310,12 @@ fn member(page: Page, access: Access) -> Signature {
 impl<M: Machine> Coherence<M> {
     /// Ignores declarations from now on: pages alone keep memory coherent. Before the first region, on all
     /// ranks.
-    pub(crate) fn ignore_declarations(&mut self) {
+    pub fn ignore_declarations(&mut self) {
         self.sections.allowed = false;
     }
 
     /// Keeps pages out of section mode. Before the first region, on all ranks.
-    pub(crate) fn keep_out(&mut self, pages: impl Iterator<Item = Page>) {
+    pub fn keep_out(&mut self, pages: impl Iterator<Item = Page>) {
         self.sections.barred.extend(pages);
     }
 
@@ -308,7 +325,7 @@ impl<M: Machine> Coherence<M> {
     /// do not go with it. Where it returns true, no rank may go on before all ranks have returned from
     /// here. All ranks decide alike.
     #[must_use]
-    pub(crate) fn enter_region(&mut self, accesses: Accesses) -> bool {
+    pub fn enter_region(&mut self, accesses: Accesses) -> bool {
         let mode = &mut self.sections;
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
         mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
@@ -356,12 +373,12 @@ impl<M: Machine> Coherence<M> {
     /// After a synchronisation of a region that declares all its accesses and has one thread on each rank: it
     /// runs on as one that tells nothing. To be heeded as [`Coherence::enter_region`].
     #[must_use]
-    pub(crate) fn stop_declaring(&mut self) -> bool {
+    pub fn stop_declaring(&mut self) -> bool {
         self.enter_region(Accesses::Tracked { atomics: true })
     }
 
     /// After the last synchronisation of a region.
-    pub(crate) fn leave_region(&mut self) {
+    pub fn leave_region(&mut self) {
         self.sections.declaring = false;
         self.sections.tracking = false;
         self.sections.expected = None;
@@ -417,7 +434,11 @@ impl<M: Machine> Coherence<M> {
         self.machine.settle();
         self.counts.collapses += 1;
         let mode = &mut self.sections;
-        observe::tell(|| Event::leave(bytes, mode.declaring, !mode.allowed));
+        M::tell(|| Event::Leave {
+            bytes,
+            some: mode.declaring,
+            last: !mode.allowed,
+        });
         mode.owners.remove(bytes);
         mode.valid.remove(bytes);
         mode.opened.remove(bytes);
