@@ -2,6 +2,7 @@
 
 pub mod atomics_values;
 mod coherence;
+pub mod driver;
 pub mod geometry;
 mod layout;
 mod page_table;

@@ -11,9 +11,9 @@ use std::ffi::c_void;
 
 use crate::{
     layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, program, stats,
-    sync::brief, team, threads,
+    team, threads,
 };
-use okl_coherence::PAGE;
+use okl_coherence::{PAGE, driver::tree};
 
 /// Most pages that travel with a list.
 const PAGES: usize = 4;
@@ -125,7 +125,7 @@ fn up_the_tree(
     ranks: u32,
 ) -> i32 {
     let rank = mpi_job::rank();
-    for child in brief::children(rank).filter(|&child| child < ranks) {
+    for child in tree::children(rank, ranks) {
         let message = observe::during(|| Event::Waiting, || mpi_job::receive(child));
         let mut copies: Vec<Vec<Chunk>> = program::private(|| {
             let copy = |item: &[u8]| {
@@ -154,7 +154,7 @@ fn up_the_tree(
                 .extend_from_slice(unsafe { std::slice::from_raw_parts(item as *const u8, bytes) });
         }
         stats::count(|counts| counts.sent.data(1, message.len()));
-        mpi_job::send(&message, brief::parent(rank));
+        mpi_job::send(&message, tree::parent(rank));
     });
     0
 }

@@ -53,13 +53,6 @@ static SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
 /// What it accesses without a declaration.
 static DIRECT: ProgramCell<Vec<Range>> = ProgramCell::new(Vec::new());
 
-/// Stands for it and the size of its team.
-static PLACE: ProgramCell<Signature> = ProgramCell::new(Signature::START);
-
-/// A region that describes what it accesses between two synchronisations in more words than this does so
-/// in too small pieces: pages serve it better.
-const MOST_WORDS: usize = 1 << 15;
-
 /// A section in more pieces than this, a field of each of many structs, is taken for all of its hull, of
 /// which some may be accessed.
 const MOST_PIECES: u64 = 1 << 18;
@@ -132,9 +125,13 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
     Some((start.max(segment.address), end.min(segment.end())))
 }
 
-/// At a fork of a team of so many threads: takes what the region accesses undeclared out of section mode.
-/// Whether all ranks must wait for each other then.
-pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64], threads: i32) -> bool {
+/// At a fork of a team of so many threads: how the region accesses memory; `None` where every write is tracked
+/// anyway. [`begin_declarations`] is to follow, when the ranks know.
+pub(crate) fn enter_region(
+    region: *mut RegionDescriptor,
+    args: &[u64],
+    threads: i32,
+) -> Option<Accesses> {
     REGION.store(region, Relaxed);
     SEVERAL_THREADS.store(threads > mpi_job::ranks() as i32, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
@@ -169,9 +166,9 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64], threads:
     if settings().verify {
         DECLARING.store(declares_all, Relaxed);
         RECORD.with(|record| *record = declares_all.then(Vec::new));
-        return false;
+        return None;
     }
-    let accesses = match declares_all {
+    Some(match declares_all {
         true => Accesses::Declared {
             direct: pages,
             updates: flags & region_flags::NO_ATOMICS == 0,
@@ -179,32 +176,14 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64], threads:
         false => Accesses::Tracked {
             atomics: flags & region_flags::NO_ATOMICS == 0,
         },
-    };
-    coherence(|coherence| {
-        let wait = coherence.enter_region(accesses);
-        DECLARING.store(coherence.is_declaring(), Relaxed);
-        wait
     })
 }
 
-/// On all ranks, before the program runs on after a synchronisation of a region; or after its fork, with the
-/// team's size and what the region was given.
-pub(crate) fn begin_pushes(fork: Option<(i32, &[u64])>) {
-    let (place, given) = match fork {
-        Some((threads, args)) => {
-            let region = REGION.load(Relaxed) as u64;
-            let place = Signature::START.with(region).with(threads as u64);
-            PLACE.with(|known| *known = place);
-            (place, Some(args))
-        }
-        None => (PLACE.with(|known| known.with(1)), None),
-    };
-    coherence(|coherence| coherence.begin_pushes(place, given));
-    if !coherence(|coherence| coherence.relay()) {
-        observe::during(
-            || Event::Waiting,
-            || mpi_job::wait_until(|| coherence(|coherence| coherence.relay())),
-        );
+/// When the ranks have entered the region: declarations are taken from here on, if they are of use.
+pub(crate) fn begin_declarations() {
+    if !settings().verify {
+        let is_declaring = coherence(|coherence| coherence.is_declaring());
+        DECLARING.store(is_declaring, Relaxed);
     }
 }
 
@@ -244,20 +223,6 @@ pub(crate) fn check_changes(changes: &[Change], updated: &Ranges) {
     }
 }
 
-/// Whether declarations in so many words are too many.
-pub(crate) fn are_too_many(words: usize) -> bool {
-    words > MOST_WORDS
-}
-
-/// At a synchronisation, on all ranks: the numbers of words in which they describe their declarations.
-/// Where one is too large the region declares nothing from its next execution on, and has one thread on each
-/// rank.
-pub(crate) fn limit_declarations(words: &[usize]) {
-    if words.iter().copied().any(are_too_many) {
-        declare_nothing();
-    }
-}
-
 /// From its next execution on the region that runs declares nothing, and has one thread on each rank. On all
 /// ranks.
 pub(crate) fn declare_nothing() {
@@ -267,13 +232,13 @@ pub(crate) fn declare_nothing() {
 }
 
 /// At a synchronisation, on all ranks: pages serve the region from here on, unless a rank has several threads in
-/// it. Whether all ranks must wait for each other then.
+/// it. Whether they do.
 pub(crate) fn stop_declaring() -> bool {
     if SEVERAL_THREADS.load(Relaxed) {
         return false;
     }
     DECLARING.store(false, Relaxed);
-    coherence(|coherence| coherence.stop_declaring())
+    true
 }
 
 /// In a region, where this rank ends the job: what it did not declare can be accessed.

@@ -1,7 +1,7 @@
 //! What a rank tells the others at a synchronisation but for its declarations: lists of words.
 
-use crate::{interpose::exit, memory::coherence, program, stream_format};
-use okl_coherence::{Notices, Phase, Run};
+use super::{Enclosed, Rank};
+use crate::coherence::{Notices, Phase, Run};
 
 /// Lists of [`News`].
 pub(super) const LISTS: usize = 8;
@@ -22,44 +22,37 @@ fn decode(word: u64) -> Run {
 /// What a rank tells the others at a synchronisation.
 pub(super) struct News {
     pub(super) notices: Notices,
-    /// Free blocks of other ranks' arenas.
-    pub(super) returned: Vec<u64>,
-    /// Destructors for rank 0 to call when the program exits.
-    pub(super) destructors: Vec<u64>,
-    /// Large heap blocks, start and end.
-    pub(super) allocated: Vec<u64>,
-    /// Formats that it set on C++ streams.
-    pub(super) formats: Vec<u64>,
+    /// What the program's side adds.
+    pub(super) enclosed: Enclosed,
     /// What rank 0 changed in pages in update mode.
     pub(super) updates: Vec<u64>,
 }
 
 impl News {
     /// This rank's since the last synchronisation.
-    pub(super) fn collect(phase: Phase) -> Self {
-        let mut news = Self::without_updates();
-        news.add_updates(phase);
+    pub(super) fn collect(rank: &mut impl Rank, phase: Phase) -> Self {
+        let mut news = Self::without_updates(rank);
+        news.add_updates(rank, phase);
         news
     }
 
     /// The same, but for what can wait until the next fork.
-    pub(super) fn without_updates() -> Self {
+    pub(super) fn without_updates(rank: &mut impl Rank) -> Self {
         Self {
             updates: Vec::new(),
-            notices: coherence(|coherence| coherence.notices()),
-            returned: program::heap(|heap| heap.give_back()),
-            destructors: exit::take_registered(),
-            allocated: program::heap(|heap| heap.take_new_large()),
-            formats: stream_format::changes(),
+            notices: rank.coherence(|coherence| coherence.notices()),
+            enclosed: rank.enclose(),
         }
     }
 
     /// Adds what could have waited.
-    pub(super) fn add_updates(&mut self, phase: Phase) {
+    pub(super) fn add_updates(&mut self, rank: &mut impl Rank, phase: Phase) {
         let in_region = phase == Phase::Parallel;
-        self.updates = coherence(|coherence| coherence.take_updates(in_region));
-        // Pages that changed too much are noticed instead.
-        self.notices = coherence(|coherence| coherence.notices());
+        rank.coherence(|coherence| {
+            self.updates = coherence.take_updates(in_region);
+            // Pages that changed too much are noticed instead.
+            self.notices = coherence.notices();
+        });
     }
 
     /// The lists in one, with their lengths.
@@ -77,13 +70,7 @@ impl News {
             all.extend(runs.iter().copied().map(encode));
             note(runs.len());
         }
-        for words in [
-            &self.returned,
-            &self.destructors,
-            &self.formats,
-            &self.allocated,
-            &self.updates,
-        ] {
+        for words in self.enclosed.iter().chain([&self.updates]) {
             all.extend(words);
             note(words.len());
         }
@@ -105,10 +92,7 @@ impl News {
                 flushed: runs(words()),
                 fetched: runs(words()),
             },
-            returned: words().to_vec(),
-            destructors: words().to_vec(),
-            formats: words().to_vec(),
-            allocated: words().to_vec(),
+            enclosed: std::array::from_fn(|_| words().to_vec()),
             updates: words().to_vec(),
         }
     }
