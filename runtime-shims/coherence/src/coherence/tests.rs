@@ -1,12 +1,14 @@
 //! The protocol on a simulated cluster: random race-free programs, random schedules, a reference memory.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
-
-use super::{
-    declared::{Accesses, Along},
-    *,
+use std::{
+    cell::{Ref, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
 };
+
+use super::{declared::Accesses, *};
 use crate::{
+    driver::{self, Driver, Kind, Region},
     geometry::signature::Signature,
     layout::{Layout, Sizes},
     random::Random,
@@ -15,19 +17,25 @@ use crate::{
 mod accumulated;
 mod cluster;
 mod declared;
+mod meetings;
 mod nests;
+mod ranks;
 
-use cluster::{Cluster, Simulated};
+use cluster::{Cluster, Side, Simulated, Wires};
+use ranks::{Node, Ranks};
+
+/// Declarations in more words are too many.
+const MOST_WORDS: usize = 60;
 
 struct Job {
-    ranks: Vec<Coherence<Simulated>>,
+    ranks: Ranks,
     cluster: Rc<RefCell<Cluster>>,
     layout: Layout,
     /// What a single memory would hold.
     truth: Vec<[u8; PAGE]>,
     /// The pages programs use: globals, stack, arenas.
     used: u32,
-    synchronisations: usize,
+    forks: u64,
 }
 
 impl Job {
@@ -50,24 +58,40 @@ impl Job {
             per_node: ranks,
             pushed: BTreeMap::new(),
             expected: BTreeMap::new(),
+            forgotten: BTreeMap::new(),
+            in_tree: 0,
+            gathers: 0,
             pushed_bytes: 0,
             taken_bytes: 0,
             near_bytes: 0,
             relayed: 0,
             marked: vec![Vec::new(); ranks],
         }));
-        let ranks = (0..ranks)
-            .map(|rank| {
-                let machine = Simulated {
-                    rank,
-                    cluster: Rc::clone(&cluster),
-                    mappings_left: mappings,
-                    along: Vec::new(),
-                };
-                let table = PageTable::new(rank as u32, layout.clone(), verify);
-                Coherence::new(rank as u32, table, machine, verify)
-            })
-            .collect();
+        let wires = Rc::new(RefCell::new(Wires::default()));
+        let ranks = Ranks::new(ranks, |rank, turns| {
+            let machine = Simulated {
+                rank,
+                cluster: Rc::clone(&cluster),
+                turns: Rc::clone(turns),
+                mappings_left: mappings,
+                along: Vec::new(),
+            };
+            let table = PageTable::new(rank as u32, layout.clone(), verify);
+            let side = Side {
+                rank: rank as u32,
+                ranks: ranks as u32,
+                coherence: Coherence::new(rank as u32, table, machine, verify),
+                cluster: Rc::clone(&cluster),
+                wires: Rc::clone(&wires),
+                turns: Rc::clone(turns),
+                operations: 0,
+                enclosed: Default::default(),
+                opened: Vec::new(),
+                advised: 0,
+            };
+            let driver = Driver::new(MOST_WORDS);
+            Node { side, driver }
+        });
         let used = layout.private_area(0).page;
         Self {
             ranks,
@@ -75,11 +99,12 @@ impl Job {
             layout,
             truth: vec![[0; PAGE]; pages],
             used,
-            synchronisations: 0,
+            forks: 0,
         }
     }
 
     fn read(&mut self, rank: usize, page: Page, offset: usize) -> u8 {
+        self.ranks.catch_up(rank);
         if self.cluster.borrow().protections[rank][page as usize] == Access::None {
             self.ranks[rank]
                 .fault(page, false)
@@ -95,6 +120,7 @@ impl Job {
     }
 
     fn write(&mut self, rank: usize, page: Page, offset: usize, value: u8) {
+        self.ranks.catch_up(rank);
         if self.cluster.borrow().protections[rank][page as usize] != Access::Write {
             self.ranks[rank]
                 .fault(page, true)
@@ -121,300 +147,147 @@ impl Job {
 
     /// A synchronisation after which the region goes on.
     fn barrier(&mut self) {
-        self.synchronise(false);
-        self.begin_pushes(None);
+        self.ranks.each(|_, node| {
+            let met = node.driver.synchronise(&mut node.side, Kind::Barrier, 0);
+            assert!(!met.joined);
+        });
+        self.look();
     }
 
     /// A barrier from which on a region that declares its accesses tells nothing.
     fn stop_declaring(&mut self) {
-        self.synchronise(false);
-        let waits: Vec<bool> = self
-            .ranks
-            .iter_mut()
-            .map(|rank| rank.stop_declaring())
-            .collect();
-        assert!(waits.iter().all(|&wait| wait == waits[0]));
-        assert!(self.cluster.borrow().under_way.is_empty());
-        self.check_agreement();
-        self.begin_pushes(None);
-    }
-
-    /// All ranks arrive at a synchronisation, where some data go along with other messages.
-    fn arrive(&mut self) {
-        self.synchronisations += 1;
-        let (pattern, ranks) = (self.synchronisations % 4, self.ranks.len() as u32);
-        let above = |rank: u32| rank & rank.wrapping_sub(1);
-        let along = |from: u32, to: u32| match pattern {
-            0 => None,
-            1 => Some(Along::Arrival),
-            _ if from != 0 && above(from) == to => Some(Along::Arrival),
-            _ if to != 0 && above(to) == from => Some(Along::Departure),
-            _ => None,
-        };
-        for rank in &mut self.ranks {
-            rank.combine();
-            rank.arrive(pattern == 1, along);
-        }
-        self.move_along(Along::Arrival);
-        for pair in (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to))) {
-            assert_eq!(
-                self.ranks[pair.1 as usize].bytes_along(pair.0, Along::Arrival),
-                0
-            );
-        }
-    }
-
-    /// All have arrived.
-    fn depart(&mut self, ends_region: bool) {
-        // Not every end of a region is known by these messages.
-        let ends_region = ends_region && self.synchronisations % 4 == 3;
-        for rank in &mut self.ranks {
-            rank.depart(ends_region);
-        }
-        if !ends_region {
-            self.move_along(Along::Departure);
-        }
-    }
-
-    fn move_along(&mut self, with: Along) {
-        for from in 0..self.ranks.len() {
-            for to in 0..self.ranks.len() {
-                let data = self.ranks[from].data_along(to as u32, with);
-                let bytes = self.ranks[to].bytes_along(from as u32, with);
-                assert_eq!(data.len(), bytes, "from {from} to {to}");
-                if bytes != 0 {
-                    self.cluster.borrow_mut().note_pushed((from, to), bytes);
-                    self.ranks[to].receive_along(from as u32, with, &data);
-                }
-            }
-        }
-    }
-
-    fn synchronise(&mut self, ends_region: bool) {
-        self.arrive();
-        let signatures: Vec<Signature> = self
-            .ranks
-            .iter_mut()
-            .map(Coherence::declared_signature)
-            .collect();
-        let updates = self.ranks[0].take_updates(true);
-        let notices: Vec<Notices> = self.ranks.iter_mut().map(Coherence::notices).collect();
-        let decisions: Vec<bool> = self
-            .ranks
-            .iter_mut()
-            .map(|rank| rank.apply(&notices, Phase::Parallel))
-            .collect();
-        assert!(
-            decisions.iter().all(|&decision| decision == decisions[0]),
-            "ranks decide differently"
-        );
-        if decisions[0] {
-            self.ranks[0].machine.settle();
-        }
-        assert!(
-            self.cluster.borrow().under_way.is_empty(),
-            "bytes under way that nobody waits for"
-        );
-        for rank in &mut self.ranks {
-            rank.apply_updates(&updates);
-        }
-        self.depart(ends_region);
-        let declared = Signature::of_all(signatures);
-        let learned = self.learn_copies(declared);
-        let known = self.apply_declared(declared);
-        assert!(known || !learned);
-        self.check_agreement();
-    }
-
-    /// Begins to push what is expected to be copied.
-    fn begin_pushes(&mut self, fork: Option<&[u64]>) {
-        for rank in &mut self.ranks {
-            rank.begin_pushes(Signature::START, fork);
-        }
-        self.relay();
-        // Both sides of each message know it.
-        let cluster = self.cluster.borrow();
-        let lengths = |messages: &Vec<Vec<u8>>| messages.iter().map(Vec::len).collect();
-        let pushed = cluster
-            .pushed
-            .iter()
-            .map(|(pair, all)| (*pair, lengths(all)));
-        let pushed: BTreeMap<(usize, usize), Vec<usize>> = pushed.collect();
-        assert_eq!(pushed, cluster.expected);
-    }
-
-    /// Ranks pass on what comes to them, in some order, until nobody waits for anything.
-    fn relay(&mut self) {
-        let ranks = self.ranks.len();
-        let pushed = |job: &Self| -> usize {
-            let cluster = job.cluster.borrow();
-            cluster.pushed.values().map(Vec::len).sum()
-        };
-        loop {
-            let before = pushed(self);
-            let first = self.synchronisations % ranks;
-            let done = (0..ranks).filter(|at| self.ranks[(first + at) % ranks].relay());
-            let is_done = done.count() == ranks;
-            let relayed = pushed(self) - before;
-            self.cluster.borrow_mut().relayed += relayed;
-            if is_done {
-                return;
-            }
-            assert_ne!(relayed, 0, "ranks wait for each other");
-        }
-    }
-
-    /// Whether nothing was new.
-    fn learn_copies(&mut self, declared: Signature) -> bool {
-        let (copied, words): (Vec<Signature>, Vec<usize>) =
-            self.ranks.iter().map(Coherence::copied).unzip();
-        let copied = Signature::of_all(copied);
-        let learned: Vec<bool> = self
-            .ranks
-            .iter()
-            .map(|rank| rank.has_learned(declared, copied))
-            .collect();
-        assert!(learned.iter().all(|&one| one == learned[0]));
-        let wanted: Vec<bool> = self
-            .ranks
-            .iter_mut()
-            .map(|rank| rank.note_copied(copied, &words))
-            .collect();
-        assert!(wanted.iter().all(|&one| one == wanted[0]));
-        assert!(!(wanted[0] && learned[0]));
-        if !wanted[0] {
-            return learned[0];
-        }
-        let all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::copies).collect();
-        assert!(all.iter().map(Vec::len).eq(words));
-        let all: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
-        for rank in &mut self.ranks {
-            rank.learn_copies(copied, &all);
-        }
-        false
-    }
-
-    /// Whether it was known what follows.
-    fn apply_declared(&mut self, declared: Signature) -> bool {
-        let known: Vec<bool> = self
-            .ranks
-            .iter_mut()
-            .map(|rank| rank.apply_declared(declared))
-            .collect();
-        assert!(
-            known.iter().all(|&one| one == known[0]),
-            "ranks know different transitions"
-        );
-        if known[0] {
-            return true;
-        }
-        let enters = self.ranks.iter().any(Coherence::has_entering_pages);
-        let is_too_much = |rank: &Coherence<Simulated>| {
-            let (words, claims) = rank.declarations_length();
-            claims > 90 || !enters && words > 60
-        };
-        let sends = self.ranks.iter().any(is_too_much);
-        let may_do_without_claims = sends
-            && !enters
-            && self.ranks.iter().all(|rank| {
-                let (words, claims) = rank.declarations_length();
-                (claims == 0 || rank.omits_claims()) && words - claims <= 60
-            });
-        let mut all: Vec<Vec<u64>> = self.ranks.iter().map(Coherence::declarations).collect();
-        for (rank, words) in self.ranks.iter().zip(&mut all) {
-            let (length, claims) = rank.declarations_length();
-            assert_eq!(length, words.len());
-            match (sends, enters || may_do_without_claims) {
-                (true, true) => words.truncate(length - claims),
-                (true, false) => words.clear(),
-                _ => {}
-            }
-        }
-        let all: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
-        let does_without_claims = may_do_without_claims && {
-            let matter = self.ranks.iter().map(|rank| rank.claims_would_matter(&all));
-            let matter: Vec<bool> = matter.collect();
-            assert!(matter.iter().all(|&one| one == matter[0]));
-            !matter[0]
-        };
-        if sends && !does_without_claims {
-            for rank in &mut self.ranks {
-                rank.send_to_owners(&all);
-            }
-            return false;
-        }
-        let omitted = self.ranks.iter().any(Coherence::omits_claims);
-        for rank in &mut self.ranks {
-            rank.apply_declarations(&all, omitted);
-        }
-        false
+        self.barrier();
+        self.ranks
+            .each(|_, node| driver::stop_declaring(&mut node.side));
+        self.look();
     }
 
     /// Starts a region on all ranks.
     fn enter_region(&mut self, accesses: &Accesses) {
-        let waits: Vec<bool> = self
-            .ranks
-            .iter_mut()
-            .map(|rank| rank.enter_region(accesses.clone()))
-            .collect();
-        assert!(waits.iter().all(|&wait| wait == waits[0]));
-        assert!(self.cluster.borrow().under_way.is_empty());
-        self.check_agreement();
         let value = match accesses {
             Accesses::Declared { direct, .. } => direct.len(),
             Accesses::Tracked { .. } => 0,
         };
-        self.begin_pushes(Some(&[value as u64]));
-        for rank in &mut self.ranks {
-            rank.begin_first_interval(Signature::START);
-        }
+        let accesses = accesses.clone();
+        self.ranks.each(move |_, node| {
+            let region = Region {
+                name: 1,
+                threads: 0,
+                values: &[value as u64],
+            };
+            let accesses = Some(accesses.clone());
+            node.driver.enter_region(&mut node.side, &region, accesses);
+        });
+        self.look();
+        self.begin_first_interval();
+    }
+
+    fn begin_first_interval(&mut self) {
+        self.ranks
+            .each(|_, node| node.side.coherence.begin_first_interval(Signature::START));
     }
 
     fn begin_next_interval(&mut self) {
-        for rank in &mut self.ranks {
-            rank.begin_next_interval(0);
-        }
+        self.ranks
+            .each(|_, node| node.side.coherence.begin_next_interval(0));
+    }
+
+    fn end_intervals(&mut self) {
+        self.ranks
+            .each(|_, node| node.side.coherence.end_intervals());
     }
 
     /// Ends a region on all ranks with its join; serial code follows.
     fn leave_region(&mut self) {
-        self.synchronise(true);
-        for rank in &mut self.ranks {
-            rank.end_intervals();
-            rank.leave_region();
-        }
-        self.ranks[0].close_undeclared();
-        self.check_agreement();
+        self.ranks.each(|rank, node| {
+            while !node
+                .driver
+                .synchronise(&mut node.side, Kind::Join, 0)
+                .joined
+            {}
+            let coherence = &mut node.side.coherence;
+            coherence.end_intervals();
+            coherence.leave_region();
+            if rank == 0 {
+                coherence.close_undeclared();
+            }
+        });
+        self.look();
     }
 
     fn fork(&mut self, carried: &[Page]) {
-        self.move_along(Along::Departure);
-        let mut carried: Vec<Page> = carried
-            .iter()
-            .copied()
-            .filter(|&page| self.ranks[0].can_travel(page))
-            .collect();
-        carried.sort_unstable();
-        carried.dedup();
-        self.ranks[0].make_room_for_updates(carried.len());
-        let updates = self.ranks[0].take_updates(false);
-        let notices = self.ranks[0].notices();
-        for rank in &mut self.ranks {
-            assert!(!rank.apply(std::slice::from_ref(&notices), Phase::Serial));
-            rank.apply_updates(&updates);
+        let carried = carried.to_vec();
+        self.forks += 1;
+        let number = self.forks;
+        self.ranks.each(move |rank, node| {
+            let side = &mut node.side;
+            let fork = if rank == 0 {
+                let carried = carried.iter().copied();
+                let mut carried: Vec<Page> = carried
+                    .filter(|&page| side.coherence.can_travel(page))
+                    .collect();
+                carried.sort_unstable();
+                carried.dedup();
+                let fork = node.driver.prepare_fork(side, carried);
+                node.driver.send_fork(side, &fork, &[number]);
+                fork
+            } else {
+                let (fork, words) = node.driver.receive_fork(side).expect("there are more");
+                assert_eq!(words, [number]);
+                fork
+            };
+            node.driver.apply_fork(side, &fork);
+        });
+        self.look();
+    }
+
+    /// The program ends: ranks that wait for regions do not any more.
+    fn end(&mut self) {
+        self.ranks.each(|rank, node| match rank {
+            0 => node.driver.end(&mut node.side),
+            _ => assert!(node.driver.receive_fork(&mut node.side).is_none()),
+        });
+        assert!(self.ranks.catch_all_up());
+        self.check_messages();
+    }
+
+    /// Now and then: waits for all ranks, if they can go on without another word, and looks at them.
+    fn look(&mut self) {
+        if self.ranks.chance(30) && self.ranks.catch_all_up() {
+            self.check_agreement();
         }
-        for &page in &carried {
-            let contents = *self.ranks[0].contents(page);
-            for rank in &mut self.ranks {
-                rank.receive(page, &contents);
-                rank.apply_pending();
-            }
-        }
-        self.check_agreement();
+    }
+
+    /// What a rank has done, when the ranks have done what they can.
+    fn counts(&self, rank: usize) -> Counts {
+        self.ranks.catch_all_up();
+        self.ranks.as_it_is(rank).counts
+    }
+
+    /// The machines, when the ranks have done what they can.
+    fn cluster(&self) -> Ref<'_, Cluster> {
+        self.ranks.catch_all_up();
+        self.cluster.borrow()
+    }
+
+    /// Nothing is under way, and both sides of each message know it.
+    fn check_messages(&self) {
+        let cluster = self.cluster.borrow();
+        assert!(
+            cluster.under_way.is_empty(),
+            "bytes under way that nobody waits for"
+        );
+        let lengths = |messages: &Vec<Vec<u8>>| messages.iter().map(Vec::len).collect();
+        let pushed = cluster.pushed.iter();
+        let pushed = pushed.map(|(pair, all)| (*pair, lengths(all)));
+        let pushed: BTreeMap<(usize, usize), Vec<usize>> = pushed.collect();
+        assert_eq!(pushed, cluster.expected);
+        assert!(cluster.forgotten.is_empty());
     }
 
     /// Homes and exclusiveness are the same everywhere, and protections are as noted.
     fn check_agreement(&self) {
+        self.check_messages();
         for page in 0..self.used {
             let first = self.ranks[0].pages();
             for (index, rank) in self.ranks.iter().enumerate() {
@@ -465,18 +338,14 @@ fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) 
     for _ in 0..6 {
         serial(&mut job, &mut random);
         let pages = some_pages(&job, &mut random);
-        for rank in &mut job.ranks {
-            rank.begin_first_interval(Signature::START);
-        }
+        job.begin_first_interval();
         for _ in 0..1 + random.below(5) {
             interval(&mut job, &mut random, &pages, !verify, true);
             job.barrier();
             job.begin_next_interval();
         }
         job.barrier();
-        for rank in &mut job.ranks {
-            rank.end_intervals();
-        }
+        job.end_intervals();
     }
     let closings: u64 = job.ranks.iter().map(|rank| rank.counts.closings).sum();
     assert_eq!(
@@ -639,7 +508,7 @@ fn exclusive_pages_cost_no_faults() {
         job.write(0, 0, round, 1);
         job.barrier();
     }
-    for rank in &job.ranks {
+    for rank in job.ranks.iter() {
         assert_eq!((rank.counts.read_faults, rank.counts.write_faults), (0, 0));
     }
 }

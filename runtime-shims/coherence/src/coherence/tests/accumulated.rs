@@ -109,10 +109,13 @@ fn sums_travel_once() {
             job.update(rank, object(round % 10 * 8), AtomicOp::Add, 1);
         }
     }
-    assert_eq!(job.cluster.borrow().under_way.len(), 0);
+    assert_eq!(job.cluster().under_way.len(), 0);
     for rank in 1..3 {
         job.ranks[rank].send_collected();
-        assert_eq!(job.cluster.borrow().under_way.len(), 10 * rank);
+        assert_eq!(job.cluster().under_way.len(), 10 * rank);
+    }
+    for rank in 1..3 {
+        job.ranks[rank].machine.settle();
     }
     job.barrier();
     for rank in 0..3 {

@@ -157,7 +157,7 @@ fn random_mixture(seed: u64, ranks: usize, per_rank: usize, mappings: Option<u32
             job.check(0, page, offset, "at the end");
         }
     }
-    job.ranks[0].counts
+    job.counts(0)
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn pushes_change_nothing() {
                 let surprises = [0, 20][random.below(2)];
                 declaring_region(&mut job, &mut random, rounds, surprises, 1);
             }
-            let cluster = job.cluster.borrow();
+            let cluster = job.cluster();
             pushed += cluster.pushed_bytes;
             taken += cluster.taken_bytes;
             surprised += usize::from(cluster.pushed_bytes > cluster.taken_bytes);
@@ -277,11 +277,11 @@ fn only_halos_move(per_node: usize) {
         }
         job.leave_region();
         if sweep == 7 {
-            steady = job.ranks[1].counts;
-            taken_before = job.cluster.borrow().taken_bytes;
+            steady = job.counts(1);
+            taken_before = job.cluster().taken_bytes;
         }
     }
-    let end = job.ranks[1].counts;
+    let end = job.counts(1);
     assert_eq!(end.plans, steady.plans);
     assert_eq!(end.transitions, steady.transitions);
     assert_eq!(
@@ -294,7 +294,7 @@ fn only_halos_move(per_node: usize) {
         4 * (ROW as u64 - 16)
     );
     // Between nodes all of it is pushed.
-    let cluster = job.cluster.borrow();
+    let cluster = job.cluster();
     let row = if per_node == 1 { ROW - 16 } else { 0 };
     assert_eq!(cluster.taken_bytes - taken_before, 8 * row);
     // Rank 1 sent its row for a sweep that did not come.
@@ -422,11 +422,11 @@ fn undeclared_reads(per_node: usize, writes_serially: bool, declares: bool) -> (
         job.check(1, page, 101, "undeclared beside a declared read");
         job.leave_region();
         if turn == 3 {
-            let counts = job.ranks[1].counts;
+            let counts = job.counts(1);
             copied = (counts.plans, counts.transitions);
         }
     }
-    let counts = job.ranks[1].counts;
+    let counts = job.counts(1);
     (counts.plans - copied.0, counts.transitions - copied.1)
 }
 
@@ -536,9 +536,35 @@ fn an_opened_page_serves_what_was_declared_before() {
     }
 }
 
+#[derive(Default)]
+struct Seen {
+    /// How many bytes were pushed, and taken.
+    pushed: usize,
+    taken: usize,
+    /// How many messages passed on, and how many bytes pushed within a node.
+    relayed: usize,
+    near: usize,
+    /// How many messages went through the tree, and how many synchronisations were all-gathers.
+    in_tree: usize,
+    gathers: usize,
+    /// How far a rank fell behind another one.
+    behind: usize,
+}
+
+impl Seen {
+    fn add(&mut self, other: &Self) {
+        self.pushed += other.pushed;
+        self.taken += other.taken;
+        self.relayed += other.relayed;
+        self.near += other.near;
+        self.in_tree += other.in_tree;
+        self.gathers += other.gathers;
+        self.behind = self.behind.max(other.behind);
+    }
+}
+
 /// A program of regions and serial code that does nearly the same again and again, on several nodes.
-/// How many bytes were pushed and taken; how many messages passed on, and how many bytes within a node.
-fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> ((usize, usize), (usize, usize)) {
+fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, false, None);
     job.cluster.borrow_mut().per_node = 1 + seed as usize % 2 * (ranks - 2).min(1);
@@ -639,41 +665,47 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> ((usize, usize
             job.check(0, page, offset, "at the end");
         }
     }
-    let cluster = job.cluster.borrow();
-    let moved = (cluster.pushed_bytes, cluster.taken_bytes);
-    (moved, (cluster.relayed, cluster.near_bytes))
+    job.end();
+    let cluster = job.cluster();
+    Seen {
+        pushed: cluster.pushed_bytes,
+        taken: cluster.taken_bytes,
+        relayed: cluster.relayed,
+        near: cluster.near_bytes,
+        in_tree: cluster.in_tree,
+        gathers: cluster.gathers,
+        behind: job.ranks.furthest_behind(),
+    }
 }
 
 #[test]
 fn what_is_sent_early_changes_nothing() {
-    let (mut pushed, mut taken) = (0, 0);
+    let mut all = Seen::default();
     for seed in 1..120u64 {
         for ranks in 2..=4 {
             for surprises in [0, 10] {
-                let moved = repeated_program(seed, ranks, surprises).0;
-                pushed += moved.0;
-                taken += moved.1;
+                all.add(&repeated_program(seed, ranks, surprises));
             }
         }
     }
+    let (pushed, taken) = (all.pushed, all.taken);
     assert!(taken > 0);
     assert!(pushed < 2 * taken, "{pushed} bytes pushed, {taken} taken");
+    assert!(all.in_tree > all.gathers && all.gathers > 0 && all.behind > 2);
 }
 
 /// The same with more ranks, which pass on what many of them read.
 #[test]
 fn what_is_passed_on_changes_nothing() {
-    let (mut relayed, mut near) = (0, 0);
+    let mut all = Seen::default();
     for seed in 1..25u64 {
         for ranks in 5..=9 {
             for surprises in [0, 10] {
-                let passed = repeated_program(seed, ranks, surprises).1;
-                relayed += passed.0;
-                near += passed.1;
+                all.add(&repeated_program(seed, ranks, surprises));
             }
         }
     }
-    assert!(relayed > 0 && near > 0);
+    assert!(all.relayed > 0 && all.near > 0 && all.in_tree > 0);
 }
 
 /// A block that rank 0 writes and all ranks read is passed on along with the messages of synchronisations.
@@ -698,6 +730,8 @@ fn what_rank_0_writes_goes_down_with_synchronisations() {
             job.barrier();
         }
         job.leave_region();
+        job.end();
+        assert!(job.cluster().in_tree > 0);
     }
 }
 
@@ -740,5 +774,6 @@ fn what_is_passed_on_is_not_older_than_the_synchronisation() {
         job.barrier();
     }
     job.leave_region();
-    assert!(job.cluster.borrow().relayed > 0);
+    job.end();
+    assert!(job.cluster().relayed > 0);
 }
