@@ -1,27 +1,13 @@
 //! The coherence protocol: which rank has the current contents of each shared page.
 //!
-//! Guarantee: after a synchronisation every rank that reads a byte gets the value written last before
-//! it, provided that no two ranks wrote that byte since the synchronisation before (OpenMP's rule for
-//! a race-free program) or did so under one lock.
+//! One rank's part of it: [`Coherence`]. Its states and words are those of the [crate's page](crate).
 //!
-//! Every page has a *home* that holds its contents whenever no rank has unpublished writes. Homes and
-//! the set of *exclusive* pages are replicated: all ranks apply the same notices in the same order at
-//! every synchronisation, so they decide alike without negotiation.
-//!
-//! * A page only its home caches is exclusive: read and written without faults or notices.
-//! * The first fetch by another rank is noticed at the next synchronisation; from then on the home's
-//!   writes are tracked too.
-//! * A rank that writes a page it is not the home of keeps a *twin* and can tell the bytes it changed.
-//! * At a synchronisation a page with one writer moves to it. With several, each sends its changed
-//!   bytes to the home and drops its copy; a second barrier then lets everybody go on.
-//! * A lock's release sends changed bytes home at once, its acquisition drops all copies.
-//! * Atomic updates that commute are collected until then: [`accumulated`].
-//!
-//! Pages that rank 0 changes between regions, a little each time, are kept current by updates: [`updated`].
-//! Pages whose accesses the compiler declared are kept coherent byte by byte instead: [`declared`].
-//! What regions touch by faults is fetched ahead when they run again: [`learned`].
-//!
-//! Nothing here knows MPI or the memory system: [`Machine`] is what it needs of them.
+//! * Faults, fetches and what is read ahead: [`accesses`]. What regions touch by faults is fetched ahead when they
+//!   run again: [`learned`].
+//! * Notices, and the next state of each page: [`synchronisation`].
+//! * Locks and atomic accesses: [`locks`]. Atomic updates that commute are collected: [`accumulated`].
+//! * Pages that rank 0 changes between regions, a little each time: [`updated`].
+//! * Pages whose accesses the compiler declared, byte by byte: [`declared`].
 
 mod accesses;
 mod accumulated;
@@ -333,7 +319,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Carries out protection changes not yet made.
-    pub fn apply_pending(&mut self) {
+    pub(crate) fn apply_pending(&mut self) {
         if let Some((run, access)) = self.pending.take() {
             self.protect_now(run, access);
         }

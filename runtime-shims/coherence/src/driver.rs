@@ -4,7 +4,7 @@
 //! accesses, locks and atomics. A fork carries rank 0's notices and the hottest pages in one broadcast; every
 //! other synchronisation is one all-gather, with a second for notices that do not fit the header, one for
 //! declarations of sections that are not like earlier ones, and a barrier where changed bytes travel. Between
-//! nodes those without news cost less: [`brief`].
+//! nodes those without news cost less: `brief`.
 //!
 //! Each rank has one [`Driver`], and shows it its side of the job as a [`Rank`]: in a program, MPI and the
 //! program's memory; in tests, threads that run ahead of each other. Nothing here knows which it is.

@@ -325,7 +325,7 @@ impl<M: Machine> Coherence<M> {
     /// do not go with it. Where it returns true, no rank may go on before all ranks have returned from
     /// here. All ranks decide alike.
     #[must_use]
-    pub fn enter_region(&mut self, accesses: Accesses) -> bool {
+    pub(crate) fn enter_region(&mut self, accesses: Accesses) -> bool {
         let mode = &mut self.sections;
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
         mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
@@ -373,7 +373,7 @@ impl<M: Machine> Coherence<M> {
     /// After a synchronisation of a region that declares all its accesses and has one thread on each rank: it
     /// runs on as one that tells nothing. To be heeded as [`Coherence::enter_region`].
     #[must_use]
-    pub fn stop_declaring(&mut self) -> bool {
+    pub(crate) fn stop_declaring(&mut self) -> bool {
         self.enter_region(Accesses::Tracked { atomics: true })
     }
 

@@ -31,7 +31,7 @@ struct Writers {
 
 impl<M: Machine> Coherence<M> {
     /// What this rank has to tell the others.
-    pub fn notices(&mut self) -> Notices {
+    pub(crate) fn notices(&mut self) -> Notices {
         Notices {
             dirty: runs_of(&mut self.dirty),
             flushed: runs_of(&mut self.flushed),
@@ -59,7 +59,7 @@ impl<M: Machine> Coherence<M> {
     /// Applies the notices of all ranks, in rank order. Whether changed bytes are under way: then no
     /// rank may go on before all ranks have returned from here and [`Machine::settle`]d.
     #[must_use]
-    pub fn apply(&mut self, notices: &[Notices], phase: Phase) -> bool {
+    pub(crate) fn apply(&mut self, notices: &[Notices], phase: Phase) -> bool {
         assert!(
             self.accumulated.is_empty(),
             "updates that were not combined"

@@ -40,7 +40,7 @@ fn changed_words(new: &[u8; PAGE], old: &[u8; PAGE]) -> Vec<(usize, usize)> {
 impl<M: Machine> Coherence<M> {
     /// On rank 0: what changed in pages in update mode since the last call, for
     /// [`Coherence::apply_updates`]; at a synchronisation of a region before the notices are collected.
-    pub fn take_updates(&mut self, in_region: bool) -> Vec<u64> {
+    pub(crate) fn take_updates(&mut self, in_region: bool) -> Vec<u64> {
         let mut words = Vec::new();
         if self.rank != 0 {
             return words;
@@ -78,7 +78,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// On all ranks, after the notices: takes over what rank 0 changed.
-    pub fn apply_updates(&mut self, mut words: &[u64]) {
+    pub(crate) fn apply_updates(&mut self, mut words: &[u64]) {
         while let Some((&place, rest)) = words.split_first() {
             let page = (place >> 32) as Page;
             let start = (place >> 16 & 0xffff) as usize;
@@ -118,7 +118,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// On rank 0, before a fork: makes room for `wanted` more pages in update mode. The notices tell.
-    pub fn make_room_for_updates(&mut self, wanted: usize) {
+    pub(crate) fn make_room_for_updates(&mut self, wanted: usize) {
         let surplus = (self.updated.len() + wanted).saturating_sub(MOST);
         for index in 0..surplus.min(self.updated.len()) {
             let page = self.updated[index];
@@ -133,7 +133,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// After [`Coherence::apply`]: takes `contents` of `page`, which came from its home with the fork.
-    pub fn receive(&mut self, page: Page, contents: &[u8; PAGE]) {
+    pub(crate) fn receive(&mut self, page: Page, contents: &[u8; PAGE]) {
         if self.rank != 0 {
             *self.machine.contents(page) = *contents;
             self.remember_copy(page);

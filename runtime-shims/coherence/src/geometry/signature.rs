@@ -49,7 +49,7 @@ impl Signature {
     /// Of the empty list.
     pub const START: Self = Self([0x2545_f491_4f6c_dd1d, 0x6a09_e667_f3bc_c909]);
     /// What no list has: a rank that declared nothing sends it.
-    pub const NOTHING: Self = Self([0, 0]);
+    pub(crate) const NOTHING: Self = Self([0, 0]);
 
     /// Of the list with one more word.
     #[must_use]
@@ -69,7 +69,7 @@ impl Signature {
     /// The exclusive or: of sets, whose members come and go in any order.
     #[must_use]
     #[inline]
-    pub fn toggled(self, member: Self) -> Self {
+    pub(crate) fn toggled(self, member: Self) -> Self {
         Self([self.0[0] ^ member.0[0], self.0[1] ^ member.0[1]])
     }
 
@@ -87,7 +87,7 @@ impl Signature {
     /// Nothing of all ranks is [`Signature::NOTHING`].
     #[must_use]
     #[inline]
-    pub fn of_rank(self, rank: usize) -> Self {
+    pub(crate) fn of_rank(self, rank: usize) -> Self {
         match self {
             Self::NOTHING => Self::NOTHING,
             one => Self::START.with(rank as u64).with_signature(one),
@@ -96,7 +96,7 @@ impl Signature {
 
     /// What stands for those of all ranks, given in rank order.
     #[inline]
-    pub fn of_all(ranks: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn of_all(ranks: impl IntoIterator<Item = Self>) -> Self {
         let parts = ranks.into_iter().enumerate();
         parts.fold(Self::NOTHING, |all, (rank, one)| {
             all.toggled(one.of_rank(rank))

@@ -82,7 +82,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Whether a synchronisation is expected next after which the region goes on. The same on all ranks.
-    pub fn expects_barrier(&self) -> bool {
+    pub(crate) fn expects_barrier(&self) -> bool {
         let early = self.sections.early.as_ref();
         early.is_some_and(|early| !early.is_fork)
     }
@@ -90,7 +90,7 @@ impl<M: Machine> Coherence<M> {
     /// Where this rank arrives at a synchronisation, once: begins what goes early. `along` says which message
     /// from one rank to another data may go along with, and `at_once` that all ranks tell all others of their
     /// arrival; all ranks say the same.
-    pub fn arrive(&mut self, at_once: bool, along: impl Fn(u32, u32) -> Option<Along>) {
+    pub(crate) fn arrive(&mut self, at_once: bool, along: impl Fn(u32, u32) -> Option<Along>) {
         let Some(mut early) = self.sections.early.take() else {
             return;
         };
@@ -128,7 +128,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Whether a region ends when all ranks have arrived. What was to go with the next fork, and there is
     /// none, does not.
-    pub fn depart(&mut self, ends_region: bool) {
+    pub(crate) fn depart(&mut self, ends_region: bool) {
         let Some(early) = &mut self.sections.early else {
             return;
         };
@@ -146,7 +146,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// What goes to `rank` along with such a message.
-    pub fn data_along(&mut self, rank: u32, with: Along) -> Vec<u8> {
+    pub(crate) fn data_along(&mut self, rank: u32, with: Along) -> Vec<u8> {
         let mut data = Vec::new();
         let Some(mut early) = self.sections.early.take() else {
             return data;
@@ -165,7 +165,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Number of bytes that come from `rank` along with such a message.
-    pub fn bytes_along(&self, rank: u32, with: Along) -> usize {
+    pub(crate) fn bytes_along(&self, rank: u32, with: Along) -> usize {
         let Some(early) = &self.sections.early else {
             return 0;
         };
@@ -179,7 +179,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Takes over what came from `rank` along with such a message.
-    pub fn receive_along(&mut self, rank: u32, with: Along, mut data: &[u8]) {
+    pub(crate) fn receive_along(&mut self, rank: u32, with: Along, mut data: &[u8]) {
         let Some(early) = &mut self.sections.early else {
             return;
         };

@@ -281,7 +281,7 @@ impl<M: Machine> Coherence<M> {
     /// On all ranks, before the program runs on after a fork or a synchronisation: begins to send and to
     /// receive what is known to be needed; [`Coherence::relay`] is to follow. `place` stands for the region;
     /// `fork`, where it begins, is what it was given, which counts where the place alone does not tell.
-    pub fn begin_pushes(&mut self, place: Signature, fork: Option<&[u64]>) {
+    pub(crate) fn begin_pushes(&mut self, place: Signature, fork: Option<&[u64]>) {
         let me = self.rank;
         self.forget_where(|one| {
             one.intervals_left -= 1;
@@ -340,7 +340,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Passes on what came to this rank for others, as far as it has come. Whether that is all: only then the
     /// program may run on.
-    pub fn relay(&mut self) -> bool {
+    pub(crate) fn relay(&mut self) -> bool {
         while let Some(packed) = self.sections.relays.front().cloned() {
             let in_flight = self.sections.in_flight.iter();
             let sources = in_flight.filter(|one| {
@@ -449,7 +449,7 @@ impl<M: Machine> Coherence<M> {
 
     /// What stands for the copies that this rank made from other nodes since the last synchronisation, and
     /// the number of words of [`Coherence::copies`].
-    pub fn copied(&self) -> (Signature, usize) {
+    pub(crate) fn copied(&self) -> (Signature, usize) {
         let mode = &self.sections;
         match mode.interval.far_copied {
             Signature::NOTHING => (Signature::NOTHING, 0),
@@ -462,7 +462,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// These copies.
-    pub fn copies(&self) -> Vec<u64> {
+    pub(crate) fn copies(&self) -> Vec<u64> {
         let mut words = Vec::new();
         for (owner, ranges) in self
             .sections
@@ -477,7 +477,7 @@ impl<M: Machine> Coherence<M> {
     /// copied since the last one. Whether the copies themselves are needed, `words` of each rank: then
     /// [`Coherence::learn_copies`] is to follow.
     #[must_use]
-    pub fn note_copied(&mut self, copied: Signature, words: &[usize]) -> bool {
+    pub(crate) fn note_copied(&mut self, copied: Signature, words: &[usize]) -> bool {
         let mode = &mut self.sections;
         let Some(expected) = &mode.expected else {
             return false;
@@ -492,7 +492,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Whether all ranks know what follows from what they declared and copied, without a word more. The same
     /// on all ranks.
-    pub fn has_learned(&self, declared: Signature, copied: Signature) -> bool {
+    pub(crate) fn has_learned(&self, declared: Signature, copied: Signature) -> bool {
         let mode = &self.sections;
         let expected = mode.expected.as_ref();
         let asks = expected.is_some_and(|one| mode.predictions.would_ask(one.key, copied));
@@ -500,7 +500,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Learns the copies of all ranks, in rank order.
-    pub fn learn_copies(&mut self, copied: Signature, lists: &[&[u64]]) {
+    pub(crate) fn learn_copies(&mut self, copied: Signature, lists: &[&[u64]]) {
         let mode = &mut self.sections;
         let expected = mode.expected.as_ref();
         let key = expected.expect("an interval ends that has begun").key;

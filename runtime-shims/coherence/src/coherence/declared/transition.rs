@@ -167,7 +167,7 @@ impl SectionMode {
 impl<M: Machine> Coherence<M> {
     /// What stands for the declarations of this rank since the last synchronisation, before its notices
     /// are collected.
-    pub fn declared_signature(&mut self) -> Signature {
+    pub(crate) fn declared_signature(&mut self) -> Signature {
         self.tell_faults();
         let compared = std::mem::take(&mut self.sections.interval.compared);
         let mut claimed = Vec::new();
@@ -205,14 +205,14 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Whether what this rank may have written and did write is not in [`Coherence::declared_signature`].
-    pub fn omits_claims(&self) -> bool {
+    pub(crate) fn omits_claims(&self) -> bool {
         self.sections.interval.omits_claims
     }
 
     /// Applies the declarations of all ranks, by what stands for them, after the notices. False where the
     /// declarations themselves are needed: then [`Coherence::apply_declarations`] is to follow. All ranks
     /// decide alike.
-    pub fn apply_declared(&mut self, declared: Signature) -> bool {
+    pub(crate) fn apply_declared(&mut self, declared: Signature) -> bool {
         self.sections.declared_last = declared;
         if declared == Signature::NOTHING {
             return true;
@@ -243,7 +243,7 @@ impl<M: Machine> Coherence<M> {
     /// Instead of [`Coherence::apply_declarations`], where there are too many: sends what this rank wrote to
     /// the owners, who stay what they are. No rank may go on before all have returned from here. Where pages
     /// are about to enter section mode the declarations of all ranks are needed, without claims.
-    pub fn send_to_owners(&mut self, declarations: &[&[u64]]) {
+    pub(crate) fn send_to_owners(&mut self, declarations: &[&[u64]]) {
         let mut spans = BTreeMap::new();
         for mut words in declarations.iter().copied() {
             while let Some((mode, object, shape)) = take_declaration(&mut words) {
@@ -269,12 +269,12 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Whether pages of this rank enter section mode at the synchronisation.
-    pub fn has_entering_pages(&self) -> bool {
+    pub(crate) fn has_entering_pages(&self) -> bool {
         !self.sections.interval.entering.is_empty()
     }
 
     /// Number of words of [`Coherence::declarations`], and how many of them are claims: the last ones.
-    pub fn declarations_length(&self) -> (usize, usize) {
+    pub(crate) fn declarations_length(&self) -> (usize, usize) {
         let interval = &self.sections.interval;
         let tracked = interval.tracked.iter().map(Declared::words);
         let declared = interval.plans.iter().map(|plan| plan.words).chain(tracked);
@@ -283,7 +283,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// This rank's declarations, for [`Coherence::apply_declarations`].
-    pub fn declarations(&self) -> Vec<u64> {
+    pub(crate) fn declarations(&self) -> Vec<u64> {
         let mut words = Vec::new();
         let interval = &self.sections.interval;
         let declared = interval.plans.iter().flat_map(|plan| &plan.declared);
@@ -351,14 +351,14 @@ impl<M: Machine> Coherence<M> {
 
     /// Where no pages enter section mode: whether what follows from the declarations of all ranks, given
     /// without claims, depends on these. Otherwise they can do without in [`Coherence::apply_declarations`].
-    pub fn claims_would_matter(&self, declarations: &[&[u64]]) -> bool {
+    pub(crate) fn claims_would_matter(&self, declarations: &[&[u64]]) -> bool {
         let told = self.told(declarations);
         may_overlap(&told.unsteady, &told.contested)
     }
 
     /// Applies the declarations of all ranks, in rank order; `omitted` where some rank's signature is without its
     /// claims.
-    pub fn apply_declarations(&mut self, declarations: &[&[u64]], omitted: bool) {
+    pub(crate) fn apply_declarations(&mut self, declarations: &[&[u64]], omitted: bool) {
         self.counts.transitions += 1;
         let key = self.transition_key(self.sections.declared_last);
         let told = self.told(declarations);
@@ -411,7 +411,7 @@ impl<M: Machine> Coherence<M> {
 
     /// After [`Coherence::apply_declarations`]: whether declarations cost more than they save, so that pages
     /// serve the region that runs better. All ranks decide alike.
-    pub fn deals_out_pieces(&mut self) -> bool {
+    pub(crate) fn deals_out_pieces(&mut self) -> bool {
         let mode = &mut self.sections;
         let many = mode.balance.is_bad();
         if many {
