@@ -6,31 +6,36 @@
 
 pub(crate) mod clock;
 mod json;
-mod names;
 mod place;
 mod timeline;
 pub(crate) mod trace;
 
 use std::sync::{
-    Mutex,
+    Mutex, OnceLock,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use crate::{mpi_job, program, settings::settings, stack, stats};
-pub(crate) use names::declares;
+use crate::{
+    layout, mpi_job, program,
+    settings::{asked, settings},
+    stack, stats,
+};
 use okl_coherence::{PAGE, Page};
 pub(crate) use place::Place;
 
-/// What is asked for.
-pub(crate) mod asked {
-    /// Forks, barriers, ends of regions, reductions and locks are told.
-    pub(crate) const SYNC: u64 = 1;
-    /// What is copied between ranks is told, and what decides about it.
-    pub(crate) const DATA: u64 = 2;
-    /// Page faults are told.
-    pub(crate) const FAULTS: u64 = 4;
-    pub(super) const TIMELINE: u64 = 8;
-    pub(crate) const STATS: u64 = 16;
+/// How objects are called.
+static NAME: OnceLock<fn(usize) -> String> = OnceLock::new();
+
+/// The object at an address.
+fn object_at(address: usize) -> String {
+    NAME.get()
+        .map_or_else(|| format!("{address:#x}"), |name| name(address))
+}
+
+/// The object at a position of the memory file.
+fn object_at_position(position: u64) -> String {
+    let page = (position / PAGE as u64) as Page;
+    object_at(layout::layout().address_of(page) + position as usize % PAGE)
 }
 
 static ASKED: AtomicU64 = AtomicU64::new(0);
@@ -257,7 +262,7 @@ pub(crate) fn tell(event: impl FnOnce() -> Event) {
 
 /// Runs `body`, which must not be interrupted by a page fault of its own or by a handler of the program.
 #[cold]
-fn apart<R>(body: impl FnOnce() -> R) -> R {
+pub(crate) fn apart<R>(body: impl FnOnce() -> R) -> R {
     stack::make_next_frames_writable();
     program::private(body)
 }
@@ -310,9 +315,10 @@ fn region() -> &'static str {
     *REGION.lock().expect("nothing panics here")
 }
 
-/// Takes over what rank 0's environment asks for. An error says that the timeline cannot be written.
-/// Collective.
-pub(crate) fn start() -> Result<(), String> {
+/// Takes over what rank 0's environment asks for; `name` says how the object at an address is called. An error says
+/// that the timeline cannot be written. Collective.
+pub(crate) fn start(name: fn(usize) -> String) -> Result<(), String> {
+    NAME.get_or_init(|| name);
     let mut words = [0; 3];
     if mpi_job::rank() == 0 {
         let chosen = settings();

@@ -19,8 +19,8 @@ use okl_abi::{
 
 use crate::{
     cell::ProgramCell, heap::MOST_SMALL, heap::NO_LARGE, layout, marks, memory::coherence, mpi_job,
-    observe, observe::Event, program_graph, program_graph::text, report, settings::settings, stack,
-    team, threads,
+    names, observe, observe::Event, program_graph, program_graph::text, region, report,
+    settings::settings, stack,
 };
 use between::Numbers;
 use okl_coherence::geometry::ranges::{Range, Ranges};
@@ -216,7 +216,7 @@ pub(crate) fn check_changes(changes: &[Change], updated: &Ranges) {
         report::fatal(&format!(
             "the parallel region at {} wrote {} bytes at {address:#x} ({}) that okl had not found it to write: \
              an error in okl, please report it",
-            team::location(),
+            region::location(),
             end - start,
             program_graph::object_at(address),
         ));
@@ -397,13 +397,15 @@ fn entries<'a>(table: &'a SectionTable, mut values: &'a [i64]) -> impl Iterator<
     })
 }
 
-/// `okl_mpi_sections`.
-pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
-    if DECLARING.load(Relaxed) {
-        threads::in_turn(|| take_declaration(table, computed));
-    } else {
-        replace_marked(table, computed, |_| marks::NOWHERE);
-    }
+/// Whether declarations are taken: the region that runs declares all it accesses.
+#[inline]
+pub(crate) fn are_taken() -> bool {
+    DECLARING.load(Relaxed)
+}
+
+/// A declaration that is not taken: nothing is marked.
+pub(crate) fn leave_declaration(table: *mut c_void, computed: *mut c_void) {
+    replace_marked(table, computed, |_| marks::NOWHERE);
 }
 
 /// Tells the program where the marks of each marked entry go.
@@ -436,7 +438,8 @@ fn replace_marked(
     }
 }
 
-fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
+/// Takes a declaration, when it is this thread's turn.
+pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     // The values lie on this rank's stack, whose pages may have to be written first.
     stack::make_next_frames_writable();
     // SAFETY: the pass emits the table.
@@ -459,7 +462,7 @@ fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     }
     for Behind { entry: one, .. } in &known {
         if let Some((start, end)) = one.object() {
-            observe::declares(start, one.entry);
+            names::declares(start, one.entry);
             signature = signature.with(start as u64).with(end as u64);
         }
     }
@@ -515,7 +518,7 @@ fn take_between<'a>(
         .iter()
         .map(|one| {
             let (start, end) = one.entry.object()?;
-            observe::declares(start, one.entry.entry);
+            names::declares(start, one.entry.entry);
             numbers.part(one, (start as u64, end as u64), &written)
         })
         .collect();
@@ -558,7 +561,7 @@ fn take_rows<'a, 'b>(
             }
             let address = one.entry.address.wrapping_add(run.start);
             if let Some((start, end)) = object_at(address as usize) {
-                observe::declares(start, one.entry.entry);
+                names::declares(start, one.entry.entry);
                 signature = signature.with(start as u64).with(end as u64);
             }
         }

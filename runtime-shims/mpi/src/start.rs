@@ -16,8 +16,8 @@ use crate::{
     api, api::Icv, cell::ProgramCell, console, control_area, exchange, fault, files,
     foreign_regions, interpose, interpose::mapping, interpose::process, interpose::variables,
     kernel, layout, memory, memory::Memory, memory::Peer, memory::View, mpi_job, mpi_job::Nodes,
-    observe, plain, program, program_graph, report, service::Remote, settings, settings::Settings,
-    settings::settings, stack, stream_format, sync, team, threads, waiting,
+    names, observe, plain, program, program_graph, region, report, service::Remote, settings,
+    settings::Settings, settings::settings, stack, stream_format, sync, team, threads, waiting,
 };
 use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
 
@@ -69,7 +69,7 @@ pub(crate) fn okl_mpi_main(
     } = mpi_job::start(may_span_nodes, threads_per_rank > 1, per_node)
         .unwrap_or_else(|error| report::fatal(&error));
     compare_builds(user_main, randomised);
-    if let Err(error) = observe::start() {
+    if let Err(error) = observe::start(names::object_at) {
         report::fatal(&error);
     }
     // Their initial values may be those of shared variables.
@@ -336,7 +336,7 @@ fn share_memory(several_nodes: bool) {
     let remote = peers
         .iter()
         .any(|peer| matches!(peer, Peer::Remote))
-        .then(|| Remote::start(own));
+        .then(|| Remote::start(own, files::log_pieces));
     let table = PageTable::new(rank, shared.clone(), settings().verify);
     layout::install(shared.clone());
     let nodes = number_nodes(&peers);
@@ -682,7 +682,7 @@ extern "C" fn serve() {
 
 /// The process exits, after the program's own exit handlers.
 extern "C" fn at_exit(status: i32, _: *mut c_void) {
-    if mpi_job::rank() != 0 || team::is_distributed() {
+    if mpi_job::rank() != 0 || region::is_distributed() {
         console::flush();
         mpi_job::abort(status);
     }

@@ -7,7 +7,7 @@ pub(crate) mod regions;
 
 use std::fmt::Write;
 
-use crate::{cell::ProgramCell, memory, mpi_job, program};
+use crate::{cell::ProgramCell, memory, mpi_job, program, report};
 use okl_coherence::{self};
 
 /// Counts of this rank since the start.
@@ -132,7 +132,7 @@ pub(crate) fn print() {
                 }
                 text.push('\n');
             }
-            crate::console::write_all(2, text.as_bytes());
+            report::write_all(2, text.as_bytes());
         }
         regions::print();
         lines::print();

@@ -10,8 +10,8 @@
 //! Where a region declares all its accesses, a change of a byte that it did not declare ends the job.
 
 use crate::{
-    cell::ProgramCell, layout, memory, mpi_job, program_graph, report, sections,
-    settings::settings, team,
+    cell::ProgramCell, layout, memory, mpi_job, program_graph, region, report, sections,
+    settings::settings,
 };
 use okl_coherence::{Change, Object, geometry::ranges::Ranges};
 
@@ -83,7 +83,7 @@ pub(crate) fn exchange_changes() {
              without a synchronisation between them: a data race",
             end - start,
             program_graph::object_at(address),
-            team::region(),
+            region::name(),
         ));
     }
 }

@@ -2,17 +2,9 @@
 //!
 //! The lines hold no times, so that those of two runs can be compared; a timeline has the times.
 
-use super::{Event, Extent, Place, asked, names};
-use crate::{mpi_job, report};
+use super::{Event, Extent, Place};
+use crate::{mpi_job, report, settings::asked};
 use okl_coherence::PAGE;
-
-/// The words of `OKL_TRACE` and what they ask for.
-pub(crate) const WORDS: [(&str, u64); 4] = [
-    ("comm", asked::SYNC | asked::DATA | asked::FAULTS),
-    ("data", asked::DATA),
-    ("faults", asked::FAULTS),
-    ("sync", asked::SYNC),
-];
 
 /// Prints the event if it is asked for.
 pub(super) fn tell(event: &Event, asked: u64) {
@@ -20,7 +12,7 @@ pub(super) fn tell(event: &Event, asked: u64) {
         return;
     }
     let is_first = mpi_job::rank() == 0;
-    if let Some(text) = text(event, super::region(), is_first, &names::object_at_position) {
+    if let Some(text) = text(event, super::region(), is_first, &super::object_at_position) {
         report::warn(&text);
     }
 }
@@ -135,7 +127,7 @@ fn text(
             "{} fault {}: {}",
             if write { "write" } else { "read" },
             report::at(&Place::Code(code).text()),
-            names::object_at(address),
+            super::object_at(address),
         ),
         Event::Diff { page, bytes, to } => format!(
             "sends {} home to rank {to}: page at {}, in {region}",

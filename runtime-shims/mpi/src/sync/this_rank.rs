@@ -13,7 +13,7 @@ use crate::{
     memory::{self, Memory},
     mpi_job,
     observe::{self, Event},
-    program, report, sections, stats, stream_format, team,
+    program, region, report, sections, stats, stream_format,
 };
 
 /// See the module's text.
@@ -159,7 +159,7 @@ impl Rank for ThisRank {
                 report::fatal(&format!(
                     "the threads of {} wait at different places: this one at {}, thread \
                      {rank} at {}; OpenMP demands that all threads of a team meet the same barriers",
-                    team::region(),
+                    region::name(),
                     name(mine),
                     name(kind),
                 ));
