@@ -122,30 +122,30 @@ pub struct TooManyMappings;
 
 /// Adjacent pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub(crate) struct Run {
     /// The first.
-    pub first: Page,
+    pub(crate) first: Page,
     /// How many.
-    pub count: u32,
+    pub(crate) count: u32,
 }
 
 impl Run {
     /// The pages themselves.
     #[inline]
-    pub fn pages(self) -> std::ops::Range<Page> {
+    pub(crate) fn pages(self) -> std::ops::Range<Page> {
         self.first..self.first + self.count
     }
 }
 
 /// What a rank did to pages since the last synchronisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Notices {
+pub(crate) struct Notices {
     /// Pages it wrote and has not sent home.
-    pub dirty: Vec<Run>,
+    pub(crate) dirty: Vec<Run>,
     /// Pages whose changed bytes it sent home.
-    pub flushed: Vec<Run>,
+    pub(crate) flushed: Vec<Run>,
     /// Pages it fetched.
-    pub fetched: Vec<Run>,
+    pub(crate) fetched: Vec<Run>,
 }
 
 /// Counts since the start.
@@ -198,7 +198,7 @@ pub struct Change {
 
 /// How a synchronisation came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub(crate) enum Phase {
     /// The team ran; any rank may have written.
     Parallel,
     /// Rank 0 ran serial code; the others waited, so their exclusive pages did not change.

@@ -100,9 +100,8 @@ mod random;
 mod sparse;
 
 pub use coherence::{
-    Change, Coherence, Counts, Event, Machine, Notices, Object, Part, Phase, Run, TooManyMappings,
-    Violation,
-    declared::{Accesses, Along, Declared, Mode},
+    Change, Coherence, Counts, Event, Machine, Object, Part, TooManyMappings, Violation,
+    declared::{Accesses, Declared, Mode},
 };
 pub use layout::{Layout, PAGE, Page, Segment, Sizes};
 pub use page_table::{Access, PageTable};

@@ -50,7 +50,7 @@ use crate::{
     layout::{PAGE, Page},
     page_table::flag,
 };
-pub use early::Along;
+pub(crate) use early::Along;
 use early::Early;
 use plan::Plan;
 use prediction::{Packed, Passage, Predictions};

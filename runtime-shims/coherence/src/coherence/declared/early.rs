@@ -30,7 +30,7 @@ const MOST_ALONG_AT_ONCE: usize = 1 << 20;
 
 /// A message of the ranks' synchronisation that data may go along with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Along {
+pub(crate) enum Along {
     /// Sent by each rank when it arrives.
     Arrival,
     /// Sent when all have arrived; at the end of a region, with the next fork.
