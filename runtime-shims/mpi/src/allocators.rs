@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use crate::{report, team};
+use crate::{region, report, team};
 
 const NULL_ALLOCATOR: i64 = 0;
 const DEFAULT_ALLOCATOR: i64 = 1;
@@ -86,7 +86,7 @@ fn traits_of(function: &str, handle: i64) -> Traits {
     }
     report::fatal(&format!(
         "{function} ({}): {handle:#x} is no allocator",
-        team::location()
+        region::location()
     ))
 }
 
@@ -129,7 +129,7 @@ fn allocate(function: &str, alignment: usize, size: usize, handle: i64) -> *mut 
     if !alignment.is_power_of_two() {
         report::fatal(&format!(
             "{function} ({}): the alignment {alignment} is no power of two",
-            team::location()
+            region::location()
         ));
     }
     let mut traits = traits_of(function, handle);
@@ -143,7 +143,7 @@ fn allocate(function: &str, alignment: usize, size: usize, handle: i64) -> *mut 
             Fallback::DefaultMemory | Fallback::Null => return memory,
             Fallback::Abort => report::fatal(&format!(
                 "{function} ({}): no memory for {size} bytes, and the allocator's fallback is to stop",
-                team::location()
+                region::location()
             )),
             Fallback::Allocator(next) => traits_of(function, next),
         };
@@ -177,7 +177,7 @@ unsafe fn block_of(function: &str, memory: *mut c_void) -> *mut Block {
     if !block.is_aligned() || unsafe { (*block).mark } != BLOCK_MARK {
         report::fatal(&format!(
             "{function} ({}): {memory:p} does not come from an OpenMP allocator, or is free already",
-            team::location()
+            region::location()
         ));
     }
     block

@@ -10,7 +10,7 @@ use std::{
     io::Write as _,
 };
 
-use crate::{mpi_job, report, team, threads};
+use crate::{mpi_job, region, report, team, threads};
 
 mod affinity;
 mod environment;
@@ -46,7 +46,7 @@ pub(crate) unsafe fn source_of(ident: *const c_void) -> String {
         reserved: [i32; 4],
         source: *const c_char,
     }
-    let unknown = || team::location().to_owned();
+    let unknown = || region::location().to_owned();
     let ident = ident.cast::<Ident>();
     if ident.is_null() {
         return unknown();

@@ -13,26 +13,22 @@ use std::{
 
 use okl_abi::AtomicOp;
 
-use crate::{
-    atomics_values::{apply, commuting},
-    coherence::Object,
-    layout,
-    layout::PAGE,
-    locks,
-    memory::coherence,
-    mpi_job, report, stats, team, verify,
-};
+use crate::{layout, locks, memory::coherence, mpi_job, region, report, stats, verify};
+use okl_coherence::{Object, PAGE, atomics_values::apply, atomics_values::commuting};
 
 /// Where an atomic operation takes place.
 enum Place {
     /// In the program's view: nobody else can see it now.
     Direct,
     /// At the page's home: offset in the memory file.
-    Home { page: layout::Page, offset: usize },
+    Home {
+        page: okl_coherence::Page,
+        offset: usize,
+    },
 }
 
 fn place_of(address: usize) -> Place {
-    if !team::is_distributed() {
+    if !region::is_distributed() {
         return Place::Direct;
     }
     let layout = layout::layout();
@@ -210,14 +206,14 @@ pub(crate) fn okl_mpi_atomic_cmpxchg(
 
 /// What this rank wrote is at its home before an access that releases it.
 pub(crate) fn okl_mpi_atomic_release() {
-    if team::is_distributed() {
+    if region::is_distributed() {
         coherence(|coherence| coherence.release());
     }
 }
 
 /// Copies from before an access that acquires are read anew.
 pub(crate) fn okl_mpi_atomic_acquire() {
-    if team::is_distributed() {
+    if region::is_distributed() {
         coherence(|coherence| coherence.acquire());
     }
 }

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use crate::{
     cell::ProgramCell,
     control_area::{CANCELLED_REGION as REGION, CANCELLED_WORKSHARING as WORKSHARING},
-    locks::{exchange_word, load_word},
+    control_words::{exchange_word, load_word},
     team,
 };
 

@@ -3,7 +3,7 @@
 //! Guarantee: at most one borrow of a cell is alive at a time. Only the program's thread, and the
 //! fault handler that interrupts it, reach these cells; a second borrow means that runtime code
 //! touched protected memory while it held runtime state, and panics. Signal handlers of the program wait. Where a rank has several threads,
-//! they reach a cell one at a time ([`crate::threads::alone`]), or each has one of its own.
+//! they reach a cell one at a time ([`crate::turns::alone`]), or each has one of its own.
 
 use std::cell::{Cell, UnsafeCell};
 

@@ -10,10 +10,10 @@ use std::{
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixListener, UnixStream},
     },
-    sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering::Relaxed},
 };
 
-use crate::{cell::ProgramCell, files, fortran, memory, program, report, stream_format};
+use crate::{cell::ProgramCell, files, memory, program, report, stream_format};
 
 /// How ranks of rank 0's node come to its standard output.
 struct Sharing {
@@ -228,7 +228,15 @@ pub(crate) fn is_far() -> bool {
     COLLECTED.load(Relaxed) >= 0
 }
 
-/// Writes out what the C and C++ libraries hold back, and hands collected text to rank 0.
+/// What else writes out text that is held back; null: nothing.
+static OTHERS: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
+/// From now on [`flush`] calls `others`, too.
+pub(crate) fn flush_also(others: fn()) {
+    OTHERS.store(others as *mut (), Relaxed);
+}
+
+/// Writes out what the C and C++ libraries, and others, hold back, and hands collected text to rank 0.
 pub(crate) fn flush() {
     // SAFETY: the C library's own stream; pending text means it is initialised.
     unsafe {
@@ -237,7 +245,12 @@ pub(crate) fn flush() {
         }
     }
     flush_cpp_stream();
-    fortran::flush();
+    let others = OTHERS.load(Relaxed);
+    if !others.is_null() {
+        // SAFETY: `flush_also` stored a function.
+        let flush = unsafe { std::mem::transmute::<*mut (), fn()>(others) };
+        flush();
+    }
     files::flush();
     let file = COLLECTED.load(Relaxed);
     if file >= 0 {
@@ -293,22 +306,6 @@ fn hand_over(file: i32) {
         libc::ftruncate(file, 0);
         libc::lseek(file, 0, libc::SEEK_SET);
         memory::coherence(|coherence| coherence.machine.write_to_console(&text));
-    }
-}
-
-/// Writes all of `text` to `descriptor`, past the C library's buffers.
-pub(crate) fn write_all(descriptor: i32, text: &[u8]) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        // SAFETY: a live buffer.
-        let written = unsafe { libc::write(descriptor, rest.as_ptr().cast(), rest.len()) };
-        if written < 0 {
-            if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
-                continue;
-            }
-            return;
-        }
-        rest = &rest[written as usize..];
     }
 }
 

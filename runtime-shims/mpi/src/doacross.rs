@@ -8,9 +8,9 @@ use std::ffi::c_void;
 use crate::{
     cell::ProgramCell,
     console, control_area,
-    locks::{Patience, exchange_word, load_word},
+    control_words::{Patience, exchange_word, load_word},
     memory::coherence,
-    report, team,
+    region, report, team,
 };
 
 /// Most iterations.
@@ -99,7 +99,7 @@ pub(crate) fn okl_mpi_kmpc_doacross_init(
     if next > MOST {
         report::fatal(&format!(
             "the doacross loops of {} have more than {MOST} iterations",
-            team::region()
+            region::name()
         ));
     }
 }

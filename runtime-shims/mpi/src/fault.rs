@@ -10,14 +10,10 @@ use std::{
 };
 
 use crate::{
-    coherence::Violation,
-    interpose::{mapping, signals},
-    kernel, layout,
-    memory::coherence,
-    mpi_job,
-    observe::{self, Event},
-    program_graph, report, stack, symbolise, team, threads,
+    interpose::mapping, interpose::signals, kernel, layout, memory::coherence, mpi_job, observe,
+    observe::Event, program_graph, region, report, stack, symbolise, turns,
 };
+use okl_coherence::Violation;
 
 /// Bytes of the handler's stack: MPI runs on it.
 const HANDLER_STACK: usize = 1 << 20;
@@ -113,7 +109,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
             "cannot be given memory: the node is out of memory",
         );
     }
-    if thread != PROGRAM_THREAD.load(Relaxed) && !threads::is_other() {
+    if thread != PROGRAM_THREAD.load(Relaxed) && !turns::is_other() {
         die(
             address,
             program_counter,
@@ -132,7 +128,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
         code: program_counter,
         write,
     };
-    let served = threads::alone(|| {
+    let served = turns::alone(|| {
         observe::during(
             || event,
             || coherence(|coherence| coherence.fault(page, write)),
@@ -141,7 +137,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
     match served {
         Ok(()) => {}
         // Another thread of the rank was faster.
-        Err(Violation::Unexplained) if threads::are_several() && may_repeat(address) => {}
+        Err(Violation::Unexplained) if turns::are_several() && may_repeat(address) => {}
         Err(Violation::PrivateWrite) => die(address, program_counter, "written by another rank"),
         Err(Violation::Undeclared) => die(
             address,
@@ -160,7 +156,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
 /// Whether an access may be tried again after a fault that its page's protection does not explain: another
 /// thread has changed that meanwhile. Not for ever where nothing changes.
 fn may_repeat(address: usize) -> bool {
-    let changes = threads::alone(|| coherence(|coherence| coherence.counts.protections));
+    let changes = turns::alone(|| coherence(|coherence| coherence.counts.protections));
     let (last, last_changes, times) = REPEATED.get();
     let is_same = (address, changes) == (last, last_changes);
     let times = if is_same { times + 1 } else { 1 };
@@ -183,7 +179,7 @@ fn die(address: usize, program_counter: usize, what: &str) -> ! {
     let line = line_of(program_counter);
     let object = match layout::get() {
         Some(layout) if layout.page_of(address).is_some() => program_graph::object_at(address),
-        _ if mpi_job::rank() != 0 || team::is_distributed() => mapping::not_shared_at(address).unwrap_or_else(|| {
+        _ if mpi_job::rank() != 0 || region::is_distributed() => mapping::not_shared_at(address).unwrap_or_else(|| {
             "memory that the ranks do not share: a null or stray pointer, or one into a library's own memory".into()
         }),
         _ => "no memory of the program: a null or stray pointer".into(),

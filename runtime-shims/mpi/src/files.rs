@@ -19,9 +19,9 @@ use std::{
 
 use crate::{
     console, control_area,
+    control_words::{exchange_word, load_word},
     interpose::{io, process},
-    locks::{exchange_word, load_word},
-    memory, mpi_job, program, report, team,
+    memory, mpi_job, program, region, report,
 };
 
 unsafe extern "C" {
@@ -98,7 +98,7 @@ pub(crate) fn start() {
 
 /// The stream that takes what the calling thread writes to `stream`.
 pub(crate) fn stream(stream: usize) -> usize {
-    if !team::is_distributed() || stream == 0 || is_standard(stream) {
+    if !region::is_distributed() || stream == 0 || is_standard(stream) {
         return stream;
     }
     if mpi_job::rank() != 0 {
@@ -113,7 +113,7 @@ pub(crate) fn stream(stream: usize) -> usize {
 
 /// `fflush` on a stream of rank 0's: its status where another rank called it.
 pub(crate) fn flush_elsewhere(stream: usize) -> Option<i32> {
-    let is_elsewhere = team::is_distributed() && mpi_job::rank() != 0;
+    let is_elsewhere = region::is_distributed() && mpi_job::rank() != 0;
     if !is_elsewhere || stream == 0 || is_standard(stream) {
         return None;
     }
@@ -242,7 +242,7 @@ fn open_log() -> i32 {
 /// Where ranks synchronise: hands over what this rank has written; rank 0 writes what has come.
 pub(crate) fn flush() {
     if mpi_job::rank() == 0 {
-        if team::is_distributed() {
+        if region::is_distributed() {
             write_out();
         }
         return;

@@ -20,7 +20,7 @@ use crate::{
         okl_mpi_atomic_acquire, okl_mpi_atomic_cmpxchg, okl_mpi_atomic_load, okl_mpi_atomic_release,
     },
     cell::ProgramCell,
-    mpi_job, program_graph, report,
+    console, mpi_job, program_graph, report,
 };
 
 /// Standard error and standard output: `error_unit` and `output_unit` of `iso_fortran_env`.
@@ -104,6 +104,7 @@ fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
 pub(crate) fn okl_mpi_fortran_units(units: *mut c_void) {
     let units: *mut FortranUnits = units.cast();
     let _ = UNITS.compare_exchange(ptr::null_mut(), units, Relaxed, Relaxed);
+    console::flush_also(flush);
     // SAFETY: a constant of the program.
     let special = unsafe { (*units).special };
     if !special.is_null() {
@@ -294,7 +295,7 @@ impl Library {
 }
 
 /// Writes out what predefined units hold back.
-pub(crate) fn flush() {
+fn flush() {
     let Some(library) = library() else { return };
     let held = state(|state| match state.open {
         0 => std::mem::take(&mut state.held),

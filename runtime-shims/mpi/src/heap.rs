@@ -20,8 +20,8 @@ mod tests;
 
 use std::{collections::BTreeMap, fmt, ptr};
 
-use crate::layout::PAGE;
 use extents::{Borders, Extents, aligned_start};
+use okl_coherence::PAGE;
 
 /// Bytes of a header, and the alignment of every block.
 const HEADER: usize = 16;

@@ -5,31 +5,18 @@
 //! other ranks are the other threads of its teams. Shared memory has the same addresses on every rank
 //! and is kept coherent at OpenMP's synchronisation points.
 //!
-//! | module | what it does |
-//! |---|---|
-//! | `plain` | programs on one rank, which are OpenMP programs as they were |
-//! | `start` | start-up, shared memory, the end |
-//! | `layout`, `control_area`, `page_table`, `coherence` | the protocol; knows neither MPI nor the kernel |
-//! | `memory`, `exchange`, `service`, `pushes`, `mpi_job` | mapped memory, other nodes' memory, MPI |
-//! | `fault`, `touch`, `interpose`, `heap`, `program` | page faults, system calls, allocation |
-//! | `sections`, `marks` | what the compiler found that loop nests read and write; what the program marks as written |
-//! | `sync`, `team`, `threads`, `stack` | fork, barrier, join; team state; the threads of a rank |
-//! | `loops`, `constructs`, `reduce`, `locks`, `atomics`, `ordered`, `doacross`, `cancel`, `tasks` | OpenMP's constructs |
-//! | `api`, `allocators` | the user's `omp_*` functions |
-//! | `program_graph`, `foreign_regions` | the modules of the program; regions that must not be distributed |
-//! | `settings`, `observe`, `stats`, `verify`, `console`, `report`, `symbolise` | what the user sets and sees |
-//! | `float_environment`, `stream_format`, `locale` | what the threads of a process have in common and ranks do not |
+//! The protocol is [`okl_coherence`]'s. What the modules here know of each other, layer by layer, says the table
+//! in `ARCHITECTURE.md`, and `layers` holds them to it.
 
 mod allocators;
 mod api;
 mod atomics;
-mod atomics_values;
 mod cancel;
 mod cell;
-mod coherence;
 mod console;
 mod constructs;
 mod control_area;
+mod control_words;
 mod doacross;
 mod exchange;
 mod fault;
@@ -40,6 +27,8 @@ mod fortran;
 mod heap;
 mod interpose;
 mod kernel;
+#[cfg(test)]
+mod layers;
 mod layout;
 mod locale;
 mod lock_table;
@@ -48,17 +37,19 @@ mod loops;
 mod marks;
 mod memory;
 mod mpi_job;
+mod names;
 mod observe;
 mod ordered;
-mod page_table;
 mod plain;
 mod private_allocator;
 mod program;
 mod program_graph;
 mod pushes;
 #[cfg(test)]
+#[path = "../../coherence/src/random.rs"]
 mod random;
 mod reduce;
+mod region;
 mod report;
 mod sections;
 mod service;
@@ -73,6 +64,7 @@ mod tasks;
 mod team;
 mod threads;
 mod touch;
+mod turns;
 mod verify;
 mod waiting;
 
@@ -84,8 +76,8 @@ static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::Priva
 mod entry {
     pub(crate) use crate::{
         allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, fortran::*,
-        locks::*, loops::*, ordered::*, program_graph::*, reduce::*, sections::*, start::*,
-        sync::*, tasks::*, team::*, touch::*, waiting::*,
+        locks::*, loops::*, ordered::*, plain::*, program_graph::*, reduce::*, sections::*,
+        start::*, sync::*, tasks::*, team::*, threads::*, touch::*, waiting::*,
     };
 }
 

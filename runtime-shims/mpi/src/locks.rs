@@ -8,20 +8,26 @@
 use std::{
     collections::{HashMap, HashSet},
     ffi::c_void,
-    time::{Duration, Instant},
 };
 
 use crate::{
     cell::ProgramCell,
-    coherence::Machine,
     console,
-    control_area::{LOCK_BYTES, LOCKS, LOCKS_IN_CHANGE, MOST_LOCKS},
-    layout,
-    lock_table::{LockTable, Words, free, held, is_of},
+    control_area::LOCK_BYTES,
+    control_area::LOCKS,
+    control_area::LOCKS_IN_CHANGE,
+    control_area::MOST_LOCKS,
+    control_words::{Patience, exchange_word, load_word},
+    lock_table::LockTable,
+    lock_table::Words,
+    lock_table::free,
+    lock_table::held,
+    lock_table::is_of,
     memory::coherence,
-    mpi_job,
-    observe::{self, Event, Place},
-    report, stats, team,
+    mpi_job, observe,
+    observe::Event,
+    observe::Place,
+    region, report, stats, team,
 };
 
 /// Known slots, how often this rank holds each nest lock, and the guards of the function-local statics
@@ -37,52 +43,6 @@ static KNOWN: ProgramCell<Option<Known>> = ProgramCell::new(None);
 
 fn known<R>(body: impl FnOnce(&mut Known) -> R) -> R {
     KNOWN.with(|known| body(known.get_or_insert_default()))
-}
-
-/// Compare and exchange of a control word on rank 0.
-pub(crate) fn exchange_word(offset: usize, expected: u64, desired: u64) -> u64 {
-    let at = layout::layout().control_offset() + offset;
-    coherence(|coherence| {
-        coherence
-            .machine
-            .compare_exchange(at, expected, desired, 8, 0)
-    })
-}
-
-/// A control word on rank 0.
-pub(crate) fn load_word(offset: usize) -> u64 {
-    let at = layout::layout().control_offset() + offset;
-    coherence(|coherence| coherence.machine.load(at, 8, 0))
-}
-
-/// Waits between two looks at a word: a turn of the processor at first, then longer naps where asking
-/// costs messages.
-pub(crate) struct Patience {
-    since: Instant,
-    near: bool,
-}
-
-impl Patience {
-    pub(crate) fn new() -> Self {
-        let near = coherence(|coherence| coherence.machine.is_near(0));
-        Self {
-            since: Instant::now(),
-            near,
-        }
-    }
-
-    pub(crate) fn wait(&self) {
-        let waited = self.since.elapsed();
-        if self.near && waited < Duration::from_millis(1) {
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(if self.near {
-                Duration::from_micros(20)
-            } else {
-                Duration::from_micros(50)
-            });
-        }
-    }
 }
 
 /// The table in rank 0's control area.
@@ -151,7 +111,7 @@ fn try_lock(key: u64) -> Tried {
         old if old == own => Tried::HeldHere,
         old if old != free(key) => Tried::Held,
         _ => {
-            if team::is_distributed() {
+            if region::is_distributed() {
                 coherence(|coherence| coherence.acquire());
                 stats::count(|counts| counts.locks += 1);
             }
@@ -188,7 +148,7 @@ fn lock(key: u64, ident: *mut c_void) {
 }
 
 fn unlock(key: u64) {
-    if team::is_distributed() {
+    if region::is_distributed() {
         console::flush();
         coherence(|coherence| coherence.release());
     }
@@ -197,7 +157,7 @@ fn unlock(key: u64) {
 
 /// `__kmpc_critical`. Serial code needs no exclusion: nobody else runs.
 pub(crate) fn okl_mpi_kmpc_critical(ident: *mut c_void, _gtid: i32, name: *mut c_void) {
-    if team::is_distributed() {
+    if region::is_distributed() {
         lock(name as u64, ident);
     }
 }
@@ -214,7 +174,7 @@ pub(crate) fn okl_mpi_kmpc_critical_with_hint(
 
 /// `__kmpc_end_critical`.
 pub(crate) fn okl_mpi_kmpc_end_critical(_ident: *mut c_void, _gtid: i32, name: *mut c_void) {
-    if team::is_distributed() {
+    if region::is_distributed() {
         unlock(name as u64);
     }
 }
@@ -351,7 +311,7 @@ fn guard_byte(guard: *mut c_void, index: usize) -> *mut u8 {
 /// initialised since the last barrier: that rank's other writes are not here yet. Within a region each
 /// rank asks once under the lock.
 pub(crate) fn okl_mpi_guard_acquire(guard: *mut c_void) -> i32 {
-    let distributed = team::is_distributed();
+    let distributed = region::is_distributed();
     if distributed {
         if known(|known| known.statics.contains(&(guard as u64))) {
             return 0;
@@ -377,14 +337,14 @@ pub(crate) fn okl_mpi_guard_release(guard: *mut c_void) {
     // SAFETY: as above.
     unsafe { guard_byte(guard, GUARD_INITIALISED).write_volatile(1) };
     note_initialised(guard);
-    if team::is_distributed() {
+    if region::is_distributed() {
         unlock(guard as u64);
     }
 }
 
 /// Remembers an initialised static. What serial code writes all ranks see before they go on.
 fn note_initialised(guard: *mut c_void) {
-    if team::is_distributed() {
+    if region::is_distributed() {
         known(|known| known.statics.insert(guard as u64));
     } else {
         // SAFETY: as above.
@@ -394,7 +354,7 @@ fn note_initialised(guard: *mut c_void) {
 
 /// `__cxa_guard_abort`: initialising it threw.
 pub(crate) fn okl_mpi_guard_abort(guard: *mut c_void) {
-    if team::is_distributed() {
+    if region::is_distributed() {
         unlock(guard as u64);
     }
 }

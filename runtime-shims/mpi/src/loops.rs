@@ -7,7 +7,7 @@
 
 use std::ffi::c_void;
 
-use crate::{report, team};
+use crate::{region, report, team};
 
 mod share;
 
@@ -192,7 +192,7 @@ fn check_step(step: i128) {
     if step == 0 {
         report::fatal(&format!(
             "a worksharing loop in {} has an increment of 0",
-            team::region()
+            region::name()
         ));
     }
 }
@@ -201,7 +201,7 @@ fn unknown_schedule(schedule: i32) -> ! {
     report::fatal(&format!(
         "a worksharing loop in {} has schedule {schedule}, which this version of \
          the runtime does not know",
-        team::region()
+        region::name()
     ))
 }
 

@@ -12,10 +12,8 @@ use okl_abi::{
     section_access::{BITS, MOST_MARKS},
 };
 
-use crate::{
-    cell::ProgramCell,
-    sections::ranges::{Range, Ranges},
-};
+use crate::cell::ProgramCell;
+use okl_coherence::{geometry::ranges::Range, geometry::ranges::Ranges};
 
 /// Where the program puts the marks of an object: that of the element at `address` has the number
 /// `(address - start) / element & mask`, counted from `marks`.

@@ -11,18 +11,12 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Seq
 use okl_abi::AtomicOp;
 
 use crate::{
-    atomics_values::apply,
-    cell::ProgramCell,
-    coherence::{Access, Coherence, Machine, Part, TooManyMappings},
-    kernel,
-    layout::{Layout, PAGE, Page},
-    marks,
-    observe::{self, Event},
-    program,
-    sections::ranges::Ranges,
-    service::Remote,
-    stack,
+    cell::ProgramCell, kernel, marks, observe, observe::Event, program, service::Remote, stack,
     stats::Traffic,
+};
+use okl_coherence::{
+    Access, Coherence, Layout, Machine, PAGE, Page, Part, TooManyMappings, atomics_values::apply,
+    geometry::ranges::Ranges,
 };
 
 /// The runtime's view of one rank's memory file.
@@ -443,6 +437,11 @@ impl Machine for Memory {
         // declared is not compared before they meet.
         unsafe { &mut *self.own.at(page as usize * PAGE).cast() }
     }
+
+    #[inline]
+    fn tell<'a>(event: impl FnOnce() -> okl_coherence::Event<'a>) {
+        observe::tell(|| Event::of_protocol(&event()));
+    }
 }
 
 static COHERENCE: ProgramCell<Option<Coherence<Memory>>> = ProgramCell::new(None);
@@ -476,7 +475,7 @@ pub(crate) fn make_readable(address: usize, length: usize) {
     touch_pages(crate::layout::layout(), address, length, false);
 }
 
-fn touch_pages(layout: &crate::layout::Layout, address: usize, length: usize, write: bool) {
+fn touch_pages(layout: &Layout, address: usize, length: usize, write: bool) {
     let Some(first) = layout.page_of(address) else {
         return;
     };

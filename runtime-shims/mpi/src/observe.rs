@@ -6,36 +6,36 @@
 
 pub(crate) mod clock;
 mod json;
-mod names;
 mod place;
 mod timeline;
 pub(crate) mod trace;
 
 use std::sync::{
-    Mutex,
+    Mutex, OnceLock,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use crate::{
-    layout::{PAGE, Page},
-    mpi_job, program,
-    sections::ranges::Ranges,
-    settings::settings,
+    layout, mpi_job, program,
+    settings::{asked, settings},
     stack, stats,
 };
-pub(crate) use names::declares;
+use okl_coherence::{PAGE, Page};
 pub(crate) use place::Place;
 
-/// What is asked for.
-pub(crate) mod asked {
-    /// Forks, barriers, ends of regions, reductions and locks are told.
-    pub(crate) const SYNC: u64 = 1;
-    /// What is copied between ranks is told, and what decides about it.
-    pub(crate) const DATA: u64 = 2;
-    /// Page faults are told.
-    pub(crate) const FAULTS: u64 = 4;
-    pub(super) const TIMELINE: u64 = 8;
-    pub(crate) const STATS: u64 = 16;
+/// How objects are called.
+static NAME: OnceLock<fn(usize) -> String> = OnceLock::new();
+
+/// The object at an address.
+fn object_at(address: usize) -> String {
+    NAME.get()
+        .map_or_else(|| format!("{address:#x}"), |name| name(address))
+}
+
+/// The object at a position of the memory file.
+fn object_at_position(position: u64) -> String {
+    let page = (position / PAGE as u64) as Page;
+    object_at(layout::layout().address_of(page) + position as usize % PAGE)
 }
 
 static ASKED: AtomicU64 = AtomicU64::new(0);
@@ -152,10 +152,28 @@ impl Event {
         }
     }
 
-    /// Ranges of the memory file that are sent to a rank.
-    pub(crate) fn send(to: u32, ranges: &[(u64, u64)]) -> Self {
-        let what = Extent::of(ranges);
-        Self::Send { to, what }
+    /// What the protocol tells of.
+    pub(crate) fn of_protocol(event: &okl_coherence::Event<'_>) -> Self {
+        use okl_coherence::Event;
+        match *event {
+            Event::Diff { page, bytes, to } => {
+                let bytes = bytes as u32;
+                Self::Diff { page, bytes, to }
+            }
+            Event::Send { to, ranges } => {
+                let what = Extent::of(ranges);
+                Self::Send { to, what }
+            }
+            Event::Leave { bytes, some, last } => {
+                let pages = |(start, end): (u64, u64)| (end - start) / PAGE as u64;
+                Self::Leave {
+                    first: bytes.iter().next().map_or(0, |range| range.0 / PAGE as u64) as Page,
+                    pages: bytes.iter().map(pages).sum::<u64>() as u32,
+                    some,
+                    last,
+                }
+            }
+        }
     }
 
     /// Rank 0 starts a region; besides `pages` pages there are `bytes` for each other rank.
@@ -180,23 +198,6 @@ impl Event {
     /// Pages that are fetched from a rank.
     pub(crate) fn fetch(from: u32, first: Page, pages: u32) -> Self {
         Self::Fetch { from, first, pages }
-    }
-
-    /// Changed bytes of a page that are sent home.
-    pub(crate) fn diff(page: Page, bytes: usize, to: u32) -> Self {
-        let bytes = bytes as u32;
-        Self::Diff { page, bytes, to }
-    }
-
-    /// Whole pages that leave section mode.
-    pub(crate) fn leave(bytes: &Ranges, some: bool, last: bool) -> Self {
-        let pages = |(start, end): (u64, u64)| (end - start) / PAGE as u64;
-        Self::Leave {
-            first: bytes.iter().next().map_or(0, |range| range.0 / PAGE as u64) as Page,
-            pages: bytes.iter().map(pages).sum::<u64>() as u32,
-            some,
-            last,
-        }
     }
 
     /// The lock that is known by the address `key` is acquired.
@@ -261,7 +262,7 @@ pub(crate) fn tell(event: impl FnOnce() -> Event) {
 
 /// Runs `body`, which must not be interrupted by a page fault of its own or by a handler of the program.
 #[cold]
-fn apart<R>(body: impl FnOnce() -> R) -> R {
+pub(crate) fn apart<R>(body: impl FnOnce() -> R) -> R {
     stack::make_next_frames_writable();
     program::private(body)
 }
@@ -314,9 +315,10 @@ fn region() -> &'static str {
     *REGION.lock().expect("nothing panics here")
 }
 
-/// Takes over what rank 0's environment asks for. An error says that the timeline cannot be written.
-/// Collective.
-pub(crate) fn start() -> Result<(), String> {
+/// Takes over what rank 0's environment asks for; `name` says how the object at an address is called. An error says
+/// that the timeline cannot be written. Collective.
+pub(crate) fn start(name: fn(usize) -> String) -> Result<(), String> {
+    NAME.get_or_init(|| name);
     let mut words = [0; 3];
     if mpi_job::rank() == 0 {
         let chosen = settings();

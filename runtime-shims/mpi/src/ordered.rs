@@ -7,9 +7,9 @@ use std::ffi::c_void;
 
 use crate::{
     console, control_area,
-    locks::{Patience, exchange_word, load_word},
+    control_words::{Patience, exchange_word, load_word},
     memory::coherence,
-    team,
+    region, team,
 };
 
 /// Rank 0, before a fork: iterations count from 0.
@@ -46,7 +46,7 @@ fn wait_for(position: u64) {
 
 /// `__kmpc_flush`: sends what this rank wrote, drops its copies.
 pub(crate) fn okl_mpi_kmpc_flush(_ident: *mut c_void) {
-    if team::is_distributed() {
+    if region::is_distributed() {
         coherence(|coherence| coherence.acquire());
     }
 }

@@ -12,7 +12,9 @@ use std::{
     },
 };
 
-use crate::{interpose, report, settings::Settings};
+use okl_abi::ModuleTable;
+
+use crate::{interpose, program_graph, report, settings::Settings};
 
 /// Variables by which launchers say how many ranks a job has.
 const SIZES: [&str; 8] = [
@@ -175,6 +177,18 @@ extern "C" fn loaded() {
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
+
+/// `okl_mpi_register_v8`, from a constructor of each module.
+pub(crate) fn okl_mpi_register_v8(table: *mut c_void) {
+    // SAFETY: the pass emits the table as a constant.
+    let table: &'static ModuleTable = unsafe { &*table.cast::<ModuleTable>() };
+    let module = program_graph::module_of(table);
+    // SAFETY: the pass emits a variable of one byte, which the program reads only.
+    unsafe { table.plain.cast::<u8>().write(u8::from(start())) };
+    if !is_plain() {
+        program_graph::register(module);
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,10 +6,11 @@
 
 use std::{
     cell::Cell,
-    sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::Relaxed},
 };
 
-use crate::{cell::ProgramCell, heap::Heap, interpose::signals, layout::Layout, stack};
+use crate::{cell::ProgramCell, heap::Heap, stack};
+use okl_coherence::Layout;
 
 static STACK_FIRST: AtomicUsize = AtomicUsize::new(0);
 static STACK_END: AtomicUsize = AtomicUsize::new(0);
@@ -18,6 +19,9 @@ static REGION_STACK_END: AtomicUsize = AtomicUsize::new(0);
 static RUNNING: AtomicBool = AtomicBool::new(false);
 static PRIVATE_SCOPES: AtomicU32 = AtomicU32::new(0);
 static HEAP: ProgramCell<Option<Heap>> = ProgramCell::new(None);
+
+/// What to call when the runtime is no longer busy; null: nothing.
+static DELIVER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
 thread_local! {
     /// How many steps of the runtime the thread is in that a signal handler must not see half done.
@@ -105,9 +109,23 @@ pub(crate) fn undisturbed<R>(body: impl FnOnce() -> R) -> R {
 /// Runs the handlers of signals that came meanwhile, unless the thread is still in such a scope.
 #[inline]
 fn let_handlers_run() {
-    if signals::are_pending() && !is_in_runtime() {
-        signals::deliver_pending();
+    let deliver = DELIVER.load(Relaxed);
+    if !deliver.is_null() && !is_in_runtime() {
+        // SAFETY: `call_soon` stored a function.
+        let deliver = unsafe { std::mem::transmute::<*mut (), fn()>(deliver) };
+        deliver();
     }
+}
+
+/// Signals have come that the program has handlers for: has `deliver` called, again and again, when the runtime is
+/// no longer busy, until [`call_no_longer`].
+pub(crate) fn call_soon(deliver: fn()) {
+    DELIVER.store(deliver as *mut (), Relaxed);
+}
+
+/// None is waiting any more.
+pub(crate) fn call_no_longer() {
+    DELIVER.store(std::ptr::null_mut(), Relaxed);
 }
 
 /// Whether the calling thread, one of the program's, runs what no handler may interrupt.

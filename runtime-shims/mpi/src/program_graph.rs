@@ -17,7 +17,8 @@ use okl_abi::{
     function_flags,
 };
 
-use crate::{layout, layout::PAGE, mpi_job, plain, program, report, team};
+use crate::{layout, mpi_job, program, region, report};
+use okl_coherence::PAGE;
 
 /// A registered module.
 #[derive(Clone, Copy)]
@@ -105,10 +106,8 @@ impl Module {
     }
 }
 
-/// `okl_mpi_register_v8`, from a constructor of each module.
-pub(crate) fn okl_mpi_register_v8(table: *mut c_void) {
-    // SAFETY: the pass emits the table as a constant.
-    let table = unsafe { &*table.cast::<ModuleTable>() };
+/// Looks at what the pass says of a module.
+pub(crate) fn module_of(table: &'static ModuleTable) -> Module {
     let module = Module(table);
     if table.abi_hash != okl_abi::ABI_HASH as i64 {
         report::fatal(&format!(
@@ -116,11 +115,11 @@ pub(crate) fn okl_mpi_register_v8(table: *mut c_void) {
             module.source_file()
         ));
     }
-    // SAFETY: the pass emits a variable of one byte, which the program reads only.
-    unsafe { table.plain.cast::<u8>().write(u8::from(plain::start())) };
-    if plain::is_plain() {
-        return;
-    }
+    module
+}
+
+/// A module of the program is loaded.
+pub(crate) fn register(module: Module) {
     if GRAPH.get().is_some() {
         report::fatal(&format!(
             "a library with {} was loaded after the program started: its variables cannot be shared any \
@@ -309,7 +308,7 @@ fn object_of_address(address: usize) -> Option<String> {
 
 /// `okl_mpi_unsafe_here`: stops the job in a team of several ranks.
 pub(crate) fn okl_mpi_unsafe_here(site: *mut c_void) {
-    if !team::is_distributed() {
+    if !region::is_distributed() {
         return;
     }
     // SAFETY: the pass emits the site as a constant.
@@ -317,7 +316,7 @@ pub(crate) fn okl_mpi_unsafe_here(site: *mut c_void) {
     report::fatal(&format!(
         "{} {} ({}), which cannot be right on several ranks; it was reached through a \
          call the compiler could not see",
-        team::region(),
+        region::name(),
         text(site.reason),
         text(site.location)
     ));

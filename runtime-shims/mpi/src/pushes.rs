@@ -6,7 +6,8 @@
 
 use mpi::{ffi, topology::SimpleCommunicator, traits::*};
 
-use crate::{coherence::Part, memory::View, mpi_job, program, stats::Traffic};
+use crate::{memory::View, mpi_job, program, stats::Traffic};
+use okl_coherence::Part;
 
 /// So many messages that nobody waits for may be under way.
 const MOST_FORGOTTEN: usize = 64;

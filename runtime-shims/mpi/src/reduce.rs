@@ -10,15 +10,10 @@
 use std::ffi::c_void;
 
 use crate::{
-    layout,
-    layout::PAGE,
-    memory::coherence,
-    mpi_job,
-    observe::{self, Event, Place},
-    program, stats,
-    sync::brief,
+    layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, program, stats,
     team, threads,
 };
+use okl_coherence::{PAGE, driver::tree};
 
 /// Most pages that travel with a list.
 const PAGES: usize = 4;
@@ -130,7 +125,7 @@ fn up_the_tree(
     ranks: u32,
 ) -> i32 {
     let rank = mpi_job::rank();
-    for child in brief::children(rank).filter(|&child| child < ranks) {
+    for child in tree::children(rank, ranks) {
         let message = observe::during(|| Event::Waiting, || mpi_job::receive(child));
         let mut copies: Vec<Vec<Chunk>> = program::private(|| {
             let copy = |item: &[u8]| {
@@ -159,7 +154,7 @@ fn up_the_tree(
                 .extend_from_slice(unsafe { std::slice::from_raw_parts(item as *const u8, bytes) });
         }
         stats::count(|counts| counts.sent.data(1, message.len()));
-        mpi_job::send(&message, brief::parent(rank));
+        mpi_job::send(&message, tree::parent(rank));
     });
     0
 }
@@ -167,7 +162,7 @@ fn up_the_tree(
 fn send_list(list: *mut c_void, items: i32) {
     let layout = layout::layout();
     let pointers = pointers(list, items);
-    let mut pages: Vec<layout::Page> = Vec::new();
+    let mut pages: Vec<okl_coherence::Page> = Vec::new();
     for &address in std::iter::once(&(list as usize)).chain(pointers) {
         if let Some(page) = layout.page_of(address)
             && layout.is_private(page)
@@ -199,7 +194,8 @@ fn receive_list(rank: u32, deep: bool) -> *mut c_void {
     let word = |at: usize| u64::from_le_bytes(message[at..at + 8].try_into().expect("8 bytes"));
     coherence(|coherence| {
         for part in message[8..].chunks(8 + PAGE) {
-            let page = u64::from_le_bytes(part[..8].try_into().expect("8 bytes")) as layout::Page;
+            let page =
+                u64::from_le_bytes(part[..8].try_into().expect("8 bytes")) as okl_coherence::Page;
             coherence.install_private(page, part[8..].try_into().expect("a page"));
         }
     });

@@ -52,3 +52,19 @@ pub(crate) fn warn(message: &str) {
     // SAFETY: plain write of a live buffer.
     unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
 }
+
+/// Writes all of `text` to `descriptor`, past the C library's buffers.
+pub(crate) fn write_all(descriptor: i32, text: &[u8]) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        // SAFETY: a live buffer.
+        let written = unsafe { libc::write(descriptor, rest.as_ptr().cast(), rest.len()) };
+        if written < 0 {
+            if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
+                continue;
+            }
+            return;
+        }
+        rest = &rest[written as usize..];
+    }
+}

@@ -1,16 +1,10 @@
 //! Declared sections: what the compiler found that a loop nest reads and writes.
 //!
-//! Here declarations come in from the program, in addresses; [`crate::coherence::declared`] keeps
+//! Here declarations come in from the program, in addresses; [`okl_coherence`] keeps
 //! memory coherent by them.
 
 mod between;
-pub(crate) mod cache;
-pub(crate) mod owners;
-pub(crate) mod pieces;
-pub(crate) mod ranges;
 mod rows;
-pub(crate) mod shape;
-pub(crate) mod signature;
 
 use std::{
     collections::BTreeMap,
@@ -24,27 +18,16 @@ use okl_abi::{
 };
 
 use crate::{
-    cell::ProgramCell,
-    coherence::{
-        Change,
-        declared::{Accesses, Declared, Mode},
-    },
-    heap::{MOST_SMALL, NO_LARGE},
-    layout::{self, PAGE, Page},
-    marks,
-    memory::coherence,
-    mpi_job,
-    observe::{self, Event},
-    program_graph::{self, text},
-    report,
-    settings::settings,
-    stack, team, threads,
+    cell::ProgramCell, heap::MOST_SMALL, heap::NO_LARGE, layout, marks, memory::coherence, mpi_job,
+    names, observe, observe::Event, program_graph, program_graph::text, region, report,
+    settings::settings, stack,
 };
 use between::Numbers;
-use ranges::{Range, Ranges};
+use okl_coherence::geometry::ranges::{Range, Ranges};
+use okl_coherence::geometry::shape::{DoesNotFit, Shape};
+use okl_coherence::geometry::signature::Signature;
+use okl_coherence::{Accesses, Change, Declared, Mode, PAGE, Page};
 use rows::{Behind, Run};
-use shape::{DoesNotFit, Shape};
-use signature::Signature;
 
 /// Whether declarations are taken: the region that runs declares all it accesses.
 static DECLARING: AtomicBool = AtomicBool::new(false);
@@ -69,13 +52,6 @@ static SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
 
 /// What it accesses without a declaration.
 static DIRECT: ProgramCell<Vec<Range>> = ProgramCell::new(Vec::new());
-
-/// Stands for it and the size of its team.
-static PLACE: ProgramCell<Signature> = ProgramCell::new(Signature::START);
-
-/// A region that describes what it accesses between two synchronisations in more words than this does so
-/// in too small pieces: pages serve it better.
-const MOST_WORDS: usize = 1 << 15;
 
 /// A section in more pieces than this, a field of each of many structs, is taken for all of its hull, of
 /// which some may be accessed.
@@ -149,9 +125,13 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
     Some((start.max(segment.address), end.min(segment.end())))
 }
 
-/// At a fork of a team of so many threads: takes what the region accesses undeclared out of section mode.
-/// Whether all ranks must wait for each other then.
-pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64], threads: i32) -> bool {
+/// At a fork of a team of so many threads: how the region accesses memory; `None` where every write is tracked
+/// anyway. [`begin_declarations`] is to follow, when the ranks know.
+pub(crate) fn enter_region(
+    region: *mut RegionDescriptor,
+    args: &[u64],
+    threads: i32,
+) -> Option<Accesses> {
     REGION.store(region, Relaxed);
     SEVERAL_THREADS.store(threads > mpi_job::ranks() as i32, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
@@ -186,9 +166,9 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64], threads:
     if settings().verify {
         DECLARING.store(declares_all, Relaxed);
         RECORD.with(|record| *record = declares_all.then(Vec::new));
-        return false;
+        return None;
     }
-    let accesses = match declares_all {
+    Some(match declares_all {
         true => Accesses::Declared {
             direct: pages,
             updates: flags & region_flags::NO_ATOMICS == 0,
@@ -196,32 +176,14 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64], threads:
         false => Accesses::Tracked {
             atomics: flags & region_flags::NO_ATOMICS == 0,
         },
-    };
-    coherence(|coherence| {
-        let wait = coherence.enter_region(accesses);
-        DECLARING.store(coherence.is_declaring(), Relaxed);
-        wait
     })
 }
 
-/// On all ranks, before the program runs on after a synchronisation of a region; or after its fork, with the
-/// team's size and what the region was given.
-pub(crate) fn begin_pushes(fork: Option<(i32, &[u64])>) {
-    let (place, given) = match fork {
-        Some((threads, args)) => {
-            let region = REGION.load(Relaxed) as u64;
-            let place = Signature::START.with(region).with(threads as u64);
-            PLACE.with(|known| *known = place);
-            (place, Some(args))
-        }
-        None => (PLACE.with(|known| known.with(1)), None),
-    };
-    coherence(|coherence| coherence.begin_pushes(place, given));
-    if !coherence(|coherence| coherence.relay()) {
-        observe::during(
-            || Event::Waiting,
-            || mpi_job::wait_until(|| coherence(|coherence| coherence.relay())),
-        );
+/// When the ranks have entered the region: declarations are taken from here on, if they are of use.
+pub(crate) fn begin_declarations() {
+    if !settings().verify {
+        let is_declaring = coherence(|coherence| coherence.is_declaring());
+        DECLARING.store(is_declaring, Relaxed);
     }
 }
 
@@ -254,24 +216,10 @@ pub(crate) fn check_changes(changes: &[Change], updated: &Ranges) {
         report::fatal(&format!(
             "the parallel region at {} wrote {} bytes at {address:#x} ({}) that okl had not found it to write: \
              an error in okl, please report it",
-            team::location(),
+            region::location(),
             end - start,
             program_graph::object_at(address),
         ));
-    }
-}
-
-/// Whether declarations in so many words are too many.
-pub(crate) fn are_too_many(words: usize) -> bool {
-    words > MOST_WORDS
-}
-
-/// At a synchronisation, on all ranks: the numbers of words in which they describe their declarations.
-/// Where one is too large the region declares nothing from its next execution on, and has one thread on each
-/// rank.
-pub(crate) fn limit_declarations(words: &[usize]) {
-    if words.iter().copied().any(are_too_many) {
-        declare_nothing();
     }
 }
 
@@ -284,13 +232,13 @@ pub(crate) fn declare_nothing() {
 }
 
 /// At a synchronisation, on all ranks: pages serve the region from here on, unless a rank has several threads in
-/// it. Whether all ranks must wait for each other then.
+/// it. Whether they do.
 pub(crate) fn stop_declaring() -> bool {
     if SEVERAL_THREADS.load(Relaxed) {
         return false;
     }
     DECLARING.store(false, Relaxed);
-    coherence(|coherence| coherence.stop_declaring())
+    true
 }
 
 /// In a region, where this rank ends the job: what it did not declare can be accessed.
@@ -449,13 +397,15 @@ fn entries<'a>(table: &'a SectionTable, mut values: &'a [i64]) -> impl Iterator<
     })
 }
 
-/// `okl_mpi_sections`.
-pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
-    if DECLARING.load(Relaxed) {
-        threads::in_turn(|| take_declaration(table, computed));
-    } else {
-        replace_marked(table, computed, |_| marks::NOWHERE);
-    }
+/// Whether declarations are taken: the region that runs declares all it accesses.
+#[inline]
+pub(crate) fn are_taken() -> bool {
+    DECLARING.load(Relaxed)
+}
+
+/// A declaration that is not taken: nothing is marked.
+pub(crate) fn leave_declaration(table: *mut c_void, computed: *mut c_void) {
+    replace_marked(table, computed, |_| marks::NOWHERE);
 }
 
 /// Tells the program where the marks of each marked entry go.
@@ -488,7 +438,8 @@ fn replace_marked(
     }
 }
 
-fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
+/// Takes a declaration, when it is this thread's turn.
+pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     // The values lie on this rank's stack, whose pages may have to be written first.
     stack::make_next_frames_writable();
     // SAFETY: the pass emits the table.
@@ -511,7 +462,7 @@ fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     }
     for Behind { entry: one, .. } in &known {
         if let Some((start, end)) = one.object() {
-            observe::declares(start, one.entry);
+            names::declares(start, one.entry);
             signature = signature.with(start as u64).with(end as u64);
         }
     }
@@ -567,7 +518,7 @@ fn take_between<'a>(
         .iter()
         .map(|one| {
             let (start, end) = one.entry.object()?;
-            observe::declares(start, one.entry.entry);
+            names::declares(start, one.entry.entry);
             numbers.part(one, (start as u64, end as u64), &written)
         })
         .collect();
@@ -610,7 +561,7 @@ fn take_rows<'a, 'b>(
             }
             let address = one.entry.address.wrapping_add(run.start);
             if let Some((start, end)) = object_at(address as usize) {
-                observe::declares(start, one.entry.entry);
+                names::declares(start, one.entry.entry);
                 signature = signature.with(start as u64).with(end as u64);
             }
         }

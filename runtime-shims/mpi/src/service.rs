@@ -19,7 +19,7 @@ use std::{
 use mpi::{topology::SimpleCommunicator, traits::*};
 use okl_abi::AtomicOp;
 
-use crate::{memory::View, mpi_job, program, pushes::Pushes, stats::Traffic};
+use crate::{memory::View, mpi_job, program, pushes::Pushes, report, stats::Traffic};
 
 const GET: u64 = 1;
 const PUT: u64 = 2;
@@ -70,7 +70,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// Starts the service thread over this rank's memory. Collective.
-    pub(crate) fn start(own: View) -> Self {
+    pub(crate) fn start(own: View, log: fn(&[u8])) -> Self {
         let requests = mpi_job::duplicate();
         let replies = mpi_job::duplicate();
         // The thread has its own handles of the same two communicators.
@@ -84,7 +84,7 @@ impl Remote {
                 .spawn(move || {
                     block_signals();
                     run_promptly();
-                    serve(own, serving, answering, &stopped);
+                    serve(own, log, serving, answering, &stopped);
                 })
                 .expect("the system allows another thread")
         });
@@ -343,14 +343,14 @@ fn run_promptly() {
 }
 
 /// Serves requests until `stop`.
-fn serve(own: View, requests: Channel, replies: Channel, stop: &AtomicBool) {
+fn serve(own: View, log: fn(&[u8]), requests: Channel, replies: Channel, stop: &AtomicBool) {
     let mut last = Instant::now();
     while !stop.load(SeqCst) {
         match requests.0.any_process().immediate_probe() {
             Some(status) => {
                 let rank = status.source_rank();
                 let (message, _) = requests.0.process_at_rank(rank).receive_vec::<u8>();
-                answer(own, &message, &replies.0, rank);
+                answer(own, log, &message, &replies.0, rank);
                 last = Instant::now();
             }
             None if last.elapsed() < ALERT => std::thread::yield_now(),
@@ -367,7 +367,7 @@ fn update(own: View, what: u64, value: u64) {
     own.combine(offset as usize, size, operation, value);
 }
 
-fn answer(own: View, message: &[u8], replies: &SimpleCommunicator, rank: i32) {
+fn answer(own: View, log: fn(&[u8]), message: &[u8], replies: &SimpleCommunicator, rank: i32) {
     let word =
         |i: usize| u64::from_le_bytes(message[8 * i..8 * i + 8].try_into().expect("8 bytes"));
     let (operation, offset, length) = (word(0), word(1) as usize, word(2) as usize);
@@ -415,11 +415,11 @@ fn answer(own: View, message: &[u8], replies: &SimpleCommunicator, rank: i32) {
         }
         SETTLE => reply(&[0; 8]),
         CONSOLE => {
-            crate::console::write_all(1, &message[HEADER..]);
+            report::write_all(1, &message[HEADER..]);
             reply(&[0; 8]);
         }
         FILES => {
-            crate::files::log_pieces(&message[HEADER..]);
+            log(&message[HEADER..]);
             reply(&[0; 8]);
         }
         _ => unreachable!("operation {operation} of rank {rank}"),

@@ -2,7 +2,25 @@
 
 use std::{path::PathBuf, sync::OnceLock};
 
-use crate::observe::trace;
+/// What is asked for.
+pub(crate) mod asked {
+    /// Forks, barriers, ends of regions, reductions and locks are told.
+    pub(crate) const SYNC: u64 = 1;
+    /// What is copied between ranks is told, and what decides about it.
+    pub(crate) const DATA: u64 = 2;
+    /// Page faults are told.
+    pub(crate) const FAULTS: u64 = 4;
+    pub(crate) const TIMELINE: u64 = 8;
+    pub(crate) const STATS: u64 = 16;
+}
+
+/// The words of `OKL_TRACE` and what they ask for.
+const WORDS: [(&str, u64); 4] = [
+    ("comm", asked::SYNC | asked::DATA | asked::FAULTS),
+    ("data", asked::DATA),
+    ("faults", asked::FAULTS),
+    ("sync", asked::SYNC),
+];
 
 /// What the user set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +28,7 @@ pub(crate) struct Settings {
     /// `OKL_STATS=1`: print what happened at exit.
     pub(crate) stats: bool,
     /// `OKL_TRACE=word,word`: what is told on standard error as it happens, in bits of
-    /// [`asked`](crate::observe::asked).
+    /// [`asked`].
     pub(crate) trace: u64,
     /// `OKL_TIMELINE=FILE`: write what happened when.
     pub(crate) timeline: Option<PathBuf>,
@@ -79,7 +97,7 @@ fn trace_words(text: &str) -> Result<u64, String> {
         .map(word_bits)
         .try_fold(0, |all, bits| Ok(all | bits?))
         .map_err(|word: &str| {
-            let valid: Vec<&str> = trace::WORDS.iter().map(|known| known.0).collect();
+            let valid: Vec<&str> = WORDS.iter().map(|known| known.0).collect();
             let (last, others) = valid.split_last().expect("there are some");
             format!(
                 "OKL_TRACE={text}: there is no word {word}; valid words are {} and {last}",
@@ -89,7 +107,7 @@ fn trace_words(text: &str) -> Result<u64, String> {
 }
 
 fn word_bits(word: &str) -> Result<u64, &str> {
-    let known = trace::WORDS.iter().find(|known| known.0 == word);
+    let known = WORDS.iter().find(|known| known.0 == word);
     known.map(|known| known.1).ok_or(word)
 }
 

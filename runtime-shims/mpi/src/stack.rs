@@ -5,7 +5,8 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use crate::{kernel, layout, layout::PAGE, mpi_job, program};
+use crate::{kernel, layout, mpi_job, program};
+use okl_coherence::PAGE;
 
 /// The stack pointer of the caller, roughly.
 #[inline(always)]

@@ -13,26 +13,13 @@ use std::{
 use okl_abi::ConstructorEntry;
 
 use crate::{
-    api,
-    api::Icv,
-    cell::ProgramCell,
-    coherence::Coherence,
-    console, control_area, exchange, fault, files, foreign_regions, interpose,
-    interpose::{mapping, process, variables},
-    kernel, layout,
-    layout::{Layout, PAGE, Sizes},
-    memory,
-    memory::{Memory, Peer, View},
-    mpi_job,
-    mpi_job::Nodes,
-    observe,
-    page_table::PageTable,
-    plain, program, program_graph, report,
-    service::Remote,
-    settings,
-    settings::{Settings, settings},
-    stack, stream_format, sync, team, threads, waiting,
+    api, api::Icv, cell::ProgramCell, console, control_area, exchange, fault, files,
+    foreign_regions, interpose, interpose::mapping, interpose::process, interpose::variables,
+    kernel, layout, memory, memory::Memory, memory::Peer, memory::View, mpi_job, mpi_job::Nodes,
+    names, observe, plain, program, program_graph, region, report, service::Remote, settings,
+    settings::Settings, settings::settings, stack, stream_format, sync, team, threads, waiting,
 };
+use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
 
 /// Set in the environment of the second start, so that there is no third.
 const REEXECUTED: &str = "OKL_REEXECUTED";
@@ -82,7 +69,7 @@ pub(crate) fn okl_mpi_main(
     } = mpi_job::start(may_span_nodes, threads_per_rank > 1, per_node)
         .unwrap_or_else(|error| report::fatal(&error));
     compare_builds(user_main, randomised);
-    if let Err(error) = observe::start() {
+    if let Err(error) = observe::start(names::object_at) {
         report::fatal(&error);
     }
     // Their initial values may be those of shared variables.
@@ -315,7 +302,7 @@ fn build_hash() -> u64 {
 fn share_memory(several_nodes: bool) {
     let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
     let shared = Layout::new(&program_graph::shared_ranges(), agree_on_sizes(), ranks);
-    let bytes = shared.file_bytes();
+    let bytes = layout::file_bytes(&shared);
     // SAFETY: creates a descriptor; the result is checked.
     let file = unsafe { libc::memfd_create(c"okl".as_ptr(), libc::MFD_CLOEXEC) };
     // SAFETY: as above.
@@ -339,7 +326,7 @@ fn share_memory(several_nodes: bool) {
     map_program_view(&shared, file, rank);
     let peers = map_peers(&shared, file, own, several_nodes);
     if !several_nodes {
-        let at = shared.control_offset() + control_area::EXCHANGE;
+        let at = layout::control_offset(&shared) + control_area::EXCHANGE;
         let slots = peers.iter().map(|peer| match peer {
             Peer::Mapped(view) => view.words(at, exchange::WORDS),
             Peer::Remote => unreachable!("there is one node"),
@@ -349,7 +336,7 @@ fn share_memory(several_nodes: bool) {
     let remote = peers
         .iter()
         .any(|peer| matches!(peer, Peer::Remote))
-        .then(|| Remote::start(own));
+        .then(|| Remote::start(own, files::log_pieces));
     let table = PageTable::new(rank, shared.clone(), settings().verify);
     layout::install(shared.clone());
     let nodes = number_nodes(&peers);
@@ -466,7 +453,7 @@ fn map_program_view(shared: &Layout, file: i32, rank: u32) {
 fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<Peer> {
     let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
     // A word that a rank can only read in the right file.
-    let token_at = shared.control_offset() + control_area::TOKEN;
+    let token_at = layout::control_offset(shared) + control_area::TOKEN;
     let token = std::process::id() as u64 ^ (build_hash() << 32) ^ (u64::from(rank) << 48);
     own.write(token_at, &token.to_le_bytes());
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -493,8 +480,8 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
                 return Peer::Remote;
             }
             let opened = open_file_of(theirs[1], theirs[2]).and_then(|file| {
-                let view = View::map(file.as_raw_fd(), shared.file_bytes())
-                    .unwrap_or_else(|error| no_address_space(shared.file_bytes(), &error));
+                let view = View::map(file.as_raw_fd(), layout::file_bytes(shared))
+                    .unwrap_or_else(|error| no_address_space(layout::file_bytes(shared), &error));
                 let mut seen = [0; 8];
                 view.read(token_at, &mut seen);
                 (u64::from_le_bytes(seen) == theirs[3]).then_some(view)
@@ -514,7 +501,7 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
     let first_here = first_here.expect("this rank's own memory is mapped");
     // SAFETY: a word of a file of zeros, which stays mapped.
     unsafe {
-        let at = shared.control_offset() + control_area::LAST_WORDS;
+        let at = layout::control_offset(shared) + control_area::LAST_WORDS;
         report::share_last_words(first_here.at(at).cast());
     }
     mpi_job::barrier();
@@ -695,7 +682,7 @@ extern "C" fn serve() {
 
 /// The process exits, after the program's own exit handlers.
 extern "C" fn at_exit(status: i32, _: *mut c_void) {
-    if mpi_job::rank() != 0 || team::is_distributed() {
+    if mpi_job::rank() != 0 || region::is_distributed() {
         console::flush();
         mpi_job::abort(status);
     }

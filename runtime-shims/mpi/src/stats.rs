@@ -7,7 +7,8 @@ pub(crate) mod regions;
 
 use std::fmt::Write;
 
-use crate::{cell::ProgramCell, coherence, memory, mpi_job, program};
+use crate::{cell::ProgramCell, memory, mpi_job, program, report};
+use okl_coherence::{self};
 
 /// Counts of this rank since the start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -131,14 +132,14 @@ pub(crate) fn print() {
                 }
                 text.push('\n');
             }
-            crate::console::write_all(2, text.as_bytes());
+            report::write_all(2, text.as_bytes());
         }
         regions::print();
         lines::print();
     });
 }
 
-fn row(mine: &Counts, protocol: &coherence::Counts, sent: Traffic) -> [u64; COLUMNS.len()] {
+fn row(mine: &Counts, protocol: &okl_coherence::Counts, sent: Traffic) -> [u64; COLUMNS.len()] {
     [
         mine.forks,
         mine.barriers,

@@ -1,356 +1,72 @@
-//! Fork, barrier and join: the points at which ranks exchange notices.
+//! Fork, barrier and join: where the team's ranks meet.
 //!
-//! Guarantee: between two synchronisations no rank's copy of a page changes but through its own
-//! accesses, locks and atomics. A fork carries rank 0's notices, the captured values and the hottest
-//! pages in one broadcast; every other synchronisation is one all-gather, with a second for notices
-//! that do not fit the header, one for declarations of sections that are not like earlier ones, and a
-//! barrier where changed bytes travel. Between nodes those without notices cost less: [`brief`].
+//! What ranks exchange there, and in which order, is [`okl_coherence::driver`]'s; here is what OpenMP and the process
+//! add to it.
 
-pub(crate) mod brief;
-mod news;
+mod this_rank;
 
 use std::ffi::{CStr, c_void};
 
-use brief::Summary;
-use news::{LISTS, News, UPDATES};
 use okl_abi::{RegionDescriptor, region_flags};
+use okl_coherence::{
+    Page,
+    driver::{Driver, Fork as Carried, Kind, Met, Region},
+    geometry::signature::Signature,
+};
+use this_rank::{ThisRank, take_back};
 
 use crate::{
     api::Icv,
     cancel,
     cell::ProgramCell,
-    coherence::Phase,
     console, doacross, files, float_environment, fortran,
     interpose::{exit, variables},
-    layout,
-    layout::{PAGE, Page},
-    locale,
+    layout, locale,
     memory::{self, coherence},
     mpi_job,
     observe::{self, Event, Place},
-    ordered, program, program_graph, report, sections,
-    sections::signature::Signature,
-    stack, stats, stream_format, tasks, team, threads,
+    ordered, program_graph, sections, stack, stats, stream_format, tasks, team, threads,
     threads::Meeting,
     verify,
 };
 
-/// Why a rank synchronises. All members of a team must agree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-enum Kind {
-    Barrier = 1,
-    Join = 2,
-    /// A rank outside the team takes part in the exchange.
-    Passive = 3,
-    /// The barriers around `copyprivate`.
-    Copyprivate = 4,
-}
-
-/// Words of a header: kind, payload, what stands for the rank's declared sections and the number of words
-/// that describe them, the same for what it copied from other nodes, more about the sections, list lengths,
-/// then as many words of the lists as fit.
-const HEADER: usize = 38;
-const HEADER_DECLARED: usize = 2;
-const HEADER_DECLARATIONS: usize = 4;
-const HEADER_COPIED: usize = 5;
-const HEADER_COPIES: usize = 7;
-/// Whether pages of the rank enter section mode, whether rows that it accesses lie apart, and whether its
-/// signature is without claims.
-const HEADER_FLAGS: usize = 8;
-const ENTERS: u64 = 1;
-const APART: u64 = 2;
-const OMITS: u64 = 4;
-/// How many of the words that describe sections are claims.
-const HEADER_CLAIMS: usize = 9;
-const HEADER_LENGTHS: usize = 10;
-const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
-
-/// Words of a fork's message: kind and team size, region, numbers of values and of pages that follow, lists'
-/// lengths, and what a thread inherits. Then come the captured values, the lists, and the carried pages.
-const FORK_LENGTHS: usize = 3;
-const FORK_FLOAT: usize = FORK_LENGTHS + LISTS;
+/// The program's words of a fork: kind and team size, region, and what a thread inherits. Then come the captured
+/// values.
+const FORK_FLOAT: usize = 2;
 /// Whether the name of a new locale follows.
 const FORK_LOCALE: usize = FORK_FLOAT + 1;
 const FORK_STREAMS: usize = FORK_LOCALE + 1;
 const FORK_ICV: usize = FORK_STREAMS + stream_format::WORDS;
-const FORK_BODY: usize = FORK_ICV + Icv::WORDS;
+const FORK_ARGS: usize = FORK_ICV + Icv::WORDS;
 const FORK_REGION: u64 = 1;
-const FORK_QUIT: u64 = 2;
 /// A region, before which ranks take rank 0's standard output again.
 const FORK_REGION_AND_OUTPUT: u64 = 3;
 
 /// Most pages that travel with a fork.
 const CARRIED: usize = 8;
 
-/// The headers of the last synchronisation, kept for their memory.
-static HEADERS: ProgramCell<Vec<u64>> = ProgramCell::new(Vec::new());
+/// A region that describes what it accesses between two synchronisations in more words than this does so
+/// in too small pieces: pages serve it better.
+const MOST_WORDS: usize = 1 << 15;
 
-/// Takes this rank's blocks out of what a rank gave back.
-fn take_back(returned: &[u64]) {
-    if !returned.is_empty() {
-        program::heap(|heap| heap.take_back(returned));
-    }
+/// What this rank's synchronisations remember of each other.
+static DRIVER: ProgramCell<Option<Driver>> = ProgramCell::new(None);
+
+/// Drives this rank. It waits for others meanwhile, so what it remembers is not lent but taken.
+fn driver<R>(body: impl FnOnce(&mut Driver) -> R) -> R {
+    let known = DRIVER.with(Option::take);
+    let mut driver = known.unwrap_or_else(|| Driver::new(MOST_WORDS));
+    let result = body(&mut driver);
+    DRIVER.with(|slot| *slot = Some(driver));
+    result
 }
 
-/// Synchronises all ranks. The payloads of all, in rank order, and whether the whole team has joined.
-fn synchronise(kind: Kind, payload: u64) -> (Vec<u64>, bool) {
+/// Synchronises all ranks.
+fn synchronise(kind: Kind, payload: u64) -> Met {
     console::flush();
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
-    coherence(|coherence| coherence.combine());
-    let ranks = mpi_job::ranks() as usize;
-    let (declared, declarations, flags, (copied, copies)) = coherence(|coherence| {
-        let signature = coherence.declared_signature();
-        (
-            signature,
-            coherence.declarations_length(),
-            u64::from(coherence.has_entering_pages()) * ENTERS
-                + u64::from(coherence.omits_claims()) * OMITS,
-            coherence.copied(),
-        )
-    });
-    let mut header = [0; HEADER];
-    header[0] = kind as u64;
-    header[1] = payload;
-    header[HEADER_DECLARED..HEADER_DECLARATIONS].copy_from_slice(&declared.to_words());
-    header[HEADER_DECLARATIONS] = declarations.0 as u64;
-    header[HEADER_CLAIMS] = declarations.1 as u64;
-    header[HEADER_COPIED..HEADER_COPIES].copy_from_slice(&copied.to_words());
-    header[HEADER_COPIES] = copies as u64;
-    header[HEADER_FLAGS] = flags + u64::from(sections::take_rows_are_apart()) * APART;
-    // At the end of a region updates can wait for the next fork, unless it turns out not to be the end.
-    let is_brief = brief::is_expected();
-    brief::arrive(is_brief);
-    let mut news = match is_brief && kind == Kind::Join {
-        true => News::without_updates(),
-        false => News::collect(Phase::Parallel),
-    };
-    if is_brief {
-        let (_, lengths) = news.flatten();
-        header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
-        let all = brief::agree(summary(mpi_job::rank() as usize, &header));
-        if all.is_all() {
-            brief::note(false);
-            all.apply();
-            if !all.is_join() {
-                sections::begin_pushes(None);
-            }
-            return (Vec::new(), all.is_join());
-        }
-        if kind == Kind::Join {
-            news.add_updates(Phase::Parallel);
-        }
-    }
-    let (runs, lengths) = news.flatten();
-    header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
-    let inline = runs.len().min(HEADER - HEADER_RUNS);
-    header[HEADER_RUNS..HEADER_RUNS + inline].copy_from_slice(&runs[..inline]);
-    let mut headers = HEADERS.with(std::mem::take);
-    headers.resize(HEADER * ranks, 0);
-    observe::during(
-        || Event::Waiting,
-        || mpi_job::all_gather(&header, &mut headers),
-    );
-    stats::count(|counts| counts.sent.control(ranks - 1, 8 * HEADER));
-    if mpi_job::has_tree() {
-        let summaries = headers.chunks(HEADER).enumerate();
-        let all = summaries
-            .map(|(rank, header)| summary(rank, header))
-            .reduce(Summary::and);
-        brief::note(!all.expect("there are ranks").is_all());
-    }
-
-    let totals: Vec<usize> = headers
-        .chunks(HEADER)
-        .map(|header| header[HEADER_LENGTHS..HEADER_RUNS].iter().sum::<u64>() as usize)
-        .collect();
-    let news: Vec<News> = if totals.iter().any(|&total| total > HEADER - HEADER_RUNS) {
-        let all = exchange_lists(&runs, &totals);
-        headers
-            .chunks(HEADER)
-            .zip(cut(&all, &totals))
-            .map(|(header, lists)| News::unflatten(lists, &header[HEADER_LENGTHS..HEADER_RUNS]))
-            .collect()
-    } else {
-        headers
-            .chunks(HEADER)
-            .map(|header| {
-                News::unflatten(&header[HEADER_RUNS..], &header[HEADER_LENGTHS..HEADER_RUNS])
-            })
-            .collect()
-    };
-    check_agreement(&headers, kind);
-    stream_format::merge(news.iter().map(|news| &news.formats[..]));
-    let mut notices = Vec::with_capacity(ranks);
-    let mut updates = Vec::new();
-    for mut news in news {
-        updates.append(&mut news.updates);
-        take_back(&news.returned);
-        sections::learn_large_blocks(&news.allocated);
-        if mpi_job::rank() == 0 {
-            exit::register_for_others(&news.destructors);
-        }
-        notices.push(news.notices);
-    }
-    if coherence(|coherence| coherence.apply(&notices, Phase::Parallel)) {
-        wait_for_all();
-    }
-    coherence(|coherence| coherence.apply_updates(&updates));
-    learn_copies(&headers);
-    apply_declared(&headers);
-    let payloads = headers.chunks(HEADER).map(|header| header[1]).collect();
-    let joined = headers
-        .chunks(HEADER)
-        .all(|header| header[0] == Kind::Join as u64 || header[0] == Kind::Passive as u64);
-    if !joined {
-        sections::begin_pushes(None);
-    }
-    HEADERS.with(|slot| *slot = headers);
-    (payloads, joined)
-}
-
-/// Waits until all ranks are here: what they sent to each other's memory has arrived.
-fn wait_for_all() {
-    // A barrier of MPI takes about so many rounds.
-    let rounds = mpi_job::ranks().next_power_of_two().ilog2();
-    stats::count(|counts| counts.sent.control(rounds as usize, 0));
-    mpi_job::barrier();
-}
-
-/// What a header comes to where there is no more to it.
-fn summary(rank: usize, header: &[u64]) -> Summary {
-    let signature = |at: usize| Signature::from_words([header[at], header[at + 1]]);
-    let can_wait = |list: usize| list == UPDATES && header[0] == Kind::Join as u64;
-    let has_news = (0..LISTS).any(|list| header[HEADER_LENGTHS + list] != 0 && !can_wait(list))
-        || header[HEADER_FLAGS] & APART != 0
-        || sections::are_too_many(header[HEADER_DECLARATIONS] as usize);
-    let signatures = [signature(HEADER_DECLARED), signature(HEADER_COPIED)];
-    Summary::of_rank(rank, header[0], has_news, signatures)
-}
-
-/// A field of every header.
-fn lengths(headers: &[u64], field: usize) -> Vec<usize> {
-    let headers = headers.chunks(HEADER);
-    headers.map(|header| header[field] as usize).collect()
-}
-
-fn signatures(headers: &[u64], field: usize) -> Vec<Signature> {
-    let headers = headers.chunks(HEADER);
-    headers
-        .map(|header| Signature::from_words([header[field], header[field + 1]]))
-        .collect()
-}
-
-/// Hands lists of different lengths round. Those of all ranks, after one another.
-fn exchange_lists(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
-    stats::count(|counts| counts.sent.control(lengths.len() - 1, 8 * mine.len()));
-    mpi_job::all_gather_parts(mine, lengths)
-}
-
-fn cut<'a>(mut all: &'a [u64], lengths: &[usize]) -> Vec<&'a [u64]> {
-    let lengths = lengths.iter();
-    lengths
-        .map(|&length| {
-            let (own, others) = all.split_at(length);
-            all = others;
-            own
-        })
-        .collect()
-}
-
-/// Learns what the ranks copied from other nodes since the last synchronisation.
-fn learn_copies(headers: &[u64]) {
-    let lengths = lengths(headers, HEADER_COPIES);
-    let copied = Signature::of_all(signatures(headers, HEADER_COPIED));
-    if coherence(|coherence| coherence.note_copied(copied, &lengths)) {
-        let mine = coherence(|coherence| coherence.copies());
-        let all = exchange_lists(&mine, &lengths);
-        coherence(|coherence| coherence.learn_copies(copied, &cut(&all, &lengths)));
-    }
-}
-
-/// Applies what all ranks declared since the last synchronisation.
-fn apply_declared(headers: &[u64]) {
-    let claims = lengths(headers, HEADER_CLAIMS);
-    let mut lengths = lengths(headers, HEADER_DECLARATIONS);
-    let unclaimed = |lengths: &[usize]| -> Vec<usize> {
-        let both = lengths.iter().zip(&claims);
-        both.map(|(length, claims)| length - claims).collect()
-    };
-    sections::limit_declarations(&unclaimed(&lengths));
-    let any = |flag| {
-        let mut headers = headers.chunks(HEADER);
-        headers.any(|header| header[HEADER_FLAGS] & flag != 0)
-    };
-    if any(APART) {
-        sections::track_pages();
-    }
-    let declared = Signature::of_all(signatures(headers, HEADER_DECLARED));
-    if coherence(|coherence| coherence.apply_declared(declared)) {
-        return;
-    }
-    let enters = any(ENTERS);
-    let is_too_much = |words: &[usize]| words.iter().copied().any(sections::are_too_many);
-    let sends = is_too_much(&claims) || !enters && is_too_much(&lengths);
-    let are_omitted = headers
-        .chunks(HEADER)
-        .all(|header| header[HEADER_CLAIMS] == 0 || header[HEADER_FLAGS] & OMITS != 0);
-    let may_do_without_claims =
-        sends && !enters && are_omitted && !is_too_much(&unclaimed(&lengths));
-    let mut mine = coherence(|coherence| coherence.declarations());
-    if sends {
-        lengths = match enters || may_do_without_claims {
-            true => unclaimed(&lengths),
-            false => vec![0; lengths.len()],
-        };
-        mine.truncate(lengths[mpi_job::rank() as usize]);
-    }
-    let all = match lengths.iter().all(|&length| length == 0) {
-        true => Vec::new(),
-        false => exchange_lists(&mine, &lengths),
-    };
-    let all = cut(&all, &lengths);
-    let does_without_claims =
-        may_do_without_claims && !coherence(|coherence| coherence.claims_would_matter(&all));
-    if sends && !does_without_claims {
-        coherence(|coherence| coherence.send_to_owners(&all));
-        return wait_for_all();
-    }
-    coherence(|coherence| coherence.apply_declarations(&all, any(OMITS)));
-    if coherence(|coherence| coherence.deals_out_pieces()) {
-        sections::declare_nothing();
-        // There may be any number of synchronisations until it ends.
-        if sections::stop_declaring() {
-            wait_for_all();
-        }
-    }
-}
-
-/// Ends the job where the team's threads wait at different constructs. (Without an exchange of headers they
-/// wait alike: [`Summary::is_all`].)
-fn check_agreement(headers: &[u64], mine: Kind) {
-    if mine == Kind::Passive {
-        return;
-    }
-    for (rank, header) in headers.chunks(HEADER).enumerate() {
-        let differs = header[0] != mine as u64 && header[0] != Kind::Passive as u64;
-        // The threads of a cancelled region go to its end from where they are.
-        if differs && !cancel::region_is_cancelled() {
-            let name = |kind: u64| match kind {
-                kind if kind == Kind::Join as u64 => "the end of the region",
-                kind if kind == Kind::Copyprivate as u64 => "a single construct with copyprivate",
-                _ => "a barrier",
-            };
-            report::fatal(&format!(
-                "the threads of {} wait at different places: this one at {}, thread \
-                 {rank} at {}; OpenMP demands that all threads of a team meet the same barriers",
-                team::region(),
-                name(mine as u64),
-                name(header[0]),
-            ));
-        }
-    }
+    driver(|driver| driver.synchronise(&mut ThisRank, kind, payload))
 }
 
 /// `__kmpc_barrier`.
@@ -387,7 +103,7 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
     }
     let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
     let payload = if did_it != 0 { data as u64 } else { 0 };
-    let (payloads, _) = synchronise(Kind::Copyprivate, payload);
+    let payloads = synchronise(Kind::Exchange, payload).payloads;
     let source = payloads.iter().copied().find(|&list| list != 0);
     if let Some(source) = source
         && did_it == 0
@@ -399,7 +115,7 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
             copy(data, source as *mut c_void);
         }
     }
-    synchronise(Kind::Copyprivate, 0);
+    synchronise(Kind::Exchange, 0);
 }
 
 /// A region as it reaches every rank. Null is the one in which the threads end.
@@ -571,10 +287,8 @@ extern "C" fn fork_on_region_stack() {
     // Before the news, which are what other ranks do not know by other ways.
     let streams = stream_format::agree();
     let carried = pages_to_carry(&fork.args);
-    coherence(|coherence| coherence.make_room_for_updates(carried.len()));
-    let news = News::collect(Phase::Serial);
-    let (runs, lengths) = news.flatten();
-    let mut message = vec![0; FORK_BODY];
+    let carried = driver(|driver| driver.prepare_fork(&mut ThisRank, carried));
+    let mut message = vec![0; FORK_ARGS];
     let output = console::offer();
     let kind = match output {
         Some(_) => FORK_REGION_AND_OUTPUT,
@@ -582,51 +296,33 @@ extern "C" fn fork_on_region_stack() {
     };
     message[0] = kind | (fork.threads as u64) << 32;
     message[1] = fork.region as u64;
-    message[2] = fork.args.len() as u64 | (carried.len() as u64) << 32;
-    message[FORK_LENGTHS..FORK_FLOAT].copy_from_slice(&lengths);
     message[FORK_FLOAT] = float_environment::current();
     let mut new_locale = locale::changed();
     message[FORK_LOCALE] = new_locale.is_some().into();
     message[FORK_STREAMS..FORK_ICV].copy_from_slice(&streams);
-    message[FORK_ICV..FORK_BODY].copy_from_slice(&fork.icv.to_words());
+    message[FORK_ICV..FORK_ARGS].copy_from_slice(&fork.icv.to_words());
     message.extend(&fork.args);
-    message.extend(runs);
-    message.extend(carried.iter().map(|&page| u64::from(page)));
-    let words = message.len();
-    send_fork(message);
+    let words = driver(|driver| driver.send_fork(&mut ThisRank, &carried, &message));
     let location = location_of(fork.region);
-    observe::tell(|| Event::fork(location, fork.threads, carried.len(), 8 * words));
+    let pages = carried.carried().len();
+    observe::tell(|| Event::fork(location, fork.threads, pages, 8 * words));
     if let Some(output) = output {
         console::give_again(output);
     }
     if let Some(name) = &mut new_locale {
         mpi_job::broadcast_bytes(name);
     }
-    sections::learn_large_blocks(&news.allocated);
-    apply_fork(&news, &carried);
+    let [_, _, _, allocated] = carried.enclosed();
+    sections::learn_large_blocks(allocated);
+    apply_fork(carried);
     run_region(fork);
     files::end_region();
     make_frames_writable(FRAME.with(|frame| *frame));
 }
 
-/// On rank 0: sends a fork's message.
-fn send_fork(mut words: Vec<u64>) {
-    if mpi_job::has_tree() {
-        return brief::send_fork(&words);
-    }
-    let others = mpi_job::ranks() as usize - 1;
-    stats::count(|counts| counts.sent.control(others, 8 * words.len()));
-    mpi_job::broadcast_list(&mut words);
-}
-
-/// On the other ranks: a fork's message.
-fn receive_fork() -> Vec<u64> {
-    if mpi_job::has_tree() {
-        return brief::receive_fork();
-    }
-    let mut words = Vec::new();
-    mpi_job::broadcast_list(&mut words);
-    words
+/// Applies rank 0's notices and updates, and hands the carried pages round.
+fn apply_fork(carried: Carried) {
+    driver(|driver| driver.apply_fork(&mut ThisRank, &carried));
 }
 
 /// The pages that other ranks will read first: those of captured stack variables, and the few tracked
@@ -652,54 +348,21 @@ fn pages_to_carry(args: &[u64]) -> Vec<Page> {
     })
 }
 
-/// Applies rank 0's notices and updates, and hands the carried pages round.
-fn apply_fork(news: &News, carried: &[Page]) {
-    let changes_under_way = coherence(|coherence| {
-        let notices = std::slice::from_ref(&news.notices);
-        let changes_under_way = coherence.apply(notices, Phase::Serial);
-        coherence.apply_updates(&news.updates);
-        changes_under_way
-    });
-    assert!(!changes_under_way, "serial code has one writer");
-    if carried.is_empty() {
-        return;
-    }
-    let mut contents = vec![0; carried.len() * PAGE];
-    if mpi_job::rank() == 0 {
-        coherence(|coherence| {
-            for (&page, slot) in carried.iter().zip(contents.chunks_mut(PAGE)) {
-                slot.copy_from_slice(coherence.contents(page));
-            }
-        });
-    }
-    mpi_job::broadcast_bytes(&mut contents);
-    if mpi_job::rank() == 0 {
-        stats::count(|counts| {
-            counts
-                .sent
-                .data(mpi_job::ranks() as usize - 1, contents.len())
-        });
-    }
-    coherence(|coherence| {
-        for (&page, contents) in carried.iter().zip(contents.chunks(PAGE)) {
-            coherence.receive(page, contents.try_into().expect("a page"));
-        }
-        coherence.apply_pending();
-    });
-}
-
 /// Runs this rank's part of a region, up to and including the join.
 fn run_region(fork: Fork) {
-    brief::enter_region(fork.region as u64);
     let region = fork.region;
     let location = location_of(region);
     let first = threads::first_in(fork.threads);
     let number = first.unwrap_or(fork.threads);
     let _region = observe::span(|| Event::region(location, number, fork.threads));
-    if sections::enter_region(region, &fork.args, fork.threads) {
-        wait_for_all();
-    }
-    sections::begin_pushes(Some((fork.threads, &fork.args)));
+    let accesses = sections::enter_region(region, &fork.args, fork.threads);
+    let entered = Region {
+        name: region as u64,
+        threads: fork.threads as u64,
+        values: &fork.args,
+    };
+    driver(|driver| driver.enter_region(&mut ThisRank, &entered, accesses));
+    sections::begin_declarations();
     if let Some(first) = first {
         cancel::enter_region();
         team::enter(first, fork.threads, location, fork.icv);
@@ -710,12 +373,12 @@ fn run_region(fork: Fork) {
         threads::end();
         tasks::complete_all();
         let _span = observe::span(|| Event::Join(location));
-        while !synchronise(Kind::Join, 0).1 {}
+        while !synchronise(Kind::Join, 0).joined {}
         coherence(|coherence| coherence.end_intervals());
         team::leave();
     } else {
         let _span = observe::span(|| Event::Join(location));
-        while !synchronise(Kind::Passive, 0).1 {}
+        while !synchronise(Kind::Passive, 0).joined {}
     }
     sections::leave_region(region);
     stats::regions::leave(location);
@@ -725,36 +388,28 @@ fn run_region(fork: Fork) {
 /// Ranks other than 0: runs regions until rank 0 ends the program.
 pub(crate) fn serve_forks() {
     loop {
-        let message = observe::during(|| Event::Idle, receive_fork);
-        let half = |word: u64| (word as u32 as usize, (word >> 32) as usize);
-        let (kind, threads) = half(message[0]);
-        if kind as u64 == FORK_QUIT {
+        let fork = observe::during(
+            || Event::Idle,
+            || driver(|driver| driver.receive_fork(&mut ThisRank)),
+        );
+        let Some((carried, message)) = fork else {
             return;
-        }
+        };
+        let (kind, threads) = (message[0] as u32, (message[0] >> 32) as i32);
         stats::count(|counts| counts.forks += 1);
         stats::regions::enter();
         doacross::restart();
-        let (args, carried) = half(message[2]);
-        let lengths = &message[FORK_LENGTHS..FORK_FLOAT];
         float_environment::adopt(message[FORK_FLOAT]);
         stream_format::adopt(&message[FORK_STREAMS..FORK_ICV]);
         let icv = Icv::from_words(
-            message[FORK_ICV..FORK_BODY]
+            message[FORK_ICV..FORK_ARGS]
                 .try_into()
                 .expect("all variables"),
         );
-        let runs = lengths.iter().sum::<u64>() as usize;
-        let mut body = message[FORK_BODY..].to_vec();
-        assert_eq!(body.len(), args + runs + carried);
-        let news = News::unflatten(&body[args..args + runs], lengths);
-        take_back(&news.returned);
-        sections::learn_large_blocks(&news.allocated);
-        let carried: Vec<Page> = body[args + runs..]
-            .iter()
-            .map(|&page| page as Page)
-            .collect();
-        body.truncate(args);
-        if kind as u64 == FORK_REGION_AND_OUTPUT {
+        let [returned, _, _, allocated] = carried.enclosed();
+        take_back(returned);
+        sections::learn_large_blocks(allocated);
+        if u64::from(kind) == FORK_REGION_AND_OUTPUT {
             console::take_again();
         }
         if message[FORK_LOCALE] != 0 {
@@ -762,12 +417,12 @@ pub(crate) fn serve_forks() {
             mpi_job::broadcast_bytes(&mut name);
             locale::adopt(&name);
         }
-        apply_fork(&news, &carried);
+        apply_fork(carried);
         let region = message[1] as *mut RegionDescriptor;
         run_region(Fork {
             region,
-            threads: threads as i32,
-            args: body,
+            threads,
+            args: message[FORK_ARGS..].to_vec(),
             icv,
         });
     }
@@ -775,7 +430,7 @@ pub(crate) fn serve_forks() {
 
 /// Rank 0: tells the others that the program has ended.
 pub(crate) fn quit() {
-    send_fork(vec![FORK_QUIT]);
+    driver(|driver| driver.end(&mut ThisRank));
 }
 
 /// Rank 0, before it returns to the shared stack: the frames there are written at once, and system

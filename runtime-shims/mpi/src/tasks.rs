@@ -9,7 +9,7 @@
 
 use std::ffi::c_void;
 
-use crate::{api::source_of, cell::ProgramCell, mpi_job, report, team};
+use crate::{api::source_of, cell::ProgramCell, mpi_job, region, report, team};
 
 mod record;
 mod state;
@@ -148,7 +148,7 @@ fn run_queue() {
             dependences,
         } = next;
         if TASKS.with(|tasks| tasks.depends_on_event(creator, &dependences)) {
-            event_missing(team::location(), "a task with a dependence");
+            event_missing(region::location(), "a task with a dependence");
         }
         // SAFETY: the queue holds records that have not run.
         unsafe { run(gtid, task, creator, dependences) };
@@ -161,7 +161,7 @@ pub(crate) fn complete_all() {
     let level = team::level();
     if TASKS.with(|tasks| tasks.waiting().any(|done| done.creator.level == level)) {
         event_missing(
-            team::location(),
+            region::location(),
             "a barrier, or the end of the parallel region,",
         );
     }
@@ -599,7 +599,7 @@ pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
             };
             report::fatal(&format!(
                 "omp_fulfill_event ({}): {message}",
-                team::location()
+                region::location()
             ));
         }
     }

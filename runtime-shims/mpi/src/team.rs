@@ -6,7 +6,7 @@
 
 use std::mem::ManuallyDrop;
 
-use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, report, tasks, threads};
+use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, region, tasks, threads};
 
 /// One nesting level.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +26,6 @@ struct Level {
 struct State {
     /// The innermost level is last; there is always one.
     levels: Vec<Level>,
-    /// Whether a distributed region is running.
-    distributed: bool,
 }
 
 thread_local! {
@@ -60,7 +58,6 @@ pub(crate) fn start(icv: Icv) {
         cell.with(|state| {
             **state = Some(State {
                 levels: vec![initial],
-                distributed: false,
             })
         });
     });
@@ -83,12 +80,7 @@ pub(crate) fn level() -> i32 {
 
 /// Number of enclosing regions with more than one thread: 0 or 1.
 pub(crate) fn active_level() -> i32 {
-    i32::from(is_distributed())
-}
-
-/// Whether a distributed region is running.
-pub(crate) fn is_distributed() -> bool {
-    STATE.with(|cell| cell.with(|state| state.as_ref().is_some_and(|state| state.distributed)))
+    i32::from(region::is_distributed())
 }
 
 /// Whether the innermost team has more than one thread.
@@ -123,20 +115,6 @@ pub(crate) fn icv<R>(body: impl FnOnce(&mut Icv) -> R) -> R {
 /// The dispatch loop of the innermost team.
 pub(crate) fn loop_state<R>(body: impl FnOnce(&mut Dispatch) -> R) -> R {
     innermost(|level| body(&mut level.dispatch))
-}
-
-/// Where the innermost distributed region was entered.
-pub(crate) fn location() -> &'static str {
-    state(|state| state.levels.iter().rev().find_map(|level| level.location))
-        .unwrap_or("serial code")
-}
-
-/// The innermost distributed region, as a phrase for messages.
-pub(crate) fn region() -> String {
-    match state(|state| state.levels.iter().rev().find_map(|level| level.location)) {
-        Some(location) => format!("the parallel region {}", report::at(location)),
-        None => "serial code".to_owned(),
-    }
 }
 
 /// The size of a team that is forked now.
@@ -180,12 +158,15 @@ pub(crate) fn enter_one(location: Option<&'static str>) {
             ..Level::default()
         })
     });
+    if location.is_some() {
+        region::set_location(location);
+    }
 }
 
 /// Enters the team of a distributed region, with the control variables of the thread that forked it.
 pub(crate) fn enter(thread_num: i32, num_threads: i32, location: &'static str, icv: Icv) {
+    let location = Some(location);
     state(|state| {
-        let location = Some(location);
         state.levels.push(Level {
             thread_num,
             num_threads,
@@ -193,8 +174,9 @@ pub(crate) fn enter(thread_num: i32, num_threads: i32, location: &'static str, i
             icv,
             ..Level::default()
         });
-        state.distributed = true;
     });
+    region::set_location(location);
+    region::set_distributed(true);
 }
 
 /// Leaves the innermost team.
@@ -204,8 +186,14 @@ pub(crate) fn leave() {
             state.levels.len() > 1,
             "a team is left that was not entered"
         );
-        state.levels.pop();
-        state.distributed &= state.levels.len() > 1;
+        let left = state.levels.pop();
+        if left.is_some_and(|left| left.location.is_some()) {
+            let mut around = state.levels.iter().rev();
+            region::set_location(around.find_map(|level| level.location));
+        }
+        if state.levels.len() == 1 {
+            region::set_distributed(false);
+        }
     });
 }
 

@@ -9,7 +9,7 @@
 //! * What concerns the whole rank (barriers, reductions between ranks, the end of the region) its first
 //!   thread does while the others wait: [`together`].
 //! * Page faults and declarations change the rank's state while other threads compute; one thread at a
-//!   time does that: [`alone`].
+//!   time does that: [`turns::alone`].
 //! * The threads declare in an order that does not depend on time, by turns: [`in_turn`]. A rank's
 //!   declarations are so the same in every iteration of a program, and known ones need no new plan.
 //!
@@ -17,7 +17,6 @@
 //! each other lies in shared memory, as ever.
 
 use std::{
-    cell::Cell,
     ffi::c_void,
     sync::{
         Condvar, Mutex, MutexGuard,
@@ -32,21 +31,15 @@ use std::{
 use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
-    api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, layout::PAGE,
-    mpi_job, program, report, settings::settings, stack, sync, team, waiting,
+    api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, mpi_job, program,
+    region, report, sections, settings::settings, stack, sync, team, turns, waiting,
 };
+use okl_coherence::PAGE;
 
 /// Threads of each rank.
 static PER_RANK: AtomicU32 = AtomicU32::new(1);
-/// Threads of this rank in the region that runs.
-static ACTIVE: AtomicU32 = AtomicU32::new(1);
 /// Whether every thread of the ranks on this node may have a processor, as far as the launcher tells.
 static HAVE_PROCESSORS: AtomicBool = AtomicBool::new(false);
-
-thread_local! {
-    /// Number of the calling thread in its rank; of a thread that runs no program code 0, too.
-    static INDEX: Cell<u32> = const { Cell::new(0) };
-}
 
 /// Why threads of a rank wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,9 +110,6 @@ static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Most threads of a team.
 const MOST_THREADS: u64 = 1 << 20;
-
-/// Held by the thread that changes the rank's part of the protocol.
-static TURN: Mutex<()> = Mutex::new(());
 
 fn state() -> MutexGuard<'static, State> {
     STATE.lock().expect("a panic ends the job")
@@ -217,16 +207,6 @@ pub(crate) fn first_in(threads: i32) -> Option<i32> {
     (first < threads).then_some(first)
 }
 
-/// Whether the caller is a thread of the team other than its rank's first.
-pub(crate) fn is_other() -> bool {
-    INDEX.get() != 0
-}
-
-/// Whether several threads of this rank run the region.
-pub(crate) fn are_several() -> bool {
-    ACTIVE.load(Relaxed) > 1
-}
-
 /// On the program's thread, before it runs its own share: lets the rank's other threads of a team of
 /// `threads` run theirs.
 pub(crate) fn begin(
@@ -243,7 +223,7 @@ pub(crate) fn begin(
     }
     program::private(|| {
         create();
-        ACTIVE.store(active, Relaxed);
+        turns::set_active(active);
         let mut state = state();
         state.members = vec![Member::default(); active as usize];
         state.regions += 1;
@@ -262,9 +242,9 @@ pub(crate) fn begin(
 
 /// On the program's thread, behind its own share: waits for the others' ends.
 pub(crate) fn end() {
-    if are_several() {
+    if turns::are_several() {
         together(Meeting::End, |_| {});
-        ACTIVE.store(1, Relaxed);
+        turns::set_active(1);
     }
 }
 
@@ -272,11 +252,11 @@ pub(crate) fn end() {
 /// all are there, and returns its result; the others wait until it has. `body` gets the lists of their
 /// reductions, in the order of the threads.
 pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) -> Option<R> {
-    if is_other() {
+    if turns::is_other() {
         attend(meeting);
         return None;
     }
-    if !are_several() {
+    if !turns::are_several() {
         return Some(body(&[]));
     }
     let lists = program::private(|| gather(meeting));
@@ -292,7 +272,7 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
 
 fn attend(meeting: Meeting) {
     let mut state = state();
-    state.members[INDEX.get() as usize].waits_at = Some(meeting);
+    state.members[turns::index()].waits_at = Some(meeting);
     let before = state.meetings;
     tell(state);
     wait_for(|state| (state.meetings != before).then_some(()));
@@ -309,7 +289,7 @@ fn gather(meeting: Meeting) -> Vec<usize> {
         report::fatal(&format!(
             "the threads of {} wait at different places: thread {} at {}, thread {} at {}; OpenMP demands \
              that all threads of a team meet the same barriers",
-            team::region(),
+            region::name(),
             team::thread_num(),
             meeting.name(),
             team::thread_num() + index,
@@ -323,28 +303,16 @@ fn gather(meeting: Meeting) -> Vec<usize> {
     lists.collect()
 }
 
-/// Runs `body`, which changes the rank's part of the protocol, while no other thread of the rank does so.
-pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
-    if !are_several() {
-        return body();
-    }
-    // A signal handler, which may cause a fault, does not run meanwhile.
-    program::private(|| {
-        let _turn = TURN.lock().expect("a panic ends the job");
-        body()
-    })
-}
-
-/// Runs `body`, a declaration, [`alone`] and when it is its turn: after all that threads before the
+/// Runs `body`, a declaration, [`turns::alone`] and when it is its turn: after all that threads before the
 /// caller have made as many times, and all that others have made less often. A thread that waits at a
 /// meeting makes none before that ends, so somebody's turn always comes.
 ///
 /// `body` must not wait for what another thread of this rank, or of another, does after it.
 pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
-    if !are_several() {
+    if !turns::are_several() {
         return body();
     }
-    let me = INDEX.get() as usize;
+    let me = turns::index();
     wait_for(|state| {
         let mine = state.members[me].declarations;
         let mut others = state.members.iter().enumerate();
@@ -354,11 +322,19 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
         });
         is_turn.then_some(())
     });
-    let result = alone(body);
+    let result = turns::alone(body);
     let mut state = state();
     state.members[me].declarations += 1;
     tell(state);
     result
+}
+
+/// `okl_mpi_sections`.
+pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
+    match sections::are_taken() {
+        true => in_turn(|| sections::take_declaration(table, computed)),
+        false => sections::leave_declaration(table, computed),
+    }
 }
 
 // ---- The other threads ---------------------------------------------------------------------------
@@ -401,7 +377,7 @@ fn create() {
 /// The life of a thread other than the program's: it ends with the process.
 extern "C" fn live(index: *mut c_void) -> *mut c_void {
     let index = index.addr() as u32;
-    INDEX.set(index);
+    turns::set_index(index);
     block_signals();
     fault::install_stack();
     stack::note_thread();
@@ -505,7 +481,7 @@ mod tests {
     fn turns_do_not_depend_on_time() {
         const DECLARATIONS: [u32; 4] = [3, 0, 2, 5];
         let expected = [0, 2, 3, 0, 2, 3, 0, 3, 3, 3];
-        ACTIVE.store(DECLARATIONS.len() as u32, Relaxed);
+        turns::set_active(DECLARATIONS.len() as u32);
         for round in 0..40_u64 {
             state().members = vec![Member::default(); DECLARATIONS.len()];
             let order = Mutex::new(Vec::new());
@@ -513,7 +489,7 @@ mod tests {
                 for (index, declarations) in (0_u32..).zip(DECLARATIONS) {
                     let order = &order;
                     scope.spawn(move || {
-                        INDEX.set(index);
+                        turns::set_index(index);
                         for time in 0..declarations {
                             let pause = u64::from(index * 7 + time * 5) * (round + 3) % 11;
                             std::thread::sleep(Duration::from_micros(30 * pause));
@@ -527,6 +503,6 @@ mod tests {
             });
             assert_eq!(*order.lock().expect("no panic"), expected);
         }
-        ACTIVE.store(1, Relaxed);
+        turns::set_active(1);
     }
 }

@@ -10,13 +10,10 @@
 //! Where a region declares all its accesses, a change of a byte that it did not declare ends the job.
 
 use crate::{
-    cell::ProgramCell,
-    coherence::{Change, Object},
-    layout, memory, mpi_job, program_graph, report,
-    sections::{self, ranges::Ranges},
+    cell::ProgramCell, layout, memory, mpi_job, program_graph, region, report, sections,
     settings::settings,
-    team,
 };
+use okl_coherence::{Change, Object, geometry::ranges::Ranges};
 
 /// Most conflicts named for one synchronisation.
 const MOST: usize = 3;
@@ -86,7 +83,7 @@ pub(crate) fn exchange_changes() {
              without a synchronisation between them: a data race",
             end - start,
             program_graph::object_at(address),
-            team::region(),
+            region::name(),
         ));
     }
 }

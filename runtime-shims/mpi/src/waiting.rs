@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use crate::{interpose::signals, report, team};
+use crate::{interpose::signals, region, report, team};
 
 /// After so many turns a loop that turns on is in the state in which it stays.
 const ENOUGH: u64 = 4096;
@@ -40,7 +40,7 @@ pub(crate) unsafe fn okl_mpi_waits_here(place: *mut c_void, turns: *mut c_void) 
     // SAFETY: the caller's counter.
     let turns = unsafe { &mut *turns.cast::<u64>() };
     *turns += 1;
-    if turns.is_multiple_of(ENOUGH) && team::level() > 0 && !team::is_distributed() {
+    if turns.is_multiple_of(ENOUGH) && team::level() > 0 && !region::is_distributed() {
         // SAFETY: the caller's text.
         let place = unsafe { CStr::from_ptr(place.cast::<c_char>()) };
         nobody_comes(&place.to_string_lossy());
@@ -56,7 +56,7 @@ fn nobody_comes(place: &str) {
         report::fatal(&format!(
             "{} waits for another thread to change a variable ({place}), but its team has one thread: \
              nobody can end the wait",
-            team::region()
+            region::name()
         ));
     }
 }

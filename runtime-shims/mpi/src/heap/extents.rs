@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::layout::PAGE;
+use okl_coherence::PAGE;
 
 /// Bounds that no range may be joined across: multiples of `size` from `base`. The arenas of all ranks
 /// have one size, so these are the borders between them.

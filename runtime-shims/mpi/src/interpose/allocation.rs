@@ -34,7 +34,7 @@ unsafe extern "C" {
 
 /// Alignment of every block, and of the plain functions' results.
 const PLAIN: usize = 16;
-const PAGE: usize = layout::PAGE;
+const PAGE: usize = okl_coherence::PAGE;
 
 /// Exports functions that hand their return address to `$body` as one more argument, in `$register`; but in a program
 /// on one rank they are the next library's.

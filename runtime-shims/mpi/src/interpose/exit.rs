@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::Next;
-use crate::{cell::ProgramCell, mpi_job, program, sections, team};
+use crate::{cell::ProgramCell, mpi_job, program, region, sections};
 
 /// Words of one registration: function, argument, and the library it belongs to.
 const WORDS: usize = 3;
@@ -80,7 +80,7 @@ pub(crate) fn end_thread() {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cxa_atexit(function: usize, argument: usize, library: usize) -> c_int {
-    if program::allocates_shared() && team::is_distributed() && mpi_job::rank() != 0 {
+    if program::allocates_shared() && region::is_distributed() && mpi_job::rank() != 0 {
         let words = [function, argument, library].map(|word| word as u64);
         REGISTERED.with(|registered| registered.extend(words));
         return 0;
@@ -106,7 +106,7 @@ unsafe fn register(function: usize, argument: usize, library: usize) -> c_int {
 
 /// Runs before a function that the program registered.
 extern "C" fn prepare_for_exit(_: usize) {
-    if team::is_distributed() {
+    if region::is_distributed() {
         sections::prepare_for_exit();
     }
 }

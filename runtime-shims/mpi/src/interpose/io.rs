@@ -224,7 +224,7 @@ interpose! {
     fn pwritev2(file: i32, list: usize, count: i32, at: i64, flags: i32) -> isize { vectors(list, count, false); }
     fn pwritev64v2(file: i32, list: usize, count: i32, at: i64, flags: i32) -> isize { vectors(list, count, false); }
     fn getdents64(file: i32, to: usize, length: usize) -> isize { fill(to, length); }
-    fn ioctl(file: i32, request: u64, argument: usize) -> i32 { fill(argument, layout::PAGE); }
+    fn ioctl(file: i32, request: u64, argument: usize) -> i32 { fill(argument, okl_coherence::PAGE); }
     fn fcntl(file: i32, command: i32, argument: usize) -> i32 { lock(command, argument); }
     fn fcntl64(file: i32, command: i32, argument: usize) -> i32 { lock(command, argument); }
     fn sendfile(to: i32, from: i32, at: usize, length: usize) -> isize { fill_value::<i64>(at); }

@@ -19,12 +19,11 @@ use std::{
 
 use super::allocation::{self, set_errno};
 use crate::{
-    control_area::{MAPPING_BYTES, MAPPINGS_NOT_SHARED, MOST_MAPPINGS},
-    kernel, layout,
-    layout::PAGE,
-    locks::{exchange_word, load_word},
-    mpi_job, program, program_graph, report, symbolise, team,
+    control_area::MAPPING_BYTES, control_area::MAPPINGS_NOT_SHARED, control_area::MOST_MAPPINGS,
+    control_words::exchange_word, control_words::load_word, kernel, layout, mpi_job, program,
+    program_graph, region, report, symbolise,
 };
+use okl_coherence::PAGE;
 
 const FAILED: usize = usize::MAX;
 
@@ -395,7 +394,7 @@ fn forget(address: usize, length: usize, advice: c_int) -> c_int {
         Some(Some(File::Read)) => return 0,
         Some(None) => {}
         // What serial code allocates is no file.
-        None if !team::is_distributed() => {}
+        None if !region::is_distributed() => {}
         _ => {
             set_errno(libc::EINVAL);
             return -1;

@@ -133,18 +133,14 @@ fn without_page_faults(mut set: Set) -> Set {
     set
 }
 
-/// Whether signals came while the runtime was busy.
-#[inline]
-pub(crate) fn are_pending() -> bool {
-    PENDING.load(Relaxed) != 0
-}
-
 /// Delivers what came while the runtime was busy. Called when it no longer is.
 #[cold]
-pub(crate) fn deliver_pending() {
+fn deliver_pending() {
     if sections::handlers_wait() {
         return;
     }
+    // Before they are taken: what comes in between is not forgotten.
+    program::call_no_longer();
     let pending = PENDING.swap(0, Relaxed);
     for signal in (1..SIGNALS as c_int).filter(|signal| pending >> (signal - 1) & 1 != 0) {
         send_to_program(signal);
@@ -183,6 +179,7 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     );
     if program::is_in_runtime() || sections::handlers_wait() && can_wait {
         PENDING.fetch_or(1 << (signal - 1), Relaxed);
+        program::call_soon(deliver_pending);
         return;
     }
     // A handler may touch anything.

@@ -16,7 +16,7 @@ use super::{Next, allocation};
 use crate::{
     cell::ProgramCell,
     control_area,
-    locks::{exchange_word, load_word},
+    control_words::{exchange_word, load_word},
     mpi_job, program, sections,
 };
 

@@ -11,8 +11,9 @@ use std::{
     sync::{Mutex, OnceLock},
 };
 
-use super::{Event, Place, clock::Alignment, json::Object, names};
-use crate::{layout::PAGE, mpi_job, program, report, settings::settings};
+use super::{Event, Place, clock::Alignment, json::Object};
+use crate::{mpi_job, program, report, settings::settings};
+use okl_coherence::PAGE;
 
 /// Events that travel to rank 0 in one message.
 const BATCH: usize = 4096;
@@ -147,7 +148,7 @@ fn arguments(event: &Event, object_at: &dyn Fn(u64) -> String) -> Object {
             .text("object", &object_at(u64::from(first) * PAGE as u64)),
         Event::Fault { address, code, .. } => arguments
             .text("at", &Place::Code(code).text())
-            .text("object", &names::object_at(address)),
+            .text("object", &super::object_at(address)),
         Event::Idle
         | Event::Waiting
         | Event::Fork { .. }
@@ -248,7 +249,7 @@ fn batches(timeline: &Timeline, mut give: impl FnMut(String)) {
     let mut batch = String::new();
     for (index, one) in (1..).zip(timeline.kept()) {
         batch.push_str(",\n");
-        batch.push_str(&timeline.json(one, mpi_job::rank(), &names::object_at_position));
+        batch.push_str(&timeline.json(one, mpi_job::rank(), &super::object_at_position));
         if index % BATCH == 0 {
             give(std::mem::take(&mut batch));
         }

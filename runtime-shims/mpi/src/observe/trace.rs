@@ -2,16 +2,9 @@
 //!
 //! The lines hold no times, so that those of two runs can be compared; a timeline has the times.
 
-use super::{Event, Extent, Place, asked, names};
-use crate::{layout::PAGE, mpi_job, report};
-
-/// The words of `OKL_TRACE` and what they ask for.
-pub(crate) const WORDS: [(&str, u64); 4] = [
-    ("comm", asked::SYNC | asked::DATA | asked::FAULTS),
-    ("data", asked::DATA),
-    ("faults", asked::FAULTS),
-    ("sync", asked::SYNC),
-];
+use super::{Event, Extent, Place};
+use crate::{mpi_job, report, settings::asked};
+use okl_coherence::PAGE;
 
 /// Prints the event if it is asked for.
 pub(super) fn tell(event: &Event, asked: u64) {
@@ -19,7 +12,7 @@ pub(super) fn tell(event: &Event, asked: u64) {
         return;
     }
     let is_first = mpi_job::rank() == 0;
-    if let Some(text) = text(event, super::region(), is_first, &names::object_at_position) {
+    if let Some(text) = text(event, super::region(), is_first, &super::object_at_position) {
         report::warn(&text);
     }
 }
@@ -134,7 +127,7 @@ fn text(
             "{} fault {}: {}",
             if write { "write" } else { "read" },
             report::at(&Place::Code(code).text()),
-            names::object_at(address),
+            super::object_at(address),
         ),
         Event::Diff { page, bytes, to } => format!(
             "sends {} home to rank {to}: page at {}, in {region}",
@@ -195,7 +188,10 @@ mod tests {
                 "takes 40 bytes in 2 pieces from what rank 0 sent: a + 8 to a + 32, in x.c:7",
             ),
             (
-                told(Event::send(1, &[(8, 16)])),
+                told(Event::of_protocol(&okl_coherence::Event::Send {
+                    to: 1,
+                    ranges: &[(8, 16)],
+                })),
                 "sends 8 bytes in 1 piece to rank 1 unasked: a + 8, in x.c:7",
             ),
             (

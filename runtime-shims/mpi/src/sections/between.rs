@@ -12,11 +12,9 @@ use std::collections::BTreeMap;
 
 use okl_abi::{SectionEntry, section_access};
 
-use super::{
-    Entry, in_file, is_in_one_segment,
-    ranges::{Range, Ranges},
-    rows::Behind,
-};
+use okl_coherence::geometry::ranges::{Range, Ranges};
+
+use super::{Entry, in_file, is_in_one_segment, rows::Behind};
 use crate::{cell::ProgramCell, memory};
 
 /// A table of no more bytes is looked at however small the object is.

@@ -8,11 +8,12 @@ use std::rc::Rc;
 
 use okl_abi::section_access;
 
-use super::{
-    Entry,
+use okl_coherence::geometry::{
     ranges::{Range, Ranges},
     shape::{DoesNotFit, Shape},
 };
+
+use super::Entry;
 use crate::{layout, memory};
 
 /// Bytes of a pointer.

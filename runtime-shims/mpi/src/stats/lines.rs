@@ -7,7 +7,7 @@ use super::{
     costs::{Costs, table},
     regions,
 };
-use crate::{cell::ProgramCell, mpi_job, observe::Place};
+use crate::{cell::ProgramCell, mpi_job, observe::Place, report};
 
 /// Most lines printed.
 const MOST: usize = 16;
@@ -92,7 +92,7 @@ pub(super) fn print() {
     };
     let rows = lines.iter().take(MOST);
     let text = table(&title, rows.map(|(line, costs)| (costs, &line[..])));
-    crate::console::write_all(2, text.as_bytes());
+    report::write_all(2, text.as_bytes());
 }
 
 fn encode(lines: &HashMap<String, Costs>) -> String {

@@ -3,11 +3,7 @@
 //! Every rank takes part in every distributed region, so the lists of all ranks are in the same order.
 
 use super::costs::{Costs, table};
-use crate::{
-    cell::ProgramCell,
-    mpi_job,
-    observe::{asked, is_asked},
-};
+use crate::{cell::ProgramCell, mpi_job, observe::is_asked, report, settings::asked};
 
 struct Regions {
     /// Serial code first.
@@ -100,5 +96,5 @@ pub(super) fn print() {
         .collect();
     let places = known.iter().map(|region| region.0);
     let text = table("parallel regions", sums.iter().zip(places));
-    crate::console::write_all(2, text.as_bytes());
+    report::write_all(2, text.as_bytes());
 }

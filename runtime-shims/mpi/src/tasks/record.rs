@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use crate::{report, team};
+use crate::{region, report};
 
 /// Compiled code of a task: `kmp_routine_entry_t`.
 pub(super) type Routine = unsafe extern "C-unwind" fn(i32, *mut c_void) -> i32;
@@ -59,7 +59,7 @@ pub(super) fn allocate(size: usize) -> *mut c_void {
     if header.is_null() {
         report::fatal(&format!(
             "no memory for a task of {size} bytes ({})",
-            team::location()
+            region::location()
         ));
     }
     let contents = Header {

@@ -1,0 +1,518 @@
+//! Pages in section mode: coherence of what the compiler declared, byte by byte and without protection.
+//!
+//! A region that declares all its accesses tells, before each loop nest, what the nest reads and writes.
+//! Guarantee: what a rank declared to read is current in its copy before the nest runs, and what it
+//! declared to write is its own from then on.
+//!
+//! * A page of an object that declared writes span enters *section mode* at the next synchronisation.
+//!   From then on the owner of each of its bytes is known to all ranks ([`Owners`]), and each rank knows
+//!   which other bytes of its own copy are current (`valid`).
+//! * A declaration copies from their owners the declared bytes that are not current here: in few
+//!   messages, or none. The pages concerned are open for reading and writing: no fault, no twin.
+//! * At a synchronisation each rank sends one [`Signature`] of what it declared. What follows from a
+//!   state and the signatures of all ranks is computed once, from the declarations themselves, which the
+//!   ranks exchange then; after that it is looked up. So an iteration like the one before costs nothing.
+//! * Between nodes, copies that were the same before are not asked for: [`pushes`]. What many ranks copy goes
+//!   from one to the other: [`trees`].
+//! * Bytes that a rank only may have written become its own where it is their owner, or nobody else may
+//!   have written them. Others are compared with a twin, and are claimed byte by byte. Where no rank may write
+//!   what another one may write claims make no difference, and stay out of the signature.
+//! * Writes that the program marks are its own byte by byte: they need neither a twin nor a current copy.
+//! * In serial code rank 0's pages that are not wholly current are closed, and served by faults. So are
+//!   those of every rank in a region that does not declare all its accesses: [`tracked`].
+//! * What a region that declares its accesses reads undeclared even so is copied by a fault. That is told as a
+//!   read, and from then on the page is open on this rank only where it is wholly current.
+//! * Where such a region has atomic accesses it cannot use pages in section mode: they go back to a home.
+
+mod early;
+mod plan;
+mod prediction;
+mod pushes;
+mod tracked;
+mod transition;
+mod trees;
+
+use std::{
+    collections::{HashSet, VecDeque},
+    rc::Rc,
+};
+
+use super::{Access, Coherence, Event, Machine, Run};
+use crate::{
+    geometry::{
+        cache::Cache,
+        owners::{Owned, Owners},
+        pieces::{Bytes, Step},
+        ranges::{Range, Ranges},
+        shape::Shape,
+        signature::Signature,
+    },
+    layout::{PAGE, Page},
+    page_table::flag,
+};
+pub(crate) use early::Along;
+use early::Early;
+use plan::Plan;
+use prediction::{Packed, Passage, Predictions};
+use pushes::{Expected, InFlight, Sending};
+use tracked::Closing;
+use transition::{Balance, KnownSets, Transition};
+
+/// How a declared section is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It is read.
+    Read,
+    /// Some of it may be read.
+    MayRead,
+    /// All of it is written.
+    Write,
+    /// Some of it may be written.
+    MayWrite,
+    /// Some of it may be written, and the program marks what is.
+    Marked,
+    /// Some of it may be updated where it is held: its owners stay what they are.
+    Increment,
+    /// With a [`Mode::Write`] of the same hull: what is not written of it is read, so that it becomes this
+    /// rank's too, where no other rank may have written it. Then what a rank owns is in few pieces. Not in
+    /// regions with atomic updates.
+    Keep,
+}
+
+/// A section that the program is about to access, in positions of the memory file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// How it is accessed.
+    pub mode: Mode,
+    /// Its bytes.
+    pub shape: Shape,
+    /// The object it is a section of; just the section where no more is known. All accesses to pages
+    /// inside the object are accesses to the object.
+    pub object: Range,
+}
+
+impl Declared {
+    /// Words of the description apart from the shape's.
+    const WORDS: usize = 3;
+
+    fn words(&self) -> usize {
+        Self::WORDS + self.shape.words()
+    }
+
+    fn push_to(&self, words: &mut Vec<u64>) {
+        words.extend([self.mode as u64, self.object.0, self.object.1]);
+        self.shape.push_to(words);
+    }
+}
+
+/// After so many returns from section mode the program's regions do not go together: pages serve it
+/// better.
+const MOST_COLLAPSES: u32 = 16;
+
+/// How a region accesses memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Accesses {
+    /// As it declares.
+    Declared {
+        /// But for these pages.
+        direct: Vec<Page>,
+        /// There may be atomic updates.
+        updates: bool,
+    },
+    /// Without telling.
+    Tracked {
+        /// There may be atomic accesses.
+        atomics: bool,
+    },
+}
+
+/// What this rank declared since the last synchronisation.
+#[derive(Default)]
+struct Interval {
+    signature: Option<Signature>,
+    plans: Vec<Rc<Plan>>,
+    /// Stands for what was copied from other nodes.
+    far_copied: Signature,
+    written: Rc<Ranges>,
+    /// Bytes of other owners that it may have written.
+    uncertain: Rc<Ranges>,
+    compared: Vec<Page>,
+    /// Those that the comparison found written, and what was marked.
+    claimed: Ranges,
+    /// These are left out of what stands for the declarations.
+    omits_claims: bool,
+    /// In which it may mark what it writes, and what it was known to have marked when it last mattered.
+    marking: Ranges,
+    marked: Ranges,
+    /// Pages that will enter section mode at the synchronisation, as bytes.
+    entering: Ranges,
+    /// The bytes of these that are current here.
+    current: Ranges,
+    /// In a tracked region: pages in section mode that were opened for writing.
+    opened: Vec<Page>,
+    /// Bytes of other owners that faults copied.
+    copied: Ranges,
+    /// Pages in section mode with atomic updates.
+    updated: Vec<Page>,
+    /// What stands for these in an exchange.
+    tracked: Vec<Declared>,
+}
+
+/// The state of section mode on one rank.
+pub(super) struct SectionMode {
+    /// Never entered again where this is false.
+    allowed: bool,
+    /// The region that runs declares all it accesses.
+    declaring: bool,
+    /// The region that runs declares nothing, but may access pages in section mode.
+    tracking: bool,
+    /// Pages that it accesses undeclared, and what stands for them.
+    direct: Vec<Page>,
+    direct_id: Signature,
+    /// Pages that some region accessed undeclared, or serial code may unannounced: they do not enter.
+    barred: HashSet<Page>,
+    owners: Owners,
+    /// Bytes of other owners that are current here.
+    valid: Bytes,
+    /// Stands for this rank's protections of pages in section mode.
+    access_id: Signature,
+    /// Pages that declarations opened here: of these only what was declared is current.
+    opened: Bytes,
+    /// Pages that this rank read undeclared in a region that declares its accesses, and what stands for them.
+    /// They are open only where they are wholly current.
+    read_undeclared: Ranges,
+    read_undeclared_id: Signature,
+    interval: Interval,
+    /// Stands for what all ranks declared before the last synchronisation.
+    declared_last: Signature,
+    predictions: Predictions,
+    /// `None`: nothing is predicted.
+    expected: Option<Expected>,
+    in_flight: Vec<InFlight>,
+    /// Messages that wait for what this rank is to pass on.
+    relays: VecDeque<Rc<Packed>>,
+    early: Option<Early>,
+    /// What stood for what all ranks knew at the last synchronisation that had such a key, and what has
+    /// happened since.
+    last_key: Option<Signature>,
+    passage: Passage,
+    /// Messages to begin, by a key and what is in flight.
+    sendings: Cache<Rc<Vec<Sending>>>,
+    plans: Cache<Rc<Plan>>,
+    transitions: Cache<Rc<Transition>>,
+    known_sets: KnownSets,
+    /// What of `valid` is left after a transition.
+    left_valid: Cache<Rc<Step>>,
+    closings: Cache<Rc<Closing>>,
+    /// Pages to close at a synchronisation of a region that declares its accesses.
+    outdated: Cache<Rc<Vec<Run>>>,
+    /// Pages in section mode that do not go with atomic updates.
+    split: Cache<Rc<Vec<Page>>>,
+    collapses: u32,
+    /// Declarations of this rank, each with owners, where claims make a difference.
+    claims_matter: Cache<()>,
+    balance: Balance,
+}
+
+impl SectionMode {
+    pub(super) fn new(allowed: bool) -> Self {
+        Self {
+            allowed,
+            declaring: false,
+            tracking: false,
+            direct: Vec::new(),
+            direct_id: Signature::START,
+            barred: HashSet::new(),
+            owners: Owners::default(),
+            valid: Bytes::default(),
+            access_id: Signature::START,
+            opened: Bytes::default(),
+            read_undeclared: Ranges::default(),
+            read_undeclared_id: Signature::NOTHING,
+            interval: Interval::default(),
+            declared_last: Signature::NOTHING,
+            predictions: Predictions::default(),
+            expected: None,
+            in_flight: Vec::new(),
+            relays: VecDeque::new(),
+            early: None,
+            last_key: None,
+            passage: Passage::default(),
+            sendings: Cache::default(),
+            plans: Cache::default(),
+            transitions: Cache::default(),
+            known_sets: KnownSets::default(),
+            left_valid: Cache::default(),
+            closings: Cache::default(),
+            outdated: Cache::default(),
+            split: Cache::default(),
+            collapses: 0,
+            claims_matter: Cache::default(),
+            balance: Balance::default(),
+        }
+    }
+
+    /// Stands for who owns what, what is current here, and how the pages are protected and were opened.
+    #[inline]
+    fn state(&self) -> Signature {
+        let who = self.owners.signature();
+        who.with_signature(self.valid.signature())
+            .with_signature(self.access_id)
+            .with_signature(self.opened.signature())
+    }
+
+    #[inline]
+    pub(super) fn owners(&self) -> &Owners {
+        &self.owners
+    }
+
+    /// What this rank declared to write since the last synchronisation, and bytes of other owners that it
+    /// may have written.
+    pub(super) fn may_have_written(&self) -> (Rc<Ranges>, Rc<Ranges>) {
+        let interval = &self.interval;
+        (Rc::clone(&interval.written), Rc::clone(&interval.uncertain))
+    }
+}
+
+#[inline]
+fn bytes_of(run: Run) -> Range {
+    (position(run.first), position(run.first + run.count))
+}
+
+#[inline]
+fn bytes_of_page(page: Page) -> Range {
+    (position(page), position(page + 1))
+}
+
+#[inline]
+fn position(page: Page) -> u64 {
+    u64::from(page) * PAGE as u64
+}
+
+/// The pages that a range of bytes touches.
+#[inline]
+fn pages_touched((start, end): Range) -> std::ops::Range<Page> {
+    (start / PAGE as u64) as Page..end.div_ceil(PAGE as u64) as Page
+}
+
+/// The pages that lie wholly in a range of bytes.
+#[inline]
+fn pages_inside((start, end): Range) -> std::ops::Range<Page> {
+    let first = start.div_ceil(PAGE as u64) as Page;
+    first..((end / PAGE as u64) as Page).max(first)
+}
+
+#[inline]
+fn member(page: Page, access: Access) -> Signature {
+    Signature::START.with(u64::from(page)).with(access as u64)
+}
+
+impl<M: Machine> Coherence<M> {
+    /// Ignores declarations from now on: pages alone keep memory coherent. Before the first region, on all
+    /// ranks.
+    pub fn ignore_declarations(&mut self) {
+        self.sections.allowed = false;
+    }
+
+    /// Keeps pages out of section mode. Before the first region, on all ranks.
+    pub fn keep_out(&mut self, pages: impl Iterator<Item = Page>) {
+        self.sections.barred.extend(pages);
+    }
+
+    // ---- Regions -------------------------------------------------------------------------------
+
+    /// At a fork, after the notices: takes pages out of section mode that the region accesses in ways that
+    /// do not go with it. Where it returns true, no rank may go on before all ranks have returned from
+    /// here. All ranks decide alike.
+    #[must_use]
+    pub(crate) fn enter_region(&mut self, accesses: Accesses) -> bool {
+        let mode = &mut self.sections;
+        mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
+        mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
+        let (mut direct, updates) = match accesses {
+            Accesses::Declared { direct, updates } => (direct, updates),
+            Accesses::Tracked { .. } => (Vec::new(), false),
+        };
+        direct.sort_unstable();
+        direct.dedup();
+        if !mode.declaring {
+            self.forget_in_flight();
+        }
+        let mode = &mut self.sections;
+        let bytes_under_way = if mode.owners.is_empty() {
+            false
+        } else if mode.tracking {
+            self.begin_tracking();
+            false
+        } else if mode.declaring {
+            let pages = direct.iter().copied();
+            let pages: Vec<Page> = pages
+                .filter(|&page| self.pages.has(page, flag::SECTION))
+                .collect();
+            mode.barred.extend(&pages);
+            let split = match updates {
+                true => mode.pages_with_split_words(),
+                false => Rc::default(),
+            };
+            let pages = pages.into_iter().chain(split.iter().copied());
+            let bytes = Ranges::of(pages.map(bytes_of_page).collect());
+            !bytes.is_empty() && self.leave_section_mode(&bytes)
+        } else {
+            mode.collapses += 1;
+            mode.allowed &= mode.collapses < MOST_COLLAPSES;
+            let all = mode.owners.all().clone();
+            self.leave_section_mode(&all)
+        };
+        self.sections.direct_id = direct
+            .iter()
+            .fold(Signature::START, |id, &page| id.with(u64::from(page)));
+        self.sections.direct = direct;
+        bytes_under_way
+    }
+
+    /// After a synchronisation of a region that declares all its accesses and has one thread on each rank: it
+    /// runs on as one that tells nothing. To be heeded as [`Coherence::enter_region`].
+    #[must_use]
+    pub(crate) fn stop_declaring(&mut self) -> bool {
+        self.enter_region(Accesses::Tracked { atomics: true })
+    }
+
+    /// After the last synchronisation of a region.
+    pub fn leave_region(&mut self) {
+        self.sections.declaring = false;
+        self.sections.tracking = false;
+        self.sections.expected = None;
+    }
+
+    /// Gives pages homes again: each to the rank that owns most of it.
+    fn leave_section_mode(&mut self, bytes: &Ranges) -> bool {
+        self.forget_in_flight();
+        let mut bytes_under_way = false;
+        let pieces = self.sections.owners.within(bytes);
+        let mut pieces = pieces.iter().copied().peekable();
+        let mut on_page: Vec<Owned> = Vec::new();
+        for page in bytes.iter().flat_map(pages_touched) {
+            on_page.clear();
+            let end = position(page + 1);
+            while let Some(piece) = pieces.peek_mut()
+                && piece.start < end
+            {
+                on_page.push(Owned {
+                    end: piece.end.min(end),
+                    ..*piece
+                });
+                if piece.end > end {
+                    piece.start = end;
+                } else {
+                    pieces.next();
+                }
+            }
+            let home = owner_of_most(&on_page);
+            for piece in &on_page {
+                bytes_under_way |= piece.owner != home;
+                if piece.owner == self.rank && home != self.rank {
+                    let start = (piece.start - position(page)) as usize;
+                    let end = (piece.end - position(page)) as usize;
+                    let contents = *self.machine.contents(page);
+                    self.machine.put(page, start, &contents[start..end], home);
+                    self.counts.diffs += 1;
+                    self.counts.diff_bytes += (end - start) as u64;
+                }
+            }
+            self.toggle_access(page);
+            self.pages.clear(page, flag::SECTION);
+            self.pages.set_home(page, home);
+            self.pages.set_exclusive(page, true);
+            let access = if home == self.rank {
+                Access::Write
+            } else {
+                Access::None
+            };
+            self.change_access(page, access);
+        }
+        self.apply_pending();
+        self.machine.settle();
+        self.counts.collapses += 1;
+        let mode = &mut self.sections;
+        M::tell(|| Event::Leave {
+            bytes,
+            some: mode.declaring,
+            last: !mode.allowed,
+        });
+        mode.owners.remove(bytes);
+        mode.valid.remove(bytes);
+        mode.opened.remove(bytes);
+        bytes_under_way
+    }
+
+    /// The pages of `span` that may enter section mode.
+    fn pages_to_enter(&self, span: Range) -> Vec<Page> {
+        let pages = pages_touched(span);
+        pages.filter(|&page| self.can_enter(page)).collect()
+    }
+
+    fn can_enter(&self, page: Page) -> bool {
+        !self.pages.has(page, flag::SECTION)
+            && !self.pages.layout().is_private(page)
+            // Later frames take the place of an array on the stack, unannounced.
+            && !self.pages.layout().is_stack(page)
+            && self.sections.direct.binary_search(&page).is_err()
+            && !self.sections.barred.contains(&page)
+    }
+
+    // ---- Protection ----------------------------------------------------------------------------
+
+    fn set_section_access(&mut self, run: Run, access: Access) {
+        for page in run.pages() {
+            self.toggle_access(page);
+            self.pages.set_access(page, access);
+            self.toggle_access(page);
+        }
+        self.protect_now(run, access);
+    }
+
+    /// Takes a page's protection into the number that stands for all, or out of it.
+    fn toggle_access(&mut self, page: Page) {
+        if self.pages.has(page, flag::SECTION) {
+            let member = member(page, self.pages.access(page));
+            self.sections.access_id = self.sections.access_id.toggled(member);
+        }
+    }
+}
+
+impl SectionMode {
+    /// The pages in which ranks own parts of what is likely to be one object: comparisons with twins find
+    /// the bytes that changed. Updates of such objects would take long.
+    fn pages_with_split_words(&mut self) -> Rc<Vec<Page>> {
+        const WORD: u64 = 4;
+        let key = self.owners.signature();
+        if let Some(known) = self.split.get(key) {
+            return Rc::clone(known);
+        }
+        let pieces = self.owners.pieces();
+        let pairs = pieces.iter().zip(pieces.iter().skip(1));
+        let split = pairs.filter(|(one, next)| {
+            one.end == next.start && one.owner != next.owner && one.end % WORD != 0
+        });
+        let mut pages: Vec<Page> = split
+            .map(|(one, _)| (one.end / PAGE as u64) as Page)
+            .collect();
+        pages.dedup();
+        let pages = Rc::new(pages);
+        self.split.insert(key, Rc::clone(&pages), pages.len());
+        pages
+    }
+}
+
+/// The rank that owns most bytes of a page, the lowest of several.
+fn owner_of_most(pieces: &[Owned]) -> u32 {
+    let owned = |rank: u32| -> u64 {
+        let own = pieces.iter().filter(|piece| piece.owner == rank);
+        own.map(|piece| piece.end - piece.start).sum()
+    };
+    pieces
+        .iter()
+        .map(|piece| piece.owner)
+        .max_by_key(|&rank| (owned(rank), std::cmp::Reverse(rank)))
+        .expect("a page in section mode has owners")
+}

@@ -1,0 +1,357 @@
+//! Declarations: what a rank needs before a loop nest runs, worked out once for each state.
+
+use std::{borrow::Cow, rc::Rc};
+
+use super::{Declared, Mode, bytes_of, bytes_of_page, pages_inside, pages_touched};
+use crate::{
+    coherence::{Access, Coherence, Machine, Run, runs_of},
+    geometry::{
+        owners::Owned,
+        pieces::Step,
+        ranges::{Range, Ranges},
+        shape::Shape,
+        signature::Signature,
+    },
+    layout::Page,
+    page_table::flag,
+};
+
+/// What a declaration leads to in one state.
+pub(super) struct Plan {
+    pub(super) declared: Vec<Declared>,
+    /// Words of their description.
+    pub(super) words: usize,
+    /// Bytes to copy, by their owner.
+    pub(super) pulls: Vec<(u32, Vec<Range>)>,
+    /// Stands for those of other nodes.
+    pub(super) far_copies: Signature,
+    opened: Vec<Run>,
+    /// Notes them, and those that were open.
+    noted_open: Rc<Step>,
+    /// Pages to be compared with a twin at the synchronisation.
+    compared: Vec<Page>,
+    made_valid: Rc<Step>,
+    written: Rc<Ranges>,
+    uncertain: Rc<Ranges>,
+}
+
+impl<M: Machine> Coherence<M> {
+    /// Whether declarations count at present.
+    pub fn is_declaring(&self) -> bool {
+        self.sections.declaring
+    }
+
+    /// Prepares for the accesses that `declared` describes and `signature` stands for.
+    pub fn declare(&mut self, signature: Signature, declared: impl FnOnce() -> Vec<Declared>) {
+        if !self.sections.declaring {
+            return;
+        }
+        self.counts.declarations += 1;
+        let mode = &mut self.sections;
+        let so_far = mode.interval.signature.unwrap_or(Signature::START);
+        let mut so_far = so_far.with_signature(signature);
+        if mode.read_undeclared_id != Signature::NOTHING {
+            so_far = so_far.with_signature(mode.read_undeclared_id);
+        }
+        mode.interval.signature = Some(so_far);
+        let key = mode
+            .state()
+            .with_signature(mode.direct_id)
+            .with_signature(so_far);
+        let plan = match mode.plans.get(key) {
+            Some(plan) => Rc::clone(plan),
+            None => {
+                self.counts.plans += 1;
+                self.plan(key, declared())
+            }
+        };
+        self.carry_out(&plan);
+        self.sections.interval.plans.push(plan);
+    }
+
+    fn carry_out(&mut self, plan: &Plan) {
+        self.combine();
+        for (owner, ranges) in &plan.pulls {
+            let ranges = &*self.not_marked(ranges);
+            let missing = self.take_pushed(*owner, ranges);
+            // What was sent when the interval began lacks the updates since then.
+            let missing = missing.filter(|_| self.sections.interval.updated.is_empty());
+            let missing = missing.as_deref().unwrap_or(ranges);
+            if !missing.is_empty() {
+                self.machine.gather(*owner, missing);
+                self.counts.pulls += 1;
+                let bytes = missing.iter().map(|(start, end)| end - start);
+                self.counts.pulled_bytes += bytes.sum::<u64>();
+            }
+            if !self.sections.interval.compared.is_empty() {
+                self.update_twins(ranges);
+            }
+        }
+        for &page in &plan.compared {
+            if !self.pages.has_twin(page) {
+                self.pages.make_twin(page, self.machine.contents(page));
+                self.sections.interval.compared.push(page);
+            }
+        }
+        for &run in &plan.opened {
+            self.set_section_access(run, Access::Write);
+        }
+        let mode = &mut self.sections;
+        for one in &plan.declared {
+            if one.mode == Mode::Marked {
+                let bytes = Ranges::of(vec![one.shape.hull()]);
+                mode.interval.marking = mode.interval.marking.union(&bytes);
+            }
+        }
+        mode.note_copies(plan);
+        mode.valid.follow(&plan.made_valid);
+        mode.opened.follow(&plan.noted_open);
+        mode.interval.written = Rc::clone(&plan.written);
+        mode.interval.uncertain = Rc::clone(&plan.uncertain);
+    }
+
+    /// `ranges`, which are sorted, without what this rank has marked as written since the last
+    /// synchronisation.
+    fn not_marked<'a>(&mut self, ranges: &'a [Range]) -> Cow<'a, [Range]> {
+        let interval = &mut self.sections.interval;
+        if interval.marking.is_empty() {
+            return Cow::Borrowed(ranges);
+        }
+        let wanted = Ranges::of(ranges.to_vec());
+        if interval.marking.intersection(&wanted).is_empty() {
+            return Cow::Borrowed(ranges);
+        }
+        interval.marked = interval.marked.union(&self.machine.take_marked(false));
+        Cow::Owned(wanted.minus(&interval.marked).iter().collect())
+    }
+
+    /// Works out what `declared` needs. The plan is kept for `key` where it depends on nothing else.
+    fn plan(&mut self, key: Signature, mut declared: Vec<Declared>) -> Rc<Plan> {
+        self.declare_whole_pages(&mut declared);
+        let bytes = |mode: Mode| {
+            let those = declared.iter().filter(|one| one.mode == mode);
+            those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
+        };
+        let (written, maybe_written) = (bytes(Mode::Write), bytes(Mode::MayWrite));
+        let kept = bytes(Mode::Keep).minus(&written);
+        let read = bytes(Mode::Read).union(&bytes(Mode::MayRead)).union(&kept);
+        let entering = self.enter_pages(&declared);
+        self.fetch_declared_pages(&declared);
+        // What an earlier declaration said to be read may not have been yet, by a fault: of a page that is
+        // opened now it has to be there.
+        let read_before = match entering.is_empty() {
+            true => Ranges::default(),
+            false => self.declared_before(|mode| matches!(mode, Mode::Read | Mode::MayRead)),
+        };
+
+        let mode = &self.sections;
+        let interval = &mode.interval;
+        let needed = read.union(&maybe_written).union(&read_before);
+        let needed = needed.minus(&interval.written);
+        let foreign = needed.minus(&mode.valid.within(&needed));
+        let mut pulls = mode.owners.within(&foreign);
+        pulls.retain(|piece| piece.owner != self.rank);
+        let made_valid = mode.valid.add(&Ranges::of(
+            pulls.iter().map(|piece| (piece.start, piece.end)).collect(),
+        ));
+        let from_homes = needed
+            .intersection(&interval.entering)
+            .minus(&interval.current);
+        for range in from_homes.iter() {
+            for page in pages_touched(range) {
+                let owner = self.pages.home(page);
+                if owner != self.rank {
+                    let (start, end) = bytes_of_page(page);
+                    pulls.push(Owned {
+                        start: range.0.max(start),
+                        end: range.1.min(end),
+                        owner,
+                        shared: false,
+                    });
+                }
+            }
+        }
+        // What this rank owns it may write: nobody else has to know whether it did.
+        let uncertain = maybe_written.minus(&mode.owners.within_of(&maybe_written, self.rank));
+        let compared = self.section_pages(&uncertain, |_| true);
+        let uncertain = interval.uncertain.union(&uncertain);
+        let written = interval.written.union(&written);
+        let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
+        let mut declared_pages = self.section_pages(&hulls, |_| true);
+        let declared_pages = runs_of(&mut declared_pages).into_iter().map(bytes_of);
+        let noted_open = self
+            .sections
+            .opened
+            .add(&Ranges::of(declared_pages.collect()));
+        let opened = self.section_pages(&hulls, |access| access != Access::Write);
+        let opened = runs_of(&mut opened.clone()).into_iter().chain(entering);
+        let is_repeatable = interval.entering.is_empty();
+        self.sections.interval.current = self.sections.interval.current.union(&from_homes);
+        let pulls = by_owner(pulls);
+        let plan = Rc::new(Plan {
+            far_copies: self.far_copies(&pulls),
+            words: declared.iter().map(Declared::words).sum(),
+            declared,
+            pulls,
+            opened: opened.collect(),
+            noted_open,
+            compared,
+            made_valid,
+            written: Rc::new(written),
+            uncertain: Rc::new(uncertain),
+        });
+        if is_repeatable {
+            let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
+            let pieces = pulled.sum::<usize>() + plan.made_valid.len();
+            let pieces = pieces + plan.written.len() + plan.uncertain.len();
+            let pieces = pieces + plan.compared.len() + plan.opened.len() + plan.noted_open.len();
+            self.sections.plans.insert(key, Rc::clone(&plan), pieces);
+        }
+        plan
+    }
+
+    /// Adds reads of the pages that `declared` opens and this rank also reads undeclared.
+    fn declare_whole_pages(&self, declared: &mut Vec<Declared>) {
+        let read_undeclared = &self.sections.read_undeclared;
+        if read_undeclared.is_empty() {
+            return;
+        }
+        let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
+        let pages = hulls.iter().flat_map(pages_touched).map(bytes_of_page);
+        let pages = Ranges::of(pages.collect()).intersection(read_undeclared);
+        declared.extend(pages.iter().map(|range| Declared {
+            mode: Mode::MayRead,
+            shape: Shape::whole(range),
+            object: range,
+        }));
+    }
+
+    fn far_copies(&self, pulls: &[(u32, Vec<Range>)]) -> Signature {
+        let is_far = |(owner, _): &&(u32, _)| !self.machine.is_near(*owner);
+        let mut all = Signature::NOTHING;
+        for (owner, ranges) in pulls.iter().filter(is_far) {
+            let ranges = Ranges::of(ranges.clone()).signature();
+            all = all
+                .or_start()
+                .with(u64::from(*owner))
+                .with_signature(ranges);
+        }
+        all
+    }
+
+    /// Pages in, or about to enter, section mode that `bytes` touches and whose protection `wanted` picks.
+    fn section_pages(&self, bytes: &Ranges, wanted: impl Fn(Access) -> bool) -> Vec<Page> {
+        let those = self
+            .sections
+            .owners
+            .all()
+            .union(&self.sections.interval.entering);
+        let mut pages: Vec<Page> = bytes
+            .intersection(&those)
+            .iter()
+            .flat_map(pages_touched)
+            .filter(|&page| wanted(self.pages.access(page)))
+            .collect();
+        pages.dedup();
+        pages
+    }
+
+    /// The bytes that this rank declared since the last synchronisation, in such modes.
+    fn declared_before(&self, is_wanted: impl Fn(Mode) -> bool) -> Ranges {
+        let plans = self.sections.interval.plans.iter();
+        let declared = plans.flat_map(|plan| &plan.declared);
+        let wanted = declared.filter(|one| is_wanted(one.mode));
+        wanted.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
+    }
+
+    /// Where an earlier declaration said that one of `pages`, which are opened now, may be written, and it may
+    /// not have been yet, by a fault: tracks that before.
+    fn track_uncertain_writes(&mut self, pages: &[Page]) {
+        let uncertain = self.declared_before(|mode| mode == Mode::MayWrite);
+        if uncertain.is_empty() {
+            return;
+        }
+        for &page in pages {
+            let bytes = Ranges::of(vec![bytes_of_page(page)]);
+            if !uncertain.intersection(&bytes).is_empty() {
+                self.touch_page(page, true);
+            }
+        }
+    }
+
+    /// Takes in the pages that a declared or marked write covers: they will be in section mode. They are to be
+    /// opened when what is read from them is there.
+    fn enter_pages(&mut self, declared: &[Declared]) -> Vec<Run> {
+        let writes = declared
+            .iter()
+            .filter(|one| matches!(one.mode, Mode::Write | Mode::Marked));
+        let pages: Vec<Page> = writes
+            .flat_map(|one| self.pages_to_enter(one.shape.hull()))
+            .collect();
+        self.track_uncertain_writes(&pages);
+        let mut entering = Vec::new();
+        let mut current = Vec::new();
+        for page in pages {
+            if self.pages.mark(page, flag::ENTERING) {
+                entering.push(page);
+                if self.pages.access(page) != Access::None {
+                    current.push(page);
+                }
+            }
+        }
+        for &page in &entering {
+            self.pages.set_access(page, Access::Write);
+        }
+        let bytes =
+            |pages: &mut [Page]| Ranges::of(runs_of(pages).into_iter().map(bytes_of).collect());
+        let interval = &mut self.sections.interval;
+        interval.entering = interval.entering.union(&bytes(&mut entering));
+        interval.current = interval.current.union(&bytes(&mut current));
+        runs_of(&mut entering)
+    }
+
+    /// Fetches at once the pages outside section mode that a declared read covers densely.
+    fn fetch_declared_pages(&mut self, declared: &[Declared]) {
+        for one in declared.iter().filter(|one| one.mode == Mode::Read) {
+            for range in one.shape.ranges().iter() {
+                for page in pages_inside(range) {
+                    if !self.pages.has(page, flag::SECTION | flag::ENTERING) {
+                        self.touch_page(page, false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keeps twins from taking what was copied from other ranks for this rank's writes.
+    pub(super) fn update_twins(&mut self, ranges: &[Range]) {
+        for &range in ranges {
+            for page in pages_touched(range) {
+                let contents = *self.machine.contents(page);
+                if let Some(twin) = self.pages.twin(page) {
+                    let (first, last) = bytes_of_page(page);
+                    let start = (range.0.max(first) - first) as usize;
+                    let end = (range.1.min(last) - first) as usize;
+                    twin[start..end].copy_from_slice(&contents[start..end]);
+                }
+            }
+        }
+    }
+}
+
+/// Ranges to copy, by their owner.
+pub(super) fn by_owner(mut pieces: Vec<Owned>) -> Vec<(u32, Vec<Range>)> {
+    pieces.sort_unstable_by_key(|piece| (piece.owner, piece.start));
+    let mut groups: Vec<(u32, Vec<Range>)> = Vec::new();
+    for piece in pieces {
+        let range = (piece.start, piece.end);
+        match groups.last_mut() {
+            Some((owner, ranges)) if *owner == piece.owner => match ranges.last_mut() {
+                Some(last) if last.1 == range.0 => last.1 = range.1,
+                _ => ranges.push(range),
+            },
+            _ => groups.push((piece.owner, vec![range])),
+        }
+    }
+    groups
+}

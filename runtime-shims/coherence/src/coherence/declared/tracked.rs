@@ -1,0 +1,479 @@
+//! Accesses to pages in section mode that were not declared: serial code on rank 0, and regions that
+//! declare nothing. Protections find them.
+//!
+//! What a rank owns and nobody else has copies of it reads and writes freely: only its owner can change
+//! it, and it stays the owner. What is current here can be read; all else faults. In a tracked region the
+//! faults since the last synchronisation are told as uncertain writes and reads of whole pages, so that
+//! [`super::transition`] need not know of them. So are the reads that a region did not declare which declares
+//! its accesses.
+
+use std::rc::Rc;
+
+use super::{
+    Declared, Mode, bytes_of, bytes_of_page, pages_inside, pages_touched, plan::by_owner, position,
+};
+use crate::{
+    coherence::{
+        Access, Coherence, Machine, READ_AHEAD, Run, Violation, WRITE_AHEAD, changed_ranges,
+        runs_of,
+    },
+    geometry::{
+        owners::Owners,
+        pieces::Step,
+        ranges::{Range, Ranges},
+        shape::Shape,
+        signature::Signature,
+    },
+    layout::{PAGE, Page},
+    page_table::flag,
+};
+
+/// What it takes to close pages before accesses that are not declared.
+pub(super) struct Closing {
+    protections: Vec<(Run, Access)>,
+    /// No page is open by a declaration any more.
+    none_opened: Rc<Step>,
+}
+
+impl<M: Machine> Coherence<M> {
+    /// Before accesses that are not declared, on rank 0 before serial code: closes the pages that are not
+    /// wholly current, and makes writes to those noticed whose bytes other ranks hold or own.
+    pub fn close_undeclared(&mut self) {
+        let mode = &mut self.sections;
+        if mode.owners.is_empty() {
+            return;
+        }
+        let key = mode.state();
+        let closing = mode.closings.get(key).cloned().unwrap_or_else(|| {
+            let opened = &self.sections.opened;
+            let closing = Rc::new(Closing {
+                protections: self.undeclared_protections(),
+                none_opened: opened.remove(&opened.ranges()),
+            });
+            let pieces = closing.protections.len() + closing.none_opened.len();
+            let closings = &mut self.sections.closings;
+            closings.insert(key, Rc::clone(&closing), pieces);
+            closing
+        });
+        for &(run, access) in &closing.protections {
+            self.set_section_access(run, access);
+        }
+        self.sections.opened.follow(&closing.none_opened);
+    }
+
+    /// After a change of the owners, where the region declares its accesses: closes the pages that are open
+    /// for reads it did not declare and are no longer wholly current.
+    pub(super) fn close_outdated(&mut self) {
+        let mode = &self.sections;
+        if mode.owners.is_empty() {
+            return;
+        }
+        let key = mode.state().with_signature(mode.read_undeclared_id);
+        let outdated = mode.outdated.get(key).cloned().unwrap_or_else(|| {
+            let outdated = Rc::new(self.outdated_pages());
+            let pieces = outdated.len();
+            let known = &mut self.sections.outdated;
+            known.insert(key, Rc::clone(&outdated), pieces);
+            outdated
+        });
+        for &run in outdated.iter() {
+            self.set_section_access(run, Access::None);
+        }
+    }
+
+    /// Whether a read of `page` that is not declared may find it open and old: the first one, where a
+    /// declaration has opened the page.
+    #[cfg(test)]
+    pub(in crate::coherence) fn is_open_by_declaration(&self, page: Page) -> bool {
+        let mode = &self.sections;
+        let at = position(page);
+        self.pages.has(page, flag::ENTERING)
+            || mode.opened.ranges().contains(at) && !mode.read_undeclared.contains(at)
+    }
+
+    fn outdated_pages(&self) -> Vec<Run> {
+        let mode = &self.sections;
+        let own = mode.owners.of(self.rank);
+        let current = whole_pages(&own.union(&mode.valid.ranges()));
+        let others = mode.owners.all().minus(&current);
+        let exempt = mode.opened.ranges().minus(&mode.read_undeclared);
+        let others = others.minus(&exempt);
+        let pages = others.iter().flat_map(pages_touched);
+        let mut open: Vec<Page> = pages
+            .filter(|&page| self.pages.access(page) != Access::None)
+            .collect();
+        runs_of(&mut open)
+    }
+
+    /// The protections that differ from what undeclared accesses need.
+    fn undeclared_protections(&self) -> Vec<(Run, Access)> {
+        let mode = &self.sections;
+        let own = mode.owners.of(self.rank);
+        let shared = mode.owners.shared().intersection(&own);
+        let current = own.union(&mode.valid.ranges());
+        let readable = whole_pages(&current);
+        let noticed = Ranges::of(
+            shared
+                .iter()
+                .map(|range| {
+                    let pages = pages_touched(range);
+                    (position(pages.start), position(pages.end))
+                })
+                .collect(),
+        );
+        let writable = whole_pages(&own).minus(&noticed);
+        let readable = readable.minus(&writable);
+        let closed = mode.owners.all().minus(&writable).minus(&readable);
+        let (writable, readable) = without_islands(writable, readable);
+        let (readable, closed) = without_islands(readable, closed);
+        let mut changes: Vec<(Run, Access)> = Vec::new();
+        for (bytes, access) in [
+            (closed, Access::None),
+            (readable, Access::Read),
+            (writable, Access::Write),
+        ] {
+            for page in bytes.iter().flat_map(pages_touched) {
+                if self.pages.access(page) == access {
+                    continue;
+                }
+                match changes.last_mut() {
+                    Some((run, last)) if *last == access && run.first + run.count == page => {
+                        run.count += 1;
+                    }
+                    _ => changes.push((
+                        Run {
+                            first: page,
+                            count: 1,
+                        },
+                        access,
+                    )),
+                }
+            }
+        }
+        changes
+    }
+
+    /// Whether some of `bytes` is in section mode.
+    pub fn is_in_section_mode(&self, bytes: Range) -> bool {
+        pages_touched(bytes).any(|page| self.pages.has(page, flag::SECTION))
+    }
+
+    /// On rank 0 after a region, before [`Coherence::close_undeclared`]: whether an access to `bytes` in
+    /// section mode does what it then would do without a fault. A read finds what is current here, and
+    /// nobody misses a write to what nobody else has a copy of.
+    pub fn may_access_unannounced(&self, bytes: Range, write: bool) -> bool {
+        let mode = &self.sections;
+        let is_open = |page| match self.pages.access(page) {
+            Access::None => false,
+            Access::Read => !write,
+            Access::Write => true,
+        };
+        let is_valid = || {
+            mode.valid
+                .recall(&Ranges::of(vec![bytes]))
+                .contains_all(bytes)
+        };
+        let is_own = || {
+            let one = mode.owners.around(bytes);
+            one.is_some_and(|one| one.owner == self.rank && !(write && one.shared))
+        };
+        pages_touched(bytes).all(is_open) && (is_own() || !write && is_valid())
+    }
+
+    /// At a fork, where tracked accesses follow.
+    pub(super) fn begin_tracking(&mut self) {
+        // Serial code may have copied what its owner can now write unnoticed.
+        let mode = &mut self.sections;
+        let key = Signature::START
+            .with_signature(mode.owners.signature())
+            .with_signature(mode.valid.signature());
+        match mode.left_valid.get(key) {
+            Some(left) => mode.valid.follow(left),
+            None => {
+                let unnoticed = mode.unnoticed_copies();
+                let left = mode.valid.remove(&unnoticed);
+                let pieces = left.len();
+                mode.left_valid.insert(key, left, pieces);
+            }
+        }
+        self.close_undeclared();
+    }
+
+    /// In a region that declares its accesses, on a rank that ends the job: what was not declared can be read.
+    pub fn prepare_for_exit(&mut self) {
+        let marked = self.machine.take_marked(true);
+        let mode = &mut self.sections;
+        let interval = &mode.interval;
+        let own = interval.written.union(&interval.uncertain);
+        let current = own.union(&interval.marked).union(&marked);
+        mode.valid.add(&current);
+        mode.declaring = false;
+        mode.tracking = true;
+        self.close_undeclared();
+    }
+
+    /// At a synchronisation: puts what faults did in a region, and atomic updates, into words of declarations.
+    pub(super) fn tell_faults(&mut self) {
+        let interval = &mut self.sections.interval;
+        if interval.opened.is_empty() && interval.copied.is_empty() && interval.updated.is_empty() {
+            return;
+        }
+        let whole = |mode, range: Range| Declared {
+            mode,
+            shape: Shape::whole(range),
+            object: range,
+        };
+        interval.opened.sort_unstable();
+        interval.opened.dedup();
+        let opened = runs_of(&mut interval.opened);
+        let opened = opened
+            .into_iter()
+            .map(|run| whole(Mode::MayWrite, bytes_of(run)));
+        let copied = interval.copied.iter();
+        let copied = copied.map(|range| whole(Mode::MayRead, range));
+        interval.updated.sort_unstable();
+        interval.updated.dedup();
+        let updated = runs_of(&mut interval.updated);
+        let updated = updated
+            .into_iter()
+            .map(|run| whole(Mode::Increment, bytes_of(run)));
+        let mut words = Vec::new();
+        for one in opened.chain(copied).chain(updated) {
+            one.push_to(&mut words);
+            interval.tracked.push(one);
+        }
+        let so_far = interval.signature.unwrap_or(Signature::START);
+        interval.signature = Some(words.into_iter().fold(so_far, Signature::with));
+    }
+
+    /// Notes that a page in section mode is updated where its bytes are held.
+    pub(in crate::coherence) fn note_updated(&mut self, page: Page) {
+        self.sections.interval.updated.push(page);
+    }
+
+    /// In a tracked region, when a lock is released: sends what this rank changed to the owners. Whether it
+    /// sent anything.
+    pub(in crate::coherence) fn send_section_changes(&mut self) -> bool {
+        let mut sent = false;
+        for index in 0..self.sections.interval.compared.len() {
+            let page = self.sections.interval.compared[index];
+            let contents = *self.machine.contents(page);
+            let Some(twin) = self.pages.twin(page) else {
+                continue;
+            };
+            let at = position(page);
+            let changed = changed_ranges(&contents, twin)
+                .map(|(start, end)| (at + start as u64, at + end as u64));
+            let changed = Ranges::of(changed.collect());
+            twin.copy_from_slice(&contents);
+            sent |= self.send_bytes(&changed);
+        }
+        sent
+    }
+
+    /// Sends bytes to their owners; complete after [`Machine::settle`]. Whether there are any.
+    pub(super) fn send_bytes(&mut self, bytes: &Ranges) -> bool {
+        let mut pieces = self.sections.owners.within(bytes);
+        pieces.retain(|piece| piece.owner != self.rank);
+        for piece in &pieces {
+            for page in pages_touched((piece.start, piece.end)) {
+                let (first, last) = bytes_of_page(page);
+                let start = (piece.start.max(first) - first) as usize;
+                let end = (piece.end.min(last) - first) as usize;
+                let mut bytes = [0; PAGE];
+                let bytes = &mut bytes[..end - start];
+                bytes.copy_from_slice(&self.machine.contents(page)[start..end]);
+                self.machine.put(page, start, bytes, piece.owner);
+                self.counts.diff_bytes += (end - start) as u64;
+            }
+        }
+        !pieces.is_empty()
+    }
+
+    /// In a tracked region, when a lock is acquired and all changes have been sent: closes every page that
+    /// is not wholly this rank's own. What it owns of others stays in its memory.
+    pub(in crate::coherence) fn drop_section_copies(&mut self) {
+        let mode = &mut self.sections;
+        if !mode.tracking || mode.owners.is_empty() {
+            return;
+        }
+        let own = whole_pages(&mode.owners.of(self.rank));
+        let others = mode.owners.all().minus(&own);
+        mode.valid.clear();
+        mode.interval.compared.clear();
+        let mut open: Vec<Page> = others
+            .iter()
+            .flat_map(pages_touched)
+            .filter(|&page| self.pages.access(page) != Access::None)
+            .collect();
+        for &page in &open {
+            self.pages.drop_twin(page);
+        }
+        for run in runs_of(&mut open) {
+            self.set_section_access(run, Access::None);
+        }
+    }
+
+    /// Serves an access to a page in section mode that was not declared: in serial code, a read in a
+    /// region, or any in a tracked region. The access is allowed afterwards.
+    pub(in crate::coherence) fn access_section_page(
+        &mut self,
+        page: Page,
+        write: bool,
+    ) -> Result<(), Violation> {
+        if self.pages.access(page) == Access::None {
+            let most = self.reads.fault_at(page, READ_AHEAD);
+            let run = self.section_run(page, most, Access::None);
+            self.make_current(&[run]);
+            self.reads.next = page + run.count;
+        }
+        if write && self.pages.access(page) == Access::Read {
+            if self.sections.declaring || !self.sections.tracking && self.rank != 0 {
+                return Err(Violation::Undeclared);
+            }
+            let most = self.writes.fault_at(page, WRITE_AHEAD);
+            let run = self.section_run(page, most, Access::Read);
+            self.open_section_pages(run);
+            self.writes.next = page + run.count;
+        }
+        Ok(())
+    }
+
+    /// As if each of the pages had faulted, in a tracked region.
+    pub(in crate::coherence) fn access_section_pages(&mut self, runs: &[Run], write: bool) {
+        let stale = self.runs_with(runs, Access::None);
+        if !stale.is_empty() {
+            self.make_current(&stale);
+        }
+        if write {
+            for run in self.runs_with(runs, Access::Read) {
+                self.open_section_pages(run);
+            }
+        }
+    }
+
+    /// Copies what is not current of closed pages, and opens them for reading.
+    fn make_current(&mut self, runs: &[Run]) {
+        for &run in runs {
+            self.combine_pages(run);
+        }
+        let wanted = Ranges::of(runs.iter().copied().map(bytes_of).collect());
+        let mode = &self.sections;
+        let stale = wanted
+            .minus(&mode.valid.recall(&wanted))
+            .minus(&mode.interval.written);
+        let mut pieces = mode.owners.recall(&stale);
+        pieces.retain(|piece| piece.owner != self.rank);
+        let copied = pieces.iter().map(|piece| (piece.start, piece.end));
+        let copied = Ranges::of(copied.collect());
+        mode.valid.add_again(&copied);
+        if mode.declaring {
+            let mode = &mut self.sections;
+            let all = mode.read_undeclared.union(&wanted);
+            if all != mode.read_undeclared {
+                mode.read_undeclared_id = all.signature();
+                mode.read_undeclared = all;
+            }
+        }
+        let mode = &self.sections;
+        if mode.tracking || mode.declaring {
+            let interval = &mut self.sections.interval;
+            interval.copied = interval.copied.union(&copied);
+        }
+        self.counts.fetched_bytes += copied.bytes();
+        for (owner, ranges) in by_owner(pieces) {
+            self.machine.gather(owner, &ranges);
+            self.update_twins(&ranges);
+        }
+        for &run in runs {
+            self.counts.pages_fetched += u64::from(run.count);
+            self.learned.note(run, false);
+            self.set_section_access(run, Access::Read);
+        }
+    }
+
+    /// Opens current pages for writing in serial code or a tracked region.
+    fn open_section_pages(&mut self, run: Run) {
+        if self.sections.tracking {
+            self.learned.note(run, true);
+            self.note_tracked_writes(run);
+        } else {
+            for written in run.pages() {
+                if self.pages.mark(written, flag::DIRTY) {
+                    self.dirty.push(written);
+                }
+            }
+        }
+        self.set_section_access(run, Access::Write);
+    }
+
+    /// Before pages, all of them current, are opened for writing in a tracked region.
+    fn note_tracked_writes(&mut self, run: Run) {
+        self.combine_pages(run);
+        let bytes = Ranges::of(vec![bytes_of(run)]);
+        let mode = &mut self.sections;
+        let interval = &mut mode.interval;
+        let mut pieces = mode.owners.recall(&bytes);
+        pieces.retain(|piece| piece.owner == self.rank);
+        let own = pieces.iter().map(|piece| (piece.start, piece.end));
+        let foreign = bytes.minus(&Ranges::of(own.collect()));
+        interval.uncertain = Rc::new(interval.uncertain.union(&foreign));
+        interval.opened.extend(run.pages());
+        let mut compared: Vec<Page> = foreign.iter().flat_map(pages_touched).collect();
+        compared.dedup();
+        for page in compared {
+            self.pages.make_twin(page, self.machine.contents(page));
+            self.sections.interval.compared.push(page);
+        }
+    }
+
+    /// At most `most` pages in section mode from `first` on that have the protection `access`.
+    fn section_run(&self, first: Page, most: u32, access: Access) -> Run {
+        let most = self.pages.layout().adjacent(first, most);
+        let alike = |page: &Page| {
+            self.pages.has(*page, flag::SECTION) && self.pages.access(*page) == access
+        };
+        let count = (first..first + most).take_while(alike).count() as u32;
+        Run { first, count }
+    }
+}
+
+/// Fewer pages next to some that allow less are protected like these: a fault now and then costs less than
+/// many changes of protection.
+const LEAST: u64 = 16 * PAGE as u64;
+
+/// Moves the small ranges among pages that allow more to those next to them that allow less.
+fn without_islands(more: Ranges, less: Ranges) -> (Ranges, Ranges) {
+    let is_island = |&(start, end): &Range| {
+        end - start < LEAST && (less.contains(start.wrapping_sub(1)) || less.contains(end))
+    };
+    let islands = Ranges::of(more.iter().filter(is_island).collect());
+    (more.minus(&islands), less.union(&islands))
+}
+
+/// The pages that lie wholly in `bytes`.
+fn whole_pages(bytes: &Ranges) -> Ranges {
+    let pages = bytes.iter().map(pages_inside);
+    let pages = pages.filter(|pages| !pages.is_empty());
+    Ranges::of(
+        pages
+            .map(|pages| (position(pages.start), position(pages.end)))
+            .collect(),
+    )
+}
+
+impl Owners {
+    /// The pages that one rank, their owner, can write unnoticed in a tracked region.
+    pub(super) fn unnoticed(&self, ranks: u32) -> Ranges {
+        let shared: Vec<Range> = self
+            .shared()
+            .iter()
+            .flat_map(pages_touched)
+            .map(bytes_of_page)
+            .collect();
+        let shared = Ranges::of(shared);
+        (0..ranks).fold(Ranges::default(), |all, rank| {
+            all.union(&whole_pages(&self.of(rank)).minus(&shared))
+        })
+    }
+}

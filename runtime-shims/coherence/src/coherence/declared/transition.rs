@@ -1,0 +1,606 @@
+//! Synchronisations: what follows for the owners of bytes from the declarations of all ranks.
+
+use std::{collections::BTreeMap, rc::Rc};
+
+use super::{
+    Declared, Interval, Mode, SectionMode, bytes_of, bytes_of_page, pages_touched, position,
+};
+use crate::{
+    coherence::{Coherence, Machine, changed_ranges, runs_of},
+    geometry::{
+        cache::{Cache, MOST_PIECES},
+        owners::Owned,
+        pieces::Step,
+        ranges::{Range, Ranges},
+        shape::Shape,
+        signature::Signature,
+    },
+    layout::Page,
+    page_table::flag,
+};
+
+/// So many new changes of the owners, less those that were known, with so many pieces to be remembered in all,
+/// are too many. A program that makes them deals memory out anew again and again, in small pieces; finding out
+/// about them takes about a second then.
+const MOST_NEW: usize = 64;
+const MOST_NEW_PIECES: usize = MOST_PIECES / 2;
+
+/// What it took to find out about new changes of the owners, less what it saved to know others.
+#[derive(Default)]
+pub(super) struct Balance {
+    changes: usize,
+    pieces: usize,
+}
+
+impl Balance {
+    fn note_new(&mut self, pieces: usize) {
+        self.changes += 1;
+        self.pieces += pieces;
+    }
+
+    fn note_known(&mut self, pieces: usize) {
+        self.changes = self.changes.saturating_sub(1);
+        self.pieces = self.pieces.saturating_sub(pieces);
+    }
+
+    fn is_bad(&self) -> bool {
+        self.changes >= MOST_NEW && self.pieces >= MOST_NEW_PIECES
+    }
+}
+
+/// In an exchange: bytes that were written by a [`Mode::MayWrite`] or [`Mode::Marked`].
+const CLAIMED: u64 = 7;
+
+/// Stands for claims that make no difference.
+const OMITTED: u64 = u64::MAX;
+
+/// Takes a declaration off an exchange: mode, object and shape.
+fn take_declaration(words: &mut &[u64]) -> Option<(u64, Range, Shape)> {
+    let (&[mode, start, end], rest) = words.split_first_chunk()?;
+    *words = rest;
+    Some((mode, (start, end), Shape::take_from(words)))
+}
+
+/// Notes what part of an object is written, where pages that it spans enter section mode.
+fn note_span(spans: &mut BTreeMap<Range, Range>, mode: u64, object: Range, shape: &Shape) {
+    if mode == Mode::Write as u64 || mode == Mode::Marked as u64 {
+        let hull = shape.hull();
+        let span = spans.entry(object).or_insert(hull);
+        *span = (span.0.min(hull.0), span.1.max(hull.1));
+    }
+}
+
+/// What all ranks declared, by rank.
+struct Told {
+    /// Stands for all claims.
+    claims: Signature,
+    /// Where objects were written.
+    spans: BTreeMap<Range, Range>,
+    certain: Vec<Ranges>,
+    reads: Vec<Ranges>,
+    unsteady: Vec<Ranges>,
+    updated: Ranges,
+    /// Without what is contested.
+    kept: Vec<Ranges>,
+    /// What several ranks wrote, may have written or keep, and what was updated.
+    contested: Ranges,
+}
+
+/// What a synchronisation leads to in one state.
+pub(super) struct Transition {
+    owners: Rc<Step>,
+    /// What became some rank's.
+    claimed: Ranges,
+    /// What each rank may have written. A copy of it made meanwhile may be of an intermediate value,
+    /// although the bytes are as before in the end.
+    unsteady: Vec<Ranges>,
+    /// What ranks may have updated where it is held: no copy is current.
+    updated: Ranges,
+    /// Number of pieces that it takes to remember it: without those of sets that other transitions have, too. The
+    /// same on all ranks.
+    pub(super) pieces: usize,
+}
+
+/// Sets of bytes that transitions consist of. Loops of a program write the same ones again and again.
+#[derive(Default)]
+pub(super) struct KnownSets(Cache<Ranges>);
+
+impl KnownSets {
+    /// The same set, of which there is one copy, and the number of its pieces if that is new.
+    fn one(&mut self, bytes: Ranges) -> (Ranges, usize) {
+        let key = bytes.signature();
+        if let Some(known) = self.0.get(key) {
+            return (known.clone(), 0);
+        }
+        let pieces = bytes.len();
+        self.0.insert(key, bytes.clone(), pieces);
+        (bytes, pieces)
+    }
+
+    /// A transition that makes these changes.
+    fn transition(
+        &mut self,
+        owners: Rc<Step>,
+        claimed: Ranges,
+        unsteady: Vec<Ranges>,
+        updated: Ranges,
+    ) -> Rc<Transition> {
+        let mut pieces = owners.len();
+        let mut one = |bytes| {
+            let (bytes, new) = self.one(bytes);
+            pieces += new;
+            bytes
+        };
+        Rc::new(Transition {
+            owners,
+            claimed: one(claimed),
+            unsteady: unsteady.into_iter().map(&mut one).collect(),
+            updated: one(updated),
+            pieces,
+        })
+    }
+}
+
+impl Transition {
+    /// The bytes that any rank may have written or updated.
+    pub(super) fn changed(&self) -> Ranges {
+        let unsteady = self.unsteady.iter();
+        unsteady.fold(self.claimed.union(&self.updated), |all, one| all.union(one))
+    }
+
+    /// Whether ranks may have updated what others hold: that has its value when all have arrived.
+    pub(super) fn has_updates(&self) -> bool {
+        !self.updated.is_empty()
+    }
+}
+
+impl SectionMode {
+    /// In a tracked region: copies of bytes that their owner may have written unnoticed.
+    pub(super) fn unnoticed_copies(&self) -> Ranges {
+        match self.tracking {
+            true => self.valid.ranges().minus(&self.owners.shared()),
+            false => Ranges::default(),
+        }
+    }
+}
+
+impl<M: Machine> Coherence<M> {
+    /// What stands for the declarations of this rank since the last synchronisation, before its notices
+    /// are collected.
+    pub(crate) fn declared_signature(&mut self) -> Signature {
+        self.tell_faults();
+        let compared = std::mem::take(&mut self.sections.interval.compared);
+        let mut claimed = Vec::new();
+        for page in compared {
+            let contents = *self.machine.contents(page);
+            if let Some(twin) = self.pages.twin(page) {
+                let at = position(page);
+                claimed.extend(
+                    changed_ranges(&contents, twin)
+                        .map(|(start, end)| (at + start as u64, at + end as u64)),
+                );
+            }
+            self.pages.drop_twin(page);
+        }
+        let mode = &mut self.sections;
+        let interval = &mut mode.interval;
+        let claimed = Ranges::of(claimed).intersection(&interval.uncertain);
+        let marked = match interval.marking.is_empty() {
+            true => Ranges::default(),
+            false => interval.marked.union(&self.machine.take_marked(true)),
+        };
+        interval.claimed = claimed.union(&marked).minus(&interval.written);
+        let Some(signature) = interval.signature else {
+            return Signature::NOTHING;
+        };
+        let key = mode.owners.signature().with_signature(signature);
+        interval.omits_claims = !mode.tracking
+            && !interval.uncertain.is_empty()
+            && interval.marking.is_empty()
+            && !mode.claims_matter.contains(key);
+        match interval.omits_claims {
+            true => signature.with(OMITTED),
+            false => signature.with_signature(interval.claimed.signature()),
+        }
+    }
+
+    /// Whether what this rank may have written and did write is not in [`Coherence::declared_signature`].
+    pub(crate) fn omits_claims(&self) -> bool {
+        self.sections.interval.omits_claims
+    }
+
+    /// Applies the declarations of all ranks, by what stands for them, after the notices. False where the
+    /// declarations themselves are needed: then [`Coherence::apply_declarations`] is to follow. All ranks
+    /// decide alike.
+    pub(crate) fn apply_declared(&mut self, declared: Signature) -> bool {
+        self.sections.declared_last = declared;
+        if declared == Signature::NOTHING {
+            return true;
+        }
+        let key = self.transition_key(declared);
+        let Some(transition) = self.sections.transitions.get(key).cloned() else {
+            return false;
+        };
+        self.sections.balance.note_known(transition.pieces);
+        self.finish_transition(key, &transition, None);
+        true
+    }
+
+    pub(super) fn knows_transition(&self, declared: Signature) -> bool {
+        let transitions = &self.sections.transitions;
+        declared == Signature::NOTHING || transitions.contains(self.transition_key(declared))
+    }
+
+    fn transition_key(&self, declared: Signature) -> Signature {
+        self.sections
+            .owners
+            .signature()
+            .with_signature(self.sections.direct_id)
+            .with(u64::from(self.sections.tracking))
+            .with_signature(declared)
+    }
+
+    /// Instead of [`Coherence::apply_declarations`], where there are too many: sends what this rank wrote to
+    /// the owners, who stay what they are. No rank may go on before all have returned from here. Where pages
+    /// are about to enter section mode the declarations of all ranks are needed, without claims.
+    pub(crate) fn send_to_owners(&mut self, declarations: &[&[u64]]) {
+        let mut spans = BTreeMap::new();
+        for mut words in declarations.iter().copied() {
+            while let Some((mode, object, shape)) = take_declaration(&mut words) {
+                note_span(&mut spans, mode, object, &shape);
+            }
+        }
+        self.enter(&spans);
+        let mode = &self.sections;
+        let interval = &mode.interval;
+        let written = interval.written.union(&interval.claimed);
+        self.send_bytes(&written);
+        self.machine.settle();
+        self.forget_in_flight();
+        let mode = &mut self.sections;
+        mode.owners.change(&[(mode.owners.all(), &alone)]);
+        mode.valid.clear();
+        self.forget_declarations();
+        if self.sections.tracking {
+            self.close_undeclared();
+        } else {
+            self.close_outdated();
+        }
+    }
+
+    /// Whether pages of this rank enter section mode at the synchronisation.
+    pub(crate) fn has_entering_pages(&self) -> bool {
+        !self.sections.interval.entering.is_empty()
+    }
+
+    /// Number of words of [`Coherence::declarations`], and how many of them are claims: the last ones.
+    pub(crate) fn declarations_length(&self) -> (usize, usize) {
+        let interval = &self.sections.interval;
+        let tracked = interval.tracked.iter().map(Declared::words);
+        let declared = interval.plans.iter().map(|plan| plan.words).chain(tracked);
+        let claimed = interval.claimed.iter().count() * (Declared::WORDS + Shape::WORDS);
+        (declared.sum::<usize>() + claimed, claimed)
+    }
+
+    /// This rank's declarations, for [`Coherence::apply_declarations`].
+    pub(crate) fn declarations(&self) -> Vec<u64> {
+        let mut words = Vec::new();
+        let interval = &self.sections.interval;
+        let declared = interval.plans.iter().flat_map(|plan| &plan.declared);
+        for one in declared.chain(&interval.tracked) {
+            one.push_to(&mut words);
+        }
+        for range in interval.claimed.iter() {
+            words.extend([CLAIMED, range.0, range.1]);
+            Shape::whole(range).push_to(&mut words);
+        }
+        words
+    }
+
+    /// Takes the declarations of all ranks in.
+    fn told(&self, declarations: &[&[u64]]) -> Told {
+        let mut claims = Signature::START;
+        let mut spans: BTreeMap<Range, Range> = BTreeMap::new();
+        let mut certain = Vec::new();
+        let mut reads = Vec::new();
+        let mut unsteady = Vec::new();
+        let mut updated = Vec::new();
+        let mut kept = Vec::new();
+        for mut words in declarations.iter().copied() {
+            let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
+            let mut current = Ranges::default();
+            while let Some((mode, object, shape)) = take_declaration(&mut words) {
+                let is = |other: Mode| mode == other as u64;
+                note_span(&mut spans, mode, object, &shape);
+                if is(Mode::Marked) {
+                    // What it wrote of it is claimed.
+                } else if is(Mode::Write) || mode == CLAIMED {
+                    if mode == CLAIMED {
+                        claims = claims.with(object.0).with(object.1);
+                    }
+                    claimed.extend(shape.ranges().iter());
+                } else if is(Mode::Increment) {
+                    updated.extend(shape.ranges().iter());
+                } else if is(Mode::Keep) {
+                    current = current.union(&self.kept(&shape));
+                } else {
+                    read.extend(shape.ranges().iter());
+                }
+                if is(Mode::MayWrite) {
+                    maybe_written.extend(shape.ranges().iter());
+                }
+            }
+            unsteady.push(Ranges::of(maybe_written));
+            certain.push(Ranges::of(claimed));
+            reads.push(Ranges::of(read));
+            kept.push(current);
+        }
+        let updated = Ranges::of(updated);
+        let contested = contested(&certain, &unsteady, &kept, &updated);
+        Told {
+            claims,
+            spans,
+            certain,
+            reads,
+            unsteady,
+            updated,
+            kept: kept.iter().map(|one| one.minus(&contested)).collect(),
+            contested,
+        }
+    }
+
+    /// Where no pages enter section mode: whether what follows from the declarations of all ranks, given
+    /// without claims, depends on these. Otherwise they can do without in [`Coherence::apply_declarations`].
+    pub(crate) fn claims_would_matter(&self, declarations: &[&[u64]]) -> bool {
+        let told = self.told(declarations);
+        may_overlap(&told.unsteady, &told.contested)
+    }
+
+    /// Applies the declarations of all ranks, in rank order; `omitted` where some rank's signature is without its
+    /// claims.
+    pub(crate) fn apply_declarations(&mut self, declarations: &[&[u64]], omitted: bool) {
+        self.counts.transitions += 1;
+        let key = self.transition_key(self.sections.declared_last);
+        let told = self.told(declarations);
+        let owned_before = self.sections.owners.all().clone();
+        let owners_before = self.sections.owners.signature();
+        let any_entered = self.enter(&told.spans);
+        // Otherwise all that a rank may have written is its own now, whatever it did write.
+        let claims_matter = any_entered || may_overlap(&told.unsteady, &told.contested);
+        if omitted && claims_matter {
+            let mode = &mut self.sections;
+            mode.declared_last = mode.declared_last.with_signature(told.claims);
+            if let Some(signature) = mode.interval.signature
+                && !any_entered
+            {
+                let key = owners_before.with_signature(signature);
+                mode.claims_matter.insert(key, (), 0);
+            }
+        }
+        let possible = self.possible_claims(owned_before.minus(&told.contested), &told.unsteady);
+        let ranks = 0..declarations.len() as u32;
+        let claim: Vec<_> = ranks.clone().map(claim_for).collect();
+        let read_by: Vec<_> = ranks.map(read_by).collect();
+        let mut changes: Vec<(&Ranges, &dyn Fn(Owned) -> Owned)> = Vec::new();
+        let mut claimed = Ranges::default();
+        for claims in [&told.kept, &possible, &told.certain] {
+            for (bytes, claim) in claims.iter().zip(&claim) {
+                changes.push((bytes, claim));
+                claimed = claimed.union(bytes);
+            }
+        }
+        changes.push((&told.updated, &alone));
+        for (bytes, read) in told.reads.iter().zip(&read_by) {
+            changes.push((bytes, read));
+        }
+        let unnoticed = self.sections.unnoticed_copies();
+        let mode = &mut self.sections;
+        let owners = mode.owners.change(&changes);
+        let transition = mode
+            .known_sets
+            .transition(owners, claimed, told.unsteady, told.updated);
+        mode.balance.note_new(transition.pieces);
+        if !(any_entered || omitted && claims_matter) {
+            let transitions = &mut mode.transitions;
+            transitions.insert(key, Rc::clone(&transition), transition.pieces);
+        } else {
+            self.forget_early();
+        }
+        self.finish_transition(key, &transition, Some(unnoticed));
+    }
+
+    /// After [`Coherence::apply_declarations`]: whether declarations cost more than they save, so that pages
+    /// serve the region that runs better. All ranks decide alike.
+    pub(crate) fn deals_out_pieces(&mut self) -> bool {
+        let mode = &mut self.sections;
+        let many = mode.balance.is_bad();
+        if many {
+            mode.balance = Balance::default();
+        }
+        many
+    }
+
+    fn finish_transition(
+        &mut self,
+        key: Signature,
+        transition: &Rc<Transition>,
+        unnoticed: Option<Ranges>,
+    ) {
+        self.make_transition(key, transition, unnoticed);
+        self.forget_declarations();
+        if self.sections.tracking {
+            self.close_undeclared();
+        } else {
+            self.close_outdated();
+        }
+    }
+
+    /// For each rank, of what it only may have written: what is its own where no other rank certainly
+    /// wrote it. In its copy this is current, written or not, but where others may have updated it.
+    /// Pages that enter section mode now are not `uncontested`: nobody made the rest of them current.
+    fn possible_claims(&self, mut uncontested: Ranges, maybe_written: &[Ranges]) -> Vec<Ranges> {
+        let owners = &self.sections.owners;
+        if self.sections.tracking {
+            let ranks = maybe_written.len() as u32;
+            uncontested = uncontested.minus(&owners.unnoticed(ranks));
+        }
+        (0..)
+            .zip(maybe_written)
+            .map(|(rank, maybe)| match maybe.is_empty() {
+                true => Ranges::default(),
+                false => {
+                    let own = owners.within_of(maybe, rank);
+                    maybe.intersection(&uncontested).union(&own)
+                }
+            })
+            .collect()
+    }
+
+    /// Of what a rank declared to keep: what it made current, in section mode or in pages that it took in.
+    fn kept(&self, shape: &Shape) -> Ranges {
+        let entering = self.pages_to_enter(shape.hull());
+        let entering = Ranges::of(entering.into_iter().map(bytes_of_page).collect());
+        let current = self.sections.owners.all().union(&entering);
+        shape.ranges().intersection(&current)
+    }
+
+    /// Puts the pages of objects that declared writes span into section mode, owned by their homes. Whether
+    /// there are any.
+    fn enter(&mut self, spans: &BTreeMap<Range, Range>) -> bool {
+        let mut pages: Vec<Page> = spans
+            .values()
+            .flat_map(|&span| self.pages_to_enter(span))
+            .collect();
+        pages.sort_unstable();
+        pages.dedup();
+        for &page in &pages {
+            self.leave_update_mode(page);
+            self.pages.drop_twin(page);
+            self.pages.mark(page, flag::SECTION);
+            self.pages.set_exclusive(page, false);
+            self.toggle_access(page);
+        }
+        let homes = pages.iter();
+        let homes = homes.map(|&page| (bytes_of_page(page), self.pages.home(page)));
+        self.sections.owners.add(homes);
+        !pages.is_empty()
+    }
+
+    /// Makes a transition. `unnoticed` are the bytes of [`SectionMode::unnoticed_copies`] before, where they
+    /// are known.
+    fn make_transition(
+        &mut self,
+        key: Signature,
+        transition: &Rc<Transition>,
+        unnoticed: Option<Ranges>,
+    ) {
+        let me = self.rank;
+        let mode = &mut self.sections;
+        mode.note_changes(transition);
+        let key = key.with_signature(mode.valid.signature());
+        if let Some(left) = mode.left_valid.get(key) {
+            mode.valid.follow(left);
+        } else {
+            let others = (0..).zip(&transition.unsteady);
+            let others = others
+                .filter(|&(rank, _)| rank != me)
+                .map(|(_, bytes)| bytes);
+            let updated = std::iter::once(&transition.updated);
+            let stale = others
+                .chain(updated)
+                .fold(transition.claimed.clone(), |all, one| all.union(one));
+            let unnoticed = unnoticed.unwrap_or_else(|| mode.unnoticed_copies());
+            let left = mode.valid.remove(&stale.union(&unnoticed));
+            let pieces = left.len();
+            mode.left_valid.insert(key, left, pieces);
+        }
+        mode.owners.follow(&transition.owners);
+    }
+
+    /// Forgets this rank's declarations: a new interval begins.
+    fn forget_declarations(&mut self) {
+        let interval = &mut self.sections.interval;
+        if interval.signature.is_none() {
+            return;
+        }
+        let entering = std::mem::take(&mut interval.entering);
+        *interval = Interval::default();
+        for page in entering.iter().flat_map(pages_touched) {
+            self.pages.clear(page, flag::ENTERING);
+        }
+    }
+
+    /// Applies rank 0's serial writes to pages in section mode.
+    pub(in crate::coherence) fn apply_serial_writes(&mut self, pages: &mut [Page]) {
+        if pages.is_empty() {
+            return;
+        }
+        let written = Ranges::of(runs_of(pages).into_iter().map(bytes_of).collect());
+        let mode = &mut self.sections;
+        let key = mode.owners.signature();
+        let key = key.with(u64::MAX).with_signature(written.signature());
+        let mut unnoticed = None;
+        let known = mode.transitions.get(key).cloned();
+        let transition = known.unwrap_or_else(|| {
+            unnoticed = Some(mode.unnoticed_copies());
+            let owners = mode.owners.change(&[(&written, &claim_for(0))]);
+            let nothing = Ranges::default();
+            let transition = mode
+                .known_sets
+                .transition(owners, written, Vec::new(), nothing);
+            let transitions = &mut mode.transitions;
+            transitions.insert(key, Rc::clone(&transition), transition.pieces);
+            transition
+        });
+        self.make_transition(key, &transition, unnoticed);
+        if self.rank != 0 {
+            self.close_outdated();
+        }
+    }
+}
+
+/// What a rank wrote.
+fn claim_for(rank: u32) -> impl Fn(Owned) -> Owned {
+    move |one| Owned {
+        owner: rank,
+        shared: false,
+        ..one
+    }
+}
+
+/// What a rank read.
+fn read_by(rank: u32) -> impl Fn(Owned) -> Owned {
+    move |one| Owned {
+        shared: one.shared || one.owner != rank,
+        ..one
+    }
+}
+
+/// What nobody but its owner has any more.
+fn alone(one: Owned) -> Owned {
+    Owned {
+        shared: false,
+        ..one
+    }
+}
+
+fn may_overlap(some: &[Ranges], others: &Ranges) -> bool {
+    let mut some = some.iter();
+    some.any(|one| !one.intersection(others).is_empty())
+}
+
+/// What several ranks wrote, may have written or keep, and what was updated.
+fn contested(
+    certain: &[Ranges],
+    maybe_written: &[Ranges],
+    kept: &[Ranges],
+    updated: &Ranges,
+) -> Ranges {
+    let (mut seen, mut contested) = (Ranges::default(), updated.clone());
+    for ((certain, maybe), kept) in certain.iter().zip(maybe_written).zip(kept) {
+        let bytes = certain.union(maybe).union(kept);
+        contested = contested.union(&seen.intersection(&bytes));
+        seen = seen.union(&bytes);
+    }
+    contested
+}

@@ -1,0 +1,558 @@
+//! The protocol on a simulated cluster: random race-free programs, random schedules, a reference memory.
+
+use std::{
+    cell::{Ref, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+};
+
+use super::{declared::Accesses, *};
+use crate::{
+    driver::{self, Driver, Kind, Region},
+    geometry::signature::Signature,
+    layout::{Layout, Sizes},
+    random::Random,
+};
+
+mod accumulated;
+mod cluster;
+mod declared;
+mod meetings;
+mod nests;
+mod ranks;
+
+use cluster::{Cluster, Side, Simulated, Wires};
+use ranks::{Node, Ranks};
+
+/// Declarations in more words are too many.
+const MOST_WORDS: usize = 60;
+
+struct Job {
+    ranks: Ranks,
+    cluster: Rc<RefCell<Cluster>>,
+    layout: Layout,
+    /// What a single memory would hold.
+    truth: Vec<[u8; PAGE]>,
+    /// The pages programs use: globals, stack, arenas.
+    used: u32,
+    forks: u64,
+}
+
+impl Job {
+    fn new(ranks: usize, verify: bool, mappings: Option<u32>) -> Self {
+        let sizes = Sizes {
+            stack: 2 * PAGE,
+            arena: 4 * PAGE,
+            private: PAGE,
+        };
+        let layout = Layout::new(&[(0x40_0000, 0x40_3000)], sizes, ranks as u32);
+        let pages = layout.pages() as usize;
+        let tables = (0..ranks).map(|rank| PageTable::new(rank as u32, layout.clone(), verify));
+        let protections = tables
+            .map(|table| (0..pages as u32).map(|page| table.access(page)).collect())
+            .collect();
+        let cluster = Rc::new(RefCell::new(Cluster {
+            memories: vec![vec![[0; PAGE]; pages]; ranks],
+            protections,
+            under_way: Vec::new(),
+            per_node: ranks,
+            pushed: BTreeMap::new(),
+            expected: BTreeMap::new(),
+            forgotten: BTreeMap::new(),
+            in_tree: 0,
+            gathers: 0,
+            pushed_bytes: 0,
+            taken_bytes: 0,
+            near_bytes: 0,
+            relayed: 0,
+            marked: vec![Vec::new(); ranks],
+        }));
+        let wires = Rc::new(RefCell::new(Wires::default()));
+        let ranks = Ranks::new(ranks, |rank, turns| {
+            let machine = Simulated {
+                rank,
+                cluster: Rc::clone(&cluster),
+                turns: Rc::clone(turns),
+                mappings_left: mappings,
+                along: Vec::new(),
+            };
+            let table = PageTable::new(rank as u32, layout.clone(), verify);
+            let side = Side {
+                rank: rank as u32,
+                ranks: ranks as u32,
+                coherence: Coherence::new(rank as u32, table, machine, verify),
+                cluster: Rc::clone(&cluster),
+                wires: Rc::clone(&wires),
+                turns: Rc::clone(turns),
+                operations: 0,
+                enclosed: Default::default(),
+                opened: Vec::new(),
+                advised: 0,
+            };
+            let driver = Driver::new(MOST_WORDS);
+            Node { side, driver }
+        });
+        let used = layout.private_area(0).page;
+        Self {
+            ranks,
+            cluster,
+            layout,
+            truth: vec![[0; PAGE]; pages],
+            used,
+            forks: 0,
+        }
+    }
+
+    fn read(&mut self, rank: usize, page: Page, offset: usize) -> u8 {
+        self.ranks.catch_up(rank);
+        if self.cluster.borrow().protections[rank][page as usize] == Access::None {
+            self.ranks[rank]
+                .fault(page, false)
+                .expect("a page nobody may read");
+        }
+        let cluster = self.cluster.borrow();
+        assert_ne!(
+            cluster.protections[rank][page as usize],
+            Access::None,
+            "the fault was not served"
+        );
+        cluster.memories[rank][page as usize][offset]
+    }
+
+    fn write(&mut self, rank: usize, page: Page, offset: usize, value: u8) {
+        self.ranks.catch_up(rank);
+        if self.cluster.borrow().protections[rank][page as usize] != Access::Write {
+            self.ranks[rank]
+                .fault(page, true)
+                .expect("a page nobody may write");
+        }
+        let mut cluster = self.cluster.borrow_mut();
+        assert_eq!(
+            cluster.protections[rank][page as usize],
+            Access::Write,
+            "the fault was not served"
+        );
+        cluster.memories[rank][page as usize][offset] = value;
+        self.truth[page as usize][offset] = value;
+    }
+
+    fn check(&mut self, rank: usize, page: Page, offset: usize, when: &str) {
+        let seen = self.read(rank, page, offset);
+        let true_value = self.truth[page as usize][offset];
+        assert_eq!(
+            seen, true_value,
+            "rank {rank}, page {page}, byte {offset}, {when}"
+        );
+    }
+
+    /// A synchronisation after which the region goes on.
+    fn barrier(&mut self) {
+        self.ranks.each(|_, node| {
+            let met = node.driver.synchronise(&mut node.side, Kind::Barrier, 0);
+            assert!(!met.joined);
+        });
+        self.look();
+    }
+
+    /// A barrier from which on a region that declares its accesses tells nothing.
+    fn stop_declaring(&mut self) {
+        self.barrier();
+        self.ranks
+            .each(|_, node| driver::stop_declaring(&mut node.side));
+        self.look();
+    }
+
+    /// Starts a region on all ranks.
+    fn enter_region(&mut self, accesses: &Accesses) {
+        let value = match accesses {
+            Accesses::Declared { direct, .. } => direct.len(),
+            Accesses::Tracked { .. } => 0,
+        };
+        let accesses = accesses.clone();
+        self.ranks.each(move |_, node| {
+            let region = Region {
+                name: 1,
+                threads: 0,
+                values: &[value as u64],
+            };
+            let accesses = Some(accesses.clone());
+            node.driver.enter_region(&mut node.side, &region, accesses);
+        });
+        self.look();
+        self.begin_first_interval();
+    }
+
+    fn begin_first_interval(&mut self) {
+        self.ranks
+            .each(|_, node| node.side.coherence.begin_first_interval(Signature::START));
+    }
+
+    fn begin_next_interval(&mut self) {
+        self.ranks
+            .each(|_, node| node.side.coherence.begin_next_interval(0));
+    }
+
+    fn end_intervals(&mut self) {
+        self.ranks
+            .each(|_, node| node.side.coherence.end_intervals());
+    }
+
+    /// Ends a region on all ranks with its join; serial code follows.
+    fn leave_region(&mut self) {
+        self.ranks.each(|rank, node| {
+            while !node
+                .driver
+                .synchronise(&mut node.side, Kind::Join, 0)
+                .joined
+            {}
+            let coherence = &mut node.side.coherence;
+            coherence.end_intervals();
+            coherence.leave_region();
+            if rank == 0 {
+                coherence.close_undeclared();
+            }
+        });
+        self.look();
+    }
+
+    fn fork(&mut self, carried: &[Page]) {
+        let carried = carried.to_vec();
+        self.forks += 1;
+        let number = self.forks;
+        self.ranks.each(move |rank, node| {
+            let side = &mut node.side;
+            let fork = if rank == 0 {
+                let carried = carried.iter().copied();
+                let mut carried: Vec<Page> = carried
+                    .filter(|&page| side.coherence.can_travel(page))
+                    .collect();
+                carried.sort_unstable();
+                carried.dedup();
+                let fork = node.driver.prepare_fork(side, carried);
+                node.driver.send_fork(side, &fork, &[number]);
+                fork
+            } else {
+                let (fork, words) = node.driver.receive_fork(side).expect("there are more");
+                assert_eq!(words, [number]);
+                fork
+            };
+            node.driver.apply_fork(side, &fork);
+        });
+        self.look();
+    }
+
+    /// The program ends: ranks that wait for regions do not any more.
+    fn end(&mut self) {
+        self.ranks.each(|rank, node| match rank {
+            0 => node.driver.end(&mut node.side),
+            _ => assert!(node.driver.receive_fork(&mut node.side).is_none()),
+        });
+        assert!(self.ranks.catch_all_up());
+        self.check_messages();
+    }
+
+    /// Now and then: waits for all ranks, if they can go on without another word, and looks at them.
+    fn look(&mut self) {
+        if self.ranks.chance(30) && self.ranks.catch_all_up() {
+            self.check_agreement();
+        }
+    }
+
+    /// What a rank has done, when the ranks have done what they can.
+    fn counts(&self, rank: usize) -> Counts {
+        self.ranks.catch_all_up();
+        self.ranks.as_it_is(rank).counts
+    }
+
+    /// The machines, when the ranks have done what they can.
+    fn cluster(&self) -> Ref<'_, Cluster> {
+        self.ranks.catch_all_up();
+        self.cluster.borrow()
+    }
+
+    /// Nothing is under way, and both sides of each message know it.
+    fn check_messages(&self) {
+        let cluster = self.cluster.borrow();
+        assert!(
+            cluster.under_way.is_empty(),
+            "bytes under way that nobody waits for"
+        );
+        let lengths = |messages: &Vec<Vec<u8>>| messages.iter().map(Vec::len).collect();
+        let pushed = cluster.pushed.iter();
+        let pushed = pushed.map(|(pair, all)| (*pair, lengths(all)));
+        let pushed: BTreeMap<(usize, usize), Vec<usize>> = pushed.collect();
+        assert_eq!(pushed, cluster.expected);
+        assert!(cluster.forgotten.is_empty());
+    }
+
+    /// Homes and exclusiveness are the same everywhere, and protections are as noted.
+    fn check_agreement(&self) {
+        self.check_messages();
+        for page in 0..self.used {
+            let first = self.ranks[0].pages();
+            for (index, rank) in self.ranks.iter().enumerate() {
+                assert_eq!(
+                    rank.pages().home(page),
+                    first.home(page),
+                    "home of page {page}"
+                );
+                assert_eq!(
+                    rank.pages().is_exclusive(page),
+                    first.is_exclusive(page),
+                    "page {page}"
+                );
+                let protection = self.cluster.borrow().protections[index][page as usize];
+                let access = rank.pages().access(page);
+                let expected = if rank.pages().is_closed(page) {
+                    Access::None
+                } else {
+                    access
+                };
+                assert_eq!(protection, expected, "rank {index}, page {page}");
+                let in_section_mode = rank.pages().has(page, flag::SECTION);
+                assert_eq!(in_section_mode, first.has(page, flag::SECTION));
+                if !in_section_mode
+                    && rank.pages().is_exclusive(page)
+                    && first.home(page) as usize != index
+                {
+                    assert_eq!(
+                        access,
+                        Access::None,
+                        "rank {index} has an exclusive page {page}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Bytes of the arena and globals that locks protect and atomics use: (first page's) last 64 bytes.
+const GUARDED: usize = PAGE - 64;
+const ATOMIC: usize = PAGE - 128;
+/// Bytes before them in which objects are updated.
+const UPDATED: usize = PAGE - 256;
+
+fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut job = Job::new(ranks, verify, mappings);
+    for _ in 0..6 {
+        serial(&mut job, &mut random);
+        let pages = some_pages(&job, &mut random);
+        job.begin_first_interval();
+        for _ in 0..1 + random.below(5) {
+            interval(&mut job, &mut random, &pages, !verify, true);
+            job.barrier();
+            job.begin_next_interval();
+        }
+        job.barrier();
+        job.end_intervals();
+    }
+    let closings: u64 = job.ranks.iter().map(|rank| rank.counts.closings).sum();
+    assert_eq!(
+        closings > 0,
+        mappings.is_some(),
+        "closings happen where mappings are few"
+    );
+    for page in 0..job.used {
+        for offset in (0..PAGE).step_by(61) {
+            job.check(0, page, offset, "at the end");
+        }
+    }
+}
+
+fn serial(job: &mut Job, random: &mut Random) {
+    for _ in 0..random.below(60) {
+        let (page, offset) = (random.below(job.used as usize) as Page, random.below(PAGE));
+        if random.chance(50) {
+            job.write(0, page, offset, random.below(256) as u8);
+        } else {
+            job.check(0, page, offset, "in serial code");
+        }
+    }
+    let carried: Vec<Page> = (0..random.below(3))
+        .map(|_| random.below(job.used as usize) as Page)
+        .collect();
+    job.fork(&carried);
+}
+
+fn some_pages(job: &Job, random: &mut Random) -> Vec<Page> {
+    (0..1 + random.below(6))
+        .map(|_| random.below(job.used as usize) as Page)
+        .collect()
+}
+
+/// What ranks do between two synchronisations: every byte has one writer, which others do not read.
+fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, atomics: bool) {
+    let ranks = job.ranks.len();
+    // Byte `offset` of a page belongs to the rank that this says, or to readers.
+    let grain = if random.chance(30) {
+        PAGE
+    } else {
+        1 + random.below(40)
+    };
+    let shift = random.below(ranks + 1);
+    let interval = random.below(1 << 20);
+    let owner =
+        move |page: Page, offset: usize| (offset / grain + page as usize + shift) % (ranks + 1);
+    for _ in 0..random.below(300) {
+        let rank = random.below(ranks);
+        let page = pages[random.below(pages.len())];
+        let offset = random.below(UPDATED);
+        match random.below(20) {
+            0 if locks => {
+                job.ranks[rank].acquire();
+                for _ in 0..random.below(6) {
+                    let guarded = GUARDED + random.below(64);
+                    job.check(rank, page, guarded, "under a lock");
+                    job.write(rank, page, guarded, random.below(256) as u8);
+                    let object = accumulated::object_in(random, page, guarded & !7);
+                    let (operation, value) = accumulated::some_operation(random);
+                    job.update(rank, object, operation, value);
+                }
+                job.ranks[rank].release();
+            }
+            1 if atomics => atomic(
+                job,
+                rank,
+                page,
+                ATOMIC + random.below(64),
+                random.below(256) as u8,
+            ),
+            3..=6 => {
+                let word = UPDATED + 8 * random.below((ATOMIC - UPDATED) / 8);
+                let owner = (word / 8 + page as usize + shift) % (ranks + 1);
+                let place = (page, word);
+                accumulated::access_word(job, random, (rank, owner), place, interval, atomics);
+            }
+            2 => {
+                let last = pages
+                    .iter()
+                    .copied()
+                    .max()
+                    .expect("not empty")
+                    .min(page + 2);
+                job.ranks[rank].touch(page, last, random.chance(50));
+            }
+            _ if owner(page, offset) == rank => {
+                job.check(rank, page, offset, "its own byte");
+                job.write(rank, page, offset, random.below(256) as u8);
+            }
+            _ if owner(page, offset) == ranks => {
+                job.check(rank, page, offset, "a byte nobody writes")
+            }
+            _ => {}
+        }
+    }
+}
+
+fn atomic(job: &mut Job, rank: usize, page: Page, offset: usize, value: u8) {
+    let home = job.ranks[rank].pages().home(page) as usize;
+    job.ranks[rank].before_atomic(page);
+    {
+        let mut cluster = job.cluster.borrow_mut();
+        assert_eq!(
+            cluster.memories[home][page as usize][offset], job.truth[page as usize][offset],
+            "an atomic sees the value before it"
+        );
+        cluster.memories[home][page as usize][offset] = value;
+    }
+    job.truth[page as usize][offset] = value;
+    job.ranks[rank].after_atomic(page, offset, &[value], true);
+}
+
+#[test]
+fn race_free_programs_see_one_memory() {
+    for seed in 1..400 {
+        for ranks in 1..=4 {
+            random_program(seed, ranks, false, None);
+        }
+    }
+}
+
+#[test]
+fn tracking_every_write_changes_nothing() {
+    for seed in 1..150 {
+        random_program(seed, 3, true, None);
+    }
+}
+
+#[test]
+fn a_limit_on_mappings_changes_nothing() {
+    for seed in 1..150 {
+        random_program(seed, 3, false, Some(20));
+    }
+}
+
+#[test]
+fn a_single_writer_takes_the_page_over_and_sends_nothing() {
+    let mut job = Job::new(2, false, None);
+    job.write(0, 0, 0, 1);
+    job.fork(&[]);
+    job.check(1, 0, 0, "first read");
+    job.barrier();
+    job.write(1, 0, 0, 2);
+    job.barrier();
+    assert_eq!(job.ranks[1].pages().home(0), 1);
+    assert_eq!(job.ranks[1].counts.diffs, 0);
+    assert!(job.ranks[1].pages().is_exclusive(0));
+    job.check(0, 0, 0, "after the page moved");
+}
+
+#[test]
+fn exclusive_pages_cost_no_faults() {
+    let mut job = Job::new(2, false, None);
+    job.fork(&[]);
+    let arena = job.layout.arena(1).page;
+    for round in 0..5 {
+        job.write(1, arena, round, 1);
+        job.write(0, 0, round, 1);
+        job.barrier();
+    }
+    for rank in job.ranks.iter() {
+        assert_eq!((rank.counts.read_faults, rank.counts.write_faults), (0, 0));
+    }
+}
+
+#[test]
+fn sequential_readers_fetch_ahead() {
+    let mut job = Job::new(2, false, None);
+    job.fork(&[]);
+    for page in job.layout.arena(0).page..job.layout.arena(0).page + 4 {
+        job.check(1, page, 0, "sequential read");
+    }
+    assert_eq!(
+        job.ranks[1].counts.read_faults, 3,
+        "one page, then two, then the rest"
+    );
+}
+
+#[test]
+fn another_ranks_private_memory_can_be_read_but_not_written() {
+    let mut job = Job::new(2, false, None);
+    job.fork(&[]);
+    let page = job.layout.private_area(0).page;
+    job.check(1, page, 0, "a private page of rank 0");
+    assert_eq!(job.ranks[1].fault(page, true), Err(Violation::PrivateWrite));
+}
+
+#[test]
+fn changed_ranges_are_maximal() {
+    let old = [0u8; PAGE];
+    let mut new = old;
+    for at in [0, 1, 63, 64, 65, 4095] {
+        new[at] = 1;
+    }
+    let found: Vec<_> = changed_ranges(&new, &old).collect();
+    assert_eq!(found, [(0, 2), (63, 66), (4095, 4096)]);
+    assert_eq!(changed_ranges(&old, &old).count(), 0);
+}
+
+#[test]
+fn runs_join_neighbours() {
+    let run = |first, count| Run { first, count };
+    assert_eq!(
+        runs_of(&mut [5, 1, 2, 3, 9, 10]),
+        [run(1, 3), run(5, 1), run(9, 2)]
+    );
+    assert!(runs_of(&mut []).is_empty());
+}

@@ -1,0 +1,476 @@
+//! Machines for the protocol, and ways between ranks: the memory of all ranks in one process.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, VecDeque},
+    rc::Rc,
+};
+
+use okl_abi::AtomicOp;
+
+use super::ranks::Turns;
+use crate::{
+    coherence::{Access, Coherence, Event, Machine, Object, Part, TooManyMappings},
+    driver::{Collectives, Enclosed, Kind, Rank, Waits},
+    geometry::ranges::Ranges,
+    layout::{PAGE, Page},
+};
+
+/// Memory and protections of all ranks.
+pub(super) struct Cluster {
+    pub(super) memories: Vec<Vec<[u8; PAGE]>>,
+    pub(super) protections: Vec<Vec<Access>>,
+    /// Changed bytes and updates that have been sent but not yet arrived: sender, target, and place.
+    pub(super) under_way: Vec<((usize, usize), Page, usize, Sent)>,
+    /// So many ranks share a node.
+    pub(super) per_node: usize,
+    /// What one rank pushed to another, and how many bytes the other expects of the one: message by message.
+    /// What nobody will take any more is empty.
+    pub(super) pushed: BTreeMap<(usize, usize), Vec<Vec<u8>>>,
+    pub(super) expected: BTreeMap<(usize, usize), Vec<usize>>,
+    /// Messages that nobody will take any more, with their bytes, which the sender has yet to send.
+    pub(super) forgotten: BTreeMap<((usize, usize), usize), usize>,
+    /// How many bytes were pushed, and how many of them taken.
+    pub(super) pushed_bytes: usize,
+    pub(super) taken_bytes: usize,
+    /// How many were pushed within a node, which ranks pass on.
+    pub(super) near_bytes: usize,
+    /// How many messages were passed on.
+    pub(super) relayed: usize,
+    /// How many messages went up, down and across the tree, and how many all-gathers there were.
+    pub(super) in_tree: usize,
+    pub(super) gathers: usize,
+    /// What each rank has marked as written.
+    pub(super) marked: Vec<Vec<(u64, u64)>>,
+}
+
+pub(super) enum Sent {
+    Bytes(Vec<u8>),
+    Value(AtomicOp, u64, usize),
+}
+
+impl Cluster {
+    /// Notes that one rank sent bytes to another.
+    pub(super) fn note_pushed(&mut self, (from, to): (usize, usize), bytes: usize) {
+        self.pushed_bytes += bytes;
+        let is_far = from / self.per_node != to / self.per_node;
+        self.near_bytes += if is_far { 0 } else { bytes };
+    }
+
+    fn arrive(&mut self, rank: usize, page: Page, offset: usize, sent: Sent) {
+        let memory = &mut self.memories[rank][page as usize];
+        match sent {
+            Sent::Bytes(bytes) => {
+                memory[offset..offset + bytes.len()].copy_from_slice(&bytes);
+            }
+            Sent::Value(operation, value, size) => {
+                let object = Object { page, offset, size };
+                object.update(memory, operation, value);
+            }
+        }
+    }
+}
+
+pub(super) struct Simulated {
+    pub(super) rank: usize,
+    pub(super) cluster: Rc<RefCell<Cluster>>,
+    pub(super) turns: Rc<Turns>,
+    pub(super) mappings_left: Option<u32>,
+    /// What came along with other messages.
+    pub(super) along: Vec<Option<Vec<u8>>>,
+}
+
+/// Numbers of messages that come along with others begin here.
+const FIRST_ALONG: u64 = 1 << 32;
+
+impl Simulated {
+    /// A message from `owner`, which may have yet to send it.
+    fn message(&self, owner: u32, number: u64) -> Vec<u8> {
+        match number.checked_sub(FIRST_ALONG) {
+            Some(along) => self.along[along as usize].clone().expect("it has come"),
+            None => {
+                let pair = (owner as usize, self.rank);
+                let number = number as usize;
+                let sent = || {
+                    let cluster = self.cluster.borrow();
+                    let messages = cluster.pushed.get(&pair);
+                    messages.is_some_and(|messages| messages.len() > number)
+                };
+                self.turns.wait_until(sent);
+                self.cluster.borrow().pushed[&pair][number].clone()
+            }
+        }
+    }
+}
+
+impl Machine for Simulated {
+    fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings> {
+        if let Some(left) = &mut self.mappings_left {
+            if *left == 0 {
+                *left = 60;
+                return Err(TooManyMappings);
+            }
+            *left -= 1;
+        }
+        for page in first..first + count {
+            self.cluster.borrow_mut().protections[self.rank][page as usize] = access;
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, first: Page, count: u32, home: u32) {
+        assert_ne!(home as usize, self.rank, "a rank fetches its own page");
+        let mut cluster = self.cluster.borrow_mut();
+        for page in first as usize..(first + count) as usize {
+            cluster.memories[self.rank][page] = cluster.memories[home as usize][page];
+        }
+    }
+
+    fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]) {
+        assert_ne!(owner as usize, self.rank, "a rank copies its own bytes");
+        let mut cluster = self.cluster.borrow_mut();
+        for at in ranges.iter().flat_map(|&(start, end)| start..end) {
+            let (page, offset) = (at as usize / PAGE, at as usize % PAGE);
+            cluster.memories[self.rank][page][offset] =
+                cluster.memories[owner as usize][page][offset];
+        }
+    }
+
+    fn take_marked(&mut self, _last: bool) -> Ranges {
+        let marked = &mut self.cluster.borrow_mut().marked[self.rank];
+        Ranges::of(std::mem::take(marked))
+    }
+
+    fn spans_nodes(&self) -> bool {
+        let cluster = self.cluster.borrow();
+        cluster.memories.len() > cluster.per_node
+    }
+
+    fn is_near(&self, rank: u32) -> bool {
+        let per_node = self.cluster.borrow().per_node;
+        self.rank / per_node == rank as usize / per_node
+    }
+
+    fn node(&self, rank: u32) -> u32 {
+        (rank as usize / self.cluster.borrow().per_node) as u32
+    }
+
+    fn push(&mut self, rank: u32, bytes: Vec<u8>) {
+        let pair = (self.rank, rank as usize);
+        let mut cluster = self.cluster.borrow_mut();
+        cluster.note_pushed(pair, bytes.len());
+        let number = cluster.pushed.entry(pair).or_default().len();
+        let bytes = match cluster.forgotten.remove(&(pair, number)) {
+            Some(expected) => {
+                assert_eq!(bytes.len(), expected, "{pair:?}");
+                Vec::new()
+            }
+            None => bytes,
+        };
+        cluster.pushed.entry(pair).or_default().push(bytes);
+        self.turns.note();
+    }
+
+    fn expect(&mut self, owner: u32, bytes: usize) -> u64 {
+        let mut cluster = self.cluster.borrow_mut();
+        let pair = (owner as usize, self.rank);
+        let messages = cluster.expected.entry(pair).or_default();
+        messages.push(bytes);
+        messages.len() as u64 - 1
+    }
+
+    fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8> {
+        let cluster = self.cluster.borrow();
+        let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
+        let own = &cluster.memories[self.rank];
+        bytes
+            .map(|at| own[at as usize / PAGE][at as usize % PAGE])
+            .collect()
+    }
+
+    fn expect_along(&mut self, _owner: u32) -> u64 {
+        self.along.push(None);
+        FIRST_ALONG + self.along.len() as u64 - 1
+    }
+
+    fn arrived(&mut self, number: u64, bytes: &[u8]) {
+        self.along[(number - FIRST_ALONG) as usize] = Some(bytes.to_vec());
+    }
+
+    fn forget(&mut self, owner: u32, number: u64) {
+        if number >= FIRST_ALONG {
+            return;
+        }
+        let mut cluster = self.cluster.borrow_mut();
+        let pair = (owner as usize, self.rank);
+        let bytes = std::mem::take(&mut cluster.expected.get_mut(&pair).unwrap()[number as usize]);
+        assert_ne!(bytes, 0, "forgotten twice");
+        // The other side knows it, too, sooner or later.
+        let messages = cluster.pushed.entry(pair).or_default();
+        match messages.get_mut(number as usize) {
+            Some(message) => {
+                assert_eq!(message.len(), bytes, "{pair:?}");
+                message.clear();
+            }
+            None => {
+                cluster.forgotten.insert((pair, number as usize), bytes);
+            }
+        }
+    }
+
+    fn has_arrived(&mut self, owner: u32, number: u64) -> bool {
+        match number.checked_sub(FIRST_ALONG) {
+            Some(along) => self.along[along as usize].is_some(),
+            None => {
+                let cluster = self.cluster.borrow();
+                let messages = cluster.pushed.get(&(owner as usize, self.rank));
+                messages.is_some_and(|messages| messages.len() > number as usize)
+            }
+        }
+    }
+
+    fn pack_again(&mut self, parts: &[Part]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.cluster.borrow_mut().relayed += 1;
+        for &((start, end), from) in parts {
+            bytes.extend(match from {
+                Some((rank, number, place)) => {
+                    let message = self.message(rank, number);
+                    message[place..place + (end - start) as usize].to_vec()
+                }
+                None => self.pack(&[(start, end)]),
+            });
+        }
+        bytes
+    }
+
+    fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]) {
+        let message = self.message(owner, number);
+        let mut cluster = self.cluster.borrow_mut();
+        for &(from, (start, end)) in parts {
+            for (at, &byte) in (start..end).zip(&message[from..]) {
+                cluster.memories[self.rank][at as usize / PAGE][at as usize % PAGE] = byte;
+                cluster.taken_bytes += 1;
+            }
+        }
+    }
+
+    fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {
+        self.cluster.borrow_mut().under_way.push((
+            (self.rank, home as usize),
+            page,
+            offset,
+            Sent::Bytes(bytes.to_vec()),
+        ));
+    }
+
+    fn combine(&mut self, at: u64, size: usize, operation: AtomicOp, value: u64, owner: u32) {
+        let (page, offset) = (at as usize / PAGE, at as usize % PAGE);
+        let value = Sent::Value(operation, value, size);
+        let mut cluster = self.cluster.borrow_mut();
+        if owner as usize == self.rank {
+            cluster.arrive(self.rank, page as Page, offset, value);
+        } else {
+            let pair = (self.rank, owner as usize);
+            cluster.under_way.push((pair, page as Page, offset, value));
+        }
+    }
+
+    fn settle(&mut self) {
+        let mut cluster = self.cluster.borrow_mut();
+        let under_way = std::mem::take(&mut cluster.under_way);
+        for (pair, page, offset, sent) in under_way {
+            if pair.0 == self.rank {
+                cluster.arrive(pair.1, page, offset, sent);
+            } else {
+                cluster.under_way.push((pair, page, offset, sent));
+            }
+        }
+    }
+
+    fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
+        // The reference outlives the borrow of the cluster: one thread at a time, and nobody resizes the memories.
+        let cluster = self.cluster.as_ptr();
+        // SAFETY: the cluster lives as long as `self`, and the protocol holds one page at a time.
+        unsafe { &mut (&mut (*cluster).memories)[self.rank][page as usize] }
+    }
+
+    fn tell<'a>(_event: impl FnOnce() -> Event<'a>) {}
+}
+
+/// What ranks tell each other.
+#[derive(Default)]
+pub(super) struct Wires {
+    /// What each rank told in a collective operation, by the number of that.
+    collective: Vec<Vec<Option<Vec<u64>>>>,
+    /// Messages from one rank to another.
+    tree: BTreeMap<(u32, u32), VecDeque<Vec<u64>>>,
+}
+
+/// A rank's side of the job.
+pub(super) struct Side {
+    pub(super) rank: u32,
+    pub(super) ranks: u32,
+    pub(super) coherence: Coherence<Simulated>,
+    pub(super) cluster: Rc<RefCell<Cluster>>,
+    pub(super) wires: Rc<RefCell<Wires>>,
+    pub(super) turns: Rc<Turns>,
+    /// Collective operations begun.
+    pub(super) operations: usize,
+    /// What the program's side of this rank tells next, and what it was told.
+    pub(super) enclosed: Enclosed,
+    pub(super) opened: Vec<Enclosed>,
+    /// The region that runs shall not declare anything any more.
+    pub(super) advised: usize,
+}
+
+impl Side {
+    /// Begins a collective operation, in which this rank tells `words`. Its number.
+    fn begin(&mut self, words: Vec<u64>) -> usize {
+        let number = self.operations;
+        self.operations += 1;
+        let mut wires = self.wires.borrow_mut();
+        if wires.collective.len() == number {
+            let nothing = vec![None; self.ranks as usize];
+            wires.collective.push(nothing);
+        }
+        wires.collective[number][self.rank as usize] = Some(words);
+        self.turns.note();
+        number
+    }
+
+    /// What `rank` tells in an operation, when it does.
+    fn read(&self, number: usize, rank: u32) -> Vec<u64> {
+        let told = || self.wires.borrow().collective[number][rank as usize].clone();
+        self.turns.wait_until(|| told().is_some());
+        told().expect("as above")
+    }
+}
+
+impl Collectives for Side {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn all_gather(&mut self, mine: &[u64], all: &mut [u64]) {
+        self.cluster.borrow_mut().gathers += usize::from(self.rank == 0);
+        let lengths = vec![mine.len(); self.ranks as usize];
+        all.copy_from_slice(&self.all_gather_parts(mine, &lengths));
+    }
+
+    fn all_gather_parts(&mut self, mine: &[u64], lengths: &[usize]) -> Vec<u64> {
+        assert_eq!(mine.len(), lengths[self.rank as usize]);
+        let number = self.begin(mine.to_vec());
+        let all = (0..self.ranks).zip(lengths).flat_map(|(rank, &length)| {
+            let part = self.read(number, rank);
+            assert_eq!(
+                part.len(),
+                length,
+                "ranks disagree about what they exchange"
+            );
+            part
+        });
+        all.collect()
+    }
+
+    fn broadcast(&mut self, words: &mut Vec<u64>) {
+        assert!(!self.has_tree());
+        let number = self.begin(words.clone());
+        *words = self.read(number, 0);
+    }
+
+    fn broadcast_pages(&mut self, contents: &mut [u8]) {
+        let words = contents.iter().map(|&byte| u64::from(byte)).collect();
+        let number = self.begin(words);
+        for (byte, word) in contents.iter_mut().zip(self.read(number, 0)) {
+            *byte = word as u8;
+        }
+    }
+
+    fn barrier(&mut self) {
+        let number = self.begin(Vec::new());
+        for rank in 0..self.ranks {
+            self.read(number, rank);
+        }
+    }
+
+    fn has_tree(&self) -> bool {
+        self.coherence.machine.spans_nodes()
+    }
+
+    fn send(&mut self, words: &[u64], data: usize, rank: u32) {
+        let mut cluster = self.cluster.borrow_mut();
+        cluster.in_tree += 1;
+        cluster.note_pushed((self.rank as usize, rank as usize), data);
+        let mut wires = self.wires.borrow_mut();
+        let messages = wires.tree.entry((self.rank, rank)).or_default();
+        messages.push_back(words.to_vec());
+        self.turns.note();
+    }
+
+    fn receive(&mut self, rank: u32) -> Vec<u64> {
+        let mut came = None;
+        self.turns.wait_until(|| {
+            let mut wires = self.wires.borrow_mut();
+            let messages = wires.tree.get_mut(&(rank, self.rank));
+            came = messages.and_then(VecDeque::pop_front);
+            came.is_some()
+        });
+        came.expect("as above")
+    }
+
+    fn exchange(&mut self, words: &[u64], data: usize, rank: u32) -> Vec<u64> {
+        self.send(words, data, rank);
+        self.receive(rank)
+    }
+}
+
+impl Rank for Side {
+    type Machine = Simulated;
+
+    fn coherence<R>(&mut self, body: impl FnOnce(&mut Coherence<Simulated>) -> R) -> R {
+        body(&mut self.coherence)
+    }
+
+    fn waiting<R>(&mut self, body: impl FnOnce(&mut Self) -> (R, Waits)) -> R {
+        body(self).0
+    }
+
+    fn wait_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
+        let turns = Rc::clone(&self.turns);
+        turns.wait_until(|| done(self));
+    }
+
+    fn enclose(&mut self) -> Enclosed {
+        std::mem::take(&mut self.enclosed)
+    }
+
+    fn open(&mut self, all: &[Enclosed]) {
+        self.opened.extend_from_slice(all);
+    }
+
+    fn check(&mut self, mine: Kind, all: &[Kind]) {
+        let is_in_team = |kind: &&Kind| **kind != Kind::Passive;
+        assert!(mine == Kind::Passive || all.iter().filter(is_in_team).all(|&kind| kind == mine));
+    }
+
+    fn take_apart(&mut self) -> bool {
+        false
+    }
+
+    fn declare_nothing(&mut self) {
+        self.advised += 1;
+    }
+
+    fn track_pages(&mut self) {
+        self.advised += 1;
+    }
+
+    fn stop_declaring(&mut self) -> bool {
+        false
+    }
+}

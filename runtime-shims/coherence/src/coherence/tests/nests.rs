@@ -1,0 +1,424 @@
+//! Loop nests that declare what they access, in the simulated cluster: each runs in several steps, between
+//! which other ranks and threads do theirs.
+
+use std::collections::HashSet;
+
+use super::*;
+use crate::{
+    coherence::declared::{Declared, Mode},
+    geometry::{ranges::Ranges, shape::Shape},
+};
+
+/// What a loop nest of one rank accesses.
+#[derive(Clone)]
+pub(super) struct Nest {
+    pub(super) sections: Vec<Declared>,
+    /// Of what it may write it writes only bytes whose position has this remainder, and reads no others.
+    scattered: Option<(usize, usize)>,
+}
+
+/// A nest runs in several steps, between which other ranks and threads do theirs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Declare,
+    First,
+    Second,
+}
+
+impl Part {
+    const ALL: [Self; 3] = [Self::Declare, Self::First, Self::Second];
+}
+
+impl Nest {
+    pub(super) fn signature(&self) -> Signature {
+        let mut words = Vec::new();
+        for one in &self.sections {
+            words.extend([one.mode as u64, one.object.0, one.object.1]);
+            one.shape.push_to(&mut words);
+        }
+        words.into_iter().fold(Signature::START, Signature::with)
+    }
+
+    pub(super) fn bytes(&self, mode: Mode) -> Ranges {
+        let those = self.sections.iter().filter(|one| one.mode == mode);
+        those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
+    }
+
+    /// Whether it has yet to store to a part of these 8 bytes, or to read one: no program updates them before. (Where
+    /// a part of an object is current, what an update carries into it is not.)
+    pub(super) fn accesses_part_of(&self, page: Page, word: usize) -> bool {
+        let start = (page as usize * PAGE + word) as u64;
+        let bytes = Ranges::of(vec![(start, start + 8)]);
+        let read = self.bytes(Mode::Read).union(&self.bytes(Mode::MayRead));
+        let is_part = |those: &Ranges| (1..8).contains(&those.intersection(&bytes).bytes());
+        is_part(&self.bytes(Mode::Write)) || is_part(&read)
+    }
+}
+
+pub(super) fn section(
+    mode: Mode,
+    start: usize,
+    element: usize,
+    dimensions: &[(usize, usize)],
+) -> Declared {
+    let dimensions = dimensions
+        .iter()
+        .map(|&(stride, count)| (stride as i64, count as i64));
+    let shape = Shape::new(start as u64, element as i64, dimensions)
+        .expect("small")
+        .expect("not empty");
+    Declared {
+        mode,
+        object: shape.hull(),
+        shape,
+    }
+}
+
+/// The same as sections of an object.
+pub(super) fn within(object: (usize, usize), mut sections: Vec<Declared>) -> Vec<Declared> {
+    for one in &mut sections {
+        one.object = (object.0 as u64, object.1 as u64);
+    }
+    sections
+}
+
+impl Job {
+    /// Runs a nest on `rank`.
+    pub(super) fn run(&mut self, rank: usize, nest: &Nest, random: &mut Random) {
+        for part in Part::ALL {
+            self.run_part(rank, nest, part, random);
+        }
+    }
+
+    /// Runs a part of a nest: what it reads is current, what it writes needs no fault in section mode.
+    pub(super) fn run_part(&mut self, rank: usize, nest: &Nest, part: Part, random: &mut Random) {
+        if part == Part::Declare {
+            return self.ranks[rank].declare(nest.signature(), || nest.sections.clone());
+        }
+        let is_now = |at: usize| (at / 64).is_multiple_of(2) == (part == Part::First);
+        let read = nest.bytes(Mode::Read).union(&nest.bytes(Mode::MayRead));
+        let written = nest.bytes(Mode::Write);
+        let both = !read.intersection(&written).is_empty();
+        let is_another_threads = |at: usize| {
+            nest.scattered
+                .is_some_and(|(remainder, divisor)| at % divisor != remainder)
+        };
+        for at in positions(&read) {
+            if is_another_threads(at) {
+                continue;
+            }
+            // What is written, too, is read before.
+            if is_now(at) && !both || both && part == Part::First {
+                self.expect_open(rank, at, Access::Read);
+                self.check(rank, page_of(at), at % PAGE, "a declared read");
+            }
+        }
+        for at in written.iter().flat_map(|(start, end)| start..end) {
+            let at = at as usize;
+            if is_now(at) {
+                self.expect_open(rank, at, Access::Write);
+                self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
+            }
+        }
+        for at in positions(&nest.bytes(Mode::MayWrite)) {
+            if is_now(at) && random.chance(40) && !is_another_threads(at) {
+                self.expect_open(rank, at, Access::Write);
+                self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
+            }
+        }
+        for at in positions(&nest.bytes(Mode::Marked)) {
+            if is_now(at) && random.chance(40) && !is_another_threads(at) {
+                self.expect_open(rank, at, Access::Write);
+                // Often the value that is there.
+                let value = match random.chance(50) {
+                    true => self.truth[page_of(at) as usize][at % PAGE],
+                    false => random.below(256) as u8,
+                };
+                self.write(rank, page_of(at), at % PAGE, value);
+                let mut cluster = self.cluster.borrow_mut();
+                cluster.marked[rank].push((at as u64, at as u64 + 1));
+            }
+        }
+    }
+
+    pub(super) fn expect_open(&self, rank: usize, at: usize, access: Access) {
+        let page = page_of(at);
+        let pages = self.ranks[rank].pages();
+        if pages.has(page, flag::SECTION | flag::ENTERING) && !pages.is_closed(page) {
+            let protection = self.cluster.borrow().protections[rank][page as usize];
+            assert!(
+                protection == access || protection == Access::Write,
+                "rank {rank}: page {page} is not open for a declared access"
+            );
+        }
+    }
+}
+
+pub(super) fn nest(sections: Vec<Declared>) -> Nest {
+    Nest {
+        sections,
+        scattered: None,
+    }
+}
+
+pub(super) fn page_of(at: usize) -> Page {
+    (at / PAGE) as Page
+}
+
+pub(super) fn positions(bytes: &Ranges) -> Vec<usize> {
+    // Every byte of a few, a sample of many with the ends of every range.
+    bytes
+        .iter()
+        .flat_map(|(start, end)| {
+            (start..end)
+                .filter(move |at| at % 13 == 0 || *at == start || *at == end - 1)
+                .map(|at| at as usize)
+        })
+        .collect()
+}
+
+/// Start, element, and (stride, count) of each dimension.
+type Share = (usize, usize, Vec<(usize, usize)>);
+
+/// A share of `bytes` from `start` for each rank: blocks, cyclic rows, or columns.
+fn shares(random: &mut Random, ranks: usize, start: usize, bytes: usize) -> Vec<Vec<Share>> {
+    match random.below(3) {
+        0 => {
+            let mut borders: Vec<usize> = (0..ranks - 1).map(|_| random.below(bytes)).collect();
+            borders.extend([0, bytes]);
+            borders.sort_unstable();
+            borders
+                .windows(2)
+                .map(|pair| {
+                    let length = pair[1] - pair[0];
+                    let gap = random.below(9);
+                    if length <= gap {
+                        vec![]
+                    } else {
+                        vec![(start + pair[0], length - gap, vec![])]
+                    }
+                })
+                .collect()
+        }
+        1 => {
+            let row = 1 + random.below(700);
+            let count = bytes / (row * ranks);
+            (0..ranks)
+                .map(|rank| match count {
+                    0 => vec![],
+                    _ => vec![(start + rank * row, row, vec![(row * ranks, count)])],
+                })
+                .collect()
+        }
+        _ => {
+            let row = 64 * (1 + random.below(20));
+            let rows = bytes / row;
+            let width = row / ranks;
+            (0..ranks)
+                .map(|rank| match rows {
+                    0 => vec![],
+                    _ => vec![(
+                        start + rank * width,
+                        1 + random.below(width),
+                        vec![(row, rows)],
+                    )],
+                })
+                .collect()
+        }
+    }
+}
+
+/// The nests of `threads` threads, each with its thread, between two synchronisations.
+pub(super) fn random_nests(job: &Job, threads: usize, random: &mut Random) -> Vec<(usize, Nest)> {
+    let used = job.used as usize;
+    let first = random.below(used - 1);
+    let pages = 1 + random.below((used - first).min(6));
+    let start = first * PAGE + random.below(300);
+    let bytes = (first + pages) * PAGE - start - random.below(300);
+    let written = (first, first + pages);
+    // Sometimes what they write is known to be one object.
+    let object = random.chance(50).then_some((start, start + bytes));
+    let mut nests = Vec::new();
+    if random.chance(20) {
+        // All may write all of it.
+        for thread in 0..threads {
+            let scattered = |mode| {
+                let sections = vec![section(mode, start, bytes, &[])];
+                let sections = match object {
+                    Some(object) => within(object, sections),
+                    None => sections,
+                };
+                let scattered = Some((thread, threads));
+                (
+                    thread,
+                    Nest {
+                        sections,
+                        scattered,
+                    },
+                )
+            };
+            // Threads that share a rank do not mark what they write.
+            let marks = threads == job.ranks.len() && random.chance(60);
+            let mode = if marks { Mode::Marked } else { Mode::MayWrite };
+            nests.push(scattered(mode));
+            if random.chance(40) {
+                nests.push(scattered(Mode::MayRead));
+                nests.push(scattered(mode));
+            }
+        }
+        return nests;
+    }
+    let shares = shares(random, threads, start, bytes);
+    for (thread, share) in shares.iter().enumerate() {
+        let mode = if random.chance(25) {
+            Mode::MayWrite
+        } else {
+            Mode::Write
+        };
+        for (start, element, dimensions) in share {
+            let mut sections = vec![section(mode, *start, *element, dimensions)];
+            if random.chance(50) {
+                sections.push(section(Mode::Read, *start, *element, dimensions));
+            }
+            if mode == Mode::Write && random.chance(40) {
+                let (first, end) = sections[0].shape.hull();
+                let (first, size) = (first as usize, (end - first) as usize);
+                sections.push(section(Mode::Keep, first, size, &[]));
+            }
+            if let Some(object) = object {
+                sections = within(object, sections);
+            }
+            nests.push((thread, nest(sections)));
+            if random.chance(40) {
+                // Reads its own results, and what it may have left as it was.
+                let sections = vec![section(Mode::Read, *start, *element, dimensions)];
+                nests.push((thread, nest(sections)));
+            }
+        }
+    }
+    let all = nests.iter().flat_map(|(_, nest)| &nest.sections);
+    let taken = all.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()));
+    let pages_of_all = (first * PAGE) as u64..((first + pages) * PAGE) as u64;
+    let left = Ranges::of(vec![(pages_of_all.start, pages_of_all.end)]).minus(&taken);
+    let left: Vec<(u64, u64)> = left.iter().collect();
+    for thread in 0..threads {
+        // What lies in the written pages between what is written.
+        if !left.is_empty() && random.chance(50) {
+            let (from, to) = left[random.below(left.len())];
+            let sections = vec![section(
+                Mode::Read,
+                from as usize,
+                (to - from) as usize,
+                &[],
+            )];
+            nests.push((thread, nest(sections)));
+        }
+        for _ in 0..random.below(3) {
+            let page = random.below(used);
+            if (written.0..written.1).contains(&page) {
+                continue;
+            }
+            // Not into the written pages, nor beyond the end.
+            let end = if page < written.0 { written.0 } else { used };
+            let room = (end - page) * PAGE;
+            let element = 1 + random.below(500);
+            let stride = 1 + random.below(3000);
+            let count = 1 + random.below((room - element) / stride + 1).min(8);
+            let sections = vec![section(
+                Mode::Read,
+                page * PAGE,
+                element,
+                &[(stride, count)],
+            )];
+            nests.push((thread, nest(sections)));
+        }
+    }
+    // All, or nearly all, read about the same.
+    if threads > 2 && random.chance(30) {
+        let page = random.below(used);
+        if !(written.0..written.1).contains(&page) {
+            let end = if page < written.0 { written.0 } else { used };
+            let size = 50 + random.below((end - page).min(5) * PAGE - 50);
+            for thread in 0..threads {
+                let less =
+                    [0, random.below(9), random.below(size)][random.below(20).saturating_sub(17)];
+                if random.chance(95) {
+                    let sections = vec![section(Mode::Read, page * PAGE, size - less, &[])];
+                    nests.push((thread, nest(sections)));
+                }
+            }
+        }
+    }
+    // Some threads read before others write.
+    for _ in 0..nests.len() {
+        let at = random.below(nests.len().max(2) - 1);
+        if at + 1 < nests.len() && nests[at].0 != nests[at + 1].0 {
+            nests.swap(at, at + 1);
+        }
+    }
+    nests
+}
+
+/// The steps of nests, with their threads and the numbers of the nests. Threads run at different speeds, but
+/// each in its own order.
+pub(super) fn steps(nests: &[(usize, Nest)], random: &mut Random) -> Vec<(usize, usize, Part)> {
+    let mut waiting: Vec<Vec<(usize, usize, Part)>> = Vec::new();
+    for (index, &(thread, _)) in nests.iter().enumerate() {
+        waiting.resize(waiting.len().max(thread + 1), Vec::new());
+        waiting[thread].extend(Part::ALL.map(|part| (thread, index, part)));
+    }
+    let mut steps = Vec::new();
+    while waiting.iter().any(|steps| !steps.is_empty()) {
+        let thread = random.below(waiting.len());
+        if !waiting[thread].is_empty() {
+            steps.push(waiting[thread].remove(0));
+        }
+    }
+    steps
+}
+
+/// Who may update what while some nests run.
+pub(super) struct Words<'a> {
+    nests: &'a [(usize, Nest)],
+    /// What ranks access in fact.
+    accessed: HashSet<usize>,
+    written: Ranges,
+    direct: &'a [Page],
+    ranks: usize,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn of(nests: &'a [(usize, Nest)], direct: &'a [Page], ranks: usize) -> Self {
+        let all = nests.iter().flat_map(|(_, nest)| &nest.sections);
+        Self {
+            nests,
+            accessed: all.flat_map(|one| positions(&one.shape.ranges())).collect(),
+            written: nests.iter().fold(Ranges::default(), |all, (_, nest)| {
+                all.union(&nest.bytes(Mode::Write))
+            }),
+            direct,
+            ranks,
+        }
+    }
+
+    /// The rank that may update these 8 bytes, `ranks` for all; `None` where accesses would collide.
+    pub(super) fn owner(&self, page: Page, word: usize) -> Option<usize> {
+        if self.direct.contains(&page) {
+            return None;
+        }
+        let start = page as usize * PAGE + word;
+        let bytes = Ranges::of(vec![(start as u64, start as u64 + 8)]);
+        let is_written = !bytes.intersection(&self.written).is_empty();
+        let is_accessed = (start..start + 8).any(|at| self.accessed.contains(&at));
+        if !is_written && !is_accessed {
+            return Some(self.ranks);
+        }
+        let touches = |nest: &Nest| {
+            let mut sections = nest.sections.iter();
+            sections.any(|one| !one.shape.ranges().intersection(&bytes).is_empty())
+        };
+        let mut those = self.nests.iter().filter(|(_, nest)| touches(nest));
+        let first = those.next()?.0;
+        those.all(|&(rank, _)| rank == first).then_some(first)
+    }
+}

@@ -1,0 +1,8 @@
+//! Sets of bytes and who has them, in positions of the memory file.
+
+pub(crate) mod cache;
+pub(crate) mod owners;
+pub(crate) mod pieces;
+pub mod ranges;
+pub mod shape;
+pub mod signature;

@@ -1,0 +1,253 @@
+//! Sets of bytes, as ranges of positions.
+//!
+//! Guarantee: the ranges of a set are sorted, not empty, and neither overlap nor touch; so equal sets
+//! have equal ranges.
+
+use std::rc::Rc;
+
+use super::signature::Signature;
+
+/// Positions from the first to before the second. A position is an offset in a rank's memory file.
+pub type Range = (u64, u64);
+
+/// A set of bytes. A copy costs nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ranges(Rc<Vec<Range>>);
+
+impl Ranges {
+    /// The union of ranges in any order; empty ones do not count.
+    pub fn of(mut ranges: Vec<Range>) -> Self {
+        ranges.retain(|&(start, end)| start < end);
+        if !ranges.is_sorted() {
+            // Most are of a few sorted sequences.
+            ranges.sort();
+        }
+        let mut joined: Vec<Range> = Vec::with_capacity(ranges.len());
+        for (start, end) in ranges {
+            push_joined(&mut joined, start, end);
+        }
+        Self(Rc::new(joined))
+    }
+
+    /// The ranges, in order.
+    #[inline]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// From the first byte to behind the last one.
+    #[inline]
+    fn hull(&self) -> Range {
+        let (first, last) = (self.0.first(), self.0.last());
+        (first.map_or(0, |one| one.0), last.map_or(0, |one| one.1))
+    }
+
+    /// Whether one set ends before the other begins.
+    #[inline]
+    fn lies_apart(&self, other: &Self) -> bool {
+        self.hull().1 <= other.hull().0 || other.hull().1 <= self.hull().0
+    }
+
+    #[inline]
+    pub(super) fn as_slice(&self) -> &[Range] {
+        &self.0
+    }
+
+    /// Number of ranges.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no byte in them.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, position: u64) -> bool {
+        let after = self.0.partition_point(|&(start, _)| start <= position);
+        after > 0 && position < self.0[after - 1].1
+    }
+
+    /// Whether all of a range is in the set.
+    #[inline]
+    pub(crate) fn contains_all(&self, (first, end): Range) -> bool {
+        let after = self.0.partition_point(|&(start, _)| start <= first);
+        after > 0 && end <= self.0[after - 1].1
+    }
+
+    /// Number of bytes.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.iter().map(|(start, end)| end - start).sum()
+    }
+
+    /// The bytes in either set.
+    pub fn union(&self, other: &Self) -> Self {
+        for (all, none) in [(self, other), (other, self)] {
+            if none.is_empty() {
+                return all.clone();
+            }
+        }
+        let mut all = Vec::with_capacity(self.0.len() + other.0.len());
+        // Ranks mostly declare one part of an object each.
+        for (first, second) in [(self, other), (other, self)] {
+            if first.hull().1 <= second.hull().0 {
+                let (start, end) = second.0[0];
+                all.extend_from_slice(&first.0);
+                push_joined(&mut all, start, end);
+                all.extend_from_slice(&second.0[1..]);
+                return Self(Rc::new(all));
+            }
+        }
+        let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
+        loop {
+            let a_is_first = match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) => x.0 <= y.0,
+                (x, _) => x.is_some(),
+            };
+            match if a_is_first { a.next() } else { b.next() } {
+                Some((start, end)) => push_joined(&mut all, start, end),
+                None => break,
+            }
+        }
+        Self(Rc::new(all))
+    }
+
+    /// The bytes of this set that are not in `other`.
+    pub fn minus(&self, other: &Self) -> Self {
+        if self.lies_apart(other) {
+            return self.clone();
+        }
+        let mut left = Vec::with_capacity(self.0.len());
+        let mut others = other.as_slice();
+        for (mut start, end) in self.iter() {
+            others = behind(others, start);
+            for &(other_start, other_end) in others {
+                if other_start >= end {
+                    break;
+                }
+                if start < other_start {
+                    left.push((start, other_start));
+                }
+                start = other_end.max(start);
+            }
+            if start < end {
+                left.push((start, end));
+            }
+        }
+        Self(Rc::new(left))
+    }
+
+    /// The bytes in both sets.
+    pub fn intersection(&self, other: &Self) -> Self {
+        if self.lies_apart(other) {
+            return Self::default();
+        }
+        let mut both = Vec::new();
+        let mut others = other.as_slice();
+        for (start, end) in self.iter() {
+            others = behind(others, start);
+            for &(other_start, other_end) in others {
+                if other_start >= end {
+                    break;
+                }
+                both.push((start.max(other_start), end.min(other_end)));
+            }
+        }
+        Self(Rc::new(both))
+    }
+
+    /// A number that stands for the contents.
+    #[inline]
+    pub(crate) fn signature(&self) -> Signature {
+        self.iter()
+            .fold(Signature::START, |signature, (start, end)| {
+                signature.with(start).with(end)
+            })
+    }
+}
+
+/// The ranges that end behind `position`: as a rule the first one is near.
+#[inline]
+pub(super) fn behind(ranges: &[Range], position: u64) -> &[Range] {
+    let mut reach = 1;
+    while reach < ranges.len() && ranges[reach - 1].1 <= position {
+        reach *= 2;
+    }
+    let near = &ranges[..reach.min(ranges.len())];
+    &ranges[near.partition_point(|&(_, end)| end <= position)..]
+}
+
+/// Appends a range that starts no earlier than the last one.
+#[inline]
+fn push_joined(ranges: &mut Vec<Range>, start: u64, end: u64) {
+    match ranges.last_mut() {
+        Some(last) if start <= last.1 => last.1 = last.1.max(end),
+        _ => ranges.push((start, end)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(seed: u64) -> (Ranges, Vec<bool>) {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut below = |bound: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) % bound
+        };
+        let most = [9, 60][below(2) as usize];
+        let ranges: Vec<Range> = (0..below(most))
+            .map(|_| {
+                let start = below(230);
+                (start, start + below(8))
+            })
+            .collect();
+        let mut bytes = vec![false; 240];
+        for &(start, end) in &ranges {
+            bytes[start as usize..end as usize].fill(true);
+        }
+        (Ranges::of(ranges), bytes)
+    }
+
+    fn check(set: &Ranges, expected: impl Fn(usize) -> bool) {
+        let mut bytes = [false; 240];
+        let mut before = None;
+        for (start, end) in set.iter() {
+            assert!(
+                start < end && before.is_none_or(|before| before < start),
+                "{set:?}"
+            );
+            before = Some(end);
+            bytes[start as usize..end as usize].fill(true);
+        }
+        for (position, &is_in) in bytes.iter().enumerate() {
+            assert_eq!(is_in, expected(position), "{position} of {set:?}");
+        }
+    }
+
+    #[test]
+    fn set_operations_are_those_of_sets_of_bytes() {
+        for seed in 0..4000 {
+            let ((a, in_a), (b, in_b)) = (sample(2 * seed), sample(2 * seed + 1));
+            check(&a, |at| in_a[at]);
+            check(&a.union(&b), |at| in_a[at] || in_b[at]);
+            check(&a.minus(&b), |at| in_a[at] && !in_b[at]);
+            check(&a.intersection(&b), |at| in_a[at] && in_b[at]);
+            for first in 0..230 {
+                let inside = in_a[first..first + 5].iter().all(|&is_in| is_in);
+                assert_eq!(a.contains_all((first as u64, first as u64 + 5)), inside);
+            }
+            assert_eq!(
+                a.bytes(),
+                in_a.iter().filter(|&&is_in| is_in).count() as u64
+            );
+        }
+    }
+}

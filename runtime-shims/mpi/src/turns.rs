@@ -1,0 +1,60 @@
+//! The threads of this rank: which the caller is, and whose turn it is to change the rank's state.
+
+use std::{
+    cell::Cell,
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
+
+use crate::program;
+
+/// Threads of this rank in the region that runs.
+static ACTIVE: AtomicU32 = AtomicU32::new(1);
+
+/// Held by the thread that changes the rank's part of the protocol.
+static TURN: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    /// Number of the calling thread in its rank; of a thread that runs no program code 0, too.
+    static INDEX: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The caller's number in its rank.
+pub(crate) fn index() -> usize {
+    INDEX.get() as usize
+}
+
+/// Gives the caller a number in its rank.
+pub(crate) fn set_index(index: u32) {
+    INDEX.set(index);
+}
+
+/// So many threads of this rank run the region.
+pub(crate) fn set_active(threads: u32) {
+    ACTIVE.store(threads, Relaxed);
+}
+
+/// Whether the caller is a thread of the team other than its rank's first.
+pub(crate) fn is_other() -> bool {
+    INDEX.get() != 0
+}
+
+/// Whether several threads of this rank run the region.
+#[inline]
+pub(crate) fn are_several() -> bool {
+    ACTIVE.load(Relaxed) > 1
+}
+
+/// Runs `body`, which changes the rank's part of the protocol, while no other thread of the rank does so.
+pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
+    if !are_several() {
+        return body();
+    }
+    // A signal handler, which may cause a fault, does not run meanwhile.
+    program::private(|| {
+        let _turn = TURN.lock().expect("a panic ends the job");
+        body()
+    })
+}
