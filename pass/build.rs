@@ -42,11 +42,9 @@ fn main() {
         .file("cxx/between.cpp")
         .file("cxx/prepare.cpp")
         .file("cxx/kernels.cpp")
-        .file("cxx/lane_body.cpp")
-        .file("cxx/lane_data.cpp")
-        .file("cxx/lanes.cpp")
         .file("cxx/sections.cpp")
         .file("cxx/twins.cpp")
+        .file("cxx/vectors.cpp")
         .compile("okl_shim");
 }
 

@@ -1,4 +1,6 @@
 // Copies of functions as LLVM simplifies them, for what shall not depend on how something is written.
+// Here because these are C++ only: CloneModule with a choice of what to clone, CloneFunction, UnrollLoop with what it
+// needs of ScalarEvolution and LoopInfo, and DiagnosticHandler.
 #include "prepare.h"
 #include "shim.h"
 

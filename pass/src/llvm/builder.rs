@@ -26,6 +26,15 @@ impl<'m> Builder<'m> {
         Self { raw, module }
     }
 
+    pub(super) fn raw(&self) -> LLVMBuilderRef {
+        self.raw
+    }
+
+    /// The module it adds to.
+    pub fn module(&self) -> &'m Module {
+        self.module
+    }
+
     /// In front of an instruction, with its debug location.
     pub fn before(module: &'m Module, at: Instruction<'m>) -> Self {
         let builder = Self::create(module);

@@ -12,7 +12,6 @@
 mod builder;
 mod instruction;
 mod kernels;
-mod lanes;
 mod module;
 mod nests;
 mod plugin;
@@ -20,11 +19,11 @@ mod shim;
 mod twins;
 mod types;
 mod value;
+mod vectors;
 
 pub use builder::Builder;
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use kernels::{Unrolled, simplified};
-pub use lanes::{LaneAccess, LaneArgument, LanePlace, LaneStorage, LaneValues, VectorUnit};
 pub use module::{Module, OwnModule, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, Point, Run, plugin_info};
@@ -32,3 +31,4 @@ pub use shim::{NaturalLoop, Severity, demangle, print};
 pub use twins::Mark;
 pub use types::Type;
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};
+pub use vectors::{Intrinsic, VectorUnit};

@@ -5,18 +5,24 @@
 //! What is known of a loop's arguments when it is recognised is in its record. Later, when LLVM has simplified
 //! the body, it is made to work on as many elements as a vector register has room for. The run time uses the result where no data that the loop writes are those of another argument.
 
+pub mod argument;
+pub mod body;
+mod data;
+mod masks;
+
 use okl_abi::op2::f;
 
 use crate::analysis::access::uses;
 use crate::analysis::sections::is_final;
 use crate::ir::{Access, Columns, Place, Scalar, Storage};
-use crate::llvm::{
-    Builder, Call, Function, LaneAccess, LaneArgument, LanePlace, LaneStorage, LaneValues, Linkage,
-    Module, Unrolled, Value, VectorUnit,
-};
+use crate::llvm::{Builder, Call, Function, Linkage, Module, Unrolled, Value, VectorUnit};
 
 use crate::lower::elements::{field, parameter_at};
 use crate::record::{ArgumentRecord, LoopRecord, MapRecord};
+
+use argument::{LaneAccess, LaneArgument, LanePlace, LaneStorage};
+use body::Body;
+use data::LaneValues;
 
 /// Positions among the operands of `okl_op2_par_loop`.
 const BODY: usize = 4;
@@ -153,7 +159,7 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
             let arguments = arguments.clone().ok()?;
             write_for_components(module, components, **body, &arguments, *bits)
         });
-        let order = body.and_then(|(body, _)| any_order(**body, &arguments.clone()?));
+        let order = body.and_then(|(body, _)| any_order(module, **body, &arguments.clone()?));
         for site in sites {
             let instruction = site.instruction();
             match &lanes {
@@ -207,16 +213,20 @@ fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
 }
 
 /// Whether the elements of a loop may run in any order and on any thread, and if not, why.
-fn any_order(body: Function<'_>, arguments: &[LaneArgument]) -> Result<(), String> {
-    body.keeps_to_arguments(arguments)?;
+fn any_order(
+    module: &Module,
+    body: Function<'_>,
+    arguments: &[LaneArgument],
+) -> Result<(), String> {
+    let mut found = Body::of(module, body, arguments);
+    found.keeps_to_arguments()?;
     let parameters = body.parameters();
     for (at, argument) in arguments.iter().enumerate() {
         let done = uses(parameters[at]);
-        let is_shared = !matches!(argument.place, LanePlace::Direct | LanePlace::Number);
         let is_right = match argument.access {
-            LaneAccess::Increment if is_shared => {
+            LaneAccess::Increment if argument.is_shared() => {
                 let only_adds = !(done.reads || done.writes || done.minimises || done.maximises);
-                only_adds || body.only_increments(arguments, at)
+                only_adds || found.only_increments(at).is_ok()
             }
             LaneAccess::Min | LaneAccess::Max => done.reads || !done.writes,
             _ => true,
@@ -307,7 +317,13 @@ fn write<'m>(
             }
         })
         .collect();
-    match lanes.write_lanes(rest, body, arguments, &values, width) {
+    match masks::write(
+        module,
+        [lanes, rest, body],
+        arguments,
+        &values,
+        width as usize,
+    ) {
         Ok(()) => Ok((lanes, width)),
         Err(reason) => {
             lanes.erase_unused();

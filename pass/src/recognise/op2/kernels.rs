@@ -10,10 +10,9 @@ use super::calls::Made;
 use super::{Described, DescribedArgument};
 use crate::analysis::access::{Touched, Uses, notices_place, touched, uses};
 use crate::ir::{Element, Scalar};
-use crate::llvm::{
-    Function, LaneAccess, LaneArgument, LanePlace, LaneStorage, Module, Opcode, OwnModule, Value,
-    simplified,
-};
+use crate::llvm::{Function, Module, Opcode, OwnModule, Value, simplified};
+use crate::lower::cpu::lanes::argument::{LaneAccess, LaneArgument, LanePlace, LaneStorage};
+use crate::lower::cpu::lanes::body::Body;
 
 /// The kernels of a module, simplified.
 pub struct Kernels(Option<OwnModule>);
@@ -43,6 +42,7 @@ impl Kernels {
         let elements = Elements::of(copy, parameters[at], argument)?;
         let original = (!is_several(argument)).then_some(defined);
         let one = Parameter {
+            copy,
             argument,
             original: original.map(|kernel| kernel.parameters()[at]),
             kernel,
@@ -260,6 +260,7 @@ struct Parameter<'a, 'm> {
     argument: &'a DescribedArgument<'m>,
     /// In the function as it is written, where it points to one element.
     original: Option<Value<'m>>,
+    copy: &'a Module,
     kernel: Function<'a>,
     at: usize,
     lanes: Vec<LaneArgument>,
@@ -308,9 +309,10 @@ impl Parameter<'_, '_> {
 
     fn only_adds(&self, done: &Uses) -> bool {
         let is_clean = |uses: &Uses| !uses.reads && !uses.writes;
-        is_clean(done)
-            || self.as_written().as_ref().is_some_and(is_clean)
-            || self.kernel.only_increments(&self.lanes, self.at)
+        is_clean(done) || self.as_written().as_ref().is_some_and(is_clean) || {
+            let mut body = Body::of(self.copy, self.kernel, &self.lanes);
+            body.only_increments(self.at).is_ok()
+        }
     }
 
     /// As opposed to reading.
