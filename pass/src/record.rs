@@ -85,9 +85,9 @@ impl LoopRecord {
         anchor.note(module, MARK, &self.to_string());
     }
 
-    /// The one that was left at an anchor.
-    pub fn at(anchor: Call<'_>) -> Option<Self> {
-        anchor.noted(MARK)?.parse().ok()
+    /// The one that was left at an anchor; none where the call is no anchor.
+    pub fn at(anchor: Call<'_>) -> Option<Result<Self, NoRecord>> {
+        Some(anchor.noted(MARK)?.parse())
     }
 }
 
