@@ -1,7 +1,7 @@
 // Loops with schedule(static, chunk), as clang writes them before anything is simplified: their chunks and
 // the iterations of a chunk are counted from zero. LLVM then knows how often both loops run, where it cannot
 // see through bounds that are carried from chunk to chunk.
-#include "sections.h"
+#include "shim.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstrTypes.h"

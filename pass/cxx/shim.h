@@ -35,19 +35,8 @@ bool okl_stage(size_t Number, OklStage *Stage);
 bool okl_run_stage(size_t Number, LLVMModuleRef M, LLVMValueRef Function, OklText Parameters,
                    OklText TargetOption, bool StrictOption, void *Analyses);
 
-// Defined in Rust: what okl_abi says of the function of a runtime that has this name. Of all others it is false.
+// Defined in Rust: whether okl_abi says that the function of this name is one of a runtime.
 bool okl_is_of_runtime(OklText Name);
-// It keeps no pointer that it is given.
-bool okl_keeps_no_pointer(OklText Name);
-// It begins a region: its second argument are the captured values.
-bool okl_forks(OklText Name);
-// Defined in Rust: the body of the region that a call begins; null of any other call.
-LLVMValueRef okl_region_body(LLVMValueRef Fork);
-// It changes the object that its first argument points to, and nothing else.
-bool okl_updates(OklText Name);
-// It writes the bounds of a share of a loop whose iterations are counted without a sign, and its argument of that number
-// is the lower one.
-bool okl_shares_unsigned(OklText Name, unsigned Lower);
 
 // Registers the stages with an llvm::PassBuilder.
 void okl_register(void *PassBuilder);
@@ -111,6 +100,9 @@ void okl_expand_constant_users(LLVMValueRef Global);
 void okl_delete_bodies(LLVMModuleRef M);
 
 // Turns an atomicrmw into a load and a loop around cmpxchg.
+// Makes the chunks of a worksharing loop countable, given the call that hands them out.
+void okl_count_chunks(LLVMValueRef Call, bool Signed);
+
 // What an address is computed from; Offset stays as it is where the distance is not constant.
 LLVMValueRef okl_base_and_offset(LLVMModuleRef M, LLVMValueRef Address, int64_t *Offset);
 // Whether the types that clang noted of two loads or stores exclude that they access the same.

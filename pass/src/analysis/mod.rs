@@ -7,6 +7,7 @@ pub mod critical;
 pub mod library;
 mod loops;
 pub mod memory;
+pub mod nests;
 pub mod objects;
 pub mod runtime;
 pub mod sections;

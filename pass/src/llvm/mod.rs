@@ -9,11 +9,18 @@
 
 #![allow(unsafe_code)]
 
+// The plugin finds LLVM in the compiler that loads it.
+#[cfg(test)]
+#[link(name = "LLVM-22")]
+unsafe extern "C" {}
+
 mod builder;
+mod chunks;
+mod code;
+mod expressions;
 mod instruction;
 mod kernels;
 mod module;
-mod nests;
 mod plugin;
 mod shim;
 mod twins;
@@ -22,10 +29,11 @@ mod value;
 mod vectors;
 
 pub use builder::Builder;
+pub use code::{Code, Naming, Reach};
+pub use expressions::{Evolution, Expression, ExpressionKind};
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use kernels::{Unrolled, simplified};
 pub use module::{Module, OwnModule, Visibility};
-pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, Point, Run, plugin_info};
 pub use shim::{NaturalLoop, Severity, demangle, print};
 pub use twins::Mark;

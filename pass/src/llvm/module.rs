@@ -29,6 +29,28 @@ pub struct Module {
 pub struct OwnModule(Module);
 
 impl OwnModule {
+    /// Reads a module that is written as LLVM prints it. Its context is never given back.
+    #[cfg(test)]
+    pub fn parse(text: &str) -> Self {
+        use inkwell::llvm_sys::core::{
+            LLVMContextCreate, LLVMCreateMemoryBufferWithMemoryRangeCopy,
+        };
+        use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext2;
+        let mut raw = std::ptr::null_mut();
+        let mut message = std::ptr::null_mut();
+        // SAFETY: LLVM copies the text and gives a module, or says what is wrong.
+        unsafe {
+            let (data, size) = (text.as_ptr().cast(), text.len());
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size, c"test".as_ptr());
+            let failed =
+                LLVMParseIRInContext2(LLVMContextCreate(), buffer, &mut raw, &mut message) != 0;
+            if failed {
+                panic!("{}", std::ffi::CStr::from_ptr(message).to_string_lossy());
+            }
+            Self(Module::new(raw))
+        }
+    }
+
     /// # Safety
     /// `raw` is a module that nobody else disposes of.
     pub(super) unsafe fn new(raw: LLVMModuleRef) -> Self {

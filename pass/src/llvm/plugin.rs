@@ -7,13 +7,10 @@ use std::panic::{self, AssertUnwindSafe};
 
 use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 
-use okl_abi::Effects;
-
 use super::shim::{Text, okl_register};
-use super::{Function, Module, Severity, Value, VectorUnit};
+use super::{Function, Module, Severity, VectorUnit};
 use crate::analysis::runtime;
 use crate::pipeline::STAGES;
-use crate::record::RegionRecord;
 
 /// `llvm::PassPluginLibraryInfo` of LLVM 22.
 #[repr(C)]
@@ -138,50 +135,10 @@ unsafe extern "C" fn okl_run_stage(
     }
 }
 
-/// What `okl_abi` says of the function of a runtime that has this name.
-fn effects_of(name: Text) -> Effects {
-    // SAFETY: the shim passes a live text.
-    runtime::effects_of(&unsafe { name.to_string() })
-}
-
 #[unsafe(no_mangle)]
 extern "C" fn okl_is_of_runtime(name: Text) -> bool {
     // SAFETY: the shim passes a live text.
     runtime::is_of_runtime(&unsafe { name.to_string() })
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn okl_keeps_no_pointer(name: Text) -> bool {
-    let keeping_none = [Effects::QUIET, Effects::ATOMIC, Effects::FORKS];
-    keeping_none.iter().any(|&one| effects_of(name).has(one))
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn okl_forks(name: Text) -> bool {
-    effects_of(name).has(Effects::FORKS)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn okl_region_body(fork: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: the shim passes a live call.
-    let fork = unsafe { Value::new(fork) };
-    let record = fork.as_call().and_then(RegionRecord::of);
-    record.map_or(std::ptr::null_mut(), |record| record.body.raw())
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn okl_updates(name: Text) -> bool {
-    effects_of(name).has(Effects::UPDATES)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn okl_shares_unsigned(name: Text, lower: u32) -> bool {
-    // SAFETY: the shim passes a live text.
-    let function = runtime::function_of(&unsafe { name.to_string() });
-    function.is_some_and(|one| {
-        one.has(Effects::SHARES.and(Effects::UNSIGNED))
-            && one.position("lower") == Some(lower as usize)
-    })
 }
 
 thread_local! {

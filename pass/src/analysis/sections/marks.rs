@@ -5,7 +5,8 @@
 
 use super::calls::is_mathematics;
 use super::{Access, Scan};
-use crate::llvm::{Block, Extent, Instruction, Opcode, Scope, Term, Value};
+use crate::analysis::nests::{Extent, Scope, Term};
+use crate::llvm::{Block, Instruction, Opcode, Value};
 
 /// A store to a computed place of an object, which marks what it writes.
 pub struct Mark<'m> {

@@ -6,7 +6,7 @@
 use okl_abi::section_access::{ANYWHERE, BETWEEN, BITS, MARKED, READ, RELATIVE};
 
 use super::{Entry, Quantity};
-use crate::llvm::{Nests, Term};
+use crate::analysis::nests::{Nests, Term};
 
 /// Rows between two reads that may be read in vain.
 const GAP: i64 = 2;
@@ -98,7 +98,7 @@ fn join_elements<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<
     if a.access & ANYWHERE != 0 {
         return (a.address == b.address).then(|| a.clone());
     }
-    let distance = nests.difference(term(b.address)?, term(a.address)?)?;
+    let distance = nests.distance(term(b.address)?, term(a.address)?)?;
     let (low, high, distance) = if distance < 0 {
         (b, a, distance.checked_neg()?)
     } else {
@@ -126,7 +126,7 @@ fn join_between<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<E
     }
     let distances = of_a.iter().zip(&of_b).map(|(a, b)| {
         let is_alike = a[1..] == b[1..];
-        let distance = nests.difference(term(b[0])?, term(a[0])?);
+        let distance = nests.distance(term(b[0])?, term(a[0])?);
         distance.filter(|_| is_alike)
     });
     let distances: Vec<i64> = distances.collect::<Option<_>>()?;
@@ -166,7 +166,7 @@ fn join_rows<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<Entr
             continue;
         }
         let (stride, count) = (term(one.0)?, term(one.1)?);
-        let longer = nests.difference(term(other.1)?, count);
+        let longer = nests.distance(term(other.1)?, count);
         let (Some(steps), Some(longer)) = (nests.steps(to, from, stride), longer) else {
             continue;
         };

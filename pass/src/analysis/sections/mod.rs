@@ -25,11 +25,9 @@ use okl_abi::section_access::{
 };
 
 use crate::analysis::memory::base_of;
+use crate::analysis::nests::{Extent, Nests, Scope, Section, Term, Turns, source_name};
 use crate::diagnostic::user_name;
-use crate::llvm::{
-    Block, Extent, Function, Instruction, Module, Nests, Reach, Scope, Section, Term, Turns, Value,
-    demangle,
-};
+use crate::llvm::{Block, Function, Instruction, Module, Reach, Value, demangle};
 use calls::can_be_copied;
 use calls::{Effect, effect};
 pub use calls::{is_final, is_mathematics, is_one_of_several};
@@ -198,9 +196,9 @@ struct Loop<'m> {
 impl<'m> Scan<'m> {
     /// Looks at every instruction of a function; `is_body` says that it is the body of a region.
     fn of(module: &'m Module, function: Function<'m>, is_body: bool) -> Self {
-        let nests = Nests::open(function);
+        let nests = Nests::open(module, function);
         let mut scan = Scan {
-            places: Places::of(function, is_body),
+            places: Places::of(module, function, is_body),
             is_body,
             out: FunctionSections {
                 function,
@@ -315,7 +313,7 @@ impl<'m> Scan<'m> {
     fn declare(&mut self, known: &Known<'m>) {
         let mut innermost: HashMap<Block<'m>, usize> = HashMap::new();
         let mut rest = Vec::new();
-        for (index, one) in self.out.nests.loops().into_iter().enumerate() {
+        for (index, one) in self.out.nests.loops().iter().enumerate() {
             match one.parent {
                 Some(parent) => self.loops[parent].children.push(index),
                 None => rest.push(index),
@@ -325,7 +323,7 @@ impl<'m> Scan<'m> {
             }
             self.loops.push(Loop {
                 preheader: one.preheader,
-                blocks: one.blocks,
+                blocks: one.blocks.clone(),
                 children: Vec::new(),
             });
         }
@@ -510,7 +508,7 @@ impl<'m> Scan<'m> {
                 address,
                 // What the runtime tells.
                 dimensions: vec![(Quantity::Constant(0), Quantity::Constant(0))],
-                object: demangle(&nests.object(*object)),
+                object: demangle(&nests.object_name(*object)),
                 at: access.at,
                 table: None,
             }]);
@@ -548,7 +546,9 @@ impl<'m> Scan<'m> {
         let nests = &self.out.nests;
         let extents = summary.iter().flat_map(|one| {
             let of_callee = one.extent();
-            let extents = parts(scope, |scope| nests.extent_of_call(&of_callee, at, scope));
+            let extents = parts(scope, |scope| {
+                nests.extent_of_call(&callee.nests, &of_callee, at, scope)
+            });
             extents.into_iter().map(move |extent| (one, extent))
         });
         for (one, extent) in extents {
@@ -703,7 +703,7 @@ fn entry_of<'m>(
         element,
         address: Quantity::Term(address),
         dimensions,
-        object: demangle(&nests.object(address)),
+        object: demangle(&nests.object_name(address)),
         at,
         table: None,
     };
@@ -858,7 +858,7 @@ fn point<'m>(access: &Access<'m>) -> Entry<'m> {
         element,
         address: Quantity::Value(access.address),
         dimensions,
-        object: demangle(&base.source_name()),
+        object: demangle(&source_name(base)),
         at: access.at,
         table: None,
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::Direct;
 use crate::analysis::access::follow;
 use crate::analysis::memory::base_of;
-use crate::llvm::{Function, Global, Instruction, Opcode, Value};
+use crate::llvm::{Function, Global, Instruction, Module, Opcode, Value};
 
 /// Prefix of the pointers to this rank's copies of `threadprivate` variables.
 pub const SLOT: &str = "okl.tp.";
@@ -23,6 +23,7 @@ pub enum Place<'m> {
 
 /// The memory of a function.
 pub struct Places<'m> {
+    module: &'m Module,
     parameters: Vec<Value<'m>>,
     is_body: bool,
     leaked: Option<(Instruction<'m>, String)>,
@@ -37,8 +38,9 @@ const LEADING: usize = 2;
 
 impl<'m> Places<'m> {
     /// Looks at the stack variables of a function.
-    pub fn of(function: Function<'m>, is_body: bool) -> Self {
+    pub fn of(module: &'m Module, function: Function<'m>, is_body: bool) -> Self {
         let mut places = Self {
+            module,
             parameters: function.parameters(),
             is_body,
             leaked: None,
@@ -156,7 +158,7 @@ impl<'m> Places<'m> {
         if self.is_own(address) {
             return Place::Own;
         }
-        let (object, offset) = address.strip_offset();
+        let (object, offset) = address.constant_offset(self.module);
         size.and_then(|size| self.of_object(object, offset, size))
             .map_or(Place::Elsewhere, Place::Direct)
     }
@@ -173,9 +175,14 @@ impl<'m> Places<'m> {
     /// Whether an object is small and its address is known when the region is forked. The pages of
     /// large ones are not to be tracked because of a single element.
     fn is_known_at_fork(&self, object: Value<'m>) -> bool {
-        let known =
-            object.as_global().is_some() || self.is_body && self.parameters.contains(&object);
-        known && object.object_size().is_some_and(|size| size < LARGE)
+        let size = match object.as_global() {
+            Some(global) => self.module.size_of(global.value_type()),
+            None if self.is_body && self.parameters.contains(&object) => {
+                object.dereferenceable_bytes()
+            }
+            None => 0,
+        };
+        (1..LARGE).contains(&size)
     }
 
     /// Whether an address is known when the region is forked.

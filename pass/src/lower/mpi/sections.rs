@@ -8,6 +8,7 @@ use okl_abi::{f, region_flags, section_access};
 
 use super::{globals, twins::is_for_ranks};
 use crate::analysis::memory::base_of;
+use crate::analysis::nests::source_name;
 use crate::analysis::sections::{
     Declaration, Direct, Entry, FunctionSections, Quantity, Region, is_one_of_several, regions,
 };
@@ -148,7 +149,7 @@ fn section_count(region: &Region<'_>) -> usize {
 }
 
 fn direct_text(one: &Direct<'_>) -> String {
-    let name = crate::llvm::demangle(&one.object.source_name());
+    let name = crate::llvm::demangle(&source_name(one.object));
     let name = if name.is_empty() { "argument" } else { &name };
     format!("{name}+{}, {} bytes", one.offset, one.size)
 }
@@ -171,7 +172,7 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
     use okl_abi::section_access::{ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, READ, WRITE};
     let show = |quantity: Quantity<'m>| match quantity {
         Quantity::Term(term) => sections.nests.text(term),
-        Quantity::Value(value) => match value.source_name() {
+        Quantity::Value(value) => match source_name(value) {
             unknown if unknown.is_empty() => "a value".to_string(),
             name => name,
         },

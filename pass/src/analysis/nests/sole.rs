@@ -1,0 +1,215 @@
+//! Objects to which there is one way only: all pointers into them are computed from one value.
+//!
+//! Guarantee: through pointers that are computed from other values, no such object is accessed.
+
+use super::{intrinsic_name, is_lifetime};
+use crate::analysis::runtime;
+use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
+use crate::record::RegionRecord;
+use okl_abi::Effects;
+
+/// Bytes of a captured value.
+const SLOT: i64 = 8;
+/// Parameters of a region's body in front of the captured values.
+const BEFORE_CAPTURED: usize = 2;
+
+/// Whether pointers to an object are computed from this value only: a local variable of the module, or a captured variable
+/// whose address goes nowhere else.
+pub(super) fn is_sole_access<'m>(module: &'m Module, object: Value<'m>) -> bool {
+    if let Some(global) = object.as_global() {
+        return global.is_local() && stays_with_accesses(object, None);
+    }
+    if object.as_op(Opcode::LLVMAlloca).is_some() {
+        return stays_with_accesses(object, None);
+    }
+    let Some((body, index)) = object.as_parameter() else {
+        return false;
+    };
+    if index < BEFORE_CAPTURED || !stays_with_accesses(object, None) {
+        return false;
+    }
+    let forks = forks_of(body);
+    forks.is_some_and(|forks| {
+        forks.into_iter().all(|fork| {
+            let value = captured(module, fork, index - BEFORE_CAPTURED);
+            let variable = value.and_then(|value| value.as_op(Opcode::LLVMAlloca));
+            variable.is_some_and(|variable| is_only_captured(module, variable))
+        })
+    })
+}
+
+/// Whether every store of a variable's address is into the slots of forks, whose bodies keep it to themselves too.
+fn is_only_captured<'m>(module: &'m Module, variable: Instruction<'m>) -> bool {
+    let mut stores = Vec::new();
+    if !stays_with_accesses(*variable, Some(&mut stores)) {
+        return false;
+    }
+    stores.into_iter().all(|store| {
+        let (slots, offset) = store.operand(1).constant_offset(module);
+        if slots.as_op(Opcode::LLVMAlloca).is_none() {
+            return false;
+        }
+        let users = slots.users().into_iter().filter_map(Value::as_call);
+        let calls: Vec<_> = users
+            .filter(|call| !is_lifetime(call.instruction()))
+            .collect();
+        !calls.is_empty()
+            && calls.iter().all(|call| {
+                let index = (offset / SLOT) as usize + BEFORE_CAPTURED;
+                let parameters = RegionRecord::of(*call).map(|one| one.body.parameters());
+                parameters.is_some_and(|parameters| {
+                    let parameter = parameters.get(index);
+                    parameter.is_some_and(|&one| stays_with_accesses(one, None))
+                })
+            })
+    })
+}
+
+/// Whether nothing but loads, stores and our own tables use an address, so that it is in no other pointer. `stores` gets the
+/// stores of the address itself; without it there may be none.
+fn stays_with_accesses<'m>(
+    address: Value<'m>,
+    mut stores: Option<&mut Vec<Instruction<'m>>>,
+) -> bool {
+    const MOST_USERS: usize = 5000;
+    let mut rest = vec![address];
+    let mut seen = 0;
+    while let Some(value) = rest.pop() {
+        for user in value.users() {
+            seen += 1;
+            if seen > MOST_USERS {
+                return false;
+            }
+            if let Some(at) = user.as_instruction() {
+                match at.opcode() {
+                    Opcode::LLVMLoad | Opcode::LLVMICmp => {}
+                    Opcode::LLVMStore if at.operand(0) != value => {}
+                    Opcode::LLVMStore => match &mut stores {
+                        Some(stores) if value == address => stores.push(at),
+                        _ => return false,
+                    },
+                    Opcode::LLVMGetElementPtr => rest.push(user),
+                    _ if super::copies_or_fills(at) => {}
+                    _ if user.as_call().is_some_and(keeps_no_pointer) => {}
+                    _ => return false,
+                }
+            } else if user.is_constant_gep() {
+                rest.push(user);
+            } else if user.is_constant_aggregate() {
+                // The runtime's list of shared variables.
+                for table in user.users() {
+                    if table.is_constant_aggregate() {
+                        rest.push(user);
+                    } else if !is_own_table(table) {
+                        return false;
+                    }
+                }
+            } else if !is_own_table(user) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Whether it is a variable of ours, or of LLVM's.
+fn is_own_table(value: Value<'_>) -> bool {
+    let name = value.as_global().map_or_else(String::new, |one| one.name());
+    name.starts_with("okl.") || name.starts_with("llvm.")
+}
+
+fn keeps_no_pointer(call: Call<'_>) -> bool {
+    let name = intrinsic_name(call.instruction());
+    let effects = runtime::effects_of(&name);
+    [Effects::QUIET, Effects::ATOMIC, Effects::FORKS]
+        .iter()
+        .any(|&one| effects.has(one))
+        || name.starts_with("llvm.lifetime")
+        || name.starts_with("llvm.dbg")
+}
+
+/// The forks of a region's body; `None` where it is run in another way too.
+fn forks_of(body: Function<'_>) -> Option<Vec<Call<'_>>> {
+    let mut forks = Vec::new();
+    for user in body.users() {
+        if let Some(call) = user.as_call() {
+            let is_call = call.callee() == *body
+                && call
+                    .instruction()
+                    .function()
+                    .name()
+                    .starts_with("okl.invoke.");
+            if is_call {
+                continue;
+            }
+            return None;
+        }
+        if !user.is_constant_aggregate() {
+            return None;
+        }
+        for descriptor in user.users() {
+            if descriptor.as_global().is_none() {
+                // Part of a list of functions.
+                if !descriptor.is_constant_aggregate() {
+                    return None;
+                }
+                continue;
+            }
+            let calls = descriptor.users().into_iter().filter_map(Value::as_call);
+            forks.extend(
+                calls.filter(|&fork| {
+                    RegionRecord::of(fork).is_some_and(|record| record.body == body)
+                }),
+            );
+        }
+    }
+    (!forks.is_empty()).then_some(forks)
+}
+
+/// The value that a fork hands over under a number; `None` where that is not plain.
+fn captured<'m>(module: &'m Module, fork: Call<'m>, index: usize) -> Option<Value<'m>> {
+    let function = runtime::function(fork)?;
+    let slots = fork.argument(function.position("args")?)?;
+    slots.as_op(Opcode::LLVMAlloca)?;
+    let place = index as i64 * SLOT;
+    let mut found = None;
+    let mut rest = vec![(slots, 0)];
+    while let Some((value, offset)) = rest.pop() {
+        for user in value.users() {
+            let at = user.as_instruction();
+            match at.map(Instruction::opcode) {
+                Some(Opcode::LLVMStore) => {
+                    let stored = user.operand(0);
+                    if stored == value {
+                        return None;
+                    }
+                    let bytes = module.store_size_of(stored.ty()) as i64;
+                    if offset + bytes <= place || offset >= place + SLOT {
+                        continue;
+                    }
+                    // A fork that LLVM copied stores the same value once more.
+                    if found.is_some_and(|found| found != stored) || offset != place {
+                        return None;
+                    }
+                    found = Some(stored);
+                }
+                Some(Opcode::LLVMGetElementPtr) => {
+                    let (base, offset) = user.constant_offset(module);
+                    if base != slots {
+                        return None;
+                    }
+                    rest.push((user, offset));
+                }
+                _ => {
+                    let call = user.as_call()?;
+                    if !runtime::effects(call).has(Effects::FORKS)
+                        && !is_lifetime(call.instruction())
+                    {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,532 @@
+//! Addresses and counts as expressions of 64 bits. Where the program computes an index in a narrow type LLVM must reckon with
+//! overflow; here it is computed as if numbers were unbounded, and checks at run time make sure that every value of a narrow
+//! type is one. What is then still no section has a hull: the least and the largest address.
+
+use super::conditions::{Check, add};
+use super::extents::Access;
+use super::{Expression, Nests, Scope, Section, WORD};
+use crate::llvm::{ExpressionKind as Kind, Opcode, Value};
+
+/// What is extended from no more bits is a remainder, which is meant to wrap around.
+const NARROW: u32 = 16;
+/// In which products of numbers of 64 bits do not overflow.
+const WIDE: u32 = 128;
+const DEEPEST: usize = 24;
+
+/// Computed in [`WIDE`] bits.
+#[derive(Clone, Copy)]
+struct Interval<'m> {
+    low: Expression<'m>,
+    high: Expression<'m>,
+}
+
+/// A value that must be one of a type of that width.
+#[derive(Clone, Copy, PartialEq)]
+struct Need<'m> {
+    value: Expression<'m>,
+    bits: u32,
+    signed: bool,
+}
+
+struct Widening<'a, 'm> {
+    nests: &'a Nests<'m>,
+    scope: Scope<'m>,
+    /// What is the same everywhere in the scope is computed so, too: then more of it cancels out.
+    is_deep: bool,
+    needs: Vec<Need<'m>>,
+    checks: Vec<Check<'m>>,
+}
+
+impl<'a, 'm> Widening<'a, 'm> {
+    fn new(nests: &'a Nests<'m>, scope: Scope<'m>, is_deep: bool) -> Self {
+        Self {
+            nests,
+            scope,
+            is_deep,
+            needs: Vec::new(),
+            checks: Vec::new(),
+        }
+    }
+
+    fn number(&self, value: i64) -> Expression<'m> {
+        self.nests.number(WIDE, value)
+    }
+
+    fn wide(&self, one: Expression<'m>) -> Expression<'m> {
+        self.nests.with_sign(one, WIDE)
+    }
+
+    fn need(&mut self, value: Expression<'m>, bits: u32, signed: bool) -> Expression<'m> {
+        add(
+            &mut self.needs,
+            Need {
+                value,
+                bits,
+                signed,
+            },
+        );
+        value
+    }
+
+    /// A value that stands for one of a narrow type.
+    fn fitting(&mut self, value: Expression<'m>, like: Expression<'m>) -> Expression<'m> {
+        match self.nests.bits(like) {
+            bits if bits < WORD => self.need(value, bits, true),
+            _ => value,
+        }
+    }
+
+    fn not_negative(&mut self, value: Expression<'m>, bits: u32) -> Expression<'m> {
+        let value = match self.is_deep {
+            true => self.spread(value, 0),
+            false => value,
+        };
+        self.need(value, bits - 1, false)
+    }
+
+    /// On the condition that it does not overflow.
+    fn fits(&mut self, value: Expression<'m>) -> Expression<'m> {
+        self.need(value, WORD, true)
+    }
+
+    /// The value of an integer, taken as signed, in 64 bits; `None` where that is not known.
+    fn widen(&mut self, one: Expression<'m>, depth: usize) -> Option<Expression<'m>> {
+        let nests = self.nests;
+        let bits = one.ty().bits().filter(|&bits| bits <= WORD)?;
+        if depth > DEEPEST {
+            return None;
+        }
+        let is_computed = matches!(one.kind(), Kind::SignExtend | Kind::Add | Kind::Multiply);
+        if nests.is_fixed(one, self.scope) && !(self.is_deep && is_computed) {
+            return Some(nests.with_sign(one, WORD));
+        }
+        let operands = one.operands();
+        match one.kind() {
+            Kind::SignExtend => self.widen(operands[0], depth + 1),
+            Kind::ZeroExtend => match nests.bits(operands[0]) {
+                narrow if narrow <= NARROW => Some(nests.without_sign(one, WORD)),
+                bits => {
+                    let value = self.widen(operands[0], depth + 1)?;
+                    Some(self.not_negative(value, bits))
+                }
+            },
+            Kind::Truncate => {
+                let value = self.widen(operands[0], depth + 1)?;
+                Some(self.fitting(value, one))
+            }
+            Kind::UnsignedDivide => {
+                let value = self.widen(operands[0], depth + 1)?;
+                let value = self.not_negative(value, bits);
+                let divisor = operands[1];
+                (divisor.constant()? > 0)
+                    .then(|| nests.quotient(value, nests.with_sign(divisor, WORD)))
+            }
+            kind @ (Kind::UnsignedMin | Kind::UnsignedMax) => {
+                // Of numbers that are not negative the sign does not matter.
+                let mut parts = Vec::new();
+                for &operand in operands {
+                    let part = self.widen(operand, depth + 1)?;
+                    parts.push(self.not_negative(part, bits));
+                }
+                Some(match kind {
+                    Kind::UnsignedMin => nests.least(&parts),
+                    _ => nests.largest(&parts),
+                })
+            }
+            kind @ (Kind::Add
+            | Kind::Multiply
+            | Kind::SignedMin
+            | Kind::SignedMax
+            | Kind::Recurrence) => {
+                let mut parts = Vec::new();
+                for &operand in operands {
+                    parts.push(self.widen(operand, depth + 1)?);
+                }
+                let value = match kind {
+                    Kind::Add => nests.sum(&parts),
+                    Kind::Multiply => nests.product(&parts),
+                    Kind::Recurrence => nests.recurring(&parts, nests.recurrence(one)?.of),
+                    _ => {
+                        for &part in &parts {
+                            self.need(part, bits, true);
+                        }
+                        return Some(nests.choice(kind, &parts));
+                    }
+                };
+                Some(self.fitting(value, one))
+            }
+            Kind::Value => self.widen_value(one, depth),
+            _ => None,
+        }
+    }
+
+    /// What LLVM writes in another way: an index of 32 bits times the size of an element is an exact shift to the right of
+    /// the index in the upper half.
+    fn widen_value(&mut self, one: Expression<'m>, depth: usize) -> Option<Expression<'m>> {
+        const HALF: i64 = 32;
+        let nests = self.nests;
+        let shift = one.value()?.as_op(Opcode::LLVMAShr);
+        if let Some(shift) = shift.filter(|one| one.is_exact() && one.ty().bits() == Some(WORD))
+            && let Some(by) = shift
+                .operand(1)
+                .as_constant_int()
+                .filter(|by| (0..=HALF).contains(by))
+            && let Some(index) = self.upper_half(nests.expression(shift.operand(0)), HALF, depth)
+        {
+            let index = self.need(index, HALF as u32, true);
+            return Some(nests.product(&[index, nests.word(1 << (HALF - by))]));
+        }
+        Some(nests.with_sign(one, WORD))
+    }
+
+    /// What stands in the upper half of a value whose lower half is zero; `None` where that is not plain.
+    fn upper_half(
+        &mut self,
+        one: Expression<'m>,
+        half: i64,
+        depth: usize,
+    ) -> Option<Expression<'m>> {
+        let nests = self.nests;
+        if let Some(value) = one.constant() {
+            let is_upper = i64::from(value.trailing_zeros()) >= half;
+            return is_upper.then(|| nests.word((value >> half) as i64));
+        }
+        let operands = one.operands();
+        match one.kind() {
+            Kind::Multiply => {
+                operands[0].constant()?;
+                let mut parts = vec![self.upper_half(operands[0], half, depth)?];
+                for &operand in &operands[1..] {
+                    parts.push(self.widen(operand, depth + 1)?);
+                }
+                Some(nests.product(&parts))
+            }
+            kind @ (Kind::Add | Kind::Recurrence) => {
+                let mut parts = Vec::new();
+                for &operand in operands {
+                    parts.push(self.upper_half(operand, half, depth)?);
+                }
+                Some(match kind {
+                    Kind::Add => nests.sum(&parts),
+                    _ => nests.recurring(&parts, nests.changes_in(one)?),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The values that an integer of 64 bits has while control is in the scope, computed as if numbers were unbounded.
+    fn interval(&mut self, one: Expression<'m>, depth: usize) -> Option<Interval<'m>> {
+        if self.nests.is_fixed(one, self.scope) {
+            let (low, high) = (self.wide(one), self.wide(one));
+            return Some(Interval { low, high });
+        }
+        if depth > DEEPEST {
+            return None;
+        }
+        let value = self.variable_interval(one, depth)?;
+        // So that it can be multiplied again.
+        let can_be = self.check(value.low, WORD, true) && self.check(value.high, WORD, true);
+        can_be.then_some(value)
+    }
+
+    fn variable_interval(&mut self, one: Expression<'m>, depth: usize) -> Option<Interval<'m>> {
+        let nests = self.nests;
+        let operands = one.operands();
+        match one.kind() {
+            Kind::Add => {
+                let (mut low, mut high) = (self.number(0), self.number(0));
+                for &operand in operands {
+                    let value = self.interval(operand, depth + 1)?;
+                    low = nests.sum(&[low, value.low]);
+                    high = nests.sum(&[high, value.high]);
+                }
+                Some(Interval { low, high })
+            }
+            Kind::Multiply => {
+                let (low, high) = (self.number(1), self.number(1));
+                let mut product = Interval { low, high };
+                for &operand in operands {
+                    let value = self.interval(operand, depth + 1)?;
+                    product = self.times(product, value);
+                    if !self.check(product.low, WORD, true) || !self.check(product.high, WORD, true)
+                    {
+                        return None;
+                    }
+                }
+                Some(product)
+            }
+            Kind::Recurrence => {
+                let recurrence = nests.recurrence(one)?;
+                let backedges = self.widen(nests.backedges(recurrence.of)?, 0)?;
+                let start = self.interval(recurrence.start, depth + 1)?;
+                let step = self.interval(recurrence.step, depth + 1)?;
+                let turns = self.interval(backedges, depth + 1)?;
+                // From no turn to the largest number of turns.
+                let turns = Interval {
+                    low: self.number(0),
+                    high: turns.high,
+                };
+                let way = self.times(step, turns);
+                Some(Interval {
+                    low: nests.sum(&[start.low, way.low]),
+                    high: nests.sum(&[start.high, way.high]),
+                })
+            }
+            Kind::UnsignedDivide => {
+                let value = self.interval(operands[0], depth + 1)?;
+                let divisor = self.wide(operands[1]);
+                Some(Interval {
+                    low: nests.quotient(value.low, divisor),
+                    high: nests.quotient(value.high, divisor),
+                })
+            }
+            kind @ (Kind::SignedMin | Kind::SignedMax) => {
+                let (mut low, mut high) = (Vec::new(), Vec::new());
+                for &operand in operands {
+                    let value = self.interval(operand, depth + 1)?;
+                    low.push(value.low);
+                    high.push(value.high);
+                }
+                Some(Interval {
+                    low: nests.choice(kind, &low),
+                    high: nests.choice(kind, &high),
+                })
+            }
+            Kind::ZeroExtend => match nests.bits(operands[0]) {
+                bits if bits <= NARROW => Some(Interval {
+                    low: self.number(0),
+                    high: self.number((1 << bits) - 1),
+                }),
+                _ => None,
+            },
+            Kind::SignExtend => self.interval_of_value(operands[0].value()?, depth),
+            Kind::Value => self.interval_of_value(one.value()?, depth),
+            _ => None,
+        }
+    }
+
+    /// Of what ScalarEvolution does not look into.
+    fn interval_of_value(&mut self, value: Value<'m>, depth: usize) -> Option<Interval<'m>> {
+        let nests = self.nests;
+        let operation = value.as_instruction()?;
+        let part = |this: &mut Self, index| {
+            let wide = this.widen(nests.expression(operation.operand(index)), depth + 1)?;
+            this.interval(wide, depth + 1)
+        };
+        let opcode = operation.opcode();
+        if opcode == Opcode::LLVMSelect {
+            let (a, b) = (part(self, 1)?, part(self, 2)?);
+            return Some(Interval {
+                low: nests.least(&[a.low, b.low]),
+                high: nests.largest(&[a.high, b.high]),
+            });
+        }
+        use Opcode::{LLVMAnd, LLVMSDiv, LLVMSRem, LLVMURem};
+        if !matches!(opcode, LLVMSDiv | LLVMSRem | LLVMURem | LLVMAnd) {
+            return None;
+        }
+        let number = operation
+            .operand(1)
+            .as_constant_int()
+            .filter(|&one| one > 0)?;
+        let up_to = |low, high| Interval { low, high };
+        Some(match opcode {
+            LLVMSDiv => {
+                let value = part(self, 0)?;
+                // Rounded towards zero.
+                let positive = |end| {
+                    let end = nests.largest(&[end, self.number(0)]);
+                    nests.quotient(end, self.number(number))
+                };
+                let negative = nests.least(&[value.low, self.number(0)]);
+                up_to(
+                    nests.sum(&[positive(value.low), negative]),
+                    positive(value.high),
+                )
+            }
+            LLVMSRem => up_to(self.number(1 - number), self.number(number - 1)),
+            LLVMURem => up_to(self.number(0), self.number(number - 1)),
+            _ => up_to(self.number(0), self.number(number)),
+        })
+    }
+
+    fn times(&self, a: Interval<'m>, b: Interval<'m>) -> Interval<'m> {
+        let nests = self.nests;
+        if let Some(factor) = a.low.constant().filter(|_| a.low == a.high) {
+            let ends = [b.low, b.high].map(|end| nests.product(&[a.low, end]));
+            let [low, high] = match factor < 0 {
+                true => [ends[1], ends[0]],
+                false => ends,
+            };
+            return Interval { low, high };
+        }
+        let pairs = [
+            (a.low, b.low),
+            (a.low, b.high),
+            (a.high, b.low),
+            (a.high, b.high),
+        ];
+        let products = pairs.map(|(a, b)| nests.product(&[a, b]));
+        Interval {
+            low: nests.least(&products),
+            high: nests.largest(&products),
+        }
+    }
+
+    /// A sum with a minimum or a maximum, as that of the sums with its operands.
+    fn spread(&mut self, one: Expression<'m>, depth: usize) -> Expression<'m> {
+        if depth > 4 {
+            return one;
+        }
+        let nests = self.nests;
+        let is_choice =
+            |one: &Expression<'m>| matches!(one.kind(), Kind::SignedMin | Kind::SignedMax);
+        if one.is(Kind::Add)
+            && let Some(&choice) = one.operands().iter().find(|part| is_choice(part))
+        {
+            let rest = one
+                .operands()
+                .iter()
+                .copied()
+                .filter(|&part| part != choice);
+            let rest: Vec<_> = rest.collect();
+            let mut parts = Vec::new();
+            for &operand in choice.operands() {
+                let sum = nests.sum(&[&rest[..], &[operand]].concat());
+                let sum = self.fits(sum);
+                parts.push(self.spread(sum, depth + 1));
+            }
+            return nests.choice(choice.kind(), &parts);
+        }
+        if !is_choice(&one) {
+            return one;
+        }
+        let mut parts = Vec::new();
+        for &operand in one.operands() {
+            parts.push(self.spread(operand, depth + 1));
+        }
+        nests.choice(one.kind(), &parts)
+    }
+
+    /// Adds the checks that make widened values and intervals right; false where there are none.
+    fn add_checks(&mut self, into: &mut Vec<Check<'m>>) -> bool {
+        // Computing intervals may widen more.
+        let mut next = 0;
+        while let Some(&Need {
+            value,
+            bits,
+            signed,
+        }) = self.needs.get(next)
+        {
+            let is_checked = self.interval(value, 0).is_some_and(|value| {
+                self.check(value.low, bits, signed) && self.check(value.high, bits, signed)
+            });
+            if !is_checked {
+                return false;
+            }
+            next += 1;
+        }
+        for &one in &self.checks {
+            add(into, one);
+        }
+        true
+    }
+
+    /// Of an end of an interval, on the condition of the checks.
+    fn narrow(&self, end: Expression<'m>) -> Expression<'m> {
+        self.nests.with_sign(end, WORD)
+    }
+
+    /// Makes sure that a value is one of a type of that width; false where it never is.
+    fn check(&mut self, value: Expression<'m>, bits: u32, signed: bool) -> bool {
+        if let Some(number) = value.constant() {
+            return is_one_of(number, bits, signed);
+        }
+        // Extended from no more bits.
+        if signed && value.is(Kind::SignExtend) && self.nests.bits(value.operands()[0]) <= bits {
+            return true;
+        }
+        let is_usable = self.nests.is_usable(value, self.scope);
+        if is_usable {
+            add(
+                &mut self.checks,
+                Check {
+                    value,
+                    bits,
+                    signed,
+                },
+            );
+        }
+        is_usable
+    }
+}
+
+/// Whether a number is one of a type of that width.
+pub(super) fn is_one_of(number: i128, bits: u32, signed: bool) -> bool {
+    let shift = i128::BITS - bits;
+    match signed {
+        true => number << shift >> shift == number,
+        false => ((number as u128) << shift >> shift) as i128 == number,
+    }
+}
+
+impl<'m> Nests<'m> {
+    /// `more - less`, or `more` where there is nothing to subtract, in 64 bits and as if numbers were unbounded, on the
+    /// condition of the checks; `None` where that is not known. Minima and maxima are outermost.
+    pub(super) fn unbounded(
+        &self,
+        more: Expression<'m>,
+        less: Option<Expression<'m>>,
+        scope: Scope<'m>,
+        checks: &mut Vec<Check<'m>>,
+    ) -> Option<Expression<'m>> {
+        let mut wide = Widening::new(self, scope, true);
+        let mut value = wide.widen(more, 0)?;
+        if let Some(less) = less {
+            let less = wide.widen(less, 0)?;
+            value = wide.fits(self.minus(value, less));
+        }
+        let value = wide.spread(value, 0);
+        wide.add_checks(checks).then_some(value)
+    }
+
+    /// The section of an access, or its hull, if indices do not overflow.
+    pub(super) fn widened(&self, access: &Access<'m>, scope: Scope<'m>) -> Option<Section<'m>> {
+        let object = self.object(access.address);
+        if matches!(scope, Scope::At(_))
+            || !object.is(Kind::Value)
+            || !self.is_usable(object, scope)
+        {
+            return None;
+        }
+        let mut wide = Widening::new(self, scope, false);
+        let offset = wide.widen(self.offset(access.address), 0)?;
+        let mut whole = access.clone();
+        if !wide.add_checks(&mut whole.when.checks) {
+            return None;
+        }
+        whole.address = self.sum(&[object, offset]);
+        if let Some(section) = self.affine(whole.clone(), scope) {
+            return Some(section);
+        }
+        let hull = wide.interval(offset, 0)?;
+        let length = self.minus(hull.high, hull.low);
+        if !access.dimensions.is_empty()
+            || !wide.check(length, WORD - 1, true)
+            || !wide.add_checks(&mut whole.when.checks)
+        {
+            return None;
+        }
+        let address = self.sum(&[object, wide.narrow(hull.low)]);
+        let count = self.more(wide.narrow(length), 1);
+        if !self.is_usable(address, scope) || !self.is_usable(count, scope) {
+            return None;
+        }
+        Some(Section {
+            address: self.term(address),
+            dimensions: vec![(self.term(self.word(1)), self.term_when(count, whole.when))],
+            exact: false,
+        })
+    }
+}

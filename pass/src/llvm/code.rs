@@ -1,0 +1,522 @@
+//! The dominators and the loops of a function, and what its instructions access: the safe side of `cxx/code.h`.
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_uint, c_void};
+
+use inkwell::llvm_sys::LLVMValueKind;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef};
+
+use super::shim::{TextSink, collect_text};
+use super::value::FUNCTION_INDEX;
+use super::{Block, Builder, Call, Function, Instruction, IntPredicate, Module, Opcode, Value};
+
+#[repr(C)]
+pub(super) struct RawCode {
+    private: [u8; 0],
+}
+
+#[repr(C)]
+pub(super) struct RawLoop {
+    private: [u8; 0],
+}
+
+type LoopSink = unsafe extern "C" fn(
+    *mut c_void,
+    *const RawLoop,
+    *const RawLoop,
+    LLVMBasicBlockRef,
+    LLVMBasicBlockRef,
+    LLVMBasicBlockRef,
+    *const LLVMBasicBlockRef,
+    usize,
+);
+
+unsafe extern "C" {
+    fn okl_code_open(function: LLVMValueRef) -> *mut RawCode;
+    fn okl_code_close(code: *mut RawCode);
+    fn okl_code_loops(code: *mut RawCode, sink: LoopSink, to: *mut c_void);
+    fn okl_block_dominates(code: *mut RawCode, a: LLVMBasicBlockRef, b: LLVMBasicBlockRef) -> bool;
+    fn okl_dominates(code: *mut RawCode, a: LLVMValueRef, b: LLVMValueRef) -> bool;
+    fn okl_may_change(code: *mut RawCode, writer: LLVMValueRef, load: LLVMValueRef) -> bool;
+    fn okl_may_change_in_turns(
+        code: *mut RawCode,
+        load: LLVMValueRef,
+        writers: *const LLVMValueRef,
+        count: usize,
+        may: *mut bool,
+    );
+    fn okl_may_read_from(code: *mut RawCode, load: LLVMValueRef, address: LLVMValueRef) -> bool;
+    fn okl_can_load_at(code: *mut RawCode, load: LLVMValueRef, at: LLVMValueRef) -> bool;
+    fn okl_move_out(instruction: LLVMValueRef, before: LLVMValueRef);
+    fn okl_must_not_be_poison(instruction: LLVMValueRef) -> bool;
+    fn okl_offset_in_object(
+        module: LLVMModuleRef,
+        address: LLVMValueRef,
+        bytes: *mut i64,
+    ) -> LLVMValueRef;
+    fn okl_memory_reach(call: LLVMValueRef) -> c_int;
+    fn okl_only_reads_memory(call: LLVMValueRef) -> bool;
+    fn okl_keeps_no_argument(call: LLVMValueRef, index: c_uint) -> bool;
+    fn okl_variable_name(value: LLVMValueRef, how: c_int, sink: TextSink, to: *mut c_void);
+    fn okl_operand_text(value: LLVMValueRef, sink: TextSink, to: *mut c_void);
+}
+
+/// A loop of a [`Code`], which has it under a number.
+pub struct CodeLoop<'m> {
+    raw: *const RawLoop,
+    /// The block through which alone it is entered.
+    pub header: Block<'m>,
+    /// The block that runs once before it.
+    pub preheader: Option<Block<'m>>,
+    /// The only block that goes back to its header.
+    pub latch: Option<Block<'m>>,
+    /// The loop around it.
+    pub parent: Option<usize>,
+    /// Its blocks and those of the loops inside it.
+    pub blocks: Vec<Block<'m>>,
+}
+
+/// A function, whose control flow stays as it is, with its dominators, its loops and what may access the same memory.
+pub struct Code<'m> {
+    raw: *mut RawCode,
+    function: Function<'m>,
+    loops: Vec<CodeLoop<'m>>,
+    numbers: HashMap<*const RawLoop, usize>,
+    innermost: HashMap<Block<'m>, usize>,
+}
+
+impl Drop for Code<'_> {
+    fn drop(&mut self) {
+        // SAFETY: opened by us, closed once.
+        unsafe { okl_code_close(self.raw) }
+    }
+}
+
+impl<'m> Code<'m> {
+    /// Looks at a function. Its loops get preheaders, and one block each that goes back, where they lack such.
+    pub fn open(function: Function<'m>) -> Self {
+        struct Found<'m> {
+            loops: Vec<CodeLoop<'m>>,
+            numbers: HashMap<*const RawLoop, usize>,
+        }
+        unsafe extern "C" fn push(
+            to: *mut c_void,
+            raw: *const RawLoop,
+            parent: *const RawLoop,
+            header: LLVMBasicBlockRef,
+            preheader: LLVMBasicBlockRef,
+            latch: LLVMBasicBlockRef,
+            blocks: *const LLVMBasicBlockRef,
+            count: usize,
+        ) {
+            // SAFETY: `to` is what is filled below; the shim passes `count` live blocks, a header, and blocks or null.
+            unsafe {
+                let found = &mut *to.cast::<Found<'_>>();
+                let maybe =
+                    |block: LLVMBasicBlockRef| (!block.is_null()).then(|| Block::new(block));
+                let blocks = std::slice::from_raw_parts(blocks, count);
+                found.numbers.insert(raw, found.loops.len());
+                found.loops.push(CodeLoop {
+                    raw,
+                    header: Block::new(header),
+                    preheader: maybe(preheader),
+                    latch: maybe(latch),
+                    parent: found.numbers.get(&parent).copied(),
+                    blocks: blocks.iter().map(|&block| Block::new(block)).collect(),
+                });
+            }
+        }
+        assert!(!function.is_declaration());
+        let mut found = Found {
+            loops: Vec::new(),
+            numbers: HashMap::new(),
+        };
+        // SAFETY: a function with a body; the sink's target lives through the call.
+        let raw = unsafe {
+            let raw = okl_code_open(function.raw());
+            okl_code_loops(raw, push, (&raw mut found).cast());
+            raw
+        };
+        // Inner loops come later.
+        let blocks = found.loops.iter().enumerate();
+        let innermost = blocks
+            .flat_map(|(number, one)| one.blocks.iter().map(move |&block| (block, number)))
+            .collect();
+        Self {
+            raw,
+            function,
+            loops: found.loops,
+            numbers: found.numbers,
+            innermost,
+        }
+    }
+
+    pub(super) fn raw(&self) -> *mut RawCode {
+        self.raw
+    }
+
+    pub(super) fn raw_loop(&self, number: usize) -> *const RawLoop {
+        self.loops[number].raw
+    }
+
+    pub(super) fn number_of(&self, raw: *const RawLoop) -> usize {
+        self.numbers[&raw]
+    }
+
+    /// The function.
+    pub fn function(&self) -> Function<'m> {
+        self.function
+    }
+
+    /// Its loops, outer ones first: their numbers are their places in this list.
+    pub fn loops(&self) -> &[CodeLoop<'m>] {
+        &self.loops
+    }
+
+    /// The innermost loop around a block.
+    pub fn loop_of(&self, block: Block<'m>) -> Option<usize> {
+        self.innermost.get(&block).copied()
+    }
+
+    /// The loops around a block, inner ones first.
+    pub fn loops_around(&self, block: Block<'m>) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(self.loop_of(block), |&one| self.loops[one].parent)
+    }
+
+    /// Whether a block is part of a loop.
+    pub fn contains(&self, number: usize, block: Block<'m>) -> bool {
+        self.loops_around(block).any(|one| one == number)
+    }
+
+    /// The blocks from which a loop is left.
+    pub fn exiting(&self, number: usize) -> Vec<Block<'m>> {
+        let leaves = |block: &Block<'m>| {
+            let next = block.successors();
+            next.into_iter().any(|next| !self.contains(number, next))
+        };
+        let blocks = &self.loops[number].blocks;
+        blocks.iter().copied().filter(leaves).collect()
+    }
+
+    /// Whether control passes `a` on every way to `b`.
+    pub fn dominates(&self, a: Block<'m>, b: Block<'m>) -> bool {
+        // SAFETY: two blocks of the function.
+        unsafe { okl_block_dominates(self.raw, a.raw(), b.raw()) }
+    }
+
+    /// The same of instructions.
+    pub fn is_before(&self, a: Instruction<'m>, b: Instruction<'m>) -> bool {
+        // SAFETY: two instructions of the function.
+        unsafe { okl_dominates(self.raw, a.raw(), b.raw()) }
+    }
+
+    /// Whether an instruction may change what a load reads, as it is executed next.
+    pub fn may_change(&self, writer: Instruction<'m>, load: Instruction<'m>) -> bool {
+        assert!(load.opcode() == Opcode::LLVMLoad);
+        // SAFETY: an instruction and a load of the function.
+        unsafe { okl_may_change(self.raw, writer.raw(), load.raw()) }
+    }
+
+    /// Those of `writers` that may change, in any turn of a loop, what a load reads in any turn, or memory around that.
+    pub fn changing_in_turns(
+        &self,
+        load: Instruction<'m>,
+        writers: &[Instruction<'m>],
+    ) -> Vec<Instruction<'m>> {
+        assert!(load.opcode() == Opcode::LLVMLoad);
+        let raw: Vec<LLVMValueRef> = writers.iter().map(|one| one.raw()).collect();
+        let mut may = vec![false; raw.len()];
+        // SAFETY: a load and instructions of the function; room for as many answers.
+        unsafe {
+            let (writers, count) = (raw.as_ptr(), raw.len());
+            okl_may_change_in_turns(self.raw, load.raw(), writers, count, may.as_mut_ptr());
+        }
+        let all = writers.iter().zip(may);
+        all.filter_map(|(&one, may)| may.then_some(one)).collect()
+    }
+
+    /// Whether a load may read from the object that an address points into.
+    pub fn may_read_from(&self, load: Instruction<'m>, address: Value<'m>) -> bool {
+        assert!(load.opcode() == Opcode::LLVMLoad && address.ty().is_pointer());
+        // SAFETY: a load of the function, and an address.
+        unsafe { okl_may_read_from(self.raw, load.raw(), address.raw()) }
+    }
+
+    /// Whether a load does no harm in front of an instruction, whatever came before.
+    pub fn can_load_at(&self, load: Instruction<'m>, at: Instruction<'m>) -> bool {
+        assert!(load.opcode() == Opcode::LLVMLoad);
+        // SAFETY: a load and an instruction of the function.
+        unsafe { okl_can_load_at(self.raw, load.raw(), at.raw()) }
+    }
+}
+
+/// What memory a call may access, as far as LLVM's attributes tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// None.
+    Nothing,
+    /// That behind its arguments.
+    Arguments,
+    /// Any.
+    Anything,
+}
+
+impl Call<'_> {
+    /// Whether it keeps no copy of argument `index`, an address, beyond its end.
+    pub fn keeps_no_argument(self, index: usize) -> bool {
+        // SAFETY: a call, and an argument that it has.
+        unsafe { okl_keeps_no_argument(self.raw(), index as c_uint) }
+    }
+
+    /// What memory it may access, and whether it returns normally if at all.
+    pub fn reach(self) -> Reach {
+        // SAFETY: a call.
+        match unsafe { okl_memory_reach(self.raw()) } {
+            0 => Reach::Nothing,
+            1 => Reach::Arguments,
+            _ => Reach::Anything,
+        }
+    }
+
+    /// Whether it writes no memory, `errno` left aside.
+    pub fn only_reads_memory(self) -> bool {
+        // SAFETY: a call.
+        unsafe { okl_only_reads_memory(self.raw()) }
+    }
+}
+
+impl<'m> Instruction<'m> {
+    /// Moves it to where it may be executed although it was not before, and takes from it what was only known of it here.
+    /// Its operands have to be there.
+    pub fn move_out(self, before: Instruction<'m>) {
+        assert!(self.function() == before.function());
+        // SAFETY: two instructions of a function; the caller has looked at the operands.
+        unsafe { okl_move_out(self.raw(), before.raw()) }
+    }
+
+    /// The one before it in its block.
+    pub fn previous(self) -> Option<Instruction<'m>> {
+        // SAFETY: an instruction that has been inserted; the result is one of its block or null.
+        unsafe { Instruction::from_nullable(LLVMGetPreviousInstruction(self.raw())) }
+    }
+
+    /// Whether it is the value of its operand as one of another type.
+    pub fn is_cast(self) -> bool {
+        // SAFETY: an instruction.
+        unsafe { !LLVMIsACastInst(self.raw()).is_null() }
+    }
+
+    /// Whether a program has no meaning in which this computation overflows although it says that it does not.
+    pub fn must_not_be_poison(self) -> bool {
+        // SAFETY: an instruction.
+        unsafe { okl_must_not_be_poison(self.raw()) }
+    }
+
+    /// Of an addition, subtraction, multiplication or shift to the left: whether it says that it does not overflow, with
+    /// a sign.
+    pub fn has_no_signed_wrap(self) -> bool {
+        let says = matches!(
+            self.opcode(),
+            Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl
+        );
+        // SAFETY: an operation that may say so.
+        says && unsafe { LLVMGetNSW(self.raw()) != 0 }
+    }
+
+    /// Of a division or shift to the right: whether it says that there is no remainder.
+    pub fn is_exact(self) -> bool {
+        let says = matches!(
+            self.opcode(),
+            Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMLShr | Opcode::LLVMAShr
+        );
+        // SAFETY: an operation that may say so.
+        says && unsafe { LLVMGetExact(self.raw()) != 0 }
+    }
+
+    /// Whether it computes the same address as another one, in the same way.
+    pub fn is_same_address(self, other: Instruction<'m>) -> bool {
+        let both = [self, other].map(|one| one.opcode()) == [Opcode::LLVMGetElementPtr; 2];
+        // SAFETY: two computations of addresses.
+        let flags = |one: Instruction<'m>| unsafe { LLVMGEPGetNoWrapFlags(one.raw()) };
+        both && self.operands() == other.operands()
+            && self.source_element_type() == other.source_element_type()
+            && flags(self) == flags(other)
+    }
+
+    /// The name of the type that clang noted of a load, and those of the types that this one is a kind of. `None` where
+    /// nothing is noted.
+    pub fn noted_type(self, module: &Module) -> Option<Vec<String>> {
+        const KIND: &[u8] = b"tbaa";
+        // A tag is the type of the object, that of the access, and a distance; a type is its name, its parent and 0.
+        // SAFETY: an instruction of the module, and nodes of its metadata, whose kinds and numbers of operands are looked at.
+        unsafe {
+            let kind = LLVMGetMDKindIDInContext(
+                module.raw_context(),
+                KIND.as_ptr().cast(),
+                KIND.len() as u32,
+            );
+            let tag = operands(LLVMGetMetadata(self.raw(), kind));
+            if tag.len() < 3 {
+                return None;
+            }
+            let mut names = vec![name(tag[1])?];
+            let mut ty = operands(tag[1]);
+            while ty.len() > 1 {
+                names.extend(name(ty[1]));
+                ty = operands(ty[1]);
+            }
+            Some(names)
+        }
+    }
+
+    /// Makes a comparison of integers one of other values.
+    pub fn ask_instead(
+        self,
+        module: &'m Module,
+        predicate: IntPredicate,
+        a: Value<'m>,
+        b: Value<'m>,
+    ) {
+        assert!(self.opcode() == Opcode::LLVMICmp && a.ty() == b.ty());
+        let build = Builder::before(module, self);
+        let name = self.name();
+        let new = build.ask(super::Comparison::Integer(predicate), a, b);
+        self.replace_all_uses_with(new);
+        self.erase();
+        new.rename(&name);
+    }
+}
+
+/// The operands of a node of metadata; none of what is no node, or null. Those that are missing are null.
+///
+/// # Safety
+/// Null or metadata as a value.
+unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: the caller vouches for the value; LLVM writes as many operands as it says there are.
+    unsafe {
+        if node.is_null() || LLVMIsAMDNode(node).is_null() {
+            return Vec::new();
+        }
+        let count = LLVMGetMDNodeNumOperands(node) as usize;
+        let mut operands = vec![std::ptr::null_mut(); count];
+        LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+        operands
+    }
+}
+
+/// The text that is a node's first operand.
+///
+/// # Safety
+/// Null or metadata as a value.
+unsafe fn name(node: LLVMValueRef) -> Option<String> {
+    // SAFETY: the caller vouches for the value.
+    unsafe {
+        let first = *operands(node).first()?;
+        if first.is_null() || LLVMIsAMDString(first).is_null() {
+            return None;
+        }
+        let mut size = 0;
+        let data = LLVMGetMDString(first, &mut size);
+        let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size as usize);
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    }
+}
+
+/// How a value stands for a variable of the source, in its debug information.
+#[derive(Clone, Copy)]
+pub enum Naming {
+    /// It is the variable's value.
+    Value,
+    /// It is the variable's address.
+    Address,
+    /// The variable is found through it, as what a region captured is.
+    Through,
+}
+
+impl<'m> Value<'m> {
+    /// The name of the variable that it stands for in that way; empty where there is none.
+    pub fn variable_name(self, how: Naming) -> String {
+        let how = match how {
+            Naming::Value => 0,
+            Naming::Address => 1,
+            Naming::Through => 2,
+        };
+        // SAFETY: a live value; the sink's target lives through the call.
+        collect_text(|sink, to| unsafe { okl_variable_name(self.raw(), how, sink, to) })
+    }
+
+    /// As an operand of an instruction is printed.
+    pub fn operand_text(self) -> String {
+        // SAFETY: a live value; the sink's target lives through the call.
+        collect_text(|sink, to| unsafe { okl_operand_text(self.raw(), sink, to) })
+    }
+
+    /// Whether it is a constant struct, array or vector with operands.
+    pub fn is_constant_aggregate(self) -> bool {
+        // SAFETY: a live value.
+        let kind = unsafe { LLVMGetValueKind(self.raw()) };
+        matches!(
+            kind,
+            LLVMValueKind::LLVMConstantStructValueKind
+                | LLVMValueKind::LLVMConstantArrayValueKind
+                | LLVMValueKind::LLVMConstantVectorValueKind
+        )
+    }
+
+    /// Names a value of a function.
+    pub fn rename(self, name: &str) {
+        // SAFETY: a live value; LLVM copies the bytes.
+        unsafe { LLVMSetValueName2(self.raw(), name.as_ptr().cast(), name.len()) }
+    }
+
+    /// The address, within the same object whatever the program does, that this one is so many bytes behind.
+    pub fn offset_in_object(self, module: &'m Module) -> (Value<'m>, i64) {
+        assert!(self.ty().is_pointer());
+        let mut bytes = 0;
+        // SAFETY: an address of the module; the shim returns another one, and writes one number.
+        let base = unsafe {
+            Value::new(okl_offset_in_object(
+                module.raw(),
+                self.raw(),
+                &raw mut bytes,
+            ))
+        };
+        (base, bytes)
+    }
+
+    /// Bytes that a parameter says it points to; 0 of all other values.
+    pub fn dereferenceable_bytes(self) -> u64 {
+        let Some((function, index)) = self.as_parameter() else {
+            return 0;
+        };
+        let name = c"dereferenceable";
+        // SAFETY: a parameter of a function, and a kind of attribute with a value.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
+            let attribute = LLVMGetEnumAttributeAtIndex(function.raw(), index as u32 + 1, kind);
+            if attribute.is_null() {
+                return 0;
+            }
+            LLVMGetEnumAttributeValue(attribute)
+        }
+    }
+}
+
+impl<'m> Function<'m> {
+    /// Makes LLVM forget what it found out about the memory that the function accesses, also at calls of it.
+    pub fn forget_memory_effects(self) {
+        for name in [c"memory", c"nosync"] {
+            // SAFETY: a function and calls of it; attributes that there are.
+            unsafe {
+                let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
+                LLVMRemoveEnumAttributeAtIndex(self.raw(), FUNCTION_INDEX, kind);
+                for user in self.users() {
+                    if let Some(call) = user.as_call().filter(|call| call.callee() == *self) {
+                        LLVMRemoveCallSiteEnumAttribute(call.raw(), FUNCTION_INDEX, kind);
+                    }
+                }
+            }
+        }
+    }
+}
