@@ -9,6 +9,7 @@ mod fortran;
 mod ir;
 mod llvm;
 mod lower;
+mod numbers;
 mod options;
 mod pipeline;
 mod plan;

@@ -1,6 +1,7 @@
 //! The pass, read aloud: recognise what is parallel, analyse the module around it, plan where it goes, check that it can
 //! be lowered, tell the user what cannot, lower the rest. What depends on what LLVM finds out comes later.
 
+use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
 use crate::llvm::{self, Module, OwnModule, Point, Run, Severity};
 use crate::lower::{cpu, cpu::calls, mpi};
@@ -202,9 +203,27 @@ fn print_accesses(run: &Run<'_>) -> bool {
     for one in &found.loops {
         llvm::print(&one.accesses());
     }
+    print_descriptions(run.module);
     let copy = lowered_copy(run.module);
     llvm::print(&mpi::sections::check(&copy).print());
     false
+}
+
+/// Prints what each iteration of the loops in regions accesses.
+fn print_descriptions(module: &Module) {
+    let mut copy = OwnModule::copy_of(module);
+    copy.simplify();
+    iterations::prepare_loops(&copy);
+    for mut region in recognise::recognise(&copy).regions {
+        iterations::describe(&copy, &mut region);
+        for one in region.loops() {
+            let site = Site::Instruction(one.site.instruction());
+            llvm::print(&format!("{} at {site}:\n", one.origin));
+            if let Some(description) = &one.description {
+                llvm::print(&description.to_string());
+            }
+        }
+    }
 }
 
 /// A copy of a module, lowered and as simple as before vectorisation.

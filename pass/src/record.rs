@@ -11,7 +11,7 @@ use std::str::FromStr;
 use okl_abi::{Effects, RegionDescriptor, region_flags};
 
 use crate::analysis::runtime;
-use crate::ir::{Access, Columns, Element, ParallelLoop, Place, Scalar, Storage};
+use crate::ir::{Columns, Element, Mode, ParallelLoop, Place, Scalar, Storage};
 use crate::llvm::{Call, Function, Global, Module, Opcode, Value};
 
 /// The attribute of an anchor.
@@ -31,7 +31,7 @@ pub struct LoopRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentRecord {
     /// How the body accesses it.
-    pub access: Access,
+    pub access: Mode,
     /// Where.
     pub place: Place,
     /// What an element consists of, where that is known.
@@ -104,13 +104,13 @@ fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
     a == b || same_operation(Opcode::LLVMLoad) || same_operation(Opcode::LLVMGetElementPtr)
 }
 
-const ACCESSES: [(Access, &str); 6] = [
-    (Access::Read, "read"),
-    (Access::Write, "write"),
-    (Access::ReadWrite, "rw"),
-    (Access::Increment, "inc"),
-    (Access::Min, "min"),
-    (Access::Max, "max"),
+const ACCESSES: [(Mode, &str); 6] = [
+    (Mode::Read, "read"),
+    (Mode::Write, "write"),
+    (Mode::ReadWrite, "rw"),
+    (Mode::Increment, "inc"),
+    (Mode::Min, "min"),
+    (Mode::Max, "max"),
 ];
 
 const STORAGES: [(Storage, &str); 4] = [

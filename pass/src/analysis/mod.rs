@@ -4,6 +4,7 @@ pub mod access;
 pub mod call_graph;
 pub mod combine;
 pub mod critical;
+pub mod iterations;
 pub mod library;
 mod loops;
 pub mod memory;

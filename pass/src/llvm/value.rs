@@ -19,7 +19,7 @@ use super::{Block, Module, Opcode, Type};
 pub(super) const FUNCTION_INDEX: u32 = u32::MAX;
 
 /// Any value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Value<'m> {
     raw: LLVMValueRef,
     lives: PhantomData<&'m ()>,
@@ -28,7 +28,7 @@ pub struct Value<'m> {
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $name<'m>(pub(super) Value<'m>);
 
         impl<'m> Deref for $name<'m> {

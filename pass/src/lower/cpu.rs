@@ -14,7 +14,7 @@ use okl_abi::op2::{ARGUMENT_ACCESS, ARGUMENT_BYTES, access, f};
 
 use crate::analysis::sections::is_final;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Access, ParallelLoop, Space};
+use crate::ir::{Mode, ParallelLoop, Space};
 use crate::llvm::{Builder, Function, Linkage, Module, Value};
 use crate::lower::elements::{Passed, components_of, may_lie_by_component, parameter_at};
 use crate::lower::runtime_call::declare;
@@ -132,7 +132,7 @@ fn call<'m>(
         let to = builder.offset(arguments, at as i64 * ARGUMENT);
         builder.copy(to, argument.value, ARGUMENT);
         // The program may have said that more is done.
-        if argument.access == Access::Read {
+        if argument.access == Mode::Read {
             let read = module.const_i32(access::READ);
             builder.store(read, builder.offset(to, ARGUMENT_ACCESS as i64));
         }

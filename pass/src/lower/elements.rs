@@ -6,7 +6,7 @@
 
 use okl_abi::op2::Parameter;
 
-use crate::ir::{Access, Argument, Columns, ParallelLoop, Place, Storage};
+use crate::ir::{Argument, Columns, Mode, ParallelLoop, Place, Storage};
 use crate::llvm::{Builder, Module, Type, Value};
 
 /// Bytes of a field of [`Parameter`], and of a pointer.
@@ -215,7 +215,7 @@ impl<'m> Source<'m> {
 /// Copies of the elements of an argument.
 pub struct Copy<'m> {
     source: Source<'m>,
-    access: Access,
+    access: Mode,
     scalar: Type<'m>,
     bytes: i64,
     components: i64,
@@ -259,7 +259,7 @@ impl<'m> Copy<'m> {
     }
 
     fn is_sum(&self) -> bool {
-        self.access == Access::Increment && matches!(self.source.place, Place::Indirect { .. })
+        self.access == Mode::Increment && matches!(self.source.place, Place::Indirect { .. })
     }
 
     /// Each component's place in the copies and in the elements.
@@ -326,7 +326,7 @@ impl<'m> Copy<'m> {
 
     /// Puts back what the body has changed.
     fn scatter(&self, module: &'m Module, builder: &Builder<'m>, elements: &[Value<'m>]) {
-        if self.access == Access::Read {
+        if self.access == Mode::Read {
             return;
         }
         for (copy, there) in self.components(module, builder, elements) {

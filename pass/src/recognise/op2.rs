@@ -12,7 +12,7 @@ mod kernels;
 
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
-    Access, Argument, Body, Columns, Origin, ParallelLoop, Place, Schedule, Space, Storage,
+    Argument, Body, Columns, Mode, Origin, ParallelLoop, Place, Schedule, Space, Storage,
 };
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::access;
@@ -177,7 +177,7 @@ impl<'m> Described<'m> {
                 storage => storage,
             };
             let access = match (&one.made, argument.access) {
-                (Made::Dat(_), Access::ReadWrite) if kernels.only_reads(self, at) => Access::Read,
+                (Made::Dat(_), Mode::ReadWrite) if kernels.only_reads(self, at) => Mode::Read,
                 (_, access) => access,
             };
             Ok(Argument {
@@ -195,6 +195,7 @@ impl<'m> Described<'m> {
             schedule: Schedule::Any,
             chunk: None,
             ordered: false,
+            description: None,
         };
         one.verify().map(|()| one)
     }
@@ -213,9 +214,9 @@ impl<'m> DescribedArgument<'m> {
                         Columns::First(_) => return Err("it names several columns".to_string()),
                     },
                 };
-                (Access::Read, Place::Number { column })
+                (Mode::Read, Place::Number { column })
             }
-            Made::Information => (Access::ReadWrite, Place::Scalar),
+            Made::Information => (Mode::ReadWrite, Place::Scalar),
         };
         Ok(Argument {
             value: self.value,
@@ -253,14 +254,14 @@ fn columns(index: Option<i64>) -> Result<Columns, String> {
 }
 
 /// How the body accesses an argument of that `op_access`.
-fn access_of(code: Option<i32>) -> Result<Access, String> {
+fn access_of(code: Option<i32>) -> Result<Mode, String> {
     match code.ok_or("its access is not a literal")? {
-        access::READ => Ok(Access::Read),
-        access::WRITE => Ok(Access::Write),
-        access::RW | access::WORK => Ok(Access::ReadWrite),
-        access::INC => Ok(Access::Increment),
-        access::MIN => Ok(Access::Min),
-        access::MAX => Ok(Access::Max),
+        access::READ => Ok(Mode::Read),
+        access::WRITE => Ok(Mode::Write),
+        access::RW | access::WORK => Ok(Mode::ReadWrite),
+        access::INC => Ok(Mode::Increment),
+        access::MIN => Ok(Mode::Min),
+        access::MAX => Ok(Mode::Max),
         other => Err(format!("there is no access {other}")),
     }
 }

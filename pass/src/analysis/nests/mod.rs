@@ -12,6 +12,7 @@ mod between;
 mod conditions;
 mod extents;
 mod hoist;
+mod iterations;
 mod names;
 mod rewrite;
 mod sole;
@@ -35,6 +36,7 @@ use conditions::{Check, Conditions, Guard, MOST_OPERATIONS, Question};
 use extents::{Access, Dimension};
 use tables::TableWrites;
 
+pub use iterations::{InTurn, Turn};
 pub use names::source_name;
 
 /// Bytes of a pointer.
@@ -168,9 +170,17 @@ impl<'m> Nests<'m> {
     /// Analyses a function. Loops get preheaders where they have none, and loads go out of loops that do not write what they
     /// load.
     pub fn open(module: &'m Module, function: Function<'m>) -> Self {
+        Self::of(module, prepared(module, function))
+    }
+
+    /// Analyses a function that has been [prepared](prepare) and not changed since.
+    pub fn prepared(module: &'m Module, function: Function<'m>) -> Self {
+        Self::of(module, Code::open(function))
+    }
+
+    fn of(module: &'m Module, code: Code<'m>) -> Self {
         static OPENED: AtomicU32 = AtomicU32::new(0);
-        let code = Code::open(function);
-        hoist::prepare(module, &code);
+        let function = code.function();
         let ends: Vec<_> = function
             .blocks()
             .into_iter()
@@ -526,6 +536,17 @@ impl<'m> Nests<'m> {
         }
         result
     }
+}
+
+/// Brings the loops of a function into the form in which they are analysed.
+pub fn prepare<'m>(module: &'m Module, function: Function<'m>) {
+    prepared(module, function);
+}
+
+fn prepared<'m>(module: &'m Module, function: Function<'m>) -> Code<'m> {
+    let code = Code::open(function);
+    hoist::prepare(module, &code);
+    code
 }
 
 /// What is handed over for a parameter; any other value is itself.

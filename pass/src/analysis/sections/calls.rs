@@ -12,7 +12,7 @@ use crate::ir::{FOR_RANKS, MARK};
 use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
 
 /// What an instruction does.
-pub(super) enum Effect<'m> {
+pub(in crate::analysis) enum Effect<'m> {
     /// Nothing that matters.
     Nothing,
     /// It accesses memory.
@@ -66,7 +66,7 @@ fn is_message(call: Call<'_>, name: &str) -> bool {
 }
 
 /// What an instruction does.
-pub(super) fn effect<'m>(
+pub(in crate::analysis) fn effect<'m>(
     module: &'m Module,
     places: &Places<'m>,
     instruction: Instruction<'m>,

@@ -8,10 +8,10 @@
 //! Nothing is declared inside a loop that does not synchronise: it would be declared over and over.
 //! What is left spoils the function, and with it the region.
 
-mod calls;
+pub(super) mod calls;
 mod marks;
 mod merge;
-mod places;
+pub(super) mod places;
 mod plainness;
 mod program;
 mod threads;
@@ -152,22 +152,22 @@ type Known<'m> = HashMap<Function<'m>, Rc<FunctionSections<'m>>>;
 
 /// A memory access of one instruction.
 #[derive(Clone, Copy)]
-struct Access<'m> {
-    address: Value<'m>,
-    size: Size<'m>,
-    is_write: bool,
+pub(super) struct Access<'m> {
+    pub(super) address: Value<'m>,
+    pub(super) size: Size<'m>,
+    pub(super) is_write: bool,
     at: Instruction<'m>,
 }
 
 #[derive(Clone, Copy)]
-enum Size<'m> {
+pub(super) enum Size<'m> {
     Constant(i64),
     Bytes(Value<'m>),
 }
 
 impl<'m> Size<'m> {
     /// Bytes of an element, and the number of elements where that is not one.
-    fn element(self) -> (i64, Option<Value<'m>>) {
+    pub(super) fn element(self) -> (i64, Option<Value<'m>>) {
         match self {
             Self::Constant(size) => (size, None),
             Self::Bytes(length) => (1, Some(length)),

@@ -14,7 +14,7 @@ use okl_abi::op2::f;
 
 use crate::analysis::access::uses;
 use crate::analysis::sections::is_final;
-use crate::ir::{Access, Columns, Place, Scalar, Storage};
+use crate::ir::{Columns, Mode, Place, Scalar, Storage};
 use crate::llvm::{Builder, Call, Function, Linkage, Module, Unrolled, Value, VectorUnit};
 
 use crate::lower::elements::{field, parameter_at};
@@ -73,18 +73,18 @@ fn lane_argument(
         },
     };
     // They may be the same ones: then it matters which component of which is written last.
-    if columns > 1 && argument.access == Access::Write {
+    if columns > 1 && argument.access == Mode::Write {
         return Err(format!("arg{at} is OP_WRITE of several elements"));
     }
     Ok(LaneArgument {
         place,
         access: match argument.access {
-            Access::Read => LaneAccess::Read,
-            Access::Write => LaneAccess::Write,
-            Access::ReadWrite => LaneAccess::ReadWrite,
-            Access::Increment => LaneAccess::Increment,
-            Access::Min => LaneAccess::Min,
-            Access::Max => LaneAccess::Max,
+            Mode::Read => LaneAccess::Read,
+            Mode::Write => LaneAccess::Write,
+            Mode::ReadWrite => LaneAccess::ReadWrite,
+            Mode::Increment => LaneAccess::Increment,
+            Mode::Min => LaneAccess::Min,
+            Mode::Max => LaneAccess::Max,
         },
         bytes: scalar.bytes,
         is_floating: scalar.floating,

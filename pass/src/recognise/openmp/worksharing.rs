@@ -169,6 +169,7 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
         schedule,
         chunk: chunk.filter(|_| chunked),
         ordered,
+        description: None,
     })
 }
 

@@ -1,0 +1,361 @@
+//! What each iteration of a worksharing loop does in memory that other threads may access too: relations, of which the
+//! sections of a share are projections; reductions, and values that the last iteration leaves.
+//!
+//! It is asked of simplified code, and changes nothing but its loops' form. Nothing here depends on a target: that data go to
+//! a device, that loops follow each other in a chain, and what a rank's share accesses can be decided on it.
+//!
+//! Guarantee: what is not in a description is not accessed, if nothing is said to be unknown.
+
+use std::collections::{HashMap, HashSet};
+
+use okl_abi::{AtomicOp, Effects};
+
+use super::nests::{InTurn, Nests, Turn, prepare};
+use super::runtime;
+use super::sections::calls::{Effect, effect};
+use super::sections::places::Places;
+use crate::diagnostic::user_name;
+use crate::ir::{
+    Access, Body, Code, Description, Mode, Object, Operation, ParallelLoop, Part, Reduction, Region,
+};
+use crate::llvm::{
+    Block, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
+};
+
+/// Brings the loops of a module's functions into the form in which [`describe`] looks at them.
+pub fn prepare_loops(module: &Module) {
+    for function in module.functions() {
+        if !function.is_declaration() {
+            prepare(module, function);
+        }
+    }
+}
+
+/// Describes the loops that a region's team shares, after [`prepare_loops`] and what was recognised then.
+pub fn describe<'m>(module: &'m Module, region: &mut Region<'m>) {
+    let mut known: HashMap<Function<'m>, Known<'m>> = HashMap::new();
+    for part in region.steps.iter_mut().flat_map(|step| &mut step.parts) {
+        let Part::Share(one) = part else {
+            continue;
+        };
+        let function = one.site.instruction().function();
+        let is_body = function == region.body;
+        let known = known.entry(function).or_insert_with(|| Known {
+            module,
+            nests: Nests::prepared(module, function),
+            places: Places::of(module, function, is_body),
+        });
+        one.description = Some(match is_body {
+            true => known.description(one),
+            // Its parameters are not what the region captured.
+            false => Description {
+                unknown: Some((
+                    one.site.instruction(),
+                    format!("is a loop of {}", user_name(function)),
+                )),
+                ..Description::default()
+            },
+        });
+    }
+}
+
+struct Known<'m> {
+    module: &'m Module,
+    nests: Nests<'m>,
+    places: Places<'m>,
+}
+
+impl<'m> Known<'m> {
+    fn description(&self, one: &ParallelLoop<'m>) -> Description<'m> {
+        let mut found = Description::default();
+        let Body::Code(code) = &one.body else {
+            return found;
+        };
+        let argument =
+            |call: Call<'m>, name: &str| call.argument(runtime::function(call)?.position(name)?);
+        let calls = code.spans.iter().flat_map(|span| span.block.instructions());
+        // Where iterations are dealt out, each chunk has a first one.
+        let mut calls = [one.site]
+            .into_iter()
+            .chain(calls.filter_map(|at| at.as_call()));
+        let first = calls.find_map(|call| {
+            argument(call, "lower").filter(|first| first.as_op(Opcode::LLVMAlloca).is_some())
+        });
+        for span in &code.spans {
+            for at in span.block.instructions() {
+                if !span.has(at) {
+                    continue;
+                }
+                let mut add = |address, (bytes, length), mode| {
+                    let nest = self.nest_around(span.block, code, first);
+                    let turn = Turn { nest, first };
+                    let place = self.nests.in_one_turn(address, length, span.block, turn);
+                    let Some(InTurn {
+                        base,
+                        elements,
+                        must,
+                    }) = place
+                    else {
+                        let reason = "accesses an object that is not known";
+                        found.unknown.get_or_insert((at, reason.to_string()));
+                        return;
+                    };
+                    let one = Access {
+                        mode,
+                        must,
+                        bytes,
+                        base,
+                        elements,
+                    };
+                    if !found.accesses.contains(&one) {
+                        found.accesses.push(one);
+                    }
+                };
+                if at.is_atomic_update() {
+                    if !self.places.is_own(at.operand(0)) {
+                        let bytes = self.module.store_size_of(at.ty()) as i64;
+                        add(at.operand(0), (bytes, None), updates(at));
+                    }
+                    continue;
+                }
+                match effect(self.module, &self.places, at) {
+                    Effect::Nothing | Effect::Shares => {}
+                    Effect::Accesses(all) => {
+                        for access in all {
+                            let mode = match access.is_write {
+                                true => Mode::Write,
+                                false => Mode::Read,
+                            };
+                            add(access.address, access.size.element(), mode);
+                        }
+                    }
+                    Effect::Calls(callee) => {
+                        let reason = format!("calls {}", user_name(callee));
+                        found.unknown.get_or_insert((at, reason));
+                    }
+                    Effect::Spoils(reason) => {
+                        found.unknown.get_or_insert((at, reason));
+                    }
+                    Effect::Synchronises => {}
+                }
+            }
+        }
+        match self.reductions(code) {
+            Ok(reductions) => found.reductions = reductions,
+            Err(at) => {
+                let reason = "combines values in a way that is not understood".to_string();
+                found.unknown.get_or_insert((at, reason));
+            }
+        }
+        let last = argument(one.site, "last");
+        match last.map_or(Ok(Vec::new()), |last| self.finals(last)) {
+            Ok(finals) => found.finals = finals,
+            Err(at) => {
+                let reason = "stores the last value where that is not known".to_string();
+                found.unknown.get_or_insert((at, reason));
+            }
+        }
+        found
+    }
+
+    /// The outermost loop around a block that goes through iterations of a share: its first one is not changed in it.
+    fn nest_around(
+        &self,
+        block: Block<'m>,
+        code: &Code<'m>,
+        first: Option<Value<'m>>,
+    ) -> Option<usize> {
+        let inside: HashSet<Block<'m>> = code.spans.iter().map(|span| span.block).collect();
+        let changes = |at: Instruction<'m>| {
+            let is_store = at.opcode() == Opcode::LLVMStore && Some(at.operand(1)) == first;
+            let call = at.as_call();
+            is_store
+                || call
+                    .is_some_and(|call| call.arguments().into_iter().any(|one| Some(one) == first))
+        };
+        let is_of_share = |&of: &usize| {
+            let blocks = &self.nests.loops()[of].blocks;
+            blocks.iter().all(|block| {
+                inside.contains(block) && !block.instructions().into_iter().any(changes)
+            })
+        };
+        self.nests.loops_around(block).filter(is_of_share).last()
+    }
+
+    /// What is combined behind some code, before anything else is shared out. An error is what is not understood.
+    fn reductions(&self, code: &Code<'m>) -> Result<Vec<Reduction<'m>>, Instruction<'m>> {
+        let behind = code
+            .spans
+            .iter()
+            .filter(|span| span.to < span.block.instructions().len());
+        let mut rest: Vec<(Block<'m>, usize)> = behind.map(|span| (span.block, span.to)).collect();
+        let mut seen: HashSet<Block<'m>> = rest.iter().map(|one| one.0).collect();
+        while let Some((block, from)) = rest.pop() {
+            let calls = block.instructions().into_iter().skip(from);
+            let stop = calls.filter_map(|at| at.as_call()).find(|&call| {
+                let effects = runtime::effects(call);
+                [
+                    Effects::REDUCES,
+                    Effects::SHARES,
+                    Effects::DEALS,
+                    Effects::BARRIER,
+                ]
+                .iter()
+                .any(|&one| effects.has(one))
+            });
+            match stop {
+                Some(call) if runtime::effects(call).has(Effects::REDUCES) => {
+                    return self.reduction(call);
+                }
+                Some(_) => {}
+                None => {
+                    let next = block.successors().into_iter();
+                    rest.extend(next.filter(|one| seen.insert(*one)).map(|one| (one, 0)));
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// What one thread combines into the variables, where the call says that it has to.
+    fn reduction(&self, call: Call<'m>) -> Result<Vec<Reduction<'m>>, Instruction<'m>> {
+        let at = call.instruction();
+        let users = at.users().into_iter().filter_map(Value::as_instruction);
+        let one_thread = users.filter_map(|user| match user.opcode() {
+            Opcode::LLVMSwitch => {
+                let (cases, _) = user.cases();
+                let one = cases
+                    .into_iter()
+                    .find(|(case, _)| case.as_constant_int() == Some(1));
+                one.map(|(_, block)| block)
+            }
+            _ => None,
+        });
+        let start = one_thread.into_iter().next().ok_or(at)?;
+        let mut found: Vec<Reduction<'m>> = Vec::new();
+        for block in self.nests.function().blocks() {
+            if !self.nests.dominates(start, block) {
+                continue;
+            }
+            for store in block.instructions() {
+                if store.opcode() != Opcode::LLVMStore || self.places.is_own(store.operand(1)) {
+                    continue;
+                }
+                let target = self.nests.fixed_place(store.operand(1)).ok_or(at)?;
+                let operation = operation(store.operand(0));
+                found.push(Reduction { target, operation });
+            }
+        }
+        let count = runtime::function(call).and_then(|one| call.argument(one.position("items")?));
+        match count.and_then(|count| count.as_constant_int()) {
+            Some(count) if count == found.len() as i64 => Ok(found),
+            _ => Err(at),
+        }
+    }
+
+    /// What is stored if a share has the last iteration, as a variable says.
+    fn finals(&self, last: Value<'m>) -> Result<Vec<Object<'m>>, Instruction<'m>> {
+        let loads = last
+            .users()
+            .into_iter()
+            .filter_map(|user| user.as_op(Opcode::LLVMLoad));
+        let asked = loads
+            .flat_map(|load| load.users())
+            .filter_map(|user| user.as_op(Opcode::LLVMICmp));
+        let mut found = Vec::new();
+        for compare in asked {
+            let is_zero = compare.operand(1).as_constant_int() == Some(0);
+            let branch = compare
+                .users()
+                .into_iter()
+                .find_map(|user| user.as_op(Opcode::LLVMBr));
+            let Some(branch) = branch.filter(|_| is_zero) else {
+                return Err(compare);
+            };
+            let successors = branch.block().successors();
+            let chosen = match compare.comparison() {
+                Some(Comparison::Integer(IntPredicate::LLVMIntNE)) => successors[0],
+                Some(Comparison::Integer(IntPredicate::LLVMIntEQ)) => successors[1],
+                _ => return Err(compare),
+            };
+            for block in self.nests.function().blocks() {
+                if !self.nests.dominates(chosen, block) {
+                    continue;
+                }
+                for store in block.instructions() {
+                    let is_store = store.opcode() == Opcode::LLVMStore;
+                    if is_store && !self.places.is_own(store.operand(1)) {
+                        let place = self.nests.fixed_place(store.operand(1));
+                        found.push(place.ok_or(store)?);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What an atomic update does.
+fn updates(at: Instruction<'_>) -> Mode {
+    let operation = at.atomic_operation().and_then(|one| AtomicOp::ALL.get(one));
+    match operation {
+        Some(AtomicOp::Add | AtomicOp::Sub | AtomicOp::FAdd | AtomicOp::FSub) => Mode::Increment,
+        Some(AtomicOp::Min | AtomicOp::UMin | AtomicOp::FMin) => Mode::Min,
+        Some(AtomicOp::Max | AtomicOp::UMax | AtomicOp::FMax) => Mode::Max,
+        _ => Mode::ReadWrite,
+    }
+}
+
+/// How the last value before a store was combined.
+fn operation(value: Value<'_>) -> Operation {
+    let Some(at) = value.as_instruction() else {
+        return Operation::Declared;
+    };
+    match at.opcode() {
+        Opcode::LLVMAdd | Opcode::LLVMFAdd => Operation::Add,
+        Opcode::LLVMMul | Opcode::LLVMFMul => Operation::Multiply,
+        Opcode::LLVMAnd => Operation::And,
+        Opcode::LLVMOr => Operation::Or,
+        Opcode::LLVMXor => Operation::Xor,
+        Opcode::LLVMCall => {
+            let name = at
+                .as_call()
+                .map_or_else(String::new, |call| call.callee_name());
+            let is = |kinds: [&str; 3]| kinds.iter().any(|one| name.starts_with(one));
+            match () {
+                () if is(["llvm.smin.", "llvm.umin.", "llvm.minnum."]) => Operation::Min,
+                () if is(["llvm.smax.", "llvm.umax.", "llvm.maxnum."]) => Operation::Max,
+                () => Operation::Declared,
+            }
+        }
+        Opcode::LLVMSelect => compared(at),
+        _ => Operation::Declared,
+    }
+}
+
+/// Whether a choice is the smaller or the larger one of what it compares.
+fn compared(select: Instruction<'_>) -> Operation {
+    use crate::llvm::RealPredicate::{LLVMRealOGE, LLVMRealOGT, LLVMRealOLE, LLVMRealOLT};
+    use IntPredicate::{LLVMIntSGE, LLVMIntSGT, LLVMIntSLE, LLVMIntSLT};
+    let compare = select.operand(0).as_instruction();
+    let Some((compare, comparison)) = compare.and_then(|one| Some((one, one.comparison()?))) else {
+        return Operation::Declared;
+    };
+    let (yes, no) = (select.operand(1), select.operand(2));
+    let is_less = match comparison {
+        Comparison::Integer(LLVMIntSLT | LLVMIntSLE)
+        | Comparison::Floating(LLVMRealOLT | LLVMRealOLE) => true,
+        Comparison::Integer(LLVMIntSGT | LLVMIntSGE)
+        | Comparison::Floating(LLVMRealOGT | LLVMRealOGE) => false,
+        _ => return Operation::Declared,
+    };
+    let is_first = match (compare.operand(0), compare.operand(1)) {
+        pair if pair == (yes, no) => true,
+        pair if pair == (no, yes) => false,
+        _ => return Operation::Declared,
+    };
+    match is_less == is_first {
+        true => Operation::Min,
+        false => Operation::Max,
+    }
+}

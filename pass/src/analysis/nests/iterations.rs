@@ -1,0 +1,177 @@
+//! What one turn of a loop accesses, as a function of its number: relations of which sections are projections.
+//!
+//! Guarantee: a number is what it is for the program's own, if none of these overflows.
+
+use super::conditions::Conditions;
+use super::tables::TableWrites;
+use super::{Expression, Nests, Scope};
+use crate::ir::{Base, Elements, Number, Object, Region, Unknown};
+use crate::llvm::{Block, ExpressionKind as Kind, Instruction, Opcode, Value};
+use crate::numbers::Polynomial;
+
+/// Where numbers are to be known.
+#[derive(Clone, Copy)]
+pub struct Turn<'m> {
+    /// The loop whose turns are iterations; none where it is code outside of it.
+    pub nest: Option<usize>,
+    /// The variable that holds the number of the first iteration.
+    pub first: Option<Value<'m>>,
+}
+
+/// What is accessed in a turn.
+pub struct InTurn<'m> {
+    /// The object.
+    pub base: Base<'m>,
+    /// Where in it, if that is known.
+    pub elements: Option<Elements<'m>>,
+    /// Whether that is accessed in every turn.
+    pub must: bool,
+}
+
+impl<'m> Nests<'m> {
+    /// What an instruction in `block` accesses at `pointer`, one element or `length` bytes, in a turn. `None` where not even
+    /// the object is known.
+    pub fn in_one_turn(
+        &self,
+        pointer: Value<'m>,
+        length: Option<Value<'m>>,
+        block: Block<'m>,
+        turn: Turn<'m>,
+    ) -> Option<InTurn<'m>> {
+        let mut access = self.access(pointer, length, block)?;
+        let whole = access.address;
+        let is_left = match turn.nest {
+            Some(nest) => self.leave_loops(&mut access, Scope::Loop(nest), Some(nest)),
+            None => true,
+        };
+        let (base, place) =
+            self.object_and_place(if is_left { access.address } else { whole }, turn)?;
+        let number = |one| {
+            self.in_iterations(one, turn)
+                .filter(|one| !mentions_first(one))
+        };
+        let rows = access.dimensions.iter().map(|row| {
+            let (stride, count) = (number(row.stride)?, number(row.count)?);
+            Some((stride, count))
+        });
+        let elements = place
+            .filter(|place| is_left && !mentions_first(place))
+            .zip(rows.collect::<Option<_>>())
+            .map(|(offset, rows)| Elements { offset, rows });
+        let is_reached = match turn.nest {
+            Some(nest) => self.always_runs(access.block, Some(nest)),
+            None => self.loop_of(block).is_none(),
+        };
+        let must = access.exact && access.when == Conditions::default() && is_reached;
+        Some(InTurn {
+            base,
+            must: must && elements.is_some(),
+            elements,
+        })
+    }
+
+    /// The place of an address that is the same in all turns.
+    pub fn fixed_place(&self, address: Value<'m>) -> Option<Object<'m>> {
+        let turn = Turn {
+            nest: None,
+            first: None,
+        };
+        self.place_of(self.expression(address), turn)
+    }
+
+    fn place_of(&self, address: Expression<'m>, turn: Turn<'m>) -> Option<Object<'m>> {
+        let (base, offset) = self.object_and_place(address, turn)?;
+        Some(Object {
+            base,
+            offset: offset.filter(|one| !mentions_first(one))?,
+        })
+    }
+
+    /// The object of an address, and the bytes from its beginning where they are known.
+    fn object_and_place(
+        &self,
+        address: Expression<'m>,
+        turn: Turn<'m>,
+    ) -> Option<(Base<'m>, Option<Number<'m>>)> {
+        let object = self.object(address).value()?;
+        let base = match (object.as_parameter(), object.as_global()) {
+            (Some((_, index)), _) => Base::Capture(index.checked_sub(Region::LEADING)?),
+            (None, Some(global)) => Base::Global(global),
+            (None, None) => {
+                let load = object.as_op(Opcode::LLVMLoad)?;
+                Base::Loaded(Box::new(self.place_of_load(load, turn)?))
+            }
+        };
+        Some((base, self.in_iterations(self.offset(address), turn)))
+    }
+
+    fn place_of_load(&self, load: Instruction<'m>, turn: Turn<'m>) -> Option<Object<'m>> {
+        // What the loop itself changes is not what it was.
+        if let Some(nest) = turn.nest {
+            self.loaded_from(*load, nest, TableWrites::None)?;
+        }
+        self.place_of(self.expression(load.address()?), turn)
+    }
+
+    /// An integer as a function of the number of the iteration.
+    fn in_iterations(&self, one: Expression<'m>, turn: Turn<'m>) -> Option<Number<'m>> {
+        let of = |one| self.in_iterations(one, turn);
+        let operands = one.operands();
+        let all = || {
+            operands
+                .iter()
+                .map(|&one| of(one))
+                .collect::<Option<Vec<_>>>()
+        };
+        match one.kind() {
+            Kind::Constant => Some(Polynomial::constant(i64::try_from(one.constant()?).ok()?)),
+            Kind::Truncate | Kind::ZeroExtend | Kind::SignExtend => of(operands[0]),
+            Kind::Add => {
+                let all = all()?;
+                all.iter()
+                    .try_fold(Polynomial::constant(0), |sum, one| sum.plus(one))
+            }
+            Kind::Multiply => {
+                let all = all()?;
+                all.iter()
+                    .try_fold(Polynomial::constant(1), |product, one| product.times(one))
+            }
+            Kind::SignedMin | Kind::UnsignedMin | Kind::SequentialMin => {
+                Some(Polynomial::of(Unknown::Least(all()?)))
+            }
+            Kind::SignedMax | Kind::UnsignedMax => Some(Polynomial::of(Unknown::Largest(all()?))),
+            Kind::Recurrence => {
+                let changes = self
+                    .recurrence(one)
+                    .filter(|one| Some(one.of) == turn.nest)?;
+                let [iteration, first] = [Unknown::Iteration, Unknown::First].map(Polynomial::of);
+                let turns = iteration.minus(&first)?;
+                of(changes.start)?.plus(&of(changes.step)?.times(&turns)?)
+            }
+            Kind::Value => {
+                let value = one.value()?;
+                if let Some((_, index)) = value.as_parameter() {
+                    let index = index.checked_sub(Region::LEADING)?;
+                    return Some(Polynomial::of(Unknown::Capture(index)));
+                }
+                let load = value.as_op(Opcode::LLVMLoad)?;
+                if load.address() == turn.first {
+                    return Some(Polynomial::of(Unknown::First));
+                }
+                let from = self.place_of_load(load, turn)?;
+                Some(Polynomial::of(Unknown::Loaded(Box::new(from))))
+            }
+            Kind::UnsignedDivide | Kind::PointerToInteger | Kind::Other | Kind::Unknown => None,
+        }
+    }
+}
+
+/// Whether it depends on where a thread's share begins.
+fn mentions_first(one: &Number<'_>) -> bool {
+    one.depends_on(|unknown| match unknown {
+        Unknown::First => true,
+        Unknown::Iteration | Unknown::Capture(_) => false,
+        Unknown::Loaded(from) => mentions_first(&from.offset),
+        Unknown::Least(all) | Unknown::Largest(all) => all.iter().any(mentions_first),
+    })
+}
