@@ -11,6 +11,7 @@
 mod allocators;
 mod api;
 mod atomics;
+mod build_id;
 mod cancel;
 mod cell;
 mod console;

@@ -13,7 +13,7 @@ use std::{
 use okl_abi::ConstructorEntry;
 
 use crate::{
-    api, api::Icv, cell::ProgramCell, console, control_area, exchange, fault, files,
+    api, api::Icv, build_id, cell::ProgramCell, console, control_area, exchange, fault, files,
     foreign_regions, interpose, interpose::mapping, interpose::process, interpose::variables,
     kernel, layout, memory, memory::Memory, memory::Peer, memory::View, mpi_job, mpi_job::Nodes,
     names, observe, plain, program, program_graph, region, report, service::Remote, settings,
@@ -232,7 +232,7 @@ fn yield_when_idle(service_thread: bool) {
 
 /// All ranks must run the same program at the same addresses.
 fn compare_builds(user_main: *mut c_void, randomised: bool) {
-    let build = build_hash();
+    let build = build_id::of_program();
     let ranges = program_graph::shared_ranges();
     let addresses = ranges.iter().fold(user_main as u64, |hash, range| {
         hash.rotate_left(7).wrapping_mul(31) ^ range.0 as u64 ^ (range.1 as u64) << 1
@@ -286,16 +286,6 @@ fn report_foreign_regions() {
             "warning: {what}: its threads must not touch memory that the ranks share"
         ));
     }
-}
-
-/// A hash of the executable file.
-fn build_hash() -> u64 {
-    let bytes = std::fs::read("/proc/self/exe").unwrap_or_default();
-    bytes.chunks(8).fold(0xcbf2_9ce4_8422_2325, |hash, chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 /// Lays out shared memory, maps this rank's file and the other ranks', and starts the protocol.
@@ -454,7 +444,8 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
     let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
     // A word that a rank can only read in the right file.
     let token_at = layout::control_offset(shared) + control_area::TOKEN;
-    let token = std::process::id() as u64 ^ (build_hash() << 32) ^ (u64::from(rank) << 48);
+    let token =
+        std::process::id() as u64 ^ (build_id::of_program() << 32) ^ (u64::from(rank) << 48);
     own.write(token_at, &token.to_le_bytes());
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let host = host.bytes().fold(0u64, |hash, byte| {

@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 
 use clap::ValueEnum;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::random::text::Random;
 
@@ -92,7 +93,7 @@ pub(crate) fn sample(
     seed: u64,
     name: &str,
 ) -> Vec<Combination> {
-    let hash = hash(name);
+    let hash = xxh3_64(name.as_bytes());
     let mut groups = groups(all, count.max(1), &mut Random::new(hash));
     let at = seed.wrapping_add(hash >> 8) % groups.len() as u64;
     let mut group = groups.swap_remove(at as usize);
@@ -104,14 +105,7 @@ pub(crate) fn sample(
 /// page, and with what, makes a difference.
 pub(crate) fn stack_shift(seed: u64, name: &str) -> usize {
     const PAGE: usize = 4096;
-    Random::new(hash(name) ^ seed).between(0, PAGE - 1)
-}
-
-/// FNV-1a, which stays the same.
-fn hash(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    Random::new(xxh3_64(name.as_bytes()) ^ seed).between(0, PAGE - 1)
 }
 
 /// Deals `all` out into groups of `count`; a combination is in two where they cannot be even.

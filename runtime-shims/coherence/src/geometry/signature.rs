@@ -1,5 +1,8 @@
 //! Numbers that stand for contents: two lists of words have the same signature only if they are equal,
 //! but for a chance of about one in 2^100.
+//!
+//! They grow by a word at a time, in every synchronisation: XXH3 of a signature and a word takes 2.9 times as long as what
+//! is here.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
