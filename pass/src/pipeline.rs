@@ -34,6 +34,7 @@ pub const STAGES: &[Stage] = &[
     at(Point::ByName, "print<okl-loops>", print_loops),
     at(Point::ByName, "print<okl-plan>", print_plan),
     at(Point::ByName, "print<okl-accesses>", print_accesses),
+    at(Point::ByName, "print<okl-lanes>", print_lanes),
     at(Point::ByName, "okl-panic", panic_half_way),
 ];
 
@@ -204,7 +205,7 @@ fn print_accesses(run: &Run<'_>) -> bool {
         llvm::print(&one.accesses());
     }
     print_descriptions(run.module);
-    let copy = lowered_copy(run.module);
+    let copy = lowered_copy(run.module, "mpi");
     llvm::print(&mpi::sections::check(&copy).print());
     false
 }
@@ -226,11 +227,18 @@ fn print_descriptions(module: &Module) {
     }
 }
 
+/// Prints how many elements loops outside regions run at once.
+fn print_lanes(run: &Run<'_>) -> bool {
+    let copy = lowered_copy(run.module, "cpu");
+    llvm::print(&cpu::lanes::print(&copy, &run.vector_unit()));
+    false
+}
+
 /// A copy of a module, lowered and as simple as before vectorisation.
-fn lowered_copy(module: &Module) -> OwnModule {
+fn lowered_copy(module: &Module, target: &str) -> OwnModule {
     let mut copy = OwnModule::copy_of(module);
     let options = Options {
-        plan: plan_called("mpi"),
+        plan: plan_called(target),
         ..Options::default()
     };
     lower_as(&copy, &options);

@@ -7,6 +7,12 @@
 // RUN: clang++-22 -std=c++11 -O3 -march=haswell -g -I%op2-include -fpass-plugin=%plugin -Rpass=okl -Rpass-missed=okl -S -emit-llvm %s -o %t.ll 2>&1 | grep "remark: op_par_loop runs" | FileCheck --check-prefix=REMARK --implicit-check-not=remark: %s
 // RUN: clang++-22 -std=c++11 -O0 -I%op2-include -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck --check-prefix=DEBUG --implicit-check-not=okl.lanes %s
 // RUN: clang++-22 -std=c++11 -O3 -I%op2-include -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck --check-prefix=SHORT --implicit-check-not=okl.lanes %s
+// RUN: clang++-22 -std=c++11 -O1 -Xclang -disable-llvm-passes -march=haswell -g -I%op2-include -S -emit-llvm %s -o %t.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-lanes>' -disable-output %t.ll 2>&1 | FileCheck --check-prefix=PRINT %s
+//
+// PRINT:      lanes.cpp:35: op_par_loop runs 4 elements at a time
+// PRINT-NEXT: {{.*}}lanes.cpp:46: op_par_loop runs one element at a time: it computes too little for what it moves, unless its data are stored component by component
+// PRINT:      op_par_loop runs on one thread: the kernel calls printf
 #include "op_seq.h"
 
 #include <cmath>

@@ -14,6 +14,7 @@ use okl_abi::op2::f;
 
 use crate::analysis::access::uses;
 use crate::analysis::sections::is_final;
+use crate::diagnostic::Site;
 use crate::ir::{Columns, Mode, Place, Scalar, Storage};
 use crate::llvm::{Builder, Call, Function, Linkage, Module, Unrolled, Value, VectorUnit};
 
@@ -132,20 +133,31 @@ fn arity(record: &LoopRecord, map: MapRecord) -> i64 {
     map.arity.unwrap_or(i64::from(used))
 }
 
-/// Gives the loops of a module their lanes. True where the module was changed.
-pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
-    let loops = loops(module);
-    for (range, sites) in &loops {
-        let first = sites[0];
-        // What the headers write for a loop that is not understood has no record: it runs one element at a time.
-        let Some(record) = LoopRecord::at(first) else {
-            continue;
-        };
+/// What becomes of a loop.
+struct Outcome<'m> {
+    /// The function for several elements at once, and their number, or why there is none.
+    lanes: Result<(Function<'m>, i64), String>,
+    /// The same where data lie component by component.
+    component_lanes: Option<(Function<'m>, i64)>,
+    /// Why its elements may not run in any order and on any thread.
+    order: Result<(), String>,
+}
+
+impl<'m> Outcome<'m> {
+    /// Of the loop with a range function, that a call runs. What the headers write for a loop that is not understood has no
+    /// record: it runs one element at a time.
+    fn of(
+        module: &'m Module,
+        unit: &VectorUnit<'_>,
+        range: Function<'m>,
+        site: Call<'m>,
+    ) -> Option<Self> {
+        let record = LoopRecord::at(site)?;
         let other_version = |_| "another version of okl wrote its record".to_string();
         let arguments = record.map_err(other_version);
         let arguments = arguments.and_then(|record| lane_arguments(&record));
-        let components = first.arguments()[COMPONENTS].as_function();
-        let body = first.arguments()[BODY].as_function();
+        let components = site.arguments()[COMPONENTS].as_function();
+        let body = site.arguments()[BODY].as_function();
         let body = body.filter(|body| !body.is_declaration() && is_final(*body));
         let body = body.map(|body| (Unrolled::of(body), unit.bits(body)));
         let body = body
@@ -155,47 +167,86 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
         let lanes = body.clone().and_then(|(body, bits)| {
             let arguments = arguments.clone()?;
             let name = range.name().replacen("okl.range.", "okl.lanes.", 1);
-            write(module, &name, *range, **body, &arguments, *bits)
+            write(module, &name, range, **body, &arguments, *bits)
         });
         let component_lanes = body.clone().ok().zip(components);
         let component_lanes = component_lanes.and_then(|((body, bits), components)| {
             let arguments = arguments.clone().ok()?;
             write_for_components(module, components, **body, &arguments, *bits)
         });
-        let order = body.and_then(|(body, _)| any_order(module, **body, &arguments.clone()?));
+        let order = body.and_then(|(body, _)| any_order(module, **body, &arguments?));
+        Some(Self {
+            lanes,
+            component_lanes,
+            order,
+        })
+    }
+
+    /// How many elements it runs at a time, and whether that is more than one where data lie element by element.
+    fn elements(&self) -> (String, bool) {
+        match &self.lanes {
+            Ok((_, width)) => (format!("op_par_loop runs {width} elements at a time"), true),
+            Err(reason) => {
+                let unless = match self.component_lanes {
+                    Some(_) => ", unless its data are stored component by component",
+                    None => "",
+                };
+                let message = "op_par_loop runs one element at a time";
+                (format!("{message}: {reason}{unless}"), false)
+            }
+        }
+    }
+
+    /// Why it runs on one thread.
+    fn threads(&self) -> Option<String> {
+        let reason = self.order.as_ref().err()?;
+        Some(format!("op_par_loop runs on one thread: {reason}"))
+    }
+}
+
+/// Gives the loops of a module their lanes. True where the module was changed.
+pub fn emit(module: &Module, unit: &VectorUnit<'_>) -> bool {
+    let loops = loops(module);
+    for (range, sites) in &loops {
+        let Some(outcome) = Outcome::of(module, unit, *range, sites[0]) else {
+            continue;
+        };
         for site in sites {
             let instruction = site.instruction();
-            match &lanes {
-                Ok((lanes, width)) => {
-                    instruction.set_operand(LANES, **lanes);
-                    instruction.set_operand(WIDTH, module.const_i32(*width as i32));
-                    let message = format!("op_par_loop runs {width} elements at a time");
-                    instruction.remark("Lanes", &message, false);
-                }
-                Err(reason) => {
-                    let unless = match component_lanes {
-                        Some(_) => ", unless its data are stored component by component",
-                        None => "",
-                    };
-                    let message =
-                        format!("op_par_loop runs one element at a time: {reason}{unless}");
-                    instruction.remark("Lanes", &message, true);
-                }
+            if let Ok((lanes, width)) = outcome.lanes {
+                instruction.set_operand(LANES, *lanes);
+                instruction.set_operand(WIDTH, module.const_i32(width as i32));
             }
-            if let Some((lanes, width)) = component_lanes {
+            if let Some((lanes, width)) = outcome.component_lanes {
                 instruction.set_operand(COMPONENT_LANES, *lanes);
                 instruction.set_operand(WIDTH, module.const_i32(width as i32));
             }
-            match &order {
-                Ok(()) => instruction.set_operand(ANY_ORDER, module.const_i32(1)),
-                Err(reason) => {
-                    let message = format!("op_par_loop runs on one thread: {reason}");
-                    instruction.remark("Threads", &message, true);
-                }
+            let (message, has_lanes) = outcome.elements();
+            instruction.remark("Lanes", &message, !has_lanes);
+            match outcome.threads() {
+                None => instruction.set_operand(ANY_ORDER, module.const_i32(1)),
+                Some(message) => instruction.remark("Threads", &message, true),
             }
         }
     }
     !loops.is_empty()
+}
+
+/// What becomes of the loops of a module, which is changed for it, as text.
+pub fn print(module: &Module, unit: &VectorUnit<'_>) -> String {
+    let mut text = String::new();
+    for (range, sites) in loops(module) {
+        let Some(outcome) = Outcome::of(module, unit, range, sites[0]) else {
+            continue;
+        };
+        for site in sites {
+            let site = Site::Instruction(site.instruction());
+            for message in [Some(outcome.elements().0), outcome.threads()] {
+                text.extend(message.map(|message| format!("{site}: {message}\n")));
+            }
+        }
+    }
+    text
 }
 
 /// The range functions of loops, as they stand in the module, each with the calls that run it.
