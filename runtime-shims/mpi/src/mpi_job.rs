@@ -27,9 +27,6 @@ use crate::{
     foreign_regions, program, report,
 };
 
-/// Exit status of a job that the runtime ends.
-const FAILED: i32 = 70;
-
 /// The job this process is a rank of.
 pub(crate) struct Job {
     /// Never dropped: [`finalize`] ends MPI, at a place of our choosing.
@@ -388,5 +385,5 @@ pub(crate) fn abort(status: i32) -> ! {
 
 /// Ends the whole job with the runtime's own status.
 pub(crate) fn abort_failed() -> ! {
-    abort(FAILED)
+    abort(okl_job::FAILED)
 }

@@ -1,7 +1,6 @@
 //! A program on one rank, which is the OpenMP program as it was: whether this process is one.
 //!
-//! Guarantee: the decision is made once, from the environment, before anything of the program runs. In doubt the
-//! process is part of a job: copies of a program that each think they are alone would overwrite each other's files.
+//! Guarantee: the decision is made once, from the environment, before anything of the program runs.
 //! In a program on one rank nothing of this library runs but what this module says, and what `interpose` hands on.
 
 use std::{
@@ -13,40 +12,9 @@ use std::{
 };
 
 use okl_abi::ModuleTable;
+use okl_job::{launcher, own_environment};
 
 use crate::{interpose, program_graph, report, settings::Settings};
-
-/// Variables by which launchers say how many ranks a job has.
-const SIZES: [&str; 8] = [
-    "OMPI_COMM_WORLD_SIZE",
-    "PMI_SIZE",
-    "MV2_COMM_WORLD_SIZE",
-    "MPI_WORLD_SIZE",
-    "JSM_NAMESPACE_SIZE",
-    "FLUX_JOB_SIZE",
-    "PALS_SIZE",
-    "SLURM_STEP_NUM_TASKS",
-];
-
-/// Variables that processes of a job have, and few others.
-const RANKS: [&str; 16] = [
-    "OMPI_COMM_WORLD_RANK",
-    "PMIX_RANK",
-    "PMIX_NAMESPACE",
-    "PMIX_SERVER_URI2",
-    "PMIX_SERVER_URI3",
-    "PMI_RANK",
-    "PMI_FD",
-    "PMI_PORT",
-    "PMI_JOBID",
-    "MV2_COMM_WORLD_RANK",
-    "JSM_NAMESPACE_RANK",
-    "FLUX_TASK_RANK",
-    "PALS_RANKID",
-    "ALPS_APP_PE",
-    "SLURM_STEP_TASKS_PER_NODE",
-    "SLURM_PROCID",
-];
 
 /// Whether this process is a whole program on one rank. What is wrong with the environment makes it one as well: the
 /// program's first module tells, and ends it.
@@ -54,45 +22,17 @@ pub(crate) fn is_plain() -> bool {
     !matches!(decision(), Ok(false))
 }
 
-/// Whether nothing tells of a launcher, which would have started the ranks of a job.
-pub(crate) fn has_no_launcher() -> bool {
-    let known = SIZES.iter().chain(&RANKS);
-    !known
-        .into_iter()
-        .any(|name| std::env::var_os(name).is_some())
-}
-
 fn decision() -> &'static Result<bool, String> {
     static DECISION: OnceLock<Result<bool, String>> = OnceLock::new();
-    DECISION.get_or_init(|| decide(|name| std::env::var(name).ok()))
+    DECISION.get_or_init(|| decide(own_environment))
 }
 
 /// Whether the program runs on one rank, as plain OpenMP.
 fn decide(variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
-    let is_set = |name: &&str| variable(name).is_some();
-    let sizes: Vec<(&str, String)> = SIZES
-        .iter()
-        .filter_map(|&name| Some((name, variable(name)?)))
-        .collect();
-    let several = sizes.iter().find(|(_, size)| size.trim() != "1");
-    // A job of several parts has several sizes.
-    let in_parts = variable("SLURM_HET_SIZE").is_some_and(|parts| parts.trim() != "1");
-    let is_alone = if several.is_some() || in_parts {
-        false
-    } else if !sizes.is_empty() {
-        true
-    } else if RANKS.iter().any(is_set) {
-        // Within a batch script the number of tasks is what was asked for.
-        let tasks = variable("SLURM_NTASKS").or_else(|| variable("SLURM_NPROCS"));
-        let others = RANKS.iter().filter(|name| !name.starts_with("SLURM_"));
-        tasks.is_some_and(|tasks| tasks.trim() == "1") && !others.into_iter().any(is_set)
-    } else {
-        true
-    };
     match variable("OKL_BACKEND").as_deref() {
-        None | Some("") => Ok(is_alone),
+        None | Some("") => Ok(launcher::is_alone(&variable)),
         Some("mpi") => Ok(false),
-        Some("cpu") => match several {
+        Some("cpu") => match launcher::several(&variable) {
             None => Ok(true),
             Some((name, size)) => Err(format!(
                 "OKL_BACKEND=cpu runs the program on one rank, and the launcher has started {size} ({name})"
@@ -115,7 +55,7 @@ pub(crate) fn start() -> bool {
             report::fatal(error);
         }
         let settings =
-            Settings::read(|name| std::env::var(name).ok()).unwrap_or_else(|error| report::fatal(&error));
+            Settings::read(own_environment).unwrap_or_else(|error| report::fatal(&error));
         if settings.stats || settings.trace != 0 || settings.timeline.is_some() {
             say(
                 "the program runs on one rank, as plain OpenMP: there is nothing to tell of ranks (OKL_BACKEND=mpi runs \
@@ -202,43 +142,10 @@ mod tests {
     }
 
     #[test]
-    fn without_a_launcher_and_on_one_rank_it_is_plain() {
+    fn what_is_asked_for_decides_before_the_launcher() {
         assert_eq!(with(&[]), Ok(true));
-        assert_eq!(
-            with(&[("OMPI_COMM_WORLD_SIZE", "1"), ("PMIX_RANK", "0")]),
-            Ok(true)
-        );
-        assert_eq!(with(&[("PMI_SIZE", "1"), ("PMI_RANK", "0")]), Ok(true));
-        assert_eq!(
-            with(&[("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "1")]),
-            Ok(true)
-        );
-        assert_eq!(
-            with(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1")]),
-            Ok(true)
-        );
-    }
-
-    #[test]
-    fn in_doubt_it_is_a_job() {
-        for doubtful in [
-            &[("OMPI_COMM_WORLD_SIZE", "2")][..],
-            &[("OMPI_COMM_WORLD_SIZE", "?")],
-            &[("PMIX_RANK", "0")],
-            &[("PMI_RANK", "0")],
-            &[("SLURM_PROCID", "0")],
-            &[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2")],
-            &[
-                ("SLURM_NTASKS", "1"),
-                ("SLURM_PROCID", "0"),
-                ("PMIX_RANK", "0"),
-            ],
-            &[("OMPI_COMM_WORLD_SIZE", "1"), ("SLURM_STEP_NUM_TASKS", "4")],
-            &[("SLURM_STEP_NUM_TASKS", "1"), ("SLURM_HET_SIZE", "2")],
-            &[("OKL_BACKEND", "mpi")],
-        ] {
-            assert_eq!(with(doubtful), Ok(false), "{doubtful:?}");
-        }
+        assert_eq!(with(&[("PMIX_RANK", "0")]), Ok(false));
+        assert_eq!(with(&[("OKL_BACKEND", "mpi")]), Ok(false));
     }
 
     #[test]

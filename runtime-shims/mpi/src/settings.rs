@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, sync::OnceLock};
 
+use okl_job::settings;
+
 /// What is asked for.
 pub(crate) mod asked {
     /// Forks, barriers, ends of regions, reductions and locks are told.
@@ -50,21 +52,8 @@ const DEFAULT_EVENTS: usize = 1 << 18;
 impl Settings {
     /// Reads the variables through `variable`. The error names the variable and says what is valid.
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        let switch = |name: &str, default: bool| match variable(name).as_deref() {
-            None | Some("") => Ok(default),
-            Some("0") => Ok(false),
-            Some("1") => Ok(true),
-            Some(other) => Err(format!("{name}={other}: valid values are 0 and 1")),
-        };
-        let number = |name: &str| match variable(name) {
-            None => Ok(None),
-            Some(text) => match text.parse::<u32>() {
-                Ok(number) if number > 0 => Ok(Some(number)),
-                _ => Err(format!(
-                    "{name}={text}: valid values are whole numbers from 1"
-                )),
-            },
-        };
+        let switch = |name: &str, default| settings::switch(&variable, name, default);
+        let number = |name: &str| settings::number(&variable, name);
         let stack_bytes = match variable("OMP_STACKSIZE") {
             None => DEFAULT_STACK,
             Some(text) => stack_size(&text).ok_or_else(|| {

@@ -16,10 +16,11 @@ use crate::{
     api, api::Icv, build_id, cell::ProgramCell, console, control_area, exchange, fault, files,
     foreign_regions, interpose, interpose::mapping, interpose::process, interpose::variables,
     kernel, layout, memory, memory::Memory, memory::Peer, memory::View, mpi_job, mpi_job::Nodes,
-    names, observe, plain, program, program_graph, region, report, service::Remote, settings,
+    names, observe, program, program_graph, region, report, service::Remote, settings,
     settings::Settings, settings::settings, stack, stream_format, sync, team, threads, waiting,
 };
 use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
+use okl_job::{launcher, own_environment};
 
 /// Set in the environment of the second start, so that there is no third.
 const REEXECUTED: &str = "OKL_REEXECUTED";
@@ -52,11 +53,10 @@ pub(crate) fn okl_mpi_main(
     let randomised = !disable_randomisation(argv.cast());
     install_panic_message();
     interpose::resolve();
-    let chosen = Settings::read(|name| std::env::var(name).ok())
-        .unwrap_or_else(|error| report::fatal(&error));
+    let chosen = Settings::read(own_environment).unwrap_or_else(|error| report::fatal(&error));
     settings::install(chosen);
-    let mut icv = Icv::from_environment(|name| std::env::var(name).ok())
-        .unwrap_or_else(|error| report::fatal(&error));
+    let mut icv =
+        Icv::from_environment(own_environment).unwrap_or_else(|error| report::fatal(&error));
     // As in every hybrid MPI program OMP_NUM_THREADS counts the threads of a rank, not those of a team.
     let threads_per_rank = std::mem::take(&mut icv.num_threads);
     separate_private_memory(randomised);
@@ -159,23 +159,10 @@ fn install_panic_message() {
     }));
 }
 
-/// This process's number as the launcher tells it before MPI starts.
-fn launcher_number(names: &[&str]) -> Option<u32> {
-    names
-        .iter()
-        .find_map(|name| std::env::var(name).ok()?.parse().ok())
-}
-
 /// Without randomisation the private heaps of all ranks would coincide, and a private pointer that
 /// leaks would read another rank's own bytes. Shifts this process's heap and later mappings by its rank.
 fn separate_private_memory(randomised: bool) {
-    let names = [
-        "OMPI_COMM_WORLD_RANK",
-        "PMIX_RANK",
-        "PMI_RANK",
-        "SLURM_PROCID",
-    ];
-    let rank = launcher_number(&names).unwrap_or(0) as usize;
+    let rank = launcher::rank(own_environment).unwrap_or(0) as usize;
     if randomised || rank == 0 {
         return;
     }
@@ -205,19 +192,19 @@ fn separate_private_memory(randomised: bool) {
 /// Whether some ranks may be on another node than this one, as far as the launcher tells: MPI says it when it has
 /// started, and has to know before how many threads will call it.
 fn may_span_nodes() -> bool {
-    let ranks = launcher_number(&["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"]);
-    let here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"]);
+    let ranks = launcher::ranks(own_environment);
+    let here = launcher::ranks_of_node(own_environment);
     match (ranks, here, settings().ranks_per_node) {
         (Some(ranks), _, Some(per_node)) => ranks > per_node,
         (Some(ranks), Some(here), None) => ranks > here,
         (Some(ranks), None, None) => ranks > 1,
-        (None, _, _) => !plain::has_no_launcher(),
+        (None, _, _) => launcher::is_mentioned(own_environment),
     }
 }
 
 /// Whether this node has more ranks than processors, as far as the launcher tells.
 fn is_crowded() -> bool {
-    let here = launcher_number(&["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"]).unwrap_or(1);
+    let here = launcher::ranks_of_node(own_environment).unwrap_or(1);
     // SAFETY: asks for a number.
     i64::from(here) > unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }
 }

@@ -5,6 +5,8 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
 };
 
+use okl_job::{launcher, own_environment, settings};
+
 use crate::{job, local, report::fatal, team};
 
 /// Where loops run.
@@ -23,9 +25,6 @@ static IS_REPRODUCIBLE: AtomicBool = AtomicBool::new(false);
 
 static BACKEND: AtomicU8 = AtomicU8::new(Backend::Cpu as u8);
 
-/// What mpirun and the like tell the processes they start.
-const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"];
-
 fn choose(asked: &str, is_job: bool) -> Result<Backend, String> {
     match asked {
         "" if is_job => Ok(Backend::Mpi),
@@ -41,9 +40,7 @@ fn choose(asked: &str, is_job: bool) -> Result<Backend, String> {
 
 /// Chooses, and joins the job where that is the choice: the ranks of `communicator`, by its number in Fortran, or all.
 pub(crate) fn start(communicator: Option<c_int>) {
-    let is_launched = LAUNCHERS
-        .into_iter()
-        .any(|name| std::env::var_os(name).is_some());
+    let is_launched = launcher::has_started(own_environment);
     // A program that declares parts calls MPI itself.
     let is_job = is_launched || job::is_initialised() || local::is_asked_for();
     let asked = std::env::var("OKL_BACKEND").unwrap_or_default();
@@ -66,14 +63,8 @@ pub(crate) fn start(communicator: Option<c_int>) {
 
 /// Takes rank 0's word for whether results are to be reproducible.
 fn read_reproducible() {
-    let asked = std::env::var("OKL_REPRODUCIBLE").unwrap_or_default();
-    let is_reproducible = match &*asked {
-        "" | "0" => false,
-        "1" => true,
-        other => fatal(&format!(
-            "OKL_REPRODUCIBLE={other}: valid values are 0 and 1"
-        )),
-    };
+    let is_reproducible = settings::switch(own_environment, "OKL_REPRODUCIBLE", false);
+    let is_reproducible = is_reproducible.unwrap_or_else(|mistake| fatal(&mistake));
     let mut of_all = [u8::from(is_reproducible)];
     job::broadcast(&mut of_all, 0);
     IS_REPRODUCIBLE.store(of_all[0] != 0, Relaxed);

@@ -12,9 +12,6 @@ use std::{
 
 use crate::job;
 
-/// Exit status of a program that okl ends.
-const FAILED: i32 = 70;
-
 /// How long a rank leaves it to rank 0 to tell what is wrong with the program that they all run.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
@@ -54,7 +51,7 @@ pub(crate) fn fatal(message: &str) -> ! {
     };
     // At once: before the ranks are known, several may end here. Where it cannot be written, nothing else can.
     let _ = std::io::stderr().write_all(line.as_bytes());
-    job::abort(FAILED)
+    job::abort(okl_job::FAILED)
 }
 
 /// Tells what is not as the user may expect of the call that is being made, and what all ranks know.

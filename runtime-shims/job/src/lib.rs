@@ -1,0 +1,21 @@
+//! What a job is to both run times: who started it ([`launcher`]), what the user asks of it ([`settings`]), and the status
+//! with which okl ends it.
+//!
+//! Guarantee: nothing here calls MPI, changes anything, or ends the process; all of it is asked of an environment that is
+//! handed over.
+#![forbid(unsafe_code)]
+
+pub mod launcher;
+pub mod settings;
+
+/// Exit status of a program, or a whole job, that okl ends (`EX_SOFTWARE` of `sysexits.h`).
+pub const FAILED: i32 = 70;
+
+/// The environment: the value of a variable.
+pub trait Environment: Fn(&str) -> Option<String> {}
+impl<F: Fn(&str) -> Option<String>> Environment for F {}
+
+/// The process's own. What is no text is not there.
+pub fn own_environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
