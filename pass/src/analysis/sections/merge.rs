@@ -3,9 +3,7 @@
 //! Unions are exact, with one exception: two exact reads of rows that lie a few strides apart become
 //! a read of the rows between them too, which stays within what the two span.
 
-use okl_abi::section_access::{ANYWHERE, BETWEEN, BITS, MARKED, READ, RELATIVE};
-
-use super::{Entry, Quantity};
+use super::{Entry, Quantity, What};
 use crate::analysis::nests::{Nests, Term};
 
 /// Rows between two reads that may be read in vain.
@@ -19,22 +17,20 @@ pub(super) fn merge<'m>(nests: &Nests<'m>, entries: Vec<Entry<'m>>) -> Vec<Entry
         add(nests, &mut merged, entry);
     }
     // Reads of an object that is read anywhere say nothing more.
+    let is_anywhere = |one: &Entry<'m>| matches!(one.what, What::Anywhere { .. });
     let anywhere: Vec<_> = merged
         .iter()
-        .filter(|one| one.access & (ANYWHERE | BETWEEN) == ANYWHERE)
+        .filter(|one| is_anywhere(one))
         .map(|one| one.address)
         .collect();
-    merged.retain(|one| {
-        one.access & (ANYWHERE | BETWEEN) == ANYWHERE
-            || one.access & READ == 0
-            || !anywhere.contains(&one.address)
-    });
+    merged
+        .retain(|one| is_anywhere(one) || !one.what.is_read() || !anywhere.contains(&one.address));
     merged
 }
 
 /// Makes inner dimensions without gaps and of known length part of the element.
 fn fold<'m>(nests: &Nests<'m>, entry: &mut Entry<'m>) {
-    if entry.access & BETWEEN != 0 {
+    if matches!(entry.what, What::Between { .. }) {
         return;
     }
     while let Some(&(stride, count)) = entry.dimensions.last() {
@@ -82,20 +78,31 @@ fn term<'m>(quantity: Quantity<'m>) -> Option<Term<'m>> {
 
 /// Elements that touch or overlap, in sections of the same shape.
 fn join_elements<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<Entry<'m>> {
-    if a.access & b.access & MARKED != 0 {
-        return (a.address == b.address).then(|| Entry {
-            access: a.access & (b.access | !BITS),
-            element: a.element.min(b.element),
-            ..a.clone()
-        });
+    match (a.what, b.what) {
+        (
+            What::Marked {
+                by_bits,
+                of_variable,
+            },
+            What::Marked { by_bits: other, .. },
+        ) => {
+            let what = What::Marked {
+                by_bits: by_bits && other,
+                of_variable,
+            };
+            return (a.address == b.address).then(|| Entry {
+                what,
+                element: a.element.min(b.element),
+                ..a.clone()
+            });
+        }
+        (What::Between { .. }, What::Between { .. }) => return join_between(nests, a, b),
+        _ => {}
     }
-    if a.access & b.access & BETWEEN != 0 {
-        return join_between(nests, a, b);
-    }
-    if a.access != b.access || a.dimensions != b.dimensions || !a.has_table_of(b) {
+    if a.what != b.what || a.dimensions != b.dimensions || !a.has_table_of(b) {
         return None;
     }
-    if a.access & ANYWHERE != 0 {
+    if matches!(a.what, What::Anywhere { .. }) {
         return (a.address == b.address).then(|| a.clone());
     }
     let distance = nests.distance(term(b.address)?, term(a.address)?)?;
@@ -105,7 +112,7 @@ fn join_elements<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<
         (a, b, distance)
     };
     // The bytes between two elements of a read belong to it where the innermost stride is no larger.
-    let reach = if a.access & !RELATIVE == READ {
+    let reach = if a.what.is_exact_read() {
         low.element
             .max(innermost_stride(nests, low).unwrap_or(0).abs())
     } else {
@@ -154,8 +161,8 @@ fn innermost_stride<'m>(nests: &Nests<'m>, entry: &Entry<'m>) -> Option<i64> {
 /// that dimension differ by a constant.
 fn join_rows<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<Entry<'m>> {
     let same =
-        a.access == b.access && a.element == b.element && a.dimensions.len() == b.dimensions.len();
-    if !same || a.access & !RELATIVE != READ || !a.has_table_of(b) {
+        a.what == b.what && a.element == b.element && a.dimensions.len() == b.dimensions.len();
+    if !same || !a.what.is_exact_read() || !a.has_table_of(b) {
         return None;
     }
     let (from, to) = (term(a.address)?, term(b.address)?);

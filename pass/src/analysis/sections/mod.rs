@@ -19,11 +19,6 @@ mod threads;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use okl_abi::section_access::{
-    ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, MOST_MARKS, NUMBERS, OBJECT, READ, RELATIVE,
-    SIGNED, TABLE, WRITE,
-};
-
 use crate::analysis::memory::base_of;
 use crate::analysis::nests::{Extent, Nests, Scope, Section, Term, Turns, source_name};
 use crate::diagnostic::user_name;
@@ -44,6 +39,8 @@ const MOST_ACCESSES: usize = 20_000;
 const MOST_ENTRIES: usize = 256;
 /// Bytes of a pointer.
 const POINTER: i64 = 8;
+/// Most marks that one store sets.
+pub const MOST_MARKS: i64 = 8;
 /// A function with more declares them itself.
 const MOST_IN_SUMMARY: usize = 48;
 
@@ -70,8 +67,8 @@ pub enum Quantity<'m> {
 /// One section.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entry<'m> {
-    /// `section_access`.
-    pub access: i64,
+    /// What is said of it.
+    pub what: What,
     /// Bytes of an element.
     pub element: i64,
     /// Of the first element: from each pointer in the table, where there is one.
@@ -84,6 +81,73 @@ pub struct Entry<'m> {
     pub at: Instruction<'m>,
     /// Pointers, or numbers, that the loop loads itself.
     pub table: Option<Box<Entry<'m>>>,
+}
+
+/// What an entry says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Elements are read or written: all of them if exact, and no others.
+    Elements {
+        /// Whether they are written.
+        is_write: bool,
+        /// Whether every one is accessed.
+        exact: bool,
+        /// Whether its address is one from each of the pointers in the table.
+        relative: bool,
+    },
+    /// Where a loop reads pointers that other entries are relative to. That it does is said elsewhere.
+    Pointers {
+        /// Whether its address is one from each of the pointers in the table.
+        relative: bool,
+    },
+    /// Where a loop reads numbers that corners are computed from.
+    Numbers {
+        /// Whether they have a sign.
+        signed: bool,
+    },
+    /// Something in the object that the address points into is read.
+    Anywhere {
+        /// Whether the address is a variable's own.
+        of_variable: bool,
+    },
+    /// The same, between the least and the largest of some corners.
+    Between {
+        /// Whether the address is a variable's own.
+        of_variable: bool,
+    },
+    /// Something in the object is written, and the stores mark what.
+    Marked {
+        /// Whether a mark is a bit, instead of a byte.
+        by_bits: bool,
+        /// Whether the address is a variable's own.
+        of_variable: bool,
+    },
+}
+
+impl What {
+    fn is_write(self) -> bool {
+        matches!(
+            self,
+            Self::Elements { is_write: true, .. } | Self::Marked { .. }
+        )
+    }
+
+    fn is_read(self) -> bool {
+        matches!(
+            self,
+            Self::Elements {
+                is_write: false,
+                ..
+            } | Self::Anywhere { .. }
+                | Self::Between { .. }
+        )
+    }
+
+    /// Whether just these elements are read.
+    fn is_exact_read(self) -> bool {
+        let is_read = self.is_read();
+        is_read && matches!(self, Self::Elements { exact: true, .. })
+    }
 }
 
 /// Something to declare.
@@ -388,7 +452,8 @@ impl<'m> Scan<'m> {
         }
         self.add_direct(direct);
         let entry_of = |object| {
-            let is_its = |one: &Entry<'m>| one.access & MARKED != 0 && one.address == object;
+            let is_its =
+                |one: &Entry<'m>| matches!(one.what, What::Marked { .. }) && one.address == object;
             entries.iter().position(is_its)
         };
         let marks = marked.into_iter().map(|(access, size, object)| Mark {
@@ -497,13 +562,12 @@ impl<'m> Scan<'m> {
         {
             let address = Quantity::Term(*object);
             marked.push((*access, element, address));
-            let kind = if self.is_local(access, block) {
-                0
-            } else {
-                BITS
+            let what = What::Marked {
+                by_bits: !self.is_local(access, block),
+                of_variable: is_of_variable(nests, *object),
             };
             return Ok(vec![Entry {
-                access: WRITE | MARKED | kind | is_object(nests, *object),
+                what,
                 element: unit,
                 address,
                 // What the runtime tells.
@@ -552,7 +616,7 @@ impl<'m> Scan<'m> {
             extents.into_iter().map(move |extent| (one, extent))
         });
         for (one, extent) in extents {
-            let is_write = one.access & WRITE != 0;
+            let is_write = one.what.is_write();
             let base = match &extent {
                 Extent::Section(section) => nests.base(section.address),
                 Extent::Anywhere(object) => nests.base(*object),
@@ -676,12 +740,9 @@ fn parts<'m>(scope: Scope<'m>, extent: impl Fn(Scope<'m>) -> Extent<'m>) -> Vec<
     vec![whole]
 }
 
-/// `OBJECT` where an address is a variable's.
-fn is_object<'m>(nests: &Nests<'m>, address: Term<'m>) -> i64 {
-    match nests.anchor(address) {
-        Some((base, 0)) if base.as_global().is_some() => OBJECT,
-        _ => 0,
-    }
+/// Whether an address is a variable's.
+fn is_of_variable<'m>(nests: &Nests<'m>, address: Term<'m>) -> bool {
+    matches!(nests.anchor(address), Some((base, 0)) if base.as_global().is_some())
 }
 
 fn add_new<T: PartialEq>(list: &mut Vec<T>, one: T) {
@@ -698,8 +759,8 @@ fn entry_of<'m>(
     element: i64,
     at: Instruction<'m>,
 ) -> Result<Entry<'m>, Spoiled<'m>> {
-    let entry = |access, element, address, dimensions| Entry {
-        access,
+    let entry = |what, element, address, dimensions| Entry {
+        what,
         element,
         address: Quantity::Term(address),
         dimensions,
@@ -707,35 +768,34 @@ fn entry_of<'m>(
         at,
         table: None,
     };
-    let of_section = |section: Section<'m>, access, element| {
+    let of_section = |section: Section<'m>, what, element| {
         let dimensions = section.dimensions.into_iter();
         let dimensions = dimensions
             .map(|(stride, count)| (Quantity::Term(stride), Quantity::Term(count)))
             .collect();
-        entry(access, element, section.address, dimensions)
+        entry(what, element, section.address, dimensions)
     };
-    let access = |is_exact| match (is_write, is_exact) {
-        (false, true) => READ,
-        (false, false) => READ | BOUND,
-        (true, true) => WRITE,
-        (true, false) => WRITE | MAY | BOUND,
+    let elements = |exact, relative| What::Elements {
+        is_write,
+        exact,
+        relative,
     };
     let reason = match extent {
         Extent::Section(section) => {
-            let access = access(section.exact);
-            return Ok(of_section(section, access, element));
+            let what = elements(section.exact, false);
+            return Ok(of_section(section, what, element));
         }
         Extent::Rows(mut levels) => {
             let row = levels.pop().expect("of a table and a row");
-            let access = access(row.exact) | RELATIVE;
+            let what = elements(row.exact, true);
             let mut table: Option<Box<Entry<'m>>> = None;
             for level in levels {
-                let relative = table.as_ref().map_or(0, |_| RELATIVE);
-                let mut one = of_section(level, TABLE | relative, POINTER);
+                let relative = table.is_some();
+                let mut one = of_section(level, What::Pointers { relative }, POINTER);
                 one.table = table;
                 table = Some(Box::new(one));
             }
-            let mut row = of_section(row, access, element);
+            let mut row = of_section(row, what, element);
             let mut first = table.as_ref();
             while let Some(one) = first {
                 row.object.clone_from(&one.object);
@@ -747,8 +807,8 @@ fn entry_of<'m>(
         Extent::Between(between) => {
             let mut table = None;
             for one in between.tables {
-                let sign = if one.is_signed { SIGNED } else { 0 };
-                let mut entry = of_section(one.section, TABLE | NUMBERS | sign, one.bytes);
+                let signed = one.is_signed;
+                let mut entry = of_section(one.section, What::Numbers { signed }, one.bytes);
                 entry.table = table;
                 table = Some(Box::new(entry));
             }
@@ -763,14 +823,15 @@ fn entry_of<'m>(
                 values.push(Quantity::Constant(0));
             }
             let pairs = values.chunks(2).map(|pair| (pair[0], pair[1])).collect();
-            let access = READ | ANYWHERE | BETWEEN | is_object(nests, between.object);
-            let mut part = entry(access, element, between.object, pairs);
+            let of_variable = is_of_variable(nests, between.object);
+            let what = What::Between { of_variable };
+            let mut part = entry(what, element, between.object, pairs);
             part.table = table;
             return Ok(part);
         }
         Extent::Anywhere(object) if !is_write => {
-            let access = READ | ANYWHERE | is_object(nests, object);
-            return Ok(entry(access, 1, object, Vec::new()));
+            let of_variable = is_of_variable(nests, object);
+            return Ok(entry(What::Anywhere { of_variable }, 1, object, Vec::new()));
         }
         Extent::Anywhere(_) => "writes where cannot be told before the loop",
         Extent::Unknown if is_write => "writes to an object that is not known before the loop",
@@ -795,9 +856,11 @@ impl<'m> Entry<'m> {
         if self.table.is_some() {
             return Extent::Unknown;
         }
-        if self.access & ANYWHERE != 0 {
-            return Extent::Anywhere(address);
-        }
+        let exact = match self.what {
+            What::Anywhere { .. } | What::Between { .. } => return Extent::Anywhere(address),
+            What::Elements { exact, .. } => exact,
+            What::Pointers { .. } | What::Numbers { .. } | What::Marked { .. } => true,
+        };
         let dimensions = self.dimensions.iter();
         let dimensions: Option<Vec<_>> = dimensions
             .map(|&(stride, count)| Some((term(stride)?, term(count)?)))
@@ -806,14 +869,14 @@ impl<'m> Entry<'m> {
             Some(dimensions) => Extent::Section(Section {
                 address,
                 dimensions,
-                exact: self.access & (MAY | BOUND) == 0,
+                exact,
             }),
             None => Extent::Unknown,
         }
     }
 
     fn is_same_section(&self, other: &Entry<'m>) -> bool {
-        self.access == other.access
+        self.what == other.what
             && self.element == other.element
             && self.address == other.address
             && self.dimensions == other.dimensions
@@ -854,7 +917,11 @@ fn point<'m>(access: &Access<'m>) -> Entry<'m> {
     };
     let base = base_of(access.address);
     Entry {
-        access: if access.is_write { WRITE } else { READ },
+        what: What::Elements {
+            is_write: access.is_write,
+            exact: true,
+            relative: false,
+        },
         element,
         address: Quantity::Value(access.address),
         dimensions,

@@ -4,13 +4,14 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{f, region_flags, section_access};
+use okl_abi::{f, region_flags};
 
 use super::{globals, twins::is_for_ranks};
 use crate::analysis::memory::base_of;
 use crate::analysis::nests::source_name;
 use crate::analysis::sections::{
-    Declaration, Direct, Entry, FunctionSections, Quantity, Region, is_one_of_several, regions,
+    Declaration, Direct, Entry, FunctionSections, MOST_MARKS, Quantity, Region, What,
+    is_one_of_several, regions,
 };
 use crate::diagnostic::Site;
 use crate::llvm::{Builder, Function, Global, Instruction, Module, Opcode, Value};
@@ -169,7 +170,6 @@ fn place<'m>(one: &Declaration<'m>) -> Instruction<'m> {
 }
 
 fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String {
-    use okl_abi::section_access::{ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, READ, WRITE};
     let show = |quantity: Quantity<'m>| match quantity {
         Quantity::Term(term) => sections.nests.text(term),
         Quantity::Value(value) => match source_name(value) {
@@ -178,46 +178,38 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         },
         Quantity::Constant(number) => number.to_string(),
     };
-    let words = [
-        (READ, "read"),
-        (WRITE, "write"),
-        (MAY, "may"),
-        (ANYWHERE, "anywhere"),
-        (BETWEEN, "between"),
-        (BOUND, "bound"),
-        (MARKED, "marked"),
-    ];
-    // Between corners of the object rather than anywhere in it.
-    let access = match entry.access & BETWEEN {
-        0 => entry.access,
-        _ => entry.access & !ANYWHERE,
+    let words = match entry.what {
+        What::Elements {
+            is_write, exact, ..
+        } => match (is_write, exact) {
+            (false, true) => "read",
+            (false, false) => "read bound",
+            (true, true) => "write",
+            (true, false) => "write may bound",
+        },
+        What::Anywhere { .. } => "read anywhere",
+        What::Between { .. } => "read between",
+        What::Marked { .. } => "write marked",
+        What::Pointers { .. } | What::Numbers { .. } => "",
     };
-    let words: Vec<_> = words
-        .iter()
-        .filter(|(bit, _)| access & bit != 0)
-        .map(|(_, word)| *word)
-        .collect();
     let object = if entry.object.is_empty() {
         "?"
     } else {
         &entry.object
     };
-    let mut text = format!("{} {object}", words.join(" "));
-    if entry.access & MARKED != 0 {
-        let kind = if entry.access & BITS == 0 {
-            "bytes"
-        } else {
-            "bits"
-        };
-        return format!("{text} by {kind} of {} bytes", entry.element);
-    }
-    if entry.access & BETWEEN != 0 {
-        return text + &between_text(entry, show);
+    let mut text = format!("{words} {object}");
+    match entry.what {
+        What::Marked { by_bits, .. } => {
+            let kind = if by_bits { "bits" } else { "bytes" };
+            return format!("{text} by {kind} of {} bytes", entry.element);
+        }
+        What::Between { .. } => return text + &between_text(entry, show),
+        _ => {}
     }
     for &(stride, count) in &entry.dimensions {
         text += &format!(" [{} x {}]", show(count), show(stride));
     }
-    if entry.access & ANYWHERE == 0 {
+    if !matches!(entry.what, What::Anywhere { .. }) {
         text += &format!(" of {} bytes at {}", entry.element, show(entry.address));
     }
     let mut table = &entry.table;
@@ -327,7 +319,7 @@ impl<'m> Values<'m> {
         };
         for entry in one.entries.iter().flat_map(Entry::with_tables) {
             for quantity in quantities(entry) {
-                let source = if entry.access & section_access::MARKED != 0 {
+                let source = if is_marked(entry) {
                     values.computed_whole(module, sections, one, quantity)
                 } else {
                     values.source(module, sections, one, quantity)
@@ -405,6 +397,42 @@ impl<'m> Values<'m> {
             ])
         };
         self.sources.iter().map(constant).collect()
+    }
+}
+
+fn is_marked(entry: &Entry<'_>) -> bool {
+    matches!(entry.what, What::Marked { .. })
+}
+
+/// As the ABI says it.
+fn access_bits(what: What) -> i64 {
+    use okl_abi::section_access::{
+        ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, NUMBERS, OBJECT, READ, RELATIVE, SIGNED,
+        TABLE, WRITE,
+    };
+    const { assert!(MOST_MARKS == okl_abi::section_access::MOST_MARKS) };
+    let and = |bits, is_so| if is_so { bits } else { 0 };
+    match what {
+        What::Elements {
+            is_write,
+            exact,
+            relative,
+        } => {
+            let bound = and(BOUND, !exact);
+            let relative = and(RELATIVE, relative);
+            match is_write {
+                false => READ | bound | relative,
+                true => WRITE | and(MAY, !exact) | bound | relative,
+            }
+        }
+        What::Pointers { relative } => TABLE | and(RELATIVE, relative),
+        What::Numbers { signed } => TABLE | NUMBERS | and(SIGNED, signed),
+        What::Anywhere { of_variable } => READ | ANYWHERE | and(OBJECT, of_variable),
+        What::Between { of_variable } => READ | ANYWHERE | BETWEEN | and(OBJECT, of_variable),
+        What::Marked {
+            by_bits,
+            of_variable,
+        } => WRITE | MARKED | and(BITS, by_bits) | and(OBJECT, of_variable),
     }
 }
 
@@ -493,7 +521,7 @@ fn emit_marks<'m>(
         let count = all.iter().map(|one| quantities(one).len()).sum::<usize>();
         let (own, rest) = sources.split_at(count);
         sources = rest;
-        if entry.access & section_access::MARKED == 0 {
+        if !is_marked(entry) {
             continue;
         }
         let first = own[0].computed;
@@ -506,7 +534,7 @@ fn emit_marks<'m>(
             let number = builder.shift_right(distance, entry.element.trailing_zeros());
             builder.and(number, mask)
         };
-        let by_bits = entry.access & section_access::BITS != 0;
+        let by_bits = matches!(entry.what, What::Marked { by_bits: true, .. });
         for mark in one.marks.iter().filter(|mark| mark.entry == index) {
             let size = module.const_i64(mark.size);
             let count = mark.size / entry.element;
@@ -551,7 +579,7 @@ fn table<'m>(module: &'m Module, one: &Declaration<'m>, values: &Values<'m>) -> 
         .flat_map(Entry::with_tables)
         .map(|entry| {
             module.const_struct(&[
-                module.const_i64(entry.access),
+                module.const_i64(access_bits(entry.what)),
                 module.const_i64(entry.element),
                 module.const_i64(entry.dimensions.len() as i64),
                 text(&entry.object),
