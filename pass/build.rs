@@ -43,7 +43,7 @@ fn main() {
         .file("cxx/prepare.cpp")
         .file("cxx/kernels.cpp")
         .file("cxx/sections.cpp")
-        .file("cxx/twins.cpp")
+        .file("cxx/copies.cpp")
         .file("cxx/vectors.cpp")
         .compile("okl_shim");
 }

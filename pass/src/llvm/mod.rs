@@ -10,25 +10,25 @@
 #![allow(unsafe_code)]
 
 mod builder;
+mod copies;
 mod instruction;
 mod kernels;
 mod module;
 mod nests;
 mod plugin;
 mod shim;
-mod twins;
 mod types;
 mod value;
 mod vectors;
 
 pub use builder::Builder;
+pub use copies::{Use, ValueMap};
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use kernels::{Unrolled, simplified};
 pub use module::{Module, OwnModule, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, Point, Run, plugin_info};
 pub use shim::{NaturalLoop, Severity, demangle, print};
-pub use twins::Mark;
 pub use types::Type;
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};
 pub use vectors::{Intrinsic, VectorUnit};
