@@ -14,6 +14,7 @@ mod pipeline;
 mod plan;
 mod recognise;
 mod record;
+mod simplified;
 
 /// The symbol LLVM looks up. It is defined in Rust because the linker hides what comes from the
 /// C++ shim.

@@ -181,10 +181,16 @@ impl<'m> Instruction<'m> {
 }
 
 impl<'m> Function<'m> {
-    /// Takes over the name of another function, which has none then.
-    pub fn take_name(self, from: Function<'m>) {
+    /// A copy beside it, which has a name of its own and calls what it calls.
+    pub fn copy(self) -> Function<'m> {
+        ValueMap::of_copy(self).1
+    }
+
+    /// Takes over the name of another function or the like, which has none then.
+    pub fn take_name(self, from: Value<'m>) {
+        assert!(from.is_global_value());
         let mut size = 0;
-        // SAFETY: two functions; the bytes are copied before LLVM changes them.
+        // SAFETY: two global values; the bytes are copied before LLVM changes them.
         unsafe {
             let data = LLVMGetValueName2(from.raw(), &mut size);
             let name = std::slice::from_raw_parts(data.cast::<u8>(), size).to_vec();

@@ -24,7 +24,7 @@ mod vectors;
 pub use builder::Builder;
 pub use copies::{Use, ValueMap};
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
-pub use kernels::{Unrolled, simplified};
+pub use kernels::{Passes, Silence};
 pub use module::{Module, OwnModule, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, Point, Run, plugin_info};

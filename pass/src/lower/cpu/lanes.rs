@@ -15,10 +15,11 @@ use okl_abi::op2::f;
 use crate::analysis::access::uses;
 use crate::analysis::sections::is_final;
 use crate::ir::{Access, Columns, Place, Scalar, Storage};
-use crate::llvm::{Builder, Call, Function, Linkage, Module, Unrolled, Value, VectorUnit};
+use crate::llvm::{Builder, Call, Function, Linkage, Module, Value, VectorUnit};
 
 use crate::lower::elements::{field, parameter_at};
 use crate::record::{ArgumentRecord, LoopRecord, MapRecord};
+use crate::simplified::Unrolled;
 
 use argument::{LaneAccess, LaneArgument, LanePlace, LaneStorage};
 use body::Body;
@@ -147,7 +148,7 @@ pub fn emit(module: &Module, unit: &VectorUnit) -> bool {
         let components = first.arguments()[COMPONENTS].as_function();
         let body = first.arguments()[BODY].as_function();
         let body = body.filter(|body| !body.is_declaration() && is_final(*body));
-        let body = body.map(|body| (Unrolled::of(body), unit.bits(body)));
+        let body = body.map(|body| (Unrolled::of(module, body), unit.bits(body)));
         let body = body
             .as_ref()
             .ok_or("the kernel is defined or replaced in another file");

@@ -31,7 +31,7 @@ pub fn add_entry<'m>(
     }
     entry.copy_metadata(module, ranks, &["type", "kcfi_type"]);
     entry.copy_subprogram(ranks);
-    entry.take_name(ranks);
+    entry.take_name(*ranks);
     ranks.set_name(&format!("{}.mpi", entry.name()));
     uses::put_in_front(entry, ranks, mark);
     choose(module, entry, flag, plain, Some((ranks, *ranks)));
