@@ -35,7 +35,6 @@ fn main() {
         .flag_if_supported("-fvisibility=hidden")
         .file("cxx/shim.cpp")
         .file("cxx/stages.cpp")
-        .file("cxx/chunks.cpp")
         .file("cxx/nests.cpp")
         .file("cxx/widening.cpp")
         .file("cxx/tiles.cpp")

@@ -267,9 +267,7 @@ impl<'m> Function<'m> {
     /// Appends an empty block with a name.
     pub fn append_named_block(self, module: &Module, name: &str) -> Block<'m> {
         let block = self.append_block(module);
-        let label = block.label().raw();
-        // SAFETY: a block; LLVM copies the bytes.
-        unsafe { LLVMSetValueName2(label, name.as_ptr().cast(), name.len()) };
+        block.label().set_name(name);
         block
     }
 }

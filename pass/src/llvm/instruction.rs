@@ -288,6 +288,14 @@ impl<'m> Instruction<'m> {
         }
     }
 
+    /// Has a conditional branch ask something else.
+    pub fn set_branch_condition(self, condition: Value<'m>) {
+        assert!(self.opcode() == Opcode::LLVMBr && self.branch_condition().is_some());
+        assert!(condition.ty().bits() == Some(1));
+        // SAFETY: a conditional branch and a truth value.
+        unsafe { LLVMSetCondition(self.raw(), condition.raw()) }
+    }
+
     /// Makes a conditional branch go one way.
     pub fn always_branch(self, module: &'m Module, to_first: bool) {
         assert!(self.opcode() == Opcode::LLVMBr && self.branch_condition().is_some());

@@ -173,7 +173,6 @@ unsafe extern "C" {
     fn okl_memory_reach(call: LLVMValueRef) -> c_int;
     fn okl_keeps_no_argument(call: LLVMValueRef, index: c_uint) -> bool;
     fn okl_forget_memory_effects(function: LLVMValueRef);
-    fn okl_count_chunks(call: LLVMValueRef, signed: bool);
 }
 
 /// An integer or address that the analysis knows as an expression. Two terms of one [`Nests`] are
@@ -619,13 +618,6 @@ impl Call<'_> {
     pub fn keeps_no_argument(self, index: usize) -> bool {
         // SAFETY: a call, and an argument that it has.
         unsafe { okl_keeps_no_argument(self.raw(), index as c_uint) }
-    }
-
-    /// Makes the chunks of the worksharing loop countable whose bounds this call hands out, where clang wrote
-    /// it and nothing has simplified it; `is_signed` says how its iterations are counted.
-    pub fn count_chunks(self, is_signed: bool) {
-        // SAFETY: a call of `__kmpc_for_static_init_*`, or of what takes its place.
-        unsafe { okl_count_chunks(self.raw(), is_signed) }
     }
 
     /// What memory it may access, and whether it returns normally if at all.

@@ -98,6 +98,12 @@ impl<'m> Value<'m> {
         String::from_utf8_lossy(bytes).into_owned()
     }
 
+    /// Renames it.
+    pub fn set_name(self, name: &str) {
+        // SAFETY: a live value; LLVM copies the bytes.
+        unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
+    }
+
     /// As a function, where it is one.
     pub fn as_function(self) -> Option<Function<'m>> {
         (self.kind() == Kind::LLVMFunctionValueKind).then_some(Function(self))
@@ -453,12 +459,6 @@ impl<'m> Function<'m> {
             let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, uses);
             LLVMAddAttributeAtIndex(self.raw, FUNCTION_INDEX, attribute);
         }
-    }
-
-    /// Renames it.
-    pub fn set_name(self, name: &str) {
-        // SAFETY: a live value; LLVM copies the bytes.
-        unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
     }
 
     /// Takes it out of its comdat.
