@@ -37,12 +37,11 @@ fn main() {
         .flag_if_supported("-fvisibility=hidden")
         .file("cxx/shim.cpp")
         .file("cxx/stages.cpp")
-        .file("cxx/chunks.cpp")
         .file("cxx/code.cpp")
+        .file("cxx/copies.cpp")
         .file("cxx/expressions.cpp")
-        .file("cxx/prepare.cpp")
         .file("cxx/kernels.cpp")
-        .file("cxx/twins.cpp")
+        .file("cxx/prepare.cpp")
         .file("cxx/vectors.cpp")
         .compile("okl_shim");
 }

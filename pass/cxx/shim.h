@@ -60,12 +60,6 @@ bool okl_is_library_function(LLVMValueRef Function);
 // Makes a function one of this module for calls in those functions; a copy takes its name and its other uses.
 void okl_become_own(LLVMValueRef Function, const LLVMValueRef *Callers, size_t Count);
 
-// A new module with these functions, under their names, and what they call, simplified, and without loops where
-// okl_unrolled_copy leaves none. Its variables are only declared.
-LLVMModuleRef okl_simplified_functions(LLVMModuleRef M, const LLVMValueRef *Functions, size_t Count);
-// A copy beside a function, without its loops as far as their turns are constant and not too many.
-LLVMValueRef okl_unrolled_copy(LLVMValueRef Function);
-
 // A copy of a module, of which all functions may be optimised.
 LLVMModuleRef okl_optimisable_copy(LLVMModuleRef M);
 // Simplifies a module as LLVM's pipeline does before it vectorises.
@@ -100,9 +94,6 @@ void okl_expand_constant_users(LLVMValueRef Global);
 void okl_delete_bodies(LLVMModuleRef M);
 
 // Turns an atomicrmw into a load and a loop around cmpxchg.
-// Makes the chunks of a worksharing loop countable, given the call that hands them out.
-void okl_count_chunks(LLVMValueRef Call, bool Signed);
-
 // What an address is computed from; Offset stays as it is where the distance is not constant.
 LLVMValueRef okl_base_and_offset(LLVMModuleRef M, LLVMValueRef Address, int64_t *Offset);
 // Whether the types that clang noted of two loads or stores exclude that they access the same.

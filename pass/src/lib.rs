@@ -15,6 +15,7 @@ mod pipeline;
 mod plan;
 mod recognise;
 mod record;
+mod simplified;
 
 /// The symbol LLVM looks up. It is defined in Rust because the linker hides what comes from the
 /// C++ shim.

@@ -1,8 +1,8 @@
 //! Inserting instructions.
 
+use inkwell::llvm_sys::LLVMIntPredicate;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMIntPredicate};
 
 use super::{Block, Call, Function, Instruction, Module, Type, Value};
 
@@ -298,13 +298,8 @@ impl<'m> Builder<'m> {
     /// As [`Builder::call`]; the callee keeps a frame and source lines of its own at every level of
     /// optimisation.
     pub fn call_without_inlining(&self, callee: Function<'m>, arguments: &[Value<'m>]) {
-        let call = self.call(callee, arguments);
-        // SAFETY: the call just built; `noinline` is an attribute without a value.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(c"noinline".as_ptr(), 8);
-            let attribute = LLVMCreateEnumAttribute(self.module.raw_context(), kind, 0);
-            LLVMAddCallSiteAttribute(call.raw(), LLVMAttributeFunctionIndex, attribute);
-        }
+        let call = self.call(callee, arguments).as_call();
+        call.expect("a call").inline_never(self.module);
     }
 
     /// Calls `callee` in the place of `old`: an `invoke` with the same targets where `old` is one.

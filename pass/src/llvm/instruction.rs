@@ -1,5 +1,6 @@
 //! Blocks, instructions and calls.
 
+use std::ffi::CStr;
 use std::marker::PhantomData;
 
 use inkwell::llvm_sys::core::*;
@@ -287,6 +288,14 @@ impl<'m> Instruction<'m> {
         }
     }
 
+    /// Has a conditional branch ask something else.
+    pub fn set_branch_condition(self, condition: Value<'m>) {
+        assert!(self.opcode() == Opcode::LLVMBr && self.branch_condition().is_some());
+        assert!(condition.ty().bits() == Some(1));
+        // SAFETY: a conditional branch and a truth value.
+        unsafe { LLVMSetCondition(self.raw(), condition.raw()) }
+    }
+
     /// Makes a conditional branch go one way.
     pub fn always_branch(self, module: &'m Module, to_first: bool) {
         assert!(self.opcode() == Opcode::LLVMBr && self.branch_condition().is_some());
@@ -346,7 +355,15 @@ impl<'m> Call<'m> {
 
     /// Has the callee inlined here wherever that is possible, however large it is.
     pub fn inline_always(self, module: &Module) {
-        let name = c"alwaysinline";
+        self.set_attribute(module, c"alwaysinline");
+    }
+
+    /// Has the callee keep a frame of its own.
+    pub fn inline_never(self, module: &Module) {
+        self.set_attribute(module, c"noinline");
+    }
+
+    fn set_attribute(self, module: &Module, name: &CStr) {
         // SAFETY: a call of the module, and an attribute without a value.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());

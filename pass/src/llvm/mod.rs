@@ -15,28 +15,27 @@
 unsafe extern "C" {}
 
 mod builder;
-mod chunks;
 mod code;
+mod copies;
 mod expressions;
 mod instruction;
 mod kernels;
 mod module;
 mod plugin;
 mod shim;
-mod twins;
 mod types;
 mod value;
 mod vectors;
 
 pub use builder::Builder;
 pub use code::{Code, Naming, Reach};
+pub use copies::{Use, ValueMap};
 pub use expressions::{Evolution, Expression, ExpressionKind};
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
-pub use kernels::{Unrolled, simplified};
+pub use kernels::{Passes, Silence};
 pub use module::{Module, OwnModule, Visibility};
 pub use plugin::{PluginInfo, Point, Run, plugin_info};
 pub use shim::{NaturalLoop, Severity, demangle, print};
-pub use twins::Mark;
 pub use types::Type;
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};
 pub use vectors::{Intrinsic, VectorUnit};

@@ -154,10 +154,11 @@ impl Module {
         unsafe { okl_append_to_used(self.raw(), raw.as_ptr(), raw.len()) }
     }
 
-    /// Keeps a variable in its place although nothing in the module uses it. (Among those that the linker has to keep
+    /// Keeps a variable or function in its place although nothing in the module uses it. (Among those that the linker has to keep
     /// too it would get a section of its own.)
-    pub fn append_to_compiler_used(&self, global: Global<'_>) {
-        // SAFETY: a global variable of this module.
+    pub fn append_to_compiler_used(&self, global: Value<'_>) {
+        assert!(global.is_global_value());
+        // SAFETY: a global value of this module.
         unsafe { okl_append_to_compiler_used(self.raw(), global.raw()) }
     }
 

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
     LLVMConstNull, LLVMConstReal, LLVMCountParamTypes, LLVMGetArrayLength2, LLVMGetElementType,
-    LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPoison, LLVMGetStructName, LLVMGetTypeKind,
-    LLVMIsFunctionVarArg,
+    LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPoison, LLVMGetReturnType, LLVMGetStructName,
+    LLVMGetTypeKind, LLVMIsFunctionVarArg,
 };
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
 
@@ -118,6 +118,13 @@ impl<'m> Type<'m> {
             LLVMGetParamTypes(self.raw, raw.as_mut_ptr());
             raw.into_iter().map(|raw| Type::new(raw)).collect()
         }
+    }
+
+    /// What a function type returns.
+    pub fn result(self) -> Type<'m> {
+        assert!(self.is_function());
+        // SAFETY: a function type.
+        unsafe { Type::new(LLVMGetReturnType(self.raw)) }
     }
 
     /// Whether a function type takes more arguments than it names.

@@ -98,6 +98,12 @@ impl<'m> Value<'m> {
         String::from_utf8_lossy(bytes).into_owned()
     }
 
+    /// Renames it.
+    pub fn set_name(self, name: &str) {
+        // SAFETY: a live value; LLVM copies the bytes.
+        unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
+    }
+
     /// As a function, where it is one.
     pub fn as_function(self) -> Option<Function<'m>> {
         (self.kind() == Kind::LLVMFunctionValueKind).then_some(Function(self))
@@ -455,12 +461,6 @@ impl<'m> Function<'m> {
         }
     }
 
-    /// Renames it.
-    pub fn set_name(self, name: &str) {
-        // SAFETY: a live value; LLVM copies the bytes.
-        unsafe { LLVMSetValueName2(self.raw, name.as_ptr().cast(), name.len()) }
-    }
-
     /// Takes it out of its comdat.
     pub fn leave_comdat(self) {
         // SAFETY: a function; null is no comdat.
@@ -519,6 +519,20 @@ macro_rules! global_objects {
                 // SAFETY: a global object.
                 unsafe { !LLVMGetComdat(self.raw).is_null() }
             }
+
+        /// Puts it into a comdat of the given name, of which the linker keeps one copy.
+        pub fn join_comdat(self, module: &Module, name: &str) {
+            let name = CString::new(name).expect("symbol names have no NUL");
+            // SAFETY: a global object of the module; LLVM copies the name.
+            unsafe {
+                let comdat = LLVMGetOrInsertComdat(module.raw(), name.as_ptr());
+                LLVMSetComdatSelectionKind(
+                    comdat,
+                    inkwell::llvm_sys::comdat::LLVMComdatSelectionKind::LLVMAnyComdatSelectionKind,
+                );
+                LLVMSetComdat(self.raw, comdat);
+            }
+        }
         }
     )*};
 }
@@ -621,20 +635,6 @@ impl<'m> Global<'m> {
     pub fn copy_visibility_of(self, other: Global<'m>) {
         // SAFETY: two global variables.
         unsafe { LLVMSetVisibility(self.raw, LLVMGetVisibility(other.raw)) }
-    }
-
-    /// Puts it into a comdat of the given name, of which the linker keeps one copy.
-    pub fn join_comdat(self, module: &Module, name: &str) {
-        let name = CString::new(name).expect("symbol names have no NUL");
-        // SAFETY: a global variable of the module; LLVM copies the name.
-        unsafe {
-            let comdat = LLVMGetOrInsertComdat(module.raw(), name.as_ptr());
-            LLVMSetComdatSelectionKind(
-                comdat,
-                inkwell::llvm_sys::comdat::LLVMComdatSelectionKind::LLVMAnyComdatSelectionKind,
-            );
-            LLVMSetComdat(self.raw, comdat);
-        }
     }
 
     /// Deletes it. Nothing may use it any more.

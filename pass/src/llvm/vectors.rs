@@ -265,9 +265,9 @@ impl<'m> Function<'m> {
 impl<'m> Block<'m> {
     /// From where control may come, once for each way.
     pub fn predecessors(self) -> Vec<Block<'m>> {
-        // SAFETY: a live block is a value, which its users end their blocks with or are no instructions.
-        let label = unsafe { Value::new(LLVMBasicBlockAsValue(self.raw())) };
-        let users = label.users().into_iter().filter_map(Value::as_instruction);
+        // Its users end their blocks with it or are no instructions.
+        let users = self.label().users().into_iter();
+        let users = users.filter_map(Value::as_instruction);
         users
             // SAFETY: an instruction.
             .filter(|one| unsafe { !LLVMIsATerminatorInst(one.raw()).is_null() })

@@ -9,6 +9,7 @@
 //! twice, or compiled modules merged by link-time optimisation.
 
 mod atomics;
+mod chunks;
 mod constructors;
 mod criticals;
 mod endless;

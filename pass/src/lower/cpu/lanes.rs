@@ -16,10 +16,11 @@ use crate::analysis::access::uses;
 use crate::analysis::sections::is_final;
 use crate::diagnostic::Site;
 use crate::ir::{Columns, Mode, Place, Scalar, Storage};
-use crate::llvm::{Builder, Call, Function, Linkage, Module, Unrolled, Value, VectorUnit};
+use crate::llvm::{Builder, Call, Function, Linkage, Module, Value, VectorUnit};
 
 use crate::lower::elements::{field, parameter_at};
 use crate::record::{ArgumentRecord, LoopRecord, MapRecord};
+use crate::simplified::Unrolled;
 
 use argument::{LaneAccess, LaneArgument, LanePlace, LaneStorage};
 use body::Body;
@@ -159,7 +160,7 @@ impl<'m> Outcome<'m> {
         let components = site.arguments()[COMPONENTS].as_function();
         let body = site.arguments()[BODY].as_function();
         let body = body.filter(|body| !body.is_declaration() && is_final(*body));
-        let body = body.map(|body| (Unrolled::of(body), unit.bits(body)));
+        let body = body.map(|body| (Unrolled::of(module, body), unit.bits(body)));
         let body = body
             .as_ref()
             .ok_or("the kernel is defined or replaced in another file");

@@ -5,7 +5,7 @@
 use crate::diagnostic::{Declined, Site};
 use crate::ir::MARK;
 use crate::llvm::{Function, Linkage, Module, Value};
-use crate::lower::mpi::twins::{ENTRY, Twins};
+use crate::lower::mpi::twins::{ENTRY, Twins, add_choice};
 
 const LISTS: [&str; 2] = ["llvm.global_ctors", "llvm.global_dtors"];
 
@@ -114,7 +114,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, register: Function<'m>, twin
     let on_one_rank = |entry: &Entry<'m>| {
         let function = entry.function.as_function()?;
         let plain = twins.plain(function);
-        let choice = plain.add_choice(ON_ONE_RANK, plain, None, twins.flag);
+        let choice = add_choice(module, ON_ONE_RANK, plain, plain, None, twins.flag);
         choice.mark(module, ENTRY.name, ENTRY.value);
         Some(Entry {
             priority: entry.priority,

@@ -14,7 +14,7 @@ use crate::analysis::runtime::is_of_runtime;
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
 
-use super::twins::{SHARED, is_shared};
+use super::twins::{SHARED, is_set, is_shared};
 
 /// What the names of forwarders that bring objects in begin with.
 const FORWARDER: &str = "okl.touching.";
@@ -99,7 +99,7 @@ pub fn emit<'m>(module: &'m Module, functions: &[Function<'m>], flag: Global<'m>
             complete(module, forwarder, &name);
             if in_loop && is_shared(function) {
                 // Which it is can be known before the loop.
-                let is_plain = flag.is_set(at);
+                let is_plain = is_set(module, flag, at);
                 let either = Builder::before(module, at).select(is_plain, callee, *forwarder);
                 one.call.set_callee(either);
             }

@@ -8,7 +8,7 @@ use okl_abi::LARGEST_UNANNOUNCED;
 use crate::analysis::library::is_library_variable;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Global, Linkage, Module, Value, Visibility};
-use crate::lower::mpi::twins::PLAIN;
+use crate::lower::mpi::twins::{PLAIN, replace_in_constants, replace_outside};
 
 const DATA: &str = "okl_data";
 const DATA_END: &str = "okl_data_end";
@@ -110,8 +110,8 @@ pub fn emit_many_threads(module: &Module) {
         return;
     };
     let never = module.add_constant("okl.many_threads", promise.value_type().zero());
-    promise.replace_uses_in_code(*never, PLAIN);
-    promise.replace_uses_in_constants(*never);
+    replace_outside(*promise, *never, PLAIN);
+    replace_in_constants(*promise, *never);
     if promise.is_unused() {
         promise.erase();
     }
@@ -167,7 +167,7 @@ pub fn set_apart<'m>(module: &'m Module, direct: &HashSet<Value<'m>>) {
             let first = module.add_global("okl.apart", page, Some(page.zero()), internal);
             first.set_alignment(PAGE);
             first.set_section(section);
-            module.append_to_compiler_used(first);
+            module.append_to_compiler_used(*first);
             for one in group {
                 module.move_to_end(one);
             }

@@ -7,6 +7,7 @@
 //! filled in; with it, an index computed in `int` is seen not to wrap around, and addresses in the loop
 //! are as regular as they were written.
 
+use super::chunks;
 use crate::llvm::{Call, Module, Opcode, Value};
 use crate::recognise::openmp::MODIFIERS;
 
@@ -47,7 +48,7 @@ pub fn emit(module: &Module) {
                 .argument(SCHEDULE)
                 .and_then(|one| one.as_constant_int());
             if schedule.is_some_and(|schedule| schedule & !MODIFIERS == STATIC_CHUNKED) {
-                call.count_chunks(is_signed);
+                chunks::count(module, call, is_signed);
             }
         }
     }

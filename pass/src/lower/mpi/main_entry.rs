@@ -4,7 +4,7 @@ use okl_abi::f;
 
 use crate::ir::MARK;
 use crate::llvm::{Builder, Function, Linkage, Module, Visibility};
-use crate::lower::mpi::twins::{ENTRY, Twins};
+use crate::lower::mpi::twins::{ENTRY, Twins, add_choice};
 use crate::lower::runtime_call::declare;
 
 /// Name of the user's `main`. Its debug information keeps the old name.
@@ -47,7 +47,7 @@ pub fn emit(module: &Module) -> Option<Main<'_>> {
 pub fn emit_choice<'m>(module: &'m Module, main: Main<'m>, twins: &Twins<'m>) {
     let plain = twins.plain(main.users);
     let start = main.start;
-    let new = start.add_choice("main", plain, Some(start), twins.flag);
+    let new = add_choice(module, "main", start, plain, Some(start), twins.flag);
     new.set_linkage(Linkage::LLVMExternalLinkage);
     new.mark(module, ENTRY.name, ENTRY.value);
 }

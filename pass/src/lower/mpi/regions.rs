@@ -8,7 +8,7 @@ use okl_abi::{f, region_flags};
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Region, Team};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Type, Value};
-use crate::lower::mpi::twins::{Twins, is_for_ranks};
+use crate::lower::mpi::twins::{Twins, is_for_ranks, is_set};
 use crate::lower::runtime_call::declare;
 
 const SLOT: u64 = 8;
@@ -99,7 +99,7 @@ pub fn emit_forks<'m>(module: &'m Module, forks: &[Fork<'m>], twins: &Twins<'m>)
             at.erase();
             continue;
         }
-        let is_plain = twins.flag.is_set(at);
+        let is_plain = is_set(module, twins.flag, at);
         let no = is_plain.ty().zero();
         let is_not = Builder::before(module, at).compare(is_plain, no, false);
         fork(module, one, at.insert_if(is_not));

@@ -155,7 +155,7 @@ pub fn choose<'m>(module: &'m Module, asked: &[Asked<'m>]) {
     for &Asked { old, new } in asked {
         let is_in_both = |user: &Instruction<'_>| is_shared(user.function());
         if new.instruction_users().iter().any(is_in_both) {
-            new.replace_uses_in(*either(module, old, new), SHARED);
+            twins::replace_in(*new, *either(module, old, new), SHARED);
         }
     }
 }
@@ -164,7 +164,7 @@ pub fn choose<'m>(module: &'m Module, asked: &[Asked<'m>]) {
 fn either<'m>(module: &'m Module, old: Function<'m>, new: Function<'m>) -> Function<'m> {
     let name = format!("okl.either.{}", old.name());
     module.function(&name).unwrap_or_else(|| {
-        let either = old.add_choice(&name, old, Some(new), twins::flag(module));
+        let either = twins::add_choice(module, &name, old, old, Some(new), twins::flag(module));
         either.mark(module, ENTRY.name, ENTRY.value);
         either
     })
@@ -181,10 +181,10 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Asked<'m>> {
             }
         }
         let new = declare(module, replacement);
-        old.replace_uses_in_code(*new, PLAIN);
+        twins::replace_outside(*old, *new, PLAIN);
         if old.users().len() > old.instruction_users().len() {
             // Its address is in static data, which one rank and several have in common.
-            old.replace_uses_in_constants(*either(module, old, new));
+            twins::replace_in_constants(*old, *either(module, old, new));
         }
         if old.is_unused() {
             old.erase_unused_declaration();

@@ -22,9 +22,36 @@ use crate::analysis::call_graph::CallGraph;
 use crate::diagnostic::user_name;
 use crate::ir::{FOR_RANKS, MARK};
 use crate::llvm::{
-    Function, Global, Instruction, Linkage, Mark, Module, Opcode, Severity, Value, Visibility,
+    Function, Global, Instruction, Linkage, Module, Opcode, Severity, Value, Visibility,
 };
 use crate::recognise::openmp::is_fork;
+
+mod choice;
+mod copies;
+mod uses;
+
+pub use choice::{add_choice, is_set};
+pub use uses::{replace_in, replace_in_constants, replace_outside};
+
+use choice::add_entry;
+use copies::{become_twin, can_be_copied, copy_beside, is_copy_but_for, is_copy_of, replace_copy};
+use uses::{needs_entry, redirect_calls};
+
+/// Which version of a function one is: a string attribute, and one of its values.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    /// The attribute.
+    pub name: &'static str,
+    /// Its value.
+    pub value: &'static str,
+}
+
+impl Mark {
+    /// Whether a function has this mark.
+    fn is_on(self, function: Function<'_>) -> bool {
+        function.mark_value(self.name).as_deref() == Some(self.value)
+    }
+}
 
 /// The version for one rank.
 pub const PLAIN: Mark = mark("plain");
@@ -47,17 +74,17 @@ const fn mark(value: &'static str) -> Mark {
 
 /// Whether a function has been lowered, and runs on several ranks only.
 pub fn is_for_ranks(function: Function<'_>) -> bool {
-    function.mark_value(MARK).as_deref() == Some(RANKS.value)
+    RANKS.is_on(function)
 }
 
 /// Whether a function is the same for one rank and for several.
 pub fn is_shared(function: Function<'_>) -> bool {
-    function.mark_value(MARK).as_deref() == Some(SHARED.value)
+    SHARED.is_on(function)
 }
 
 /// Whether a function is a version for one rank.
 pub fn is_plain(function: Function<'_>) -> bool {
-    function.mark_value(MARK).as_deref() == Some(PLAIN.value)
+    PLAIN.is_on(function)
 }
 
 /// Whether a function is only handed to the OpenMP run time to begin regions, and called by what ours hands it to.
@@ -122,9 +149,9 @@ pub fn copy<'m>(module: &'m Module, functions: &[Function<'m>]) -> Copies<'m> {
     let mentions = mentions.collect();
     let calls_once = functions.iter().map(|&one| (one, calls_once(one)));
     let calls_once = calls_once.collect();
-    let several = functions.iter().filter(|one| one.can_be_copied());
+    let several = functions.iter().filter(|one| can_be_copied(**one));
     let copies = several.map(|&function| {
-        let copy = function.copy_beside();
+        let copy = copy_beside(module, function);
         copy.mark(module, PLAIN.name, PLAIN.value);
         (function, copy)
     });
@@ -226,7 +253,7 @@ pub fn call_own_kind(module: &Module) -> bool {
         };
         let is_called = |user: &Instruction<'_>| is_for_ranks(user.function());
         changed |= function.instruction_users().iter().any(is_called);
-        function.redirect_calls(version, RANKS);
+        redirect_calls(function, version, RANKS);
     }
     changed
 }
@@ -260,7 +287,7 @@ pub fn finish(module: &Module) -> bool {
             module.add_function(name, old.function_type(), Linkage::LLVMExternalLinkage)
         });
         for mark in [PLAIN, ENTRY, SHARED, RANKS] {
-            old.replace_uses_in(*new, mark);
+            replace_in(*old, *new, mark);
         }
         // A linker that leaves out libraries nothing is taken from must not do so.
         if module.global(RUNTIME).is_none() {
@@ -276,7 +303,7 @@ pub fn finish(module: &Module) -> bool {
                 Linkage::LLVMPrivateLinkage,
             );
             mention.set_readonly();
-            module.append_to_compiler_used(mention);
+            module.append_to_compiler_used(*mention);
         }
         changed = true;
     }
@@ -294,9 +321,9 @@ fn merge(module: &Module) -> bool {
     loop {
         let count = versions.len();
         versions.retain(|&(function, version)| {
-            let differs = !version.is_copy_of(function);
+            let differs = !is_copy_of(version, function);
             if !differs {
-                version.replace_copy(function);
+                replace_copy(version, function);
             }
             differs
         });
@@ -309,11 +336,11 @@ fn merge(module: &Module) -> bool {
 impl<'m> Copies<'m> {
     /// To be called when what does nothing on one rank is there: what else is changed in a function of which there
     /// cannot be two is noticed by [`Copies::settle`].
-    pub fn keep_single(&mut self, module: &Module) {
+    pub fn keep_single(&mut self, module: &'m Module) {
         let functions = self.functions.iter();
         let single = functions.filter(|one| !self.copies.contains_key(one));
         let with_copy = single.map(|&one| {
-            let copy = one.copy_beside();
+            let copy = copy_beside(module, one);
             copy.mark(module, PLAIN.name, PLAIN.value);
             (one, copy)
         });
@@ -329,7 +356,7 @@ impl<'m> Copies<'m> {
         harmless: &Harmless<'m>,
     ) -> Twins<'m> {
         for &(function, before) in &self.single {
-            if !before.is_copy_but_for(function, "", &harmless.renamed) {
+            if !is_copy_but_for(before, function, "", &harmless.renamed) {
                 let message = format!(
                     "okl: {} cannot be compiled both for one rank and for several: its inline assembly defines a name, \
                      or other functions use its labels",
@@ -353,14 +380,14 @@ impl<'m> Copies<'m> {
                 Some(copy) if different.contains(&function) => {
                     function.mark(module, RANKS.name, RANKS.value);
                     copy.set_name(&format!("{}.plain", function.name()));
-                    copy.become_twin(function);
+                    become_twin(module, copy, function);
                     twins.plain.insert(function, copy);
                     continue;
                 }
                 Some(copy) if described.contains(&function) => {
                     copy.mark(module, RANKS.name, RANKS.value);
                     copy.set_name(&version_for_ranks(function));
-                    copy.become_twin(function);
+                    become_twin(module, copy, function);
                     for_ranks.push((function, copy));
                 }
                 Some(copy) => copy.erase(),
@@ -369,25 +396,25 @@ impl<'m> Copies<'m> {
             function.mark(module, SHARED.name, SHARED.value);
         }
         for (function, version) in for_ranks {
-            function.redirect_calls(version, RANKS);
+            redirect_calls(function, version, RANKS);
         }
         let several = || {
             let functions = self.functions.iter();
             functions.filter_map(|one| twins.plain.get_key_value(one))
         };
         for (&function, &plain) in several() {
-            function.redirect_calls(plain, PLAIN);
+            redirect_calls(function, plain, PLAIN);
             // Through other names of it, too.
-            function.redirect_calls(function, RANKS);
+            redirect_calls(function, function, RANKS);
             if bodies.contains(&function) {
-                function.redirect_calls(plain, SHARED);
+                redirect_calls(function, plain, SHARED);
             }
         }
         for (&function, &plain) in several() {
-            if function.needs_entry(RANKS) {
-                let entry = function.add_entry(plain, flag, RANKS);
+            if needs_entry(function, RANKS) {
+                let entry = add_entry(module, function, plain, flag, RANKS);
                 entry.mark(module, ENTRY.name, ENTRY.value);
-                function.become_twin(entry);
+                become_twin(module, function, entry);
             }
         }
         twins
@@ -415,7 +442,7 @@ impl<'m> Copies<'m> {
         }
         let copies = self.copies.iter();
         let changed = copies.filter(|(function, copy)| {
-            !copy.is_copy_but_for(**function, harmless.added, &harmless.renamed)
+            !is_copy_but_for(**copy, **function, harmless.added, &harmless.renamed)
         });
         let changed = changed.map(|(&function, _)| function);
         // In a region it would cost time on one rank.

@@ -10,9 +10,10 @@ use super::calls::Made;
 use super::{Described, DescribedArgument};
 use crate::analysis::access::{Touched, Uses, notices_place, touched, uses};
 use crate::ir::{Element, Scalar};
-use crate::llvm::{Function, Module, Opcode, OwnModule, Value, simplified};
+use crate::llvm::{Function, Module, Opcode, OwnModule, Value};
 use crate::lower::cpu::lanes::argument::{LaneAccess, LaneArgument, LanePlace, LaneStorage};
 use crate::lower::cpu::lanes::body::Body;
+use crate::simplified::simplified;
 
 /// The kernels of a module, simplified.
 pub struct Kernels(Option<OwnModule>);

@@ -1,0 +1,55 @@
+// Here because these are C++ only: CloneFunction with the ValueToValueMapTy that it fills and MapValue reads,
+// Value::replaceUsesWithIf, Function::copyAttributesFrom, Instruction::isSameOperationAs, GlobalValue::isInterposable,
+// and of DISubprogram clone and getScopeLine.
+#include "shim.h"
+
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm-c/Core.h"
+
+using namespace llvm;
+
+extern "C" {
+
+ValueToValueMapTy *okl_map_create() { return new ValueToValueMapTy; }
+
+void okl_map_dispose(ValueToValueMapTy *Map) { delete Map; }
+
+void okl_map_set(ValueToValueMapTy *Map, LLVMValueRef From, LLVMValueRef To) {
+  (*Map)[unwrap(From)] = unwrap(To);
+}
+
+LLVMValueRef okl_map_value(ValueToValueMapTy *Map, LLVMValueRef Value) {
+  return wrap(MapValue(unwrap(Value), *Map));
+}
+
+LLVMValueRef okl_clone_function(LLVMValueRef F, ValueToValueMapTy *Map) {
+  return wrap(CloneFunction(unwrap<Function>(F), *Map));
+}
+
+void okl_replace_uses_if(LLVMValueRef Old, LLVMValueRef New, bool (*Asked)(void *Of, LLVMUseRef), void *Of) {
+  unwrap(Old)->replaceUsesWithIf(unwrap(New), [&](Use &One) { return Asked(Of, wrap(&One)); });
+}
+
+void okl_copy_attributes(LLVMValueRef To, LLVMValueRef From) {
+  unwrap<Function>(To)->copyAttributesFrom(unwrap<Function>(From));
+}
+
+bool okl_is_same_operation(LLVMValueRef A, LLVMValueRef B, bool IntersectAttributes) {
+  unsigned Flags = IntersectAttributes ? Instruction::CompareUsingIntersectedAttrs : 0;
+  return unwrap<Instruction>(A)->isSameOperationAs(unwrap<Instruction>(B), Flags);
+}
+
+bool okl_is_interposable(LLVMValueRef Global) { return unwrap<GlobalValue>(Global)->isInterposable(); }
+
+// A copy that no other function has, and that keeps no variables of the function.
+LLVMMetadataRef okl_copy_subprogram(LLVMMetadataRef Subprogram) {
+  TempDISubprogram Copy = unwrap<DISubprogram>(Subprogram)->clone();
+  Copy->replaceRetainedNodes(MDTuple::get(Copy->getContext(), {}));
+  return wrap(MDNode::replaceWithDistinct(std::move(Copy)));
+}
+
+unsigned okl_scope_line(LLVMMetadataRef Subprogram) { return unwrap<DISubprogram>(Subprogram)->getScopeLine(); }
+}
