@@ -9,10 +9,12 @@
 
 #![allow(unsafe_code)]
 
+mod attributes;
 mod builder;
 mod copies;
 mod instruction;
 mod kernels;
+mod metadata;
 mod module;
 mod nests;
 mod plugin;
@@ -21,6 +23,7 @@ mod types;
 mod value;
 mod vectors;
 
+pub use attributes::Place;
 pub use builder::Builder;
 pub use copies::{Use, ValueMap};
 pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
@@ -28,7 +31,7 @@ pub use kernels::{Passes, Silence};
 pub use module::{Module, OwnModule, Visibility};
 pub use nests::{Extent, Nests, Reach, Scope, Section, Term, Turns};
 pub use plugin::{PluginInfo, Point, Run, plugin_info};
-pub use shim::{NaturalLoop, Severity, demangle, print};
+pub use shim::{NaturalLoop, Severity, demangle, hash, print};
 pub use types::Type;
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};
 pub use vectors::{Intrinsic, VectorUnit};

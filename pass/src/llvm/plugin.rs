@@ -145,12 +145,6 @@ fn effects_of(name: Text) -> Effects {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn okl_is_of_runtime(name: Text) -> bool {
-    // SAFETY: the shim passes a live text.
-    runtime::is_of_runtime(&unsafe { name.to_string() })
-}
-
-#[unsafe(no_mangle)]
 extern "C" fn okl_keeps_no_pointer(name: Text) -> bool {
     let keeping_none = [Effects::QUIET, Effects::ATOMIC, Effects::FORKS];
     keeping_none.iter().any(|&one| effects_of(name).has(one))
