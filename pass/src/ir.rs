@@ -18,6 +18,9 @@ pub const MARK: &str = "okl-lowered";
 /// Its value in functions that have been changed, which run on several ranks only.
 pub const FOR_RANKS: &str = "mpi";
 
+/// The attribute of a function that only hands its parameters on.
+pub const FORWARDS: &str = "okl-forwards";
+
 /// Code that the threads of a team run.
 pub struct Region<'m> {
     /// The construct it was written as, for messages.

@@ -1,8 +1,8 @@
 //! Inserting instructions.
 
-use inkwell::llvm_sys::LLVMIntPredicate;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate};
 
 use super::{Block, Call, Function, Instruction, Module, Type, Value};
 
@@ -457,6 +457,51 @@ impl<'m> Builder<'m> {
                 index,
                 c"".as_ptr(),
             ))
+        }
+    }
+
+    /// A field of a struct value.
+    pub fn extract(&self, aggregate: Value<'m>, index: u32) -> Value<'m> {
+        // SAFETY: a positioned builder; the struct has a field there.
+        unsafe {
+            let raw = LLVMBuildExtractValue(self.raw, aggregate.raw(), index, c"".as_ptr());
+            Value::new(raw)
+        }
+    }
+
+    /// What follows stands where an instruction stands in the source.
+    pub fn stand_at(&self, at: Instruction<'m>) {
+        // SAFETY: a positioned builder; a null location means none.
+        unsafe { LLVMSetCurrentDebugLocation2(self.raw, at.debug_location()) }
+    }
+
+    /// Loads at once what others may write meanwhile.
+    pub fn load_relaxed(&self, ty: Type<'m>, address: Value<'m>, align: u32) -> Value<'m> {
+        let load = self.load(ty, address);
+        // SAFETY: the load just built.
+        unsafe {
+            LLVMSetAlignment(load.raw(), align);
+            LLVMSetOrdering(load.raw(), LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
+        }
+        load
+    }
+
+    /// Puts `new` where `old` is, in the order that all agree on: what was there, and whether that was `old`.
+    pub fn compare_exchange(
+        &self,
+        address: Value<'m>,
+        old: Value<'m>,
+        new: Value<'m>,
+        align: u32,
+    ) -> Value<'m> {
+        assert!(address.ty().is_pointer() && old.ty() == new.ty());
+        let order = LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent;
+        let (address, old, new) = (address.raw(), old.raw(), new.raw());
+        // SAFETY: a positioned builder, a pointer, and two values of one type.
+        unsafe {
+            let raw = LLVMBuildAtomicCmpXchg(self.raw, address, old, new, order, order, 0);
+            LLVMSetAlignment(raw, align);
+            Value::new(raw)
         }
     }
 }

@@ -384,7 +384,7 @@ impl<'m> Instruction<'m> {
         let new = build.ask(super::Comparison::Integer(predicate), a, b);
         self.replace_all_uses_with(new);
         self.erase();
-        new.rename(&name);
+        new.set_name(&name);
     }
 }
 
@@ -462,12 +462,6 @@ impl<'m> Value<'m> {
                 | LLVMValueKind::LLVMConstantArrayValueKind
                 | LLVMValueKind::LLVMConstantVectorValueKind
         )
-    }
-
-    /// Names a value of a function.
-    pub fn rename(self, name: &str) {
-        // SAFETY: a live value; LLVM copies the bytes.
-        unsafe { LLVMSetValueName2(self.raw(), name.as_ptr().cast(), name.len()) }
     }
 
     /// The address, within the same object whatever the program does, that this one is so many bytes behind.

@@ -13,6 +13,7 @@ use inkwell::llvm_sys::{LLVMTailCallKind, LLVMUnnamedAddr};
 
 use super::value::FUNCTION_INDEX;
 use super::{Block, Builder, Call, Function, Global, Instruction, Module, Type, Value};
+use crate::ir::FORWARDS;
 
 unsafe extern "C" {
     fn okl_map_create() -> *mut c_void;
@@ -100,6 +101,12 @@ impl<'m> Use<'m> {
         unsafe { Value::new(LLVMGetUser(self.raw)) }
     }
 
+    /// Whether the value is called here.
+    pub fn is_callee(self) -> bool {
+        let user = self.user();
+        user.as_call().is_some() && self.operand() + 1 == user.operands().len()
+    }
+
     /// Which of the user's operands it is.
     pub fn operand(self) -> usize {
         let user = self.user().raw();
@@ -181,6 +188,19 @@ impl<'m> Instruction<'m> {
 }
 
 impl<'m> Function<'m> {
+    /// What a forwarder hands its parameters to: see `lower/mpi/forwarder.rs`.
+    pub fn forwarded(self) -> Option<Value<'m>> {
+        if !self.has_mark(FORWARDS) {
+            return None;
+        }
+        let calls = self
+            .instructions()
+            .into_iter()
+            .filter_map(|one| one.as_call());
+        let mut last = calls.filter(|call| call.is_must_tail());
+        last.next().map(Call::callee)
+    }
+
     /// A copy beside it, which has a name of its own and calls what it calls.
     pub fn copy(self) -> Function<'m> {
         ValueMap::of_copy(self).1

@@ -196,13 +196,10 @@ impl<'m> Instruction<'m> {
         accesses && unsafe { LLVMGetVolatile(self.raw()) != 0 }
     }
 
-    /// Alignment in bytes of the address that a load or store accesses.
+    /// Alignment in bytes of the address that a memory instruction accesses.
     pub fn alignment(self) -> u32 {
-        assert!(matches!(
-            self.opcode(),
-            Opcode::LLVMLoad | Opcode::LLVMStore
-        ));
-        // SAFETY: a load or store.
+        assert!(self.address().is_some());
+        // SAFETY: an access to memory.
         unsafe { LLVMGetAlignment(self.raw()) }
     }
 
@@ -370,6 +367,11 @@ impl<'m> Call<'m> {
             let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, 0);
             LLVMAddCallSiteAttribute(self.raw(), LLVMAttributeFunctionIndex, attribute);
         }
+    }
+
+    /// Whether it may go on at labels of the function.
+    pub fn is_asm_goto(self) -> bool {
+        self.instruction().opcode() == Opcode::LLVMCallBr
     }
 
     /// The called function, where it is known; through aliases and forwarders.

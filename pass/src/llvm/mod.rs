@@ -14,12 +14,14 @@
 #[link(name = "LLVM-22")]
 unsafe extern "C" {}
 
+mod attributes;
 mod builder;
 mod code;
 mod copies;
 mod expressions;
 mod instruction;
 mod kernels;
+mod metadata;
 mod module;
 mod plugin;
 mod shim;
@@ -27,6 +29,7 @@ mod types;
 mod value;
 mod vectors;
 
+pub use attributes::Place;
 pub use builder::Builder;
 pub use code::{Code, Naming, Reach};
 pub use copies::{Use, ValueMap};
@@ -35,7 +38,7 @@ pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use kernels::{Passes, Silence};
 pub use module::{Module, OwnModule, Visibility};
 pub use plugin::{PluginInfo, Point, Run, plugin_info};
-pub use shim::{NaturalLoop, Severity, demangle, print};
+pub use shim::{NaturalLoop, Severity, demangle, hash, print};
 pub use types::Type;
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};
 pub use vectors::{Intrinsic, VectorUnit};

@@ -61,7 +61,14 @@ impl OwnModule {
     /// A copy of a module, all functions of which may be optimised.
     pub fn copy_of(module: &Module) -> Self {
         // SAFETY: a live module; the result is a new one.
-        unsafe { Self::new(okl_optimisable_copy(module.raw())) }
+        let copy = unsafe { Self::new(LLVMCloneModule(module.raw())) };
+        for function in copy.functions() {
+            if function.has_attribute("optnone") {
+                function.remove_attribute("optnone");
+                function.remove_attribute("noinline");
+            }
+        }
+        copy
     }
 
     /// Simplifies it as LLVM's pipeline does before it vectorises.
@@ -86,7 +93,6 @@ impl Drop for OwnModule {
 }
 
 unsafe extern "C" {
-    fn okl_optimisable_copy(module: LLVMModuleRef) -> LLVMModuleRef;
     fn okl_simplify(module: LLVMModuleRef);
 }
 

@@ -9,7 +9,6 @@ use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 
 use super::shim::{Text, okl_register};
 use super::{Function, Module, Severity, VectorUnit};
-use crate::analysis::runtime;
 use crate::pipeline::STAGES;
 
 /// `llvm::PassPluginLibraryInfo` of LLVM 22.
@@ -133,12 +132,6 @@ unsafe extern "C" fn okl_run_stage(
             guarded(&module, || (stage.run)(&run))
         }
     }
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn okl_is_of_runtime(name: Text) -> bool {
-    // SAFETY: the shim passes a live text.
-    runtime::is_of_runtime(&unsafe { name.to_string() })
 }
 
 thread_local! {

@@ -1,10 +1,14 @@
 //! The C++ shim (`cxx/shim.h`) and the safe functions over it.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
+use std::io::Write;
 
-use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef};
+use inkwell::llvm_sys::core::{LLVMGetAtomicRMWBinOp, LLVMIsATerminatorInst};
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMBuilderRef, LLVMModuleRef, LLVMValueRef};
 
-use super::{Block, Call, Function, Global, Instruction, Module, Opcode, Value};
+use okl_abi::AtomicOp;
+
+use super::{Block, Builder, Function, Global, Instruction, Module, Opcode, Value};
 
 /// A string that crosses the FFI by reference.
 #[repr(C)]
@@ -48,36 +52,29 @@ unsafe extern "C" {
         is_error: bool,
     );
     fn okl_remark(at: LLVMValueRef, name: Text, message: Text, missed: bool);
-    fn okl_print(text: Text);
     fn okl_demangle(name: Text, sink: TextSink, to: *mut c_void);
     fn okl_function_source_name(function: LLVMValueRef, sink: TextSink, to: *mut c_void);
-    fn okl_global_location(global: LLVMValueRef, sink: TextSink, to: *mut c_void);
     fn okl_only_reads(function: LLVMValueRef) -> bool;
     fn okl_is_library_function(function: LLVMValueRef) -> bool;
-    fn okl_become_own(function: LLVMValueRef, callers: *const LLVMValueRef, count: usize);
     fn okl_loops(function: LLVMValueRef, sink: LoopSink, to: *mut c_void);
-    fn okl_first_insertion_point(block: LLVMBasicBlockRef) -> LLVMValueRef;
-    fn okl_only_computes(at: LLVMValueRef) -> bool;
     fn okl_move_before(at: LLVMValueRef, before: LLVMValueRef);
-    fn okl_forward(name: Text, call: LLVMValueRef) -> LLVMValueRef;
-    fn okl_forwarded(function: LLVMValueRef) -> LLVMValueRef;
     fn okl_insert_if(condition: LLVMValueRef, before: LLVMValueRef) -> LLVMValueRef;
-    fn okl_strip_call_attributes(call: LLVMValueRef);
-    fn okl_deny_parallel_iterations(terminator: LLVMValueRef);
     fn okl_append_to_used(module: LLVMModuleRef, globals: *const LLVMValueRef, count: usize);
     fn okl_append_to_compiler_used(module: LLVMModuleRef, global: LLVMValueRef);
     fn okl_call_before_main(module: LLVMModuleRef, function: LLVMValueRef);
     fn okl_move_to_end(module: LLVMModuleRef, global: LLVMValueRef);
-    fn okl_is_fortran(function: LLVMValueRef) -> bool;
     fn okl_expand_constant_users(global: LLVMValueRef);
-    fn okl_delete_bodies(module: LLVMModuleRef);
-    fn okl_expand_atomic_update(instruction: LLVMValueRef);
-    fn okl_atomic_operation(instruction: LLVMValueRef) -> c_int;
-    fn okl_base_and_offset(
-        module: LLVMModuleRef,
-        address: LLVMValueRef,
-        offset: *mut i64,
+    fn okl_gep_distance(module: LLVMModuleRef, gep: LLVMValueRef, bytes: *mut i64) -> bool;
+    fn okl_has_side_effects(instruction: LLVMValueRef) -> bool;
+    fn okl_may_read(instruction: LLVMValueRef) -> bool;
+    fn okl_delete_body(function: LLVMValueRef);
+    fn okl_split_before(at: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn okl_updated(
+        builder: LLVMBuilderRef,
+        update: LLVMValueRef,
+        old: LLVMValueRef,
     ) -> LLVMValueRef;
+    fn okl_hash(of: Text) -> u64;
     fn okl_types_differ(access: LLVMValueRef, other: LLVMValueRef) -> bool;
 }
 
@@ -103,8 +100,14 @@ pub fn demangle(name: &str) -> String {
 
 /// Prints on the compiler's error stream, as LLVM's printing passes do.
 pub fn print(text: &str) {
+    // Where nobody can read it, there is nobody to be told.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// A number that, of texts that differ, is the same by chance only; it is the same in each run.
+pub fn hash(text: &str) -> u64 {
     // SAFETY: the text lives through the call.
-    unsafe { okl_print(Text::new(text)) }
+    unsafe { okl_hash(Text::new(text)) }
 }
 
 /// How bad a diagnostic is.
@@ -177,24 +180,29 @@ impl Module {
 
     /// Leaves declarations only: what later passes may safely see of a module that is broken.
     pub fn delete_bodies(&self) {
-        // SAFETY: a live module.
-        unsafe { okl_delete_bodies(self.raw()) }
+        let functions = self.functions().into_iter();
+        for function in functions.filter(|one| !one.is_declaration()) {
+            // SAFETY: a function with a body, which nobody holds values of any more.
+            unsafe { okl_delete_body(function.raw()) }
+        }
     }
 }
 
 impl<'m> Value<'m> {
     /// What an address is computed from by adding numbers, and their sum where they are constants.
     pub fn base_and_offset(self, module: &'m Module) -> (Value<'m>, Option<i64>) {
-        let mut offset = i64::MIN;
-        // SAFETY: a live value; the shim returns another one, and writes one number.
-        let base = unsafe {
-            Value::new(okl_base_and_offset(
-                module.raw(),
-                self.raw(),
-                &raw mut offset,
-            ))
-        };
-        (base, (offset != i64::MIN).then_some(offset))
+        let (mut base, mut sum) = (self, Some(0));
+        while base.is_constant_gep() || base.as_op(Opcode::LLVMGetElementPtr).is_some() {
+            let mut distance = 0;
+            // SAFETY: a computation of an address in the module; the shim writes one number.
+            let is_constant =
+                unsafe { okl_gep_distance(module.raw(), base.raw(), &raw mut distance) };
+            sum = sum
+                .filter(|_| is_constant)
+                .map(|sum: i64| sum.wrapping_add(distance));
+            base = base.operand(0);
+        }
+        (base, sum)
     }
 }
 
@@ -207,8 +215,7 @@ impl<'m> Function<'m> {
 
     /// Whether flang made its module.
     pub fn is_fortran(self) -> bool {
-        // SAFETY: a function of a module.
-        unsafe { okl_is_fortran(self.raw()) }
+        self.producer().contains("flang")
     }
 
     /// Whether LLVM knows that it does not write memory.
@@ -221,24 +228,6 @@ impl<'m> Function<'m> {
     pub fn is_library_function(self) -> bool {
         // SAFETY: a function.
         unsafe { okl_is_library_function(self.raw()) }
-    }
-
-    /// Makes a function of which the linker keeps one file's copy one of this module, for the calls in `callers`. A
-    /// copy of it takes its name and all its other uses.
-    pub fn become_own(self, callers: &[Function<'m>]) {
-        assert!(!self.is_declaration());
-        let raw: Vec<_> = callers.iter().map(|caller| caller.raw()).collect();
-        // SAFETY: functions of one module, the first with a body.
-        unsafe { okl_become_own(self.raw(), raw.as_ptr(), raw.len()) }
-    }
-
-    /// What a forwarder hands its parameters to: see [`Call::forward`].
-    pub fn forwarded(self) -> Option<Value<'m>> {
-        // SAFETY: a function; the result is a value or null.
-        unsafe {
-            let callee = okl_forwarded(self.raw());
-            (!callee.is_null()).then(|| Value::new(callee))
-        }
     }
 
     /// The natural loops, outer ones first.
@@ -267,31 +256,27 @@ impl<'m> Function<'m> {
     }
 }
 
-impl<'m> Call<'m> {
-    /// Has it go through a forwarder, a function that only hands its parameters on, and returns that. There is one for all
-    /// calls of a function in a program, so its name is to say what is added to it. `None` where the parameters cannot be
-    /// handed on; nothing is changed then.
-    pub fn forward(self, name: &str) -> Option<Function<'m>> {
-        // SAFETY: a call; the text lives through the call of the shim, which returns a function or null.
-        unsafe { Function::from_nullable(okl_forward(Text::new(name), self.raw())) }
-    }
-}
-
 impl<'m> Block<'m> {
     /// The first place at which an ordinary instruction may stand.
     pub fn first_insertion_point(self) -> Option<Instruction<'m>> {
-        // SAFETY: a live block; the result is an instruction of it or null.
-        unsafe { Instruction::from_nullable(okl_first_insertion_point(self.raw())) }
+        let is_pad = |one: &Instruction<'m>| {
+            matches!(
+                one.opcode(),
+                Opcode::LLVMLandingPad
+                    | Opcode::LLVMCatchPad
+                    | Opcode::LLVMCleanupPad
+                    | Opcode::LLVMCatchSwitch
+            )
+        };
+        let instructions = self.instructions().into_iter();
+        let is_phi = |one: &Instruction<'m>| one.opcode() == Opcode::LLVMPHI;
+        let mut rest = instructions.skip_while(is_phi).peekable();
+        rest.next_if(is_pad);
+        rest.next()
     }
 }
 
 impl Global<'_> {
-    /// `file:line` of its definition; empty without debug information.
-    pub fn source_location(self) -> String {
-        // SAFETY: a global variable; the sink's target lives through the call.
-        collect_text(|sink, to| unsafe { okl_global_location(self.raw(), sink, to) })
-    }
-
     /// Turns constant expressions over this global that instructions use into instructions.
     pub fn expand_constant_users(self) {
         // SAFETY: a global variable.
@@ -308,8 +293,17 @@ impl<'m> Instruction<'m> {
 
     /// Whether it computes a value, or loads one by a load that is neither volatile nor atomic, and does nothing else.
     pub fn only_computes(self) -> bool {
+        let has_place = [Opcode::LLVMPHI, Opcode::LLVMAlloca].contains(&self.opcode());
         // SAFETY: an instruction.
-        unsafe { okl_only_computes(self.raw()) }
+        let (changes, reads, ends) = unsafe {
+            let ends = !LLVMIsATerminatorInst(self.raw()).is_null();
+            (
+                okl_has_side_effects(self.raw()),
+                okl_may_read(self.raw()),
+                ends,
+            )
+        };
+        !changes && !ends && !has_place && (!reads || self.opcode() == Opcode::LLVMLoad)
     }
 
     /// Moves it in front of another one of its function, where its operands are there and above which nothing uses it.
@@ -327,26 +321,17 @@ impl<'m> Instruction<'m> {
             .expect("the shim returns the end of the block")
     }
 
-    /// Removes every attribute of a call that is not part of the calling convention.
-    pub fn strip_call_attributes(self) {
-        if self.as_call().is_some() {
-            // SAFETY: a call, as just checked.
-            unsafe { okl_strip_call_attributes(self.raw()) }
-        }
-    }
-
-    /// Of the end of a block that closes a loop: takes back that its iterations are parallel, unless the source asks for
-    /// vectors.
-    pub fn deny_parallel_iterations(self) {
-        // SAFETY: an instruction; the shim changes nothing but what is noted of a loop.
-        unsafe { okl_deny_parallel_iterations(self.raw()) }
-    }
-
     /// Whether two loads or stores are of types that no object can have both of, as the source says.
     pub fn is_of_other_type(self, other: Instruction<'m>) -> bool {
         let is_access = |one: Self| matches!(one.opcode(), Opcode::LLVMLoad | Opcode::LLVMStore);
         // SAFETY: loads and stores, as just checked.
         is_access(self) && is_access(other) && unsafe { okl_types_differ(self.raw(), other.raw()) }
+    }
+
+    /// Splits its block in front of it: the new block begins with it.
+    pub fn split_before(self) -> Block<'m> {
+        // SAFETY: an instruction of a complete block.
+        unsafe { Block::new(okl_split_before(self.raw())) }
     }
 
     /// Number of an `atomicrmw` operation in `okl_abi::AtomicOp`.
@@ -355,14 +340,17 @@ impl<'m> Instruction<'m> {
             return None;
         }
         // SAFETY: an atomicrmw, as just checked.
-        usize::try_from(unsafe { okl_atomic_operation(self.raw()) }).ok()
+        let operation = unsafe { LLVMGetAtomicRMWBinOp(self.raw()) } as usize;
+        // LLVM counts them as we do up to the smaller number, and has others behind that.
+        (operation <= AtomicOp::FMin as usize).then_some(operation)
     }
+}
 
-    /// Turns an `atomicrmw` into a load and a loop around `cmpxchg`, and erases it.
-    pub fn expand_atomic_update(self) {
-        if self.is_atomic_update() {
-            // SAFETY: an atomicrmw, as just checked.
-            unsafe { okl_expand_atomic_update(self.raw()) }
-        }
+impl<'m> Builder<'m> {
+    /// What an `atomicrmw` makes of a value.
+    pub fn updated(&self, update: Instruction<'m>, old: Value<'m>) -> Value<'m> {
+        assert!(update.is_atomic_update() && update.ty() == old.ty());
+        // SAFETY: a positioned builder, an atomicrmw, as just checked, and a value of its type.
+        unsafe { Value::new(okl_updated(self.raw(), update.raw(), old.raw())) }
     }
 }

@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
-    LLVMConstNull, LLVMConstReal, LLVMCountParamTypes, LLVMGetArrayLength2, LLVMGetElementType,
-    LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPoison, LLVMGetReturnType, LLVMGetStructName,
-    LLVMGetTypeKind, LLVMIsFunctionVarArg,
+    LLVMConstNull, LLVMConstReal, LLVMCountParamTypes, LLVMDisposeMessage, LLVMGetArrayLength2,
+    LLVMGetElementType, LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPoison, LLVMGetReturnType,
+    LLVMGetStructName, LLVMGetTypeKind, LLVMIsFunctionVarArg, LLVMPrintTypeToString,
 };
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
 
@@ -125,6 +125,26 @@ impl<'m> Type<'m> {
         assert!(self.is_function());
         // SAFETY: a function type.
         unsafe { Type::new(LLVMGetReturnType(self.raw)) }
+    }
+
+    /// The text LLVM prints for it.
+    pub fn print(self) -> String {
+        // SAFETY: LLVM returns a string that is ours to dispose of.
+        unsafe {
+            let text = LLVMPrintTypeToString(self.raw);
+            let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+            LLVMDisposeMessage(text);
+            copy
+        }
+    }
+
+    /// The text LLVM prints where something is of this type: of a struct with a name, that.
+    pub fn reference(self) -> String {
+        let text = self.print();
+        match text.split_once(" = type ") {
+            Some((name, _)) => name.to_string(),
+            None => text,
+        }
     }
 
     /// Whether a function type takes more arguments than it names.

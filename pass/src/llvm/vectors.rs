@@ -247,7 +247,7 @@ impl<'m> Function<'m> {
     }
 
     /// Takes over an attribute of another function, if it has it.
-    fn copy_attribute(self, of: Function<'m>, name: &str) {
+    pub fn copy_attribute(self, of: Function<'m>, name: &str) {
         let (size, text) = (name.len(), name.as_ptr().cast());
         // SAFETY: two functions of a module, and `name.len()` bytes; attributes belong to the context.
         unsafe {

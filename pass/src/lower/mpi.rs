@@ -15,6 +15,7 @@ mod criticals;
 mod endless;
 pub mod external_calls;
 mod fortran_units;
+mod forwarder;
 mod globals;
 mod guards;
 mod iterations;
@@ -152,7 +153,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
         return false;
     }
     // What clang says too much is wrong on one rank as well.
-    iterations::emit(&plan.functions);
+    iterations::emit(module, &plan.functions);
     let mut harmless = harmless(&plan);
     let mut copies = twins::copy(module, &plan.functions);
     // First what is inserted in front of instructions, then what replaces them.

@@ -4,7 +4,7 @@
 use okl_abi::{AtomicOp, f};
 
 use crate::analysis::memory::private_variable;
-use crate::llvm::{Builder, Function, Instruction, Module, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, Function, Instruction, Module, Opcode, Type, Value};
 use crate::lower::runtime_call::declare;
 
 /// The largest size the runtime takes in a register.
@@ -70,10 +70,48 @@ fn operation(module: &Module, update: Instruction<'_>) -> Option<AtomicOp> {
     fits.then_some(operation)
 }
 
+/// Turns an update into a load and a loop around `cmpxchg`.
+fn expand<'m>(module: &'m Module, update: Instruction<'m>) {
+    let (ty, address) = (update.ty(), update.operand(0));
+    let before = update.block();
+    let retry = update.split_before();
+    let after = retry.instructions()[1].split_before();
+    after.label().set_name("okl.updated");
+    retry.label().set_name("okl.update");
+    let bits = match ty.is_pointer() {
+        true => ty,
+        false => module.int(module.store_size_of(ty) as u32 * 8),
+    };
+    let cast = |builder: &Builder<'m>, value: Value<'m>, ty: Type<'m>| match value.ty() == ty {
+        true => value,
+        false => builder.cast(Opcode::LLVMBitCast, value, ty),
+    };
+    let align = update.alignment();
+    let end = |block: Block<'m>| block.terminator().expect("a complete block");
+
+    let builder = Builder::before(module, end(before));
+    builder.stand_at(update);
+    let first = builder.load_relaxed(bits, address, align);
+    let builder = Builder::before(module, update);
+    let old = builder.phi(bits);
+    let value = cast(&builder, old, ty);
+    let new = cast(&builder, builder.updated(update, value), bits);
+    let pair = builder.compare_exchange(address, old, new, align);
+    let seen = builder.extract(pair, 0);
+    old.add_incoming(first, before);
+    old.add_incoming(seen, retry);
+    end(retry).erase();
+    let builder = Builder::at_end(module, retry);
+    builder.stand_at(update);
+    builder.go_if(builder.extract(pair, 1), after, retry);
+    update.replace_all_uses_with(value);
+    update.erase();
+}
+
 /// Replaces the accesses.
 pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) {
     for update in plan.expanded {
-        update.expand_atomic_update();
+        expand(module, update);
     }
     for function in plan.functions {
         for access in shared_accesses(function) {

@@ -14,6 +14,7 @@ use crate::analysis::runtime::is_of_runtime;
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
 
+use super::forwarder;
 use super::twins::{SHARED, is_set, is_shared};
 
 /// What the names of forwarders that bring objects in begin with.
@@ -92,7 +93,9 @@ pub fn emit<'m>(module: &'m Module, functions: &[Function<'m>], flag: Global<'m>
                 touch(module, at, &one.pointers);
                 continue;
             };
-            let Some(forwarder) = one.call.forward(&format!("{FORWARDER}{name}")) else {
+            let Some(forwarder) =
+                forwarder::put_before(module, one.call, &format!("{FORWARDER}{name}"))
+            else {
                 touch(module, unless_translated(module, at, &name), &one.pointers);
                 continue;
             };

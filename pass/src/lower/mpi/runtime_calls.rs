@@ -176,8 +176,9 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Asked<'m>> {
     for (old, replacement) in plan.renamed {
         for user in old.instruction_users() {
             // What is known of the old function (that it reads no memory, say) is not true of ours.
-            if !is_plain(user.function()) {
-                user.strip_call_attributes();
+            if let Some(call) = user.as_call().filter(|_| !is_plain(user.function())) {
+                // Extension is part of the calling convention.
+                call.keep_attributes(&["nounwind"], &["zeroext", "signext"]);
             }
         }
         let new = declare(module, replacement);

@@ -14,7 +14,7 @@ use crate::analysis::sections::{
     is_one_of_several, regions,
 };
 use crate::diagnostic::Site;
-use crate::llvm::{Builder, Function, Global, Instruction, Module, Opcode, Value};
+use crate::llvm::{Builder, Function, Global, Instruction, Linkage, Module, Opcode, Value};
 use crate::lower::runtime_call::declare;
 use crate::record::RegionRecord;
 
@@ -289,8 +289,23 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
 fn own(functions: &[&FunctionSections<'_>]) {
     let all: Vec<_> = functions.iter().map(|one| one.function).collect();
     for &function in all.iter().filter(|one| is_one_of_several(**one)) {
-        function.become_own(&all);
+        become_own(function, &all);
     }
+}
+
+/// Makes a function of which the linker keeps one file's copy one of this module, for the calls in `callers`. A copy of it
+/// takes its name and all its other uses.
+fn become_own<'m>(function: Function<'m>, callers: &[Function<'m>]) {
+    let shared = function.copy();
+    shared.join_comdat_of(function);
+    shared.take_name(*function);
+    function.set_name(&format!("{}.okl", shared.name()));
+    function.leave_comdat();
+    function.set_linkage(Linkage::LLVMInternalLinkage);
+    function.replace_uses_if(*shared, |one| {
+        let caller = one.user().as_instruction().filter(|_| one.is_callee());
+        !caller.is_some_and(|caller| callers.contains(&caller.function()))
+    });
 }
 
 /// The values of a declaration's entries, one behind the other.

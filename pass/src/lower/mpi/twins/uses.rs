@@ -12,10 +12,9 @@ fn is_call_in(one: Use<'_>, mark: Mark) -> bool {
     let Some(call) = user.as_call() else {
         return false;
     };
-    let operand = one.operand();
-    let is_argument = operand < call.arguments().len();
-    let is_callee = operand + 1 == user.operands().len();
-    (is_callee || is_argument && is_of_runtime(call)) && mark.is_on(call.instruction().function())
+    let is_argument = one.operand() < call.arguments().len();
+    (one.is_callee() || is_argument && is_of_runtime(call))
+        && mark.is_on(call.instruction().function())
 }
 
 fn is_of_runtime(call: Call<'_>) -> bool {

@@ -1,0 +1,135 @@
+//! What is noted of modules, variables and loops.
+
+use std::ffi::{c_char, c_uint};
+
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::{
+    LLVMDIFileGetFilename, LLVMDIGlobalVariableExpressionGetVariable, LLVMDIVariableGetFile,
+    LLVMDIVariableGetLine,
+};
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMValueRef};
+
+use super::shim::Text;
+use super::{Function, Global, Instruction, Module, Value};
+
+unsafe extern "C" {
+    fn okl_remove_loop_option(terminator: LLVMValueRef, name: Text);
+}
+
+/// The operands of a node; none of anything else.
+///
+/// # Safety
+/// `node` is null or live metadata.
+unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: not null where it is asked; LLVM writes as many operands as it has counted.
+    unsafe {
+        if node.is_null() || LLVMIsAMDNode(node).is_null() {
+            return Vec::new();
+        }
+        let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+        LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
+        operands
+    }
+}
+
+/// # Safety
+/// As many live bytes as it says.
+unsafe fn copied(bytes: *const c_char, size: c_uint) -> Option<String> {
+    // SAFETY: the caller vouches for the bytes.
+    (!bytes.is_null()).then(|| unsafe {
+        let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), size as usize);
+        String::from_utf8_lossy(bytes).into_owned()
+    })
+}
+
+/// # Safety
+/// `node` is null or live metadata.
+unsafe fn text_of(node: LLVMValueRef) -> Option<String> {
+    let mut size = 0;
+    // SAFETY: not null where it is asked; LLVM returns null or `size` bytes.
+    unsafe {
+        let bytes = (!node.is_null()).then(|| LLVMGetMDString(node, &mut size));
+        copied(bytes?, size)
+    }
+}
+
+/// # Safety
+/// A live context.
+unsafe fn kind(context: LLVMContextRef, name: &str) -> c_uint {
+    // SAFETY: a live context and `name.len()` bytes.
+    unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as c_uint) }
+}
+
+impl Function<'_> {
+    /// What made its module; empty where that is not known.
+    pub fn producer(self) -> String {
+        let name = c"llvm.ident".as_ptr();
+        // SAFETY: the module of a function; LLVM writes as many operands as it has counted.
+        unsafe {
+            let module = LLVMGetGlobalParent(self.raw());
+            let count = LLVMGetNamedMetadataNumOperands(module, name) as usize;
+            let mut producers = vec![std::ptr::null_mut(); count];
+            LLVMGetNamedMetadataOperands(module, name, producers.as_mut_ptr());
+            let first = producers.first().map(|one| operands(*one));
+            let text = first.and_then(|operands| text_of(*operands.first()?));
+            text.unwrap_or_default()
+        }
+    }
+}
+
+impl Global<'_> {
+    /// `file:line` of its definition; empty without debug information.
+    pub fn source_location(self) -> String {
+        let mut found = None;
+        // SAFETY: a global variable; LLVM lists its metadata, which are ours to dispose of. Those of this kind are
+        // variables of the source.
+        unsafe {
+            let context = LLVMGetModuleContext(LLVMGetGlobalParent(self.raw()));
+            let debug = kind(context, "dbg");
+            let mut count = 0;
+            let noted = LLVMGlobalCopyAllMetadata(self.raw(), &mut count);
+            for at in 0..count as c_uint {
+                if found.is_none() && LLVMValueMetadataEntriesGetKind(noted, at) == debug {
+                    let one = LLVMValueMetadataEntriesGetMetadata(noted, at);
+                    let variable = LLVMDIGlobalVariableExpressionGetVariable(one);
+                    let file = LLVMDIVariableGetFile(variable);
+                    let mut size = 0;
+                    let name = (!file.is_null()).then(|| LLVMDIFileGetFilename(file, &mut size));
+                    let name = name.and_then(|name| copied(name, size)).unwrap_or_default();
+                    found = Some(format!("{name}:{}", LLVMDIVariableGetLine(variable)));
+                }
+            }
+            LLVMDisposeValueMetadataEntries(noted);
+        }
+        found.unwrap_or_default()
+    }
+}
+
+impl<'m> Instruction<'m> {
+    /// Of the end of a block that closes a loop: the first value that an option of the loop has, if it has the option and
+    /// that a value.
+    pub fn loop_option(self, module: &'m Module, name: &str) -> Option<Option<Value<'m>>> {
+        // SAFETY: an instruction; metadata that it has.
+        unsafe {
+            let noted = LLVMGetMetadata(self.raw(), kind(module.raw_context(), "llvm.loop"));
+            let mut options = operands(noted).into_iter().skip(1).map(|one| operands(one));
+            let is_it = |option: &Vec<_>| {
+                let first = option.first();
+                first.and_then(|first| text_of(*first)).as_deref() == Some(name)
+            };
+            let value = options.find(is_it)?.get(1).copied();
+            Some(
+                value
+                    .filter(|one| !one.is_null())
+                    .map(|one| Value::new(one)),
+            )
+        }
+    }
+
+    /// Takes back an option of the loop that this end of a block closes.
+    pub fn remove_loop_option(self, module: &'m Module, name: &str) {
+        assert!(self.loop_option(module, name).is_some());
+        // SAFETY: an instruction with options of a loop; the text lives through the call.
+        unsafe { okl_remove_loop_option(self.raw(), Text::new(name)) }
+    }
+}
