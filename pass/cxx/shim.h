@@ -35,7 +35,6 @@ bool okl_stage(size_t Number, OklStage *Stage);
 bool okl_run_stage(size_t Number, LLVMModuleRef M, LLVMValueRef Function, OklText Parameters,
                    OklText TargetOption, bool StrictOption, void *Analyses);
 
-
 // Registers the stages with an llvm::PassBuilder.
 void okl_register(void *PassBuilder);
 
