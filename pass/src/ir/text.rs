@@ -1,0 +1,237 @@
+//! Regions and loops in words, as `print<okl-loops>` prints them.
+
+use std::fmt;
+
+use super::*;
+use crate::diagnostic::user_name;
+
+/// What was found, where: the first line of a region and of a loop.
+fn heading(f: &mut fmt::Formatter<'_>, origin: Origin, site: Call<'_>) -> fmt::Result {
+    let site = site.instruction();
+    write!(f, "{origin} in {}", user_name(site.function()))?;
+    match site.source_location() {
+        Some((file, line)) => writeln!(f, " at {file}:{line}"),
+        None => writeln!(f),
+    }
+}
+
+impl fmt::Display for Region<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        heading(f, self.origin, self.site)?;
+        writeln!(f, "  body {}", self.body.name())?;
+        writeln!(f, "  {}", self.team)?;
+        if self.condition.is_some() {
+            writeln!(f, "  one thread unless a condition holds")?;
+        }
+        for (index, one) in self.captures.iter().enumerate() {
+            let passing = match one.by_reference {
+                true => "by reference",
+                false => "by value",
+            };
+            writeln!(f, "  capture {index}: {passing}")?;
+        }
+        if self.straight().is_none() {
+            writeln!(f, "  steps that do not follow each other in a line")?;
+        }
+        for (index, step) in self.steps.iter().enumerate() {
+            write!(f, "  step {index}: {step}")?;
+            for edge in self.edges.iter().filter(|edge| edge.from == Some(index)) {
+                match edge.to {
+                    Some(to) => write!(f, "; {}, step {to}", edge.sync)?,
+                    None => write!(f, "; {}", edge.sync)?,
+                }
+            }
+            writeln!(f)?;
+            if let Some((at, reason)) = &step.unknown {
+                writeln!(f, "    unknown: it {reason} ({})", Site::Instruction(*at))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Step<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, part) in self.parts.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{part}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Share(one) => one.fmt_share(f),
+            Part::One(Who::Single, _) => f.write_str("one thread"),
+            Part::One(Who::Master, _) => f.write_str("thread 0"),
+            Part::One(Who::Masked, _) => f.write_str("a thread of a number"),
+            Part::Each(_) => f.write_str("each thread"),
+        }
+    }
+}
+
+impl fmt::Display for Team {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Team::Threads => "team",
+            Team::League => "league",
+        })
+    }
+}
+
+impl fmt::Display for Sync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Sync::Fork => "fork",
+            Sync::Barrier => "barrier",
+            Sync::Join => "join",
+        })
+    }
+}
+
+impl ParallelLoop<'_> {
+    fn fmt_share(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.schedule {
+            Schedule::Any => write!(f, "{}", self.space)?,
+            schedule => write!(f, "{schedule} {}", self.space)?,
+        }
+        if self.ordered {
+            f.write_str(", ordered")?;
+        }
+        match self.chunk {
+            Some(chunk) => write!(f, ", chunks of {chunk}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ParallelLoop<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        heading(f, self.origin, self.site)?;
+        if let Some(kernel) = self.kernel() {
+            writeln!(f, "  body {}", kernel.name())?;
+        }
+        f.write_str("  ")?;
+        self.fmt_share(f)?;
+        writeln!(f)?;
+        for (index, arg) in self.args.iter().enumerate() {
+            writeln!(f, "  arg {index}: {arg}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Origin::OpenMpParallel => "parallel region",
+            Origin::OpenMpTeams => "teams region",
+            Origin::OpenMpLoop => "worksharing loop",
+            Origin::Op2ParLoop => "op_par_loop",
+        })
+    }
+}
+
+impl fmt::Display for Space<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Space::Range {
+                width,
+                signed,
+                last,
+            } => {
+                let sign = if *signed { 'i' } else { 'u' };
+                let end = match last.map(|last| last.as_constant_int()) {
+                    Some(Some(last)) => format!(" 0 to {last}"),
+                    Some(None) => String::new(),
+                    None => " of an unknown length".to_string(),
+                };
+                write!(f, "{sign}{width} loop{end}")
+            }
+            Space::Set { .. } => f.write_str("elements of a set"),
+        }
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Schedule::Any => "any order",
+            Schedule::Static => "static",
+            Schedule::StaticChunked => "static chunked",
+            Schedule::Distribute => "distribute",
+            Schedule::DistributeChunked => "distribute chunked",
+            Schedule::Dynamic => "dynamic",
+            Schedule::Guided => "guided",
+            Schedule::Runtime => "runtime",
+            Schedule::Auto => "auto",
+            Schedule::Unknown => "unknown",
+        })
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Read => "read",
+            Mode::Write => "write",
+            Mode::ReadWrite => "read and write",
+            Mode::Increment => "increment",
+            Mode::Min => "min",
+            Mode::Max => "max",
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Scalar => write!(f, "scalar"),
+            Place::Section { offset, stride } => write!(f, "section {offset} + {stride} * i"),
+            Place::Indirect { columns } => match columns {
+                Columns::One(column) => write!(f, "through column {column} of a map"),
+                Columns::First(count) => write!(f, "through the first {count} columns of a map"),
+            },
+            Place::Number { column: None } => write!(f, "number of the iteration"),
+            Place::Number {
+                column: Some(column),
+            } => write!(f, "number in column {column} of a map"),
+        }
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match (self.floating, self.signed) {
+            (true, _) => 'f',
+            (false, true) => 'i',
+            (false, false) => 'u',
+        };
+        write!(f, "{kind}{}", self.bytes * 8)
+    }
+}
+
+impl fmt::Display for Argument<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.access, self.place)?;
+        if let Some(arity) = self.map.and_then(|map| map.arity) {
+            write!(f, " of {arity}")?;
+        }
+        if let Some(element) = self.element {
+            write!(f, ", {} x {}", element.components, element.scalar)?;
+            if element.optional {
+                f.write_str(", optional")?;
+            }
+        }
+        f.write_str(match self.storage {
+            Storage::ByElement => "",
+            Storage::Either {
+                by_component: false,
+            } => ", by element or component",
+            Storage::Either { by_component: true } => ", by component or element",
+            Storage::Unknown => ", by element only",
+        })
+    }
+}
