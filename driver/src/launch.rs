@@ -71,7 +71,7 @@ impl Mpi {
         }
     }
 
-    /// By the library that the run-time library is linked with.
+    /// By a library that calls it.
     fn of_library(name: &str) -> Option<Mpi> {
         match name {
             "libmpi.so.40" | "libmpi.so.20" => Some(Mpi::Open),
@@ -410,9 +410,13 @@ fn launched_mca(launched: &[OsString]) -> impl Iterator<Item = String> {
         .into_iter()
 }
 
-/// The MPI that the run-time library is linked with.
+/// The MPI that the run-time libraries call.
 fn built_for() -> Result<Mpi, String> {
-    let library = Installation::find()?.libraries.join("libokl_mpi.so");
+    let chosen = std::env::var_os("OKL_MPI").filter(|file| !file.is_empty());
+    let library = match chosen {
+        Some(file) => PathBuf::from(file),
+        None => Installation::find()?.libraries.join("libokl_job_mpi.so"),
+    };
     let shown = library.display();
     let data = fs::read(&library).map_err(|error| format!("{shown}: {error}"))?;
     let needed = needed(&data).map_err(|error| format!("{shown}: {error}"))?;

@@ -13,6 +13,7 @@
 // FILES-NEXT: okl
 // FILES-LABEL: lib:
 // FILES-NEXT: cmake
+// FILES-NEXT: libokl_job_mpi.so
 // FILES-NEXT: libokl_mpi.so
 // FILES-NEXT: libokl_op2.so
 // FILES-NEXT: libokl_pass.so

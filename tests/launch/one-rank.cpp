@@ -77,7 +77,7 @@ int main() {
               threads_in_part(), here == address() ? "the same" : "others");
   int is_started = 0;
   using Initialized = int (*)(int *);
-  reinterpret_cast<Initialized>(dlsym(RTLD_DEFAULT, "MPI_Initialized"))(&is_started);
+  if (auto initialized = reinterpret_cast<Initialized>(dlsym(RTLD_DEFAULT, "MPI_Initialized"))) initialized(&is_started);
   const char *randomised = personality(0xffffffff) & ADDR_NO_RANDOMIZE ? "not randomised" : "randomised as it was";
   std::printf("%s, progress of MPI: %d\n", randomised, is_started);
   return 0;

@@ -1,11 +1,12 @@
-//! What a job is to both run times: who started it ([`launcher`]), what the user asks of it ([`settings`]), and the status
-//! with which okl ends it.
+//! What a job is to both run times: who started it ([`launcher`]), how its ranks communicate ([`mpi`]), what the user asks
+//! of it ([`settings`]), and the status with which okl ends it.
 //!
-//! Guarantee: nothing here calls MPI, changes anything, or ends the process; all of it is asked of an environment that is
-//! handed over.
-#![forbid(unsafe_code)]
+//! Guarantee: [`launcher`] and [`settings`] ask the environment that is handed over, and nothing else; nothing here is linked
+//! with MPI, which is there when [`mpi::load`] has been called.
 
 pub mod launcher;
+pub mod mpi;
+pub mod opened;
 pub mod settings;
 
 /// Exit status of a program, or a whole job, that okl ends (`EX_SOFTWARE` of `sysexits.h`).

@@ -1,5 +1,5 @@
-//! The MPI job: ranks and collectives, on the `mpi` crate; between ranks of one node [`crate::exchange`]
-//! serves for the collectives as soon as it can.
+//! The MPI job: ranks and collectives; between ranks of one node [`crate::exchange`] serves for the collectives as soon as
+//! it can.
 //!
 //! Guarantee: whatever MPI allocates inside these calls is private to the process, and every buffer
 //! handed to MPI is memory that is never protected.
@@ -8,18 +8,9 @@ use std::{
     ffi::CString,
     os::unix::ffi::OsStringExt,
     sync::{OnceLock, atomic::AtomicU64},
-    time::{Duration, Instant},
 };
 
-use mpi::{
-    Threading,
-    datatype::PartitionMut,
-    environment::Universe,
-    ffi,
-    request::{Request, Scope, scope},
-    topology::SimpleCommunicator,
-    traits::*,
-};
+use okl_job::mpi::{self, Communicator, Started, Threads, Wait};
 
 use crate::{
     cell::ProgramCell,
@@ -29,15 +20,13 @@ use crate::{
 
 /// The job this process is a rank of.
 pub(crate) struct Job {
-    /// Never dropped: [`finalize`] ends MPI, at a place of our choosing.
-    _universe: std::mem::ManuallyDrop<Universe>,
-    collective: SimpleCommunicator,
+    collective: Communicator,
     rank: u32,
     ranks: u32,
-    /// Whether this rank has a second thread, to which it must leave the processor when it waits.
-    service_thread: bool,
+    /// How it waits: whether this rank has a second thread, to which it must leave the processor.
+    wait: Wait,
     /// For single messages between the ranks' program threads, where there are several nodes.
-    tree: Option<SimpleCommunicator>,
+    tree: Option<Communicator>,
 }
 
 // SAFETY: used by the program's threads only, one at a time; the service thread has communicators of its own.
@@ -55,19 +44,23 @@ pub(crate) struct Nodes {
     pub(crate) ranks_here: u32,
 }
 
-/// Starts MPI. Where there `may` be several nodes a second thread of each rank may communicate too; an error says
-/// that this MPI cannot do that. With `in_turn` several threads will, one at a time. `per_node` ranks are taken for a
-/// node, if it is said.
+/// Starts MPI, which has been loaded. Where there `may` be several nodes a second thread of each rank may communicate too;
+/// an error says that this MPI cannot do that. With `in_turn` several threads will, one at a time. `per_node` ranks are
+/// taken for a node, if it is said.
 pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<Nodes, String> {
     let wanted = match (may, in_turn) {
-        (true, _) => Threading::Multiple,
-        (false, true) => Threading::Serialized,
-        (false, false) => Threading::Funneled,
+        (true, _) => Threads::Multiple,
+        (false, true) => Threads::Serialized,
+        (false, false) => Threads::Funneled,
     };
-    let (universe, provided) = program::private(|| mpi::initialize_with_threading(wanted)).ok_or(
-        "MPI is already initialised: a program that calls MPI itself cannot be re-targeted",
-    )?;
-    if provided < wanted {
+    let Started { is_ours, threads } = program::private(|| mpi::start(wanted));
+    if !is_ours {
+        return Err(
+            "MPI is already initialised: a program that calls MPI itself cannot be re-targeted"
+                .into(),
+        );
+    }
+    if threads < wanted {
         return Err(
             "this MPI library lacks MPI_THREAD_MULTIPLE, which ranks on several nodes need, or \
              MPI_THREAD_SERIALIZED, which several threads on each rank need"
@@ -75,32 +68,30 @@ pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<N
         );
     }
     program::private(keep_libraries);
-    let collective = program::private(|| universe.world().duplicate());
-    let nodes = program::private(|| nodes(&collective, per_node));
-    let service_thread = nodes.several;
-    if service_thread && provided < Threading::Multiple {
+    let collective = program::private(|| Communicator::world().duplicate());
+    let nodes = program::private(|| nodes(collective, per_node));
+    if nodes.several && threads < Threads::Multiple {
         return Err("some ranks are on another node than the launcher says".into());
     }
-    let tree = service_thread.then(|| program::private(|| collective.duplicate()));
-    let rank = collective.rank() as u32;
-    let ranks = collective.size() as u32;
     let job = Job {
-        _universe: std::mem::ManuallyDrop::new(universe),
         collective,
-        rank,
-        ranks,
-        service_thread,
-        tree,
+        rank: collective.rank(),
+        ranks: collective.ranks(),
+        wait: match nodes.several {
+            true => Wait::Patiently,
+            false => Wait::InMpi,
+        },
+        tree: (nodes.several).then(|| program::private(|| collective.duplicate())),
     };
     assert!(JOB.set(job).is_ok(), "one job starts once");
     Ok(nodes)
 }
 
 /// Asks MPI which ranks share memory (MPI 4.1, section 7.4.2). Collective.
-fn nodes(all: &SimpleCommunicator, per_node: Option<u32>) -> Nodes {
-    let ranks_here = all.split_shared(all.rank()).size() as u32;
+fn nodes(all: Communicator, per_node: Option<u32>) -> Nodes {
+    let ranks_here = all.on_node(Communicator::ranks);
     Nodes {
-        several: all.size() as u32 > per_node.unwrap_or(ranks_here),
+        several: all.ranks() > per_node.unwrap_or(ranks_here),
         ranks_here,
     }
 }
@@ -129,7 +120,7 @@ static EXCHANGE: ProgramCell<Option<Shared>> = ProgramCell::new(None);
 
 /// From now on the collectives go through memory: `slots` of all ranks. Collective.
 pub(crate) fn share_memory(slots: Vec<&'static [AtomicU64]>, is_crowded: bool) {
-    assert!(!job().service_thread, "all ranks are on this node");
+    assert!(job().wait == Wait::InMpi, "all ranks are on this node");
     let idle = Patient {
         is_crowded,
         meanwhile: progress as fn(),
@@ -139,7 +130,7 @@ pub(crate) fn share_memory(slots: Vec<&'static [AtomicU64]>, is_crowded: bool) {
 
 /// Lends MPI a hand with messages that were sent.
 fn progress() {
-    let _ = job().collective.any_process().immediate_probe();
+    job().collective.sender();
 }
 
 /// Does a collective operation through memory, or `otherwise`.
@@ -173,31 +164,6 @@ fn job() -> &'static Job {
     JOB.get().expect("MPI has started")
 }
 
-/// Looks at `done` until it is. Where a service thread shares the processor, a rank that waits leaves it
-/// soon: a thread that only yields keeps its turn from threads that wake up.
-pub(crate) fn wait_until(mut done: impl FnMut() -> bool) {
-    const PATIENCE: Duration = Duration::from_micros(30);
-    const PAUSE: Duration = Duration::from_micros(5);
-    let since = Instant::now();
-    while !done() {
-        if since.elapsed() < PATIENCE {
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(PAUSE);
-        }
-    }
-}
-
-/// Completes an operation that was started, where there is a service thread. (Without one the blocking
-/// operations are used, which are faster: an immediate collective slows all of MPI's progress down.)
-fn complete<'a, D: ?Sized, S: Scope<'a>>(request: Request<'a, D, S>) {
-    let mut open = Some(request);
-    wait_until(|| {
-        open = open.take().and_then(|request| request.test().err());
-        open.is_none()
-    });
-}
-
 /// This process's rank; 0 before the start.
 pub(crate) fn rank() -> u32 {
     JOB.get().map_or(0, |job| job.rank)
@@ -209,7 +175,7 @@ pub(crate) fn ranks() -> u32 {
 }
 
 /// A communicator of its own, for one purpose. Collective.
-pub(crate) fn duplicate() -> SimpleCommunicator {
+pub(crate) fn duplicate() -> Communicator {
     program::private(|| job().collective.duplicate())
 }
 
@@ -218,12 +184,7 @@ pub(crate) fn all_gather(mine: &[u64], all: &mut [u64]) {
     exchange(
         all,
         |exchange, all| exchange.all_gather(mine, all),
-        |all| {
-            if !job().service_thread {
-                return job().collective.all_gather_into(mine, all);
-            }
-            scope(|scope| complete(job().collective.immediate_all_gather_into(scope, mine, all)));
-        },
+        |all| job().collective.all_gather(mine, all, job().wait),
     );
 }
 
@@ -232,32 +193,11 @@ pub(crate) fn all_gather_parts(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
     exchange(
         mine,
         |exchange, mine| exchange.all_gather_parts(mine, lengths),
-        |mine| all_gather_messages(mine, lengths),
+        |mine| {
+            let bytes = size_of::<u64>();
+            (job().collective).all_gather_parts(mine, lengths, bytes, job().wait)
+        },
     )
-}
-
-fn all_gather_messages(mine: &[u64], lengths: &[usize]) -> Vec<u64> {
-    let counts: Vec<i32> = lengths.iter().map(|&n| n as i32).collect();
-    let starts: Vec<i32> = counts
-        .iter()
-        .scan(0, |next, &count| {
-            let start = *next;
-            *next += count;
-            Some(start)
-        })
-        .collect();
-    let mut all = vec![0; lengths.iter().sum()];
-    let mut parts = PartitionMut::new(&mut all[..], counts, &starts[..]);
-    let collective = &job().collective;
-    if job().service_thread {
-        scope(|scope| {
-            complete(collective.immediate_all_gather_varcount_into(scope, mine, &mut parts));
-        });
-    } else {
-        collective.all_gather_varcount_into(mine, &mut parts);
-    }
-    drop(parts);
-    all
 }
 
 /// Sends `words` from rank 0 to all.
@@ -265,13 +205,7 @@ pub(crate) fn broadcast(words: &mut [u64]) {
     exchange(
         words,
         |exchange, words| exchange.broadcast(words),
-        |words| {
-            let first = job().collective.process_at_rank(0);
-            if !job().service_thread {
-                return first.broadcast_into(words);
-            }
-            scope(|scope| complete(first.immediate_broadcast_into(scope, words)));
-        },
+        |words| job().collective.broadcast(words, 0, job().wait),
     );
 }
 
@@ -304,12 +238,7 @@ pub(crate) fn barrier() {
     exchange(
         (),
         |exchange, ()| exchange.barrier(),
-        |()| {
-            if !job().service_thread {
-                return job().collective.barrier();
-            }
-            complete(job().collective.immediate_barrier());
-        },
+        |()| job().collective.barrier(job().wait),
     );
 }
 
@@ -318,60 +247,38 @@ pub(crate) fn has_tree() -> bool {
     job().tree.is_some()
 }
 
-fn tree() -> &'static SimpleCommunicator {
-    job().tree.as_ref().expect("there are several nodes")
+fn tree() -> Communicator {
+    job().tree.expect("there are several nodes")
 }
 
 /// Sends `words` to `rank`, which [receives](receive_in_tree) them.
 pub(crate) fn send_in_tree(words: &[u64], rank: u32) {
-    program::private(|| {
-        let target = tree().process_at_rank(rank as i32);
-        scope(|scope| complete(target.immediate_send(scope, words)));
-    });
+    program::private(|| tree().send(words, rank, Wait::Patiently));
 }
 
 /// Sends `words` to `rank` while that sends some to this one: these.
 pub(crate) fn exchange_in_tree(words: &[u64], rank: u32) -> Vec<u64> {
-    program::private(|| {
-        let target = tree().process_at_rank(rank as i32);
-        scope(|scope| {
-            let sending = target.immediate_send(scope, words);
-            let received = receive_in_tree(rank);
-            complete(sending);
-            received
-        })
-    })
+    program::private(|| tree().send_and_receive(words, rank))
 }
 
 /// Receives what `rank` [sent](send_in_tree).
 pub(crate) fn receive_in_tree(rank: u32) -> Vec<u64> {
-    program::private(|| {
-        let source = tree().process_at_rank(rank as i32);
-        wait_until(|| source.immediate_probe().is_some());
-        source.receive_vec().0
-    })
+    program::private(|| tree().receive(rank, Wait::Patiently))
 }
 
 /// Sends `bytes` to `rank`.
 pub(crate) fn send(bytes: &[u8], rank: u32) {
-    program::private(|| job().collective.process_at_rank(rank as i32).send(bytes));
+    program::private(|| job().collective.send(bytes, rank, Wait::InMpi));
 }
 
 /// Receives a message of any length from `rank`.
 pub(crate) fn receive(rank: u32) -> Vec<u8> {
-    program::private(|| {
-        job()
-            .collective
-            .process_at_rank(rank as i32)
-            .receive_vec::<u8>()
-            .0
-    })
+    program::private(|| job().collective.receive(rank, Wait::InMpi))
 }
 
 /// Ends MPI. Collective.
 pub(crate) fn finalize() {
-    // SAFETY: MPI is initialised, and no MPI call follows.
-    program::private(|| unsafe { ffi::MPI_Finalize() });
+    program::private(mpi::finalize);
 }
 
 /// Ends the whole job at once with exit status `status`.

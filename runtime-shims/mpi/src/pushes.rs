@@ -4,54 +4,24 @@
 //! the other while it begins, so no order of ranks can block; what is sent is packed at once, and may be
 //! written again.
 
-use mpi::{ffi, topology::SimpleCommunicator, traits::*};
+use okl_coherence::Part;
+use okl_job::mpi::{Communicator, Pending, Wait};
 
 use crate::{memory::View, mpi_job, program, stats::Traffic};
-use okl_coherence::Part;
 
 /// So many messages that nobody waits for may be under way.
 const MOST_FORGOTTEN: usize = 64;
 
-/// A message under way. The buffer stays where it is until the request is complete.
+/// A message under way. The buffer stays where it is until that is complete.
 struct Transfer {
     number: u64,
     buffer: Vec<u8>,
-    request: ffi::MPI_Request,
-    is_complete: bool,
-}
-
-impl Transfer {
-    fn begun(number: u64, buffer: Vec<u8>, request: ffi::MPI_Request) -> Self {
-        Self {
-            number,
-            buffer,
-            request,
-            is_complete: false,
-        }
-    }
-
-    fn test(&mut self) -> bool {
-        if !self.is_complete {
-            let mut done = 0;
-            // SAFETY: a request that is not complete; the status is not wanted.
-            unsafe {
-                ffi::MPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE);
-            }
-            self.is_complete = done != 0;
-        }
-        self.is_complete
-    }
-
-    fn complete(&mut self) {
-        if !self.is_complete {
-            mpi_job::wait_until(|| self.test());
-        }
-    }
+    pending: Pending,
 }
 
 /// This rank's side of the messages.
 pub(crate) struct Pushes {
-    communicator: SimpleCommunicator,
+    communicator: Communicator,
     received: Vec<Transfer>,
     /// Those that nobody waits for: what was sent, and what was received and is not wanted any more.
     forgotten: Vec<Transfer>,
@@ -111,55 +81,36 @@ impl Pushes {
     /// Sends `buffer` to `rank`.
     pub(crate) fn push(&mut self, rank: u32, buffer: Vec<u8>) {
         self.traffic.data(1, buffer.len());
-        // SAFETY: the buffer lives, unmoved, until the request is complete.
-        let request = program::private(|| unsafe {
-            let mut request = ffi::RSMPI_REQUEST_NULL;
-            ffi::MPI_Isend(
-                buffer.as_ptr().cast(),
-                buffer.len() as i32,
-                ffi::RSMPI_UINT8_T,
-                rank as i32,
-                0,
-                self.communicator.as_raw(),
-                &mut request,
-            );
-            request
+        // SAFETY: the buffer lives, unmoved, until it is complete.
+        let pending = program::private(|| unsafe { self.communicator.start_send(&buffer, rank) });
+        self.forgotten.push(Transfer {
+            number: 0,
+            buffer,
+            pending,
         });
-        self.forgotten.push(Transfer::begun(0, buffer, request));
     }
 
     /// Begins to receive `bytes` from `rank`. The message's number.
     pub(crate) fn expect(&mut self, rank: u32, bytes: usize) -> u64 {
         let mut buffer = self.buffer(bytes);
         buffer.resize(bytes, 0);
-        // SAFETY: the buffer lives, unmoved, until the request is complete.
-        let request = program::private(|| unsafe {
-            let mut request = ffi::RSMPI_REQUEST_NULL;
-            ffi::MPI_Irecv(
-                buffer.as_mut_ptr().cast(),
-                bytes as i32,
-                ffi::RSMPI_UINT8_T,
-                rank as i32,
-                0,
-                self.communicator.as_raw(),
-                &mut request,
-            );
-            request
-        });
-        self.count += 1;
-        self.received
-            .push(Transfer::begun(self.count, buffer, request));
-        self.count
+        // SAFETY: the buffer lives, unmoved, until it is complete.
+        let pending =
+            program::private(|| unsafe { self.communicator.start_receive(&mut buffer, rank) });
+        self.note(buffer, pending)
     }
 
     /// Expects a message that comes along with another one. Its number.
     pub(crate) fn expect_along(&mut self) -> u64 {
+        self.note(Vec::new(), Pending::NONE)
+    }
+
+    fn note(&mut self, buffer: Vec<u8>, pending: Pending) -> u64 {
         self.count += 1;
-        // SAFETY: a constant of MPI's.
-        let no_request = unsafe { ffi::RSMPI_REQUEST_NULL };
         self.received.push(Transfer {
-            is_complete: true,
-            ..Transfer::begun(self.count, Vec::new(), no_request)
+            number: self.count,
+            buffer,
+            pending,
         });
         self.count
     }
@@ -179,9 +130,9 @@ impl Pushes {
             let mut wait = is_full;
             self.forgotten.retain_mut(|transfer| {
                 if std::mem::take(&mut wait) {
-                    transfer.complete();
+                    transfer.pending.complete(Wait::Patiently);
                 }
-                let done = transfer.test();
+                let done = transfer.pending.is_complete();
                 if done {
                     spare.push(std::mem::take(&mut transfer.buffer));
                 }
@@ -198,14 +149,14 @@ impl Pushes {
     pub(crate) fn has_arrived(&mut self, number: u64) -> bool {
         let transfer = self.received.iter_mut().find(|one| one.number == number);
         let transfer = transfer.expect("what is passed on was expected");
-        program::private(|| transfer.test())
+        program::private(|| transfer.pending.is_complete())
     }
 
     /// Waits for a message.
     pub(crate) fn message(&mut self, number: u64) -> &[u8] {
         let transfer = self.received.iter_mut().find(|one| one.number == number);
         let transfer = transfer.expect("what is taken was expected");
-        program::private(|| transfer.complete());
+        program::private(|| transfer.pending.complete(Wait::Patiently));
         &transfer.buffer
     }
 
@@ -222,7 +173,7 @@ impl Pushes {
     pub(crate) fn finish(&mut self) {
         program::private(|| {
             for mut transfer in self.received.drain(..).chain(self.forgotten.drain(..)) {
-                transfer.complete();
+                transfer.pending.complete(Wait::Patiently);
             }
         });
     }

@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use okl_job::{launcher, own_environment};
+
 use crate::mpi_job;
 
 /// The word of this node that says which of its ranks has told why the job ends; null before there is
@@ -48,7 +50,11 @@ pub(crate) fn at(place: &str) -> String {
 
 /// Prints `message` on standard error without the C library's buffers.
 pub(crate) fn warn(message: &str) {
-    let text = format!("okl: rank {}: {message}\n", mpi_job::rank());
+    let rank = match mpi_job::has_started() {
+        true => mpi_job::rank(),
+        false => launcher::rank(own_environment).unwrap_or(0),
+    };
+    let text = format!("okl: rank {rank}: {message}\n");
     // SAFETY: plain write of a live buffer.
     unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
 }

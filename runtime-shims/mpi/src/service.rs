@@ -16,8 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mpi::{topology::SimpleCommunicator, traits::*};
 use okl_abi::AtomicOp;
+use okl_job::mpi::{Communicator, Wait};
 
 use crate::{memory::View, mpi_job, program, pushes::Pushes, report, stats::Traffic};
 
@@ -47,7 +47,7 @@ const ALERT: Duration = Duration::from_micros(300);
 const NAP: Duration = Duration::from_micros(20);
 
 /// A communicator lent to one thread.
-struct Channel(std::mem::ManuallyDrop<SimpleCommunicator>);
+struct Channel(Communicator);
 
 // SAFETY: MPI runs with MPI_THREAD_MULTIPLE, and one thread of this process uses the communicator
 // for receiving; sending is safe from any.
@@ -55,8 +55,8 @@ unsafe impl Send for Channel {}
 
 /// The asking side.
 pub(crate) struct Remote {
-    requests: SimpleCommunicator,
-    replies: SimpleCommunicator,
+    requests: Communicator,
+    replies: Communicator,
     /// Messages that nobody asks for.
     pub(crate) pushes: Pushes,
     /// For each rank, puts and updates not yet sent, after one another: (offset, length, bytes) and
@@ -73,9 +73,7 @@ impl Remote {
     pub(crate) fn start(own: View, log: fn(&[u8])) -> Self {
         let requests = mpi_job::duplicate();
         let replies = mpi_job::duplicate();
-        // The thread has its own handles of the same two communicators.
-        let serving = Channel(std::mem::ManuallyDrop::new(clone_handle(&requests)));
-        let answering = Channel(std::mem::ManuallyDrop::new(clone_handle(&replies)));
+        let (serving, answering) = (Channel(requests), Channel(replies));
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = program::private(|| {
@@ -116,11 +114,7 @@ impl Remote {
             PUT => self.traffic.data(1, message.len()),
             _ => self.traffic.control(1, message.len()),
         }
-        program::private(|| {
-            self.requests
-                .process_at_rank(rank as i32)
-                .send(&message[..])
-        });
+        program::private(|| self.requests.send(&message, rank, Wait::InMpi));
     }
 
     /// Waits for what was asked for.
@@ -136,11 +130,7 @@ impl Remote {
     }
 
     fn receive(&self, into: &mut [u8], rank: u32) {
-        program::private(|| {
-            let source = self.replies.process_at_rank(rank as i32);
-            mpi_job::wait_until(|| source.immediate_probe().is_some());
-            source.receive_into(into);
-        });
+        program::private(|| self.replies.receive_into(into, rank, Wait::Patiently));
     }
 
     /// Reads from `offset` of the file of `rank`.
@@ -297,11 +287,6 @@ impl Remote {
     }
 }
 
-fn clone_handle(communicator: &SimpleCommunicator) -> SimpleCommunicator {
-    // SAFETY: a second handle of a communicator that neither side frees.
-    unsafe { SimpleCommunicator::from_raw(communicator.as_raw()) }
-}
-
 /// Signals are the program thread's business.
 fn block_signals() {
     // SAFETY: changes this thread's signal mask only.
@@ -346,11 +331,10 @@ fn run_promptly() {
 fn serve(own: View, log: fn(&[u8]), requests: Channel, replies: Channel, stop: &AtomicBool) {
     let mut last = Instant::now();
     while !stop.load(SeqCst) {
-        match requests.0.any_process().immediate_probe() {
-            Some(status) => {
-                let rank = status.source_rank();
-                let (message, _) = requests.0.process_at_rank(rank).receive_vec::<u8>();
-                answer(own, log, &message, &replies.0, rank);
+        match requests.0.sender() {
+            Some(rank) => {
+                let message = requests.0.receive(rank, Wait::InMpi);
+                answer(own, log, &message, replies.0, rank);
                 last = Instant::now();
             }
             None if last.elapsed() < ALERT => std::thread::yield_now(),
@@ -367,11 +351,11 @@ fn update(own: View, what: u64, value: u64) {
     own.combine(offset as usize, size, operation, value);
 }
 
-fn answer(own: View, log: fn(&[u8]), message: &[u8], replies: &SimpleCommunicator, rank: i32) {
+fn answer(own: View, log: fn(&[u8]), message: &[u8], replies: Communicator, rank: u32) {
     let word =
         |i: usize| u64::from_le_bytes(message[8 * i..8 * i + 8].try_into().expect("8 bytes"));
     let (operation, offset, length) = (word(0), word(1) as usize, word(2) as usize);
-    let reply = |bytes: &[u8]| replies.process_at_rank(rank).send(bytes);
+    let reply = |bytes: &[u8]| replies.send(bytes, rank, Wait::InMpi);
     match operation {
         GET => {
             // SAFETY: within the own file. The program may write other bytes of these pages at the

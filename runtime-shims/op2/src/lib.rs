@@ -53,7 +53,6 @@ mod job;
 mod layout;
 mod local;
 mod mesh;
-mod opened;
 mod other_target;
 mod par_loop;
 mod partition;

@@ -10,10 +10,11 @@ use std::{
     sync::OnceLock,
 };
 
+use okl_job::{functions, opened::Opened};
+
 use crate::{
     graph::Graph,
     job::Comm,
-    opened::{Opened, functions},
     partition::{Rank, block},
 };
 

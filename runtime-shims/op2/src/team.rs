@@ -8,7 +8,9 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::{job, opened::Opened, report::warn};
+use okl_job::opened::Opened;
+
+use crate::{job, report::warn};
 
 /// The functions of the run time.
 struct OpenMp {

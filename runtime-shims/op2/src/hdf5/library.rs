@@ -13,9 +13,10 @@ use std::{
     },
 };
 
+use okl_job::{functions, opened::Opened};
+
 use crate::{
     job::{self, Comm, Info},
-    opened::{Opened, functions},
     report::text,
 };
 

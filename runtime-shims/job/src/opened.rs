@@ -7,19 +7,19 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 
 /// A library that is open, and stays so.
 #[derive(Clone, Copy)]
-pub(crate) struct Opened(*mut c_void);
+pub struct Opened(*mut c_void);
 
 impl Opened {
     /// What this library sees itself, of the program and of those it is linked with.
-    pub(crate) const PROGRAM: Self = Self(libc::RTLD_DEFAULT);
+    pub const PROGRAM: Self = Self(libc::RTLD_DEFAULT);
 
     /// Opens it for those that ask here; why it cannot be, if it cannot.
-    pub(crate) fn new(name: &CStr) -> Result<Self, String> {
+    pub fn new(name: &CStr) -> Result<Self, String> {
         Self::open(name, RTLD_LOCAL)
     }
 
     /// Opens it for all that is opened later, too.
-    pub(crate) fn for_all(name: &CStr) -> Result<Self, String> {
+    pub fn for_all(name: &CStr) -> Result<Self, String> {
         Self::open(name, RTLD_GLOBAL)
     }
 
@@ -38,7 +38,7 @@ impl Opened {
     ///
     /// # Safety
     /// It is of type `T`: a function's type, or a pointer to a variable's.
-    pub(crate) unsafe fn symbol<T: Copy>(self, name: &CStr) -> Result<T, String> {
+    pub unsafe fn symbol<T: Copy>(self, name: &CStr) -> Result<T, String> {
         // SAFETY: a library that is open, or what stands for the program; it is not closed.
         let library = ManuallyDrop::new(unsafe { Library::from_raw(self.0) });
         // SAFETY: the caller's promise.
@@ -54,22 +54,24 @@ impl Opened {
         unsafe { self.symbol(name) }.ok()
     }
 
-    pub(crate) fn has(self, name: &CStr) -> bool {
+    /// Whether it has something of this name.
+    pub fn has(self, name: &CStr) -> bool {
         self.find(name).is_some()
     }
 
-    /// Ends in an error if what it calls of MPI is not what this library calls.
-    pub(crate) fn require_this_mpi(self) -> Result<(), String> {
+    /// Ends in an error if what it calls of MPI is not what the program calls, where there is MPI.
+    pub fn require_this_mpi(self) -> Result<(), String> {
         // A tool that measures a program's MPI has functions of other names only.
         let of = |library: Self| library.find(c"PMPI_Init");
-        match of(self) == of(Self::PROGRAM) {
-            true => Ok(()),
-            false => Err("it is made for another MPI".to_owned()),
+        match of(Self::PROGRAM) {
+            there if there.is_none() || there == of(self) => Ok(()),
+            _ => Err("it is made for another MPI".to_owned()),
         }
     }
 }
 
 /// Declares a table of functions, which are found under their own names.
+#[macro_export]
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident { $($name:ident($($param:ty),*) $(-> $result:ty)?;)* }) => {
         $(#[$doc])*
@@ -94,4 +96,3 @@ macro_rules! functions {
         }
     };
 }
-pub(crate) use functions;

@@ -1,0 +1,501 @@
+//! MPI, through an object that is built for one MPI ([`functions`]) and opened where a job is to be joined. A process that
+//! is a program of its own loads no MPI.
+//!
+//! Guarantee: nothing here calls MPI before [`load`] has said that it is there.
+
+pub mod functions;
+
+use std::ffi::{CStr, CString, OsStr, c_int, c_void};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use crate::opened::Opened;
+use functions::{ANY, BITS, Comm, Functions, Info, Request, SUM, SYMBOL};
+
+/// The variable that names another object than [`FILE`].
+const CHOICE: &str = "OKL_MPI";
+
+/// The object, in the folder of the run time that asks for it.
+const FILE: &str = "libokl_job_mpi.so";
+
+static FUNCTIONS: OnceLock<&'static Functions> = OnceLock::new();
+
+fn mpi() -> &'static Functions {
+    FUNCTIONS.get().expect("MPI has been loaded")
+}
+
+/// Opens the object, if it is not open. An error says why it cannot be, and what to do.
+pub fn load() -> Result<(), String> {
+    if FUNCTIONS.get().is_some() {
+        return Ok(());
+    }
+    let chosen = std::env::var_os(CHOICE).filter(|file| !file.is_empty());
+    let file = chosen.map_or_else(|| own_folder().join(FILE), PathBuf::from);
+    let failed = |why: String| {
+        format!(
+            "ranks need MPI, which okl calls through {}: {why}; install okl again, or name one that is built for \
+             your MPI with {CHOICE}=FILE",
+            file.display()
+        )
+    };
+    let functions = open(&file).map_err(failed)?;
+    let _ = FUNCTIONS.set(functions);
+    Ok(())
+}
+
+fn open(file: &Path) -> Result<&'static Functions, String> {
+    let name = CString::new(file.as_os_str().as_bytes()).map_err(|why| why.to_string())?;
+    // What MPI loads itself looks for MPI's functions there.
+    let library = Opened::for_all(&name)?;
+    library
+        .require_this_mpi()
+        .map_err(|_| "the program calls another MPI".to_owned())?;
+    // SAFETY: an object of another version has another symbol.
+    let table = unsafe { library.symbol::<*const Functions>(SYMBOL) };
+    let table = table.map_err(|_| "it is not of this version of okl".to_owned())?;
+    // SAFETY: the table is a constant of a library that stays open.
+    Ok(unsafe { &*table })
+}
+
+/// The folder of the library, or program, that this code is in.
+fn own_folder() -> PathBuf {
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: an address of this code; the name that is found stays.
+    let file = unsafe {
+        libc::dladdr(own_folder as *const c_void, found.as_mut_ptr());
+        let name = found.assume_init().dli_fname;
+        match name.is_null() {
+            true => return PathBuf::new(),
+            false => OsStr::from_bytes(CStr::from_ptr(name).to_bytes()),
+        }
+    };
+    Path::new(file)
+        .parent()
+        .map(Path::to_path_buf)
+        .unwrap_or_default()
+}
+
+/// Whether MPI has been started, by the program or by okl.
+pub fn is_initialised() -> bool {
+    type Initialized = unsafe extern "C" fn(*mut c_int) -> c_int;
+    // SAFETY: a function of the MPI standard, which has the same type in all implementations.
+    let initialized = unsafe { Opened::PROGRAM.symbol::<Initialized>(c"MPI_Initialized") };
+    initialized.is_ok_and(|initialized| {
+        let mut flag = 0;
+        // SAFETY: may be called at any time, and writes a flag.
+        unsafe { initialized(&mut flag) };
+        flag != 0
+    })
+}
+
+/// Which threads call MPI (MPI 4.1, section 11.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i32)]
+pub enum Threads {
+    /// There are no others.
+    Single,
+    /// The one that has started it.
+    Funneled,
+    /// Several, one at a time.
+    Serialized,
+    /// Several.
+    Multiple,
+}
+
+/// How MPI was found or started.
+#[derive(Clone, Copy, Debug)]
+pub struct Started {
+    /// Whether it was not there before.
+    pub is_ours: bool,
+    /// Which threads may call it.
+    pub threads: Threads,
+}
+
+/// Starts MPI, if the program has not. Errors end the job, as MPI does it.
+pub fn start(wanted: Threads) -> Started {
+    let mut provided = 0;
+    // SAFETY: a number, and room for one.
+    let is_ours = unsafe { (mpi().start)(wanted as i32, &mut provided) } != 0;
+    let all = [
+        Threads::Single,
+        Threads::Funneled,
+        Threads::Serialized,
+        Threads::Multiple,
+    ];
+    Started {
+        is_ours,
+        threads: all[provided as usize],
+    }
+}
+
+/// Ends MPI, unless it has ended. No call follows.
+pub fn finalize() {
+    // SAFETY: MPI is initialised.
+    unsafe { (mpi().finalize)() };
+}
+
+/// `MPI_INFO_NULL`, for libraries that take one.
+pub fn no_info() -> Info {
+    // SAFETY: a constant.
+    unsafe { (mpi().no_info)() }
+}
+
+/// Looks at `done` until it is. A thread that only yields keeps its turn from threads that wake up; so one that waits for
+/// long leaves the processor.
+pub fn wait_until(mut done: impl FnMut() -> bool) {
+    const PATIENCE: Duration = Duration::from_micros(30);
+    const PAUSE: Duration = Duration::from_micros(5);
+    let since = Instant::now();
+    while !done() {
+        if since.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// How a thread waits for what MPI does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// As MPI does, which is fastest: an immediate collective slows all of MPI's progress down.
+    InMpi,
+    /// With [`wait_until`], where another thread needs the processor.
+    Patiently,
+}
+
+/// A number that crosses.
+pub trait Element: Copy + Default + sealed::Element {}
+impl Element for u8 {}
+impl Element for u64 {}
+
+mod sealed {
+    pub trait Element: Sized {
+        const BYTES: i32 = size_of::<Self>() as i32;
+    }
+    impl Element for u8 {}
+    impl Element for u64 {}
+}
+
+/// Elements in one message; more would not fit MPI's numbers.
+fn count(elements: usize) -> i32 {
+    i32::try_from(elements)
+        .unwrap_or_else(|_| panic!("a message of {elements} elements is too long"))
+}
+
+/// An operation under way. It has to be complete before it goes.
+#[derive(Debug)]
+pub struct Pending(Option<Request>);
+
+impl Pending {
+    /// One that is complete.
+    pub const NONE: Self = Self(None);
+
+    /// # Safety
+    /// `start` starts an operation for the room that it is given, or does nothing.
+    unsafe fn of(start: impl FnOnce(*mut Request)) -> Self {
+        let mut room = 0;
+        start(&mut room);
+        Self(Some(room))
+    }
+
+    /// Whether it is complete. Lends MPI a hand.
+    pub fn is_complete(&mut self) -> bool {
+        if let Some(request) = &mut self.0 {
+            // SAFETY: a request that is not complete.
+            if unsafe { (mpi().test)(request) } == 0 {
+                return false;
+            }
+            self.0 = None;
+        }
+        true
+    }
+
+    /// Returns when it is complete.
+    pub fn complete(&mut self, wait: Wait) {
+        if wait == Wait::Patiently {
+            return wait_until(|| self.is_complete());
+        }
+        if let Some(mut request) = self.0.take() {
+            // SAFETY: a request that is not complete.
+            unsafe { (mpi().wait)(&mut request) };
+        }
+    }
+}
+
+/// A communicator, and the tag of the messages that are sent in it. It is never freed.
+#[derive(Clone, Copy, Debug)]
+pub struct Communicator {
+    handle: Comm,
+    tag: i32,
+    /// Which threads call MPI is agreed at its start.
+    _threads: PhantomData<*const ()>,
+}
+
+impl Communicator {
+    fn of(handle: Comm) -> Self {
+        Self {
+            handle,
+            tag: 0,
+            _threads: PhantomData,
+        }
+    }
+
+    /// `MPI_COMM_WORLD`.
+    pub fn world() -> Self {
+        // SAFETY: a constant.
+        Self::of(unsafe { (mpi().world)() })
+    }
+
+    /// That of a number in Fortran; none for `MPI_COMM_NULL`.
+    pub fn of_fortran(number: i32) -> Option<Self> {
+        // SAFETY: a conversion, and a constant.
+        let (handle, none) = unsafe { ((mpi().of_fortran)(number), (mpi().no_communicator)()) };
+        (handle != none).then(|| Self::of(handle))
+    }
+
+    /// As MPI's C functions take it.
+    pub fn handle(self) -> Comm {
+        self.handle
+    }
+
+    /// For messages of another kind.
+    pub fn tagged(self, tag: i32) -> Self {
+        Self { tag, ..self }
+    }
+
+    /// A communicator of its own, of the same ranks. Collective.
+    pub fn duplicate(self) -> Self {
+        // SAFETY: a communicator.
+        Self::of(unsafe { (mpi().duplicate)(self.handle) })
+    }
+
+    /// Calls `body` with that of the ranks that share memory with this one. Collective.
+    pub fn on_node<R>(self, body: impl FnOnce(Self) -> R) -> R {
+        // SAFETY: a communicator, which is not used afterwards.
+        unsafe {
+            let node = (mpi().of_node)(self.handle);
+            let result = body(Self::of(node));
+            (mpi().free)(node);
+            result
+        }
+    }
+
+    /// This process's rank.
+    pub fn rank(self) -> u32 {
+        // SAFETY: a communicator.
+        unsafe { (mpi().rank)(self.handle) as u32 }
+    }
+
+    /// The number of ranks.
+    pub fn ranks(self) -> u32 {
+        // SAFETY: a communicator.
+        unsafe { (mpi().size)(self.handle) as u32 }
+    }
+
+    /// Ends the whole job at once with exit status `status`.
+    pub fn abort(self, status: i32) {
+        // SAFETY: a communicator.
+        unsafe { (mpi().abort)(self.handle, status) };
+    }
+
+    /// Starts an operation, and returns when it is done. In between nothing of what it is about is used.
+    ///
+    /// # Safety
+    /// `start` starts an operation for the room that it is given, or does it where that is null.
+    unsafe fn run(wait: Wait, start: impl FnOnce(*mut Request)) {
+        match wait {
+            Wait::InMpi => start(std::ptr::null_mut()),
+            // SAFETY: the caller's promise.
+            Wait::Patiently => unsafe { Pending::of(start) }.complete(wait),
+        }
+    }
+
+    /// Waits for all ranks.
+    pub fn barrier(self, wait: Wait) {
+        // SAFETY: a communicator.
+        unsafe { Self::run(wait, |request| (mpi().barrier)(self.handle, request)) };
+    }
+
+    /// Gathers `mine`, which is as long on all ranks, from every rank, in rank order, into `all`.
+    pub fn all_gather<T: Element>(self, mine: &[T], all: &mut [T], wait: Wait) {
+        assert_eq!(all.len(), mine.len() * self.ranks() as usize);
+        let (count, from, to) = (
+            count(mine.len()),
+            mine.as_ptr().cast(),
+            all.as_mut_ptr().cast(),
+        );
+        let start = |request| {
+            // SAFETY: as long as is said.
+            unsafe { (mpi().all_gather)(self.handle, from, to, count, T::BYTES, request) }
+        };
+        // SAFETY: as above.
+        unsafe { Self::run(wait, start) };
+    }
+
+    /// Gathers parts of different lengths: `lengths[r]` elements of `bytes` bytes from rank `r`, in rank order. Elements
+    /// are numbers where it waits [patiently](Wait::Patiently).
+    pub fn all_gather_parts<T: Element>(
+        self,
+        mine: &[T],
+        lengths: &[usize],
+        bytes: usize,
+        wait: Wait,
+    ) -> Vec<T> {
+        let each = bytes / size_of::<T>();
+        let counts: Vec<i32> = lengths.iter().map(|&length| count(length)).collect();
+        let starts = lengths.iter().scan(0, |next, length| {
+            let start = *next;
+            *next += length;
+            Some(count(start))
+        });
+        let starts: Vec<i32> = starts.collect();
+        let mut all = vec![T::default(); lengths.iter().sum::<usize>() * each];
+        let (own, from) = (count(mine.len() / each), mine.as_ptr().cast());
+        assert_eq!(own, counts[self.rank() as usize]);
+        let (to, counts, starts) = (all.as_mut_ptr().cast(), counts.as_ptr(), starts.as_ptr());
+        let start = |request| {
+            let (one, bytes) = (self.handle, bytes as i32);
+            // SAFETY: as many as is said, of that many bytes.
+            unsafe { (mpi().all_gather_parts)(one, from, own, to, counts, starts, bytes, request) }
+        };
+        // SAFETY: as above.
+        unsafe { Self::run(wait, start) };
+        all
+    }
+
+    /// Gives all ranks what `from` has.
+    pub fn broadcast<T: Element>(self, elements: &mut [T], from: u32, wait: Wait) {
+        let (count, data) = (count(elements.len()), elements.as_mut_ptr().cast());
+        let start = |request| {
+            // SAFETY: as long as is said.
+            unsafe { (mpi().broadcast)(self.handle, data, count, T::BYTES, from as i32, request) }
+        };
+        // SAFETY: as above.
+        unsafe { Self::run(wait, start) };
+    }
+
+    fn reduce(self, words: &mut [u64], operation: i32) {
+        // SAFETY: as many as is said.
+        unsafe {
+            (mpi().all_reduce)(
+                self.handle,
+                words.as_mut_ptr(),
+                count(words.len()),
+                operation,
+            )
+        };
+    }
+
+    /// Adds up what all ranks have.
+    pub fn all_add(self, words: &mut [u64]) {
+        self.reduce(words, SUM);
+    }
+
+    /// The bits that any rank has.
+    pub fn all_or(self, words: &mut [u64]) {
+        self.reduce(words, BITS);
+    }
+
+    /// Sends `elements` to `rank`.
+    pub fn send<T: Element>(self, elements: &[T], rank: u32, wait: Wait) {
+        // SAFETY: what is sent is there until the call returns.
+        unsafe {
+            Self::run(wait, |request| self.begin_send(elements, rank, request));
+        }
+    }
+
+    /// Sends `elements` to `rank`, [receives](Self::receive) what it sends meanwhile, and returns when both are done.
+    pub fn send_and_receive<T: Element>(self, elements: &[T], rank: u32) -> Vec<T> {
+        // SAFETY: what is sent is there until the call returns.
+        let mut sending =
+            unsafe { Pending::of(|request| self.begin_send(elements, rank, request)) };
+        let received = self.receive(rank, Wait::Patiently);
+        sending.complete(Wait::Patiently);
+        received
+    }
+
+    fn begin_send<T: Element>(self, elements: &[T], rank: u32, request: *mut Request) {
+        let (count, data) = (count(elements.len()), elements.as_ptr().cast());
+        let (one, to) = (self.handle, rank as i32);
+        // SAFETY: as long as is said; the callers see to it that it stays.
+        unsafe { (mpi().send)(one, data, count, T::BYTES, to, self.tag, request) }
+    }
+
+    /// Begins to send `bytes` to `rank`.
+    ///
+    /// # Safety
+    /// They stay where, and as, they are until it is complete.
+    pub unsafe fn start_send(self, bytes: &[u8], rank: u32) -> Pending {
+        // SAFETY: the caller's promise.
+        unsafe { Pending::of(|request| self.begin_send(bytes, rank, request)) }
+    }
+
+    /// Begins to receive as many bytes as there is `room` for from `rank`.
+    ///
+    /// # Safety
+    /// The room stays where it is, and is not looked at, until it is complete.
+    pub unsafe fn start_receive(self, room: &mut [u8], rank: u32) -> Pending {
+        let (count, data) = (count(room.len()), room.as_mut_ptr());
+        let start = |request| {
+            // SAFETY: as long as is said; the rest is the caller's promise.
+            unsafe { (mpi().receive)(self.handle, data, count, 1, rank as i32, self.tag, request) }
+        };
+        // SAFETY: as above.
+        unsafe { Pending::of(start) }
+    }
+
+    /// The rank and the number of elements of a message that can be received.
+    fn probe<T: Element>(self, from: i32, waits: bool) -> Option<(u32, usize)> {
+        let (mut sender, mut count) = (0, 0);
+        let (one, tag, waits) = (self.handle, self.tag, i32::from(waits));
+        // SAFETY: room for what is written.
+        let found =
+            unsafe { (mpi().probe)(one, from, tag, T::BYTES, waits, &mut sender, &mut count) };
+        (found != 0).then_some((sender as u32, count as usize))
+    }
+
+    /// The rank of a message that can be received, if there is one. Lends MPI a hand.
+    pub fn sender(self) -> Option<u32> {
+        self.probe::<u8>(ANY, false).map(|(sender, _)| sender)
+    }
+
+    /// Receives a message of any length from `rank`. One thread at a time does so in a communicator.
+    pub fn receive<T: Element>(self, rank: u32, wait: Wait) -> Vec<T> {
+        let mut message = vec![T::default(); self.next::<T>(rank, wait)];
+        self.take(&mut message, rank);
+        message
+    }
+
+    /// The same of as many elements as there is `room` for.
+    pub fn receive_into<T: Element>(self, room: &mut [T], rank: u32, wait: Wait) {
+        if wait == Wait::Patiently {
+            self.next::<T>(rank, wait);
+        }
+        self.take(room, rank);
+    }
+
+    /// Waits for a message: its elements.
+    fn next<T: Element>(self, rank: u32, wait: Wait) -> usize {
+        let mut found = None;
+        match wait {
+            Wait::InMpi => found = self.probe::<T>(rank as i32, true),
+            Wait::Patiently => wait_until(|| {
+                found = self.probe::<T>(rank as i32, false);
+                found.is_some()
+            }),
+        }
+        found.expect("there is a message").1
+    }
+
+    fn take<T: Element>(self, room: &mut [T], rank: u32) {
+        let (count, data) = (count(room.len()), room.as_mut_ptr().cast());
+        let (one, from, at_once) = (self.handle, rank as i32, std::ptr::null_mut());
+        // SAFETY: room for as many as is said.
+        unsafe { (mpi().receive)(one, data, count, T::BYTES, from, self.tag, at_once) };
+    }
+}

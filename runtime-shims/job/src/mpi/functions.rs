@@ -1,0 +1,96 @@
+//! What crosses between the run times and the object that calls MPI for them, which is built for one MPI: a table of
+//! functions.
+//!
+//! Numbers of elements and ranks are those of MPI's C functions. Where there is room for a request, a function returns at
+//! once, and what it reads and writes stays as it is until [`Functions::test`] or [`Functions::wait`] says that it is done;
+//! where it is null, it returns when that is so. Errors end the job, as MPI does it.
+
+/// A communicator, as MPI's C functions take it: in a register, as a pointer or a number is.
+pub type Comm = usize;
+
+/// What MPI's functions may be told besides, in the same way.
+pub type Info = usize;
+
+/// An operation under way: room for an `MPI_Request`.
+pub type Request = usize;
+
+/// The symbol of the table. Its number changes with the table, so that an object of another version is found out.
+pub const SYMBOL: &std::ffi::CStr = c"okl_job_mpi_v1";
+
+/// As [`Functions::all_reduce`]'s operation: sums.
+pub const SUM: i32 = 0;
+/// As [`Functions::all_reduce`]'s operation: bits that one has.
+pub const BITS: i32 = 1;
+
+/// In place of a rank: any.
+pub const ANY: i32 = -1;
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident($($parameter:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {
+        /// The functions. Bytes of an element are 1 or 8, but for [`all_gather_parts`](Self::all_gather_parts).
+        #[repr(C)]
+        pub struct Functions {
+            $($(#[$doc])* pub $name: unsafe extern "C" fn($($parameter: $ty),*) $(-> $result)?,)*
+        }
+    };
+}
+
+functions! {
+    /// Starts MPI, where it is not there, for as many threads as a [`super::Threads`] says, and says for how many it is
+    /// there. 1 where it was not there.
+    start(threads: i32, provided: *mut i32) -> i32;
+    /// Ends MPI, where it has not ended.
+    finalize();
+    /// `MPI_COMM_WORLD`.
+    world() -> Comm;
+    /// That of a number in Fortran.
+    of_fortran(number: i32) -> Comm;
+    /// `MPI_COMM_NULL`.
+    no_communicator() -> Comm;
+    /// `MPI_INFO_NULL`.
+    no_info() -> Info;
+    /// `MPI_Comm_dup`.
+    duplicate(of: Comm) -> Comm;
+    /// Its ranks with which this one shares memory (MPI 4.1, section 7.4.2).
+    of_node(of: Comm) -> Comm;
+    /// `MPI_Comm_free`.
+    free(communicator: Comm);
+    /// `MPI_Comm_rank`.
+    rank(of: Comm) -> i32;
+    /// `MPI_Comm_size`.
+    size(of: Comm) -> i32;
+    /// `MPI_Abort`.
+    abort(communicator: Comm, status: i32);
+    /// `MPI_Barrier`, `MPI_Ibarrier`.
+    barrier(communicator: Comm, request: *mut Request);
+    /// `MPI_Allgather`, `MPI_Iallgather`.
+    all_gather(
+        communicator: Comm, mine: *const u8, all: *mut u8, count: i32, bytes: i32, request: *mut Request
+    );
+    /// `MPI_Allgatherv`, `MPI_Iallgatherv`. The latter with elements of 1 or 8 bytes.
+    all_gather_parts(
+        communicator: Comm, mine: *const u8, count: i32, all: *mut u8, counts: *const i32, starts: *const i32, bytes: i32,
+        request: *mut Request
+    );
+    /// `MPI_Bcast`, `MPI_Ibcast`.
+    broadcast(communicator: Comm, data: *mut u8, count: i32, bytes: i32, from: i32, request: *mut Request);
+    /// `MPI_Allreduce` in place.
+    all_reduce(communicator: Comm, words: *mut u64, count: i32, operation: i32);
+    /// `MPI_Send`, `MPI_Isend`.
+    send(
+        communicator: Comm, data: *const u8, count: i32, bytes: i32, to: i32, tag: i32, request: *mut Request
+    );
+    /// `MPI_Recv`, `MPI_Irecv`.
+    receive(
+        communicator: Comm, data: *mut u8, count: i32, bytes: i32, from: i32, tag: i32, request: *mut Request
+    );
+    /// `MPI_Iprobe`, and where it has to wait `MPI_Probe`: 1 if there is a message, with the rank that sent it, and its
+    /// elements.
+    probe(
+        communicator: Comm, from: i32, tag: i32, bytes: i32, waits: i32, sender: *mut i32, count: *mut i32
+    ) -> i32;
+    /// `MPI_Test`: 1 if it is done; the room is then for another.
+    test(request: *mut Request) -> i32;
+    /// `MPI_Wait`.
+    wait(request: *mut Request);
+}
