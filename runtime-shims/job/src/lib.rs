@@ -1,5 +1,5 @@
 //! What a job is to both run times: who started it ([`launcher`]), how its ranks communicate ([`mpi`]), what the user asks
-//! of it ([`settings`]), and the status with which okl ends it.
+//! of it ([`settings`]) and is told ([`report`]), and the status with which okl ends it.
 //!
 //! Guarantee: [`launcher`] and [`settings`] ask the environment that is handed over, and nothing else; nothing here is linked
 //! with MPI, which is there when [`mpi::load`] has been called.
@@ -7,6 +7,7 @@
 pub mod launcher;
 pub mod mpi;
 pub mod opened;
+pub mod report;
 pub mod settings;
 
 /// Exit status of a program, or a whole job, that okl ends (`EX_SOFTWARE` of `sysexits.h`).

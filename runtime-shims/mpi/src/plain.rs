@@ -57,7 +57,7 @@ pub(crate) fn start() -> bool {
         let settings =
             Settings::read(own_environment).unwrap_or_else(|error| report::fatal(&error));
         if settings.stats || settings.trace != 0 || settings.timeline.is_some() {
-            say(
+            okl_job::report::say(
                 "the program runs on one rank, as plain OpenMP: there is nothing to tell of ranks (OKL_BACKEND=mpi runs \
                  it as a job of one rank)",
             );
@@ -74,13 +74,6 @@ pub(crate) fn start() -> bool {
         }
     }
     true
-}
-
-/// Prints a message of this process, which is no rank of a job.
-fn say(message: &str) {
-    let text = format!("okl: {message}\n");
-    // SAFETY: plain write of a live buffer.
-    unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
 }
 
 /// The OpenMP run time's functions that start regions.

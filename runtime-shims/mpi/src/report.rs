@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use okl_job::{launcher, own_environment};
+use okl_job::{launcher, own_environment, report};
 
 use crate::mpi_job;
 
@@ -48,29 +48,11 @@ pub(crate) fn at(place: &str) -> String {
     }
 }
 
-/// Prints `message` on standard error without the C library's buffers.
+/// Tells `message`, which names the rank.
 pub(crate) fn warn(message: &str) {
     let rank = match mpi_job::has_started() {
         true => mpi_job::rank(),
         false => launcher::rank(own_environment).unwrap_or(0),
     };
-    let text = format!("okl: rank {rank}: {message}\n");
-    // SAFETY: plain write of a live buffer.
-    unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
-}
-
-/// Writes all of `text` to `descriptor`, past the C library's buffers.
-pub(crate) fn write_all(descriptor: i32, text: &[u8]) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        // SAFETY: a live buffer.
-        let written = unsafe { libc::write(descriptor, rest.as_ptr().cast(), rest.len()) };
-        if written < 0 {
-            if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
-                continue;
-            }
-            return;
-        }
-        rest = &rest[written as usize..];
-    }
+    report::say_of(rank, message);
 }

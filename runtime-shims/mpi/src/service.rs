@@ -17,9 +17,12 @@ use std::{
 };
 
 use okl_abi::AtomicOp;
-use okl_job::mpi::{Communicator, Wait};
+use okl_job::{
+    mpi::{Communicator, Wait},
+    report,
+};
 
-use crate::{memory::View, mpi_job, program, pushes::Pushes, report, stats::Traffic};
+use crate::{memory::View, mpi_job, program, pushes::Pushes, stats::Traffic};
 
 const GET: u64 = 1;
 const PUT: u64 = 2;

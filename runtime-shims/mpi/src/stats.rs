@@ -7,7 +7,9 @@ pub(crate) mod regions;
 
 use std::fmt::Write;
 
-use crate::{cell::ProgramCell, memory, mpi_job, program, report};
+use okl_job::report;
+
+use crate::{cell::ProgramCell, memory, mpi_job, program};
 use okl_coherence::{self};
 
 /// Counts of this rank since the start.

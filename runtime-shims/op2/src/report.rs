@@ -10,6 +10,8 @@ use std::{
     },
 };
 
+use okl_job::report;
+
 use crate::job;
 
 /// How long a rank leaves it to rank 0 to tell what is wrong with the program that they all run.
@@ -42,15 +44,14 @@ pub(crate) fn fatal(message: &str) -> ! {
     unsafe { libc::fflush(std::ptr::null_mut()) };
     let rank = job::rank();
     let place = place();
-    let line = match rank {
-        0 => format!("okl: {place}{message}\n"),
+    let message = format!("{place}{message}");
+    match rank {
+        0 => report::say(&message),
         _ => {
             std::thread::sleep(PATIENCE);
-            format!("okl: rank {rank}: {place}{message}\n")
+            report::say_of(rank as u32, &message);
         }
-    };
-    // At once: before the ranks are known, several may end here. Where it cannot be written, nothing else can.
-    let _ = std::io::stderr().write_all(line.as_bytes());
+    }
     job::abort(okl_job::FAILED)
 }
 
@@ -62,8 +63,7 @@ pub(crate) fn warn(message: &str) {
 /// The same of the whole program.
 pub(crate) fn warn_of_program(message: &str) {
     if job::rank() == 0 {
-        // In one piece: mpirun mixes what the ranks, and the two streams, write. Where it cannot be written, nothing can.
-        let _ = std::io::stderr().write_all(format!("okl: warning: {message}\n").as_bytes());
+        report::say(&format!("warning: {message}"));
     }
 }
 

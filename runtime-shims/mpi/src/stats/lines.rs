@@ -7,7 +7,9 @@ use super::{
     costs::{Costs, table},
     regions,
 };
-use crate::{cell::ProgramCell, mpi_job, observe::Place, report};
+use okl_job::report;
+
+use crate::{cell::ProgramCell, mpi_job, observe::Place};
 
 /// Most lines printed.
 const MOST: usize = 16;

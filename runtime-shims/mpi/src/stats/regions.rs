@@ -3,7 +3,9 @@
 //! Every rank takes part in every distributed region, so the lists of all ranks are in the same order.
 
 use super::costs::{Costs, table};
-use crate::{cell::ProgramCell, mpi_job, observe::is_asked, report, settings::asked};
+use okl_job::report;
+
+use crate::{cell::ProgramCell, mpi_job, observe::is_asked, settings::asked};
 
 struct Regions {
     /// Serial code first.
