@@ -25,6 +25,11 @@
 // RUN: (OKL_BACKEND=mpi %t.other; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=OTHER %s
 // OTHER: okl: rank 0: ranks need MPI, which okl calls through {{.*}}/libokl_job_mpi.so: the program calls another MPI; install okl again, or name one that is built for your MPI with OKL_MPI=FILE
 // OTHER-NEXT: ends with 70
+//
+// The launcher belongs to another MPI.
+// RUN: (FLUX_JOB_SIZE=2 FLUX_TASK_RANK=1 %t; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=LAUNCHER %s
+// LAUNCHER: okl: rank {{[01]}}: the launcher has started 2 ranks (FLUX_JOB_SIZE), and MPI has found 1: take the launcher of the MPI that okl is built for, or name an object that is built for this one with OKL_MPI=FILE
+// LAUNCHER-NEXT: ends with 70
 #include <stdio.h>
 #include <string.h>
 

@@ -108,9 +108,10 @@ pub fn rank(environment: impl Environment) -> Option<u32> {
     number(environment, &NUMBERS)
 }
 
-/// How many ranks there are.
-pub fn ranks(environment: impl Environment) -> Option<u32> {
-    number(environment, &SIZES)
+/// How many ranks there are, and the variable that says so.
+pub fn size(environment: impl Environment) -> Option<(&'static str, u32)> {
+    let size = |name: &&'static str| Some((*name, environment(name)?.trim().parse().ok()?));
+    SIZES.iter().find_map(size)
 }
 
 /// How many ranks this node has.

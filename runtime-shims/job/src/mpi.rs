@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::opened::Opened;
+use crate::{launcher, opened::Opened, own_environment};
 use functions::{ANY, BITS, Comm, Functions, Info, Request, SUM, SYMBOL};
 
 /// The variable that names another object than [`FILE`].
@@ -115,21 +115,31 @@ pub struct Started {
     pub threads: Threads,
 }
 
-/// Starts MPI, if the program has not. Errors end the job, as MPI does it.
-pub fn start(wanted: Threads) -> Started {
+/// Starts MPI, if the program has not. An error says that it is not the launcher's: each rank would run the whole program.
+pub fn start(wanted: Threads) -> Result<Started, String> {
     let mut provided = 0;
     // SAFETY: a number, and room for one.
     let is_ours = unsafe { (mpi().start)(wanted as i32, &mut provided) } != 0;
+    let (found, told) = (
+        Communicator::world().ranks(),
+        launcher::size(own_environment),
+    );
+    if let Some((name, ranks)) = told.filter(|&(_, ranks)| ranks > 1 && found == 1) {
+        return Err(format!(
+            "the launcher has started {ranks} ranks ({name}), and MPI has found 1: take the launcher of the MPI that okl is \
+             built for, or name an object that is built for this one with {CHOICE}=FILE"
+        ));
+    }
     let all = [
         Threads::Single,
         Threads::Funneled,
         Threads::Serialized,
         Threads::Multiple,
     ];
-    Started {
+    Ok(Started {
         is_ours,
         threads: all[provided as usize],
-    }
+    })
 }
 
 /// Ends MPI, unless it has ended. No call follows.

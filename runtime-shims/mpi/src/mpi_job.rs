@@ -53,7 +53,7 @@ pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<N
         (false, true) => Threads::Serialized,
         (false, false) => Threads::Funneled,
     };
-    let Started { is_ours, threads } = program::private(|| mpi::start(wanted));
+    let Started { is_ours, threads } = program::private(|| mpi::start(wanted))?;
     if !is_ours {
         return Err(
             "MPI is already initialised: a program that calls MPI itself cannot be re-targeted"

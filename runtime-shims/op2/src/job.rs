@@ -55,8 +55,8 @@ pub(crate) fn start(communicator: Option<i32>) {
     if JOB.get().is_some() {
         fatal("op_init is called after op_exit: MPI cannot start again");
     }
-    mpi::load().unwrap_or_else(|mistake| fatal(&mistake));
-    let is_ours = mpi::start(Threads::Funneled).is_ours;
+    let started = mpi::load().and_then(|()| mpi::start(Threads::Funneled));
+    let is_ours = started.unwrap_or_else(|mistake| fatal(&mistake)).is_ours;
     let all = Communicator::world();
     let world = communicator.map_or(all, |number| given("op_mpi_init", number));
     WORLD.store(world.handle(), Relaxed);
