@@ -183,7 +183,7 @@ mod tests {
     fn numbers_are_those_of_the_first_variable_that_has_one() {
         let both = [("OMPI_COMM_WORLD_RANK", "?"), ("PMIX_RANK", " 3 ")];
         assert_eq!(rank(with(&both)), Some(3));
-        assert_eq!(ranks(with(&[("PMI_SIZE", "4")])), Some(4));
+        assert_eq!(size(with(&[("PMI_SIZE", "4")])), Some(("PMI_SIZE", 4)));
         assert_eq!(ranks_of_node(with(&[("MPI_LOCALNRANKS", "2")])), Some(2));
         assert_eq!(rank(with(&[])), None);
         assert_eq!(
