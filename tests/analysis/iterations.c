@@ -80,3 +80,14 @@ void chase(long *next, long m) {
 #pragma omp parallel for
   for (long i = 0; i < m; i++) { long *to = (long *)next[i]; to[0] = i; }
 }
+
+// Remainders are no iterations.
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+6]]:
+// CHECK-NEXT: read 4 bytes in idx at 4 * i
+// CHECK-NEXT: may read 8 bytes in a, anywhere
+// CHECK-NEXT: may write 8 bytes in a, anywhere
+// CHECK-NOT:  unknown
+void turn(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 100; i++) a[i & 63] = a[(unsigned char)idx[i]] + 1;
+}

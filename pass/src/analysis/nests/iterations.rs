@@ -9,6 +9,9 @@ use crate::ir::{Base, Elements, Number, Object, Region, Unknown};
 use crate::llvm::{Block, ExpressionKind as Kind, Instruction, Opcode, Value};
 use crate::numbers::Polynomial;
 
+/// What is computed in fewer bits is a remainder, which is meant to wrap around.
+const NARROWEST: u32 = 32;
+
 /// Where numbers are to be known.
 #[derive(Clone, Copy)]
 pub struct Turn<'m> {
@@ -125,6 +128,9 @@ impl<'m> Nests<'m> {
         };
         match one.kind() {
             Kind::Constant => Some(Polynomial::constant(i64::try_from(one.constant()?).ok()?)),
+            Kind::Value => self.value_in_iterations(one.value()?, turn),
+            Kind::UnsignedDivide | Kind::PointerToInteger | Kind::Other | Kind::Unknown => None,
+            _ if self.bits(one) < NARROWEST => None,
             Kind::Truncate | Kind::ZeroExtend | Kind::SignExtend => of(operands[0]),
             Kind::Add => {
                 let all = all()?;
@@ -148,21 +154,20 @@ impl<'m> Nests<'m> {
                 let turns = iteration.minus(&first)?;
                 of(changes.start)?.plus(&of(changes.step)?.times(&turns)?)
             }
-            Kind::Value => {
-                let value = one.value()?;
-                if let Some((_, index)) = value.as_parameter() {
-                    let index = index.checked_sub(Region::LEADING)?;
-                    return Some(Polynomial::of(Unknown::Capture(index)));
-                }
-                let load = value.as_op(Opcode::LLVMLoad)?;
-                if load.address() == turn.first {
-                    return Some(Polynomial::of(Unknown::First));
-                }
-                let from = self.place_of_load(load, turn)?;
-                Some(Polynomial::of(Unknown::Loaded(Box::new(from))))
-            }
-            Kind::UnsignedDivide | Kind::PointerToInteger | Kind::Other | Kind::Unknown => None,
         }
+    }
+
+    fn value_in_iterations(&self, value: Value<'m>, turn: Turn<'m>) -> Option<Number<'m>> {
+        if let Some((_, index)) = value.as_parameter() {
+            let index = index.checked_sub(Region::LEADING)?;
+            return Some(Polynomial::of(Unknown::Capture(index)));
+        }
+        let load = value.as_op(Opcode::LLVMLoad)?;
+        if load.address() == turn.first {
+            return Some(Polynomial::of(Unknown::First));
+        }
+        let from = self.place_of_load(load, turn)?;
+        Some(Polynomial::of(Unknown::Loaded(Box::new(from))))
     }
 }
 
