@@ -91,3 +91,16 @@ void turn(void) {
 #pragma omp parallel for
   for (int i = 0; i < 100; i++) a[i & 63] = a[(unsigned char)idx[i]] + 1;
 }
+
+// Powers of sums are not written out.
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+4]]:
+// CHECK:      may write 8 bytes in a, anywhere
+// CHECK-NOT:  unknown
+void far(long m, long k, long q, long r) {
+#pragma omp parallel for
+  for (int i = 0; i < 100; i++) {
+    long t = m + k + q + r;
+    t *= t, t *= t, t *= t, t *= t, t *= t;
+    a[i + t] = 1;
+  }
+}

@@ -2,7 +2,7 @@
 //!
 //! Guarantee: a number is what it is for the program's own, if none of these overflows.
 
-use super::conditions::Conditions;
+use super::conditions::{Conditions, MOST_OPERATIONS};
 use super::tables::TableWrites;
 use super::{Expression, Nests, Scope};
 use crate::ir::{Base, Elements, Number, Object, Region, Unknown};
@@ -119,6 +119,9 @@ impl<'m> Nests<'m> {
     /// An integer as a function of the number of the iteration.
     fn in_iterations(&self, one: Expression<'m>, turn: Turn<'m>) -> Option<Number<'m>> {
         let of = |one| self.in_iterations(one, turn);
+        if one.size() > MOST_OPERATIONS {
+            return None;
+        }
         let operands = one.operands();
         let all = || {
             operands
