@@ -297,8 +297,7 @@ impl<'m> Known<'m> {
 
 /// What an atomic update does.
 fn updates(at: Instruction<'_>) -> Mode {
-    let operation = at.atomic_operation().and_then(|one| AtomicOp::ALL.get(one));
-    match operation {
+    match at.atomic_operation() {
         Some(AtomicOp::Add | AtomicOp::Sub | AtomicOp::FAdd | AtomicOp::FSub) => Mode::Increment,
         Some(AtomicOp::Min | AtomicOp::UMin | AtomicOp::FMin) => Mode::Min,
         Some(AtomicOp::Max | AtomicOp::UMax | AtomicOp::FMax) => Mode::Max,
