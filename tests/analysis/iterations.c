@@ -104,3 +104,14 @@ void far(long m, long k, long q, long r) {
     a[i + t] = 1;
   }
 }
+
+// What the programmer has declared is not the sum that it ends with.
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+5]]:
+// CHECK:      combines into capture 0: Declared
+#pragma omp declare reduction(twice : long : omp_out += 2 * omp_in)
+long declared(void) {
+  long s = 0;
+#pragma omp parallel for reduction(twice : s)
+  for (int i = 0; i < 100; i++) s += idx[i];
+  return s;
+}
