@@ -41,7 +41,6 @@ fn main() {
         .file("cxx/copies.cpp")
         .file("cxx/expressions.cpp")
         .file("cxx/kernels.cpp")
-        .file("cxx/prepare.cpp")
         .file("cxx/vectors.cpp")
         .compile("okl_shim");
 }

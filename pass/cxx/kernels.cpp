@@ -1,6 +1,6 @@
 // Here because these are C++ only: CloneModule with a choice of what to clone, stripDebugInfo of one function,
-// DiagnosticHandler, analyses that stay from pass to pass, trip counts of ScalarEvolution, and UnrollLoop.
-#include "prepare.h"
+// DiagnosticHandler, PassBuilder's own pipelines, analyses that stay from pass to pass, trip counts of ScalarEvolution,
+// and UnrollLoop.
 #include "shim.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
@@ -12,6 +12,7 @@
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
 #include "llvm-c/Core.h"
@@ -30,7 +31,31 @@ struct Silent : DiagnosticHandler {
 
 } // namespace
 
+// What passes know of code, for passes that run apart from the compiler's pipeline.
+struct Analyses {
+  PassBuilder PB;
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+
+  Analyses() {
+    PB.registerModuleAnalyses(MAM);
+    PB.registerCGSCCAnalyses(CGAM);
+    PB.registerFunctionAnalyses(FAM);
+    PB.registerLoopAnalyses(LAM);
+    PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  }
+};
+
 extern "C" {
+
+// Simplifies a module as LLVM's pipeline does before it vectorises.
+void okl_simplify(LLVMModuleRef M) {
+  Analyses Own;
+  auto Passes = Own.PB.buildModuleSimplificationPipeline(OptimizationLevel::O2, ThinOrFullLTOPhase::None);
+  Passes.run(*unwrap(M), Own.MAM);
+}
 
 // A copy of a module, with declarations for what Asked denies.
 LLVMModuleRef okl_clone_module(LLVMModuleRef M, bool (*Asked)(void *Of, LLVMValueRef Global), void *Of) {

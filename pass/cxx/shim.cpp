@@ -3,8 +3,6 @@
 // (blocks, constants, lists of globals, metadata of loops, atomic updates), deleteBody, the order of globals, and xxh3.
 #include "shim.h"
 
-#include "prepare.h"
-
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -27,8 +25,6 @@
 using namespace llvm;
 
 extern "C" {
-
-void okl_simplify(LLVMModuleRef M) { simplifyModule(*unwrap(M)); }
 
 void okl_diagnose(LLVMModuleRef M, LLVMValueRef Function, LLVMValueRef At, OklText Message,
                   bool IsError) {

@@ -51,9 +51,6 @@ void okl_function_source_name(LLVMValueRef Function, OklTextSink Sink, void *To)
 bool okl_only_reads(LLVMValueRef Function);
 bool okl_is_library_function(LLVMValueRef Function);
 
-// Simplifies a module as LLVM's pipeline does before it vectorises.
-void okl_simplify(LLVMModuleRef M);
-
 // Control flow.
 void okl_loops(LLVMValueRef Function, OklLoopSink Sink, void *To);
 

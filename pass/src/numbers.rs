@@ -1,9 +1,13 @@
 //! Integers that are sums of products of unknown ones: what places and lengths are as functions of a loop's iteration.
 //!
 //! Guarantee: two polynomials of the same unknowns are equal where they are the same number for all values of these.
-//! Numbers are unbounded here; whoever wants to know whether the program's own overflow has to check that.
+//! Numbers are unbounded here; whoever wants to know whether the program's own overflow has to check that. What has many
+//! terms is not worth its time: powers of sums are not written out.
 
 use std::fmt::{self, Display};
+
+/// Terms of a sum.
+const MOST_TERMS: usize = 64;
 
 /// A sum of products.
 #[derive(Clone, Debug)]
@@ -38,7 +42,7 @@ impl<A: Clone + PartialEq> Polynomial<A> {
         }
     }
 
-    /// The sum; `None` where a number in it is too large.
+    /// The sum; `None` where a number in it is too large, or there are too many.
     pub fn plus(&self, other: &Self) -> Option<Self> {
         let mut sum = self.clone();
         for (factors, number) in &other.terms {
@@ -47,12 +51,12 @@ impl<A: Clone + PartialEq> Polynomial<A> {
         Some(sum)
     }
 
-    /// The difference; `None` where a number in it is too large.
+    /// The difference; `None` as of a sum.
     pub fn minus(&self, other: &Self) -> Option<Self> {
         self.plus(&other.times(&Self::constant(-1))?)
     }
 
-    /// The product; `None` where a number in it is too large.
+    /// The product; `None` as of a sum.
     pub fn times(&self, other: &Self) -> Option<Self> {
         let mut product = Self::constant(0);
         for (a, times) in &self.terms {
@@ -86,8 +90,9 @@ impl<A: Clone + PartialEq> Polynomial<A> {
                     _ => self.terms[at].1 = sum,
                 }
             }
-            None if number != 0 => self.terms.push((factors.to_vec(), number)),
-            None => {}
+            None if number == 0 => {}
+            None if self.terms.len() == MOST_TERMS => return None,
+            None => self.terms.push((factors.to_vec(), number)),
         }
         Some(())
     }
@@ -205,6 +210,22 @@ mod tests {
         assert!(large.plus(&P::constant(1)).is_none());
         assert!(large.times(&P::constant(2)).is_none());
         assert!(large.plus(&P::of('a')).is_some());
+    }
+
+    #[test]
+    fn powers_of_sums_are_not_written_out() {
+        let mut power = ('a'..='e').fold(P::constant(0), |sum, one| {
+            sum.plus(&P::of(one)).expect("small")
+        });
+        let squared = (1..=10).find(|_| match power.times(&power) {
+            Some(square) => {
+                power = square;
+                false
+            }
+            None => true,
+        });
+        // The fourth power has 70 terms.
+        assert_eq!(squared, Some(2));
     }
 
     #[test]

@@ -80,3 +80,38 @@ void chase(long *next, long m) {
 #pragma omp parallel for
   for (long i = 0; i < m; i++) { long *to = (long *)next[i]; to[0] = i; }
 }
+
+// Remainders are no iterations.
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+6]]:
+// CHECK-NEXT: read 4 bytes in idx at 4 * i
+// CHECK-NEXT: may read 8 bytes in a, anywhere
+// CHECK-NEXT: may write 8 bytes in a, anywhere
+// CHECK-NOT:  unknown
+void turn(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 100; i++) a[i & 63] = a[(unsigned char)idx[i]] + 1;
+}
+
+// Powers of sums are not written out.
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+4]]:
+// CHECK:      may write 8 bytes in a, anywhere
+// CHECK-NOT:  unknown
+void far(long m, long k, long q, long r) {
+#pragma omp parallel for
+  for (int i = 0; i < 100; i++) {
+    long t = m + k + q + r;
+    t *= t, t *= t, t *= t, t *= t, t *= t;
+    a[i + t] = 1;
+  }
+}
+
+// What the programmer has declared is not the sum that it ends with.
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+5]]:
+// CHECK:      combines into capture 0: Declared
+#pragma omp declare reduction(twice : long : omp_out += 2 * omp_in)
+long declared(void) {
+  long s = 0;
+#pragma omp parallel for reduction(twice : s)
+  for (int i = 0; i < 100; i++) s += idx[i];
+  return s;
+}

@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, ops::Range};
 
+use okl_abi::AtomicOp;
+
 use crate::analysis::memory::private_variable;
 use crate::llvm::{Block, Call, Instruction, Module, Opcode, Value};
 
@@ -61,6 +63,7 @@ fn note<'m>(
     address: Value<'m>,
     instruction: Instruction<'m>,
 ) {
+    use AtomicOp::*;
     match instruction.opcode() {
         Opcode::LLVMLoad => {
             // A load that only feeds the store of an increment is part of the increment.
@@ -91,10 +94,9 @@ fn note<'m>(
             rest.push(*instruction);
         }
         Opcode::LLVMAtomicRMW => match instruction.atomic_operation() {
-            // add, sub, fadd, fsub; then the four maxima and minima.
-            Some(1 | 2 | 11 | 12) => uses.increments = true,
-            Some(7 | 9 | 13) => uses.maximises = true,
-            Some(8 | 10 | 14) => uses.minimises = true,
+            Some(Add | Sub | FAdd | FSub) => uses.increments = true,
+            Some(Max | UMax | FMax) => uses.maximises = true,
+            Some(Min | UMin | FMin) => uses.minimises = true,
             _ => uses.escape(),
         },
         Opcode::LLVMICmp => {}

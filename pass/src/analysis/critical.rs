@@ -230,10 +230,9 @@ impl<'m> Search<'_, 'm> {
                     }
                 }
                 Opcode::LLVMCall => {
-                    let name = at
-                        .as_call()
-                        .map_or_else(String::new, |call| call.callee_name());
-                    if !is_harmless(&name) {
+                    let call = at.as_call();
+                    if !call.is_some_and(is_harmless) {
+                        let name = call.map_or_else(String::new, |call| call.callee_name());
                         return Err(match name.is_empty() {
                             true => "calls through a pointer".to_string(),
                             false => format!("calls {}", crate::llvm::demangle(&name)),
@@ -523,9 +522,7 @@ impl<'m> Search<'_, 'm> {
         let is_quiet = |part: &[Instruction<'m>]| {
             part.iter().all(|one| match one.opcode() {
                 Opcode::LLVMStore => false,
-                Opcode::LLVMCall => one
-                    .as_call()
-                    .is_some_and(|call| is_harmless(&call.callee_name())),
+                Opcode::LLVMCall => one.as_call().is_some_and(is_harmless),
                 _ => true,
             })
         };
@@ -739,15 +736,22 @@ fn is_mathematics_intrinsic(name: &str) -> bool {
         .is_some_and(|kind| KINDS.contains(&kind))
 }
 
-/// Functions that touch no memory of the program's but errno.
-fn is_harmless(name: &str) -> bool {
+/// Whether a call touches no memory of the program's but errno. A program may have a function of its own that is called
+/// like one of the library.
+fn is_harmless(call: Call<'_>) -> bool {
     const MARKERS: [&str; 4] = [
         "llvm.lifetime.",
         "llvm.dbg.",
         "llvm.assume",
         "llvm.threadlocal.address",
     ];
-    is_mathematics_intrinsic(name)
-        || is_mathematics(name)
-        || MARKERS.iter().any(|prefix| name.starts_with(prefix))
+    let callee = call.callee_function();
+    callee
+        .filter(|one| one.is_declaration())
+        .is_some_and(|one| {
+            let name = one.name();
+            is_mathematics_intrinsic(&name)
+                || is_mathematics(&name)
+                || MARKERS.iter().any(|prefix| name.starts_with(prefix))
+        })
 }

@@ -242,7 +242,7 @@ impl<'m> Known<'m> {
                     continue;
                 }
                 let target = self.nests.fixed_place(store.operand(1)).ok_or(at)?;
-                let operation = operation(store.operand(0));
+                let operation = self.operation(store);
                 found.push(Reduction { target, operation });
             }
         }
@@ -293,43 +293,49 @@ impl<'m> Known<'m> {
         }
         Ok(found)
     }
+
+    /// How a store combines what it replaces with what this thread has computed.
+    fn operation(&self, store: Instruction<'m>) -> Operation {
+        let (value, target) = (store.operand(0), store.operand(1));
+        let Some(at) = value.as_instruction() else {
+            return Operation::Declared;
+        };
+        let loaded = |value: Value<'m>| value.as_op(Opcode::LLVMLoad)?.address();
+        let is_old = |value| loaded(value) == Some(target);
+        let is_own = |value| loaded(value).is_some_and(|from| self.places.is_own(from));
+        let (operation, parts) = match at.opcode() {
+            Opcode::LLVMAdd | Opcode::LLVMFAdd => (Operation::Add, at.operands()),
+            Opcode::LLVMMul | Opcode::LLVMFMul => (Operation::Multiply, at.operands()),
+            Opcode::LLVMAnd => (Operation::And, at.operands()),
+            Opcode::LLVMOr => (Operation::Or, at.operands()),
+            Opcode::LLVMXor => (Operation::Xor, at.operands()),
+            Opcode::LLVMSelect => (compared(at), at.operands()[1..].to_vec()),
+            _ => {
+                let call = at.as_call();
+                let name = call.map_or_else(String::new, |call| call.callee_name());
+                let is = |kinds: [&str; 3]| kinds.iter().any(|one| name.starts_with(one));
+                let operation = match () {
+                    () if is(["llvm.smin.", "llvm.umin.", "llvm.minnum."]) => Operation::Min,
+                    () if is(["llvm.smax.", "llvm.umax.", "llvm.maxnum."]) => Operation::Max,
+                    () => Operation::Declared,
+                };
+                (operation, call.map_or_else(Vec::new, Call::arguments))
+            }
+        };
+        match parts[..] {
+            [a, b] if is_old(a) && is_own(b) || is_own(a) && is_old(b) => operation,
+            _ => Operation::Declared,
+        }
+    }
 }
 
 /// What an atomic update does.
 fn updates(at: Instruction<'_>) -> Mode {
-    let operation = at.atomic_operation().and_then(|one| AtomicOp::ALL.get(one));
-    match operation {
+    match at.atomic_operation() {
         Some(AtomicOp::Add | AtomicOp::Sub | AtomicOp::FAdd | AtomicOp::FSub) => Mode::Increment,
         Some(AtomicOp::Min | AtomicOp::UMin | AtomicOp::FMin) => Mode::Min,
         Some(AtomicOp::Max | AtomicOp::UMax | AtomicOp::FMax) => Mode::Max,
         _ => Mode::ReadWrite,
-    }
-}
-
-/// How the last value before a store was combined.
-fn operation(value: Value<'_>) -> Operation {
-    let Some(at) = value.as_instruction() else {
-        return Operation::Declared;
-    };
-    match at.opcode() {
-        Opcode::LLVMAdd | Opcode::LLVMFAdd => Operation::Add,
-        Opcode::LLVMMul | Opcode::LLVMFMul => Operation::Multiply,
-        Opcode::LLVMAnd => Operation::And,
-        Opcode::LLVMOr => Operation::Or,
-        Opcode::LLVMXor => Operation::Xor,
-        Opcode::LLVMCall => {
-            let name = at
-                .as_call()
-                .map_or_else(String::new, |call| call.callee_name());
-            let is = |kinds: [&str; 3]| kinds.iter().any(|one| name.starts_with(one));
-            match () {
-                () if is(["llvm.smin.", "llvm.umin.", "llvm.minnum."]) => Operation::Min,
-                () if is(["llvm.smax.", "llvm.umax.", "llvm.maxnum."]) => Operation::Max,
-                () => Operation::Declared,
-            }
-        }
-        Opcode::LLVMSelect => compared(at),
-        _ => Operation::Declared,
     }
 }
 

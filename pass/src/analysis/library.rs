@@ -295,7 +295,7 @@ pub fn is_library_variable(name: &str) -> bool {
         "__dso_handle",
         "__libc_single_threaded",
     ];
-    const PREFIXES: [&str; 8] = [
+    const PREFIXES: [&str; 9] = [
         "_ZSt",
         "_ZNSt",
         "_ZTV",
@@ -303,7 +303,8 @@ pub fn is_library_variable(name: &str) -> bool {
         "_ZTS",
         "_ZTT",
         "_ZN10__cxxabiv1",
-        "okl",
+        "okl.",
+        "okl_",
     ];
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

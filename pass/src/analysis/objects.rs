@@ -322,7 +322,7 @@ impl<'a, 'm> Objects<'a, 'm> {
             || effects_of(&name).has(Effects::SHARES)
             || KEEPS_NOTHING.contains(&format!(" {name} "));
         let arguments = call.arguments();
-        if keeps_nothing && !name.is_empty() {
+        if keeps_nothing && is_outside(call) {
             // `memcpy` and its like return their argument.
             return call.instruction().is_unused();
         }
@@ -446,7 +446,14 @@ fn is_thread_local(value: Value<'_>) -> bool {
 fn is_allocation(value: Value<'_>) -> bool {
     value
         .as_call()
-        .is_some_and(|call| ALLOCATES.contains(&call.callee_name().as_str()))
+        .is_some_and(|call| is_outside(call) && ALLOCATES.contains(&call.callee_name().as_str()))
+}
+
+/// Whether a call is of a function that the module does not define: of one that it defines, a name of the library's says
+/// nothing.
+fn is_outside(call: Call<'_>) -> bool {
+    let callee = call.callee_function();
+    callee.is_some_and(|callee| callee.is_declaration())
 }
 
 /// The values stored to a stack variable of which nothing but loads and stores of all of it knows.

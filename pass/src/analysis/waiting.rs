@@ -16,7 +16,7 @@ pub mod endless;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::Effects;
+use okl_abi::{AtomicOp, Effects};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::library::{Effect, known};
@@ -154,8 +154,7 @@ fn is_wait<'m>(
                 && (is_watched && !is_written(view, address) || is_exchanged(view, address))
         }
         Opcode::LLVMAtomicRMW => {
-            // Exchange, and, or: setting what may be set already.
-            let sets = matches!(instruction.atomic_operation(), Some(0 | 3 | 5))
+            let sets = instruction.atomic_operation().is_some_and(sets)
                 && is_stale(view, instruction.operand(1), &mut HashSet::new());
             unchanging(instruction.operand(0)) && (sets || only_looks(instruction))
         }
@@ -199,7 +198,13 @@ fn is_waiting_call<'m>(view: &LoopView<'m>, call: Call<'m>, callees: &Callees<'_
 
 /// Whether an update leaves memory as it is: adds, subtracts or flips nothing.
 fn only_looks(update: Instruction<'_>) -> bool {
-    matches!(update.atomic_operation(), Some(1 | 2 | 6)) && is_zero(update.operand(1))
+    let keeps_by_zero = |one| matches!(one, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Xor);
+    update.atomic_operation().is_some_and(keeps_by_zero) && is_zero(update.operand(1))
+}
+
+/// Whether an operation sets what may be set already.
+fn sets(operation: AtomicOp) -> bool {
+    matches!(operation, AtomicOp::Xchg | AtomicOp::And | AtomicOp::Or)
 }
 
 /// Whether a value is the constant 0, which at -O0 is first kept in a variable.
@@ -501,7 +506,7 @@ fn collect(function: Function<'_>, depth: usize) -> Option<Accesses> {
             Opcode::LLVMAtomicRMW => {
                 match instruction.atomic_operation() {
                     _ if only_looks(instruction) => found.loads = true,
-                    Some(0 | 3 | 5) => found.exchanges = true,
+                    Some(operation) if sets(operation) => found.exchanges = true,
                     _ => return None,
                 }
                 found.note(Asks::atomically(instruction));

@@ -8,7 +8,6 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef};
 
 use super::shim::{TextSink, collect_text};
-use super::value::FUNCTION_INDEX;
 use super::{Block, Builder, Call, Function, Instruction, IntPredicate, Module, Opcode, Value};
 
 #[repr(C)]
@@ -344,32 +343,6 @@ impl<'m> Instruction<'m> {
             && flags(self) == flags(other)
     }
 
-    /// The name of the type that clang noted of a load, and those of the types that this one is a kind of. `None` where
-    /// nothing is noted.
-    pub fn noted_type(self, module: &Module) -> Option<Vec<String>> {
-        const KIND: &[u8] = b"tbaa";
-        // A tag is the type of the object, that of the access, and a distance; a type is its name, its parent and 0.
-        // SAFETY: an instruction of the module, and nodes of its metadata, whose kinds and numbers of operands are looked at.
-        unsafe {
-            let kind = LLVMGetMDKindIDInContext(
-                module.raw_context(),
-                KIND.as_ptr().cast(),
-                KIND.len() as u32,
-            );
-            let tag = operands(LLVMGetMetadata(self.raw(), kind));
-            if tag.len() < 3 {
-                return None;
-            }
-            let mut names = vec![name(tag[1])?];
-            let mut ty = operands(tag[1]);
-            while ty.len() > 1 {
-                names.extend(name(ty[1]));
-                ty = operands(ty[1]);
-            }
-            Some(names)
-        }
-    }
-
     /// Makes a comparison of integers one of other values.
     pub fn ask_instead(
         self,
@@ -385,41 +358,6 @@ impl<'m> Instruction<'m> {
         self.replace_all_uses_with(new);
         self.erase();
         new.set_name(&name);
-    }
-}
-
-/// The operands of a node of metadata; none of what is no node, or null. Those that are missing are null.
-///
-/// # Safety
-/// Null or metadata as a value.
-unsafe fn operands(node: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: the caller vouches for the value; LLVM writes as many operands as it says there are.
-    unsafe {
-        if node.is_null() || LLVMIsAMDNode(node).is_null() {
-            return Vec::new();
-        }
-        let count = LLVMGetMDNodeNumOperands(node) as usize;
-        let mut operands = vec![std::ptr::null_mut(); count];
-        LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
-        operands
-    }
-}
-
-/// The text that is a node's first operand.
-///
-/// # Safety
-/// Null or metadata as a value.
-unsafe fn name(node: LLVMValueRef) -> Option<String> {
-    // SAFETY: the caller vouches for the value.
-    unsafe {
-        let first = *operands(node).first()?;
-        if first.is_null() || LLVMIsAMDString(first).is_null() {
-            return None;
-        }
-        let mut size = 0;
-        let data = LLVMGetMDString(first, &mut size);
-        let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size as usize);
-        Some(String::from_utf8_lossy(bytes).into_owned())
     }
 }
 
@@ -477,40 +415,5 @@ impl<'m> Value<'m> {
             ))
         };
         (base, bytes)
-    }
-
-    /// Bytes that a parameter says it points to; 0 of all other values.
-    pub fn dereferenceable_bytes(self) -> u64 {
-        let Some((function, index)) = self.as_parameter() else {
-            return 0;
-        };
-        let name = c"dereferenceable";
-        // SAFETY: a parameter of a function, and a kind of attribute with a value.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
-            let attribute = LLVMGetEnumAttributeAtIndex(function.raw(), index as u32 + 1, kind);
-            if attribute.is_null() {
-                return 0;
-            }
-            LLVMGetEnumAttributeValue(attribute)
-        }
-    }
-}
-
-impl<'m> Function<'m> {
-    /// Makes LLVM forget what it found out about the memory that the function accesses, also at calls of it.
-    pub fn forget_memory_effects(self) {
-        for name in [c"memory", c"nosync"] {
-            // SAFETY: a function and calls of it; attributes that there are.
-            unsafe {
-                let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
-                LLVMRemoveEnumAttributeAtIndex(self.raw(), FUNCTION_INDEX, kind);
-                for user in self.users() {
-                    if let Some(call) = user.as_call().filter(|call| call.callee() == *self) {
-                        LLVMRemoveCallSiteEnumAttribute(call.raw(), FUNCTION_INDEX, kind);
-                    }
-                }
-            }
-        }
     }
 }

@@ -11,7 +11,6 @@ use inkwell::llvm_sys::debuginfo::{
 use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMUseRef, LLVMValueRef};
 use inkwell::llvm_sys::{LLVMTailCallKind, LLVMUnnamedAddr};
 
-use super::value::FUNCTION_INDEX;
 use super::{Block, Builder, Call, Function, Global, Instruction, Module, Type, Value};
 use crate::ir::FORWARDS;
 
@@ -226,16 +225,6 @@ impl<'m> Function<'m> {
         unsafe {
             okl_copy_attributes(self.raw(), from.raw());
             LLVMSetPersonalityFn(self.raw(), std::ptr::null_mut());
-        }
-    }
-
-    /// Takes back an attribute without a value, by LLVM's name of it.
-    pub fn remove_attribute(self, name: &str) {
-        // SAFETY: a function, and a kind by its name.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            assert!(kind != 0, "LLVM has no attribute {name}");
-            LLVMRemoveEnumAttributeAtIndex(self.raw(), FUNCTION_INDEX, kind);
         }
     }
 

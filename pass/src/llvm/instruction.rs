@@ -1,12 +1,11 @@
 //! Blocks, instructions and calls.
 
-use std::ffi::CStr;
 use std::marker::PhantomData;
 
+use inkwell::llvm_sys::LLVMAtomicOrdering;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef};
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAttributeFunctionIndex};
 
 pub use inkwell::llvm_sys::{
     LLVMIntPredicate as IntPredicate, LLVMOpcode as Opcode, LLVMRealPredicate as RealPredicate,
@@ -350,25 +349,6 @@ impl<'m> Call<'m> {
         self.instruction().set_operand(place, callee);
     }
 
-    /// Has the callee inlined here wherever that is possible, however large it is.
-    pub fn inline_always(self, module: &Module) {
-        self.set_attribute(module, c"alwaysinline");
-    }
-
-    /// Has the callee keep a frame of its own.
-    pub fn inline_never(self, module: &Module) {
-        self.set_attribute(module, c"noinline");
-    }
-
-    fn set_attribute(self, module: &Module, name: &CStr) {
-        // SAFETY: a call of the module, and an attribute without a value.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
-            let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, 0);
-            LLVMAddCallSiteAttribute(self.raw(), LLVMAttributeFunctionIndex, attribute);
-        }
-    }
-
     /// Whether it may go on at labels of the function.
     pub fn is_asm_goto(self) -> bool {
         self.instruction().opcode() == Opcode::LLVMCallBr
@@ -404,41 +384,6 @@ impl<'m> Call<'m> {
         self.arguments().get(index).copied()
     }
 
-    /// Gives it a string attribute of its own.
-    pub fn note(self, module: &Module, name: &str, value: &str) {
-        // SAFETY: a call of the module; LLVM copies the texts.
-        unsafe {
-            let attribute = LLVMCreateStringAttribute(
-                module.raw_context(),
-                name.as_ptr().cast(),
-                name.len() as u32,
-                value.as_ptr().cast(),
-                value.len() as u32,
-            );
-            LLVMAddCallSiteAttribute(self.raw(), LLVMAttributeFunctionIndex, attribute);
-        }
-    }
-
-    /// The value of a string attribute of its own.
-    pub fn noted(self, name: &str) -> Option<String> {
-        // SAFETY: a call and `name.len()` bytes; LLVM returns bytes it owns.
-        unsafe {
-            let attribute = LLVMGetCallSiteStringAttribute(
-                self.raw(),
-                LLVMAttributeFunctionIndex,
-                name.as_ptr().cast(),
-                name.len() as u32,
-            );
-            if attribute.is_null() {
-                return None;
-            }
-            let mut length = 0;
-            let bytes = LLVMGetStringAttributeValue(attribute, &mut length);
-            let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
-            Some(String::from_utf8_lossy(bytes).into_owned())
-        }
-    }
-
     /// Where an `invoke` goes: normally, and on an exception.
     pub fn invoke_targets(self) -> Option<(Block<'m>, Block<'m>)> {
         // SAFETY: an invoke, where it is asked.
@@ -448,27 +393,5 @@ impl<'m> Call<'m> {
                 Block::new(LLVMGetUnwindDest(self.raw())),
             )
         })
-    }
-
-    /// A number of bytes that argument `index`, an address, is said to be a multiple of.
-    pub fn alignment_of(self, index: usize) -> i64 {
-        // SAFETY: a call; attribute positions start at 1 for arguments.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(c"align".as_ptr(), 5);
-            let attribute = LLVMGetCallSiteEnumAttribute(self.raw(), index as u32 + 1, kind);
-            match attribute.is_null() {
-                true => 1,
-                false => LLVMGetEnumAttributeValue(attribute) as i64,
-            }
-        }
-    }
-
-    /// Whether argument `index` is passed as a copy of what it points to.
-    pub fn is_by_value(self, index: usize) -> bool {
-        // SAFETY: a call; attribute positions start at 1 for arguments.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(c"byval".as_ptr(), 5);
-            !LLVMGetCallSiteEnumAttribute(self.raw(), index as u32 + 1, kind).is_null()
-        }
     }
 }

@@ -16,6 +16,7 @@ type LoopSink =
     unsafe extern "C" fn(*mut c_void, LLVMBasicBlockRef, c_uint, *const LLVMBasicBlockRef, usize);
 
 unsafe extern "C" {
+    fn okl_simplify(module: LLVMModuleRef);
     fn okl_clone_module(
         module: LLVMModuleRef,
         asked: unsafe extern "C" fn(*mut c_void, LLVMValueRef) -> bool,
@@ -51,6 +52,12 @@ impl OwnModule {
             let of = (&raw mut asked).cast();
             Self::new(okl_clone_module(module.raw(), ask::<F>, of))
         }
+    }
+
+    /// Simplifies it as LLVM's pipeline does before it vectorises.
+    pub fn simplify(&mut self) {
+        // SAFETY: a live module, of which nobody holds values: they borrow it.
+        unsafe { okl_simplify(self.raw()) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is noted of modules, variables and loops.
+//! What is noted of modules, variables, accesses and loops.
 
 use std::ffi::{c_char, c_uint};
 
@@ -106,6 +106,30 @@ impl Global<'_> {
 }
 
 impl<'m> Instruction<'m> {
+    /// The name of the type that clang noted of a load, and those of the types that this one is a kind of. `None` where
+    /// nothing is noted.
+    pub fn noted_type(self, module: &Module) -> Option<Vec<String>> {
+        // A tag is the type of the object, that of the access, and a distance; a type is its name, its parent and 0.
+        // SAFETY: an instruction of the module, and nodes of its metadata, whose numbers of operands are looked at.
+        unsafe {
+            let name = |node| text_of(*operands(node).first()?);
+            let tag = operands(LLVMGetMetadata(
+                self.raw(),
+                kind(module.raw_context(), "tbaa"),
+            ));
+            if tag.len() < 3 {
+                return None;
+            }
+            let mut names = vec![name(tag[1])?];
+            let mut ty = operands(tag[1]);
+            while ty.len() > 1 {
+                names.extend(name(ty[1]));
+                ty = operands(ty[1]);
+            }
+            Some(names)
+        }
+    }
+
     /// Of the end of a block that closes a loop: the first value that an option of the loop has, if it has the option and
     /// that a value.
     pub fn loop_option(self, module: &'m Module, name: &str) -> Option<Option<Value<'m>>> {

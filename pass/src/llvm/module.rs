@@ -70,12 +70,6 @@ impl OwnModule {
         }
         copy
     }
-
-    /// Simplifies it as LLVM's pipeline does before it vectorises.
-    pub fn simplify(&mut self) {
-        // SAFETY: a live module, of which nobody holds values: they borrow it.
-        unsafe { okl_simplify(self.raw()) }
-    }
 }
 
 impl Deref for OwnModule {
@@ -90,10 +84,6 @@ impl Drop for OwnModule {
         // SAFETY: it is this value's own, and nothing of it outlives the borrow.
         unsafe { LLVMDisposeModule(self.raw()) }
     }
-}
-
-unsafe extern "C" {
-    fn okl_simplify(module: LLVMModuleRef);
 }
 
 impl Module {

@@ -334,15 +334,15 @@ impl<'m> Instruction<'m> {
         unsafe { Block::new(okl_split_before(self.raw())) }
     }
 
-    /// Number of an `atomicrmw` operation in `okl_abi::AtomicOp`.
-    pub fn atomic_operation(self) -> Option<usize> {
+    /// What an `atomicrmw` does to its object, if it is one that the run time knows.
+    pub fn atomic_operation(self) -> Option<AtomicOp> {
         if !self.is_atomic_update() {
             return None;
         }
         // SAFETY: an atomicrmw, as just checked.
         let operation = unsafe { LLVMGetAtomicRMWBinOp(self.raw()) } as usize;
         // LLVM counts them as we do up to the smaller number, and has others behind that.
-        (operation <= AtomicOp::FMin as usize).then_some(operation)
+        (operation <= AtomicOp::FMin as usize).then(|| AtomicOp::ALL[operation])
     }
 }
 

@@ -15,9 +15,6 @@ pub use inkwell::llvm_sys::LLVMLinkage as Linkage;
 
 use super::{Block, Module, Opcode, Type};
 
-/// Index of the function itself among attribute positions.
-pub(super) const FUNCTION_INDEX: u32 = u32::MAX;
-
 /// Any value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Value<'m> {
@@ -396,69 +393,6 @@ impl<'m> Function<'m> {
             .into_iter()
             .flat_map(Block::instructions)
             .collect()
-    }
-
-    /// Whether it has the string attribute.
-    pub fn has_mark(self, name: &str) -> bool {
-        // SAFETY: a function and `name.len()` bytes.
-        unsafe {
-            !LLVMGetStringAttributeAtIndex(
-                self.raw,
-                FUNCTION_INDEX,
-                name.as_ptr().cast(),
-                name.len() as u32,
-            )
-            .is_null()
-        }
-    }
-
-    /// Gives it a string attribute.
-    pub fn mark(self, module: &Module, name: &str, value: &str) {
-        // SAFETY: a function of the module; LLVM copies the texts.
-        unsafe {
-            let attribute = LLVMCreateStringAttribute(
-                module.raw_context(),
-                name.as_ptr().cast(),
-                name.len() as u32,
-                value.as_ptr().cast(),
-                value.len() as u32,
-            );
-            LLVMAddAttributeAtIndex(self.raw, FUNCTION_INDEX, attribute);
-        }
-    }
-
-    /// Gives it an attribute without a value, by LLVM's name of it.
-    pub fn set_attribute(self, module: &Module, name: &str) {
-        // SAFETY: a function of the module; the kind exists, as checked.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            assert!(kind != 0, "LLVM has no attribute {name}");
-            let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, 0);
-            LLVMAddAttributeAtIndex(self.raw, FUNCTION_INDEX, attribute);
-        }
-    }
-
-    /// Whether it has that attribute.
-    pub fn has_attribute(self, name: &str) -> bool {
-        // SAFETY: a function, and a kind by its name.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            !LLVMGetEnumAttributeAtIndex(self.raw, FUNCTION_INDEX, kind).is_null()
-        }
-    }
-
-    /// Says of a function that it reads, and maybe writes, memory which no code of the program can access, and
-    /// no other.
-    pub fn set_uses_hidden_memory(self, module: &Module, writes: bool) {
-        // `memory(inaccessiblemem: read)` or `readwrite`: two bits for each kind of memory, the second kind.
-        let uses: u64 = if writes { 3 << 2 } else { 1 << 2 };
-        let name = c"memory";
-        // SAFETY: a function of the module, and an attribute with a value of 64 bits.
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
-            let attribute = LLVMCreateEnumAttribute(module.raw_context(), kind, uses);
-            LLVMAddAttributeAtIndex(self.raw, FUNCTION_INDEX, attribute);
-        }
     }
 
     /// Takes it out of its comdat.

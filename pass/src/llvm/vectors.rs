@@ -7,8 +7,8 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::{LLVMModuleRef, LLVMValueRef};
 use inkwell::llvm_sys::{LLVMTypeKind, LLVMValueKind as Kind};
 
+use super::attributes::FUNCTION;
 use super::shim::{TextSink, collect_text};
-use super::value::FUNCTION_INDEX;
 use super::{Block, Builder, Call, Comparison, Function, Instruction, Module, Opcode, Type, Value};
 
 unsafe extern "C" {
@@ -207,23 +207,6 @@ impl<'m> Type<'m> {
 }
 
 impl<'m> Function<'m> {
-    /// The value of a string attribute.
-    pub fn mark_value(self, name: &str) -> Option<String> {
-        // SAFETY: a function and `name.len()` bytes; LLVM returns bytes it owns.
-        unsafe {
-            let size = name.len() as u32;
-            let name = name.as_ptr().cast();
-            let found = LLVMGetStringAttributeAtIndex(self.raw(), FUNCTION_INDEX, name, size);
-            if found.is_null() {
-                return None;
-            }
-            let mut size = 0;
-            let data = LLVMGetStringAttributeValue(found, &mut size);
-            let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size as usize);
-            Some(String::from_utf8_lossy(bytes).into_owned())
-        }
-    }
-
     /// Is compiled for the same target as another function, so that either may be inlined into the other.
     pub fn compile_like(self, other: Function<'m>) {
         let names = [
@@ -244,21 +227,6 @@ impl<'m> Function<'m> {
     pub fn erase_unused(self) {
         assert!(self.is_unused());
         self.erase();
-    }
-
-    /// Takes over an attribute of another function, if it has it.
-    pub fn copy_attribute(self, of: Function<'m>, name: &str) {
-        let (size, text) = (name.len(), name.as_ptr().cast());
-        // SAFETY: two functions of a module, and `name.len()` bytes; attributes belong to the context.
-        unsafe {
-            let found = match LLVMGetEnumAttributeKindForName(text, size) {
-                0 => LLVMGetStringAttributeAtIndex(of.raw(), FUNCTION_INDEX, text, size as u32),
-                kind => LLVMGetEnumAttributeAtIndex(of.raw(), FUNCTION_INDEX, kind),
-            };
-            if !found.is_null() {
-                LLVMAddAttributeAtIndex(self.raw(), FUNCTION_INDEX, found);
-            }
-        }
     }
 }
 
@@ -601,7 +569,7 @@ impl<'m> Builder<'m> {
                 count,
                 c"".as_ptr(),
             );
-            for place in (0..=count).chain([FUNCTION_INDEX]) {
+            for place in (0..=count).chain([FUNCTION]) {
                 let size = LLVMGetCallSiteAttributeCount(of, place) as usize;
                 let mut attributes = vec![std::ptr::null_mut(); size];
                 LLVMGetCallSiteAttributes(of, place, attributes.as_mut_ptr());

@@ -2,8 +2,9 @@
 //!
 //! Loads and stores stay as they are. What changes is where variables live (`globals`,
 //! `thread_private`), who runs what (`regions`, `main_entry`, `constructors`), which runtime is
-//! called (`runtime_calls`, `atomics`, `criticals`, `fortran_units`), what LLVM may rely on (`loop_bounds`)
-//! and what not (`iterations`), and what the runtime is told (`module_table`, `guards`, `external_calls`).
+//! called (`runtime_calls`, `atomics`, `criticals`, `fortran_units`), what LLVM may rely on (`loop_bounds`,
+//! `chunks`) and what not (`iterations`), what the runtime is told (`module_table`, `guards`, `endless`,
+//! `external_calls`; later `sections` and `serial_code`), and which of it a process on one rank skips (`twins`).
 //!
 //! Functions are marked as they are processed, so that a module may come by twice: the plugin loaded
 //! twice, or compiled modules merged by link-time optimisation.

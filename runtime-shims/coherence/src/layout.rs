@@ -49,6 +49,18 @@ impl Segment {
     fn contains(&self, address: usize) -> bool {
         (self.address..self.end()).contains(&address)
     }
+
+    /// The part of `rank`, in a segment that has so many bytes for each.
+    #[inline]
+    fn part(self, bytes: usize, rank: u32) -> Self {
+        let pages = (bytes / PAGE) as u32;
+        Self {
+            address: self.address + rank as usize * bytes,
+            page: self.page + rank * pages,
+            pages,
+            home: rank,
+        }
+    }
 }
 
 /// Sizes in bytes that all ranks have agreed on.
@@ -117,15 +129,8 @@ impl Layout {
 
     /// The segments, in the order of their pages; arenas and private areas are one segment a rank.
     pub fn segments(&self) -> impl Iterator<Item = Segment> + '_ {
-        let per_rank = |all: Segment, bytes: usize| {
-            let pages = (bytes / PAGE) as u32;
-            (0..self.ranks).map(move |home| Segment {
-                address: all.address + home as usize * bytes,
-                page: all.page + home * pages,
-                pages,
-                home,
-            })
-        };
+        let per_rank =
+            |all: Segment, bytes: usize| (0..self.ranks).map(move |rank| all.part(bytes, rank));
         self.globals
             .iter()
             .copied()
@@ -149,27 +154,13 @@ impl Layout {
     /// The heap of `rank`.
     #[inline]
     pub fn arena(&self, rank: u32) -> Segment {
-        let pages = (self.sizes.arena / PAGE) as u32;
-        let first = rank * pages;
-        Segment {
-            address: self.arenas.address + first as usize * PAGE,
-            page: self.arenas.page + first,
-            pages,
-            home: rank,
-        }
+        self.arenas.part(self.sizes.arena, rank)
     }
 
     /// The private area of `rank`.
     #[inline]
     pub fn private_area(&self, rank: u32) -> Segment {
-        let pages = (self.sizes.private / PAGE) as u32;
-        let first = rank * pages;
-        Segment {
-            address: self.private.address + first as usize * PAGE,
-            page: self.private.page + first,
-            pages,
-            home: rank,
-        }
+        self.private.part(self.sizes.private, rank)
     }
 
     /// The page of an address, if it is shared.

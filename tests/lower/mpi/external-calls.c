@@ -48,6 +48,13 @@ void f(double *data) {
   many(1, data);
 }
 
+// Names that only begin like ours are the program's.
+// CHECK-LABEL: define dso_local void @g(
+// CHECK:         call void @okl.touching.oklab_print.{{[0-9a-f]+}}(ptr noundef @oklab)
+extern double oklab[3];
+void oklab_print(double *colour);
+void g(void) { oklab_print(oklab); }
+
 // CHECK:       define linkonce_odr hidden void @[[UNKNOWN]](ptr %0, ptr %1, ptr %2, ptr %3)
 // CHECK:         %[[MISSING:.*]] = icmp eq ptr @okl.translated.unknown, null
 // CHECK-NEXT:    br i1 %[[MISSING]], label %[[TOUCH:.*]], label %[[CALL:.*]]

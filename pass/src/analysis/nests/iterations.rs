@@ -2,12 +2,15 @@
 //!
 //! Guarantee: a number is what it is for the program's own, if none of these overflows.
 
-use super::conditions::Conditions;
+use super::conditions::{Conditions, MOST_OPERATIONS};
 use super::tables::TableWrites;
 use super::{Expression, Nests, Scope};
 use crate::ir::{Base, Elements, Number, Object, Region, Unknown};
 use crate::llvm::{Block, ExpressionKind as Kind, Instruction, Opcode, Value};
 use crate::numbers::Polynomial;
+
+/// What is computed in fewer bits is a remainder, which is meant to wrap around.
+const NARROWEST: u32 = 32;
 
 /// Where numbers are to be known.
 #[derive(Clone, Copy)]
@@ -116,6 +119,9 @@ impl<'m> Nests<'m> {
     /// An integer as a function of the number of the iteration.
     fn in_iterations(&self, one: Expression<'m>, turn: Turn<'m>) -> Option<Number<'m>> {
         let of = |one| self.in_iterations(one, turn);
+        if one.size() > MOST_OPERATIONS {
+            return None;
+        }
         let operands = one.operands();
         let all = || {
             operands
@@ -125,6 +131,9 @@ impl<'m> Nests<'m> {
         };
         match one.kind() {
             Kind::Constant => Some(Polynomial::constant(i64::try_from(one.constant()?).ok()?)),
+            Kind::Value => self.value_in_iterations(one.value()?, turn),
+            Kind::UnsignedDivide | Kind::PointerToInteger | Kind::Other | Kind::Unknown => None,
+            _ if self.bits(one) < NARROWEST => None,
             Kind::Truncate | Kind::ZeroExtend | Kind::SignExtend => of(operands[0]),
             Kind::Add => {
                 let all = all()?;
@@ -148,21 +157,20 @@ impl<'m> Nests<'m> {
                 let turns = iteration.minus(&first)?;
                 of(changes.start)?.plus(&of(changes.step)?.times(&turns)?)
             }
-            Kind::Value => {
-                let value = one.value()?;
-                if let Some((_, index)) = value.as_parameter() {
-                    let index = index.checked_sub(Region::LEADING)?;
-                    return Some(Polynomial::of(Unknown::Capture(index)));
-                }
-                let load = value.as_op(Opcode::LLVMLoad)?;
-                if load.address() == turn.first {
-                    return Some(Polynomial::of(Unknown::First));
-                }
-                let from = self.place_of_load(load, turn)?;
-                Some(Polynomial::of(Unknown::Loaded(Box::new(from))))
-            }
-            Kind::UnsignedDivide | Kind::PointerToInteger | Kind::Other | Kind::Unknown => None,
         }
+    }
+
+    fn value_in_iterations(&self, value: Value<'m>, turn: Turn<'m>) -> Option<Number<'m>> {
+        if let Some((_, index)) = value.as_parameter() {
+            let index = index.checked_sub(Region::LEADING)?;
+            return Some(Polynomial::of(Unknown::Capture(index)));
+        }
+        let load = value.as_op(Opcode::LLVMLoad)?;
+        if load.address() == turn.first {
+            return Some(Polynomial::of(Unknown::First));
+        }
+        let from = self.place_of_load(load, turn)?;
+        Some(Polynomial::of(Unknown::Loaded(Box::new(from))))
     }
 }
 

@@ -4,9 +4,10 @@
 //! indices of the program do not overflow; where they may, the count of a dimension is the largest number then, and whoever
 //! uses it sees that.
 //!
-//! `hoist` first brings loops into a form in which their bounds and addresses are known in front of them. `extents` leaves
-//! them one by one; `conditions` says under which conditions, `tiles` joins rows, `widening` computes with numbers that do not
-//! overflow, `tables` and `between` follow what a nest loads itself.
+//! `hoist` first brings loops into a form in which their bounds and addresses are known in front of them, with what `sole`
+//! knows of objects. `extents` leaves them one by one; `conditions` says under which conditions, `tiles` joins rows,
+//! `widening` computes with numbers that do not overflow, `tables` and `between` follow what a nest loads itself. `rewrite`
+//! replaces parts of expressions; `names` puts them in words. `iterations` says the same of one turn of a loop.
 
 mod between;
 mod conditions;

@@ -6,7 +6,7 @@
 use super::calls::is_mathematics;
 use super::{Access, Scan};
 use crate::analysis::nests::{Extent, Scope, Term};
-use crate::llvm::{Block, Instruction, Opcode, Value};
+use crate::llvm::{Block, Call, Instruction, Opcode, Value};
 
 /// A store to a computed place of an object, which marks what it writes.
 pub struct Mark<'m> {
@@ -67,10 +67,10 @@ impl<'m> Scan<'m> {
         let mut instructions = blocks.flat_map(|block| block.instructions());
         instructions.all(|one| match one.opcode() {
             Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr => {
-                (*one).as_call().is_some_and(|call| {
-                    call.callee_function()
-                        .is_some_and(|callee| callee.is_intrinsic())
-                        || is_mathematics(&call.callee_name())
+                let callee = (*one).as_call().and_then(Call::callee_function);
+                callee.is_some_and(|callee| {
+                    callee.is_declaration()
+                        && (callee.is_intrinsic() || is_mathematics(&callee.name()))
                 })
             }
             _ => true,

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use okl_abi::Effects;
 
-use super::{Callees, gives_time, is_flush, is_idle, only_looks};
+use super::{Callees, gives_time, is_flush, is_idle, only_looks, sets};
 use crate::analysis::loops::LoopView;
 use crate::analysis::memory::private_variable;
 use crate::analysis::runtime::effects;
@@ -84,9 +84,7 @@ fn leaves_memory_alone<'m>(
         Opcode::LLVMStore => private_variable(instruction.operand(1)).is_some(),
         Opcode::LLVMAtomicRMW => {
             only_looks(instruction)
-                || matches!(instruction.atomic_operation(), Some(0 | 3 | 5))
-                    && is_same(0)
-                    && is_same(1)
+                || instruction.atomic_operation().is_some_and(sets) && is_same(0) && is_same(1)
         }
         Opcode::LLVMAtomicCmpXchg => is_same(0) && is_same(2),
         Opcode::LLVMCall => instruction

@@ -54,7 +54,7 @@ fn is_guard(address: Value<'_>) -> bool {
 
 /// The runtime's operation for an `atomicrmw`.
 fn operation(module: &Module, update: Instruction<'_>) -> Option<AtomicOp> {
-    let operation = AtomicOp::ALL[update.atomic_operation()?];
+    let operation = update.atomic_operation()?;
     let ty = update.ty();
     let size = module.store_size_of(ty);
     let is_arithmetic = matches!(
@@ -218,12 +218,9 @@ fn store<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>, value:
 /// Whether nobody can tell when exactly, until this thread synchronises, an update takes place.
 fn may_wait(update: Instruction<'_>) -> bool {
     use AtomicOp::*;
-    let operation = update
-        .atomic_operation()
-        .map(|number| AtomicOp::ALL[number]);
     update.is_unused()
         && update.releases_and_acquires() == (false, false)
-        && !matches!(operation, None | Some(Xchg | Nand))
+        && !matches!(update.atomic_operation(), None | Some(Xchg | Nand))
 }
 
 fn collect<'m>(module: &'m Module, at: Instruction<'m>, address: Value<'m>) {

@@ -175,8 +175,9 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Asked<'m>> {
     let mut asked = Vec::new();
     for (old, replacement) in plan.renamed {
         for user in old.instruction_users() {
+            let call = user.as_call().filter(|call| call.callee() == *old);
             // What is known of the old function (that it reads no memory, say) is not true of ours.
-            if let Some(call) = user.as_call().filter(|_| !is_plain(user.function())) {
+            if let Some(call) = call.filter(|_| !is_plain(user.function())) {
                 // Extension is part of the calling convention.
                 call.keep_attributes(&["nounwind"], &["zeroext", "signext"]);
             }
