@@ -9,9 +9,8 @@ use okl_abi::op2::access::{INC, MAX, MIN, READ, WRITE};
 use super::calls::Made;
 use super::{Described, DescribedArgument};
 use crate::analysis::access::{Touched, Uses, notices_place, touched, uses};
-use crate::ir::{Element, Scalar};
+use crate::ir::{self, Access, Element, Kind, Mode, Place};
 use crate::llvm::{Function, Module, Opcode, OwnModule, Value};
-use crate::lower::cpu::lanes::argument::{LaneAccess, LaneArgument, LanePlace, LaneStorage};
 use crate::lower::cpu::lanes::body::Body;
 use crate::simplified::simplified;
 
@@ -48,7 +47,14 @@ impl Kernels {
             original: original.map(|kernel| kernel.parameters()[at]),
             kernel,
             at,
-            lanes: described.arguments.iter().map(lane_argument).collect(),
+            kinds: described
+                .arguments
+                .iter()
+                .map(|one| one.made.kind())
+                .collect(),
+            accesses: (0..parameters.len())
+                .map(|at| described.increment(at))
+                .collect(),
         };
         Some((copy, one, elements))
     }
@@ -111,7 +117,7 @@ impl Kernels {
                 matches!(argument.made, Made::Global { .. }) && argument.access() == Some(READ);
             let is_certain = |touched: &Touched| {
                 let outside = outside(element, touched.surely.iter());
-                outside.is_some() && !element.optional && !is_alone
+                outside.is_some() && !argument.made.is_optional() && !is_alone
             };
             let doubts = all_touched.iter().filter_map(|touched| {
                 let what = doubt(element, touched, is_written)?;
@@ -126,6 +132,14 @@ impl Kernels {
             }));
         }
         all
+    }
+}
+
+impl<'m> Described<'m> {
+    /// What adds to an argument; anywhere where the program does not say where.
+    fn increment(&self, at: usize) -> Access<'m> {
+        let place = self.place(at).unwrap_or(Place::Anywhere);
+        self.access_in(at, Mode::Increment, place)
     }
 }
 
@@ -264,7 +278,9 @@ struct Parameter<'a, 'm> {
     copy: &'a Module,
     kernel: Function<'a>,
     at: usize,
-    lanes: Vec<LaneArgument>,
+    /// What all arguments stand for, and where their elements are.
+    kinds: Vec<Kind>,
+    accesses: Vec<Access<'m>>,
 }
 
 impl Parameter<'_, '_> {
@@ -311,7 +327,8 @@ impl Parameter<'_, '_> {
     fn only_adds(&self, done: &Uses) -> bool {
         let is_clean = |uses: &Uses| !uses.reads && !uses.writes;
         is_clean(done) || self.as_written().as_ref().is_some_and(is_clean) || {
-            let mut body = Body::of(self.copy, self.kernel, &self.lanes);
+            let parameters = ir::Parameter::of(&self.kinds, &self.accesses);
+            let mut body = Body::of(self.copy, self.kernel, parameters);
             body.only_increments(self.at).is_ok()
         }
     }
@@ -329,32 +346,4 @@ fn changes(done: &Uses) -> bool {
 /// Whether the kernel gets pointers to several elements.
 fn is_several(argument: &DescribedArgument<'_>) -> bool {
     matches!(&argument.made, Made::Dat(dat) if dat.index.is_some_and(|index| index < -1))
-}
-
-/// What the analysis of increments needs to know of an argument.
-fn lane_argument(argument: &DescribedArgument<'_>) -> LaneArgument {
-    let (place, columns) = match &argument.made {
-        Made::Dat(dat) => match dat.index {
-            Some(index) if index < -1 => (LanePlace::Columns, -index),
-            Some(0..) => (LanePlace::Mapped, 1),
-            _ => (LanePlace::Direct, 1),
-        },
-        Made::Number { .. } => (LanePlace::Number, 1),
-        Made::Global { .. } | Made::Information => (LanePlace::Global, 1),
-    };
-    let element = argument.made.element();
-    let (scalar, components) = element.map_or((Scalar::INT, 0), |one| (one.scalar, one.components));
-    LaneArgument {
-        place,
-        access: LaneAccess::Increment,
-        bytes: scalar.bytes,
-        is_floating: scalar.floating,
-        is_signed: scalar.signed,
-        components,
-        columns,
-        leader: 0,
-        arity: 0,
-        size: 0,
-        storage: LaneStorage::ByElement,
-    }
 }
