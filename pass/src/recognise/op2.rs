@@ -207,13 +207,7 @@ impl<'m> Described<'m> {
 
     /// What the program says that the kernel does by an argument.
     fn access(&self, at: usize) -> Result<Access<'m>, String> {
-        let made = &self.arguments[at].made;
-        let mode = match made {
-            Made::Dat(dat) => mode(dat.access)?,
-            Made::Global { access, .. } => mode(*access)?,
-            Made::Number { .. } => Mode::Read,
-            Made::Information => Mode::ReadWrite,
-        };
+        let mode = self.arguments[at].mode()?;
         Ok(self.access_in(at, mode, self.place(at)?))
     }
 
@@ -292,15 +286,23 @@ fn columns(index: Option<i64>) -> Result<Columns, String> {
     }
 }
 
-/// How the body accesses an argument of that `op_access`.
-fn mode(code: Option<i32>) -> Result<Mode, String> {
-    match code.ok_or("its access is not a literal")? {
-        access::READ => Ok(Mode::Read),
-        access::WRITE => Ok(Mode::Write),
-        access::RW | access::WORK => Ok(Mode::ReadWrite),
-        access::INC => Ok(Mode::Increment),
-        access::MIN => Ok(Mode::Min),
-        access::MAX => Ok(Mode::Max),
-        other => Err(format!("there is no access {other}")),
+impl DescribedArgument<'_> {
+    /// How the program says that the kernel accesses it.
+    fn mode(&self) -> Result<Mode, String> {
+        let code = match &self.made {
+            Made::Dat(dat) => dat.access,
+            Made::Global { access, .. } => *access,
+            Made::Number { .. } => return Ok(Mode::Read),
+            Made::Information => return Ok(Mode::ReadWrite),
+        };
+        match code.ok_or("its access is not a literal")? {
+            access::READ => Ok(Mode::Read),
+            access::WRITE => Ok(Mode::Write),
+            access::RW | access::WORK => Ok(Mode::ReadWrite),
+            access::INC => Ok(Mode::Increment),
+            access::MIN => Ok(Mode::Min),
+            access::MAX => Ok(Mode::Max),
+            other => Err(format!("there is no access {other}")),
+        }
     }
 }

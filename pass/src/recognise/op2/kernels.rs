@@ -3,9 +3,6 @@
 //! Guarantee: what is told is true of the kernel in whichever way it is written: it is looked at as LLVM simplifies it,
 //! on a copy, at every level of optimisation, and with its loops written out.
 
-use okl_abi::op2::ACCESSES;
-use okl_abi::op2::access::{INC, MAX, MIN, READ, WRITE};
-
 use super::calls::Made;
 use super::{Described, DescribedArgument};
 use crate::analysis::access::{Touched, Uses, notices_place, touched, uses};
@@ -76,13 +73,13 @@ impl Kernels {
         });
         // Sums that begin at zero carry nothing from one component to the next.
         let piece = argument.made.element().map(|one| one.scalar.bytes);
-        let piece = piece.filter(|_| is_shared && argument.access() == Some(INC));
-        match argument.access() {
+        let piece = piece.filter(|_| is_shared && argument.mode() == Ok(Mode::Increment));
+        match argument.mode() {
             _ if uses_others || elements.notice_places(copy, piece) => false,
-            Some(READ) => true,
+            Ok(Mode::Read) => true,
             // What it has done before it throws would be lost.
             _ if may_throw(one.kernel, &mut Vec::new()) => false,
-            Some(INC) if is_shared => {
+            Ok(Mode::Increment) if is_shared => {
                 let done = elements.uses();
                 !done.escapes && one.only_adds(&done)
             }
@@ -110,11 +107,11 @@ impl Kernels {
         let is_used_wrongly = misuse.is_some();
         let mut all: Vec<_> = misuse.into_iter().collect();
         if let Some(element) = argument.made.element() {
-            let is_written = argument.access() == Some(WRITE) && !is_used_wrongly;
+            let is_written = argument.mode() == Ok(Mode::Write) && !is_used_wrongly;
             let all_touched = elements.touched(copy).unwrap_or_default();
             // What follows other values of the program may be meant; what is left out is not used.
             let is_alone =
-                matches!(argument.made, Made::Global { .. }) && argument.access() == Some(READ);
+                matches!(argument.made, Made::Global { .. }) && argument.mode() == Ok(Mode::Read);
             let is_certain = |touched: &Touched| {
                 let outside = outside(element, touched.surely.iter());
                 outside.is_some() && !argument.made.is_optional() && !is_alone
@@ -295,9 +292,9 @@ impl Parameter<'_, '_> {
             Made::Dat(dat) => !dat.map.is_null(),
             _ => true,
         };
-        match self.argument.access()? {
-            READ if changes => Some((true, "is OP_READ, but the kernel writes it".to_string())),
-            INC if is_shared && !self.only_adds(done) => Some((
+        match self.argument.mode().ok()? {
+            Mode::Read if changes => Some((true, "is OP_READ, but the kernel writes it".to_string())),
+            Mode::Increment if is_shared && !self.only_adds(done) => Some((
                 false,
                 match self.assigns(done) {
                     true => "is OP_INC, but the kernel assigns to it: increments of other elements may be lost",
@@ -305,14 +302,12 @@ impl Parameter<'_, '_> {
                 }
                 .to_string(),
             )),
-            access @ (MIN | MAX) if done.writes && !done.reads => Some((
-                false,
-                format!(
-                    "is {}, but the kernel assigns to it without comparing",
-                    ACCESSES[access as usize]
-                ),
-            )),
-            WRITE if !changes => Some((
+            mode @ (Mode::Min | Mode::Max) if done.writes && !done.reads => {
+                let name = if mode == Mode::Min { "OP_MIN" } else { "OP_MAX" };
+                let what = format!("is {name}, but the kernel assigns to it without comparing");
+                Some((false, what))
+            }
+            Mode::Write if !changes => Some((
                 false,
                 "is OP_WRITE, but the kernel does not write it".to_string(),
             )),
