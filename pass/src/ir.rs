@@ -15,7 +15,8 @@ use crate::diagnostic::Site;
 use crate::llvm::{Block, Call, Function, Instruction, Value};
 
 pub use description::{
-    Access, Base, Description, Elements, Number, Object, Operation, Reduction, Unknown,
+    Access, Base, Columns, Description, Element, Elements, Form, Mode, Number, Object, Operation,
+    Place, Reduction, Scalar, Unknown,
 };
 
 /// The attribute of a function that has been lowered to MPI ranks, or need not be.
@@ -147,15 +148,15 @@ pub struct ParallelLoop<'m> {
     /// What runs for each of them.
     pub body: Body<'m>,
     /// What the body gets, where it is a function.
-    pub args: Vec<Argument<'m>>,
+    pub arguments: Vec<Argument<'m>>,
     /// How its iterations are divided.
     pub schedule: Schedule,
     /// Iterations of a chunk, where the schedule has chunks of a known length.
     pub chunk: Option<i64>,
     /// Whether its iterations have an ordered part.
     pub ordered: bool,
-    /// What it does in memory, where that has been looked at: see [`crate::analysis::iterations`].
-    pub description: Option<Description<'m>>,
+    /// What it does in memory, as far as it has been looked at.
+    pub description: Description<'m>,
 }
 
 /// The construct something was written as.
@@ -228,16 +229,17 @@ pub enum Schedule {
 pub struct Argument<'m> {
     /// What is passed.
     pub value: Value<'m>,
-    /// How the body accesses it.
-    pub access: Mode,
-    /// Where the body accesses it.
-    pub place: Place,
-    /// What an element of it consists of, where that is known.
-    pub element: Option<Element>,
-    /// The map that leads to it.
-    pub map: Option<Map<'m>>,
-    /// How its elements lie in memory.
-    pub storage: Storage,
+    /// What it stands for.
+    pub kind: Kind,
+}
+
+/// What an argument of a body stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Data, and how they are stored.
+    Data(Storage),
+    /// The number of an element, as if each had its own in its data.
+    Number,
 }
 
 /// How elements of data lie in memory.
@@ -255,94 +257,13 @@ pub enum Storage {
     Unknown,
 }
 
-/// An element of data: values of one type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Element {
-    /// The type of the values.
-    pub scalar: Scalar,
-    /// How many there are.
-    pub components: i64,
-    /// Whether there may be no data at all.
-    pub optional: bool,
-}
-
-/// A type of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scalar {
-    /// Bytes of a number.
-    pub bytes: i64,
-    /// `float` or `double`.
-    pub floating: bool,
-    /// Whether an integer may be negative.
-    pub signed: bool,
-}
-
-impl Scalar {
-    /// An `int`, which numbers of elements are.
-    pub const INT: Self = Self {
-        bytes: 4,
-        floating: false,
-        signed: true,
-    };
-}
-
-/// A map from set to set.
+/// A parameter of a body: what the argument stands for, and what is accessed by it.
 #[derive(Clone, Copy)]
-pub struct Map<'m> {
-    /// The map, as the program declared it.
-    pub value: Value<'m>,
-    /// How many elements each element leads to, where that is known.
-    pub arity: Option<i64>,
-}
-
-/// How a body accesses an argument, in OP2's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Reads only.
-    Read,
-    /// Writes without reading.
-    Write,
-    /// Reads and writes.
-    ReadWrite,
-    /// Adds to it, and does nothing else.
-    Increment,
-    /// Replaces it by the smaller of it and another value, and does nothing else.
-    Min,
-    /// Replaces it by the larger of it and another value, and does nothing else.
-    Max,
-}
-
-/// Where a body accesses an argument.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// One object that is accessed as a whole.
-    Scalar,
-    /// Elements `offset + stride * i`, for iteration `i`.
-    Section {
-        /// First element.
-        offset: i64,
-        /// Elements from one iteration to the next.
-        stride: i64,
-    },
-    /// Elements that a map selects.
-    Indirect {
-        /// The columns of the map.
-        columns: Columns,
-    },
-    /// No data: the number of the iteration, or of the element that a column of a map leads to.
-    Number {
-        /// The column.
-        column: Option<u32>,
-    },
-}
-
-/// Columns of a map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Columns {
-    /// One of them.
-    One(u32),
-    /// The first ones.
-    First(u32),
+pub struct Parameter<'a> {
+    /// What it stands for.
+    pub kind: Kind,
+    /// What every iteration does by it.
+    pub access: &'a Access<'a>,
 }
 
 impl<'m> Region<'m> {
@@ -482,19 +403,6 @@ impl<'m> Span<'m> {
 }
 
 impl<'m> ParallelLoop<'m> {
-    /// What the programmer says that it accesses, as text.
-    pub fn accesses(&self) -> String {
-        let mut text = format!(
-            "{} at {}:\n",
-            self.origin,
-            Site::Instruction(self.site.instruction())
-        );
-        for (index, one) in self.args.iter().enumerate() {
-            text += &format!("  arg {index}: {one}\n");
-        }
-        text
-    }
-
     /// The function that runs for each element, where it is one.
     pub fn kernel(&self) -> Option<Function<'m>> {
         match self.body {
@@ -510,8 +418,10 @@ impl<'m> ParallelLoop<'m> {
         {
             return Err(format!("a loop of {width} bits"));
         }
+        let kinds = self.kinds();
+        self.description.verify(&kinds, &self.space)?;
         let Some(kernel) = self.kernel() else {
-            return match self.args.is_empty() {
+            return match kinds.is_empty() {
                 true => Ok(()),
                 false => Err("arguments of code that is no function".to_string()),
             };
@@ -519,30 +429,84 @@ impl<'m> ParallelLoop<'m> {
         if kernel.is_declaration() {
             return Err("the body is not defined in this module".to_string());
         }
-        let parameters = kernel.parameters().len();
-        if parameters != self.args.len() {
-            return Err(format!(
-                "the body has {parameters} parameters for {} arguments",
-                self.args.len()
-            ));
+        match (kernel.parameters().len(), kinds.len()) {
+            (parameters, arguments) if parameters != arguments => Err(format!(
+                "the body has {parameters} parameters for {arguments} arguments"
+            )),
+            _ => Ok(()),
         }
-        let only_reads = |one: &Argument<'_>| one.access == Mode::Read;
-        let is_number = |one: &Argument<'_>| matches!(one.place, Place::Number { .. });
-        match self
-            .args
-            .iter()
-            .position(|one| is_number(one) && !only_reads(one))
-        {
-            Some(index) => Err(format!("argument {index}: a number is written")),
-            None => Ok(()),
-        }
+    }
+
+    /// What its arguments stand for.
+    pub fn kinds(&self) -> Vec<Kind> {
+        self.arguments.iter().map(|one| one.kind).collect()
+    }
+
+    /// The parameters of its body, which is a function.
+    pub fn parameters(&self) -> Vec<Parameter<'_>> {
+        Parameter::of(&self.kinds(), &self.description.accesses)
     }
 }
 
-impl Element {
-    /// Bytes from one element to the next, where that is the same in every run.
-    pub fn bytes(&self) -> Option<i64> {
-        let bytes = self.components.checked_mul(self.scalar.bytes);
-        bytes.filter(|_| !self.optional)
+impl<'a> Parameter<'a> {
+    /// Of arguments of these kinds, each of which is accessed in one way.
+    pub fn of(kinds: &[Kind], accesses: &'a [Access<'a>]) -> Vec<Self> {
+        let all = kinds.iter().enumerate();
+        let all = all.map(|(at, &kind)| {
+            let mut of_it = accesses.iter().filter(|one| one.base == Base::Argument(at));
+            let access = of_it.next().expect("each argument has an access");
+            Self { kind, access }
+        });
+        all.collect()
+    }
+
+    /// What an element consists of. What is not known has no components that could be used.
+    pub fn element(&self) -> Element {
+        let unknown = Element {
+            scalar: Scalar {
+                bytes: 1,
+                form: Form::Unknown,
+            },
+            components: 0,
+        };
+        self.access.element.unwrap_or(unknown)
+    }
+
+    /// The columns of a map that lead to its elements.
+    pub fn columns(&self) -> Option<Columns> {
+        match (self.kind, &self.access.place) {
+            (Kind::Data(_), Place::Through(_, columns)) => Some(*columns),
+            _ => None,
+        }
+    }
+
+    /// Whether the body gets the addresses of several elements.
+    pub fn is_table(&self) -> bool {
+        matches!(self.columns(), Some(Columns::First(_)))
+    }
+
+    /// Whether it is the same object in all iterations.
+    pub fn is_whole(&self) -> bool {
+        self.access.place == Place::Whole
+    }
+
+    /// Whether it is the number of the element itself, which is nowhere in memory.
+    pub fn is_own_number(&self) -> bool {
+        self.kind == Kind::Number && self.access.place == Place::Own
+    }
+
+    /// Whether iterations may have an element in common.
+    pub fn is_shared(&self) -> bool {
+        self.columns().is_some() || self.is_whole()
+    }
+
+    /// Whether iterations only add to an element that others add to, too.
+    pub fn is_sum(&self) -> bool {
+        self.access.mode == Mode::Increment && self.is_shared()
+    }
+
+    /// Whether its elements may lie component by component.
+    pub fn is_either(&self) -> bool {
+        matches!(self.kind, Kind::Data(Storage::Either { .. }))
     }
 }

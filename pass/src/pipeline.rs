@@ -3,6 +3,7 @@
 
 use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
+use crate::ir::ParallelLoop;
 use crate::llvm::{self, Module, OwnModule, Point, Run, Severity};
 use crate::lower::{cpu, cpu::calls, mpi};
 use crate::options::{Options, plan_called};
@@ -202,7 +203,7 @@ fn print_plan(run: &Run<'_>) -> bool {
 fn print_accesses(run: &Run<'_>) -> bool {
     let found = recognise::recognise(run.module);
     for one in &found.loops {
-        llvm::print(&one.accesses());
+        print_description(one);
     }
     print_descriptions(run.module);
     let copy = lowered_copy(run.module, "mpi");
@@ -217,14 +218,13 @@ fn print_descriptions(module: &Module) {
     iterations::prepare_loops(&copy);
     for mut region in recognise::recognise(&copy).regions {
         iterations::describe(&copy, &mut region);
-        for one in region.loops() {
-            let site = Site::Instruction(one.site.instruction());
-            llvm::print(&format!("{} at {site}:\n", one.origin));
-            if let Some(description) = &one.description {
-                llvm::print(&description.to_string());
-            }
-        }
+        region.loops().for_each(print_description);
     }
+}
+
+fn print_description(one: &ParallelLoop<'_>) {
+    let site = Site::Instruction(one.site.instruction());
+    llvm::print(&format!("{} at {site}:\n{}", one.origin, one.description));
 }
 
 /// Prints how many elements loops outside regions run at once.

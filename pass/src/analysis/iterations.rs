@@ -16,7 +16,8 @@ use super::sections::calls::{Effect, effect};
 use super::sections::places::Places;
 use crate::diagnostic::user_name;
 use crate::ir::{
-    Access, Body, Code, Description, Mode, Object, Operation, ParallelLoop, Part, Reduction, Region,
+    Access, Body, Code, Description, Element, Mode, Object, Operation, ParallelLoop, Part, Place,
+    Reduction, Region,
 };
 use crate::llvm::{
     Block, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
@@ -45,7 +46,7 @@ pub fn describe<'m>(module: &'m Module, region: &mut Region<'m>) {
             nests: Nests::prepared(module, function),
             places: Places::of(module, function, is_body),
         });
-        one.description = Some(match is_body {
+        one.description = match is_body {
             true => known.description(one),
             // Its parameters are not what the region captured.
             false => Description {
@@ -55,7 +56,8 @@ pub fn describe<'m>(module: &'m Module, region: &mut Region<'m>) {
                 )),
                 ..Description::default()
             },
-        });
+        };
+        debug_assert_eq!(one.verify(), Ok(()));
     }
 }
 
@@ -103,9 +105,11 @@ impl<'m> Known<'m> {
                     let one = Access {
                         mode,
                         must,
-                        bytes,
+                        optional: false,
+                        stated: false,
+                        element: Some(Element::of_bytes(bytes)),
                         base,
-                        elements,
+                        place: elements.map_or(Place::Anywhere, Place::At),
                     };
                     if !found.accesses.contains(&one) {
                         found.accesses.push(one);

@@ -116,10 +116,10 @@ impl fmt::Display for ParallelLoop<'_> {
         f.write_str("  ")?;
         self.fmt_share(f)?;
         writeln!(f)?;
-        for (index, arg) in self.args.iter().enumerate() {
-            writeln!(f, "  arg {index}: {arg}")?;
+        for (index, kind) in self.kinds().iter().enumerate() {
+            writeln!(f, "  arg {index}: {kind}")?;
         }
-        Ok(())
+        write!(f, "{}", self.description)
     }
 }
 
@@ -172,66 +172,16 @@ impl fmt::Display for Schedule {
     }
 }
 
-impl fmt::Display for Mode {
+impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Mode::Read => "read",
-            Mode::Write => "write",
-            Mode::ReadWrite => "read and write",
-            Mode::Increment => "increment",
-            Mode::Min => "min",
-            Mode::Max => "max",
-        })
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Scalar => write!(f, "scalar"),
-            Place::Section { offset, stride } => write!(f, "section {offset} + {stride} * i"),
-            Place::Indirect { columns } => match columns {
-                Columns::One(column) => write!(f, "through column {column} of a map"),
-                Columns::First(count) => write!(f, "through the first {count} columns of a map"),
-            },
-            Place::Number { column: None } => write!(f, "number of the iteration"),
-            Place::Number {
-                column: Some(column),
-            } => write!(f, "number in column {column} of a map"),
-        }
-    }
-}
-
-impl fmt::Display for Scalar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match (self.floating, self.signed) {
-            (true, _) => 'f',
-            (false, true) => 'i',
-            (false, false) => 'u',
-        };
-        write!(f, "{kind}{}", self.bytes * 8)
-    }
-}
-
-impl fmt::Display for Argument<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.access, self.place)?;
-        if let Some(arity) = self.map.and_then(|map| map.arity) {
-            write!(f, " of {arity}")?;
-        }
-        if let Some(element) = self.element {
-            write!(f, ", {} x {}", element.components, element.scalar)?;
-            if element.optional {
-                f.write_str(", optional")?;
-            }
-        }
-        f.write_str(match self.storage {
-            Storage::ByElement => "",
-            Storage::Either {
+            Kind::Number => "the number of an element",
+            Kind::Data(Storage::ByElement) => "data by element",
+            Kind::Data(Storage::Either {
                 by_component: false,
-            } => ", by element or component",
-            Storage::Either { by_component: true } => ", by component or element",
-            Storage::Unknown => ", by element only",
+            }) => "data by element or component",
+            Kind::Data(Storage::Either { by_component: true }) => "data by component or element",
+            Kind::Data(Storage::Unknown) => "data by element, which have no copies",
         })
     }
 }

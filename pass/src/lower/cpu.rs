@@ -16,7 +16,8 @@ use crate::analysis::sections::is_final;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Mode, ParallelLoop, Space};
 use crate::llvm::{Builder, Function, Linkage, Module, Value};
-use crate::lower::elements::{Passed, components_of, may_lie_by_component, parameter_at};
+use crate::lower::elements::one::Passed;
+use crate::lower::elements::{Fields, components_of, may_lie_by_component};
 use crate::lower::runtime_call::declare;
 use crate::record::LoopRecord;
 
@@ -123,16 +124,17 @@ fn call<'m>(
 ) {
     let one = &set_loop.one;
     let site = one.site.instruction();
-    let count = one.args.len();
+    let count = one.arguments.len();
     let entry = Builder::at_entry(module, site.function());
     let bytes = module.array(module.int(8), count as u64 * ARGUMENT as u64);
     let arguments = entry.alloca(bytes, 8);
     let builder = Builder::before(module, site);
-    for (at, argument) in one.args.iter().enumerate() {
+    let each = one.arguments.iter().zip(one.parameters());
+    for (at, (argument, parameter)) in each.enumerate() {
         let to = builder.offset(arguments, at as i64 * ARGUMENT);
         builder.copy(to, argument.value, ARGUMENT);
         // The program may have said that more is done.
-        if argument.access == Mode::Read {
+        if parameter.access.mode == Mode::Read {
             let read = module.const_i32(access::READ);
             builder.store(read, builder.offset(to, ARGUMENT_ACCESS as i64));
         }
@@ -181,27 +183,28 @@ fn fill_range<'m>(
     set_loop: &SetLoop<'m>,
     by_component: bool,
 ) {
-    let [_, parameters, from, to] = range.parameters()[..] else {
+    let [_, passed, from, to] = range.parameters()[..] else {
         unreachable!("four parameters");
     };
-    let passed = |builder: &Builder<'m>| -> Vec<_> {
-        let each = set_loop.one.args.iter().enumerate();
-        let each = each.map(|(index, argument)| {
-            let at = builder.offset(parameters, parameter_at(index));
-            Passed::of(module, builder, argument, at, by_component)
+    let parameters = set_loop.one.parameters();
+    let prepare = |builder: &Builder<'m>| -> Vec<_> {
+        let each = parameters.iter().enumerate();
+        let each = each.map(|(at, parameter)| {
+            let fields = Fields::of(builder, passed, at);
+            Passed::of(builder, *parameter, &fields, by_component)
         });
         each.collect()
     };
-    let call = |builder: &Builder<'m>, passed: &Vec<Passed<'m>>, number: Value<'m>| {
-        let gathered = passed.iter().map(|one| one.gather(module, builder, number));
+    let call = |builder: &Builder<'m>, passed: &Vec<Passed<'_, 'm>>, number: Value<'m>| {
+        let gathered = passed.iter().map(|one| one.gather(builder, number));
         let gathered: Vec<_> = gathered.collect();
         let parameters: Vec<_> = gathered.iter().map(|one| one.parameter).collect();
         builder.call(set_loop.kernel, &parameters);
         for (passed, gathered) in passed.iter().zip(&gathered) {
-            passed.scatter(module, builder, gathered);
+            passed.scatter(builder, gathered);
         }
     };
-    Builder::counted_loop(module, range, [from, to], passed, call);
+    Builder::counted_loop(module, range, [from, to], prepare, call);
 }
 
 /// A range function for data that lie element by element.

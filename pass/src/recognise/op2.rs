@@ -12,7 +12,8 @@ mod kernels;
 
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
-    Argument, Body, Columns, Mode, Origin, ParallelLoop, Place, Schedule, Space, Storage,
+    Access, Argument, Base, Body, Columns, Description, Element, Kind, Mode, Origin, ParallelLoop,
+    Place, Scalar, Schedule, Space, Storage,
 };
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::access;
@@ -169,76 +170,108 @@ impl<'m> Described<'m> {
         if let Some((at, what)) = globals::used_by_name(self) {
             return Err(format!("arg{at} {what}"));
         }
-        let arguments = self.arguments.iter().enumerate();
-        let arguments = arguments.map(|(at, one)| {
-            let argument = one.argument().map_err(|why| format!("arg{at}: {why}"))?;
-            let storage = match one.made.storage() {
-                Storage::Either { .. } if !kernels.may_have_copies(self, at) => Storage::Unknown,
-                storage => storage,
+        let mut arguments = Vec::new();
+        let mut accesses = Vec::new();
+        for (at, one) in self.arguments.iter().enumerate() {
+            let mut access = self.access(at).map_err(|why| format!("arg{at}: {why}"))?;
+            let is_data = matches!(one.made, Made::Dat(_));
+            if is_data && access.mode == Mode::ReadWrite && kernels.only_reads(self, at) {
+                (access.mode, access.stated) = (Mode::Read, false);
+            }
+            let kind = match one.made.kind() {
+                Kind::Data(Storage::Either { .. }) if !kernels.may_have_copies(self, at) => {
+                    Kind::Data(Storage::Unknown)
+                }
+                kind => kind,
             };
-            let access = match (&one.made, argument.access) {
-                (Made::Dat(_), Mode::ReadWrite) if kernels.only_reads(self, at) => Mode::Read,
-                (_, access) => access,
-            };
-            Ok(Argument {
-                access,
-                storage,
-                ..argument
-            })
-        });
+            accesses.push(access);
+            let value = one.value;
+            arguments.push(Argument { value, kind });
+        }
         let one = ParallelLoop {
             origin: Origin::Op2ParLoop,
             site: self.call,
             space: Space::Set { set: self.set },
             body: Body::Function(function),
-            args: arguments.collect::<Result<_, String>>()?,
+            arguments,
             schedule: Schedule::Any,
             chunk: None,
             ordered: false,
-            description: None,
+            description: Description {
+                accesses,
+                ..Description::default()
+            },
         };
         one.verify().map(|()| one)
     }
-}
 
-impl<'m> DescribedArgument<'m> {
-    fn argument(&self) -> Result<Argument<'m>, String> {
-        let (access, place) = match &self.made {
-            Made::Dat(dat) => (access_of(dat.access)?, dat.place()?),
-            Made::Global { access, .. } => (access_of(*access)?, Place::Scalar),
-            Made::Number { index, map } => {
-                let column = match map.is_null() {
-                    true => None,
-                    false => match columns(*index)? {
-                        Columns::One(column) => Some(column),
-                        Columns::First(_) => return Err("it names several columns".to_string()),
-                    },
-                };
-                (Mode::Read, Place::Number { column })
-            }
-            Made::Information => (Mode::ReadWrite, Place::Scalar),
-        };
-        Ok(Argument {
-            value: self.value,
-            access,
-            place,
-            element: self.made.element(),
-            map: self.made.map(),
-            storage: self.made.storage(),
-        })
+    /// What the program says that the kernel does by an argument.
+    fn access(&self, at: usize) -> Result<Access<'m>, String> {
+        let mode = self.arguments[at].mode()?;
+        Ok(self.access_in(at, mode, self.place(at)?))
     }
-}
 
-impl calls::Dat<'_> {
-    fn place(&self) -> Result<Place, String> {
-        if !self.map.is_null() {
-            let columns = columns(self.index)?;
-            return Ok(Place::Indirect { columns });
+    fn access_in(&self, at: usize, mode: Mode, place: Place<'m>) -> Access<'m> {
+        let made = &self.arguments[at].made;
+        Access {
+            mode,
+            must: mode == Mode::Write,
+            optional: made.is_optional(),
+            stated: true,
+            element: match made {
+                Made::Number { .. } => Some(Element::NUMBER),
+                _ => made.element(),
+            },
+            base: Base::Argument(at),
+            place,
         }
-        Ok(Place::Section {
-            offset: 0,
-            stride: self.components.ok_or("its dimension is not a literal")?,
-        })
+    }
+
+    /// Where the elements of an argument are.
+    fn place(&self, at: usize) -> Result<Place<'m>, String> {
+        let made = &self.arguments[at].made;
+        let columns = match made {
+            Made::Dat(dat) => dat.index,
+            Made::Number { index, .. } => *index,
+            Made::Global { .. } | Made::Information => return Ok(Place::Whole),
+        };
+        if let Some(map) = made.map() {
+            let columns = self::columns(columns)?;
+            return match (made, columns) {
+                (Made::Number { .. }, Columns::First(_)) => {
+                    Err("it names several columns".to_string())
+                }
+                _ => Ok(Place::Through(Box::new(self.row(map)), columns)),
+            };
+        }
+        match made {
+            Made::Dat(dat) if dat.components.is_none() => {
+                Err("its dimension is not a literal".to_string())
+            }
+            _ => Ok(Place::Own),
+        }
+    }
+
+    /// What is read of a map: the row of the element.
+    fn row(&self, map: Value<'m>) -> Access<'m> {
+        let uses_it = |one: &DescribedArgument<'m>| {
+            let other = one.made.map();
+            other.is_some_and(|other| calls::is_same(other, map))
+        };
+        let first = self.arguments.iter().position(uses_it);
+        let row = |components| Element {
+            scalar: Scalar::INT,
+            components,
+        };
+        Access {
+            mode: Mode::Read,
+            must: false,
+            optional: false,
+            stated: true,
+            element: calls::arity(map).map(row),
+            base: Base::Map(first.expect("an argument uses the map")),
+            place: Place::Own,
+        }
     }
 }
 
@@ -253,15 +286,23 @@ fn columns(index: Option<i64>) -> Result<Columns, String> {
     }
 }
 
-/// How the body accesses an argument of that `op_access`.
-fn access_of(code: Option<i32>) -> Result<Mode, String> {
-    match code.ok_or("its access is not a literal")? {
-        access::READ => Ok(Mode::Read),
-        access::WRITE => Ok(Mode::Write),
-        access::RW | access::WORK => Ok(Mode::ReadWrite),
-        access::INC => Ok(Mode::Increment),
-        access::MIN => Ok(Mode::Min),
-        access::MAX => Ok(Mode::Max),
-        other => Err(format!("there is no access {other}")),
+impl DescribedArgument<'_> {
+    /// How the program says that the kernel accesses it.
+    fn mode(&self) -> Result<Mode, String> {
+        let code = match &self.made {
+            Made::Dat(dat) => dat.access,
+            Made::Global { access, .. } => *access,
+            Made::Number { .. } => return Ok(Mode::Read),
+            Made::Information => return Ok(Mode::ReadWrite),
+        };
+        match code.ok_or("its access is not a literal")? {
+            access::READ => Ok(Mode::Read),
+            access::WRITE => Ok(Mode::Write),
+            access::RW | access::WORK => Ok(Mode::ReadWrite),
+            access::INC => Ok(Mode::Increment),
+            access::MIN => Ok(Mode::Min),
+            access::MAX => Ok(Mode::Max),
+            other => Err(format!("there is no access {other}")),
+        }
     }
 }

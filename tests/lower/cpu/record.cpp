@@ -6,7 +6,7 @@
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -disable-output %t.ll 2>&1 | FileCheck --check-prefix=HAS %s
 // RUN: sed 's/"okl-loop"=/"something-else"=/' %t.ll > %t.lost.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.lost.ll 2>&1 | FileCheck --check-prefix=LOST --implicit-check-not=remark: %s
-// RUN: sed 's/"okl-loop"="1;/"okl-loop"="0;/' %t.ll > %t.old.ll
+// RUN: sed 's/"okl-loop"="2;/"okl-loop"="0;/' %t.ll > %t.old.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -disable-output %t.old.ll 2>&1 | FileCheck --check-prefix=OLD %s
 #include "op_seq.h"
 
@@ -19,7 +19,8 @@ static void flux(double const *a, double *out, double *most) {
   *most = fmax(*most, f);
 }
 
-// CHECK: "okl-loop"="1; read column:0 3xf64 either 0; inc column:1 2xf64 either 0; max scalar 1xf64 element -"
+// CHECK:      "okl-loop"="2; either either element; may stated read argument:0 3xf64 column:0 may stated read map:0 - own;
+// CHECK-SAME: may stated inc argument:1 2xf64 column:1 may stated read map:0 - own; may stated max argument:2 1xf64 whole"
 // HAS:      record.cpp:[[# @LINE + 5]]:3: op_par_loop runs 4 elements at a time
 // LOST:     call void @okl_op2_par_loop_v3({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}, ptr null)
 // OLD:      record.cpp:[[# @LINE + 3]]:3: op_par_loop runs one element at a time: another version of okl wrote its record

@@ -15,14 +15,13 @@ use okl_abi::op2::f;
 use crate::analysis::access::uses;
 use crate::analysis::sections::is_final;
 use crate::diagnostic::Site;
-use crate::ir::{Columns, Mode, Place, Scalar, Storage};
+use crate::ir::{Kind, Mode, Parameter, Storage};
 use crate::llvm::{Builder, Call, Function, Linkage, Module, Value, VectorUnit};
-
-use crate::lower::elements::{field, parameter_at};
-use crate::record::{ArgumentRecord, LoopRecord, MapRecord};
+use crate::lower::elements::{Fields, Source};
+use crate::record::LoopRecord;
 use crate::simplified::Unrolled;
 
-use argument::{LaneAccess, LaneArgument, LanePlace, LaneStorage};
+use argument::LaneArgument;
 use body::Body;
 use data::LaneValues;
 
@@ -36,103 +35,6 @@ const COMPONENTS: usize = 9;
 const COMPONENT_LANES: usize = 10;
 /// Lanes that make the rearrangement worth its while.
 const LEAST_WIDTH: i64 = 4;
-/// More arguments than a loop may have.
-const MOST_COLUMNS: u32 = 32;
-
-/// What the lanes need to know of a loop's arguments, or why it has none.
-fn lane_arguments(record: &LoopRecord) -> Result<Vec<LaneArgument>, String> {
-    let arguments = record.arguments.iter().enumerate();
-    arguments
-        .map(|(at, argument)| lane_argument(record, at, argument))
-        .collect()
-}
-
-fn lane_argument(
-    record: &LoopRecord,
-    at: usize,
-    argument: &ArgumentRecord,
-) -> Result<LaneArgument, String> {
-    let element = match argument.place {
-        Place::Number { .. } => Some((Scalar::INT, 1)),
-        _ => argument.element.map(|one| (one.scalar, one.components)),
-    };
-    // What is not known has no components that could be used.
-    let (scalar, components) = element.unwrap_or((
-        Scalar {
-            bytes: 1,
-            ..Scalar::INT
-        },
-        0,
-    ));
-    let (place, columns) = match argument.place {
-        Place::Section { .. } | Place::Number { column: Some(_) } => (LanePlace::Direct, 1),
-        Place::Number { column: None } => (LanePlace::Number, 1),
-        Place::Scalar => (LanePlace::Global, 1),
-        Place::Indirect { columns } => match columns {
-            Columns::One(_) => (LanePlace::Mapped, 1),
-            Columns::First(count) if count <= MOST_COLUMNS => (LanePlace::Columns, count),
-            Columns::First(_) => return Err(format!("arg{at} stands for many elements")),
-        },
-    };
-    // They may be the same ones: then it matters which component of which is written last.
-    if columns > 1 && argument.access == Mode::Write {
-        return Err(format!("arg{at} is OP_WRITE of several elements"));
-    }
-    Ok(LaneArgument {
-        place,
-        access: match argument.access {
-            Mode::Read => LaneAccess::Read,
-            Mode::Write => LaneAccess::Write,
-            Mode::ReadWrite => LaneAccess::ReadWrite,
-            Mode::Increment => LaneAccess::Increment,
-            Mode::Min => LaneAccess::Min,
-            Mode::Max => LaneAccess::Max,
-        },
-        bytes: scalar.bytes,
-        is_floating: scalar.floating,
-        is_signed: scalar.signed,
-        components,
-        columns: i64::from(columns),
-        leader: leader(record, at, argument),
-        arity: argument.map.map_or(0, |map| arity(record, map)),
-        size: match argument.place {
-            Place::Section { .. } | Place::Indirect { .. } => components * scalar.bytes,
-            _ => 0,
-        },
-        storage: match argument.storage {
-            Storage::ByElement | Storage::Unknown => LaneStorage::ByElement,
-            Storage::Either {
-                by_component: false,
-            } => LaneStorage::Either,
-            Storage::Either { by_component: true } => LaneStorage::EitherByComponent,
-        },
-    })
-}
-
-/// The first argument that seems to use the same columns of the same map.
-fn leader(record: &LoopRecord, at: usize, argument: &ArgumentRecord) -> usize {
-    let Some(map) = argument.map else { return at };
-    let is_like = |other: &ArgumentRecord| {
-        other.place == argument.place && other.map.is_some_and(|other| other.first == map.first)
-    };
-    record.arguments.iter().position(is_like).unwrap_or(at)
-}
-
-/// The columns that a map seems to have: as declared, or as many as the loop uses.
-fn arity(record: &LoopRecord, map: MapRecord) -> i64 {
-    let used = |other: &ArgumentRecord| {
-        let uses = other.map.is_some_and(|other| other.first == map.first);
-        match other.place {
-            Place::Indirect { columns } if uses => match columns {
-                Columns::One(column) => column + 1,
-                Columns::First(count) => count,
-            },
-            _ => 0,
-        }
-    };
-    let used = record.arguments.iter().map(used).max().unwrap_or(0);
-    map.arity.unwrap_or(i64::from(used))
-}
 
 /// What becomes of a loop.
 struct Outcome<'m> {
@@ -155,8 +57,9 @@ impl<'m> Outcome<'m> {
     ) -> Option<Self> {
         let record = LoopRecord::at(site)?;
         let other_version = |_| "another version of okl wrote its record".to_string();
-        let arguments = record.map_err(other_version);
-        let arguments = arguments.and_then(|record| lane_arguments(&record));
+        let record = record.map_err(other_version);
+        let arguments = record.as_ref().map_err(String::clone);
+        let arguments = arguments.and_then(|record| LaneArgument::of(record));
         let components = site.arguments()[COMPONENTS].as_function();
         let body = site.arguments()[BODY].as_function();
         let body = body.filter(|body| !body.is_declaration() && is_final(*body));
@@ -271,19 +174,19 @@ fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
 fn any_order(
     module: &Module,
     body: Function<'_>,
-    arguments: &[LaneArgument],
+    arguments: &[LaneArgument<'_>],
 ) -> Result<(), String> {
-    let mut found = Body::of(module, body, arguments);
+    let mut found = Body::of(module, body, parameters(arguments));
     found.keeps_to_arguments()?;
-    let parameters = body.parameters();
-    for (at, argument) in arguments.iter().enumerate() {
-        let done = uses(parameters[at]);
-        let is_right = match argument.access {
-            LaneAccess::Increment if argument.is_shared() => {
+    let pointers = body.parameters();
+    for (at, one) in arguments.iter().enumerate() {
+        let done = uses(pointers[at]);
+        let is_right = match one.parameter.access.mode {
+            Mode::Increment if one.parameter.is_sum() => {
                 let only_adds = !(done.reads || done.writes || done.minimises || done.maximises);
                 only_adds || found.only_increments(at).is_ok()
             }
-            LaneAccess::Min | LaneAccess::Max => done.reads || !done.writes,
+            Mode::Min | Mode::Max => done.reads || !done.writes,
             _ => true,
         };
         if !is_right {
@@ -301,27 +204,26 @@ fn write_for_components<'m>(
     module: &'m Module,
     rest: Function<'m>,
     body: Function<'m>,
-    arguments: &[LaneArgument],
+    arguments: &[LaneArgument<'_>],
     bits: u32,
 ) -> Option<(Function<'m>, i64)> {
-    let with = |is_so: &dyn Fn(LaneStorage) -> bool| {
-        let laid = arguments.iter().map(|one| match is_so(one.storage) {
-            true => LaneArgument {
-                size: one.bytes,
-                storage: LaneStorage::ByComponent,
-                ..*one
-            },
+    let is_either = |one: &LaneArgument<'_>| one.parameter.is_either();
+    let is_said = |one: &LaneArgument<'_>| {
+        let by_component = Kind::Data(Storage::Either { by_component: true });
+        one.parameter.kind == by_component
+    };
+    let with = |is_so: &dyn Fn(&LaneArgument<'_>) -> bool| {
+        let laid = arguments.iter().map(|one| match is_so(one) {
+            true => one.by_component(),
             false => *one,
         });
         laid.collect::<Vec<_>>()
     };
-    let is_either = |one: LaneStorage| one != LaneStorage::ByElement;
-    let is_said = |one: LaneStorage| one == LaneStorage::EitherByComponent;
-    let all = |is_so: &dyn Fn(LaneStorage) -> bool| arguments.iter().all(|one| is_so(one.storage));
     let name = rest.name();
     let name = name.replacen("okl.components.", "okl.component_lanes.", 1);
     let mut lanes = write(module, &name, rest, body, &with(&is_either), bits).ok()?;
-    let is_mixed = !all(&|one| !is_said(one)) && !all(&|one| is_said(one) || !is_either(one));
+    let is_mixed = arguments.iter().any(is_said)
+        && arguments.iter().any(|one| is_either(one) && !is_said(one));
     if is_mixed {
         lanes = write(module, &name, lanes.0, body, &with(&is_said), bits).unwrap_or(lanes);
     }
@@ -334,44 +236,48 @@ fn write<'m>(
     name: &str,
     rest: Function<'m>,
     body: Function<'m>,
-    arguments: &[LaneArgument],
+    arguments: &[LaneArgument<'_>],
     bits: u32,
 ) -> Result<(Function<'m>, i64), String> {
-    let widest = arguments.iter().map(|one| one.bytes).max().unwrap_or(1);
+    let widest = arguments.iter().map(LaneArgument::bytes).max().unwrap_or(1);
     let width = i64::from(bits) / 8 / widest;
     if width < LEAST_WIDTH {
         return Err("the target's vectors are too short".to_string());
     }
     let lanes = module.add_function(name, rest.function_type(), Linkage::LLVMInternalLinkage);
     lanes.compile_like(rest);
-    let is_laid = |one: &LaneArgument| one.storage == LaneStorage::ByComponent;
-    let has_components = arguments.iter().any(is_laid);
+    let has_components = arguments.iter().any(|one| one.is_by_component);
     let builder = Builder::at_end(module, lanes.append_block(module));
-    let parameters = lanes.parameters()[1];
-    let values: Vec<_> = arguments
-        .iter()
-        .enumerate()
-        .map(|(at, argument)| {
-            let at = builder.offset(parameters, parameter_at(at));
-            let load = |name: &str, ty| builder.load(ty, builder.offset(at, field(name)));
-            let (pointer, long) = (module.pointer(), module.int(64));
-            let is_compared = has_components && argument.storage != LaneStorage::ByElement;
-            LaneValues {
-                found_size: is_compared.then(|| load("size", long)),
-                stride: match is_laid(argument) {
-                    true => load("stride", long),
-                    false => module.const_i64(0),
-                },
-                data: load("data", pointer),
-                size: match argument.size {
-                    0 => load("size", long),
-                    known => module.const_i64(known),
-                },
-                map: load("map", pointer),
-                arity: load("arity", long),
-            }
-        })
-        .collect();
+    let passed = lanes.parameters()[1];
+    let values = arguments.iter().enumerate().map(|(at, one)| {
+        let fields = Fields::of(&builder, passed, at);
+        let is_compared = has_components && one.parameter.is_either();
+        let found_size = is_compared.then(|| fields.number("size"));
+        let stride = one.is_by_component.then(|| fields.number("stride"));
+        let data = fields.address("data");
+        let size = match one.size {
+            None => fields.number("size"),
+            Some(size) => module.const_i64(size),
+        };
+        let map = fields.address("map");
+        let found_arity = fields.number("arity");
+        let arity = one
+            .arity
+            .map_or(found_arity, |arity| module.const_i64(arity));
+        let source = Source {
+            data,
+            size,
+            stride,
+            map,
+            arity,
+        };
+        LaneValues {
+            source,
+            found_size,
+            found_arity,
+        }
+    });
+    let values: Vec<_> = values.collect();
     match masks::write(
         module,
         [lanes, rest, body],
@@ -385,4 +291,9 @@ fn write<'m>(
             Err(reason)
         }
     }
+}
+
+/// What the body gets.
+fn parameters<'a>(arguments: &[LaneArgument<'a>]) -> Vec<Parameter<'a>> {
+    arguments.iter().map(|one| one.parameter).collect()
 }

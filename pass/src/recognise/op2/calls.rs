@@ -1,33 +1,21 @@
 //! The calls of OP2's functions that make arguments and declare sets, maps and data.
 
-use crate::ir::{Element, Map, Scalar, Storage};
+use crate::ir::{Element, Form, Kind, Scalar, Storage};
 use crate::llvm::{Call, Global, Instruction, Opcode, Value};
 
-const fn floating(bytes: i64) -> Scalar {
-    Scalar {
-        bytes,
-        floating: true,
-        signed: true,
-    }
-}
-
-const fn integer(bytes: i64, signed: bool) -> Scalar {
-    Scalar {
-        bytes,
-        floating: false,
-        signed,
-    }
+const fn scalar(bytes: i64, form: Form) -> Scalar {
+    Scalar { bytes, form }
 }
 
 /// OP2's names of types, C++'s, and what they are.
 pub const TYPES: [(&str, &str, Scalar); 7] = [
-    ("double", "double", floating(8)),
-    ("float", "float", floating(4)),
-    ("int", "int", integer(4, true)),
-    ("uint", "unsigned int", integer(4, false)),
-    ("ll", "long long", integer(8, true)),
-    ("ull", "unsigned long long", integer(8, false)),
-    ("bool", "bool", integer(1, false)),
+    ("double", "double", scalar(8, Form::Floating)),
+    ("float", "float", scalar(4, Form::Floating)),
+    ("int", "int", scalar(4, Form::Signed)),
+    ("uint", "unsigned int", scalar(4, Form::Unsigned)),
+    ("ll", "long long", scalar(8, Form::Signed)),
+    ("ull", "unsigned long long", scalar(8, Form::Unsigned)),
+    ("bool", "bool", scalar(1, Form::Unsigned)),
 ];
 
 /// The name of a type without the storage order.
@@ -171,54 +159,48 @@ pub struct Dat<'m> {
 }
 
 impl<'m> Made<'m> {
-    /// What an element of it consists of.
+    /// What an element of data consists of.
     pub fn element(&self) -> Option<Element> {
-        let (type_name, components, optional) = match self {
-            Self::Dat(dat) => (dat.type_name.as_deref()?, dat.components?, dat.optional),
+        let (type_name, components) = match self {
+            Self::Dat(dat) => (dat.type_name.as_deref()?, dat.components?),
             Self::Global {
                 components,
                 type_name,
-                optional,
                 ..
-            } => (type_name.as_deref()?, (*components)?, *optional),
+            } => (type_name.as_deref()?, (*components)?),
             Self::Number { .. } | Self::Information => return None,
         };
         let name = storage_free(type_name);
         let (.., scalar) = TYPES.into_iter().find(|(own, ..)| *own == name)?;
-        Some(Element {
-            scalar,
-            components,
-            optional,
-        })
+        Some(Element { scalar, components })
     }
 
-    /// How its elements lie in memory: numbers alone can be stored component by component.
-    pub fn storage(&self) -> Storage {
-        let Self::Dat(dat) = self else {
-            return Storage::ByElement;
-        };
-        let name = dat.type_name.as_deref();
-        let is_number = name.map(|name| TYPES.iter().any(|(own, ..)| *own == storage_free(name)));
-        match (is_number, dat.components) {
-            (Some(false), _) | (_, Some(1)) => Storage::ByElement,
-            (Some(true), Some(_)) => Storage::Either {
-                by_component: name.is_some_and(|name| name.ends_with(":soa")),
-            },
-            _ => Storage::Unknown,
+    /// Whether it may be left out.
+    pub fn is_optional(&self) -> bool {
+        match self {
+            Self::Dat(dat) => dat.optional,
+            Self::Global { optional, .. } => *optional,
+            Self::Number { .. } | Self::Information => false,
         }
     }
 
-    /// The map that leads to it, and its columns as far as they are known.
-    pub fn map(&self) -> Option<Map<'m>> {
-        let value = match self {
+    /// What it stands for.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Dat(dat) => Kind::Data(dat.storage()),
+            Self::Global { .. } | Self::Information => Kind::Data(Storage::ByElement),
+            Self::Number { .. } => Kind::Number,
+        }
+    }
+
+    /// The map that leads to it.
+    pub fn map(&self) -> Option<Value<'m>> {
+        let map = match self {
             Self::Dat(dat) => dat.map,
-            _ => return None,
+            Self::Number { map, .. } => *map,
+            Self::Global { .. } | Self::Information => return None,
         };
-        (!value.is_null()).then(|| Map {
-            value,
-            arity: declaration(value, "op_decl_map")
-                .and_then(|declared| declared.argument(2)?.as_constant_int()),
-        })
+        (!map.is_null()).then_some(map)
     }
 
     /// What makes the argument that `user` takes a copy of.
@@ -259,6 +241,41 @@ impl<'m> Made<'m> {
             _ => return Err(format!("is made by {name}, which is not known")),
         })
     }
+}
+
+impl Dat<'_> {
+    /// How its elements lie in memory: numbers alone can be stored component by component.
+    fn storage(&self) -> Storage {
+        let name = self.type_name.as_deref();
+        let is_number = name.map(|name| TYPES.iter().any(|(own, ..)| *own == storage_free(name)));
+        match (is_number, self.components) {
+            (Some(false), _) | (_, Some(1)) => Storage::ByElement,
+            (Some(true), Some(_)) => Storage::Either {
+                by_component: name.is_some_and(|name| name.ends_with(":soa")),
+            },
+            _ => Storage::Unknown,
+        }
+    }
+}
+
+/// How many elements each element leads to by a map, where that is known.
+pub fn arity(map: Value<'_>) -> Option<i64> {
+    declaration(map, "op_decl_map")?
+        .argument(2)?
+        .as_constant_int()
+}
+
+/// Whether two values are computed in the same way. Memory may have changed in between: what relies on it is compared
+/// again when the program runs.
+pub fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
+    let same_operation = |opcode| {
+        let (Some(a), Some(b)) = (a.as_op(opcode), b.as_op(opcode)) else {
+            return false;
+        };
+        let (a, b) = (a.operands(), b.operands());
+        a.len() == b.len() && a.iter().zip(&b).all(|(&a, &b)| is_same(a, b))
+    };
+    a == b || same_operation(Opcode::LLVMLoad) || same_operation(Opcode::LLVMGetElementPtr)
 }
 
 /// The one call that writes the variable `copied`, or what is copied into it. `user` only reads it.

@@ -3,15 +3,11 @@
 //! Guarantee: what is told is true of the kernel in whichever way it is written: it is looked at as LLVM simplifies it,
 //! on a copy, at every level of optimisation, and with its loops written out.
 
-use okl_abi::op2::ACCESSES;
-use okl_abi::op2::access::{INC, MAX, MIN, READ, WRITE};
-
 use super::calls::Made;
 use super::{Described, DescribedArgument};
 use crate::analysis::access::{Touched, Uses, notices_place, touched, uses};
-use crate::ir::{Element, Scalar};
+use crate::ir::{self, Access, Element, Kind, Mode, Place};
 use crate::llvm::{Function, Module, Opcode, OwnModule, Value};
-use crate::lower::cpu::lanes::argument::{LaneAccess, LaneArgument, LanePlace, LaneStorage};
 use crate::lower::cpu::lanes::body::Body;
 use crate::simplified::simplified;
 
@@ -48,7 +44,14 @@ impl Kernels {
             original: original.map(|kernel| kernel.parameters()[at]),
             kernel,
             at,
-            lanes: described.arguments.iter().map(lane_argument).collect(),
+            kinds: described
+                .arguments
+                .iter()
+                .map(|one| one.made.kind())
+                .collect(),
+            accesses: (0..parameters.len())
+                .map(|at| described.increment(at))
+                .collect(),
         };
         Some((copy, one, elements))
     }
@@ -70,13 +73,13 @@ impl Kernels {
         });
         // Sums that begin at zero carry nothing from one component to the next.
         let piece = argument.made.element().map(|one| one.scalar.bytes);
-        let piece = piece.filter(|_| is_shared && argument.access() == Some(INC));
-        match argument.access() {
+        let piece = piece.filter(|_| is_shared && argument.mode() == Ok(Mode::Increment));
+        match argument.mode() {
             _ if uses_others || elements.notice_places(copy, piece) => false,
-            Some(READ) => true,
+            Ok(Mode::Read) => true,
             // What it has done before it throws would be lost.
             _ if may_throw(one.kernel, &mut Vec::new()) => false,
-            Some(INC) if is_shared => {
+            Ok(Mode::Increment) if is_shared => {
                 let done = elements.uses();
                 !done.escapes && one.only_adds(&done)
             }
@@ -104,14 +107,14 @@ impl Kernels {
         let is_used_wrongly = misuse.is_some();
         let mut all: Vec<_> = misuse.into_iter().collect();
         if let Some(element) = argument.made.element() {
-            let is_written = argument.access() == Some(WRITE) && !is_used_wrongly;
+            let is_written = argument.mode() == Ok(Mode::Write) && !is_used_wrongly;
             let all_touched = elements.touched(copy).unwrap_or_default();
             // What follows other values of the program may be meant; what is left out is not used.
             let is_alone =
-                matches!(argument.made, Made::Global { .. }) && argument.access() == Some(READ);
+                matches!(argument.made, Made::Global { .. }) && argument.mode() == Ok(Mode::Read);
             let is_certain = |touched: &Touched| {
                 let outside = outside(element, touched.surely.iter());
-                outside.is_some() && !element.optional && !is_alone
+                outside.is_some() && !argument.made.is_optional() && !is_alone
             };
             let doubts = all_touched.iter().filter_map(|touched| {
                 let what = doubt(element, touched, is_written)?;
@@ -126,6 +129,14 @@ impl Kernels {
             }));
         }
         all
+    }
+}
+
+impl<'m> Described<'m> {
+    /// What adds to an argument; anywhere where the program does not say where.
+    fn increment(&self, at: usize) -> Access<'m> {
+        let place = self.place(at).unwrap_or(Place::Anywhere);
+        self.access_in(at, Mode::Increment, place)
     }
 }
 
@@ -264,7 +275,9 @@ struct Parameter<'a, 'm> {
     copy: &'a Module,
     kernel: Function<'a>,
     at: usize,
-    lanes: Vec<LaneArgument>,
+    /// What all arguments stand for, and where their elements are.
+    kinds: Vec<Kind>,
+    accesses: Vec<Access<'m>>,
 }
 
 impl Parameter<'_, '_> {
@@ -279,9 +292,9 @@ impl Parameter<'_, '_> {
             Made::Dat(dat) => !dat.map.is_null(),
             _ => true,
         };
-        match self.argument.access()? {
-            READ if changes => Some((true, "is OP_READ, but the kernel writes it".to_string())),
-            INC if is_shared && !self.only_adds(done) => Some((
+        match self.argument.mode().ok()? {
+            Mode::Read if changes => Some((true, "is OP_READ, but the kernel writes it".to_string())),
+            Mode::Increment if is_shared && !self.only_adds(done) => Some((
                 false,
                 match self.assigns(done) {
                     true => "is OP_INC, but the kernel assigns to it: increments of other elements may be lost",
@@ -289,14 +302,12 @@ impl Parameter<'_, '_> {
                 }
                 .to_string(),
             )),
-            access @ (MIN | MAX) if done.writes && !done.reads => Some((
-                false,
-                format!(
-                    "is {}, but the kernel assigns to it without comparing",
-                    ACCESSES[access as usize]
-                ),
-            )),
-            WRITE if !changes => Some((
+            mode @ (Mode::Min | Mode::Max) if done.writes && !done.reads => {
+                let name = if mode == Mode::Min { "OP_MIN" } else { "OP_MAX" };
+                let what = format!("is {name}, but the kernel assigns to it without comparing");
+                Some((false, what))
+            }
+            Mode::Write if !changes => Some((
                 false,
                 "is OP_WRITE, but the kernel does not write it".to_string(),
             )),
@@ -311,7 +322,8 @@ impl Parameter<'_, '_> {
     fn only_adds(&self, done: &Uses) -> bool {
         let is_clean = |uses: &Uses| !uses.reads && !uses.writes;
         is_clean(done) || self.as_written().as_ref().is_some_and(is_clean) || {
-            let mut body = Body::of(self.copy, self.kernel, &self.lanes);
+            let parameters = ir::Parameter::of(&self.kinds, &self.accesses);
+            let mut body = Body::of(self.copy, self.kernel, parameters);
             body.only_increments(self.at).is_ok()
         }
     }
@@ -329,32 +341,4 @@ fn changes(done: &Uses) -> bool {
 /// Whether the kernel gets pointers to several elements.
 fn is_several(argument: &DescribedArgument<'_>) -> bool {
     matches!(&argument.made, Made::Dat(dat) if dat.index.is_some_and(|index| index < -1))
-}
-
-/// What the analysis of increments needs to know of an argument.
-fn lane_argument(argument: &DescribedArgument<'_>) -> LaneArgument {
-    let (place, columns) = match &argument.made {
-        Made::Dat(dat) => match dat.index {
-            Some(index) if index < -1 => (LanePlace::Columns, -index),
-            Some(0..) => (LanePlace::Mapped, 1),
-            _ => (LanePlace::Direct, 1),
-        },
-        Made::Number { .. } => (LanePlace::Number, 1),
-        Made::Global { .. } | Made::Information => (LanePlace::Global, 1),
-    };
-    let element = argument.made.element();
-    let (scalar, components) = element.map_or((Scalar::INT, 0), |one| (one.scalar, one.components));
-    LaneArgument {
-        place,
-        access: LaneAccess::Increment,
-        bytes: scalar.bytes,
-        is_floating: scalar.floating,
-        is_signed: scalar.signed,
-        components,
-        columns,
-        leader: 0,
-        arity: 0,
-        size: 0,
-        storage: LaneStorage::ByElement,
-    }
 }

@@ -8,7 +8,7 @@ use okl_abi::Effects;
 
 use super::MODIFIERS;
 use crate::analysis::runtime::{self, effects};
-use crate::ir::{Body, Code, Origin, ParallelLoop, Part, Schedule, Space, Span, Who};
+use crate::ir::{Body, Code, Description, Origin, ParallelLoop, Part, Schedule, Space, Span, Who};
 use crate::llvm::{Block, Call, Comparison, Function, Instruction, IntPredicate, Opcode, Value};
 
 /// A construct in a function.
@@ -165,11 +165,11 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
             signed,
         },
         body: Body::Code(code),
-        args: Vec::new(),
+        arguments: Vec::new(),
         schedule,
         chunk: chunk.filter(|_| chunked),
         ordered,
-        description: None,
+        description: Description::unseen(call.instruction()),
     })
 }
 

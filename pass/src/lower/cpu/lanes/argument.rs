@@ -1,90 +1,90 @@
-//! What lanes need to know of the arguments of a loop over a set.
+//! What lanes expect of the arguments of a loop over a set. It is compared with what is passed before they run.
 
-/// Where the element of a lane is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LanePlace {
-    /// At the number of the element.
-    Direct,
-    /// Where a column of a map leads.
-    Mapped,
-    /// Where several columns of a map lead.
-    Columns,
-    /// No element: its number.
-    Number,
-    /// The same for all.
-    Global,
-}
+use crate::ir::{Access, Base, Columns, Mode, Parameter, Place};
+use crate::lower::elements::{bytes_of, elements_of};
+use crate::record::LoopRecord;
 
-/// How the components of the lanes' elements lie in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneStorage {
-    /// Those of one element side by side.
-    ByElement,
-    /// In either way; the program says that those of one element lie side by side.
-    Either,
-    /// In either way; the program says that those of all elements lie side by side.
-    EitherByComponent,
-    /// Those of all elements side by side.
-    ByComponent,
-}
+/// More arguments than a loop may have.
+const MOST_COLUMNS: i64 = 32;
 
-/// How the body accesses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneAccess {
-    /// Reads only.
-    Read,
-    /// Writes without reading.
-    Write,
-    /// Reads and writes.
-    ReadWrite,
-    /// Only adds to it.
-    Increment,
-    /// Only replaces it by something smaller.
-    Min,
-    /// Only replaces it by something larger.
-    Max,
-}
-
-/// An argument of a loop, as far as lanes need to know it.
-#[derive(Clone, Copy, Debug)]
-pub struct LaneArgument {
-    /// Where its elements are.
-    pub place: LanePlace,
-    /// What is done to them.
-    pub access: LaneAccess,
-    /// Bytes of a component.
-    pub bytes: i64,
-    /// Whether components are `float` or `double`.
-    pub is_floating: bool,
-    /// Whether they may be negative.
-    pub is_signed: bool,
-    /// How many an element has.
-    pub components: i64,
-    /// How many columns of the map are used at once.
-    pub columns: i64,
-    /// The first argument that is expected to use the same columns of the same map.
+/// A parameter of a loop's body, and what is expected of it.
+#[derive(Clone, Copy)]
+pub struct LaneArgument<'a> {
+    /// What the body gets.
+    pub parameter: Parameter<'a>,
+    /// The first argument that uses the same columns of the same map.
     pub leader: usize,
-    /// Columns that its map is expected to have; 0 where anything is.
-    pub arity: i64,
-    /// Bytes from one element to the next; 0 where they are not known.
-    pub size: i64,
-    /// How its components lie.
-    pub storage: LaneStorage,
+    /// Columns of its map.
+    pub arity: Option<i64>,
+    /// Bytes from one element to the next, if there is more than one.
+    pub size: Option<i64>,
+    /// Whether its components do not lie side by side.
+    pub is_by_component: bool,
 }
 
-impl LaneArgument {
-    /// Whether its element is that of a map's target.
-    pub fn is_indirect(&self) -> bool {
-        matches!(self.place, LanePlace::Mapped | LanePlace::Columns)
+impl<'a> LaneArgument<'a> {
+    /// Those of a loop, if they lie element by element, or why it has no lanes.
+    pub fn of(record: &'a LoopRecord<'_>) -> Result<Vec<Self>, String> {
+        let all = record.parameters();
+        let each = all.iter().enumerate();
+        each.map(|(at, one)| Self::of_one(&all, at, *one)).collect()
     }
 
-    /// Whether elements that are worked on at once may have it in common.
-    pub fn is_shared(&self) -> bool {
-        self.is_indirect() || self.place == LanePlace::Global
+    fn of_one(all: &[Parameter<'a>], at: usize, parameter: Parameter<'a>) -> Result<Self, String> {
+        let columns = elements_of(&parameter);
+        if columns > MOST_COLUMNS {
+            return Err(format!("arg{at} stands for many elements"));
+        }
+        // They may be the same ones: then it matters which component of which is written last.
+        if columns > 1 && parameter.access.mode == Mode::Write {
+            return Err(format!("arg{at} is OP_WRITE of several elements"));
+        }
+        let path = path(&parameter);
+        let same = |other: &Parameter<'a>| match (path, self::path(other)) {
+            (Some((map, columns)), Some((other, others))) => {
+                map.base == other.base && columns == others
+            }
+            _ => false,
+        };
+        Ok(Self {
+            parameter,
+            leader: all.iter().position(same).unwrap_or(at),
+            arity: path.map(|(map, _)| arity(all, map)),
+            size: bytes_of(&parameter).filter(|&bytes| bytes > 0 && !parameter.is_whole()),
+            is_by_component: false,
+        })
     }
 
-    /// Whether its components do not lie side by side.
-    pub fn is_by_component(&self) -> bool {
-        self.storage == LaneStorage::ByComponent
+    /// The same if its components lie apart.
+    pub fn by_component(self) -> Self {
+        Self {
+            size: Some(self.bytes()),
+            is_by_component: true,
+            ..self
+        }
     }
+
+    /// Bytes of a component.
+    pub fn bytes(&self) -> i64 {
+        self.parameter.element().scalar.bytes
+    }
+}
+
+/// The map that leads to a parameter's elements, and its columns.
+fn path<'a>(parameter: &Parameter<'a>) -> Option<(&'a Access<'a>, Columns)> {
+    let columns = parameter.columns()?;
+    match &parameter.access.place {
+        Place::Through(map, _) => Some((map, columns)),
+        _ => None,
+    }
+}
+
+/// The columns that a map seems to have: as declared, or as many as the loop uses.
+fn arity(all: &[Parameter<'_>], map: &Access<'_>) -> i64 {
+    let is_map = |base: &Base<'_>| *base == map.base;
+    let used = all.iter().filter_map(path);
+    let used = used.filter(|(other, _)| is_map(&other.base));
+    let used = used.map(|(_, columns)| columns.least_arity());
+    let declared = map.element.map(|row| row.components);
+    declared.or_else(|| used.max()).unwrap_or(0)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::ir::Parameter;
 use crate::llvm::{Block, Function, Instruction, Intrinsic, Module, Opcode, Type, Value};
-
-use super::argument::{LaneArgument, LanePlace};
+use crate::lower::elements::{elements_of, type_of};
 
 /// A component of an object: its values of the element of each lane.
 #[derive(Clone, Copy, Default)]
@@ -40,7 +40,7 @@ enum Root {
 pub struct Body<'a, 'm> {
     pub module: &'m Module,
     pub kernel: Function<'m>,
-    pub arguments: &'a [LaneArgument],
+    pub arguments: Vec<Parameter<'a>>,
     /// Its blocks, each behind those it follows, but for loops.
     pub order: Vec<Block<'m>>,
     pub objects: Vec<Object<'m>>,
@@ -53,7 +53,7 @@ pub struct Body<'a, 'm> {
 const NOT_ONLY_ADDED: &str = "it does more than add to what it shall increment";
 
 impl<'a, 'm> Body<'a, 'm> {
-    pub fn of(module: &'m Module, kernel: Function<'m>, arguments: &'a [LaneArgument]) -> Self {
+    pub fn of(module: &'m Module, kernel: Function<'m>, arguments: Vec<Parameter<'a>>) -> Self {
         let parameters = kernel.parameters();
         assert!(parameters.len() == arguments.len());
         Self {
@@ -69,16 +69,15 @@ impl<'a, 'm> Body<'a, 'm> {
     }
 
     /// The argument of an object.
-    pub fn argument(&self, object: usize) -> Option<&'a LaneArgument> {
-        let arguments = self.arguments;
-        self.objects[object].argument.map(|at| &arguments[at])
+    pub fn argument(&self, object: usize) -> Option<Parameter<'a>> {
+        self.objects[object].argument.map(|at| self.arguments[at])
     }
 
     /// The object that an address of the body points to, and the byte in it; nothing where that is not known.
     pub fn place(&mut self, pointer: Value<'m>) -> Option<(usize, i64)> {
         let (base, offset) = pointer.constant_offset(self.module);
         if let Some(&at) = self.parameters.get(&base) {
-            let is_table = self.arguments[at].place == LanePlace::Columns;
+            let is_table = self.arguments[at].is_table();
             return (!is_table).then(|| (self.object(at, 0), offset));
         }
         let instruction = base.as_instruction()?;
@@ -88,9 +87,9 @@ impl<'a, 'm> Body<'a, 'm> {
                 let &at = self.parameters.get(&table)?;
                 let argument = &self.arguments[at];
                 let column = slot / 8;
-                let is_column = argument.place == LanePlace::Columns
+                let is_column = argument.is_table()
                     && slot % 8 == 0
-                    && (0..argument.columns).contains(&column);
+                    && (0..elements_of(argument)).contains(&column);
                 is_column.then(|| (self.object(at, column), offset))
             }
             Opcode::LLVMAlloca => {
@@ -111,18 +110,14 @@ impl<'a, 'm> Body<'a, 'm> {
     }
 
     fn object(&mut self, at: usize, column: i64) -> usize {
-        let (module, argument) = (self.module, &self.arguments[at]);
+        let (module, element) = (self.module, self.arguments[at].element());
         let objects = &mut self.objects;
         *self.of_argument.entry((at, column)).or_insert_with(|| {
-            let bits = argument.bytes as u32 * 8;
             objects.push(Object {
                 argument: Some(at),
                 column,
-                ty: Some(match argument.is_floating {
-                    true => module.floating(bits),
-                    false => module.int(bits),
-                }),
-                cells: vec![Cell::default(); argument.components as usize],
+                ty: Some(type_of(module, element.scalar)),
+                cells: vec![Cell::default(); element.components as usize],
             });
             objects.len() - 1
         })
@@ -144,9 +139,7 @@ impl<'a, 'm> Body<'a, 'm> {
             Opcode::LLVMLoad => {
                 let table = instruction.operand(0).underlying_object();
                 match self.parameters.get(&table) {
-                    Some(&at) if self.arguments[at].place == LanePlace::Columns => {
-                        Root::Parameter(at)
-                    }
+                    Some(&at) if self.arguments[at].is_table() => Root::Parameter(at),
                     _ => Root::Unknown,
                 }
             }

@@ -7,31 +7,28 @@
 
 use std::collections::HashMap;
 
-use crate::llvm::{Block, Builder, Comparison, IntPredicate, Opcode, RealPredicate, Type, Value};
+use crate::ir::{Mode, Parameter};
+use crate::llvm::{Block, Builder, Comparison, IntPredicate, Opcode, Type, Value};
+use crate::lower::elements::{Source, combined, put_back};
 
-use super::argument::{LaneAccess, LaneArgument, LanePlace};
+use super::argument::LaneArgument;
 use super::body::Body;
 
-/// Values at the end of a function's entry block, of the fields of a `Parameter`.
+/// Values at the end of a function's entry block, of what is passed of an argument.
 #[derive(Clone, Copy)]
 pub struct LaneValues<'m> {
-    /// Where the data begin.
-    pub data: Value<'m>,
-    /// Bytes from one element to the next, as they are expected.
-    pub size: Value<'m>,
-    /// The same as they are, where that is to be compared.
+    /// Where its elements are, as it is expected.
+    pub source: Source<'m>,
+    /// Bytes from one element to the next as they are, where that is to be compared.
     pub found_size: Option<Value<'m>>,
-    /// Bytes from one component to the next.
-    pub stride: Value<'m>,
-    /// The first column in use of the map.
-    pub map: Value<'m>,
-    /// Columns of the map.
-    pub arity: Value<'m>,
+    /// Columns of the map as they are.
+    pub found_arity: Value<'m>,
 }
 
 /// The body, and the vectors it works on.
 pub struct Data<'a, 'm> {
     pub body: Body<'a, 'm>,
+    arguments: &'a [LaneArgument<'a>],
     values: &'a [LaneValues<'m>],
     pub width: usize,
     /// At the end of the code for several elements.
@@ -59,6 +56,7 @@ impl<'a, 'm> Data<'a, 'm> {
     /// For code in `lanes`, a new block, which control comes to from `entry`, and where `from` and `to` are bounds.
     pub fn new(
         body: Body<'a, 'm>,
+        arguments: &'a [LaneArgument<'a>],
         values: &'a [LaneValues<'m>],
         width: usize,
         [entry, lanes]: [Block<'m>; 2],
@@ -72,6 +70,7 @@ impl<'a, 'm> Data<'a, 'm> {
         number.add_incoming(from, entry);
         Self {
             body,
+            arguments,
             values,
             width,
             builder,
@@ -101,10 +100,18 @@ impl<'a, 'm> Data<'a, 'm> {
         now.expect("it has been fetched or written")
     }
 
-    fn argument_of(&self, object: usize) -> (usize, &'a LaneArgument) {
+    fn argument_of(&self, object: usize) -> (usize, &'a LaneArgument<'a>) {
         let at = self.body.objects[object].argument;
         let at = at.expect("it is no variable");
-        (at, &self.body.arguments[at])
+        (at, &self.arguments[at])
+    }
+
+    fn parameter_of(&self, object: usize) -> Parameter<'a> {
+        self.argument_of(object).1.parameter
+    }
+
+    fn source_of(&self, object: usize) -> &'a Source<'m> {
+        &self.values[self.argument_of(object).0].source
     }
 
     fn at(&self, number: usize) -> Value<'m> {
@@ -149,8 +156,8 @@ impl<'a, 'm> Data<'a, 'm> {
         let Some(argument) = self.body.argument(object) else {
             return self.set(object, cell, self.vector_of(ty).poison());
         };
-        let is_global = argument.place == LanePlace::Global;
-        if argument.place == LanePlace::Number {
+        let is_global = argument.is_whole();
+        if argument.is_own_number() {
             let module = self.body.module;
             let lanes: Vec<_> = (0..self.width)
                 .map(|lane| module.const_i32(lane as i32))
@@ -161,7 +168,7 @@ impl<'a, 'm> Data<'a, 'm> {
             let numbers = self.builder.binary(Opcode::LLVMAdd, first, lanes);
             return self.set(object, cell, numbers);
         }
-        if argument.access == LaneAccess::Increment && argument.is_shared() {
+        if argument.is_sum() {
             let zero = self.splat(ty.neutral());
             return match is_global {
                 true => self.carry(object, cell, zero),
@@ -169,10 +176,11 @@ impl<'a, 'm> Data<'a, 'm> {
             };
         }
         if is_global {
-            let (at, _) = self.argument_of(object);
-            let address = self.at_entry.element_of(ty, self.values[at].data, cell);
-            let loaded = self.at_entry.load_aligned(ty, address, argument.bytes);
-            if argument.access == LaneAccess::Read {
+            let source = self.source_of(object);
+            let address = source.component(&self.at_entry, ty, source.data, cell);
+            let bytes = argument.element().scalar.bytes;
+            let loaded = self.at_entry.load_aligned(ty, address, bytes);
+            if argument.access.mode == Mode::Read {
                 return self.set(object, cell, loaded);
             }
             let before = self.at_entry.splat(loaded, self.width);
@@ -198,9 +206,9 @@ impl<'a, 'm> Data<'a, 'm> {
     /// Pieces of a row that are moved as vectors: position and length.
     fn pieces(&self, object: usize) -> Vec<(usize, usize)> {
         let (_, argument) = self.argument_of(object);
-        let most = match argument.is_by_component() {
+        let most = match argument.is_by_component {
             true => 1,
-            false => self.width.min((PIECE / argument.bytes) as usize),
+            false => self.width.min((PIECE / argument.bytes()) as usize),
         };
         let count = self.body.objects[object].cells.len();
         let mut found = Vec::new();
@@ -218,25 +226,13 @@ impl<'a, 'm> Data<'a, 'm> {
 
     /// The elements of the target set that the lanes' elements lead to.
     fn targets(&mut self, at: usize, column: i64) -> Vec<Value<'m>> {
-        let leader = self.body.arguments[at].leader;
+        let leader = self.arguments[at].leader;
         if let Some(found) = self.targets.get(&(leader, column)) {
             return found.clone();
         }
-        let module = self.body.module;
-        let (int, long) = (module.int(32), module.int(64));
-        let arity = match self.body.arguments[leader].arity {
-            0 => self.values[leader].arity,
-            expected => module.const_i64(expected),
-        };
-        let builder = &self.builder;
-        let first = builder.binary(Opcode::LLVMMul, self.number, arity);
-        let first = builder.element(int, self.values[leader].map, first);
-        let target = |lane| {
-            let distance = builder.binary(Opcode::LLVMMul, self.at(lane), arity);
-            let distance = builder.plus(distance, column);
-            let target = builder.element(int, first, distance);
-            builder.sign_extend(builder.load_aligned(int, target, 4), long)
-        };
+        let (source, builder) = (&self.values[leader].source, &self.builder);
+        let first = source.row(builder, self.number);
+        let target = |lane| source.target(builder, source.row_behind(builder, first, lane), column);
         let found: Vec<_> = (0..self.width).map(target).collect();
         self.targets.insert((leader, column), found.clone());
         found
@@ -249,20 +245,18 @@ impl<'a, 'm> Data<'a, 'm> {
         if let Some(found) = self.rows.get(&(at, column)) {
             return found.clone();
         }
-        let targets = argument.is_indirect().then(|| self.targets(at, column));
-        let LaneValues { data, size, .. } = self.values[at];
-        let (builder, byte) = (&self.builder, self.body.module.int(8));
-        let behind = |base, distance| builder.element(byte, base, distance);
+        let is_indirect = argument.parameter.columns().is_some();
+        let targets = is_indirect.then(|| self.targets(at, column));
+        let (source, builder) = (&self.values[at].source, &self.builder);
         let found: Vec<_> = match targets {
             Some(targets) => {
-                let row = |target| behind(data, builder.multiply(target, size));
+                let row = |target| source.element(builder, target);
                 targets.into_iter().map(row).collect()
             }
             None => {
-                let first = behind(data, builder.multiply(self.number, size));
-                let distance = |lane| builder.binary(Opcode::LLVMMul, self.at(lane), size);
-                let lanes = 0..self.width;
-                lanes.map(|lane| behind(first, distance(lane))).collect()
+                let first = source.element(builder, self.number);
+                let row = |lane| source.element_behind(builder, first, lane);
+                (0..self.width).map(row).collect()
             }
         };
         self.rows.insert((at, column), found.clone());
@@ -270,27 +264,27 @@ impl<'a, 'm> Data<'a, 'm> {
     }
 
     /// Whether the lanes' values of a component lie side by side.
-    pub fn is_contiguous(&self, object: usize) -> bool {
-        let (at, argument) = self.argument_of(object);
-        let size = self.values[at].size.as_constant_int();
-        !argument.is_indirect() && size == Some(argument.bytes)
+    fn is_contiguous(&self, object: usize) -> bool {
+        let argument = self.argument_of(object).1;
+        let size = self.source_of(object).size.as_constant_int();
+        argument.parameter.columns().is_none() && size == Some(argument.bytes())
+    }
+
+    /// The same of an argument whose components do not.
+    pub fn is_component_contiguous(&self, object: usize) -> bool {
+        self.argument_of(object).1.is_by_component && self.is_contiguous(object)
     }
 
     /// Where a component is of the element that begins at `row`.
     fn component(&self, row: Value<'m>, object: usize, cell: usize) -> Value<'m> {
-        let (at, argument) = self.argument_of(object);
-        if argument.is_by_component() {
-            let builder = &self.builder;
-            let stride = self.values[at].stride;
-            let distance = builder.binary(Opcode::LLVMMul, stride, self.at(cell));
-            return builder.element(self.body.module.int(8), row, distance);
-        }
-        self.builder.element_of(self.ty(object), row, cell)
+        let ty = self.ty(object);
+        self.source_of(object)
+            .component(&self.builder, ty, row, cell)
     }
 
     fn gather(&mut self, object: usize, cell: usize) {
         let rows = self.rows(object);
-        let (ty, bytes) = (self.ty(object), self.argument_of(object).1.bytes);
+        let (ty, bytes) = (self.ty(object), self.argument_of(object).1.bytes());
         if self.is_contiguous(object) {
             let address = self.component(rows[0], object, cell);
             let all = self.vector_of(ty);
@@ -383,12 +377,13 @@ impl<'a, 'm> Data<'a, 'm> {
         // Object, position in the row, and values of each lane.
         let mut parts: Vec<(usize, usize, Vec<Value<'m>>)> = Vec::new();
         for object in self.written.clone() {
-            let (_, argument) = self.argument_of(object);
-            if matches!(argument.place, LanePlace::Global | LanePlace::Number) {
+            let parameter = self.parameter_of(object);
+            if parameter.is_whole() || parameter.is_own_number() {
                 continue;
             }
             let cells = self.body.objects[object].cells.clone();
-            if argument.is_indirect() && cells.iter().any(|cell| cell.is_conditional) {
+            let is_conditional = cells.iter().any(|cell| cell.is_conditional);
+            if parameter.columns().is_some() && is_conditional {
                 return Err("it writes through a map on a condition".into());
             }
             if self.is_contiguous(object) {
@@ -396,7 +391,7 @@ impl<'a, 'm> Data<'a, 'm> {
                     let row = self.rows(object)[0];
                     let address = self.component(row, object, at);
                     let all = self.splat(self.now(object, at));
-                    self.builder.store_aligned(all, address, argument.bytes);
+                    put_back(&self.builder, &parameter, address, all);
                 }
                 continue;
             }
@@ -418,15 +413,14 @@ impl<'a, 'm> Data<'a, 'm> {
         }
         for lane in 0..self.width {
             for (object, at, new) in &parts {
-                let (_, argument) = self.argument_of(*object);
                 let row = self.rows(*object)[lane];
                 let address = self.component(row, *object, *at);
-                let mut new = new[lane];
-                if argument.access == LaneAccess::Increment && argument.is_indirect() {
-                    let old = self.builder.load_aligned(new.ty(), address, argument.bytes);
-                    new = self.builder.binary(addition(self.ty(*object)), old, new);
-                }
-                self.builder.store_aligned(new, address, argument.bytes);
+                put_back(
+                    &self.builder,
+                    &self.parameter_of(*object),
+                    address,
+                    new[lane],
+                );
             }
         }
         Ok(())
@@ -437,20 +431,17 @@ impl<'a, 'm> Data<'a, 'm> {
         let entry = &self.at_entry;
         let mut right = self.are_enough(entry, self.from);
         let mut also = |a, b| right = entry.and(right, entry.compare(a, b, false));
-        for (at, argument) in self.body.arguments.iter().enumerate() {
-            let own = self.values[at];
+        for (at, argument) in self.arguments.iter().enumerate() {
+            let own = &self.values[at];
             if let Some(found) = own.found_size {
-                also(found, own.size);
-            }
-            if !argument.is_indirect() {
-                continue;
+                also(found, own.source.size);
             }
             if argument.leader != at {
-                let leader = self.values[argument.leader];
-                also(own.map, leader.map);
-                also(own.arity, leader.arity);
-            } else if argument.arity != 0 {
-                also(own.arity, self.body.module.const_i64(argument.arity));
+                let leader = &self.values[argument.leader];
+                also(own.source.map, leader.source.map);
+                also(own.found_arity, leader.found_arity);
+            } else if argument.arity.is_some() {
+                also(own.found_arity, own.source.arity);
             }
         }
         right
@@ -469,42 +460,14 @@ impl<'a, 'm> Data<'a, 'm> {
         if !self.body.objects[object].cells[cell].is_written {
             return;
         }
-        let (at, argument) = self.argument_of(object);
-        let (ty, builder) = (self.ty(object), &self.builder);
-        let address = builder.element_of(ty, self.values[at].data, cell);
-        let mut total = builder.load_aligned(ty, address, argument.bytes);
+        let (parameter, source) = (self.parameter_of(object), self.source_of(object));
+        let (bytes, builder) = (parameter.element().scalar.bytes, &self.builder);
+        let address = self.component(source.data, object, cell);
+        let mut total = builder.load_aligned(self.ty(object), address, bytes);
         for lane in 0..self.width {
             let own = builder.extract_lane(now, lane);
-            total = match argument.access {
-                LaneAccess::Increment => builder.binary(addition(ty), total, own),
-                _ => {
-                    let is_better = builder.ask(is_better(argument, ty), own, total);
-                    builder.select(is_better, own, total)
-                }
-            };
+            total = combined(builder, &parameter, total, own);
         }
-        builder.store_aligned(total, address, argument.bytes);
-    }
-}
-
-/// How values of a type are added.
-fn addition(ty: Type<'_>) -> Opcode {
-    match ty.is_floating() {
-        true => Opcode::LLVMFAdd,
-        false => Opcode::LLVMAdd,
-    }
-}
-
-/// Of `OP_MIN` and `OP_MAX`: when a value takes the place of another one.
-fn is_better(argument: &LaneArgument, ty: Type<'_>) -> Comparison {
-    use IntPredicate::*;
-    let is_less = argument.access == LaneAccess::Min;
-    match (ty.is_floating(), argument.is_signed, is_less) {
-        (true, _, true) => Comparison::Floating(RealPredicate::LLVMRealOLT),
-        (true, _, false) => Comparison::Floating(RealPredicate::LLVMRealOGT),
-        (false, true, true) => Comparison::Integer(LLVMIntSLT),
-        (false, true, false) => Comparison::Integer(LLVMIntSGT),
-        (false, false, true) => Comparison::Integer(LLVMIntULT),
-        (false, false, false) => Comparison::Integer(LLVMIntUGT),
+        builder.store_aligned(total, address, bytes);
     }
 }

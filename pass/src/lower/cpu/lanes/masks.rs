@@ -7,12 +7,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::ir::{Mode, Parameter};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Intrinsic, Module,
     Opcode, RealPredicate, Type, Value,
 };
 
-use super::argument::{LaneAccess, LaneArgument, LanePlace};
+use super::argument::LaneArgument;
 use super::body::{Body, Memory, says_nothing};
 use super::data::{Data, LaneValues};
 
@@ -52,11 +53,11 @@ struct Roots<'m> {
 pub fn write<'m>(
     module: &'m Module,
     [lanes, rest, body]: [Function<'m>; 3],
-    arguments: &[LaneArgument],
+    arguments: &[LaneArgument<'_>],
     values: &[LaneValues<'m>],
     width: usize,
 ) -> Result<(), String> {
-    let mut body = Body::of(module, body, arguments);
+    let mut body = Body::of(module, body, super::parameters(arguments));
     check(&mut body)?;
     let always = on_all_ways(&body.order);
     let entry = lanes.blocks()[0];
@@ -64,7 +65,7 @@ pub fn write<'m>(
     let [_, _, from, to] = lanes.parameters()[..] else {
         unreachable!("four parameters");
     };
-    let data = Data::new(body, values, width, [entry, inside], [from, to]);
+    let data = Data::new(body, arguments, values, width, [entry, inside], [from, to]);
     let width = module.const_i64(width as i64);
     let next = data.builder.add_without_wrap(data.number, width);
     let mut all = Lanes {
@@ -100,19 +101,18 @@ fn check(body: &mut Body<'_, '_>) -> Result<(), String> {
             return Err(reason.into());
         }
     }
-    for argument in body.arguments {
-        let is_global = argument.place == LanePlace::Global;
-        let reason = match argument.access {
-            LaneAccess::ReadWrite if argument.is_indirect() => {
+    for argument in &body.arguments {
+        let reason = match argument.access.mode {
+            Mode::ReadWrite if argument.columns().is_some() => {
                 "it reads and writes through a map, where elements may meet"
             }
-            LaneAccess::Write | LaneAccess::ReadWrite if is_global => "it writes a global argument",
+            Mode::Write | Mode::ReadWrite if argument.is_whole() => "it writes a global argument",
             _ => continue,
         };
         return Err(reason.into());
     }
-    for (at, argument) in body.arguments.iter().enumerate() {
-        if argument.access == LaneAccess::Increment && argument.is_shared() {
+    for at in 0..body.arguments.len() {
+        if body.arguments[at].is_sum() {
             body.only_increments(at)?;
         }
     }
@@ -340,7 +340,7 @@ impl<'m> Lanes<'_, 'm> {
         mask: Mask<'m>,
     ) -> Result<(), String> {
         let argument = self.data.body.argument(object);
-        if argument.is_some_and(|one| one.access == LaneAccess::Read) {
+        if argument.is_some_and(|one| one.access.mode == Mode::Read) {
             return Err("the kernel writes what it shall read".into());
         }
         let ty = self.data.body.objects[object].ty.expect("a cell has one");
@@ -350,8 +350,7 @@ impl<'m> Lanes<'_, 'm> {
         let here = &mut self.data.body.objects[object].cells[cell];
         match mask {
             Some(mask) => {
-                let only_writes = argument
-                    .is_some_and(|one| one.is_indirect() && one.access == LaneAccess::Write);
+                let only_writes = argument.is_some_and(|one| is_written_through_map(&one));
                 if only_writes && here.now.is_none() {
                     here.is_conditional = true;
                     here.now = Some(poison);
@@ -362,7 +361,7 @@ impl<'m> Lanes<'_, 'm> {
             None => {
                 here.is_conditional = false;
                 // A reduction needs the value before, even if only to say that it was lost.
-                if argument.is_some_and(|one| one.place == LanePlace::Global) {
+                if argument.is_some_and(|one| one.is_whole()) {
                     self.data.fetch(object, cell);
                 }
             }
@@ -564,8 +563,7 @@ impl<'m> Lanes<'_, 'm> {
             let now = self.data.fetch(object, cell);
             let here = self.data.body.objects[object].cells[cell];
             let argument = self.data.body.argument(object);
-            let only_writes =
-                argument.is_some_and(|one| one.is_indirect() && one.access == LaneAccess::Write);
+            let only_writes = argument.is_some_and(|one| is_written_through_map(&one));
             if here.is_conditional {
                 return Err("it reads what only some elements write".into());
             }
@@ -777,8 +775,8 @@ impl<'m> Lanes<'_, 'm> {
             let Some(argument) = self.data.body.argument(object) else {
                 continue;
             };
-            let lies_right = argument.is_by_component() && self.data.is_contiguous(object);
-            if argument.place != LanePlace::Global && !lies_right {
+            let lies_right = self.data.is_component_contiguous(object);
+            if !argument.is_whole() && !lies_right {
                 let each = of.cells.iter();
                 let each =
                     each.map(|one| usize::from(one.now.is_some()) + usize::from(one.is_written));
@@ -842,6 +840,11 @@ impl<'m> Lanes<'_, 'm> {
         builder.go(done);
         done
     }
+}
+
+/// Whether lanes may write the same element, which they do not read.
+fn is_written_through_map(parameter: &Parameter<'_>) -> bool {
+    parameter.columns().is_some() && parameter.access.mode == Mode::Write
 }
 
 fn weight(opcode: Opcode) -> usize {
