@@ -123,7 +123,7 @@ fn write(one: &Access<'_>, words: &mut Vec<String>) -> Option<()> {
         Base::Argument(at) => format!("argument:{at}"),
         Base::Map(at) => format!("map:{at}"),
         Base::Capture(at) => format!("capture:{at}"),
-        Base::Global(_) | Base::Loaded(_) => return None,
+        Base::Parameter(_) | Base::Global(_) | Base::Loaded(_) => return None,
     });
     let optional = if one.optional { "?" } else { "" };
     words.push(match one.element {

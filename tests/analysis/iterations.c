@@ -115,3 +115,18 @@ long declared(void) {
   for (int i = 0; i < 100; i++) s += idx[i];
   return s;
 }
+
+// A loop of a function that regions call: what its parameters lead to.
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+6]]:
+// CHECK-NEXT: read 8 bytes in parameter 0 at 8 + 8 * i
+// CHECK-NEXT: write 8 bytes in parameter 0 at 8 * i
+// CHECK-NEXT: write 8 bytes in a at 8 * parameter 1 + 8 * i
+// CHECK-NOT:  unknown
+__attribute__((noinline)) static void shift(double *x, long first, int m) {
+#pragma omp for
+  for (int i = 0; i < m; i++) { x[i] = x[i + 1]; a[first + i] = 0; }
+}
+void shift_twice(double *x, double *y, int m) {
+#pragma omp parallel
+  { shift(x, 1, m); shift(y, 2, m); }
+}

@@ -45,18 +45,9 @@ pub fn describe<'m>(module: &'m Module, region: &mut Region<'m>) {
             module,
             nests: Nests::prepared(module, function),
             places: Places::of(module, function, is_body),
+            is_body,
         });
-        one.description = match is_body {
-            true => known.description(one),
-            // Its parameters are not what the region captured.
-            false => Description {
-                unknown: Some((
-                    one.site.instruction(),
-                    format!("is a loop of {}", user_name(function)),
-                )),
-                ..Description::default()
-            },
-        };
+        one.description = known.description(one);
         debug_assert_eq!(one.verify(), Ok(()));
     }
 }
@@ -65,6 +56,7 @@ struct Known<'m> {
     module: &'m Module,
     nests: Nests<'m>,
     places: Places<'m>,
+    is_body: bool,
 }
 
 impl<'m> Known<'m> {
@@ -90,7 +82,11 @@ impl<'m> Known<'m> {
                 }
                 let mut add = |address, (bytes, length), mode| {
                     let nest = self.nest_around(span.block, code, first);
-                    let turn = Turn { nest, first };
+                    let turn = Turn {
+                        nest,
+                        first,
+                        is_body: self.is_body,
+                    };
                     let place = self.nests.in_one_turn(address, length, span.block, turn);
                     let Some(InTurn {
                         base,
@@ -245,7 +241,10 @@ impl<'m> Known<'m> {
                 if store.opcode() != Opcode::LLVMStore || self.places.is_own(store.operand(1)) {
                     continue;
                 }
-                let target = self.nests.fixed_place(store.operand(1)).ok_or(at)?;
+                let target = self
+                    .nests
+                    .fixed_place(store.operand(1), self.is_body)
+                    .ok_or(at)?;
                 let operation = self.operation(store);
                 found.push(Reduction { target, operation });
             }
@@ -289,7 +288,7 @@ impl<'m> Known<'m> {
                 for store in block.instructions() {
                     let is_store = store.opcode() == Opcode::LLVMStore;
                     if is_store && !self.places.is_own(store.operand(1)) {
-                        let place = self.nests.fixed_place(store.operand(1));
+                        let place = self.nests.fixed_place(store.operand(1), self.is_body);
                         found.push(place.ok_or(store)?);
                     }
                 }

@@ -98,6 +98,8 @@ pub enum Base<'m> {
     Map(usize),
     /// What a captured value points to, by its number.
     Capture(usize),
+    /// What a parameter points to, by its number, of the function that the loop is in, where a region calls that.
+    Parameter(usize),
     /// A global variable.
     Global(Global<'m>),
     /// What a pointer points to that is somewhere itself.
@@ -158,6 +160,8 @@ pub enum Unknown<'m> {
     First,
     /// A captured value.
     Capture(usize),
+    /// A parameter: see [`Base::Parameter`].
+    Parameter(usize),
     /// What an object holds.
     Loaded(Box<Object<'m>>),
     /// The least of these.
@@ -411,6 +415,7 @@ impl fmt::Display for Base<'_> {
             Base::Argument(index) => write!(f, "arg {index}"),
             Base::Map(index) => write!(f, "the map of arg {index}"),
             Base::Capture(index) => write!(f, "capture {index}"),
+            Base::Parameter(index) => write!(f, "parameter {index}"),
             Base::Global(global) => f.write_str(&global.name()),
             Base::Loaded(from) => write!(f, "*({from})"),
         }
@@ -427,6 +432,7 @@ impl fmt::Display for Unknown<'_> {
             Unknown::Iteration => f.write_str("i"),
             Unknown::First => f.write_str("the share's first i"),
             Unknown::Capture(index) => write!(f, "capture {index}"),
+            Unknown::Parameter(index) => write!(f, "parameter {index}"),
             Unknown::Loaded(from) => write!(f, "[{from}]"),
             Unknown::Least(all) => list(f, "min", all),
             Unknown::Largest(all) => list(f, "max", all),

@@ -19,6 +19,23 @@ pub struct Turn<'m> {
     pub nest: Option<usize>,
     /// The variable that holds the number of the first iteration.
     pub first: Option<Value<'m>>,
+    /// Whether the code is a region's body, whose parameters are what the region captures.
+    pub is_body: bool,
+}
+
+impl Turn<'_> {
+    /// Which captured value a parameter is, or else which parameter. None of the pointers to the thread's numbers.
+    fn parameter<T>(
+        self,
+        index: usize,
+        captured: fn(usize) -> T,
+        other: fn(usize) -> T,
+    ) -> Option<T> {
+        match self.is_body {
+            true => index.checked_sub(Region::LEADING).map(captured),
+            false => Some(other(index)),
+        }
+    }
 }
 
 /// What is accessed in a turn.
@@ -74,10 +91,11 @@ impl<'m> Nests<'m> {
     }
 
     /// The place of an address that is the same in all turns.
-    pub fn fixed_place(&self, address: Value<'m>) -> Option<Object<'m>> {
+    pub fn fixed_place(&self, address: Value<'m>, is_body: bool) -> Option<Object<'m>> {
         let turn = Turn {
             nest: None,
             first: None,
+            is_body,
         };
         self.place_of(self.expression(address), turn)
     }
@@ -98,7 +116,7 @@ impl<'m> Nests<'m> {
     ) -> Option<(Base<'m>, Option<Number<'m>>)> {
         let object = self.object(address).value()?;
         let base = match (object.as_parameter(), object.as_global()) {
-            (Some((_, index)), _) => Base::Capture(index.checked_sub(Region::LEADING)?),
+            (Some((_, index)), _) => turn.parameter(index, Base::Capture, Base::Parameter)?,
             (None, Some(global)) => Base::Global(global),
             (None, None) => {
                 let load = object.as_op(Opcode::LLVMLoad)?;
@@ -162,8 +180,8 @@ impl<'m> Nests<'m> {
 
     fn value_in_iterations(&self, value: Value<'m>, turn: Turn<'m>) -> Option<Number<'m>> {
         if let Some((_, index)) = value.as_parameter() {
-            let index = index.checked_sub(Region::LEADING)?;
-            return Some(Polynomial::of(Unknown::Capture(index)));
+            let unknown = turn.parameter(index, Unknown::Capture, Unknown::Parameter);
+            return Some(Polynomial::of(unknown?));
         }
         let load = value.as_op(Opcode::LLVMLoad)?;
         if load.address() == turn.first {
@@ -178,7 +196,7 @@ impl<'m> Nests<'m> {
 fn mentions_first(one: &Number<'_>) -> bool {
     one.depends_on(|unknown| match unknown {
         Unknown::First => true,
-        Unknown::Iteration | Unknown::Capture(_) => false,
+        Unknown::Iteration | Unknown::Capture(_) | Unknown::Parameter(_) => false,
         Unknown::Loaded(from) => mentions_first(&from.offset),
         Unknown::Least(all) | Unknown::Largest(all) => all.iter().any(mentions_first),
     })
