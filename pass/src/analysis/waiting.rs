@@ -323,7 +323,13 @@ const PAUSES: [&str; 8] = [
 const CLOCKS: [&str; 4] = ["clock", "clock_gettime", "gettimeofday", "time"];
 
 fn gives_time(call: Call<'_>) -> bool {
-    PAUSES.contains(&call.callee_name().as_str()) || effects(call).has(Effects::YIELDS)
+    is_one_of(call, &PAUSES) || effects(call).has(Effects::YIELDS)
+}
+
+/// Whether a call is of a function outside the module that has one of these names.
+fn is_one_of(call: Call<'_>, names: &[&str]) -> bool {
+    let callee = call.callee_function().filter(|one| one.is_declaration());
+    callee.is_some_and(|callee| names.contains(&callee.name().as_str()))
 }
 
 /// Whether the compiler has to read memory again after an instruction that does no work.
@@ -349,7 +355,7 @@ fn is_idle<'m>(call: Call<'m>, callees: &Callees<'_, 'm>) -> bool {
         || is_flush(call)
         || gives_time(call)
         || effects(call).has(Effects::ASKS)
-        || CLOCKS.contains(&callee.name().as_str())
+        || is_one_of(call, &CLOCKS)
         || callees.accesses(call).is_some()
 }
 
