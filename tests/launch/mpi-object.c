@@ -30,21 +30,11 @@
 // RUN: (FLUX_JOB_SIZE=2 FLUX_TASK_RANK=1 %t; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=LAUNCHER %s
 // LAUNCHER: okl: rank {{[01]}}: the launcher has started 2 ranks (FLUX_JOB_SIZE), and MPI has found 1: take the launcher of the MPI that okl is built for, or name an object that is built for this one with OKL_MPI=FILE
 // LAUNCHER-NEXT: ends with 70
-#include <stdio.h>
-#include <string.h>
+#include "is_loaded.h"
 
 #ifdef OTHER
 int PMPI_Init(int *count, char ***arguments) { return 0; }
 #endif
-
-static int is_loaded(const char *name) {
-  FILE *maps = fopen("/proc/self/maps", "r");
-  char line[4096];
-  int found = 0;
-  while (fgets(line, sizeof line, maps)) found |= strstr(line, name) != NULL;
-  fclose(maps);
-  return found;
-}
 
 int main(void) {
   int sum = 0;

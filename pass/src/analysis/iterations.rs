@@ -48,7 +48,9 @@ pub fn describe<'m>(module: &'m Module, region: &mut Region<'m>) {
             is_body,
         });
         one.description = known.description(one);
-        debug_assert_eq!(one.verify(), Ok(()));
+        if let Err(why) = one.verify() {
+            unreachable!("a loop that was recognised is described wrongly: {why}");
+        }
     }
 }
 

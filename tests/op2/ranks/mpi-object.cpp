@@ -18,20 +18,10 @@
 // RUN: %t.starts | FileCheck --check-prefix=RANKS %s
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 2 %t.starts | FileCheck --check-prefix=RANKS %s
 #include "op_seq.h"
-#include <cstdio>
-#include <cstring>
+#include "../../launch/is_loaded.h"
 #ifdef STARTS
 #include <mpi.h>
 #endif
-
-static int is_loaded(const char *name) {
-  FILE *maps = fopen("/proc/self/maps", "r");
-  char line[4096];
-  int found = 0;
-  while (fgets(line, sizeof line, maps)) found |= strstr(line, name) != nullptr;
-  fclose(maps);
-  return found;
-}
 
 static void add(const int *value, int *total) { *total += *value; }
 
