@@ -71,14 +71,13 @@ fn lower_as(module: &Module, options: &Options) -> bool {
     }
     let mut found = recognise::recognise(module);
     let plans = Plans::of(options, &found);
-    let told = calls::say_what_is_looked_at(module, &found);
     let loops = lower_loops(module, &mut found, plans, options.strict);
     let regions = match (plans.regions.distribute, plans.regions.target) {
         (false, Target::Cpu) => keep_threads(&found),
         (true, Target::Cpu) if may_distribute => distribute(module, found, options.strict),
         (true, Target::Cpu) => mpi::leave_alone(module),
     };
-    merged || told || loops || regions
+    merged || loops || regions
 }
 
 /// Has loops outside regions run element by element, or several elements at a time, by the run time.
@@ -95,9 +94,10 @@ fn lower_loops(module: &Module, found: &mut Found<'_>, plans: Plans, strict: boo
     if !found.mistakes.is_empty() {
         return false;
     }
+    let told = calls::say_what_is_looked_at(module, found);
     calls::say_where(module, &found.may_end);
     cpu::emit(module, &loops);
-    !found.may_end.is_empty() || !loops.is_empty()
+    told || !found.may_end.is_empty() || !loops.is_empty()
 }
 
 /// Tells that regions stay what they are where the user may expect something else.
