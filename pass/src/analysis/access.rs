@@ -2,9 +2,9 @@
 
 use std::{collections::HashSet, ops::Range};
 
-use okl_abi::AtomicOp;
-
+use super::updates;
 use crate::analysis::memory::private_variable;
+use crate::ir::Mode;
 use crate::llvm::{Block, Call, Instruction, Module, Opcode, Value};
 
 /// What a body does through a pointer parameter.
@@ -63,7 +63,6 @@ fn note<'m>(
     address: Value<'m>,
     instruction: Instruction<'m>,
 ) {
-    use AtomicOp::*;
     match instruction.opcode() {
         Opcode::LLVMLoad => {
             // A load that only feeds the store of an increment is part of the increment.
@@ -93,11 +92,11 @@ fn note<'m>(
         Opcode::LLVMGetElementPtr => {
             rest.push(*instruction);
         }
-        Opcode::LLVMAtomicRMW => match instruction.atomic_operation() {
-            Some(Add | Sub | FAdd | FSub) => uses.increments = true,
-            Some(Max | UMax | FMax) => uses.maximises = true,
-            Some(Min | UMin | FMin) => uses.minimises = true,
-            _ => uses.escape(),
+        Opcode::LLVMAtomicRMW => match updates::atomic(instruction) {
+            Mode::Increment => uses.increments = true,
+            Mode::Max => uses.maximises = true,
+            Mode::Min => uses.minimises = true,
+            Mode::Read | Mode::Write | Mode::ReadWrite => uses.escape(),
         },
         Opcode::LLVMICmp => {}
         Opcode::LLVMCall if copied(instruction).is_some() => {
@@ -264,6 +263,11 @@ impl Uses {
         self.escapes |= escapes;
     }
 
+    /// Whether nothing is done but to add.
+    pub fn only_increments(&self) -> bool {
+        !(self.reads || self.writes || self.minimises || self.maximises)
+    }
+
     fn escape(&mut self) {
         self.escapes = true;
         self.reads = true;
@@ -281,19 +285,10 @@ fn is_increment(store: Instruction<'_>, address: Value<'_>) -> bool {
             .as_op(Opcode::LLVMLoad)
             .is_some_and(|load| is_same_place(load.operand(0), address))
     };
-    match sum.opcode() {
-        Opcode::LLVMAdd | Opcode::LLVMFAdd => is_old(sum.operand(0)) != is_old(sum.operand(1)),
-        Opcode::LLVMSub | Opcode::LLVMFSub => is_old(sum.operand(0)) && !is_old(sum.operand(1)),
-        // A product is added in one step.
-        Opcode::LLVMCall => (*sum).as_call().is_some_and(|call| {
-            let name = call.callee_name();
-            (name.starts_with("llvm.fmuladd.") || name.starts_with("llvm.fma."))
-                && is_old(sum.operand(2))
-                && !is_old(sum.operand(0))
-                && !is_old(sum.operand(1))
-        }),
-        _ => false,
-    }
+    let operands = sum.operands();
+    let mut olds = (0..operands.len()).filter(|at| is_old(operands[*at]));
+    let old = olds.next().filter(|at| updates::added_to(sum).contains(at));
+    old.is_some() && olds.next().is_none()
 }
 
 /// Whether two addresses are the same value, loads of the same private variable, or the same number of bytes behind such.

@@ -12,10 +12,8 @@ use okl_abi::{AtomicOp, Effects};
 use crate::analysis::objects::{Objects, Place};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::sections::is_mathematics;
-use crate::llvm::{
-    Block, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, RealPredicate,
-    Value,
-};
+use crate::analysis::updates::{arithmetic, choice};
+use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Value};
 
 /// Most instructions of a section that is looked at.
 const MOST_INSTRUCTIONS: usize = 2000;
@@ -376,7 +374,7 @@ impl<'m> Search<'_, 'm> {
             return None;
         }
         Some(Found {
-            operation: choice(condition, mirrored, is_first)?,
+            operation: choice(condition.comparison()?, mirrored, is_first)?,
             value: new,
             branch: Some((branch, is_first)),
             unneeded: vec![condition],
@@ -441,7 +439,7 @@ impl<'m> Search<'_, 'm> {
             _ => return None,
         };
         Some(Found {
-            operation: choice(condition, mirrored, takes_if)?,
+            operation: choice(condition.comparison()?, mirrored, takes_if)?,
             value: new,
             branch: branch.map(|branch| (branch, true)),
             unneeded: vec![chosen, condition],
@@ -595,74 +593,6 @@ pub fn access<'m>(
 
 fn is_used_once(value: Value<'_>) -> bool {
     value.users().len() == 1
-}
-
-/// The operation of `old op v`, and whether it is that of `v op old` too.
-fn arithmetic(last: Instruction<'_>) -> Option<(AtomicOp, bool)> {
-    Some(match last.opcode() {
-        Opcode::LLVMAdd => (AtomicOp::Add, true),
-        Opcode::LLVMSub => (AtomicOp::Sub, false),
-        Opcode::LLVMAnd => (AtomicOp::And, true),
-        Opcode::LLVMOr => (AtomicOp::Or, true),
-        Opcode::LLVMXor => (AtomicOp::Xor, true),
-        Opcode::LLVMFAdd => (AtomicOp::FAdd, true),
-        Opcode::LLVMFSub => (AtomicOp::FSub, false),
-        Opcode::LLVMCall => {
-            let name = last.as_call()?.callee_name();
-            let operation = [
-                ("llvm.maxnum.", AtomicOp::FMax),
-                ("llvm.minnum.", AtomicOp::FMin),
-                ("llvm.smax.", AtomicOp::Max),
-                ("llvm.smin.", AtomicOp::Min),
-                ("llvm.umax.", AtomicOp::UMax),
-                ("llvm.umin.", AtomicOp::UMin),
-            ]
-            .into_iter()
-            .find(|(prefix, _)| name.starts_with(prefix))?;
-            (operation.1, true)
-        }
-        _ => return None,
-    })
-}
-
-/// The operation that puts `v` in the place of `old` where a comparison of the two says so: where it holds
-/// if `takes_if`. `mirrored`: the old value comes first.
-fn choice(condition: Instruction<'_>, mirrored: bool, takes_if: bool) -> Option<AtomicOp> {
-    use IntPredicate::*;
-    use RealPredicate::*;
-    // Of `v ? old`: whether v is taken where it is larger; of equal ones it does not matter which is.
-    let is_larger_taken = |is_greater: bool| is_greater ^ mirrored ^ !takes_if;
-    Some(match condition.comparison()? {
-        Comparison::Integer(predicate) => {
-            let (is_greater, is_signed) = match predicate {
-                LLVMIntSGT | LLVMIntSGE => (true, true),
-                LLVMIntSLT | LLVMIntSLE => (false, true),
-                LLVMIntUGT | LLVMIntUGE => (true, false),
-                LLVMIntULT | LLVMIntULE => (false, false),
-                _ => return None,
-            };
-            match (is_larger_taken(is_greater), is_signed) {
-                (true, true) => AtomicOp::Max,
-                (false, true) => AtomicOp::Min,
-                (true, false) => AtomicOp::UMax,
-                (false, false) => AtomicOp::UMin,
-            }
-        }
-        // Zeros are equal and differ, and a NaN is neither larger nor smaller.
-        Comparison::Floating(predicate) => {
-            let is_greater = match predicate {
-                LLVMRealOGT => true,
-                LLVMRealOLT => false,
-                _ => return None,
-            };
-            match (is_larger_taken(is_greater), takes_if) {
-                (true, true) => AtomicOp::FGreater,
-                (false, true) => AtomicOp::FLess,
-                (true, false) => AtomicOp::FNotLess,
-                (false, false) => AtomicOp::FNotGreater,
-            }
-        }
-    })
 }
 
 /// Whether an instruction computes a value from others and does nothing else.

@@ -8,12 +8,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::{AtomicOp, Effects};
+use okl_abi::Effects;
 
 use super::nests::{InTurn, Nests, Turn, prepare};
 use super::runtime;
 use super::sections::calls::{Effect, effect};
 use super::sections::places::Places;
+use super::updates;
 use crate::diagnostic::user_name;
 use crate::ir::{
     Access, Body, Code, Description, Element, Mode, Object, Operation, ParallelLoop, Part, Place,
@@ -116,7 +117,7 @@ impl<'m> Known<'m> {
                 if at.is_atomic_update() {
                     if !self.places.is_own(at.operand(0)) {
                         let bytes = self.module.store_size_of(at.ty()) as i64;
-                        add(at.operand(0), (bytes, None), updates(at));
+                        add(at.operand(0), (bytes, None), updates::atomic(at));
                     }
                     continue;
                 }
@@ -308,65 +309,29 @@ impl<'m> Known<'m> {
         let loaded = |value: Value<'m>| value.as_op(Opcode::LLVMLoad)?.address();
         let is_old = |value| loaded(value) == Some(target);
         let is_own = |value| loaded(value).is_some_and(|from| self.places.is_own(from));
-        let (operation, parts) = match at.opcode() {
-            Opcode::LLVMAdd | Opcode::LLVMFAdd => (Operation::Add, at.operands()),
-            Opcode::LLVMMul | Opcode::LLVMFMul => (Operation::Multiply, at.operands()),
-            Opcode::LLVMAnd => (Operation::And, at.operands()),
-            Opcode::LLVMOr => (Operation::Or, at.operands()),
-            Opcode::LLVMXor => (Operation::Xor, at.operands()),
-            Opcode::LLVMSelect => (compared(at), at.operands()[1..].to_vec()),
-            _ => {
-                let call = at.as_call();
-                let name = call.map_or_else(String::new, |call| call.callee_name());
-                let is = |kinds: [&str; 3]| kinds.iter().any(|one| name.starts_with(one));
-                let operation = match () {
-                    () if is(["llvm.smin.", "llvm.umin.", "llvm.minnum."]) => Operation::Min,
-                    () if is(["llvm.smax.", "llvm.umax.", "llvm.maxnum."]) => Operation::Max,
-                    () => Operation::Declared,
-                };
-                (operation, call.map_or_else(Vec::new, Call::arguments))
-            }
+        let (operation, first) = match at.opcode() {
+            Opcode::LLVMSelect => (compared(at), 1),
+            _ => (updates::combined(at), 0),
         };
-        match parts[..] {
+        let Some(operation) = operation else {
+            return Operation::Declared;
+        };
+        match [first, first + 1].map(|part| at.operand(part)) {
             [a, b] if is_old(a) && is_own(b) || is_own(a) && is_old(b) => operation,
             _ => Operation::Declared,
         }
     }
 }
 
-/// What an atomic update does.
-fn updates(at: Instruction<'_>) -> Mode {
-    match at.atomic_operation() {
-        Some(AtomicOp::Add | AtomicOp::Sub | AtomicOp::FAdd | AtomicOp::FSub) => Mode::Increment,
-        Some(AtomicOp::Min | AtomicOp::UMin | AtomicOp::FMin) => Mode::Min,
-        Some(AtomicOp::Max | AtomicOp::UMax | AtomicOp::FMax) => Mode::Max,
-        _ => Mode::ReadWrite,
-    }
-}
-
 /// Whether a choice is the smaller or the larger one of what it compares.
-fn compared(select: Instruction<'_>) -> Operation {
-    use crate::llvm::RealPredicate::{LLVMRealOGE, LLVMRealOGT, LLVMRealOLE, LLVMRealOLT};
-    use IntPredicate::{LLVMIntSGE, LLVMIntSGT, LLVMIntSLE, LLVMIntSLT};
-    let compare = select.operand(0).as_instruction();
-    let Some((compare, comparison)) = compare.and_then(|one| Some((one, one.comparison()?))) else {
-        return Operation::Declared;
-    };
+fn compared(select: Instruction<'_>) -> Option<Operation> {
+    let compare = select.operand(0).as_instruction()?;
+    let comparison = compare.comparison()?;
     let (yes, no) = (select.operand(1), select.operand(2));
-    let is_less = match comparison {
-        Comparison::Integer(LLVMIntSLT | LLVMIntSLE)
-        | Comparison::Floating(LLVMRealOLT | LLVMRealOLE) => true,
-        Comparison::Integer(LLVMIntSGT | LLVMIntSGE)
-        | Comparison::Floating(LLVMRealOGT | LLVMRealOGE) => false,
-        _ => return Operation::Declared,
+    let is_mirrored = match (compare.operand(0), compare.operand(1)) {
+        pair if pair == (yes, no) => false,
+        pair if pair == (no, yes) => true,
+        _ => return None,
     };
-    let is_first = match (compare.operand(0), compare.operand(1)) {
-        pair if pair == (yes, no) => true,
-        pair if pair == (no, yes) => false,
-        _ => return Operation::Declared,
-    };
-    match is_less == is_first {
-        true => Operation::Min,
-        false => Operation::Max,
-    }
+    updates::smaller_or_larger(comparison, is_mirrored)
 }

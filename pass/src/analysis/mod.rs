@@ -14,4 +14,5 @@ pub mod runtime;
 pub mod sections;
 mod streams;
 pub mod unsafe_sites;
+mod updates;
 pub mod waiting;
