@@ -474,8 +474,24 @@ impl<'a> Parameter<'a> {
 
     /// The columns of a map that lead to its elements.
     pub fn columns(&self) -> Option<Columns> {
+        self.path().map(|(_, columns)| columns)
+    }
+
+    /// How many elements the body gets.
+    pub fn elements(&self) -> i64 {
+        self.columns().map_or(1, Columns::count)
+    }
+
+    /// Bytes from one element of data to the next, where data lie element by element and that is the same in every run.
+    pub fn bytes(&self) -> Option<i64> {
+        let element = self.access.element?;
+        element.bytes().filter(|_| self.kind != Kind::Number)
+    }
+
+    /// The map that leads to its elements, and the columns of it.
+    pub fn path(&self) -> Option<(&'a Access<'a>, Columns)> {
         match (self.kind, &self.access.place) {
-            (Kind::Data(_), Place::Through(_, columns)) => Some(*columns),
+            (Kind::Data(_), Place::Through(map, columns)) => Some((map, *columns)),
             _ => None,
         }
     }

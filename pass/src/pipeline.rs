@@ -161,7 +161,8 @@ fn choose_version(run: &Run<'_>) -> bool {
 
 /// Makes the loops of a lowered module work on several elements at once.
 fn add_lanes(run: &Run<'_>) -> bool {
-    cpu::lanes::emit(run.module, &run.vector_unit())
+    let plans = cpu::lanes::check(run.module, &run.vector_unit());
+    cpu::lanes::emit(run.module, &plans)
 }
 
 /// What is left to do after all other passes.
@@ -230,7 +231,7 @@ fn print_description(one: &ParallelLoop<'_>) {
 /// Prints how many elements loops outside regions run at once.
 fn print_lanes(run: &Run<'_>) -> bool {
     let copy = lowered_copy(run.module, "cpu");
-    llvm::print(&cpu::lanes::print(&copy, &run.vector_unit()));
+    llvm::print(&cpu::lanes::check(&copy, &run.vector_unit()).print());
     false
 }
 

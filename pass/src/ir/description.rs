@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{Kind, Space};
 use crate::diagnostic::Site;
-use crate::llvm::{Global, Instruction};
+use crate::llvm::{Global, Instruction, Module, Type};
 use crate::numbers::Polynomial;
 
 /// What the iterations of a loop do in memory that other threads may access too. Of a loop whose body is a function, that
@@ -42,6 +42,11 @@ pub struct Access<'m> {
 }
 
 /// How something is accessed.
+///
+/// Of the last three, iterations may have an element in common, and the result does not depend on their order. Where code
+/// is found to do so, each update is atomic there, and nothing is left to do for whoever runs it. What a body does by an
+/// argument ([`Base::Argument`]) it does as if it were alone: whoever runs several iterations at once sees to it that none
+/// is lost, in order, atomically, or by copies that are combined later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Read only.
@@ -206,6 +211,15 @@ impl Scalar {
         bytes: 4,
         form: Form::Signed,
     };
+
+    /// As LLVM has it.
+    pub fn ty<'m>(&self, module: &'m Module) -> Type<'m> {
+        let bits = self.bytes as u32 * 8;
+        match self.form {
+            Form::Floating => module.floating(bits),
+            Form::Signed | Form::Unsigned | Form::Unknown => module.int(bits),
+        }
+    }
 }
 
 impl Element {

@@ -158,11 +158,6 @@ impl<'m> Value<'m> {
         // SAFETY: a phi and a value of its type.
         unsafe { LLVMAddIncoming(self.raw(), &raw mut value, &raw mut block, 1) }
     }
-
-    /// Whether it is a vector.
-    pub fn is_vector(self) -> bool {
-        self.ty().is_vector()
-    }
 }
 
 impl<'m> Type<'m> {

@@ -178,6 +178,9 @@ impl<'m> Described<'m> {
             if is_data && access.mode == Mode::ReadWrite && kernels.only_reads(self, at) {
                 (access.mode, access.stated) = (Mode::Read, false);
             }
+            if access.mode == Mode::Increment && kernels.only_adds(self, at) {
+                access.stated = false;
+            }
             let kind = match one.made.kind() {
                 Kind::Data(Storage::Either { .. }) if !kernels.may_have_copies(self, at) => {
                     Kind::Data(Storage::Unknown)
@@ -287,15 +290,17 @@ fn columns(index: Option<i64>) -> Result<Columns, String> {
 }
 
 impl DescribedArgument<'_> {
+    /// Whether the kernel gets pointers to several elements.
+    fn is_several(&self) -> bool {
+        matches!(&self.made, Made::Dat(dat) if dat.index.is_some_and(|index| index < -1))
+    }
+
     /// How the program says that the kernel accesses it.
     fn mode(&self) -> Result<Mode, String> {
-        let code = match &self.made {
-            Made::Dat(dat) => dat.access,
-            Made::Global { access, .. } => *access,
-            Made::Number { .. } => return Ok(Mode::Read),
-            Made::Information => return Ok(Mode::ReadWrite),
-        };
-        match code.ok_or("its access is not a literal")? {
+        if matches!(self.made, Made::Information) {
+            return Ok(Mode::ReadWrite);
+        }
+        match self.access().ok_or("its access is not a literal")? {
             access::READ => Ok(Mode::Read),
             access::WRITE => Ok(Mode::Write),
             access::RW | access::WORK => Ok(Mode::ReadWrite),

@@ -41,6 +41,9 @@ static void shared(double const *a, double *b) { b[0] = fmin(b[0], a[0] / a[1] +
 static void told(double const *a, double *b) { printf("%g\n", *b = *a / 3); }
 static void counted(double const *a, int *n) { *n = *a / 3 > 1 ? *n + 1 : 0; }
 
+static int calls;
+static void calling(double const *a, double *b) { __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED), *b = sqrt(*a / 3) / *a; }
+
 extern "C" void others(op_set set, op_map map, op_dat x, op_dat y, int *n) {
   // REMARK: lanes.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs one element at a time: it computes too little for what it moves, unless its data are stored component by component
   op_par_loop(copy, "copy", set, op_arg_dat(x, -1, OP_ID, 3, "double", OP_READ),
@@ -56,6 +59,10 @@ extern "C" void others(op_set set, op_map map, op_dat x, op_dat y, int *n) {
   // REMARK: lanes.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs on one thread: the kernel does to arg1 what its access does not say
   op_par_loop(counted, "counted", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ),
               op_arg_gbl(n, 1, "int", OP_INC));
+  // REMARK: lanes.cpp:[[#@LINE+2]]:3: remark: op_par_loop runs one element at a time: the kernel has an instruction 'atomicrmw'
+  // REMARK: lanes.cpp:[[#@LINE+1]]:3: remark: op_par_loop runs on one thread: the kernel accesses memory that others see change
+  op_par_loop(calling, "calling", set, op_arg_dat(x, -1, OP_ID, 1, "double", OP_READ),
+              op_arg_dat(y, -1, OP_ID, 1, "double", OP_WRITE));
 }
 
 // As in a header: other files have them too, so that LLVM keeps no word on whether all of them throw.

@@ -8,6 +8,17 @@
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.lost.ll 2>&1 | FileCheck --check-prefix=LOST --implicit-check-not=remark: %s
 // RUN: sed 's/"okl-loop"="2;/"okl-loop"="0;/' %t.ll > %t.old.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -disable-output %t.old.ll 2>&1 | FileCheck --check-prefix=OLD %s
+// LLVM may copy the call: the loop is what all copies say of it. Where one has lost its record, or has another one, the
+// loop runs one element at a time.
+//
+// RUN: sed '/call void @okl_op2_par_loop_v3/p' %t.ll > %t.twice.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.twice.ll 2>&1 | FileCheck --check-prefix=TWICE %s
+// RUN: sed -E '/call void @okl_op2_par_loop_v3/{p;s/\) #[0-9]+/)/}' %t.ll > %t.last.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.last.ll 2>&1 | FileCheck --check-prefix=DIFFER %s
+// RUN: sed -E '/call void @okl_op2_par_loop_v3/{h;s/\) #[0-9]+/)/;p;g}' %t.ll > %t.first.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.first.ll 2>&1 | FileCheck --check-prefix=DIFFER %s
+// RUN: sed -E '/call void @okl_op2_par_loop_v3/{h;s/\) #[0-9]+/) "okl-loop"="2; "/;p;g}' %t.ll > %t.other.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.other.ll 2>&1 | FileCheck --check-prefix=DIFFER %s
 #include "op_seq.h"
 
 #include <cmath>
@@ -20,7 +31,11 @@ static void flux(double const *a, double *out, double *most) {
 }
 
 // CHECK:      "okl-loop"="2; either either element; may stated read argument:0 3xf64 column:0 may stated read map:0 - own;
-// CHECK-SAME: may stated inc argument:1 2xf64 column:1 may stated read map:0 - own; may stated max argument:2 1xf64 whole"
+// CHECK-SAME: may found inc argument:1 2xf64 column:1 may stated read map:0 - own; may stated max argument:2 1xf64 whole"
+// TWICE-COUNT-2: op_par_loop runs 4 elements at a time
+// TWICE-COUNT-2: call void @okl_op2_par_loop_v3({{.*}}@okl.lanes.
+// DIFFER-COUNT-2: op_par_loop runs one element at a time: copies of its call have lost its record, or have another one
+// DIFFER-COUNT-2: call void @okl_op2_par_loop_v3({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}, ptr null)
 // HAS:      record.cpp:[[# @LINE + 5]]:3: op_par_loop runs 4 elements at a time
 // LOST:     call void @okl_op2_par_loop_v3({{.*}}, ptr null, i32 0, i32 0, ptr {{.*}}@okl.components.{{.*}}, ptr null)
 // OLD:      record.cpp:[[# @LINE + 3]]:3: op_par_loop runs one element at a time: another version of okl wrote its record

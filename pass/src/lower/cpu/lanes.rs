@@ -3,100 +3,178 @@
 //! Whether its elements may run on several threads is found out, too.
 //!
 //! What is known of a loop's arguments when it is recognised is in its record. Later, when LLVM has simplified
-//! the body, it is made to work on as many elements as a vector register has room for. The run time uses the result where no data that the loop writes are those of another argument.
+//! the body, [`check`] finds out how it can work on as many elements as a vector register has room for, and [`emit`] writes
+//! that. The run time uses it where no data that the loop writes are those of another argument.
+//!
+//! Checking leaves the module as it is, but for copies of kernels whose loops are written out: they are the plans', and
+//! go with them.
 
-pub mod argument;
-pub mod body;
-mod data;
-mod masks;
+mod layout;
+mod plan;
+mod planner;
+mod write;
 
 use okl_abi::op2::f;
 
 use crate::analysis::access::uses;
+use crate::analysis::increments;
+use crate::analysis::kernel::Kernel;
 use crate::analysis::sections::is_final;
 use crate::diagnostic::Site;
 use crate::ir::{Kind, Mode, Parameter, Storage};
-use crate::llvm::{Builder, Call, Function, Linkage, Module, Value, VectorUnit};
-use crate::lower::elements::{Fields, Source};
+use crate::llvm::{Call, Function, Module, Value, VectorUnit};
 use crate::record::LoopRecord;
 use crate::simplified::Unrolled;
 
-use argument::LaneArgument;
-use body::Body;
-use data::LaneValues;
+use layout::Layout;
+use plan::Plan;
 
-/// Positions among the operands of `okl_op2_par_loop`.
-const BODY: usize = 4;
-const RANGE: usize = 5;
-const LANES: usize = 6;
-const WIDTH: usize = 7;
-const ANY_ORDER: usize = 8;
-const COMPONENTS: usize = 9;
-const COMPONENT_LANES: usize = 10;
 /// Lanes that make the rearrangement worth its while.
 const LEAST_WIDTH: i64 = 4;
 
-/// What becomes of a loop.
-struct Outcome<'m> {
-    /// The function for several elements at once, and their number, or why there is none.
-    lanes: Result<(Function<'m>, i64), String>,
-    /// The same where data lie component by component.
-    component_lanes: Option<(Function<'m>, i64)>,
+/// What is to become of the loops of a module.
+pub struct Plans<'m>(Vec<LoopPlan<'m>>);
+
+/// What is to become of a loop.
+struct LoopPlan<'m> {
+    /// The calls that run it.
+    sites: Vec<Call<'m>>,
+    /// The function that runs its elements one at a time, and the one for data that lie component by component.
+    range: Function<'m>,
+    components: Option<Function<'m>>,
+    /// What is known of it: the same at all sites.
+    record: Option<LoopRecord<'m>>,
+    /// For several elements at once, or why there is nothing.
+    lanes: Result<Plan<'m>, String>,
+    /// The same where data lie component by component: each leaves to the one before it what lies otherwise.
+    component_lanes: Vec<Plan<'m>>,
     /// Why its elements may not run in any order and on any thread.
     order: Result<(), String>,
+    /// What the plans are made of.
+    _kernel: Option<Unrolled<'m>>,
 }
 
-impl<'m> Outcome<'m> {
-    /// Of the loop with a range function, that a call runs. What the headers write for a loop that is not understood has no
-    /// record: it runs one element at a time.
+/// Finds out what can become of the loops of a module.
+pub fn check<'m>(module: &'m Module, unit: &VectorUnit<'_>) -> Plans<'m> {
+    let loops = loops(module).into_iter();
+    let plans = loops.filter_map(|(range, sites)| LoopPlan::of(module, unit, range, sites));
+    Plans(plans.collect())
+}
+
+/// Gives the loops their lanes. True where the module was changed.
+pub fn emit<'m>(module: &'m Module, plans: &Plans<'m>) -> bool {
+    for one in &plans.0 {
+        one.emit(module);
+    }
+    !plans.0.is_empty()
+}
+
+impl Plans<'_> {
+    /// As text.
+    pub fn print(&self) -> String {
+        let mut text = String::new();
+        for one in &self.0 {
+            for site in &one.sites {
+                let site = Site::Instruction(site.instruction());
+                for message in [Some(one.elements()), one.threads()] {
+                    text.extend(message.map(|message| format!("{site}: {message}\n")));
+                }
+            }
+        }
+        text
+    }
+}
+
+impl<'m> LoopPlan<'m> {
+    /// Of the loop with a range function, that these calls run. What the headers write for a loop that is not understood has
+    /// no record: it runs one element at a time.
     fn of(
         module: &'m Module,
         unit: &VectorUnit<'_>,
         range: Function<'m>,
-        site: Call<'m>,
+        sites: Vec<Call<'m>>,
     ) -> Option<Self> {
-        let record = LoopRecord::at(site)?;
-        let other_version = |_| "another version of okl wrote its record".to_string();
-        let record = record.map_err(other_version);
-        let arguments = record.as_ref().map_err(String::clone);
-        let arguments = arguments.and_then(|record| LaneArgument::of(record));
-        let components = site.arguments()[COMPONENTS].as_function();
-        let body = site.arguments()[BODY].as_function();
+        let record = record(&sites)?;
+        let operand = |name| operand(sites[0], name).as_function();
+        let components = operand("components");
+        let body = operand("kernel");
         let body = body.filter(|body| !body.is_declaration() && is_final(*body));
-        let body = body.map(|body| (Unrolled::of(module, body), unit.bits(body)));
-        let body = body
-            .as_ref()
-            .ok_or("the kernel is defined or replaced in another file");
-        let body = body.map_err(str::to_string);
-        let lanes = body.clone().and_then(|(body, bits)| {
-            let arguments = arguments.clone()?;
-            let name = range.name().replacen("okl.range.", "okl.lanes.", 1);
-            write(module, &name, range, **body, &arguments, *bits)
+        let body = body.ok_or("the kernel is defined or replaced in another file".to_string());
+        let kernel = body.clone().map(|body| Unrolled::of(module, body));
+        let found = match (&body, &kernel, &record) {
+            (Ok(body), Ok(kernel), Ok(record)) => {
+                let parameters = record.parameters();
+                let kernel = Kernel::of(module, **kernel, &parameters);
+                layout::check(&parameters)
+                    .map(|()| Found::of(&kernel, unit.bits(*body), components.is_some()))
+            }
+            (Err(reason), ..) | (_, Err(reason), _) | (.., Err(reason)) => Err(reason.clone()),
+        };
+        let found = found.unwrap_or_else(|reason| Found {
+            lanes: Err(reason.clone()),
+            component_lanes: Vec::new(),
+            order: Err(reason),
         });
-        let component_lanes = body.clone().ok().zip(components);
-        let component_lanes = component_lanes.and_then(|((body, bits), components)| {
-            let arguments = arguments.clone().ok()?;
-            write_for_components(module, components, **body, &arguments, *bits)
-        });
-        let order = body.and_then(|(body, _)| any_order(module, **body, &arguments?));
         Some(Self {
-            lanes,
-            component_lanes,
-            order,
+            sites,
+            range,
+            components,
+            record: record.ok(),
+            lanes: found.lanes,
+            component_lanes: found.component_lanes,
+            order: found.order,
+            _kernel: kernel.ok(),
         })
     }
 
-    /// How many elements it runs at a time, and whether that is more than one where data lie element by element.
-    fn elements(&self) -> (String, bool) {
+    fn emit(&self, module: &'m Module) {
+        let parameters = self.record.as_ref().map(LoopRecord::parameters);
+        let parameters = parameters.unwrap_or_default();
+        let write = |rest: Function<'m>, [from, to]: [&str; 2], plan: &Plan<'m>| {
+            let name = rest.name().replacen(from, to, 1);
+            write::write(module, &name, rest, plan, &parameters)
+        };
+        let lanes = self.lanes.as_ref().ok();
+        let lanes = lanes.map(|plan| write(self.range, ["okl.range.", "okl.lanes."], plan));
+        let names = ["okl.components.", "okl.component_lanes."];
+        let component_lanes = self.components.and_then(|mut rest| {
+            for plan in &self.component_lanes {
+                rest = write(rest, names, plan);
+            }
+            (!self.component_lanes.is_empty()).then_some(rest)
+        });
+        let mut plans = self.lanes.iter().chain(&self.component_lanes);
+        let width = plans.next().map(|plan| module.const_i32(plan.width as i32));
+        let order = self.order.is_ok().then(|| module.const_i32(1));
+        for &site in &self.sites {
+            for (name, new) in [
+                ("lanes", lanes.map(|one| *one)),
+                ("component_lanes", component_lanes.map(|one| *one)),
+                ("width", width),
+                ("any_order", order),
+            ] {
+                if let Some(new) = new {
+                    site.instruction().set_operand(position(name), new);
+                }
+            }
+            let site = site.instruction();
+            site.remark("Lanes", &self.elements(), self.lanes.is_err());
+            if let Some(message) = self.threads() {
+                site.remark("Threads", &message, true);
+            }
+        }
+    }
+
+    /// How many elements it runs at a time.
+    fn elements(&self) -> String {
         match &self.lanes {
-            Ok((_, width)) => (format!("op_par_loop runs {width} elements at a time"), true),
+            Ok(plan) => format!("op_par_loop runs {} elements at a time", plan.width),
             Err(reason) => {
-                let unless = match self.component_lanes {
-                    Some(_) => ", unless its data are stored component by component",
-                    None => "",
+                let unless = match self.component_lanes.is_empty() {
+                    true => "",
+                    false => ", unless its data are stored component by component",
                 };
-                let message = "op_par_loop runs one element at a time";
-                (format!("{message}: {reason}{unless}"), false)
+                format!("op_par_loop runs one element at a time: {reason}{unless}")
             }
         }
     }
@@ -108,51 +186,6 @@ impl<'m> Outcome<'m> {
     }
 }
 
-/// Gives the loops of a module their lanes. True where the module was changed.
-pub fn emit(module: &Module, unit: &VectorUnit<'_>) -> bool {
-    let loops = loops(module);
-    for (range, sites) in &loops {
-        let Some(outcome) = Outcome::of(module, unit, *range, sites[0]) else {
-            continue;
-        };
-        for site in sites {
-            let instruction = site.instruction();
-            if let Ok((lanes, width)) = outcome.lanes {
-                instruction.set_operand(LANES, *lanes);
-                instruction.set_operand(WIDTH, module.const_i32(width as i32));
-            }
-            if let Some((lanes, width)) = outcome.component_lanes {
-                instruction.set_operand(COMPONENT_LANES, *lanes);
-                instruction.set_operand(WIDTH, module.const_i32(width as i32));
-            }
-            let (message, has_lanes) = outcome.elements();
-            instruction.remark("Lanes", &message, !has_lanes);
-            match outcome.threads() {
-                None => instruction.set_operand(ANY_ORDER, module.const_i32(1)),
-                Some(message) => instruction.remark("Threads", &message, true),
-            }
-        }
-    }
-    !loops.is_empty()
-}
-
-/// What becomes of the loops of a module, which is changed for it, as text.
-pub fn print(module: &Module, unit: &VectorUnit<'_>) -> String {
-    let mut text = String::new();
-    for (range, sites) in loops(module) {
-        let Some(outcome) = Outcome::of(module, unit, range, sites[0]) else {
-            continue;
-        };
-        for site in sites {
-            let site = Site::Instruction(site.instruction());
-            for message in [Some(outcome.elements().0), outcome.threads()] {
-                text.extend(message.map(|message| format!("{site}: {message}\n")));
-            }
-        }
-    }
-    text
-}
-
 /// The range functions of loops, as they stand in the module, each with the calls that run it.
 fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
     if module.function(f::okl_op2_par_loop_v3.name).is_none() {
@@ -162,138 +195,122 @@ fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
     let loops = ranges.map(|range| {
         let calls = range.users().into_iter().filter_map(Value::as_call);
         let runs = |call: &Call<'_>| {
-            call.callee_name() == f::okl_op2_par_loop_v3.name
-                && call.argument(RANGE) == Some(*range)
+            call.callee_name() == f::okl_op2_par_loop_v3.name && operand(*call, "range") == *range
         };
         (range, calls.filter(runs).collect::<Vec<_>>())
     });
     loops.filter(|(_, sites)| !sites.is_empty()).collect()
 }
 
-/// Whether the elements of a loop may run in any order and on any thread, and if not, why.
-fn any_order(
-    module: &Module,
-    body: Function<'_>,
-    arguments: &[LaneArgument<'_>],
-) -> Result<(), String> {
-    let mut found = Body::of(module, body, parameters(arguments));
-    found.keeps_to_arguments()?;
-    let pointers = body.parameters();
-    for (at, one) in arguments.iter().enumerate() {
-        let done = uses(pointers[at]);
-        let is_right = match one.parameter.access.mode {
-            Mode::Increment if one.parameter.is_sum() => {
-                let only_adds = !(done.reads || done.writes || done.minimises || done.maximises);
-                only_adds || found.only_increments(at).is_ok()
-            }
-            Mode::Min | Mode::Max => done.reads || !done.writes,
-            _ => true,
-        };
-        if !is_right {
-            return Err(format!(
-                "the kernel does to arg{at} what its access does not say"
-            ));
-        }
-    }
-    Ok(())
+/// Which operand of the call that runs a loop has that name.
+fn position(name: &str) -> usize {
+    let position = f::okl_op2_par_loop_v3.position(name);
+    position.expect("the function has the parameter")
 }
 
-/// The function for several elements at once where data lie component by component, and their number: as the program
-/// says of each, or else all; in vectors of `bits`. What does not lie as it expects, it leaves to `rest`.
-fn write_for_components<'m>(
-    module: &'m Module,
-    rest: Function<'m>,
-    body: Function<'m>,
-    arguments: &[LaneArgument<'_>],
-    bits: u32,
-) -> Option<(Function<'m>, i64)> {
-    let is_either = |one: &LaneArgument<'_>| one.parameter.is_either();
-    let is_said = |one: &LaneArgument<'_>| {
-        let by_component = Kind::Data(Storage::Either { by_component: true });
-        one.parameter.kind == by_component
-    };
-    let with = |is_so: &dyn Fn(&LaneArgument<'_>) -> bool| {
-        let laid = arguments.iter().map(|one| match is_so(one) {
-            true => one.by_component(),
-            false => *one,
-        });
-        laid.collect::<Vec<_>>()
-    };
-    let name = rest.name();
-    let name = name.replacen("okl.components.", "okl.component_lanes.", 1);
-    let mut lanes = write(module, &name, rest, body, &with(&is_either), bits).ok()?;
-    let is_mixed = arguments.iter().any(is_said)
-        && arguments.iter().any(|one| is_either(one) && !is_said(one));
-    if is_mixed {
-        lanes = write(module, &name, lanes.0, body, &with(&is_said), bits).unwrap_or(lanes);
-    }
-    Some(lanes)
+fn operand<'m>(site: Call<'m>, name: &str) -> Value<'m> {
+    site.arguments()[position(name)]
 }
 
-/// The function for several elements at once, and their number, in vectors of `bits`; `rest` is the one for what is left.
-fn write<'m>(
-    module: &'m Module,
-    name: &str,
-    rest: Function<'m>,
-    body: Function<'m>,
-    arguments: &[LaneArgument<'_>],
-    bits: u32,
-) -> Result<(Function<'m>, i64), String> {
-    let widest = arguments.iter().map(LaneArgument::bytes).max().unwrap_or(1);
-    let width = i64::from(bits) / 8 / widest;
-    if width < LEAST_WIDTH {
-        return Err("the target's vectors are too short".to_string());
+/// What all calls of a loop say of it; nothing where none of them says anything.
+fn record<'m>(sites: &[Call<'m>]) -> Option<Result<LoopRecord<'m>, String>> {
+    let records: Vec<_> = sites.iter().map(|site| LoopRecord::at(*site)).collect();
+    if records.iter().all(Option::is_none) {
+        return None;
     }
-    let lanes = module.add_function(name, rest.function_type(), Linkage::LLVMInternalLinkage);
-    lanes.compile_like(rest);
-    let has_components = arguments.iter().any(|one| one.is_by_component);
-    let builder = Builder::at_end(module, lanes.append_block(module));
-    let passed = lanes.parameters()[1];
-    let values = arguments.iter().enumerate().map(|(at, one)| {
-        let fields = Fields::of(&builder, passed, at);
-        let is_compared = has_components && one.parameter.is_either();
-        let found_size = is_compared.then(|| fields.number("size"));
-        let stride = one.is_by_component.then(|| fields.number("stride"));
-        let data = fields.address("data");
-        let size = match one.size {
-            None => fields.number("size"),
-            Some(size) => module.const_i64(size),
+    let mut all = records.into_iter();
+    let first = all.next().flatten();
+    let is_same = all.all(|one| one == first);
+    Some(match first {
+        Some(Ok(record)) if is_same => Ok(record),
+        Some(Err(_)) if is_same => Err("another version of okl wrote its record".to_string()),
+        _ => Err("copies of its call have lost its record, or have another one".to_string()),
+    })
+}
+
+/// What is found of a kernel.
+struct Found<'m> {
+    lanes: Result<Plan<'m>, String>,
+    component_lanes: Vec<Plan<'m>>,
+    order: Result<(), String>,
+}
+
+impl<'m> Found<'m> {
+    /// Of one in vectors of `bits`; its data may lie component by component if it `has_components`.
+    fn of(kernel: &Kernel<'_, 'm>, bits: u32, has_components: bool) -> Self {
+        let fits = fits(kernel);
+        let width = width(kernel.arguments, bits);
+        let width = width.and_then(|width| planner::check(kernel, &fits).map(|()| width));
+        let plan = |by_component: &[bool]| {
+            let layout = Layout {
+                parameters: kernel.arguments,
+                by_component,
+            };
+            Plan::of(kernel, layout, width.clone()?)
         };
-        let map = fields.address("map");
-        let found_arity = fields.number("arity");
-        let arity = one
-            .arity
-            .map_or(found_arity, |arity| module.const_i64(arity));
-        let source = Source {
-            data,
-            size,
-            stride,
-            map,
-            arity,
+        let component_lanes = match has_components {
+            true => for_components(kernel.arguments, plan),
+            false => Vec::new(),
         };
-        LaneValues {
-            source,
-            found_size,
-            found_arity,
+        Self {
+            lanes: plan(&vec![false; kernel.arguments.len()]),
+            component_lanes,
+            order: any_order(kernel, &fits),
         }
+    }
+}
+
+/// How many elements, of which the arguments are, have room in vectors of `bits`.
+fn width(arguments: &[Parameter<'_>], bits: u32) -> Result<usize, String> {
+    let bytes = arguments.iter().map(|one| one.element().scalar.bytes);
+    match i64::from(bits) / 8 / bytes.max().unwrap_or(1) {
+        ..LEAST_WIDTH => Err("the target's vectors are too short".to_string()),
+        width => Ok(width as usize),
+    }
+}
+
+/// Of which arguments the kernel does what the loop says of them, where elements of the set may have them in common.
+fn fits(kernel: &Kernel<'_, '_>) -> Vec<bool> {
+    let pointers = kernel.function.parameters().into_iter();
+    let each = pointers.zip(kernel.arguments).enumerate();
+    let each = each.map(|(at, (pointer, argument))| match argument.access.mode {
+        // It has been found already.
+        Mode::Increment if !argument.access.stated => true,
+        Mode::Increment if argument.is_sum() => {
+            increments::only_adds(kernel, at, &[&uses(pointer)])
+        }
+        Mode::Min | Mode::Max => increments::may_compare(&uses(pointer)),
+        Mode::Increment | Mode::Read | Mode::Write | Mode::ReadWrite => true,
     });
-    let values: Vec<_> = values.collect();
-    match masks::write(
-        module,
-        [lanes, rest, body],
-        arguments,
-        &values,
-        width as usize,
-    ) {
-        Ok(()) => Ok((lanes, width)),
-        Err(reason) => {
-            lanes.erase_unused();
-            Err(reason)
-        }
+    each.collect()
+}
+
+/// Whether the elements of a loop may run in any order and on any thread, and if not, why.
+fn any_order(kernel: &Kernel<'_, '_>, fits: &[bool]) -> Result<(), String> {
+    kernel.keeps_to_arguments()?;
+    match fits.iter().position(|fits| !fits) {
+        None => Ok(()),
+        Some(at) => Err(format!(
+            "the kernel does to arg{at} what its access does not say"
+        )),
     }
 }
 
-/// What the body gets.
-fn parameters<'a>(arguments: &[LaneArgument<'a>]) -> Vec<Parameter<'a>> {
-    arguments.iter().map(|one| one.parameter).collect()
+/// Where data lie component by component: all that may, and then, as the program says of each, some.
+fn for_components<'m>(
+    arguments: &[Parameter<'_>],
+    plan: impl Fn(&[bool]) -> Result<Plan<'m>, String>,
+) -> Vec<Plan<'m>> {
+    let is_said = |one: &Parameter<'_>| {
+        let by_component = Kind::Data(Storage::Either { by_component: true });
+        one.kind == by_component
+    };
+    let either: Vec<_> = arguments.iter().map(Parameter::is_either).collect();
+    let said: Vec<_> = arguments.iter().map(is_said).collect();
+    let Ok(first) = plan(&either) else {
+        return Vec::new();
+    };
+    let is_mixed = said.contains(&true) && said != either;
+    let second = is_mixed.then(|| plan(&said).ok()).flatten();
+    [first].into_iter().chain(second).collect()
 }

@@ -11,8 +11,8 @@ pub mod one;
 use okl_abi::op2::Parameter as Passed;
 
 use crate::ir::Kind::{Data, Number};
-use crate::ir::{Columns, Form, Mode, ParallelLoop, Parameter, Scalar, Storage};
-use crate::llvm::{Builder, Comparison, IntPredicate, Module, Opcode, RealPredicate, Type, Value};
+use crate::ir::{Form, Mode, ParallelLoop, Parameter, Storage};
+use crate::llvm::{Builder, Comparison, IntPredicate, Opcode, RealPredicate, Type, Value};
 
 /// Bytes of a field of what the run time passes, of a pointer, and of an entry of a map.
 const FIELD: i64 = 8;
@@ -46,28 +46,8 @@ pub fn may_lie_by_component(one: &ParallelLoop<'_>) -> Result<(), String> {
 pub fn components_of(one: &ParallelLoop<'_>) -> i64 {
     let all = one.parameters();
     let either = all.iter().filter(|one| one.is_either());
-    let counts = either.map(|one| one.element().components * elements_of(one));
+    let counts = either.map(|one| one.element().components * one.elements());
     counts.sum()
-}
-
-/// How many elements the body gets by a parameter.
-pub fn elements_of(parameter: &Parameter<'_>) -> i64 {
-    parameter.columns().map_or(1, Columns::count)
-}
-
-/// Bytes from one element of data to the next, where data lie element by element and that is the same in every run.
-pub fn bytes_of(parameter: &Parameter<'_>) -> Option<i64> {
-    let element = parameter.access.element?;
-    element.bytes().filter(|_| parameter.kind != Number)
-}
-
-/// The type of a component.
-pub fn type_of<'m>(module: &'m Module, scalar: Scalar) -> Type<'m> {
-    let bits = scalar.bytes as u32 * 8;
-    match scalar.form {
-        Form::Floating => module.floating(bits),
-        Form::Signed | Form::Unsigned | Form::Unknown => module.int(bits),
-    }
 }
 
 /// What the run time passes of an argument: an [`okl_abi::op2::Parameter`].

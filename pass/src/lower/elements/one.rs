@@ -1,7 +1,7 @@
 //! How the body of a loop over a set gets at the elements of its arguments, one element of the set at a time: it is
 //! given their addresses, or copies that are gathered before it and scattered behind it.
 
-use super::{Fields, POINTER, Source, bytes_of, elements_of, put_back, type_of};
+use super::{Fields, POINTER, Source, put_back};
 use crate::ir::{Element, Mode, Parameter};
 use crate::llvm::{Builder, Type, Value};
 
@@ -69,7 +69,7 @@ pub struct Address<'a, 'm> {
 impl<'a, 'm> Address<'a, 'm> {
     fn of(builder: &Builder<'m>, of: Parameter<'a>, fields: &Fields<'_, 'm>) -> Self {
         let (data, is_optional) = (fields.address("data"), of.access.optional);
-        let size = match bytes_of(&of).filter(|_| !is_optional) {
+        let size = match of.bytes().filter(|_| !is_optional) {
             Some(bytes) => builder.module().const_i64(bytes),
             None => fields.number("size"),
         };
@@ -112,7 +112,7 @@ impl<'a, 'm> Address<'a, 'm> {
         if !self.of.is_table() {
             return self.element(builder, number, 0);
         }
-        for column in 0..elements_of(&self.of) {
+        for column in 0..self.of.elements() {
             let slot = builder.offset(self.columns_at, column * POINTER);
             builder.store(self.element(builder, number, column), slot);
         }
@@ -154,8 +154,8 @@ impl<'a, 'm> Copy<'a, 'm> {
     fn of(builder: &Builder<'m>, mut address: Address<'a, 'm>, fields: &Fields<'_, 'm>) -> Self {
         let module = builder.module();
         let element = address.of.element();
-        let scalar = type_of(module, element.scalar);
-        let count = element.components * elements_of(&address.of);
+        let scalar = element.scalar.ty(module);
+        let count = element.components * address.of.elements();
         address.source.size = fields.number("size");
         address.source.stride = Some(fields.number("stride"));
         Self {
@@ -188,7 +188,7 @@ impl<'a, 'm> Copy<'a, 'm> {
     fn gather(&self, builder: &Builder<'m>, number: Value<'m>) -> (Value<'m>, Vec<Value<'m>>) {
         let Address { of, columns_at, .. } = self.address;
         let is_there = self.address.is_there(builder);
-        let elements = (0..elements_of(&of)).map(|column| {
+        let elements = (0..of.elements()).map(|column| {
             let element = self.address.element(builder, number, column);
             or_else(builder, is_there, element, Some(self.nowhere))
         });
@@ -204,7 +204,7 @@ impl<'a, 'm> Copy<'a, 'm> {
             return (or_else(builder, is_there, self.room, None), elements);
         }
         let Element { scalar, components } = of.element();
-        for column in 0..elements_of(&of) {
+        for column in 0..of.elements() {
             let copy = builder.offset(self.room, column * components * scalar.bytes);
             builder.store(copy, builder.offset(columns_at, column * POINTER));
         }

@@ -78,10 +78,7 @@ impl<'m> DescribedArgument<'m> {
             }
             Made::Information => None,
         };
-        let is_vector = match &self.made {
-            Made::Dat(dat) => dat.index.is_some_and(|index| index < -1),
-            _ => false,
-        };
+        let is_vector = self.is_several();
         let (pointee, is_const, depth) = bare(&self.type_name);
         let parameter = format!("{}*", self.type_name);
         let known = type_name.map(storage_free);

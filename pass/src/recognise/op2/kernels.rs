@@ -6,9 +6,10 @@
 use super::calls::Made;
 use super::{Described, DescribedArgument};
 use crate::analysis::access::{Touched, Uses, notices_place, touched, uses};
-use crate::ir::{self, Access, Element, Kind, Mode, Place};
+use crate::analysis::increments;
+use crate::analysis::kernel::Kernel;
+use crate::ir::{Access, Element, Mode, Parameter, Place};
 use crate::llvm::{Function, Module, Opcode, OwnModule, Value};
-use crate::lower::cpu::lanes::body::Body;
 use crate::simplified::simplified;
 
 /// The kernels of a module, simplified.
@@ -23,48 +24,35 @@ impl Kernels {
         Self((!kernels.is_empty()).then(|| simplified(module, &kernels)))
     }
 
-    /// A parameter of a kernel, and what it points to, where that can be told.
-    fn parameter<'a, 'm>(
-        &'a self,
-        described: &'a Described<'m>,
-        at: usize,
-    ) -> Option<(&'a OwnModule, Parameter<'a, 'm>, Elements<'a>)> {
-        let (copy, defined) = self.0.as_ref().zip(described.defined_kernel())?;
-        let kernel = copy.function(&defined.name())?;
+    /// What a kernel gets of an argument, where that can be told.
+    fn handed<'a, 'm>(&'a self, described: &'a Described<'m>, at: usize) -> Option<Handed<'a, 'm>> {
+        let (copy, original) = self.0.as_ref().zip(described.defined_kernel())?;
+        let kernel = copy.function(&original.name())?;
         let parameters = kernel.parameters();
         if kernel.is_declaration() || parameters.len() != described.arguments.len() {
             return None;
         }
         let argument = &described.arguments[at];
-        let elements = Elements::of(copy, parameters[at], argument)?;
-        let original = (!is_several(argument)).then_some(defined);
-        let one = Parameter {
-            copy,
-            argument,
-            original: original.map(|kernel| kernel.parameters()[at]),
-            kernel,
+        Some(Handed {
+            described,
             at,
-            kinds: described
-                .arguments
-                .iter()
-                .map(|one| one.made.kind())
-                .collect(),
-            accesses: (0..parameters.len())
-                .map(|at| described.increment(at))
-                .collect(),
-        };
-        Some((copy, one, elements))
+            argument,
+            original,
+            copy,
+            kernel,
+            pointers: pointers(copy, parameters[at], argument.is_several())?,
+        })
     }
 
     /// Whether nobody notices if the kernel gets copies of an argument's elements, or where it increments them through
     /// a map, sums that begin at zero.
     pub fn may_have_copies(&self, described: &Described<'_>, at: usize) -> bool {
-        let Some((copy, one, elements)) = self.parameter(described, at) else {
+        let Some(one) = self.handed(described, at) else {
             return false;
         };
         let argument = one.argument;
         let is_shared = matches!(&argument.made, Made::Dat(dat) if !dat.map.is_null());
-        let touched = elements.touched(copy);
+        let touched = one.touched();
         let uses_others = argument.made.element().zip(touched);
         let uses_others = uses_others.is_some_and(|(element, touched)| {
             touched
@@ -75,40 +63,49 @@ impl Kernels {
         let piece = argument.made.element().map(|one| one.scalar.bytes);
         let piece = piece.filter(|_| is_shared && argument.mode() == Ok(Mode::Increment));
         match argument.mode() {
-            _ if uses_others || elements.notice_places(copy, piece) => false,
+            _ if uses_others || one.notices_places(piece) => false,
             Ok(Mode::Read) => true,
             // What it has done before it throws would be lost.
             _ if may_throw(one.kernel, &mut Vec::new()) => false,
             Ok(Mode::Increment) if is_shared => {
-                let done = elements.uses();
+                let done = one.uses();
                 !done.escapes && one.only_adds(&done)
             }
             // Of several elements two may be the same one.
-            _ => !is_several(argument),
+            _ => !argument.is_several(),
         }
     }
 
     /// Whether the kernel certainly changes nothing of an argument.
     pub fn only_reads(&self, described: &Described<'_>, at: usize) -> bool {
-        let parameter = self.parameter(described, at);
-        parameter.is_some_and(|(_, _, elements)| {
-            let done = elements.uses();
+        let one = self.handed(described, at);
+        one.is_some_and(|one| {
+            let done = one.uses();
             !done.escapes && !changes(&done)
+        })
+    }
+
+    /// Whether all that the kernel certainly does to an argument is to add to it.
+    pub fn only_adds(&self, described: &Described<'_>, at: usize) -> bool {
+        let one = self.handed(described, at);
+        one.is_some_and(|one| {
+            let done = one.uses();
+            !done.escapes && one.only_adds(&done)
         })
     }
 
     /// What the kernel does to an argument that its access does not allow, and whether that is certainly wrong.
     pub fn misuses(&self, described: &Described<'_>, at: usize) -> Vec<(bool, String)> {
-        let Some((copy, one, elements)) = self.parameter(described, at) else {
+        let Some(one) = self.handed(described, at) else {
             return Vec::new();
         };
         let argument = one.argument;
-        let misuse = one.misuse(&elements.uses());
+        let misuse = one.misuse(&one.uses());
         let is_used_wrongly = misuse.is_some();
         let mut all: Vec<_> = misuse.into_iter().collect();
         if let Some(element) = argument.made.element() {
             let is_written = argument.mode() == Ok(Mode::Write) && !is_used_wrongly;
-            let all_touched = elements.touched(copy).unwrap_or_default();
+            let all_touched = one.touched().unwrap_or_default();
             // What follows other values of the program may be meant; what is left out is not used.
             let is_alone =
                 matches!(argument.made, Made::Global { .. }) && argument.mode() == Ok(Mode::Read);
@@ -133,10 +130,10 @@ impl Kernels {
 }
 
 impl<'m> Described<'m> {
-    /// What adds to an argument; anywhere where the program does not say where.
-    fn increment(&self, at: usize) -> Access<'m> {
+    /// Where an argument's elements are; anywhere where the program does not say. How it accesses them is no part of it.
+    fn whereabouts(&self, at: usize) -> Access<'m> {
         let place = self.place(at).unwrap_or(Place::Anywhere);
-        self.access_in(at, Mode::Increment, place)
+        self.access_in(at, Mode::ReadWrite, place)
     }
 }
 
@@ -197,45 +194,55 @@ fn doubt(element: Element, touched: &Touched, is_written: bool) -> Option<String
     ))
 }
 
-/// What the parameter of a simplified kernel points to.
-struct Elements<'m> {
-    /// For each element the pointers that the kernel has to it.
-    pointers: Vec<(i64, Vec<Value<'m>>)>,
-}
+/// For each element the pointers that a simplified kernel has to it by a parameter, with the element's number.
+type Pointers<'m> = Vec<(i64, Vec<Value<'m>>)>;
 
-impl<'m> Elements<'m> {
-    fn of(
-        module: &'m Module,
-        parameter: Value<'m>,
-        argument: &DescribedArgument<'_>,
-    ) -> Option<Self> {
-        if !is_several(argument) {
-            let pointers = vec![(0, vec![parameter])];
-            return Some(Self { pointers });
-        }
-        let mut pointers: Vec<(i64, Vec<Value<'m>>)> = Vec::new();
-        let mut rest = vec![parameter];
-        while let Some(address) = rest.pop() {
-            for user in address.users() {
-                let instruction = user.as_instruction()?;
-                match instruction.opcode() {
-                    Opcode::LLVMGetElementPtr => rest.push(user),
-                    Opcode::LLVMLoad => {
-                        // Any of them: what is done is done to one of them.
-                        let (_, column) = address.base_and_offset(module);
-                        let column = column.unwrap_or(-1);
-                        match pointers.iter_mut().find(|(one, _)| *one == column) {
-                            Some((_, all)) => all.push(user),
-                            None => pointers.push((column, vec![user])),
-                        }
+fn pointers<'m>(
+    module: &'m Module,
+    parameter: Value<'m>,
+    is_several: bool,
+) -> Option<Pointers<'m>> {
+    if !is_several {
+        return Some(vec![(0, vec![parameter])]);
+    }
+    let mut pointers: Pointers<'m> = Vec::new();
+    let mut rest = vec![parameter];
+    while let Some(address) = rest.pop() {
+        for user in address.users() {
+            let instruction = user.as_instruction()?;
+            match instruction.opcode() {
+                Opcode::LLVMGetElementPtr => rest.push(user),
+                Opcode::LLVMLoad => {
+                    // Any of them: what is done is done to one of them.
+                    let (_, column) = address.base_and_offset(module);
+                    let column = column.unwrap_or(-1);
+                    match pointers.iter_mut().find(|(one, _)| *one == column) {
+                        Some((_, all)) => all.push(user),
+                        None => pointers.push((column, vec![user])),
                     }
-                    _ => return None,
                 }
+                _ => return None,
             }
         }
-        Some(Self { pointers })
     }
+    Some(pointers)
+}
 
+/// What a kernel gets of an argument.
+struct Handed<'a, 'm> {
+    described: &'a Described<'m>,
+    /// The argument's number, and the argument.
+    at: usize,
+    argument: &'a DescribedArgument<'m>,
+    /// The function as it is written.
+    original: Function<'m>,
+    /// Where it is simplified, and that.
+    copy: &'a Module,
+    kernel: Function<'a>,
+    pointers: Pointers<'a>,
+}
+
+impl Handed<'_, '_> {
     fn uses(&self) -> Uses {
         let mut all = Uses::default();
         for pointer in self.pointers.iter().flat_map(|(_, pointers)| pointers) {
@@ -246,41 +253,26 @@ impl<'m> Elements<'m> {
 
     /// Whether the kernel may tell copies from the elements, or uses them in other pieces than of `bytes`, if these are
     /// given.
-    fn notice_places(&self, module: &'m Module, bytes: Option<i64>) -> bool {
+    fn notices_places(&self, bytes: Option<i64>) -> bool {
         let mut all = self.pointers.iter().flat_map(|(_, pointers)| pointers);
-        all.any(|&pointer| notices_place(module, pointer, bytes))
+        all.any(|&pointer| notices_place(self.copy, pointer, bytes))
     }
 
     /// For each element what is touched of it; none where that is not known.
-    fn touched(&self, module: &'m Module) -> Option<Vec<Touched>> {
-        let of = |(column, pointers): &(i64, Vec<Value<'m>>)| {
+    fn touched(&self) -> Option<Vec<Touched>> {
+        let each = self.pointers.iter().map(|(column, pointers)| {
             let mut all = Touched::default();
             for pointer in pointers {
-                let one = touched(module, *pointer).filter(|_| *column >= 0)?;
+                let one = touched(self.copy, *pointer).filter(|_| *column >= 0)?;
                 all.read.extend(one.read);
                 all.written.extend(one.written);
                 all.surely.extend(one.surely);
             }
             Some(all)
-        };
-        self.pointers.iter().map(of).collect()
+        });
+        each.collect()
     }
-}
 
-/// A kernel's parameter with the argument that it stands for.
-struct Parameter<'a, 'm> {
-    argument: &'a DescribedArgument<'m>,
-    /// In the function as it is written, where it points to one element.
-    original: Option<Value<'m>>,
-    copy: &'a Module,
-    kernel: Function<'a>,
-    at: usize,
-    /// What all arguments stand for, and where their elements are.
-    kinds: Vec<Kind>,
-    accesses: Vec<Access<'m>>,
-}
-
-impl Parameter<'_, '_> {
     /// `done`: what the simplified kernel does.
     fn misuse(&self, done: &Uses) -> Option<(bool, String)> {
         if done.escapes {
@@ -302,7 +294,7 @@ impl Parameter<'_, '_> {
                 }
                 .to_string(),
             )),
-            mode @ (Mode::Min | Mode::Max) if done.writes && !done.reads => {
+            mode @ (Mode::Min | Mode::Max) if !increments::may_compare(done) => {
                 let name = if mode == Mode::Min { "OP_MIN" } else { "OP_MAX" };
                 let what = format!("is {name}, but the kernel assigns to it without comparing");
                 Some((false, what))
@@ -315,17 +307,25 @@ impl Parameter<'_, '_> {
         }
     }
 
+    /// What the kernel does as it is written, where it gets one element.
     fn as_written(&self) -> Option<Uses> {
-        self.original.map(uses).filter(|uses| !uses.escapes)
+        let is_one = !self.argument.is_several();
+        let done = is_one.then(|| uses(self.original.parameters()[self.at]));
+        done.filter(|uses| !uses.escapes)
     }
 
+    /// It is enough that this can be seen in one of its forms.
     fn only_adds(&self, done: &Uses) -> bool {
-        let is_clean = |uses: &Uses| !uses.reads && !uses.writes;
-        is_clean(done) || self.as_written().as_ref().is_some_and(is_clean) || {
-            let parameters = ir::Parameter::of(&self.kinds, &self.accesses);
-            let mut body = Body::of(self.copy, self.kernel, parameters);
-            body.only_increments(self.at).is_ok()
-        }
+        let count = self.described.arguments.len();
+        let accesses: Vec<_> = (0..count)
+            .map(|at| self.described.whereabouts(at))
+            .collect();
+        let kinds = self.described.arguments.iter().map(|one| one.made.kind());
+        let parameters = Parameter::of(&kinds.collect::<Vec<_>>(), &accesses);
+        let kernel = Kernel::of(self.copy, self.kernel, &parameters);
+        let as_written = self.as_written();
+        let forms: Vec<_> = [done].into_iter().chain(&as_written).collect();
+        increments::only_adds(&kernel, self.at, &forms)
     }
 
     /// As opposed to reading.
@@ -336,9 +336,4 @@ impl Parameter<'_, '_> {
 
 fn changes(done: &Uses) -> bool {
     done.writes || done.increments || done.minimises || done.maximises
-}
-
-/// Whether the kernel gets pointers to several elements.
-fn is_several(argument: &DescribedArgument<'_>) -> bool {
-    matches!(&argument.made, Made::Dat(dat) if dat.index.is_some_and(|index| index < -1))
 }
