@@ -11,7 +11,7 @@
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-lanes>' -disable-output %t.ll 2>&1 | FileCheck --check-prefix=PRINT %s
 //
 // PRINT:      lanes.cpp:35: op_par_loop runs 4 elements at a time
-// PRINT-NEXT: {{.*}}lanes.cpp:46: op_par_loop runs one element at a time: it computes too little for what it moves, unless its data are stored component by component
+// PRINT-NEXT: {{.*}}lanes.cpp:49: op_par_loop runs one element at a time: it computes too little for what it moves, unless its data are stored component by component
 // PRINT:      op_par_loop runs on one thread: the kernel calls printf
 #include "op_seq.h"
 
