@@ -7,6 +7,8 @@
 //! was written as.
 
 mod description;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::collections::HashSet;

@@ -9,15 +9,8 @@ use okl_abi::Effects;
 use super::MODIFIERS;
 use crate::analysis::runtime::{self, effects};
 use crate::ir::{Body, Code, Description, Origin, ParallelLoop, Part, Schedule, Space, Span, Who};
-use crate::llvm::{Block, Call, Comparison, Function, Instruction, IntPredicate, Opcode, Value};
-
-/// A construct in a function.
-pub struct Construct<'m> {
-    /// The call that it begins with.
-    pub begins: Instruction<'m>,
-    /// What it is, or why that is not clear: the end of a sentence that begins with "it".
-    pub part: Result<Part<'m>, String>,
-}
+use crate::llvm::{Block, Call, Comparison, Instruction, IntPredicate, Opcode, Value};
+use crate::recognise::steps::Construct;
 
 /// The calls that begin code for one thread, those that end it, and which thread it is.
 const ONE: [(&str, &str, Who); 3] = [
@@ -25,11 +18,6 @@ const ONE: [(&str, &str, Who); 3] = [
     ("__kmpc_master", "__kmpc_end_master", Who::Master),
     ("__kmpc_masked", "__kmpc_end_masked", Who::Masked),
 ];
-
-/// Whether a call begins a construct.
-pub fn begins(call: Call<'_>) -> bool {
-    begins_loop(call) || who(call).is_some()
-}
 
 /// Whether a call asks for a thread's share of a loop, or begins to deal out its iterations.
 fn begins_loop(call: Call<'_>) -> bool {
@@ -42,9 +30,9 @@ fn who(call: Call<'_>) -> Option<&'static (&'static str, &'static str, Who)> {
     ONE.iter().find(|(begin, _, _)| *begin == name)
 }
 
-/// The constructs of a function, in the order of their beginnings.
-pub fn constructs(function: Function<'_>) -> Vec<Construct<'_>> {
-    let calls = function.instructions().into_iter();
+/// The constructs that begin in some blocks, in the order of their beginnings.
+pub fn constructs<'m>(blocks: &[Block<'m>]) -> Vec<Construct<'m>> {
+    let calls = blocks.iter().flat_map(|block| block.instructions());
     let calls = calls.filter_map(|one| one.as_call());
     let all = calls.filter_map(|call| {
         let part = if begins_loop(call) {
