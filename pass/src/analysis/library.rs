@@ -99,7 +99,7 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
         __multi3 __divti3 __udivti3 __modti3 __umodti3 __floattidf __floatuntidf __floattisf __floatuntisf
         __fixdfti __fixunsdfti __fixsfti __fixunssfti __addtf3 __subtf3 __multf3 __divtf3 __extenddftf2
         __trunctfdf2 __extendxftf2 __trunctfxf2 __letf2 __getf2 __eqtf2 __netf2 __unordtf2
-        __clang_call_terminate"),
+        __clang_call_terminate __atomic_is_lock_free"),
     // Hidden state.
     (Effect::HiddenState, USER, "rand srand random srandom drand48 lrand48 mrand48 erand48 nrand48 jrand48 srand48
         lcong48 seed48 initstate setstate strtok localtime gmtime asctime ctime setenv
@@ -265,12 +265,6 @@ pub fn known(name: &str) -> Option<Known> {
             enters_kernel: false,
         });
     }
-    if name.starts_with("okl_") {
-        return Some(Known {
-            effect: Effect::None,
-            enters_kernel: false,
-        });
-    }
     let by_prefix = |(prefix, effect): &(&str, Effect)| {
         name.starts_with(prefix).then_some(Known {
             effect: *effect,
@@ -295,7 +289,7 @@ pub fn is_library_variable(name: &str) -> bool {
         "__dso_handle",
         "__libc_single_threaded",
     ];
-    const PREFIXES: [&str; 9] = [
+    const PREFIXES: [&str; 8] = [
         "_ZSt",
         "_ZNSt",
         "_ZTV",
@@ -304,7 +298,6 @@ pub fn is_library_variable(name: &str) -> bool {
         "_ZTT",
         "_ZN10__cxxabiv1",
         "okl.",
-        "okl_",
     ];
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

@@ -104,7 +104,7 @@ fn is_unknown(function: Function<'_>) -> bool {
     let name = function.name();
     let elsewhere =
         function.is_declaration() || function.linkage() == Linkage::LLVMAvailableExternallyLinkage;
-    elsewhere && known(&name).is_none() && !is_of_runtime(&name) && !name.starts_with("__atomic_")
+    elsewhere && known(&name).is_none() && !is_of_runtime(&name)
 }
 
 /// Whether a function is taken for one of the C library that does no harm, although the program may have defined one of

@@ -106,6 +106,11 @@ fn cut<'m>(module: &'m Module, numbers: Option<&[usize]>) -> Steps<'m> {
     cut
 }
 
+fn unknown<'a>(cut: &'a Steps<'_>) -> Vec<Option<&'a str>> {
+    let reason = |step: &'a Step<'_>| step.unknown.as_ref().map(|(_, reason)| reason.as_str());
+    cut.steps.iter().map(reason).collect()
+}
+
 fn code(module: &Module) -> Function<'_> {
     module.function("code").expect("the code that is cut")
 }
@@ -332,6 +337,31 @@ fn functions_with_barriers_are_cut_at_each_call() {
 }
 
 #[test]
+fn a_function_of_a_run_time_that_has_no_line_is_not_known() {
+    let module = parse(
+        "declare void @__kmpc_new_construct(ptr)
+        declare void @__kmpc_flush(ptr)
+        declare i32 @okl_mpi_new()
+        define void @code() {
+            call void @__kmpc_flush(ptr null)
+            call void @meet()
+            call void @__kmpc_new_construct(ptr null)
+            call void @meet()
+            call i32 @okl_mpi_new()
+            ret void
+        }",
+    );
+    assert_eq!(
+        unknown(&cut(&module, None)),
+        [
+            None,
+            Some("calls __kmpc_new_construct, which is not known here"),
+            Some("calls okl_mpi_new, which is not known here"),
+        ]
+    );
+}
+
+#[test]
 fn what_is_not_known_spoils_its_own_step() {
     let module = parse(
         "define void @again() {
@@ -351,14 +381,8 @@ fn what_is_not_known_spoils_its_own_step() {
             ret void
         }",
     );
-    let cut = cut(&module, None);
-    let unknown: Vec<_> = cut
-        .steps
-        .iter()
-        .map(|step| step.unknown.as_ref().map(|(_, reason)| reason.as_str()))
-        .collect();
     assert_eq!(
-        unknown,
+        unknown(&cut(&module, None)),
         [
             Some("calls elsewhere, which is not known here"),
             Some("has no end"),
