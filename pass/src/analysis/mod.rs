@@ -12,6 +12,5 @@ pub mod nests;
 pub mod objects;
 pub mod runtime;
 pub mod sections;
-mod streams;
-pub mod unsafe_sites;
+pub mod streams;
 pub mod waiting;

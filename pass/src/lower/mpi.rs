@@ -29,17 +29,18 @@ pub mod sections;
 pub mod serial_code;
 pub mod thread_private;
 pub mod twins;
+mod unsafe_sites;
 
 use std::collections::HashSet;
 
 use okl_abi::{LEFT_ALONE_SECTION, f};
 
 use crate::analysis::call_graph::CallGraph;
-use crate::analysis::unsafe_sites::{self, UnsafeSites};
 use crate::analysis::waiting::endless::Endless;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{MARK, Region};
 use crate::llvm::{Function, Module};
+use unsafe_sites::UnsafeSites;
 
 /// Names a file without OpenMP, which may be one of another kind of program and stays as it is: in a program whose other
 /// files are lowered, the run time finds out. True: the module was changed.
