@@ -113,18 +113,19 @@ pub fn check<'m>(
 }
 
 impl<'m> Plan<'m> {
+    /// The regions, and why they will run on one rank only, where they will.
+    pub fn regions(&self) -> impl Iterator<Item = (&Region<'m>, Option<&str>)> {
+        let alone = self.alone.iter().map(Option::as_deref);
+        self.regions.iter().zip(alone)
+    }
+
     /// The regions that will run on one rank only, and why.
     pub fn declined(&self) -> Vec<Declined<'m>> {
-        let with_reason = self.regions.iter().zip(&self.alone);
-        with_reason
+        self.regions()
             .filter_map(|(one, reason)| {
                 Some(Declined {
                     site: Site::Instruction(one.site.instruction()),
-                    reason: format!(
-                        "{} runs as a team of one: it {}",
-                        one.origin,
-                        reason.as_ref()?
-                    ),
+                    reason: format!("{} runs as a team of one: it {}", one.origin, reason?),
                 })
             })
             .collect()
