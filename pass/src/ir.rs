@@ -7,6 +7,8 @@
 //! was written as.
 
 mod description;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::collections::HashSet;
@@ -19,10 +21,10 @@ pub use description::{
     Place, Reduction, Scalar, Unknown,
 };
 
-/// The attribute of a function that has been lowered to MPI ranks, or need not be.
+/// The attribute of a function whose regions have been distributed, or need not be.
 pub const MARK: &str = "okl-lowered";
-/// Its value in functions that have been changed, which run on several ranks only.
-pub const FOR_RANKS: &str = "mpi";
+/// Its value in functions that have been changed, which run where several processes share regions.
+pub const DISTRIBUTED: &str = "mpi";
 
 /// The attribute of a function that only hands its parameters on.
 pub const FORWARDS: &str = "okl-forwards";

@@ -3,11 +3,11 @@
 
 use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
-use crate::ir::ParallelLoop;
-use crate::llvm::{self, Module, OwnModule, Point, Run, Severity};
+use crate::ir::{Origin, ParallelLoop, Region};
+use crate::llvm::{self, Call, Module, OwnModule, Point, Run, Severity};
 use crate::lower::{cpu, cpu::calls, mpi};
 use crate::options::{Options, plan_called};
-use crate::plan::{Plans, Target};
+use crate::plan::{Plan, Plans, Target};
 use crate::recognise::{self, Found, openmp};
 
 /// What LLVM's pipeline runs, and where.
@@ -44,20 +44,16 @@ const fn at(point: Point, name: &'static str, run: fn(&Run<'_>) -> bool) -> Stag
 }
 
 fn lower(run: &Run<'_>) -> bool {
-    let module = run.module;
+    options(run, &run.parameters).is_some_and(|options| lower_as(run.module, &options))
+}
+
+/// What the user asks for; where it is not understood he is told.
+fn options(run: &Run<'_>, parameters: &str) -> Option<Options> {
     let environment = std::env::var("OKL_TARGET").ok();
-    match Options::read(
-        &run.parameters,
-        &run.target,
-        run.is_strict,
-        environment.as_deref(),
-    ) {
-        Ok(options) => lower_as(module, &options),
-        Err(message) => {
-            module.diagnose(None, None, &message, Severity::Error);
-            false
-        }
-    }
+    let environment = environment.as_deref();
+    let options = Options::read(parameters, &run.target, run.is_strict, environment);
+    let told = |message: String| run.module.diagnose(None, None, &message, Severity::Error);
+    options.map_err(told).ok()
 }
 
 fn lower_as(module: &Module, options: &Options) -> bool {
@@ -171,11 +167,19 @@ fn finish(run: &Run<'_>) -> bool {
     mpi::twins::finish(run.module) || restored
 }
 
-/// Prints the regions and loops of a module.
+/// Prints the regions and loops of a module; behind a region the loops that its team shares, as a simplified copy of the
+/// module has them.
 fn print_loops(run: &Run<'_>) -> bool {
     let found = recognise::recognise(run.module);
-    for one in &found.regions {
+    let copy = simplified_copy(run.module);
+    let described = described_regions(&copy);
+    for (index, one) in found.regions.iter().enumerate() {
         llvm::print(&one.to_string());
+        let is_same = described.len() == found.regions.len();
+        let with_loops = described.get(index).filter(|_| is_same).unwrap_or(one);
+        for one in with_loops.loops() {
+            llvm::print(&one.to_string());
+        }
     }
     for one in &found.loops {
         llvm::print(&one.to_string());
@@ -185,17 +189,46 @@ fn print_loops(run: &Run<'_>) -> bool {
     false
 }
 
-/// Prints where they go.
+/// Prints where they go as the user has it, and what keeps them from going there.
 fn print_plan(run: &Run<'_>) -> bool {
-    let found = recognise::recognise(run.module);
-    let plans = Plans::of(&Options::default(), &found);
-    let regions = found.regions.iter();
-    let regions = regions.map(|one| (one.origin, one.site, plans.regions));
-    let loops = found.loops.iter();
-    let loops = loops.map(|one| (one.origin, one.site, plans.loops));
-    for (origin, site, plan) in regions.chain(loops) {
+    let Some(options) = options(run, "") else {
+        return false;
+    };
+    let copy = OwnModule::copy_of(run.module);
+    mpi::prepare(&copy);
+    let found = recognise::recognise(&copy);
+    let plans = Plans::of(&options, &found);
+    let mut refused = found.refused;
+    let print = |origin: Origin, site: Call<'_>, plan: Plan, why: &str| {
         let site = Site::Instruction(site.instruction());
-        llvm::print(&format!("{origin} at {site}: {plan}\n"));
+        llvm::print(&format!("{origin} at {site}: {plan}{why}\n"));
+    };
+    match (plans.regions.distribute, plans.regions.target) {
+        (false, Target::Cpu) => {
+            for one in &found.regions {
+                print(one.origin, one.site, plans.regions, "");
+            }
+        }
+        (true, Target::Cpu) => {
+            let plan = mpi::check(&copy, found.regions, &mut refused);
+            for (one, alone) in plan.regions() {
+                let why = alone.map(|reason| format!(", as a team of one: it {reason}"));
+                let why = why.unwrap_or_default();
+                print(one.origin, one.site, plans.regions, &why);
+            }
+        }
+    }
+    for one in &found.loops {
+        print(one.origin, one.site, plans.loops, "");
+    }
+    let (_, not_lowered) = match plans.loops.target {
+        Target::Cpu => cpu::check(found.loops),
+    };
+    for one in refused {
+        llvm::print(&format!("refused at {}: {}\n", one.site, one.reason));
+    }
+    for one in found.declined.iter().chain(&not_lowered) {
+        llvm::print(&format!("declined at {}: {}\n", one.site, one.reason));
     }
     false
 }
@@ -206,26 +239,36 @@ fn print_accesses(run: &Run<'_>) -> bool {
     for one in &found.loops {
         print_description(one);
     }
-    print_descriptions(run.module);
+    let copy = simplified_copy(run.module);
+    for region in described_regions(&copy) {
+        region.loops().for_each(print_description);
+    }
     let copy = lowered_copy(run.module, "mpi");
     llvm::print(&mpi::sections::check(&copy).print());
     false
 }
 
-/// Prints what each iteration of the loops in regions accesses.
-fn print_descriptions(module: &Module) {
+/// A copy of a module in which loops can be described.
+fn simplified_copy(module: &Module) -> OwnModule {
     let mut copy = OwnModule::copy_of(module);
     copy.simplify();
     iterations::prepare_loops(&copy);
-    for mut region in recognise::recognise(&copy).regions {
-        iterations::describe(&copy, &mut region);
-        region.loops().for_each(print_description);
+    copy
+}
+
+/// The regions of such a copy, with what each iteration of their loops accesses.
+fn described_regions(copy: &Module) -> Vec<Region<'_>> {
+    let mut regions = recognise::recognise(copy).regions;
+    for region in &mut regions {
+        iterations::describe(copy, region);
     }
+    regions
 }
 
 fn print_description(one: &ParallelLoop<'_>) {
     let site = Site::Instruction(one.site.instruction());
-    llvm::print(&format!("{} at {site}:\n{}", one.origin, one.description));
+    let (origin, share) = (one.origin, one.share());
+    llvm::print(&format!("{origin} at {site}: {share}\n{}", one.description));
 }
 
 /// Prints how many elements loops outside regions run at once.

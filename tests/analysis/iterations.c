@@ -7,7 +7,7 @@ int n, idx[100], hist[10];
 double a[100], b[100], c[100][50], *p;
 
 // Captured variables, a sum, and the value of the last iteration.
-// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+10]]:
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+10]]: static i32 loop{{$}}
 // CHECK-NEXT: read 8 bytes in capture 2 at 0
 // CHECK-NEXT: read 8 bytes in capture 3 at 0
 // CHECK-NEXT: read 4 bytes in capture 4 at 0
@@ -24,7 +24,7 @@ double sum(double *x, double *y, int m, int k) {
 
 double most(void) {
   double m = 0; int all = 1;
-// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+6]]:
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+6]]: static i32 loop 0 to 99{{$}}
 // CHECK:      read 8 bytes in a at 8 * i
 // CHECK-NEXT: read 4 bytes in idx at 4 * i
 // CHECK-NEXT: combines into capture 0: Max
@@ -48,7 +48,7 @@ void grid(void) {
       for (int j = 0; j < i; j++) c[i][j] = c[i - 1][j + 1] + a[i];
 
 // Through a table, and under a condition; also where chunks are dealt out.
-// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+9]]:
+// CHECK:      worksharing loop at {{.*}}iterations.c:[[#@LINE+9]]: dynamic i32 loop, chunks of 4{{$}}
 // CHECK-NEXT: may read 8 bytes in p at 0
 // CHECK-NEXT: read 8 bytes in *(p) at 16 * i
 // CHECK-NEXT: read 4 bytes in idx at 4 * i

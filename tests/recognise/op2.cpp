@@ -28,7 +28,7 @@ static void flux(const double *x, const float *y, const unsigned *z, double *w, 
 // CHECK-NEXT:   stated: may max 1 x f64 in arg 4, all of it{{$}}
 // CHECK-NEXT:   stated: may read 1 x i32 in arg 5, its own element{{$}}
 // CHECK-NOT:    unknown
-// ACCESSES:      op_par_loop at {{.*}}op2.cpp:[[# @LINE + 9]]:
+// ACCESSES:      op_par_loop at {{.*}}op2.cpp:[[# @LINE + 9]]: elements of a set{{$}}
 // ACCESSES-NEXT:   stated: may read 3 x f64 in arg 0 through column 1 of the map of arg 0{{$}}
 // PLAN:      parallel region at {{.*}}op2.cpp:[[# @LINE + 4]]: on the processor
 // PLAN-NEXT: op_par_loop at {{.*}}op2.cpp:[[# @LINE + 6]]: on the processor

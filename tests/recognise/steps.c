@@ -13,6 +13,11 @@ void unknown(void);
 // CHECK:      step 0: static i32 loop 0 to 99, thread 0, one thread, a thread of a number, each thread; barrier, step 1
 // CHECK-NEXT: step 1: one thread, each thread; barrier, step 2
 // CHECK-NEXT: step 2: each thread; join
+// Behind a region come the loops that its team shares: what they run, over what, and what an iteration accesses.
+// CHECK-NEXT: worksharing loop in parts
+// CHECK-NEXT:   body in parts.omp_outlined
+// CHECK-NEXT:   static i32 loop 0 to 99{{$}}
+// CHECK-NEXT:   write 4 bytes in a at 4 * i
 void parts(void) {
 #pragma omp parallel
   {
@@ -70,6 +75,11 @@ static void fill(int *to) {
 // CHECK:      step 0: static i32 loop 0 to 49, each thread; barrier, step 1{{$}}
 // CHECK-NEXT: step 1: static i32 loop 0 to 49, each thread; barrier, step 2{{$}}
 // CHECK-NEXT: step 2: each thread; join{{$}}
+// CHECK-NEXT: worksharing loop in fill
+// CHECK-NEXT:   body in fill
+// CHECK-NEXT:   static i32 loop 0 to 49{{$}}
+// CHECK-NEXT:   write 4 bytes in parameter 0 at 4 * i
+// CHECK-NEXT: worksharing loop in fill
 void orphaned(void) {
 #pragma omp parallel
   {

@@ -7,6 +7,10 @@ void work(int i);
 // CHECK:      teams region in teams{{$}}
 // CHECK:      league
 // CHECK:      step 0: distribute i32 loop, each thread; join
+// CHECK:      worksharing loop in teams{{$}}
+// CHECK-NEXT:   body in teams.omp_outlined{{$}}
+// CHECK-NEXT:   distribute i32 loop{{$}}
+// CHECK-NEXT:   unknown: it starts a parallel region
 // CHECK:      parallel region in teams{{$}}
 // CHECK:      team
 // CHECK:      step 0: static i32 loop of an unknown length, each thread; join

@@ -3,7 +3,7 @@
 //! Guarantee: a section that is taken to pieces here consists of updates `*p = *p op v`, of which nothing
 //! else gets to know the old value, and of what computes their addresses and values: from private memory
 //! and from the loads that are listed. Whether another thread may tell that its updates take place one by
-//! one is another question: `lower/mpi/criticals.rs`.
+//! one is another question, which is not asked here.
 
 use std::collections::{HashMap, HashSet};
 

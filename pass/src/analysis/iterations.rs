@@ -2,7 +2,7 @@
 //! sections of a share are projections; reductions, and values that the last iteration leaves.
 //!
 //! It is asked of simplified code, and changes nothing but its loops' form. Nothing here depends on a target: that data go to
-//! a device, that loops follow each other in a chain, and what a rank's share accesses can be decided on it.
+//! a device, that loops follow each other in a chain, and what a process's share accesses can be decided on it.
 //!
 //! Guarantee: what is not in a description is not accessed, if nothing is said to be unknown.
 

@@ -1,19 +1,19 @@
 //! What is known of functions in the C and C++ libraries.
 //!
 //! A function that is not listed is unknown: the runtime learns of it as a callee, and the pointers
-//! it is given are made present first. The lists state two facts: what would go wrong if several
-//! ranks called the function as if they were threads of one process, and whether the function hands
-//! its pointers to the kernel, which cannot wait for a page that is elsewhere.
+//! it is given are made present first. The lists state two facts: what goes wrong if
+//! threads that are in several processes call the function as if they were in one, and whether the function hands
+//! its pointers to the kernel, which cannot wait for memory that is elsewhere. What follows from it, a lowering says.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// What goes wrong if several ranks call a function.
+/// What goes wrong if threads in several processes call a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
     None,
-    /// It keeps state that OpenMP threads share and ranks do not.
+    /// It keeps state that the threads of one process share.
     HiddenState,
     /// It works on the stream in this argument; the standard output streams are safe.
     Stream(usize),
@@ -32,7 +32,7 @@ pub enum Effect {
 /// What is known of one function.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
-    /// What goes wrong if several ranks call it.
+    /// What goes wrong if threads in several processes call it.
     pub effect: Effect,
     /// Whether its pointers reach the kernel.
     pub enters_kernel: bool,
@@ -83,7 +83,7 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
     // Formatted output to the standard output or to memory, and input from memory.
     (Effect::None, USER, "printf vprintf puts putchar putchar_unlocked perror sprintf snprintf vsprintf vsnprintf
         asprintf vasprintf sscanf vsscanf wprintf vwprintf putwchar"),
-    // The environment, which the runtime has from rank 0, and output to streams, which it hands to rank 0 where the
+    // The environment, which is the same in all processes, and output to streams, which the first process writes where the
     // stream is one of its own.
     (Effect::None, USER, "getenv secure_getenv fprintf vfprintf fputs fputs_unlocked fputc fputc_unlocked putc
         putc_unlocked _IO_putc fwrite fwrite_unlocked fflush fflush_unlocked"),
@@ -99,7 +99,7 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
         __multi3 __divti3 __udivti3 __modti3 __umodti3 __floattidf __floatuntidf __floattisf __floatuntisf
         __fixdfti __fixunsdfti __fixsfti __fixunssfti __addtf3 __subtf3 __multf3 __divtf3 __extenddftf2
         __trunctfdf2 __extendxftf2 __trunctfxf2 __letf2 __getf2 __eqtf2 __netf2 __unordtf2
-        __clang_call_terminate"),
+        __clang_call_terminate __atomic_is_lock_free"),
     // Hidden state.
     (Effect::HiddenState, USER, "rand srand random srandom drand48 lrand48 mrand48 erand48 nrand48 jrand48 srand48
         lcong48 seed48 initstate setstate strtok localtime gmtime asctime ctime setenv
@@ -188,13 +188,13 @@ const CXX_PREFIXES: &[(&str, Effect)] = &[
 ];
 
 /// The functions of flang's run-time library that begin a statement which writes text to a unit, and which argument is
-/// the unit: the runtime brings the text to rank 0.
+/// the unit: the first process writes the text.
 pub const OUTPUT_STATEMENTS: [(&str, usize); 2] = [
     ("_FortranAioBeginExternalListOutput", 0),
     ("_FortranAioBeginExternalFormattedOutput", 3),
 ];
 
-/// Functions of flang's run-time library that are not harmless on several ranks, and what a program does in Fortran's
+/// Functions of flang's run-time library that are not harmless in several processes, and what a program does in Fortran's
 /// terms, as the end of a sentence that begins with "it". A prefix of a name counts; the first one that fits.
 #[rustfmt::skip]
 const FORTRAN: &[(&str, Effect, &str)] = &[
@@ -265,12 +265,6 @@ pub fn known(name: &str) -> Option<Known> {
             enters_kernel: false,
         });
     }
-    if name.starts_with("okl_") {
-        return Some(Known {
-            effect: Effect::None,
-            enters_kernel: false,
-        });
-    }
     let by_prefix = |(prefix, effect): &(&str, Effect)| {
         name.starts_with(prefix).then_some(Known {
             effect: *effect,
@@ -285,7 +279,7 @@ pub fn known(name: &str) -> Option<Known> {
         .or_else(|| CXX_PREFIXES.iter().find_map(by_prefix))
 }
 
-/// Whether an external variable belongs to the C or C++ library, of which every rank has its own.
+/// Whether an external variable belongs to the C or C++ library, of which every process has its own.
 pub fn is_library_variable(name: &str) -> bool {
     const NAMES: [&str; 6] = [
         "stdin",
@@ -295,7 +289,7 @@ pub fn is_library_variable(name: &str) -> bool {
         "__dso_handle",
         "__libc_single_threaded",
     ];
-    const PREFIXES: [&str; 9] = [
+    const PREFIXES: [&str; 8] = [
         "_ZSt",
         "_ZNSt",
         "_ZTV",
@@ -304,7 +298,6 @@ pub fn is_library_variable(name: &str) -> bool {
         "_ZTT",
         "_ZN10__cxxabiv1",
         "okl.",
-        "okl_",
     ];
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

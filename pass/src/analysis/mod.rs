@@ -14,7 +14,6 @@ pub mod nests;
 pub mod objects;
 pub mod runtime;
 pub mod sections;
-mod streams;
-pub mod unsafe_sites;
+pub mod streams;
 mod updates;
 pub mod waiting;

@@ -1,6 +1,7 @@
 //! What calls of the runtimes mean, asked by either name: the OpenMP runtime's, or ours.
 //!
-//! The lines of `okl_abi` say it. A call of anything else has no effects that are known here.
+//! The lines of `okl_abi` say it. A call of anything else has no effects that are known here, whatever its name begins
+//! with.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,6 +10,9 @@ use okl_abi::{Effects, RuntimeFn};
 
 use crate::llvm::Call;
 
+/// What names with a line begin with: others are not looked for.
+const BEGINNINGS: [&str; 5] = ["okl_", "__kmpc_", "omp", "__atomic_", "__cxa_guard_"];
+
 thread_local! {
     /// What was asked before.
     static KNOWN: RefCell<HashMap<String, Option<&'static RuntimeFn>>> = RefCell::default();
@@ -16,7 +20,6 @@ thread_local! {
 
 /// The runtime function of that name, or the one that replaces it.
 pub fn function_of(name: &str) -> Option<&'static RuntimeFn> {
-    const BEGINNINGS: [&str; 5] = ["okl_", "__kmpc_", "omp", "__atomic_", "__cxa_guard_"];
     if !BEGINNINGS.iter().any(|one| name.starts_with(one)) {
         return None;
     }
@@ -47,5 +50,43 @@ pub fn effects_of(name: &str) -> Effects {
 
 /// Whether `name` is a function of a runtime: one that the compiler calls, one of `omp.h`, or ours.
 pub fn is_of_runtime(name: &str) -> bool {
-    name.starts_with("__kmpc_") || function_of(name).is_some()
+    function_of(name).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::library::{is_library_variable, known};
+    use crate::analysis::sections::is_mathematics;
+
+    fn all() -> impl Iterator<Item = &'static RuntimeFn> {
+        okl_abi::ALL.iter().chain(okl_abi::op2::ALL).copied()
+    }
+
+    #[test]
+    fn a_name_without_a_line_is_not_known_to_do_no_harm() {
+        // Names as a later run time may have them. That the C++ library's are told by their beginnings is another matter.
+        let like_ours = all().map(|one| format!("{}_new", one.name));
+        let like_others = all().map(|one| format!("__{}_new", one.short_name()));
+        let others = BEGINNINGS.iter().filter(|one| !one.starts_with("__cxa_"));
+        let others = others.map(|one| format!("{one}new"));
+        for name in like_ours.chain(like_others).chain(others) {
+            assert!(!is_of_runtime(&name), "{name}");
+            assert_eq!(effects_of(&name), Effects::NONE, "{name}");
+            assert!(known(&name).is_none(), "{name}");
+            assert!(!is_library_variable(&name), "{name}");
+            assert!(!is_mathematics(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn both_names_of_a_function_are_known() {
+        for one in all() {
+            assert!(is_of_runtime(one.name), "{}", one.name);
+            if one.short_name().starts_with("kmpc_") {
+                let other = format!("__{}", one.short_name());
+                assert_eq!(effects_of(&other), one.effects, "{other}");
+            }
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! Loops that wait for another thread without a synchronisation point.
 //!
-//! Other ranks' changes arrive at synchronisation points, so a loop that only looks at memory until
+//! Changes by threads of other processes arrive at synchronisation points, so a loop that only looks at memory until
 //! another thread has changed it would look for ever, or go on with old data around it. An atomic access
 //! that acquires, or has a flush or a fence beside it in every turn, is such a point: it looks at the one
-//! place where all ranks change the variable, brings in what was released before, and lets go what this rank
+//! place where all of them change the variable, brings in what was released before, and lets go what this process
 //! has collected for others. A load that is not atomic, with a flush, is none: what another thread writes by a
 //! store may stay with it until it synchronises itself, which it may do by waiting for this one.
 //! A waiting loop ends when a volatile, atomic or watched load changes, or when an exchange on one place finds the

@@ -63,7 +63,7 @@ impl fmt::Display for Step<'_> {
 impl fmt::Display for Part<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Part::Share(one) => one.fmt_share(f),
+            Part::Share(one) => f.write_str(&one.share()),
             Part::One(Who::Single, _) => f.write_str("one thread"),
             Part::One(Who::Master, _) => f.write_str("thread 0"),
             Part::One(Who::Masked, _) => f.write_str("a thread of a number"),
@@ -92,30 +92,33 @@ impl fmt::Display for Sync {
 }
 
 impl ParallelLoop<'_> {
-    fn fmt_share(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.schedule {
-            Schedule::Any => write!(f, "{}", self.space)?,
-            schedule => write!(f, "{schedule} {}", self.space)?,
-        }
+    /// What its iterations are, and how they are divided.
+    pub fn share(&self) -> String {
+        let mut text = match self.schedule {
+            Schedule::Any => self.space.to_string(),
+            schedule => format!("{schedule} {}", self.space),
+        };
         if self.ordered {
-            f.write_str(", ordered")?;
+            text += ", ordered";
         }
-        match self.chunk {
-            Some(chunk) => write!(f, ", chunks of {chunk}"),
-            None => Ok(()),
+        if let Some(chunk) = self.chunk {
+            text += &format!(", chunks of {chunk}");
         }
+        text
     }
 }
 
 impl fmt::Display for ParallelLoop<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         heading(f, self.origin, self.site)?;
-        if let Some(kernel) = self.kernel() {
-            writeln!(f, "  body {}", kernel.name())?;
+        match &self.body {
+            Body::Function(kernel) => writeln!(f, "  body {}", kernel.name())?,
+            Body::Code(_) => {
+                let function = self.site.instruction().function();
+                writeln!(f, "  body in {}", function.name())?;
+            }
         }
-        f.write_str("  ")?;
-        self.fmt_share(f)?;
-        writeln!(f)?;
+        writeln!(f, "  {}", self.share())?;
         for (index, kind) in self.kinds().iter().enumerate() {
             writeln!(f, "  arg {index}: {kind}")?;
         }

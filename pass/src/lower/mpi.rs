@@ -29,17 +29,18 @@ pub mod sections;
 pub mod serial_code;
 pub mod thread_private;
 pub mod twins;
+mod unsafe_sites;
 
 use std::collections::HashSet;
 
 use okl_abi::{LEFT_ALONE_SECTION, f};
 
 use crate::analysis::call_graph::CallGraph;
-use crate::analysis::unsafe_sites::{self, UnsafeSites};
 use crate::analysis::waiting::endless::Endless;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{MARK, Region};
 use crate::llvm::{Function, Module};
+use unsafe_sites::UnsafeSites;
 
 /// Names a file without OpenMP, which may be one of another kind of program and stays as it is: in a program whose other
 /// files are lowered, the run time finds out. True: the module was changed.
@@ -112,18 +113,19 @@ pub fn check<'m>(
 }
 
 impl<'m> Plan<'m> {
+    /// The regions, and why they will run on one rank only, where they will.
+    pub fn regions(&self) -> impl Iterator<Item = (&Region<'m>, Option<&str>)> {
+        let alone = self.alone.iter().map(Option::as_deref);
+        self.regions.iter().zip(alone)
+    }
+
     /// The regions that will run on one rank only, and why.
     pub fn declined(&self) -> Vec<Declined<'m>> {
-        let with_reason = self.regions.iter().zip(&self.alone);
-        with_reason
+        self.regions()
             .filter_map(|(one, reason)| {
                 Some(Declined {
                     site: Site::Instruction(one.site.instruction()),
-                    reason: format!(
-                        "{} runs as a team of one: it {}",
-                        one.origin,
-                        reason.as_ref()?
-                    ),
+                    reason: format!("{} runs as a team of one: it {}", one.origin, reason?),
                 })
             })
             .collect()

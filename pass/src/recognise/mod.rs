@@ -4,6 +4,7 @@
 
 pub mod op2;
 pub mod openmp;
+pub mod steps;
 
 use crate::diagnostic::Declined;
 use crate::ir::{ParallelLoop, Region};

@@ -1,15 +1,17 @@
 //! OpenMP regions as clang and flang emit them: each `__kmpc_fork_call` or `__kmpc_fork_teams` is one region, which is
 //! cut at its barriers.
 
-mod steps;
 mod worksharing;
 
+use okl_abi::Effects;
+
 use crate::analysis::call_graph::CallGraph;
+use crate::analysis::runtime::effects;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Capture, MARK, Origin, Region, Team};
 use crate::llvm::{Instruction, Module, Value};
 use crate::recognise::Found;
-use steps::Callees;
+use crate::recognise::steps::{self, Callees, Rules, Steps};
 
 /// A fork with the value of an `if` clause, and all captures behind one pointer.
 const CONDITIONAL_FORK: &str = "__kmpc_fork_call_if";
@@ -43,7 +45,11 @@ pub fn is_used(module: &Module) -> bool {
 /// understood.
 pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     let graph = CallGraph::of(module);
-    let mut callees = Callees::new(&graph);
+    let rules = Rules {
+        separates: &|call| effects(call).has(Effects::BARRIER),
+        constructs: &worksharing::constructs,
+    };
+    let mut callees = Callees::new(&graph, rules);
     // What has been lowered keeps the forks of its versions for one rank.
     let functions = module.functions().into_iter();
     for function in functions.filter(|function| !function.has_mark(MARK)) {
@@ -106,10 +112,10 @@ fn region<'m>(
     if captures.len() != captured.len() {
         return Err("it passes more values than the region takes".to_string());
     }
-    let (steps, edges) = match function.is_declaration() {
-        true => Default::default(),
-        false => steps::find(function, callees),
-    };
+    if function.is_declaration() {
+        return Err("the body is not defined in this module".to_string());
+    }
+    let Steps { steps, edges, .. } = steps::find(&function.blocks(), callees);
     let region = Region {
         origin,
         site: call,

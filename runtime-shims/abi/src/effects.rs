@@ -43,10 +43,22 @@ impl Effects {
     pub const FORKS: Self = Self(1 << 12);
     /// Writes the bounds of this thread's share of a loop, of which `lower` is one.
     pub const SHARES: Self = Self(1 << 13);
-    /// The iterations of that loop are counted without a sign.
+    /// The iterations of the loop are counted without a sign.
     pub const UNSIGNED: Self = Self(1 << 14);
     /// Begins to deal out the iterations of a loop as `schedule` says.
     pub const DEALS: Self = Self(1 << 15);
+    /// Ends a loop of which each thread has had one share.
+    pub const ENDS_SHARE: Self = Self(1 << 22);
+    /// Ends a loop whose iterations have been dealt out.
+    pub const ENDS_DEAL: Self = Self(1 << 23);
+    /// Begins code for one thread, and answers whether it is the caller: any of them, unless more is said.
+    pub const CHOOSES: Self = Self(1 << 24);
+    /// Ends such code.
+    pub const ENDS_CHOICE: Self = Self(1 << 25);
+    /// It is code for the thread with number 0.
+    pub const FIRST: Self = Self(1 << 26);
+    /// It is code for the threads with a number that is computed: `filter`.
+    pub const FILTERED: Self = Self(1 << 27);
     /// Enters the critical section that `name` stands for.
     pub const ENTERS: Self = Self(1 << 20);
     /// Leaves it.

@@ -12,6 +12,7 @@
 mod effects;
 mod functions;
 pub mod op2;
+mod openmp;
 mod tables;
 
 use xxhash_rust::const_xxh3;
@@ -89,15 +90,37 @@ impl RuntimeFn {
             .unwrap_or(self.name)
     }
 
+    /// The type of the parameter of that name.
+    pub fn type_of(&self, param: &str) -> Option<AbiType> {
+        self.position(param).map(|at| self.params[at])
+    }
+
     /// Whether it has all of these effects.
     pub const fn has(&self, effects: Effects) -> bool {
         self.effects.has(effects)
     }
+
+    /// Whether it ends the construct that `other` begins.
+    pub fn ends(&self, other: &Self) -> bool {
+        let pairs = [
+            (Effects::SHARES.and(Effects::QUIET), Effects::ENDS_SHARE),
+            (Effects::DEALS, Effects::ENDS_DEAL),
+            (Effects::CHOOSES, Effects::ENDS_CHOICE),
+        ];
+        let of_the_same = [Effects::FIRST, Effects::FILTERED];
+        pairs
+            .iter()
+            .any(|(begins, ends)| other.has(*begins) && self.has(*ends))
+            && of_the_same
+                .iter()
+                .all(|which| self.has(*which) == other.has(*which))
+    }
 }
 
 /// Functions of other runtimes, and those of ours that replace them under another name.
-static COUNTERPARTS: [(&str, &RuntimeFn); 11] = [
+static COUNTERPARTS: [(&str, &RuntimeFn); 12] = [
     ("__kmpc_fork_call", &f::okl_mpi_fork),
+    ("__kmpc_fork_call_if", &f::okl_mpi_fork),
     ("__kmpc_fork_teams", &f::okl_mpi_fork_teams),
     ("__kmpc_reduce", &f::okl_mpi_reduce),
     ("__kmpc_reduce_nowait", &f::okl_mpi_reduce_nowait),
@@ -134,19 +157,14 @@ pub fn replacement_of(name: &str) -> Option<&'static RuntimeFn> {
         .find(|function| function.name.strip_prefix(prefix) == Some(rest))
 }
 
-/// The runtime function of that name, which is ours or that of the function it replaces.
+/// The line that says what the runtime function of that name does: its own, or that of ours that replaces it. Of a name
+/// without a line nothing is known, whatever it begins with: other names that begin with `omp_` are the program's own.
 pub fn runtime_function(name: &str) -> Option<&'static RuntimeFn> {
-    if !name.starts_with("okl_") {
-        return replacement_of(name);
+    if let Some(function) = replacement_of(name) {
+        return Some(function);
     }
-    let mut all = ALL.iter().chain(op2::ALL);
+    let mut all = ALL.iter().chain(op2::ALL).chain(openmp::ALL);
     all.find(|function| function.name == name).copied()
-}
-
-/// Whether `name` is a function of the OpenMP runtime: one that the compiler calls, or one of `omp.h` that has a
-/// replacement. Other names that begin with `omp_` are the program's own.
-pub fn is_openmp_function(name: &str) -> bool {
-    name.starts_with("__kmpc_") || name.starts_with("omp") && replacement_of(name).is_some()
 }
 
 /// Takes apart what flang calls a thing of a program's: `part` gets the names of the modules and procedures it is in, and
@@ -232,6 +250,10 @@ macro_rules! rust_type {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
     use super::*;
 
     /// The hash of every version that was released. A change of the list changes the hash: then raise
@@ -264,6 +286,7 @@ mod tests {
             ("__kmpc_reduce", f::okl_mpi_reduce),
             ("ompc_display_affinity", f::okl_mpi_omp_display_affinity),
             ("__atomic_load", f::okl_mpi_atomic_load_n),
+            ("__kmpc_fork_call_if", f::okl_mpi_fork),
             ("okl_op2_par_loop_v3", op2::f::okl_op2_par_loop_v3),
         ] {
             for name in [name, ours.name] {
@@ -271,8 +294,45 @@ mod tests {
                 assert_eq!(found, Some((ours.name, ours.effects)), "{name}");
             }
         }
-        assert!(runtime_function("okl_mpi_kmpc_barrier_2").is_none());
-        assert!(runtime_function("printf").is_none());
+    }
+
+    #[test]
+    fn of_names_without_a_line_nothing_is_known() {
+        for other in [
+            "__kmpc_barrier_2",
+            "__kmpc_",
+            "okl_mpi_kmpc_barrier_2",
+            "okl_op2_par_loop",
+            "okl_",
+            "omp_sum",
+            "ompc_sum",
+            "ompi",
+            "__atomic_load_3",
+            "__cxa_guard_wait",
+            "printf",
+        ] {
+            assert!(runtime_function(other).is_none(), "{other}");
+        }
+        for (_, plain) in PLAIN_FORKS {
+            assert!(runtime_function(plain).is_some(), "{plain}");
+        }
+        assert!(runtime_function("__kmpc_threadprivate_cached").is_some());
+        assert!(replacement_of("__kmpc_threadprivate_cached").is_none());
+    }
+
+    #[test]
+    fn what_begins_a_construct_has_an_end_of_its_own() {
+        let one_share = Effects::SHARES.and(Effects::QUIET);
+        let begins = [one_share, Effects::DEALS, Effects::CHOOSES];
+        for one in ALL {
+            let ends: Vec<_> = ALL.iter().filter(|other| other.ends(one)).collect();
+            let is_beginning = begins.iter().any(|effect| one.has(*effect));
+            assert_eq!(ends.len(), usize::from(is_beginning), "{}", one.name);
+        }
+        assert!(f::okl_mpi_kmpc_end_master.ends(&f::okl_mpi_kmpc_master));
+        assert!(!f::okl_mpi_kmpc_end_master.ends(&f::okl_mpi_kmpc_single));
+        assert!(!f::okl_mpi_kmpc_end_single.ends(&f::okl_mpi_kmpc_masked));
+        assert!(f::okl_mpi_kmpc_for_static_fini.ends(&f::okl_mpi_kmpc_for_static_init_8u));
     }
 
     #[test]
@@ -284,6 +344,8 @@ mod tests {
             (Effects::QUIET, Effects::MAY_UNWIND),
             (Effects::ENTERS, Effects::LEAVES),
             (Effects::EVERY_THREAD, Effects::MAY_UNWIND),
+            (Effects::FIRST, Effects::FILTERED),
+            (Effects::CHOOSES, Effects::ENDS_CHOICE),
         ];
         let needs = [
             (Effects::ANSWERS, Effects::ASKS.and(Effects::QUIET)),
@@ -291,12 +353,12 @@ mod tests {
             (Effects::FORKS, Effects::MAY_UNWIND),
             (Effects::REDUCES, Effects::SEPARATES.and(Effects::ACQUIRES)),
             (Effects::BARRIER, Effects::ACQUIRES),
-            (Effects::UNSIGNED, Effects::SHARES),
         ];
         let params = [
             (Effects::FORKS, "region"),
             (Effects::FORKS, "args"),
             (Effects::DEALS, "schedule"),
+            (Effects::DEALS, "chunk"),
             (Effects::SHARES, "lower"),
             (Effects::ENTERS, "name"),
             (Effects::LEAVES, "name"),
@@ -304,7 +366,7 @@ mod tests {
             (Effects::REDUCES, "combine"),
             (Effects::REDUCES, "reach"),
         ];
-        for one in ALL.iter().chain(op2::ALL) {
+        for one in ALL.iter().chain(op2::ALL).chain(openmp::ALL) {
             let name = one.name;
             for (a, b) in contradictions {
                 assert!(!(one.has(a) && one.has(b)), "{name}: {a:?}, {b:?}");
@@ -312,27 +374,23 @@ mod tests {
             for (a, b) in needs {
                 assert!(!one.has(a) || one.has(b), "{name}: {a:?}, {b:?}");
             }
+            let which = Effects::FIRST.and(Effects::FILTERED);
+            assert!(
+                !one.effects.has_some(which)
+                    || (one.effects).has_some(Effects::CHOOSES.and(Effects::ENDS_CHOICE)),
+                "{name}"
+            );
+            assert!(
+                !one.has(Effects::UNSIGNED)
+                    || one.effects.has_some(Effects::SHARES.and(Effects::DEALS)),
+                "{name}"
+            );
             for (effect, param) in params {
                 assert!(
                     !one.has(effect) || one.position(param).is_some(),
                     "{name}: {effect:?}, {param}"
                 );
             }
-        }
-    }
-
-    #[test]
-    fn functions_of_the_runtime_are_told_from_the_programs_own() {
-        for of_the_runtime in [
-            "__kmpc_fork_call",
-            "__kmpc_reduce",
-            "omp_get_wtime",
-            "ompc_display_affinity",
-        ] {
-            assert!(is_openmp_function(of_the_runtime), "{of_the_runtime}");
-        }
-        for own in ["omp_sum", "ompc_sum", "ompi", "printf"] {
-            assert!(!is_openmp_function(own), "{own}");
         }
     }
 

@@ -8,7 +8,7 @@ use super::places::Places;
 use super::{Access, Size, stays_within};
 use crate::analysis::library::{self, known};
 use crate::analysis::runtime;
-use crate::ir::{FOR_RANKS, MARK};
+use crate::ir::{DISTRIBUTED, MARK};
 use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
 
 /// What an instruction does.
@@ -206,7 +206,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             crate::diagnostic::user_name(callee)
         ));
     }
-    if is_on_one_rank_too(callee) {
+    if is_undistributed_too(callee) {
         let name = crate::diagnostic::user_name(callee);
         Effect::Spoils(format!("calls {name}, which is not known here"))
     } else if is_final(callee) {
@@ -219,11 +219,11 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     }
 }
 
-/// Whether a program on one rank runs the function, too: nothing may be declared in it.
-fn is_on_one_rank_too(function: Function<'_>) -> bool {
+/// Whether a process that has all of the regions runs the function, too: nothing may be declared in it.
+fn is_undistributed_too(function: Function<'_>) -> bool {
     function
         .mark_value(MARK)
-        .is_some_and(|mark| mark != FOR_RANKS)
+        .is_some_and(|mark| mark != DISTRIBUTED)
 }
 
 /// Bytes of an atomic access: its last argument.

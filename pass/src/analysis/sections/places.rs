@@ -8,7 +8,7 @@ use crate::analysis::access::follow;
 use crate::analysis::memory::base_of;
 use crate::llvm::{Function, Global, Instruction, Module, Opcode, Value};
 
-/// Prefix of the pointers to this rank's copies of `threadprivate` variables.
+/// Prefix of the pointers to this process's copies of `threadprivate` variables.
 pub const SLOT: &str = "okl.tp.";
 
 /// Where an access goes.

@@ -15,7 +15,7 @@ pub struct Region<'m> {
     pub spoiled: Option<Spoiled<'m>>,
     /// Whether its threads access shared memory by loads and stores alone.
     pub no_atomics: bool,
-    /// What keeps a rank from running it with several threads, where it declares all its accesses.
+    /// What keeps a process from running it with several threads, where it declares all its accesses.
     pub one_thread: Option<Spoiled<'m>>,
     /// Accesses it does not declare, where it declares all others.
     pub direct: Vec<Direct<'m>>,

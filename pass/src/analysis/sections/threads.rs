@@ -1,9 +1,9 @@
-//! Which regions a rank may run with several threads.
+//! Which regions a process that has a share of them may run with several threads.
 //!
-//! The threads of a rank share its memory, its page protections and most of the state of the runtime.
+//! The threads of a process share its memory, its page protections and most of the state of the runtime.
 //! Guarantee: a region without an obstacle declares all its accesses, and calls nothing of the runtime
 //! but what has a form for each thread (the numbers, static shares, declarations) or is done by one
-//! thread of the rank while the others wait (barriers and reductions).
+//! thread of the process while the others wait (barriers and reductions).
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::analysis::runtime::{self, effects};
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 
 /// The first thing that keeps a region with this body, which declares all its accesses, from running with
-/// several threads on each rank.
+/// several threads in each process.
 pub(super) fn obstacle<'m>(module: &'m Module, body: Function<'m>) -> Option<Spoiled<'m>> {
     let reached = reached(body);
     let calls = reached.iter().flat_map(|function| function.instructions());
@@ -47,7 +47,7 @@ pub(super) fn obstacle<'m>(module: &'m Module, body: Function<'m>) -> Option<Spo
         })
 }
 
-/// Where a function lets the address of a variable of its own out of its sight: other ranks know nothing
+/// Where a function lets the address of a variable of its own out of its sight: other processes know nothing
 /// of the stacks of further threads.
 fn escape(function: Function<'_>) -> Option<Instruction<'_>> {
     let instructions = function.instructions().into_iter();
@@ -119,7 +119,7 @@ fn is_reduction_list(address: Value<'_>) -> bool {
     is_variable && list.users().iter().all(is_combined)
 }
 
-/// Why a call must not be made by several threads of a rank: the end of a sentence that begins with "it".
+/// Why a call must not be made by several threads of a process: the end of a sentence that begins with "it".
 fn forbidden(call: Call<'_>) -> Option<String> {
     let function = runtime::function(call)?;
     if function.has(Effects::DEALS) && may_be_ordered(call, function) {

@@ -16,13 +16,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::{AtomicOp, Effects, f, is_openmp_function};
+use okl_abi::{AtomicOp, Effects, f};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::critical::{Access, Section, Update, Updates, access, sections};
 use crate::analysis::library::{calls_back, known};
 use crate::analysis::objects::{Object, Objects, are_the_same};
-use crate::analysis::runtime::{effects, is_of_runtime};
+use crate::analysis::runtime::{effects, function_of, is_of_runtime};
 use crate::analysis::sections::is_mathematics;
 use crate::diagnostic::user_name;
 use crate::ir::MARK;
@@ -459,7 +459,7 @@ fn is_silent(name: &str) -> bool {
     let accesses_memory = name.starts_with("llvm.mem");
     name.starts_with("llvm.") && !accesses_memory
         || is_mathematics(name)
-        || is_openmp_function(name)
+        || function_of(name).is_some_and(|function| !function.has(Effects::ATOMIC))
         || FAMILIES.iter().any(|family| name.starts_with(family))
 }
 

@@ -45,7 +45,7 @@ fn external(call: Call<'_>) -> Option<External<'_>> {
         return None;
     }
     let name = callee.name();
-    if is_of_runtime(&name) || name.starts_with("__atomic_") || name.starts_with("okl_") {
+    if is_of_runtime(&name) {
         return None;
     }
     let perhaps_translated = match known(&name) {

@@ -3,8 +3,8 @@
 
 use okl_abi::f;
 
+use super::unsafe_sites::{UnsafeSite, UnsafeSites};
 use crate::analysis::library::{Effect, known};
-use crate::analysis::unsafe_sites::{UnsafeSite, UnsafeSites};
 use crate::llvm::{Builder, Global, Module};
 use crate::lower::runtime_call::declare;
 

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use okl_abi::{ABI_HASH, f, function_flags};
 
+use super::unsafe_sites::UnsafeSites;
 use crate::analysis::call_graph::{CallGraph, is_address_taken, is_dissolvable};
 use crate::analysis::library::{Effect, known};
 use crate::analysis::runtime::is_of_runtime;
-use crate::analysis::unsafe_sites::UnsafeSites;
 use crate::diagnostic::user_name;
 use crate::ir::Region;
 use crate::llvm::{Builder, Function, Global, Linkage, Module, Value, Visibility, demangle};
@@ -104,7 +104,7 @@ fn is_unknown(function: Function<'_>) -> bool {
     let name = function.name();
     let elsewhere =
         function.is_declaration() || function.linkage() == Linkage::LLVMAvailableExternallyLinkage;
-    elsewhere && known(&name).is_none() && !is_of_runtime(&name) && !name.starts_with("__atomic_")
+    elsewhere && known(&name).is_none() && !is_of_runtime(&name)
 }
 
 /// Whether a function is taken for one of the C library that does no harm, although the program may have defined one of

@@ -20,7 +20,7 @@ use okl_abi::PLAIN_FORKS;
 
 use crate::analysis::call_graph::CallGraph;
 use crate::diagnostic::user_name;
-use crate::ir::{FOR_RANKS, MARK};
+use crate::ir::{DISTRIBUTED, MARK};
 use crate::llvm::{
     Function, Global, Instruction, Linkage, Module, Opcode, Severity, Value, Visibility,
 };
@@ -56,7 +56,7 @@ impl Mark {
 /// The version for one rank.
 pub const PLAIN: Mark = mark("plain");
 /// The version for several ranks.
-pub const RANKS: Mark = mark(FOR_RANKS);
+pub const RANKS: Mark = mark(DISTRIBUTED);
 /// What chooses between two versions.
 pub const ENTRY: Mark = mark("entry");
 /// What both kinds of process run.

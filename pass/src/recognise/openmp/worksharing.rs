@@ -4,32 +4,13 @@
 
 use std::collections::HashSet;
 
-use okl_abi::Effects;
+use okl_abi::{AbiType, Effects};
 
 use super::MODIFIERS;
 use crate::analysis::runtime::{self, effects};
 use crate::ir::{Body, Code, Description, Origin, ParallelLoop, Part, Schedule, Space, Span, Who};
-use crate::llvm::{Block, Call, Comparison, Function, Instruction, IntPredicate, Opcode, Value};
-
-/// A construct in a function.
-pub struct Construct<'m> {
-    /// The call that it begins with.
-    pub begins: Instruction<'m>,
-    /// What it is, or why that is not clear: the end of a sentence that begins with "it".
-    pub part: Result<Part<'m>, String>,
-}
-
-/// The calls that begin code for one thread, those that end it, and which thread it is.
-const ONE: [(&str, &str, Who); 3] = [
-    ("__kmpc_single", "__kmpc_end_single", Who::Single),
-    ("__kmpc_master", "__kmpc_end_master", Who::Master),
-    ("__kmpc_masked", "__kmpc_end_masked", Who::Masked),
-];
-
-/// Whether a call begins a construct.
-pub fn begins(call: Call<'_>) -> bool {
-    begins_loop(call) || who(call).is_some()
-}
+use crate::llvm::{Block, Call, Comparison, Instruction, IntPredicate, Opcode, Value};
+use crate::recognise::steps::Construct;
 
 /// Whether a call asks for a thread's share of a loop, or begins to deal out its iterations.
 fn begins_loop(call: Call<'_>) -> bool {
@@ -37,21 +18,36 @@ fn begins_loop(call: Call<'_>) -> bool {
     effects.has(Effects::DEALS) || effects.has(Effects::SHARES.and(Effects::QUIET))
 }
 
-fn who(call: Call<'_>) -> Option<&'static (&'static str, &'static str, Who)> {
-    let name = call.callee_name();
-    ONE.iter().find(|(begin, _, _)| *begin == name)
+/// Which thread a call chooses.
+fn who(call: Call<'_>) -> Option<Who> {
+    let effects = effects(call);
+    effects.has(Effects::CHOOSES).then(|| {
+        if effects.has(Effects::FIRST) {
+            Who::Master
+        } else if effects.has(Effects::FILTERED) {
+            Who::Masked
+        } else {
+            Who::Single
+        }
+    })
 }
 
-/// The constructs of a function, in the order of their beginnings.
-pub fn constructs(function: Function<'_>) -> Vec<Construct<'_>> {
-    let calls = function.instructions().into_iter();
+/// Whether a call ends what another one begins.
+fn ends(call: Call<'_>, begins: Call<'_>) -> bool {
+    let [one, other] = [call, begins].map(runtime::function);
+    one.zip(other).is_some_and(|(one, other)| one.ends(other))
+}
+
+/// The constructs that begin in some blocks, in the order of their beginnings.
+pub fn constructs<'m>(blocks: &[Block<'m>]) -> Vec<Construct<'m>> {
+    let calls = blocks.iter().flat_map(|block| block.instructions());
     let calls = calls.filter_map(|one| one.as_call());
     let all = calls.filter_map(|call| {
         let part = if begins_loop(call) {
             parallel_loop(call).map(Part::Share)
         } else {
-            let (_, end, who) = who(call)?;
-            one(call, end).map(|code| Part::One(*who, code))
+            let who = who(call)?;
+            one(call).map(|code| Part::One(who, code))
         };
         Some(Construct {
             begins: call.instruction(),
@@ -61,9 +57,9 @@ pub fn constructs(function: Function<'_>) -> Vec<Construct<'_>> {
     all.collect()
 }
 
-fn one<'m>(call: Call<'m>, end: &str) -> Result<Code<'m>, String> {
+fn one<'m>(call: Call<'m>) -> Result<Code<'m>, String> {
     let chosen = chosen(call).ok_or("has a construct for one thread that is not understood")?;
-    code([(chosen, 0)], |call| call.callee_name() == end)
+    code([(chosen, 0)], |one| ends(one, call))
         .ok_or_else(|| "has a construct for one thread whose end is not clear".to_string())
 }
 
@@ -125,23 +121,13 @@ fn code<'m>(
 fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
     let at = call.instruction();
     let deals = effects(call).has(Effects::DEALS);
-    let end = match deals {
-        true => "__kmpc_dispatch_deinit",
-        false => "__kmpc_for_static_fini",
-    };
     let first = at.block().instructions();
     let first = first.iter().position(|one| *one == at);
     let first = first.expect("it stands in its block") + 1;
-    let code = code([(at.block(), first)], |call| call.callee_name() == end)
+    let code = code([(at.block(), first)], |one| ends(one, call))
         .ok_or("has a loop whose end is not clear")?;
     let argument = |name: &str| call.argument(runtime::function(call)?.position(name)?);
-    let (width, signed) = match call.callee_name().rsplit('_').next() {
-        Some("4") => (32, true),
-        Some("4u") => (32, false),
-        Some("8") => (64, true),
-        Some("8u") => (64, false),
-        _ => return Err("has a loop that is not understood".to_string()),
-    };
+    let (width, signed) = counts(call).ok_or("has a loop that is not understood")?;
     let schedule = argument("schedule").and_then(|one| one.as_constant_int());
     let (schedule, ordered) = schedule.map_or((Schedule::Unknown, false), self::schedule);
     let chunked = matches!(
@@ -171,6 +157,18 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
         ordered,
         description: Description::unseen(call.instruction()),
     })
+}
+
+/// Bits of the iteration variable of the loop that a call begins, and whether it has a sign.
+fn counts(call: Call<'_>) -> Option<(u32, bool)> {
+    let function = runtime::function(call)?;
+    // A chunk has the type of the iteration variable.
+    let width = match function.type_of("chunk")? {
+        AbiType::I32 => 32,
+        AbiType::I64 => 64,
+        AbiType::Void | AbiType::F64 | AbiType::Ptr => return None,
+    };
+    Some((width, !function.has(Effects::UNSIGNED)))
 }
 
 /// What a variable gets in front of some code.

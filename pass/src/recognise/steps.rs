@@ -1,37 +1,88 @@
 //! The steps of a region: what its barriers separate, in its body and in the functions that it calls.
 //!
+//! What separates, and what the parts of a step are, a front end says ([`Rules`]). Code that is cut is a function, or some
+//! of its blocks, such as the body of a loop.
+//!
 //! Guarantee: instructions of different steps do not run at the same time on threads of one team, but for those of
 //! functions that a step with something unknown may call. A barrier separates what comes before it from what comes
 //! behind it only where no other way leads from the one to the other: a barrier that a condition passes by joins them.
+//! That is what it means to threads of OpenMP. Where all of the team have to meet, the front end asks for the
+//! [`Barrier`]s, and for the conditions that they stand under ([`conditions`]).
 //! A function with barriers or with loops that the team shares is looked at anew for each call.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::Effects;
-
-use super::worksharing::{self, Construct};
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::library::{calls_back, known};
-use crate::analysis::runtime::{effects, is_of_runtime};
+use crate::analysis::runtime::is_of_runtime;
 use crate::diagnostic::user_name;
 use crate::ir::{Code, Edge, Part, Span, Step, Sync};
-use crate::llvm::{Call, Function, Instruction, Opcode, demangle};
+use crate::llvm::{Block, Call, Function, Instruction, Opcode, demangle};
 
 /// Most spans of a region; in a larger one calls are no longer followed.
 const MOST_NODES: usize = 20_000;
 
+/// What a front end says of the code of one kind of team.
+#[derive(Clone, Copy)]
+pub struct Rules<'a, 'm> {
+    /// Whether all of the team meet at a call.
+    pub separates: &'a dyn Fn(Call<'m>) -> bool,
+    /// The constructs that begin in some blocks of a function, in the order of their beginnings.
+    pub constructs: &'a dyn Fn(&[Block<'m>]) -> Vec<Construct<'m>>,
+}
+
+/// A construct in a function: what becomes a part of a step.
+pub struct Construct<'m> {
+    /// Where it begins.
+    pub begins: Instruction<'m>,
+    /// What it is, or why that is not clear: the end of a sentence that begins with "it".
+    pub part: Result<Part<'m>, String>,
+}
+
+/// What some code was cut into.
+pub struct Steps<'m> {
+    /// What nothing separates, in the order in which it is first reached.
+    pub steps: Vec<Step<'m>>,
+    /// How control goes from step to step.
+    pub edges: Vec<Edge>,
+    /// The places at which the team meets: those of functions that are called once for each call.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "threads may pass barriers by, work items may not")
+    )]
+    pub barriers: Vec<Barrier<'m>>,
+}
+
+/// A place at which the team meets.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "threads may pass barriers by, work items may not")
+)]
+pub struct Barrier<'m> {
+    /// The calls that lead to it, one in the other, and the barrier itself.
+    pub path: Vec<Instruction<'m>>,
+    /// Whether what comes before it and what comes behind it are of one step: some way leads around it, or from behind it
+    /// to what comes before it.
+    pub joins: bool,
+}
+
 /// What is remembered of functions from one region to the next.
 pub struct Callees<'a, 'm> {
     graph: &'a CallGraph<'m>,
+    rules: Rules<'a, 'm>,
     has_parts: HashMap<Function<'m>, bool>,
     unknown: HashMap<Function<'m>, Option<(Instruction<'m>, String)>>,
 }
 
 impl<'a, 'm> Callees<'a, 'm> {
     /// Nothing yet.
-    pub fn new(graph: &'a CallGraph<'m>) -> Self {
+    pub fn new(graph: &'a CallGraph<'m>, rules: Rules<'a, 'm>) -> Self {
         Self {
             graph,
+            rules,
             has_parts: HashMap::new(),
             unknown: HashMap::new(),
         }
@@ -44,11 +95,13 @@ impl<'a, 'm> Callees<'a, 'm> {
         }
         // Of one that is being asked for further up: it is the other calls that decide.
         self.has_parts.insert(function, false);
-        let answer = calls(function).into_iter().any(|call| {
-            effects(call).has(Effects::BARRIER)
-                || worksharing::begins(call)
-                || defined(call).is_some_and(|callee| self.has_parts(callee))
-        });
+        let calls = calls(function);
+        let answer = calls.iter().any(|&call| (self.rules.separates)(call))
+            || !(self.rules.constructs)(&function.blocks()).is_empty()
+            || calls
+                .into_iter()
+                .filter_map(defined)
+                .any(|callee| self.has_parts(callee));
         self.has_parts.insert(function, answer);
         answer
     }
@@ -107,8 +160,9 @@ fn unknown_call<'m>(call: Call<'m>) -> Option<(Instruction<'m>, String)> {
     Some((call.instruction(), reason))
 }
 
-/// The steps of a region with this body, and the ways between them.
-pub fn find<'m>(body: Function<'m>, callees: &mut Callees<'_, 'm>) -> (Vec<Step<'m>>, Vec<Edge>) {
+/// The steps of some blocks of a function, and the ways between them. The first block is where the team enters them; it
+/// leaves them where it returns, where it goes to other blocks, and where it goes back to the first one.
+pub fn find<'m>(blocks: &[Block<'m>], callees: &mut Callees<'_, 'm>) -> Steps<'m> {
     let mut cut = Cut {
         callees,
         nodes: Vec::new(),
@@ -116,9 +170,62 @@ pub fn find<'m>(body: Function<'m>, callees: &mut Callees<'_, 'm>) -> (Vec<Step<
         barriers: Vec::new(),
         constructs: Vec::new(),
         above: Vec::new(),
+        path: Vec::new(),
     };
-    let passage = cut.function(body);
+    let passage = cut.blocks(blocks);
     cut.steps(&passage)
+}
+
+/// The ends of blocks that decide whether an instruction is reached, and how often: one way on from each of them cannot
+/// but lead there, and another one leads out of these blocks without it; or they decide so of such an end. What ends the
+/// program does not lead out of them.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "threads may pass barriers by, work items may not")
+)]
+pub fn conditions<'m>(of: Instruction<'m>, blocks: &[Block<'m>]) -> Vec<Instruction<'m>> {
+    let inside: HashSet<_> = blocks[1..].iter().copied().collect();
+    let leaves = |one: &Block<'m>| !inside.contains(one);
+    let is_return =
+        |one: Instruction<'m>| matches!(one.opcode(), Opcode::LLVMRet | Opcode::LLVMResume);
+    let returns = |one: Block<'m>| one.terminator().is_some_and(is_return);
+    // The blocks from which some way leads to one of which that is so already.
+    let close = |known: &mut HashSet<Block<'m>>, not: Option<Block<'m>>| {
+        let mut count = None;
+        while count.replace(known.len()) != Some(known.len()) {
+            for &one in blocks.iter().filter(|one| Some(**one) != not) {
+                let next = one.successors();
+                let leads = |to: &Block<'m>| !leaves(to) && known.contains(to);
+                if next.iter().any(leads) {
+                    known.insert(one);
+                }
+            }
+        }
+    };
+    let mut found = Vec::new();
+    let mut rest = vec![of.block()];
+    while let Some(block) = rest.pop() {
+        let mut to_it = HashSet::from([block]);
+        close(&mut to_it, None);
+        let others = blocks.iter().copied().filter(|one| *one != block);
+        let is_last = |one: &Block<'m>| returns(*one) || one.successors().iter().any(leaves);
+        let mut around: HashSet<_> = others.filter(is_last).collect();
+        close(&mut around, Some(block));
+        for &one in blocks {
+            let next = one.successors();
+            let goes_around = |to: &Block<'m>| leaves(to) || around.contains(to);
+            let must = |to: &Block<'m>| !goes_around(to) && to_it.contains(to);
+            if next.iter().any(goes_around)
+                && next.iter().any(must)
+                && let Some(end) = one.terminator()
+                && !found.contains(&end)
+            {
+                found.push(end);
+                rest.push(one);
+            }
+        }
+    }
+    found
 }
 
 /// A span of a function that is looked at.
@@ -129,7 +236,7 @@ struct Node<'m> {
     unknown: Option<(Instruction<'m>, String)>,
 }
 
-/// How control goes through a function: its first node, and those at whose ends it returns.
+/// How control goes through some blocks of a function: its first node, and those at whose ends it leaves them.
 struct Passage {
     entry: usize,
     exits: Vec<usize>,
@@ -140,12 +247,14 @@ struct Cut<'a, 'c, 'm> {
     nodes: Vec<Node<'m>>,
     /// A node that belongs to the same step, or itself.
     joined: Vec<usize>,
-    /// From what ends at a barrier to what begins there.
-    barriers: Vec<(usize, usize)>,
+    /// The calls that lead to a barrier and itself, what ends there, and what begins there.
+    barriers: Vec<(Vec<Instruction<'m>>, usize, usize)>,
     /// With the node that each of them begins in.
     constructs: Vec<(Construct<'m>, usize)>,
     /// The functions that are being looked at.
     above: Vec<Function<'m>>,
+    /// The calls of them.
+    path: Vec<Instruction<'m>>,
 }
 
 impl<'m> Cut<'_, '_, 'm> {
@@ -178,13 +287,12 @@ impl<'m> Cut<'_, '_, 'm> {
         *known = known.take().or(unknown);
     }
 
-    fn function(&mut self, function: Function<'m>) -> Passage {
-        self.above.push(function);
-        let blocks = function.blocks();
+    fn blocks(&mut self, blocks: &[Block<'m>]) -> Passage {
+        self.above.push(blocks[0].instructions()[0].function());
         let mut ends = HashMap::new();
         let mut exits = Vec::new();
         let mut pieces = Vec::new();
-        for &block in &blocks {
+        for &block in blocks {
             let instructions = block.instructions();
             let span = |from, to| Span { block, from, to };
             let first = self.add(span(0, instructions.len()));
@@ -199,7 +307,11 @@ impl<'m> Cut<'_, '_, 'm> {
                     pieces.push(node);
                     node = self.add(span(at + 1, instructions.len()));
                     match behind {
-                        Behind::Barrier => self.barriers.push((node_before(&pieces), node)),
+                        Behind::Barrier => {
+                            let mut path = self.path.clone();
+                            path.push(instruction);
+                            self.barriers.push((path, node_before(&pieces), node));
+                        }
                         Behind::Callee(passage) => {
                             self.join(node_before(&pieces), passage.entry);
                             for exit in passage.exits {
@@ -218,12 +330,16 @@ impl<'m> Cut<'_, '_, 'm> {
                 exits.push(node);
             }
         }
-        for &block in &blocks {
+        for &block in blocks {
+            let last = ends[&block].1;
             for next in block.successors() {
-                self.join(ends[&block].1, ends[&next].0);
+                match ends.get(&next).filter(|_| next != blocks[0]) {
+                    Some(&(first, _)) => self.join(last, first),
+                    None => exits.push(last),
+                }
             }
         }
-        for construct in worksharing::constructs(function) {
+        for construct in (self.callees.rules.constructs)(blocks) {
             let begins = construct.begins;
             let is_there = |node: &&usize| self.nodes[**node].span.has(begins);
             if let Some(&node) = pieces.iter().find(is_there) {
@@ -239,7 +355,7 @@ impl<'m> Cut<'_, '_, 'm> {
 
     /// What follows on a call that ends a node.
     fn call(&mut self, call: Call<'m>, node: usize) -> Option<Behind> {
-        if effects(call).has(Effects::BARRIER) {
+        if (self.callees.rules.separates)(call) {
             return Some(Behind::Barrier);
         }
         let Some(callee) = defined(call) else {
@@ -262,26 +378,28 @@ impl<'m> Cut<'_, '_, 'm> {
             self.note(node, Some((call.instruction(), reason)));
             return None;
         }
-        Some(Behind::Callee(self.function(callee)))
+        self.path.push(call.instruction());
+        let passage = self.blocks(&callee.blocks());
+        self.path.pop();
+        Some(Behind::Callee(passage))
     }
 
-    fn steps(mut self, passage: &Passage) -> (Vec<Step<'m>>, Vec<Edge>) {
+    fn steps(mut self, passage: &Passage) -> Steps<'m> {
         // Numbers in the order in which control reaches them.
         let mut number: HashMap<usize, usize> = HashMap::new();
         let entry = self.leader(passage.entry);
         let mut rest = vec![entry];
-        let barriers: Vec<_> = self.barriers.clone();
-        let barriers: Vec<_> = barriers
+        let barriers: Vec<_> = std::mem::take(&mut self.barriers)
             .into_iter()
-            .map(|(from, to)| (self.leader(from), self.leader(to)))
+            .map(|(path, from, to)| (path, self.leader(from), self.leader(to)))
             .collect();
         while let Some(next) = rest.pop() {
             if number.contains_key(&next) {
                 continue;
             }
             number.insert(next, number.len());
-            let follow = barriers.iter().rev().filter(|(from, _)| *from == next);
-            rest.extend(follow.map(|(_, to)| *to));
+            let follow = barriers.iter().rev().filter(|(_, from, _)| *from == next);
+            rest.extend(follow.map(|(_, _, to)| *to));
         }
         let mut steps: Vec<Step<'m>> = number.iter().map(|_| Step::default()).collect();
         let step_of: Vec<_> = (0..self.nodes.len())
@@ -329,8 +447,8 @@ impl<'m> Cut<'_, '_, 'm> {
             sync: Sync::Fork,
             to: Some(0),
         }];
-        for (from, to) in barriers {
-            let (from, to) = (number.get(&from).copied(), number.get(&to).copied());
+        for (_, from, to) in &barriers {
+            let (from, to) = (number.get(from).copied(), number.get(to).copied());
             let edge = Edge {
                 from,
                 sync: Sync::Barrier,
@@ -350,7 +468,16 @@ impl<'m> Cut<'_, '_, 'm> {
                 edges.push(edge);
             }
         }
-        (steps, edges)
+        let barriers = barriers.into_iter();
+        let barriers = barriers.map(|(path, from, to)| Barrier {
+            path,
+            joins: from == to,
+        });
+        Steps {
+            steps,
+            edges,
+            barriers: barriers.collect(),
+        }
     }
 }
 
