@@ -22,7 +22,7 @@ use okl_job::{
     report,
 };
 
-use crate::{memory::View, mpi_job, program, pushes::Pushes, stats::Traffic};
+use crate::{mpi_job, pushes::Pushes, scopes, traffic::Traffic, view::View};
 
 const GET: u64 = 1;
 const PUT: u64 = 2;
@@ -79,7 +79,7 @@ impl Remote {
         let (serving, answering) = (Channel(requests), Channel(replies));
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let thread = program::private(|| {
+        let thread = scopes::private(|| {
             std::thread::Builder::new()
                 .name("okl-service".into())
                 .spawn(move || {
@@ -117,7 +117,7 @@ impl Remote {
             PUT => self.traffic.data(1, message.len()),
             _ => self.traffic.control(1, message.len()),
         }
-        program::private(|| self.requests.send(&message, rank, Wait::InMpi));
+        scopes::private(|| self.requests.send(&message, rank, Wait::InMpi));
     }
 
     /// Waits for what was asked for.
@@ -133,7 +133,7 @@ impl Remote {
     }
 
     fn receive(&self, into: &mut [u8], rank: u32) {
-        program::private(|| self.replies.receive_into(into, rank, Wait::Patiently));
+        scopes::private(|| self.replies.receive_into(into, rank, Wait::Patiently));
     }
 
     /// Reads from `offset` of the file of `rank`.
@@ -279,7 +279,7 @@ impl Remote {
 
     /// Ends the thread.
     pub(crate) fn stop(self) {
-        program::private(move || {
+        scopes::private(move || {
             let mut this = self;
             this.pushes.finish();
             this.stop.store(true, SeqCst);

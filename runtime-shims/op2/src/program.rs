@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     backend, conflicts, distribute, foreign_loops, job, local, mesh, plan,
-    report::{self, fatal, text},
+    report::{fatal, text},
 };
 
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -107,7 +107,7 @@ unsafe fn begin(
     count: c_int,
     arguments: *const *const c_char,
     diagnostics: c_int,
-    communicator: Option<c_int>,
+    given: Option<job::Given>,
 ) {
     if STARTED.swap(true, Relaxed) {
         fatal("op_init is called twice");
@@ -121,8 +121,7 @@ unsafe fn begin(
     if std::env::var_os("OP_AUTO_SOA").is_some() {
         AUTO_SOA.store(1, Relaxed);
     }
-    backend::start(communicator);
-    report::start();
+    backend::start(given);
     distribute::start();
 }
 
@@ -150,7 +149,7 @@ fn ask_for_soa(soa: c_int) {
 }
 
 /// Begins on the ranks of the communicator with the number `local` in Fortran, when MPI has begun; the others of `global`
-/// do something else. Sizes are those of each rank's part.
+/// do something else, and do not call it. Sizes are those of each rank's part.
 ///
 /// # Safety
 /// See [`op_init`].
@@ -167,8 +166,14 @@ pub unsafe extern "C" fn op_mpi_init(
     }
     local::okl_op2_sizes_are_local();
     // SAFETY: the caller's promise.
-    unsafe { begin(count, arguments, diagnostics, Some(local)) };
-    job::show_global(global);
+    unsafe {
+        begin(
+            count,
+            arguments,
+            diagnostics,
+            Some(job::Given { local, global }),
+        )
+    };
 }
 
 /// The same; see [`op_init_soa`].
