@@ -95,8 +95,6 @@ pub mod driver;
 pub mod geometry;
 mod layout;
 mod page_table;
-#[cfg(test)]
-mod random;
 mod sparse;
 
 pub use coherence::{

@@ -50,9 +50,6 @@ mod program;
 mod program_graph;
 mod program_stacks;
 mod pushes;
-#[cfg(test)]
-#[path = "../../coherence/src/random.rs"]
-mod random;
 mod reduce;
 mod region;
 mod report;

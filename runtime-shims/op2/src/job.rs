@@ -17,8 +17,8 @@ use okl_job::{
 };
 
 use crate::{
-    partition::Rank,
     report::{self, fatal},
+    topology::Rank,
 };
 
 pub(crate) use okl_job::mpi::functions::{Comm, Info};

@@ -7,11 +7,12 @@ use std::{
 };
 
 use super::{declared::Accesses, *};
+use okl_testing::Random;
+
 use crate::{
     driver::{self, Driver, Kind, Region},
     geometry::signature::Signature,
     layout::{Layout, Sizes},
-    random::Random,
 };
 
 mod accumulated;

@@ -401,7 +401,7 @@ impl Packed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use okl_testing::Random;
 
     const KEY: Signature = Signature::START;
 
