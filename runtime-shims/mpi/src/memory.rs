@@ -223,7 +223,7 @@ impl Machine for Memory {
         }
     }
 
-    fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]) {
+    fn pull(&mut self, owner: u32, ranges: &[(u64, u64)]) {
         assert_ne!(owner, self.rank, "a rank copies bytes that it owns");
         let _span = observe::span(|| Event::copy(owner, ranges));
         match self.peers[owner as usize] {
@@ -238,7 +238,7 @@ impl Machine for Memory {
             }
             Peer::Remote => {
                 let own = self.own;
-                self.remote().gather(own, ranges, owner);
+                self.remote().pull(own, ranges, owner);
             }
         }
     }

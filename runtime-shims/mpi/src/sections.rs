@@ -130,7 +130,7 @@ pub(crate) fn enter_region(
     Some(match declares_all {
         true => Accesses::Declared {
             direct: pages,
-            updates: flags & region_flags::NO_ATOMICS == 0,
+            contributions: flags & region_flags::NO_ATOMICS == 0,
         },
         false => Accesses::Tracked {
             atomics: flags & region_flags::NO_ATOMICS == 0,

@@ -97,8 +97,8 @@ impl Passage {
         self.transitions.iter().map(|one| one.pieces).sum()
     }
 
-    pub(super) fn has_updates(&self) -> bool {
-        self.transitions.iter().any(|one| one.has_updates())
+    pub(super) fn has_contributions(&self) -> bool {
+        self.transitions.iter().any(|one| one.has_contributions())
     }
 }
 
