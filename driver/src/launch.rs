@@ -207,13 +207,24 @@ pub fn run(words: Vec<OsString>) -> Result<ExitCode, String> {
     let launcher = find_launcher(mpi)?;
     let machine = Machine::look()?;
     let made = command(&cli, mpi, machine, &launched, |name| env::var(name).ok())?;
+    let chosen = chosen_object();
     let all: Vec<OsString> = iter::once(launcher.into()).chain(made.words).collect();
     let words = all.iter().map(OsString::as_os_str);
     if cli.show {
         let threads = made
             .threads
             .map(|threads| format!("OMP_NUM_THREADS={threads} "));
-        println!("{}{}", threads.unwrap_or_default(), command_line(words));
+        let object = chosen.as_ref().map(|file| {
+            let mut word = OsString::from(format!("{OBJECT}="));
+            word.push(file);
+            format!("{} ", command_line(iter::once(word.as_os_str())))
+        });
+        println!(
+            "{}{}{}",
+            object.unwrap_or_default(),
+            threads.unwrap_or_default(),
+            command_line(words)
+        );
         return Ok(ExitCode::SUCCESS);
     }
     if cli.ranks != Some(1)
@@ -229,6 +240,9 @@ pub fn run(words: Vec<OsString>) -> Result<ExitCode, String> {
     child.args(&all[1..]);
     if let Some(threads) = made.threads {
         child.env("OMP_NUM_THREADS", threads.to_string());
+    }
+    if let Some(file) = chosen {
+        child.env(OBJECT, file);
     }
     let error = child.exec();
     Err(format!("cannot run {}: {error}", all[0].to_string_lossy()))
@@ -339,6 +353,11 @@ fn command(
             if is_local && !fits && !has(&["--oversubscribe", "-oversubscribe"]) {
                 add(&["--oversubscribe"]);
             }
+            // To ranks on other nodes, which Open MPI hands no others than its own.
+            let forwarded = launched_variables(launched);
+            if set(OBJECT).is_some() && !forwarded.iter().any(|name| name == OBJECT) {
+                add(&["-x", OBJECT]);
+            }
             if binds {
             } else if is_local && !fits {
                 add(&["--bind-to", "none"]);
@@ -410,15 +429,36 @@ fn launched_mca(launched: &[OsString]) -> impl Iterator<Item = String> {
         .into_iter()
 }
 
+/// The variables that the user hands on with Open MPI's `-x`.
+fn launched_variables(launched: &[OsString]) -> Vec<String> {
+    let all: Vec<_> = launcher_options(launched).collect();
+    let names = all.windows(2).filter(|pair| pair[0] == "-x");
+    let names = names.map(|pair| pair[1].split('=').next().unwrap_or_default().to_owned());
+    names.collect()
+}
+
+/// The variable by which the user names another object through which programs call MPI.
+const OBJECT: &str = "OKL_MPI";
+
+/// The file that it names: as in the run time a name without a folder is one of the working directory, which ranks on
+/// other nodes may not have.
+fn chosen_object() -> Option<PathBuf> {
+    let file = PathBuf::from(env::var_os(OBJECT).filter(|file| !file.is_empty())?);
+    Some(std::path::absolute(&file).unwrap_or(file))
+}
+
 /// The MPI that the run-time libraries call.
 fn built_for() -> Result<Mpi, String> {
-    let chosen = std::env::var_os("OKL_MPI").filter(|file| !file.is_empty());
-    let library = match chosen {
-        Some(file) => PathBuf::from(file),
+    let library = match chosen_object() {
+        Some(file) => file,
         None => Installation::find()?.libraries.join("libokl_job_mpi.so"),
     };
     let shown = library.display();
-    let data = fs::read(&library).map_err(|error| format!("{shown}: {error}"))?;
+    let data = fs::read(&library).map_err(|error| {
+        format!(
+            "{shown}: {error}; install okl again, or name an object that is built for your MPI with {OBJECT}=FILE"
+        )
+    })?;
     let needed = needed(&data).map_err(|error| format!("{shown}: {error}"))?;
     needed
         .iter()
@@ -607,6 +647,15 @@ mod tests {
         assert_eq!(
             open("-n 2 p", &[("OMPI_MCA_pml", "ucx")]),
             "-n 2 --map-by slot:PE=1 p"
+        );
+        let object = [("OKL_MPI", "mine.so")];
+        assert_eq!(
+            open("-n 2 p", &object),
+            format!("-n 2 -x OKL_MPI --map-by slot:PE=1 {QUICK} p")
+        );
+        assert_eq!(
+            open("-n 2 -x OKL_MPI=other.so p", &object),
+            format!("-n 2 --map-by slot:PE=1 {QUICK} -x OKL_MPI=other.so p")
         );
         let root = Machine {
             is_root: true,

@@ -7,6 +7,12 @@
 // SHOW-NEXT: {{.*}}/mpirun.openmpi -n 2 --map-by slot:PE=1 -H a,b ./prog
 // SHOW-NEXT: {{.*}}/mpirun.openmpi -n 1 --mca btl tcp,self --bind-to none ./prog 'a b'
 // SHOW-NEXT: {{.*}}/mpirun.openmpi --map-by slot:PE=1 ./prog
+// Another object through which programs call MPI is the launcher's to hand on.
+// RUN: cp %runtime-dir/libokl_job_mpi.so %t.so && cd $(dirname %t) && env -u OMP_NUM_THREADS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OKL_MPI=$(basename %t).so %okl-run -n 1 --okl-show ./prog | FileCheck --check-prefix=OBJECT --match-full-lines %s
+// OBJECT: OKL_MPI=/{{.*}}.so {{.*}}/mpirun.openmpi -n 1 -x OKL_MPI --map-by slot:PE=1 --mca pml ob1 --mca btl vader,self ./prog
+// RUN: (OKL_MPI=%t.none.so %okl-run -n 1 ./prog; echo "ends with $?") 2>&1 | FileCheck --check-prefix=LACKS --match-full-lines %s
+// LACKS: okl-run: error: {{.*}}.none.so: No such file or directory (os error 2); install okl again, or name an object that is built for your MPI with OKL_MPI=FILE
+// LACKS-NEXT: ends with 1
 // RUN: (%okl-run -n 2; echo "ends with $?") 2>&1 | FileCheck --check-prefix=NONE --match-full-lines %s
 // NONE: okl-run: error: no program to run; `okl-run --help` tells how
 // NONE-NEXT: ends with 1

@@ -17,10 +17,24 @@
 // RUN: (OKL_BACKEND=mpi OKL_MPI=%t.none.so %t; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=NONE %s
 // NONE: okl: rank 0: ranks need MPI, which okl calls through [[FILE:.*\.none\.so]]: [[FILE]]: cannot open shared object file: No such file or directory; install okl again, or name one that is built for your MPI with OKL_MPI=FILE
 // NONE-NEXT: ends with 70
+// One rank tells what all of them find.
+// RUN: (%launch -n 2 env OKL_MPI=%t.none.so %t; echo "ends with $?") 2>&1 | grep -e '^okl:' -e '^ends' | FileCheck --match-full-lines --check-prefix=NONE %s
+// A file without a folder is one of the working directory; the library itself may be reached by a relative name.
+// RUN: cd $(dirname %t) && OKL_BACKEND=mpi OKL_MPI=$(basename %t).copy.so %t | FileCheck --check-prefix=COPY %s
+// RUN: clang-22 -O1 -fopenmp -fpass-plugin=%plugin %s -L%runtime-dir -lokl_mpi -o %t.plain && cd %runtime-dir && env LD_LIBRARY_PATH=. OKL_BACKEND=mpi %t.plain | FileCheck --check-prefix=RANKS %s
+// RUN: mkdir -p %t.d && cp %runtime-dir/libokl_mpi.so %t.d/ && (env LD_LIBRARY_PATH=%t.d OKL_BACKEND=mpi %t.plain; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=ALONE_LIBRARY %s
+// ALONE_LIBRARY: okl: rank 0: ranks need MPI, which okl calls through {{.*}}.d/libokl_job_mpi.so: {{.*}}: cannot open shared object file: No such file or directory; install okl again, or name one that is built for your MPI with OKL_MPI=FILE
+// ALONE_LIBRARY-NEXT: ends with 70
+// RUN: env LD_LIBRARY_PATH=%t.d:%runtime-dir OKL_BACKEND=mpi %t.plain | FileCheck --check-prefix=RANKS %s
 // RUN: clang-22 -shared -fPIC -x c /dev/null -o %t.old.so
 // RUN: (OKL_BACKEND=mpi OKL_MPI=%t.old.so %t; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=OLD %s
 // OLD: okl: rank 0: ranks need MPI, which okl calls through {{.*}}.old.so: it is not of this version of okl; install okl again, or name one that is built for your MPI with OKL_MPI=FILE
 // OLD-NEXT: ends with 70
+// A table of another version: its first word is another one.
+// RUN: echo 'unsigned long okl_job_mpi[64] = {1};' | clang-22 -shared -fPIC -x c - -o %t.stale.so
+// RUN: (OKL_BACKEND=mpi OKL_MPI=%t.stale.so %t; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=STALE %s
+// STALE: okl: rank 0: ranks need MPI, which okl calls through {{.*}}.stale.so: it is not of this version of okl; install okl again, or name one that is built for your MPI with OKL_MPI=FILE
+// STALE-NEXT: ends with 70
 // RUN: clang-22 -O1 -fopenmp -DOTHER -rdynamic -fpass-plugin=%plugin %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t.other
 // RUN: (OKL_BACKEND=mpi %t.other; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=OTHER %s
 // OTHER: okl: rank 0: ranks need MPI, which okl calls through {{.*}}/libokl_job_mpi.so: the program calls another MPI; install okl again, or name one that is built for your MPI with OKL_MPI=FILE
@@ -28,7 +42,7 @@
 //
 // The launcher belongs to another MPI.
 // RUN: (FLUX_JOB_SIZE=2 FLUX_TASK_RANK=1 %t; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=LAUNCHER %s
-// LAUNCHER: okl: rank {{[01]}}: the launcher has started 2 ranks (FLUX_JOB_SIZE), and MPI has found 1: take the launcher of the MPI that okl is built for, or name an object that is built for this one with OKL_MPI=FILE
+// LAUNCHER: okl: rank 1: the launcher has started 2 ranks (FLUX_JOB_SIZE), and MPI has found 1: take the launcher of the MPI that okl is built for, or name an object that is built for this one with OKL_MPI=FILE
 // LAUNCHER-NEXT: ends with 70
 #include "is_loaded.h"
 

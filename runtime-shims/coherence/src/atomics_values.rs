@@ -46,7 +46,7 @@ pub fn apply(op: AtomicOp, old: u64, operand: u64, size: i32) -> u64 {
     new & mask
 }
 
-/// The same update by one that can be collected: what is left of several of the same operation does the same as
+/// The same contribution by one that can be collected: what is left of several of the same operation does the same as
 /// these one after the other, and a difference is a sum. `None` where there is none.
 #[inline]
 pub fn commuting(op: AtomicOp, operand: u64, size: i32) -> Option<(AtomicOp, u64)> {

@@ -5,7 +5,7 @@
 //! * Faults, fetches and what is read ahead: [`accesses`]. What regions touch by faults is fetched ahead when they
 //!   run again: [`learned`].
 //! * Notices, and the next state of each page: [`synchronisation`].
-//! * Locks and atomic accesses: [`locks`]. Atomic updates that commute are collected: [`accumulated`].
+//! * Locks and atomic accesses: [`locks`]. Contributions, atomic operations that commute, are collected: [`accumulated`].
 //! * Pages that rank 0 changes between regions, a little each time: [`updated`].
 //! * Pages whose accesses the compiler declared, byte by byte: [`declared`].
 
@@ -39,7 +39,7 @@ pub trait Machine {
     fn fetch(&mut self, first: Page, count: u32, home: u32);
     /// Copies ranges of bytes, given as positions in the memory file, from `owner`'s memory into this
     /// rank's.
-    fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]);
+    fn pull(&mut self, owner: u32, ranges: &[(u64, u64)]);
     /// Whether there are ranks whose memory is not mapped here; the same on all ranks.
     fn spans_nodes(&self) -> bool;
     /// Whether `rank`'s memory is mapped here.

@@ -22,7 +22,10 @@
 //! | diff | the bytes that so differ, sent to the home |
 //! | notice | that a rank wrote a page, sent it home, or fetched it: told at the next synchronisation |
 //! | news | notices, and what else a rank tells then but declarations |
-//! | update | what rank 0 changed in a page in update mode; also an atomic operation that is collected |
+//! | update | what rank 0 changed in a page in update mode |
+//! | contribution | an atomic operation that commutes and whose old value nobody asks for: it is collected |
+//! | combine | what was collected is put into its objects, where they are held |
+//! | open, close | a page's access is widened to what is current, or taken away, so that what follows faults; *closings* are of all pages, to save mappings, or before accesses that are not declared |
 //! | section | the bytes that a loop nest accesses, known from a declaration before it runs |
 //! | owner | the rank that has the current value of a byte in section mode; all ranks know it |
 //! | valid | bytes of other owners that are current in this rank's copy; only this rank knows them |
@@ -30,7 +33,12 @@
 //! | plan | what follows from a declaration for this rank: what to copy, from whom, what to open |
 //! | transition | what follows from the declarations of all ranks for the owners |
 //! | signature | a number that stands for a declaration, a set or a state: what is known by it need not be told |
+//! | mark | the program notes, as it writes, which bytes of a declared section it has written: these are *marked* |
+//! | pull | declared bytes are copied from their owner, which does nothing for it |
 //! | push | bytes that their owner sends unasked, because all ranks predict that they will be copied |
+//! | relay | a rank passes on what was pushed to it for others: its part of a tree of ranks |
+//! | along | in a message that is sent anyway: a push that goes with what ranks tell when they arrive or leave |
+//! | carried | a page whose contents travel with a fork |
 //! | interval | from one synchronisation of a region to the next |
 //! | fork, join | where a region begins, after serial code on rank 0 alone, and where it ends |
 //!
@@ -66,7 +74,7 @@
 //!
 //! [`driver::Driver::synchronise`] does this on every rank:
 //!
-//! 1. Collected updates are *combined* with their objects, at the ranks that hold them.
+//! 1. Contributions that were collected are *combined* with their objects, at the ranks that hold them.
 //! 2. The *header* is made: why the rank is here, and signatures of what it declared and copied. With them claims
 //!    are found: from here on the rank writes nothing.
 //! 3. The rank *arrives*: pushes that are sure to be wanted begin.
@@ -79,10 +87,10 @@
 //! 8. *Declarations* are applied: a transition that is known by its signature is made; else declarations are
 //!    exchanged first. Where they are too many each rank sends what it wrote to its owner, and all wait at a
 //!    barrier.
-//! 9. *Pushes* begin, and what came for others is passed on. The program runs on.
+//! 9. *Pushes* begin, and what came for others is *relayed*. The program runs on.
 //!
 //! At a fork ([`driver::Driver::apply_fork`]) rank 0 alone has news, which travel with the region: step 6 for one
-//! writer, without a barrier, and the contents of a few pages. Then all ranks enter the region
+//! writer, without a barrier, and the contents of a few pages, which are *carried*. Then all ranks enter the region
 //! ([`driver::Driver::enter_region`]): what does not go with section mode leaves it, and step 9 follows.
 //!
 //! No rank need be at the same step as another: one may have gone through all of them and run on while another one
@@ -95,8 +103,6 @@ pub mod driver;
 pub mod geometry;
 mod layout;
 mod page_table;
-#[cfg(test)]
-mod random;
 mod sparse;
 
 pub use coherence::{

@@ -18,7 +18,8 @@ use okl_job::mpi::functions::{self, Comm, Functions, Info, Request};
 /// The table; its name is [`functions::SYMBOL`].
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "it is a symbol of C's")]
-pub static okl_job_mpi_v1: Functions = Functions {
+pub static okl_job_mpi: Functions = Functions {
+    version: functions::VERSION,
     start,
     finalize,
     world,

@@ -4,80 +4,17 @@
 //! Guarantee: nothing here calls MPI before [`load`] has said that it is there.
 
 pub mod functions;
+mod object;
 
-use std::ffi::{CStr, CString, OsStr, c_int, c_void};
+use std::ffi::c_int;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::{launcher, opened::Opened, own_environment};
-use functions::{ANY, BITS, Comm, Functions, Info, Request, SUM, SYMBOL};
+use crate::{end, launcher, opened::Opened, own_environment};
+use functions::{ANY, BITS, Comm, Info, Request, SUM};
+use object::{CHOICE, mpi};
 
-/// The variable that names another object than [`FILE`].
-const CHOICE: &str = "OKL_MPI";
-
-/// The object, in the folder of the run time that asks for it.
-const FILE: &str = "libokl_job_mpi.so";
-
-static FUNCTIONS: OnceLock<&'static Functions> = OnceLock::new();
-
-fn mpi() -> &'static Functions {
-    FUNCTIONS.get().expect("MPI has been loaded")
-}
-
-/// Opens the object, if it is not open. An error says why it cannot be, and what to do.
-pub fn load() -> Result<(), String> {
-    if FUNCTIONS.get().is_some() {
-        return Ok(());
-    }
-    let chosen = std::env::var_os(CHOICE).filter(|file| !file.is_empty());
-    let file = chosen.map_or_else(|| own_folder().join(FILE), PathBuf::from);
-    let failed = |why: String| {
-        format!(
-            "ranks need MPI, which okl calls through {}: {why}; install okl again, or name one that is built for \
-             your MPI with {CHOICE}=FILE",
-            file.display()
-        )
-    };
-    let functions = open(&file).map_err(failed)?;
-    let _ = FUNCTIONS.set(functions);
-    Ok(())
-}
-
-fn open(file: &Path) -> Result<&'static Functions, String> {
-    let name = CString::new(file.as_os_str().as_bytes()).map_err(|why| why.to_string())?;
-    // What MPI loads itself looks for MPI's functions there.
-    let library = Opened::for_all(&name)?;
-    library
-        .require_this_mpi()
-        .map_err(|_| "the program calls another MPI".to_owned())?;
-    // SAFETY: an object of another version has another symbol.
-    let table = unsafe { library.symbol::<*const Functions>(SYMBOL) };
-    let table = table.map_err(|_| "it is not of this version of okl".to_owned())?;
-    // SAFETY: the table is a constant of a library that stays open.
-    Ok(unsafe { &*table })
-}
-
-/// The folder of the library, or program, that this code is in.
-fn own_folder() -> PathBuf {
-    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: an address of this code; the name that is found stays.
-    let file = unsafe {
-        libc::dladdr(own_folder as *const c_void, found.as_mut_ptr());
-        let name = found.assume_init().dli_fname;
-        match name.is_null() {
-            true => return PathBuf::new(),
-            false => OsStr::from_bytes(CStr::from_ptr(name).to_bytes()),
-        }
-    };
-    Path::new(file)
-        .parent()
-        .map(Path::to_path_buf)
-        .unwrap_or_default()
-}
+pub use object::load;
 
 /// Whether MPI has been started, by the program or by okl.
 pub fn is_initialised() -> bool {
@@ -117,20 +54,16 @@ pub struct Started {
 
 /// Starts MPI, if the program has not. An error says that it is not the launcher's: each rank would run the whole program.
 pub fn start(wanted: Threads) -> Result<Started, String> {
+    // MPI may set variables of launchers when it starts alone.
+    let told = launcher::size(own_environment);
+    end::note_launcher();
     let mut provided = 0;
     // SAFETY: a number, and room for one.
     let is_ours = unsafe { (mpi().start)(wanted as i32, &mut provided) } != 0;
-    let (found, told) = (
-        Communicator::world().ranks(),
-        launcher::size(own_environment),
-    );
-    if let Some((name, ranks)) = told.filter(|&(_, ranks)| ranks > 1 && found == 1) {
-        return Err(format!(
-            "the launcher has started {ranks} ranks ({name}), and MPI has found 1: take the launcher of the MPI that okl is \
-             built for, or name an object that is built for this one with {CHOICE}=FILE"
-        ));
-    }
-    let all = [
+    let all = Communicator::world();
+    require_all(told, all.ranks())?;
+    end::job_is(all);
+    let levels = [
         Threads::Single,
         Threads::Funneled,
         Threads::Serialized,
@@ -138,8 +71,19 @@ pub fn start(wanted: Threads) -> Result<Started, String> {
     ];
     Ok(Started {
         is_ours,
-        threads: all[provided as usize],
+        threads: levels[provided as usize],
     })
+}
+
+/// Ends in an error if the launcher has `told` of several ranks, and MPI has `found` none but this one.
+fn require_all(told: Option<(&str, u32)>, found: u32) -> Result<(), String> {
+    match told {
+        Some((name, ranks)) if ranks > 1 && found == 1 => Err(format!(
+            "the launcher has started {ranks} ranks ({name}), and MPI has found 1: take the launcher of the MPI that okl is \
+             built for, or name an object that is built for this one with {CHOICE}=FILE"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Ends MPI, unless it has ended. No call follows.
@@ -247,7 +191,7 @@ pub struct Communicator {
 }
 
 impl Communicator {
-    fn of(handle: Comm) -> Self {
+    pub(crate) fn of(handle: Comm) -> Self {
         Self {
             handle,
             tag: 0,
@@ -329,6 +273,15 @@ impl Communicator {
     pub fn barrier(self, wait: Wait) {
         // SAFETY: a communicator.
         unsafe { Self::run(wait, |request| (mpi().barrier)(self.handle, request)) };
+    }
+
+    /// What every rank has, in rank order; all have as many elements.
+    pub fn gathered<T: Element>(self, mine: &[T], wait: Wait) -> Vec<T> {
+        let mut all = vec![T::default(); mine.len() * self.ranks() as usize];
+        if !mine.is_empty() {
+            self.all_gather(mine, &mut all, wait);
+        }
+        all
     }
 
     /// Gathers `mine`, which is as long on all ranks, from every rank, in rank order, into `all`.
@@ -509,3 +462,6 @@ impl Communicator {
         unsafe { (mpi().receive)(one, data, count, T::BYTES, from, self.tag, at_once) };
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,9 +25,110 @@ pub fn number(environment: impl Environment, name: &str) -> Result<Option<u32>, 
     }
 }
 
+/// What `OKL_BACKEND` chooses among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Backend {
+    /// One process, one thread, one element at a time.
+    Sequential,
+    /// One process, its threads and vectors.
+    Cpu,
+    /// The ranks of a job.
+    Mpi,
+}
+
+impl Backend {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sequential => "seq",
+            Self::Cpu => "cpu",
+            Self::Mpi => "mpi",
+        }
+    }
+}
+
+impl std::fmt::Display for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// `OKL_BACKEND`, one of those that are `valid` for `program`, if one is said.
+pub fn backend(
+    environment: impl Environment,
+    program: &str,
+    valid: &[Backend],
+) -> Result<Option<Backend>, String> {
+    let text = environment("OKL_BACKEND").unwrap_or_default();
+    let found = valid.iter().find(|one| one.name() == text);
+    if found.is_some() || text.is_empty() {
+        return Ok(found.copied());
+    }
+    let names: Vec<&str> = valid.iter().map(|one| one.name()).collect();
+    Err(format!(
+        "OKL_BACKEND={text}: valid values for {program} are {}",
+        listed(&names)
+    ))
+}
+
+/// `OMP_NUM_THREADS`: how many threads there are to be at each level of nesting, if it is said. A value that OpenMP
+/// (5.2, section 21.1.2) does not know is an error.
+pub fn threads(environment: impl Environment) -> Result<Option<Vec<u32>>, String> {
+    let Some(text) = environment("OMP_NUM_THREADS") else {
+        return Ok(None);
+    };
+    let number = |text: &str| {
+        let number = text.trim().parse::<i32>().ok()?;
+        u32::try_from(number).ok().filter(|number| *number > 0)
+    };
+    let numbers: Option<Vec<u32>> = text.split(',').map(number).collect();
+    numbers.map(Some).ok_or_else(|| {
+        format!(
+            "OMP_NUM_THREADS={text}: valid values are whole numbers from 1, separated by commas"
+        )
+    })
+}
+
+/// Words as they stand in a sentence: `a, b and c`.
+pub fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_backend_is_one_of_those_that_a_program_has() {
+        let said = |text: &'static str| {
+            let valid = [Backend::Cpu, Backend::Mpi];
+            backend(move |_: &str| Some(text.to_owned()), "a program", &valid)
+        };
+        assert_eq!(said(""), Ok(None));
+        assert_eq!(said("mpi"), Ok(Some(Backend::Mpi)));
+        let wrong = "OKL_BACKEND=seq: valid values for a program are cpu and mpi".to_string();
+        assert_eq!(said("seq"), Err(wrong));
+        assert!(said("MPI").is_err());
+        assert_eq!(backend(|_: &str| None, "", &[]), Ok(None));
+    }
+
+    #[test]
+    fn threads_are_numbers_of_each_level() {
+        let said = |text: &'static str| threads(move |_: &str| Some(text.to_owned()));
+        assert_eq!(threads(|_: &str| None), Ok(None));
+        assert_eq!(said(" 4 "), Ok(Some(vec![4])));
+        assert_eq!(said("4, 2"), Ok(Some(vec![4, 2])));
+        for wrong in ["", "abc", "4,0", "-1", "4,", "3000000000"] {
+            let why = format!(
+                "OMP_NUM_THREADS={wrong}: valid values are whole numbers from 1, separated by commas"
+            );
+            assert_eq!(said(wrong), Err(why));
+        }
+    }
 
     #[test]
     fn what_is_not_valid_is_named() {

@@ -2,7 +2,7 @@
 //!
 //! Guarantee: all ranks see one order of the operations on a location. Before the operation this
 //! rank's changes to the page go home; afterwards its own copy, if it has one, holds the new value.
-//! Updates whose old value nobody needs may wait until the rank synchronises: `coherence/accumulated.rs`.
+//! Contributions, updates whose old value nobody needs, may wait until the rank synchronises: `coherence/accumulated.rs`.
 //! In a team of one the program's own memory is used directly. An access orders nothing else: the pass
 //! puts a release in front of it and an acquisition behind it where its memory order asks for them.
 
@@ -182,7 +182,7 @@ pub(crate) fn okl_mpi_atomic_update(address: *mut c_void, operation: i32, value:
         verify::note_update(object);
         if !coherence(|coherence| coherence.accumulate(object, operation, value)) {
             exclusively(address, || {
-                coherence(|coherence| coherence.update_in_parts(object, operation, value));
+                coherence(|coherence| coherence.contribute_in_parts(object, operation, value));
             });
         }
         stats::count(|counts| counts.atomics += 1);

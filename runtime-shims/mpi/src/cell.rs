@@ -7,7 +7,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 
-use crate::program;
+use crate::scopes;
 
 /// A value of the program's thread.
 pub(crate) struct ProgramCell<T> {
@@ -38,7 +38,7 @@ impl<T> ProgramCell<T> {
                 self.0.set(false);
             }
         }
-        program::undisturbed(|| {
+        scopes::undisturbed(|| {
             assert!(
                 !self.borrowed.replace(true),
                 "runtime state is in use: protected memory was touched inside the runtime"

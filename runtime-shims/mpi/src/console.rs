@@ -13,7 +13,9 @@ use std::{
     sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering::Relaxed},
 };
 
-use crate::{cell::ProgramCell, files, memory, program, report, stream_format};
+use okl_job::opened::Opened;
+
+use crate::{cell::ProgramCell, files, memory, report, scopes, stream_format};
 
 /// How ranks of rank 0's node come to its standard output.
 struct Sharing {
@@ -143,7 +145,7 @@ pub(crate) fn may_move() {
 /// Rank 0, before a fork: what it has to give to the other ranks if its standard output moved.
 pub(crate) fn offer() -> Option<Handover> {
     MOVED.swap(false, Relaxed).then(|| {
-        program::private(|| {
+        scopes::private(|| {
             SHARING.with(|sharing| {
                 let sharing = sharing.as_ref().expect("output is shared at the start");
                 Handover::new(sharing.token, sharing.takers > 0)
@@ -155,7 +157,7 @@ pub(crate) fn offer() -> Option<Handover> {
 /// Rank 0: gives its standard output again to those that share it.
 pub(crate) fn give_again(offer: Handover) {
     let takers = SHARING.with(|sharing| sharing.as_ref().map_or(0, |sharing| sharing.takers));
-    program::private(|| offer.give(takers));
+    scopes::private(|| offer.give(takers));
 }
 
 /// Another rank: takes rank 0's standard output again if it shares it.
@@ -165,7 +167,7 @@ pub(crate) fn take_again() {
         sharing.map(|sharing| sharing.token)
     });
     if let Some(token) = token {
-        program::private(|| Handover::new(token, false).take());
+        scopes::private(|| Handover::new(token, false).take());
     }
 }
 
@@ -214,10 +216,10 @@ pub(crate) fn start_cpp_streams() {
     static INIT: u64 = 0;
     // SAFETY: `std::ios_base::Init::Init()` of libstdc++, whose object is one byte it never uses; it
     // counts how often it ran, and nothing is undone.
-    program::private(|| unsafe {
-        let init = libc::dlsym(libc::RTLD_DEFAULT, c"_ZNSt8ios_base4InitC1Ev".as_ptr());
-        if !init.is_null() {
-            let init: extern "C" fn(*const u64) = std::mem::transmute(init);
+    scopes::private(|| unsafe {
+        let init = Opened::PROGRAM.symbol(c"_ZNSt8ios_base4InitC1Ev");
+        if let Ok(init) = init {
+            let init: extern "C" fn(*const u64) = init;
             init(&INIT);
         }
     });
@@ -241,7 +243,7 @@ pub(crate) fn flush() {
     // SAFETY: the C library's own stream; pending text means it is initialised.
     unsafe {
         if __fpending(stdout) > 0 {
-            program::private(|| libc::fflush(stdout));
+            scopes::private(|| libc::fflush(stdout));
         }
     }
     flush_cpp_stream();
@@ -268,17 +270,14 @@ fn flush_cpp_stream() {
     type Flush = unsafe extern "C" fn(*mut libc::c_void) -> *mut libc::c_void;
     static STREAM: OnceLock<Option<(usize, Flush)>> = OnceLock::new();
     let found = STREAM.get_or_init(|| {
-        program::private(|| {
+        scopes::private(|| {
             // SAFETY: looks up two symbols of libstdc++; the second is `ostream::flush()`.
             unsafe {
-                let cout = libc::dlsym(libc::RTLD_DEFAULT, c"_ZSt4cout".as_ptr());
-                let flush = libc::dlsym(libc::RTLD_DEFAULT, c"_ZNSo5flushEv".as_ptr());
-                (!cout.is_null() && !flush.is_null()).then(|| {
-                    (
-                        cout as usize,
-                        std::mem::transmute::<*mut libc::c_void, Flush>(flush),
-                    )
-                })
+                let cout = Opened::PROGRAM
+                    .symbol::<*mut libc::c_void>(c"_ZSt4cout")
+                    .ok()?;
+                let flush = Opened::PROGRAM.symbol::<Flush>(c"_ZNSo5flushEv").ok()?;
+                Some((cout as usize, flush))
             }
         })
     });

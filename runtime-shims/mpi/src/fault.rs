@@ -6,20 +6,18 @@
 use std::{
     cell::Cell,
     ffi::c_void,
-    sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
 use crate::{
     interpose::mapping, interpose::signals, kernel, layout, memory::coherence, mpi_job, observe,
-    observe::Event, program_graph, region, report, stack, symbolise, turns,
+    observe::Event, program, program_graph, program_stacks, region, report, symbolise, turns,
 };
 use okl_coherence::Violation;
 
 /// Bytes of the handler's stack: MPI runs on it.
 const HANDLER_STACK: usize = 1 << 20;
 
-/// The program's thread.
-static PROGRAM_THREAD: AtomicI32 = AtomicI32::new(0);
 /// How often in a row a thread may fault at an address although its page is open and stays as it is.
 const MOST_REPETITIONS: u32 = 1000;
 
@@ -34,9 +32,9 @@ thread_local! {
 /// Installs the handler for the calling thread, the program's.
 pub(crate) fn install() {
     install_stack();
+    program::note_thread();
     // SAFETY: plain system calls with structures that live long enough.
     unsafe {
-        PROGRAM_THREAD.store(libc::gettid(), Relaxed);
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_fault as *const () as usize;
         // NODEFER: a fault inside the handler is a message, not a silent death.
@@ -73,11 +71,6 @@ pub(crate) fn install_stack() {
     }
 }
 
-/// The number of the thread that runs the program.
-pub(crate) fn program_thread() -> i32 {
-    PROGRAM_THREAD.load(Relaxed)
-}
-
 unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid structures; errno belongs to the interrupted code.
     let (address, program_counter, write, errno) = unsafe {
@@ -98,7 +91,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
             "touched inside the runtime's fault handler",
         );
     }
-    if let Some(overflow) = stack::overflow_at(address) {
+    if let Some(overflow) = program_stacks::overflow_at(address) {
         let line = line_of(program_counter);
         report::fatal(&format!("stack overflow {line}: {overflow}"));
     }
@@ -109,7 +102,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
             "cannot be given memory: the node is out of memory",
         );
     }
-    if thread != PROGRAM_THREAD.load(Relaxed) && !turns::is_other() {
+    if thread != program::thread() && !turns::is_other() {
         die(
             address,
             program_counter,

@@ -18,10 +18,11 @@ use std::{
 };
 
 use crate::{
-    console, control_area,
+    control_area,
     control_words::{exchange_word, load_word},
-    interpose::{io, process},
-    memory, mpi_job, program, region, report,
+    memory, mpi_job,
+    next::Next,
+    process, program, region, report, scopes,
 };
 
 unsafe extern "C" {
@@ -67,14 +68,24 @@ static LOG: AtomicI32 = AtomicI32::new(-1);
 /// Rank 0: the bytes of the log that have been written to their streams.
 static DONE: AtomicU64 = AtomicU64::new(0);
 
+/// Whether the log is on another node.
+static IS_FAR: AtomicBool = AtomicBool::new(false);
+
+static FWRITE: Next = Next::new("fwrite\0");
+static FFLUSH: Next = Next::new("fflush\0");
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Every rank, before program code starts: notes the standard streams; rank 0 opens the log.
-pub(crate) fn start() {
+/// Every rank, before program code starts: notes the standard streams; rank 0 opens the log, which is on another node
+/// where it `is_far`.
+pub(crate) fn start(is_far: bool) {
+    IS_FAR.store(is_far, Relaxed);
+    FWRITE.find();
+    FFLUSH.find();
     // SAFETY: the C library's variables.
     let standard = unsafe { [stdin, stdout, stderr] };
     for (known, stream) in STANDARD.iter().zip(standard) {
@@ -122,7 +133,7 @@ pub(crate) fn flush_elsewhere(stream: usize) -> Option<i32> {
         return None;
     }
     // SAFETY: a stream of our own.
-    let status = unsafe { io::flush_own(local) };
+    let status = unsafe { flush_own(local) };
     append(stream, &[]);
     Some(status)
 }
@@ -132,13 +143,41 @@ fn is_standard(stream: usize) -> bool {
     STANDARD.iter().any(|known| known.load(Relaxed) == stream)
 }
 
+/// Writes to a stream of this process's, whoever asks.
+///
+/// # Safety
+/// An open stream.
+unsafe fn write_own(stream: usize, bytes: &[u8]) {
+    type Write = unsafe extern "C" fn(*const u8, usize, usize, usize) -> usize;
+    // SAFETY: the C library's function, and the caller's promise. As with `fwrite`, an error stays with the stream.
+    unsafe {
+        mem::transmute::<*mut c_void, Write>(FWRITE.address())(
+            bytes.as_ptr(),
+            1,
+            bytes.len(),
+            stream,
+        );
+    }
+}
+
+/// `fflush` on a stream of this process's.
+///
+/// # Safety
+/// An open stream.
+unsafe fn flush_own(stream: usize) -> i32 {
+    // SAFETY: the C library's function, and the caller's promise.
+    unsafe {
+        mem::transmute::<*mut c_void, unsafe extern "C" fn(usize) -> i32>(FFLUSH.address())(stream)
+    }
+}
+
 /// What stands in for a stream of rank 0's.
 fn stand_in(stream: usize) -> usize {
     let mut known = lock(&STAND_INS);
     if let Some(found) = known.iter().find(|one| one.stream == stream) {
         return found.local;
     }
-    let local = program::private(|| match standard_of_root(stream) {
+    let local = scopes::private(|| match standard_of_root(stream) {
         Some(local) => local,
         None => open(stream),
     });
@@ -196,7 +235,7 @@ fn append(stream: usize, bytes: &[u8]) {
     piece.extend((bytes.len() as u64).to_le_bytes());
     piece.extend(bytes);
     WRITTEN.store(true, Relaxed);
-    if console::is_far() {
+    if IS_FAR.load(Relaxed) {
         lock(&TO_SEND).extend(piece);
     } else {
         log_pieces(&piece);
@@ -257,7 +296,7 @@ pub(crate) fn flush() {
     };
     for local in pending {
         // SAFETY: as above.
-        program::private(|| unsafe { io::flush_own(local) });
+        scopes::private(|| unsafe { flush_own(local) });
     }
     if WRITTEN.swap(false, Relaxed) {
         let to_send = mem::take(&mut *lock(&TO_SEND));
@@ -272,7 +311,7 @@ pub(crate) fn flush() {
 pub(crate) fn write_out() {
     if mpi_job::ranks() > 1 && load_word(control_area::FILES) != 0 {
         exchange_word(control_area::FILES, 1, 0);
-        program::private(write_pieces);
+        scopes::private(write_pieces);
     }
 }
 
@@ -307,9 +346,9 @@ fn write_pieces() {
         // SAFETY: a stream that the program writes to.
         unsafe {
             if length == 0 {
-                io::flush_own(stream);
+                flush_own(stream);
             } else {
-                io::write_own(stream, &bytes);
+                write_own(stream, &bytes);
             }
         }
         at += (HEADER + length) as u64;

@@ -84,7 +84,7 @@ fn fork_used_in(object: &object::File) -> Option<&'static str> {
         .find_map(|symbol| FORKS.into_iter().find(|&fork| symbol.name() == Ok(fork)))
 }
 
-/// The files of this process: the executable, and the libraries that no MPI or C library brings along.
+/// The files of this process: the executable, and all libraries that are loaded now.
 pub(crate) fn loaded_files() -> Vec<PathBuf> {
     unsafe extern "C" fn visit(
         info: *mut libc::dl_phdr_info,

@@ -11,15 +11,12 @@ mod allocation;
 pub(crate) mod exit;
 pub(crate) mod io;
 pub(crate) mod mapping;
-pub(crate) mod process;
 pub(crate) mod signals;
 pub(crate) mod variables;
 
-use std::{
-    ffi::{CStr, c_char, c_void},
-    ptr,
-    sync::atomic::{AtomicPtr, Ordering::Relaxed},
-};
+use std::ffi::{CStr, c_char};
+
+use crate::process;
 
 /// Looks up all that the functions of this module need, so that none of them has to later. Called once,
 /// before program code starts. (Until then each finds what it needs at its first call.)
@@ -37,56 +34,6 @@ pub(crate) fn resolve() {
 pub(crate) fn hand_on() {
     allocation::hand_on();
     resolve();
-}
-
-/// A function of the C library, or of whatever library comes after this one.
-struct Next {
-    /// NUL-terminated.
-    name: &'static str,
-    address: AtomicPtr<c_void>,
-}
-
-impl Next {
-    /// The function `name`, which ends with NUL.
-    const fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            address: AtomicPtr::new(ptr::null_mut()),
-        }
-    }
-
-    /// Its address; null if there is none.
-    fn find(&self) -> *mut c_void {
-        let known = self.address.load(Relaxed);
-        if !known.is_null() {
-            return known;
-        }
-        // SAFETY: the name ends with NUL.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr().cast::<c_char>()) };
-        self.address.store(found, Relaxed);
-        found
-    }
-
-    /// Its address.
-    #[inline]
-    fn address(&self) -> *mut c_void {
-        let known = self.address.load(Relaxed);
-        if known.is_null() {
-            self.find_or_stop()
-        } else {
-            known
-        }
-    }
-
-    #[cold]
-    fn find_or_stop(&self) -> *mut c_void {
-        let found = self.find();
-        if found.is_null() {
-            let name = self.name.trim_end_matches('\0');
-            crate::report::fatal(&format!("the C library has no function {name}"));
-        }
-        found
-    }
 }
 
 /// Length of the text at `address` with its NUL.

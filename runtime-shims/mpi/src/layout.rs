@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use okl_coherence::{Layout, PAGE};
 
-use crate::{control_area, mpi_job};
+use crate::{control_area, report};
 
 /// First offset of the control words in a memory file.
 pub(crate) fn control_offset(layout: &Layout) -> usize {
@@ -29,7 +29,7 @@ pub(crate) fn get() -> Option<&'static Layout> {
 /// The layout of this job. A program that has not started one ends.
 pub(crate) fn layout() -> &'static Layout {
     let started = LAYOUT.get();
-    started.unwrap_or_else(|| mpi_job::not_started("a file with OpenMP"))
+    started.unwrap_or_else(|| report::not_started("a file with OpenMP"))
 }
 
 /// Fixes the layout of this job.

@@ -39,19 +39,21 @@ mod marks;
 mod memory;
 mod mpi_job;
 mod names;
+mod next;
+mod objects;
 mod observe;
 mod ordered;
 mod plain;
 mod private_allocator;
+mod process;
 mod program;
 mod program_graph;
+mod program_stacks;
 mod pushes;
-#[cfg(test)]
-#[path = "../../coherence/src/random.rs"]
-mod random;
 mod reduce;
 mod region;
 mod report;
+mod scopes;
 mod sections;
 mod service;
 mod settings;
@@ -65,8 +67,10 @@ mod tasks;
 mod team;
 mod threads;
 mod touch;
+mod traffic;
 mod turns;
 mod verify;
+mod view;
 mod waiting;
 
 /// Runtime memory is private to the process, whoever asks for it.

@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, CString};
 
-use crate::{cell::ProgramCell, program};
+use crate::{cell::ProgramCell, scopes};
 
 /// Bytes of a locale's name in a message, the terminating NUL included.
 pub(crate) const BYTES: usize = 1024;
@@ -14,7 +14,7 @@ static AGREED: ProgramCell<Option<CString>> = ProgramCell::new(None);
 /// The name of this process's locale, of all its categories.
 fn current() -> CString {
     // SAFETY: a question; the answer is a NUL-terminated string of the C library.
-    program::private(|| unsafe {
+    scopes::private(|| unsafe {
         let name = libc::setlocale(libc::LC_ALL, std::ptr::null());
         if name.is_null() {
             c"C".to_owned()
@@ -47,5 +47,5 @@ pub(crate) fn changed() -> Option<[u8; BYTES]> {
 /// The other ranks: takes over the locale named by rank 0.
 pub(crate) fn adopt(message: &[u8; BYTES]) {
     // SAFETY: the name is NUL-terminated; ranks of one build find the same locales, or keep theirs.
-    program::private(|| unsafe { libc::setlocale(libc::LC_ALL, message.as_ptr().cast()) });
+    scopes::private(|| unsafe { libc::setlocale(libc::LC_ALL, message.as_ptr().cast()) });
 }

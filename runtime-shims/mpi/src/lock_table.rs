@@ -123,7 +123,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::random::Random;
+    use okl_testing::Random;
 
     struct Memory {
         words: Vec<AtomicU64>,

@@ -206,7 +206,7 @@ fn is_any(bytes: &[u8; 8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use okl_testing::Random;
 
     #[test]
     fn ranges_of_marks_are_found_once() {

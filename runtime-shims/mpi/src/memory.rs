@@ -6,119 +6,15 @@
 //! copy and an atomic is a CPU instruction; ranks of other nodes are asked through
 //! [`crate::service`].
 
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
-
 use okl_abi::AtomicOp;
 
 use crate::{
-    cell::ProgramCell, kernel, marks, observe, observe::Event, program, service::Remote, stack,
-    stats::Traffic,
+    cell::ProgramCell, kernel, marks, observe, observe::Event, program_stacks, scopes,
+    service::Remote, traffic::Traffic, view::View,
 };
 use okl_coherence::{
-    Access, Coherence, Layout, Machine, PAGE, Page, Part, TooManyMappings, atomics_values::apply,
-    geometry::ranges::Ranges,
+    Access, Coherence, Layout, Machine, PAGE, Page, Part, TooManyMappings, geometry::ranges::Ranges,
 };
-
-/// The runtime's view of one rank's memory file.
-#[derive(Clone, Copy)]
-pub(crate) struct View {
-    first: *mut u8,
-}
-
-// SAFETY: a view lives as long as the process; who writes which bytes when is the protocol's matter,
-// as it is between the processes that share the file.
-unsafe impl Send for View {}
-// SAFETY: as above.
-unsafe impl Sync for View {}
-
-impl View {
-    /// Maps `bytes` of the memory file `descriptor`.
-    pub(crate) fn map(descriptor: i32, bytes: usize) -> Result<Self, std::io::Error> {
-        // SAFETY: a new mapping at an address of the kernel's choice.
-        let first = unsafe {
-            kernel::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                descriptor,
-                0,
-            )
-        };
-        if first == libc::MAP_FAILED {
-            return Err(std::io::Error::last_os_error());
-        }
-        Ok(Self {
-            first: first.cast(),
-        })
-    }
-
-    /// The byte at `offset` of the file.
-    pub(crate) fn at(self, offset: usize) -> *mut u8 {
-        // SAFETY: callers pass offsets within the file, which is mapped whole.
-        unsafe { self.first.add(offset) }
-    }
-
-    /// Copies `bytes` to `offset`.
-    pub(crate) fn write(self, offset: usize, bytes: &[u8]) {
-        // SAFETY: within the file; the source is private memory.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at(offset), bytes.len()) };
-    }
-
-    /// Copies from `offset` into `bytes`.
-    pub(crate) fn read(self, offset: usize, bytes: &mut [u8]) {
-        // SAFETY: within the file; the target is private memory.
-        unsafe { std::ptr::copy_nonoverlapping(self.at(offset), bytes.as_mut_ptr(), bytes.len()) };
-    }
-
-    /// The `count` words at `offset`, a multiple of their size, which nobody reaches otherwise.
-    pub(crate) fn words(self, offset: usize, count: usize) -> &'static [AtomicU64] {
-        // SAFETY: within the file, which stays mapped, and aligned; any bytes are a number.
-        unsafe { std::slice::from_raw_parts(self.at(offset).cast(), count) }
-    }
-
-    /// Replaces the `size` bytes at `offset` by what `operation` makes of them and `value`.
-    pub(crate) fn combine(self, offset: usize, size: u32, operation: AtomicOp, value: u64) {
-        let mut old = self.compare_exchange(offset, 0, 0, size);
-        loop {
-            let new = apply(operation, old, value, size as i32);
-            let seen = self.compare_exchange(offset, old, new, size);
-            if seen == old {
-                return;
-            }
-            old = seen;
-        }
-    }
-
-    /// Compares the `size` bytes at `offset` with `expected` and puts `desired` there where they are
-    /// equal. The old value.
-    pub(crate) fn compare_exchange(
-        self,
-        offset: usize,
-        expected: u64,
-        desired: u64,
-        size: u32,
-    ) -> u64 {
-        let place = self.at(offset);
-        macro_rules! exchange {
-            ($atomic:ty, $value:ty) => {{
-                // SAFETY: within the file and aligned, as C and C++ demand of atomic objects.
-                let atomic = unsafe { &*place.cast::<$atomic>() };
-                match atomic.compare_exchange(expected as $value, desired as $value, SeqCst, SeqCst)
-                {
-                    Ok(old) | Err(old) => u64::from(old),
-                }
-            }};
-        }
-        match size {
-            1 => exchange!(AtomicU8, u8),
-            2 => exchange!(AtomicU16, u16),
-            4 => exchange!(AtomicU32, u32),
-            8 => exchange!(AtomicU64, u64),
-            _ => panic!("an atomic of {size} bytes"),
-        }
-    }
-}
 
 /// How another rank's memory is reached.
 #[derive(Clone, Copy)]
@@ -327,7 +223,7 @@ impl Machine for Memory {
         }
     }
 
-    fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]) {
+    fn pull(&mut self, owner: u32, ranges: &[(u64, u64)]) {
         assert_ne!(owner, self.rank, "a rank copies bytes that it owns");
         let _span = observe::span(|| Event::copy(owner, ranges));
         match self.peers[owner as usize] {
@@ -342,7 +238,7 @@ impl Machine for Memory {
             }
             Peer::Remote => {
                 let own = self.own;
-                self.remote().gather(own, ranges, owner);
+                self.remote().pull(own, ranges, owner);
             }
         }
     }
@@ -425,7 +321,7 @@ impl Machine for Memory {
     }
 
     fn settle(&mut self) {
-        std::sync::atomic::fence(SeqCst);
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         if let Some(remote) = &mut self.remote {
             remote.settle();
         }
@@ -454,8 +350,8 @@ pub(crate) fn install(coherence: Coherence<Memory>) {
 /// This rank's protocol state. Library calls that `body` makes are the runtime's: they neither allocate
 /// shared memory nor touch it.
 pub(crate) fn coherence<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R {
-    stack::make_next_frames_writable();
-    program::private(|| COHERENCE.with(|slot| body(slot.as_mut().expect("the job has started"))))
+    program_stacks::make_next_frames_writable();
+    scopes::private(|| COHERENCE.with(|slot| body(slot.as_mut().expect("the job has started"))))
 }
 
 /// Makes `length` bytes from `address` present in the program's view, and writable where `write` says

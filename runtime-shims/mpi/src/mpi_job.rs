@@ -5,17 +5,21 @@
 //! handed to MPI is memory that is never protected.
 
 use std::{
+    convert::Infallible,
     ffi::CString,
     os::unix::ffi::OsStringExt,
     sync::{OnceLock, atomic::AtomicU64},
 };
 
-use okl_job::mpi::{self, Communicator, Started, Threads, Wait};
+use okl_job::{
+    end,
+    mpi::{self, Communicator, Started, Threads, Wait},
+};
 
 use crate::{
     cell::ProgramCell,
     exchange::{Exchange, Patient},
-    foreign_regions, program, report,
+    foreign_regions, scopes,
 };
 
 /// The job this process is a rank of.
@@ -53,7 +57,7 @@ pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<N
         (false, true) => Threads::Serialized,
         (false, false) => Threads::Funneled,
     };
-    let Started { is_ours, threads } = program::private(|| mpi::start(wanted))?;
+    let Started { is_ours, threads } = scopes::private(|| mpi::start(wanted))?;
     if !is_ours {
         return Err(
             "MPI is already initialised: a program that calls MPI itself cannot be re-targeted"
@@ -67,9 +71,9 @@ pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<N
                 .into(),
         );
     }
-    program::private(keep_libraries);
-    let collective = program::private(|| Communicator::world().duplicate());
-    let nodes = program::private(|| nodes(collective, per_node));
+    scopes::private(keep_libraries);
+    let collective = scopes::private(|| Communicator::world().duplicate());
+    let nodes = scopes::private(|| nodes(collective, per_node));
     if nodes.several && threads < Threads::Multiple {
         return Err("some ranks are on another node than the launcher says".into());
     }
@@ -81,7 +85,7 @@ pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<N
             true => Wait::Patiently,
             false => Wait::InMpi,
         },
-        tree: (nodes.several).then(|| program::private(|| collective.duplicate())),
+        tree: (nodes.several).then(|| scopes::private(|| collective.duplicate())),
     };
     assert!(JOB.set(job).is_ok(), "one job starts once");
     Ok(nodes)
@@ -139,7 +143,7 @@ fn exchange<V, R>(
     through_memory: impl FnOnce(&mut Shared, V) -> R,
     otherwise: impl FnOnce(V) -> R,
 ) -> R {
-    program::private(|| {
+    scopes::private(|| {
         EXCHANGE.with(|slot| match slot {
             Some(exchange) => through_memory(exchange, values),
             None => otherwise(values),
@@ -150,14 +154,6 @@ fn exchange<V, R>(
 /// Whether the program was started by its `main`, as okl lowers it.
 pub(crate) fn has_started() -> bool {
     JOB.get().is_some()
-}
-
-/// Ends a program whose `main` did not start a job although `part` of it needs one.
-pub(crate) fn not_started(part: &str) -> ! {
-    report::fatal(&format!(
-        "{part} was compiled for the ranks of an MPI job, but main was not: compile the file of main with the plugin and \
-         with -fopenmp, or this one with -mllvm -okl-target=cpu"
-    ))
 }
 
 fn job() -> &'static Job {
@@ -176,7 +172,14 @@ pub(crate) fn ranks() -> u32 {
 
 /// A communicator of its own, for one purpose. Collective.
 pub(crate) fn duplicate() -> Communicator {
-    program::private(|| job().collective.duplicate())
+    scopes::private(|| job().collective.duplicate())
+}
+
+/// What every rank has, in rank order; all have as many words.
+pub(crate) fn gathered(mine: &[u64]) -> Vec<u64> {
+    let mut all = vec![0; mine.len() * ranks() as usize];
+    all_gather(mine, &mut all);
+    all
 }
 
 /// Gathers `mine` from every rank, in rank order, into `all`.
@@ -253,44 +256,35 @@ fn tree() -> Communicator {
 
 /// Sends `words` to `rank`, which [receives](receive_in_tree) them.
 pub(crate) fn send_in_tree(words: &[u64], rank: u32) {
-    program::private(|| tree().send(words, rank, Wait::Patiently));
+    scopes::private(|| tree().send(words, rank, Wait::Patiently));
 }
 
 /// Sends `words` to `rank` while that sends some to this one: these.
 pub(crate) fn exchange_in_tree(words: &[u64], rank: u32) -> Vec<u64> {
-    program::private(|| tree().send_and_receive(words, rank))
+    scopes::private(|| tree().send_and_receive(words, rank))
 }
 
 /// Receives what `rank` [sent](send_in_tree).
 pub(crate) fn receive_in_tree(rank: u32) -> Vec<u64> {
-    program::private(|| tree().receive(rank, Wait::Patiently))
+    scopes::private(|| tree().receive(rank, Wait::Patiently))
 }
 
 /// Sends `bytes` to `rank`.
 pub(crate) fn send(bytes: &[u8], rank: u32) {
-    program::private(|| job().collective.send(bytes, rank, Wait::InMpi));
+    scopes::private(|| job().collective.send(bytes, rank, Wait::InMpi));
 }
 
 /// Receives a message of any length from `rank`.
 pub(crate) fn receive(rank: u32) -> Vec<u8> {
-    program::private(|| job().collective.receive(rank, Wait::InMpi))
+    scopes::private(|| job().collective.receive(rank, Wait::InMpi))
 }
 
 /// Ends MPI. Collective.
 pub(crate) fn finalize() {
-    program::private(mpi::finalize);
+    scopes::private(mpi::finalize);
 }
 
 /// Ends the whole job at once with exit status `status`.
 pub(crate) fn abort(status: i32) -> ! {
-    if let Some(job) = JOB.get() {
-        program::private(|| job.collective.abort(status));
-    }
-    // SAFETY: ends the process without running anything else of it.
-    unsafe { libc::_exit(status) }
-}
-
-/// Ends the whole job with the runtime's own status.
-pub(crate) fn abort_failed() -> ! {
-    abort(okl_job::FAILED)
+    match scopes::private(|| -> Infallible { end::abort(status) }) {}
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Mutex};
 
 use okl_abi::SectionEntry;
 
-use crate::{layout, observe, program_graph, sections, settings::asked};
+use crate::{layout, objects, observe, program_graph, settings::asked};
 
 /// Names by the start of the block.
 static NAMES: Mutex<Option<HashMap<usize, &'static str>>> = Mutex::new(None);
@@ -25,7 +25,7 @@ pub(crate) fn declares(start: usize, entry: &SectionEntry) {
 /// The object at an address.
 pub(crate) fn object_at(address: usize) -> String {
     if layout::is_arena_address(address)
-        && let Some((start, _)) = sections::object_at(address)
+        && let Some((start, _)) = objects::object_at(address)
     {
         let names = NAMES.lock().expect("nothing panics here");
         if let Some(name) = names.as_ref().and_then(|names| names.get(&start)) {

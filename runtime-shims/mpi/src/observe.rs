@@ -5,8 +5,11 @@
 //! environment says, so that what is collected at the end is collected from all of them.
 
 pub(crate) mod clock;
+mod costs;
 mod json;
+mod lines;
 mod place;
+pub(crate) mod regions;
 mod timeline;
 pub(crate) mod trace;
 
@@ -16,15 +19,22 @@ use std::sync::{
 };
 
 use crate::{
-    layout, mpi_job, program,
+    layout, mpi_job, program_stacks, scopes,
     settings::{asked, settings},
-    stack, stats,
+    traffic::Traffic,
 };
-use okl_coherence::{PAGE, Page};
+use okl_coherence::{Counts, PAGE, Page};
 pub(crate) use place::Place;
 
 /// How objects are called.
 static NAME: OnceLock<fn(usize) -> String> = OnceLock::new();
+
+/// What the protocol did on this rank so far, and what moved.
+static MOVED: OnceLock<fn() -> (Counts, Traffic)> = OnceLock::new();
+
+fn moved() -> (Counts, Traffic) {
+    MOVED.get().map_or_else(Default::default, |moved| moved())
+}
 
 /// The object at an address.
 fn object_at(address: usize) -> String {
@@ -223,7 +233,7 @@ pub(crate) struct Span(Option<Box<Open>>);
 struct Open {
     event: Event,
     start: u64,
-    sums: Option<stats::lines::Before>,
+    sums: Option<lines::Before>,
     /// The region around this one.
     around: Option<&'static str>,
 }
@@ -263,8 +273,8 @@ pub(crate) fn tell(event: impl FnOnce() -> Event) {
 /// Runs `body`, which must not be interrupted by a page fault of its own or by a handler of the program.
 #[cold]
 pub(crate) fn apart<R>(body: impl FnOnce() -> R) -> R {
-    stack::make_next_frames_writable();
-    program::private(body)
+    program_stacks::make_next_frames_writable();
+    scopes::private(body)
 }
 
 fn begin(event: Event, asked: u64) -> Box<Open> {
@@ -277,7 +287,7 @@ fn begin(event: Event, asked: u64) -> Box<Open> {
     let is_line = asked & asked::STATS != 0 && event.line().is_some();
     Box::new(Open {
         event,
-        sums: is_line.then(stats::lines::begin),
+        sums: is_line.then(lines::begin),
         start: clock::now(),
         around,
     })
@@ -298,11 +308,11 @@ fn end(open: Open) {
         timeline::keep(open.event, open.start, spent);
     }
     if let (Some(before), Some(line)) = (open.sums, open.event.line()) {
-        stats::lines::end(line, before, spent);
+        lines::end(line, before, spent);
     }
     match open.event {
-        Event::Waiting => stats::regions::waited(spent),
-        Event::Idle => stats::lines::not_inside(spent),
+        Event::Waiting => regions::waited(spent),
+        Event::Idle => lines::not_inside(spent),
         _ => {}
     }
     if let Some(around) = open.around {
@@ -315,10 +325,14 @@ fn region() -> &'static str {
     *REGION.lock().expect("nothing panics here")
 }
 
-/// Takes over what rank 0's environment asks for; `name` says how the object at an address is called. An error says
-/// that the timeline cannot be written. Collective.
-pub(crate) fn start(name: fn(usize) -> String) -> Result<(), String> {
+/// Takes over what rank 0's environment asks for; `name` says how the object at an address is called, and `moved` what
+/// the protocol did on this rank so far. An error says that the timeline cannot be written. Collective.
+pub(crate) fn start(
+    name: fn(usize) -> String,
+    moved: fn() -> (Counts, Traffic),
+) -> Result<(), String> {
     NAME.get_or_init(|| name);
+    MOVED.get_or_init(|| moved);
     let mut words = [0; 3];
     if mpi_job::rank() == 0 {
         let chosen = settings();
@@ -341,12 +355,19 @@ pub(crate) fn start(name: fn(usize) -> String) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints and writes what was collected. Collective.
-pub(crate) fn finish() {
-    let asked = ASKED.swap(0, Relaxed);
-    if asked & asked::STATS != 0 {
-        stats::print();
-    }
+/// Nothing happens any more that is collected. What was asked for, for [`finish`] and what else ends then.
+pub(crate) fn stop() -> u64 {
+    ASKED.swap(0, Relaxed)
+}
+
+/// Prints what regions and lines cost. Collective.
+pub(crate) fn print_costs() {
+    regions::print();
+    lines::print();
+}
+
+/// Writes what was collected, if it was `asked` for. Collective.
+pub(crate) fn finish(asked: u64) {
     if asked & asked::TIMELINE != 0 {
         timeline::write();
     }

@@ -12,7 +12,12 @@ use std::{
 };
 
 use okl_abi::ModuleTable;
-use okl_job::{launcher, own_environment};
+use okl_job::{
+    launcher,
+    opened::Opened,
+    own_environment,
+    settings::{self, Backend},
+};
 
 use crate::{interpose, program_graph, report, settings::Settings};
 
@@ -29,18 +34,16 @@ fn decision() -> &'static Result<bool, String> {
 
 /// Whether the program runs on one rank, as plain OpenMP.
 fn decide(variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
-    match variable("OKL_BACKEND").as_deref() {
-        None | Some("") => Ok(launcher::is_alone(&variable)),
-        Some("mpi") => Ok(false),
-        Some("cpu") => match launcher::several(&variable) {
+    let valid = [Backend::Cpu, Backend::Mpi];
+    match settings::backend(&variable, "an OpenMP program", &valid)? {
+        None => Ok(launcher::is_alone(&variable)),
+        Some(Backend::Mpi) => Ok(false),
+        Some(Backend::Cpu | Backend::Sequential) => match launcher::several(&variable) {
             None => Ok(true),
             Some((name, size)) => Err(format!(
                 "OKL_BACKEND=cpu runs the program on one rank, and the launcher has started {size} ({name})"
             )),
         },
-        Some(other) => Err(format!(
-            "OKL_BACKEND={other}: valid values for an OpenMP program are cpu and mpi"
-        )),
     }
 }
 
@@ -67,9 +70,8 @@ pub(crate) fn start() -> bool {
         (c"__kmpc_fork_call", &FORK_CALL),
         (c"__kmpc_fork_teams", &FORK_TEAMS),
     ] {
-        // SAFETY: a look-up by name.
-        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        if !found.is_null() {
+        // SAFETY: a function's address.
+        if let Ok(found) = unsafe { Opened::PROGRAM.symbol(name) } {
             next.store(found, Relaxed);
         }
     }

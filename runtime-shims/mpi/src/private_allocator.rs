@@ -8,7 +8,7 @@ use std::{
     ffi::c_void,
 };
 
-use crate::program::undisturbed;
+use crate::scopes::undisturbed;
 
 unsafe extern "C" {
     fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;

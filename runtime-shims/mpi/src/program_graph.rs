@@ -17,7 +17,9 @@ use okl_abi::{
     function_flags,
 };
 
-use crate::{layout, mpi_job, program, region, report};
+use okl_job::opened::Opened;
+
+use crate::{layout, mpi_job, region, report, scopes};
 use okl_coherence::PAGE;
 
 /// A registered module.
@@ -182,7 +184,7 @@ pub(crate) fn declines(region: &RegionDescriptor) -> bool {
     let Some(graph) = GRAPH.get() else {
         return false;
     };
-    let Some(reason) = program::private(|| graph.obstacle(region.body as usize)) else {
+    let Some(reason) = scopes::private(|| graph.obstacle(region.body as usize)) else {
         return false;
     };
     report::warn(&format!(
@@ -281,13 +283,9 @@ fn untranslated(address: usize, name: &str, caller: &str) -> Option<String> {
 /// The file that defines the dynamic symbol `name`.
 fn object_of_symbol(name: &str) -> Option<String> {
     let name = std::ffi::CString::new(name).ok()?;
-    // SAFETY: a look-up by name.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    if address.is_null() {
-        None
-    } else {
-        object_of_address(address as usize)
-    }
+    // SAFETY: an address is all that is asked.
+    let address = unsafe { Opened::PROGRAM.symbol::<*const c_void>(&name) };
+    object_of_address(address.ok()? as usize)
 }
 
 /// The file that the code at `address` was loaded from.

@@ -7,7 +7,7 @@
 use okl_coherence::Part;
 use okl_job::mpi::{Communicator, Pending, Wait};
 
-use crate::{memory::View, mpi_job, program, stats::Traffic};
+use crate::{mpi_job, scopes, traffic::Traffic, view::View};
 
 /// So many messages that nobody waits for may be under way.
 const MOST_FORGOTTEN: usize = 64;
@@ -82,7 +82,7 @@ impl Pushes {
     pub(crate) fn push(&mut self, rank: u32, buffer: Vec<u8>) {
         self.traffic.data(1, buffer.len());
         // SAFETY: the buffer lives, unmoved, until it is complete.
-        let pending = program::private(|| unsafe { self.communicator.start_send(&buffer, rank) });
+        let pending = scopes::private(|| unsafe { self.communicator.start_send(&buffer, rank) });
         self.forgotten.push(Transfer {
             number: 0,
             buffer,
@@ -96,7 +96,7 @@ impl Pushes {
         buffer.resize(bytes, 0);
         // SAFETY: the buffer lives, unmoved, until it is complete.
         let pending =
-            program::private(|| unsafe { self.communicator.start_receive(&mut buffer, rank) });
+            scopes::private(|| unsafe { self.communicator.start_receive(&mut buffer, rank) });
         self.note(buffer, pending)
     }
 
@@ -124,7 +124,7 @@ impl Pushes {
     }
 
     fn buffer(&mut self, bytes: usize) -> Vec<u8> {
-        program::private(|| {
+        scopes::private(|| {
             let spare = &mut self.spare;
             let is_full = self.forgotten.len() >= MOST_FORGOTTEN;
             let mut wait = is_full;
@@ -149,14 +149,14 @@ impl Pushes {
     pub(crate) fn has_arrived(&mut self, number: u64) -> bool {
         let transfer = self.received.iter_mut().find(|one| one.number == number);
         let transfer = transfer.expect("what is passed on was expected");
-        program::private(|| transfer.pending.is_complete())
+        scopes::private(|| transfer.pending.is_complete())
     }
 
     /// Waits for a message.
     pub(crate) fn message(&mut self, number: u64) -> &[u8] {
         let transfer = self.received.iter_mut().find(|one| one.number == number);
         let transfer = transfer.expect("what is taken was expected");
-        program::private(|| transfer.pending.complete(Wait::Patiently));
+        scopes::private(|| transfer.pending.complete(Wait::Patiently));
         &transfer.buffer
     }
 
@@ -171,7 +171,7 @@ impl Pushes {
 
     /// Returns when all messages have arrived.
     pub(crate) fn finish(&mut self) {
-        program::private(|| {
+        scopes::private(|| {
             for mut transfer in self.received.drain(..).chain(self.forgotten.drain(..)) {
                 transfer.pending.complete(Wait::Patiently);
             }

@@ -10,7 +10,7 @@
 use std::ffi::c_void;
 
 use crate::{
-    layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, program, stats,
+    layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, scopes, stats,
     team, threads,
 };
 use okl_coherence::{PAGE, driver::tree};
@@ -127,7 +127,7 @@ fn up_the_tree(
     let rank = mpi_job::rank();
     for child in tree::children(rank, ranks) {
         let message = observe::during(|| Event::Waiting, || mpi_job::receive(child));
-        let mut copies: Vec<Vec<Chunk>> = program::private(|| {
+        let mut copies: Vec<Vec<Chunk>> = scopes::private(|| {
             let copy = |item: &[u8]| {
                 let chunk = |part: &[u8]| {
                     let mut chunk = Chunk([0; 64]);
@@ -139,14 +139,14 @@ fn up_the_tree(
             message.chunks(bytes).map(copy).collect()
         });
         let mut theirs: Vec<*mut Chunk> =
-            program::private(|| copies.iter_mut().map(|copy| copy.as_mut_ptr()).collect());
+            scopes::private(|| copies.iter_mut().map(|copy| copy.as_mut_ptr()).collect());
         combine(list, theirs.as_mut_ptr().cast());
-        program::private(|| drop((copies, theirs, message)));
+        scopes::private(|| drop((copies, theirs, message)));
     }
     if rank == 0 {
         return 1;
     }
-    program::private(|| {
+    scopes::private(|| {
         let mut message = Vec::with_capacity(items.len() * bytes);
         for &item in items {
             // SAFETY: this thread's variable; what lies behind a smaller one is the stack's as well.

@@ -7,7 +7,6 @@ mod between;
 mod rows;
 
 use std::{
-    collections::BTreeMap,
     ffi::c_void,
     sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed},
 };
@@ -18,9 +17,9 @@ use okl_abi::{
 };
 
 use crate::{
-    cell::ProgramCell, heap::MOST_SMALL, heap::NO_LARGE, layout, marks, memory::coherence, mpi_job,
-    names, observe, observe::Event, program_graph, program_graph::text, region, report,
-    settings::settings, stack,
+    cell::ProgramCell, heap::MOST_SMALL, layout, marks, memory::coherence, mpi_job, names, objects,
+    observe, observe::Event, program_graph, program_graph::text, program_stacks, region, report,
+    settings::settings,
 };
 use between::Numbers;
 use okl_coherence::geometry::ranges::{Range, Ranges};
@@ -61,54 +60,14 @@ const MOST_PIECES: u64 = 1 << 18;
 /// synchronisation.
 static RECORD: ProgramCell<Option<Vec<Range>>> = ProgramCell::new(None);
 
-/// Data start to end of every rank's large heap blocks, as far as synchronisations told.
-static LARGE_BLOCKS: ProgramCell<BTreeMap<usize, usize>> = ProgramCell::new(BTreeMap::new());
-
-/// Takes over what a rank allocated: start and end of each large block.
-pub(crate) fn learn_large_blocks(words: &[u64]) {
-    if words.is_empty() {
-        return;
-    }
-    LARGE_BLOCKS.with(|blocks| {
-        for block in words.chunks_exact(2) {
-            let (start, end) = (block[0] as usize, block[1] as usize & !NO_LARGE);
-            while let Some((&other, &other_end)) = blocks.range(..end).next_back()
-                && other_end > start
-            {
-                blocks.remove(&other);
-            }
-            if block[1] as usize & NO_LARGE == 0 {
-                blocks.insert(start, end);
-            }
-        }
-    });
-}
-
-/// The large heap block or global variable that `address` lies in.
-pub(crate) fn object_at(address: usize) -> Option<(usize, usize)> {
-    let large = LARGE_BLOCKS.with(|blocks| {
-        let (&start, &end) = blocks.range(..=address).next_back()?;
-        (address < end).then_some((start, end))
-    });
-    if large.is_some() {
-        return large;
-    }
-    program_graph::global_extent(address).map(|(start, length)| (start, start + length))
-}
-
-/// Whether `address` lies in an object of a page or more, as far as that is known.
-pub(crate) fn is_large(address: usize) -> bool {
-    object_at(address).is_some_and(|(start, end)| end - start >= PAGE)
-}
-
 /// What holds the object that `address` points into: in the heap all that a small block there can reach, and
 /// all memory of its kind where nothing is known. `None` where the address is not shared.
 fn object_around(address: usize) -> Option<(usize, usize)> {
     let layout = layout::layout();
     layout.page_of(address)?;
-    if let Some((start, end)) = object_at(address) {
+    if let Some((start, end)) = objects::object_at(address) {
         // It may also be the end of the one before, from which elements are counted backwards.
-        let before = object_at(address.wrapping_sub(1)).filter(|_| start == address);
+        let before = objects::object_at(address.wrapping_sub(1)).filter(|_| start == address);
         return Some(before.map_or((start, end), |before| (before.0, end)));
     }
     let segment = layout
@@ -119,7 +78,7 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
     }
     // The address may also be that of the end of a large block, or of an element before its first.
     let near = [address.wrapping_sub(1), address + PAGE];
-    let near = near.into_iter().filter_map(object_at);
+    let near = near.into_iter().filter_map(objects::object_at);
     let small = (address.saturating_sub(MOST_SMALL), address + MOST_SMALL);
     let (start, end) = near.fold(small, |all, one| (all.0.min(one.0), all.1.max(one.1)));
     Some((start.max(segment.address), end.min(segment.end())))
@@ -171,7 +130,7 @@ pub(crate) fn enter_region(
     Some(match declares_all {
         true => Accesses::Declared {
             direct: pages,
-            updates: flags & region_flags::NO_ATOMICS == 0,
+            contributions: flags & region_flags::NO_ATOMICS == 0,
         },
         false => Accesses::Tracked {
             atomics: flags & region_flags::NO_ATOMICS == 0,
@@ -366,12 +325,12 @@ impl Entry<'_> {
     fn object(&self) -> Option<(usize, usize)> {
         let address = self.address as usize;
         if self.entry.access & section_access::OBJECT != 0
-            && let Some(object) = object_at(address)
+            && let Some(object) = objects::object_at(address)
         {
             return Some(object);
         }
         match self.entry.access & (section_access::ANYWHERE | section_access::MARKED) {
-            0 => object_at(address),
+            0 => objects::object_at(address),
             section_access::ANYWHERE => object_around(address),
             // So that elements begin where stores do.
             _ => object_around(address).map(|(start, end)| (start & !7, end)),
@@ -441,7 +400,7 @@ fn replace_marked(
 /// Takes a declaration, when it is this thread's turn.
 pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     // The values lie on this rank's stack, whose pages may have to be written first.
-    stack::make_next_frames_writable();
+    program_stacks::make_next_frames_writable();
     // SAFETY: the pass emits the table.
     let table = unsafe { &*raw_table.cast::<SectionTable>() };
     let values = value_list(table).iter().map(|value| {
@@ -560,7 +519,7 @@ fn take_rows<'a, 'b>(
                 signature = signature.with(stride as u64).with(count as u64);
             }
             let address = one.entry.address.wrapping_add(run.start);
-            if let Some((start, end)) = object_at(address as usize) {
+            if let Some((start, end)) = objects::object_at(address as usize) {
                 names::declares(start, one.entry.entry);
                 signature = signature.with(start as u64).with(end as u64);
             }
@@ -664,7 +623,7 @@ fn decode_rows(one: &Entry<'_>, run: &Run, declared: &mut Vec<Declared>) {
 
 /// The object that a part of a section lies in: that part where no more is known.
 fn object_of(one: &Entry<'_>, hull: Range) -> Range {
-    object_at(one.address as usize)
+    objects::object_at(one.address as usize)
         .and_then(in_file)
         .filter(|object| object.0 <= hull.0 && hull.1 <= object.1)
         .unwrap_or(hull)

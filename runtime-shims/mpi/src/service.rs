@@ -4,7 +4,7 @@
 //! are served in the order it sent them. The thread touches nothing but the runtime's view, so it
 //! never faults and needs no lock.
 //!
-//! Puts and updates are collected and sent in one message a home; [`Remote::settle`] sends them and waits until
+//! Puts and contributions are collected and sent in one message a home; [`Remote::settle`] sends them and waits until
 //! each home has answered. All other requests wait for their reply at once.
 
 use std::{
@@ -22,23 +22,23 @@ use okl_job::{
     report,
 };
 
-use crate::{memory::View, mpi_job, program, pushes::Pushes, stats::Traffic};
+use crate::{mpi_job, pushes::Pushes, scopes, traffic::Traffic, view::View};
 
 const GET: u64 = 1;
 const PUT: u64 = 2;
 const COMPARE_EXCHANGE: u64 = 3;
 const SETTLE: u64 = 4;
 const CONSOLE: u64 = 5;
-const GATHER: u64 = 6;
+const PULL: u64 = 6;
 const FILES: u64 = 7;
 
 /// Bytes of a request before its data: operation, offset, length, and two operands.
 const HEADER: usize = 40;
-/// Instead of an offset among puts: an update. Below are its operation, the logarithm of its size, and its
+/// Instead of an offset among puts: a contribution. Below are its operation, the logarithm of its size, and its
 /// offset.
-const UPDATE: u64 = 1 << 63;
-const UPDATE_OPERATION: u32 = 56;
-const UPDATE_SIZE: u32 = 52;
+const CONTRIBUTION: u64 = 1 << 63;
+const CONTRIBUTION_OPERATION: u32 = 56;
+const CONTRIBUTION_SIZE: u32 = 52;
 /// A home's puts are sent when they exceed this many bytes.
 const PUT_BATCH: usize = 1 << 16;
 /// Largest reply in one message.
@@ -62,8 +62,8 @@ pub(crate) struct Remote {
     replies: Communicator,
     /// Messages that nobody asks for.
     pub(crate) pushes: Pushes,
-    /// For each rank, puts and updates not yet sent, after one another: (offset, length, bytes) and
-    /// ([`UPDATE`] with what and where, value).
+    /// For each rank, puts and contributions not yet sent, after one another: (offset, length, bytes) and
+    /// ([`CONTRIBUTION`] with what and where, value).
     puts: Vec<Vec<u8>>,
     unsettled: Vec<bool>,
     traffic: Traffic,
@@ -79,7 +79,7 @@ impl Remote {
         let (serving, answering) = (Channel(requests), Channel(replies));
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let thread = program::private(|| {
+        let thread = scopes::private(|| {
             std::thread::Builder::new()
                 .name("okl-service".into())
                 .spawn(move || {
@@ -117,7 +117,7 @@ impl Remote {
             PUT => self.traffic.data(1, message.len()),
             _ => self.traffic.control(1, message.len()),
         }
-        program::private(|| self.requests.send(&message, rank, Wait::InMpi));
+        scopes::private(|| self.requests.send(&message, rank, Wait::InMpi));
     }
 
     /// Waits for what was asked for.
@@ -133,7 +133,7 @@ impl Remote {
     }
 
     fn receive(&self, into: &mut [u8], rank: u32) {
-        program::private(|| self.replies.receive_into(into, rank, Wait::Patiently));
+        scopes::private(|| self.replies.receive_into(into, rank, Wait::Patiently));
     }
 
     /// Reads from `offset` of the file of `rank`.
@@ -147,7 +147,7 @@ impl Remote {
     }
 
     /// Copies ranges of positions of the file of `rank` into `own`, packed in as few messages as possible.
-    pub(crate) fn gather(&mut self, own: View, ranges: &[(u64, u64)], rank: u32) {
+    pub(crate) fn pull(&mut self, own: View, ranges: &[(u64, u64)], rank: u32) {
         let mut batch: Vec<(usize, usize)> = Vec::new();
         let mut bytes = 0;
         for &(start, end) in ranges {
@@ -158,24 +158,24 @@ impl Remote {
                 bytes += length;
                 at += length;
                 if bytes == GET_BATCH {
-                    self.gather_batch(own, &batch, bytes, rank);
+                    self.pull_batch(own, &batch, bytes, rank);
                     batch.clear();
                     bytes = 0;
                 }
             }
         }
         if bytes > 0 {
-            self.gather_batch(own, &batch, bytes, rank);
+            self.pull_batch(own, &batch, bytes, rank);
         }
     }
 
-    fn gather_batch(&mut self, own: View, batch: &[(usize, usize)], bytes: usize, rank: u32) {
+    fn pull_batch(&mut self, own: View, batch: &[(usize, usize)], bytes: usize, rank: u32) {
         let mut places = Vec::with_capacity(16 * batch.len());
         for &(at, length) in batch {
             places.extend_from_slice(&(at as u64).to_le_bytes());
             places.extend_from_slice(&(length as u64).to_le_bytes());
         }
-        self.request([GATHER, 0, bytes as u64, 0, 0], &places, rank);
+        self.request([PULL, 0, bytes as u64, 0, 0], &places, rank);
         let mut packed = vec![0; bytes];
         self.data(&mut packed, rank);
         let mut rest = &packed[..];
@@ -197,7 +197,7 @@ impl Remote {
         }
     }
 
-    /// Updates the object of `size` bytes at `offset` of the file of `rank`, by the next [`Remote::settle`].
+    /// Contributes to the object of `size` bytes at `offset` of the file of `rank`, by the next [`Remote::settle`].
     pub(crate) fn combine(
         &mut self,
         offset: u64,
@@ -206,9 +206,10 @@ impl Remote {
         value: u64,
         rank: u32,
     ) {
-        let what = (operation as u64) << UPDATE_OPERATION | u64::from(size.ilog2()) << UPDATE_SIZE;
+        let what = (operation as u64) << CONTRIBUTION_OPERATION
+            | u64::from(size.ilog2()) << CONTRIBUTION_SIZE;
         let puts = &mut self.puts[rank as usize];
-        puts.extend_from_slice(&(UPDATE | what | offset).to_le_bytes());
+        puts.extend_from_slice(&(CONTRIBUTION | what | offset).to_le_bytes());
         puts.extend_from_slice(&value.to_le_bytes());
         if puts.len() > PUT_BATCH {
             self.send_puts(rank);
@@ -279,7 +280,7 @@ impl Remote {
 
     /// Ends the thread.
     pub(crate) fn stop(self) {
-        program::private(move || {
+        scopes::private(move || {
             let mut this = self;
             this.pushes.finish();
             this.stop.store(true, SeqCst);
@@ -346,11 +347,11 @@ fn serve(own: View, log: fn(&[u8]), requests: Channel, replies: Channel, stop: &
     }
 }
 
-/// An update as [`Remote::combine`] packs it.
-fn update(own: View, what: u64, value: u64) {
-    let operation = AtomicOp::ALL[(what >> UPDATE_OPERATION & 0x7f) as usize];
-    let size = 1 << (what >> UPDATE_SIZE & 0xf);
-    let offset = what & ((1 << UPDATE_SIZE) - 1);
+/// A contribution as [`Remote::combine`] packs it.
+fn contribute(own: View, what: u64, value: u64) {
+    let operation = AtomicOp::ALL[(what >> CONTRIBUTION_OPERATION & 0x7f) as usize];
+    let size = 1 << (what >> CONTRIBUTION_SIZE & 0xf);
+    let offset = what & ((1 << CONTRIBUTION_SIZE) - 1);
     own.combine(offset as usize, size, operation, value);
 }
 
@@ -365,7 +366,7 @@ fn answer(own: View, log: fn(&[u8]), message: &[u8], replies: Communicator, rank
             // same time; the bytes a race-free program reads are stable.
             reply(unsafe { std::slice::from_raw_parts(own.at(offset), length) });
         }
-        GATHER => {
+        PULL => {
             let mut packed = Vec::with_capacity(length);
             for place in message[HEADER..].chunks_exact(16) {
                 let number = |at: usize| {
@@ -385,8 +386,8 @@ fn answer(own: View, log: fn(&[u8]), message: &[u8], replies: Communicator, rank
                     u64::from_le_bytes(data[at..at + 8].try_into().expect("8 bytes")) as usize
                 };
                 let (offset, length) = (number(0), number(8));
-                if offset as u64 & UPDATE != 0 {
-                    update(own, offset as u64, length as u64);
+                if offset as u64 & CONTRIBUTION != 0 {
+                    contribute(own, offset as u64, length as u64);
                     data = &data[16..];
                     continue;
                 }

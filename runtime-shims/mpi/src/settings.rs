@@ -87,10 +87,9 @@ fn trace_words(text: &str) -> Result<u64, String> {
         .try_fold(0, |all, bits| Ok(all | bits?))
         .map_err(|word: &str| {
             let valid: Vec<&str> = WORDS.iter().map(|known| known.0).collect();
-            let (last, others) = valid.split_last().expect("there are some");
             format!(
-                "OKL_TRACE={text}: there is no word {word}; valid words are {} and {last}",
-                others.join(", ")
+                "OKL_TRACE={text}: there is no word {word}; valid words are {}",
+                settings::listed(&valid)
             )
         })
 }

@@ -14,13 +14,13 @@ use okl_abi::ConstructorEntry;
 
 use crate::{
     api, api::Icv, build_id, cell::ProgramCell, console, control_area, exchange, fault, files,
-    foreign_regions, interpose, interpose::mapping, interpose::process, interpose::variables,
-    kernel, layout, memory, memory::Memory, memory::Peer, memory::View, mpi_job, mpi_job::Nodes,
-    names, observe, program, program_graph, region, report, service::Remote, settings,
-    settings::Settings, settings::settings, stack, stream_format, sync, team, threads, waiting,
+    foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, memory,
+    memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process, program,
+    program_graph, program_stacks, region, report, service::Remote, settings, settings::Settings,
+    settings::settings, stack, stats, stream_format, sync, team, threads, view::View, waiting,
 };
 use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
-use okl_job::{self as job, launcher, own_environment};
+use okl_job::{self as job, agree, launcher, own_environment};
 
 /// Set in the environment of the second start, so that there is no third.
 const REEXECUTED: &str = "OKL_REEXECUTED";
@@ -70,7 +70,7 @@ pub(crate) fn okl_mpi_main(
     } = mpi_job::start(may_span_nodes, threads_per_rank > 1, per_node)
         .unwrap_or_else(|error| report::fatal(&error));
     compare_builds(user_main, randomised);
-    if let Err(error) = observe::start(names::object_at) {
+    if let Err(error) = observe::start(names::object_at, stats::so_far) {
         report::fatal(&error);
     }
     // Their initial values may be those of shared variables.
@@ -91,7 +91,7 @@ pub(crate) fn okl_mpi_main(
     }
     fault::install();
     waiting::note_threads();
-    files::start();
+    files::start(console::is_far());
     program::start(layout::layout(), mpi_job::rank());
     mpi_job::barrier();
     // SAFETY: registers a function that lives as long as the process.
@@ -105,9 +105,9 @@ pub(crate) fn okl_mpi_main(
                 envp: envp.cast(),
             })
         });
-        stack::call_on(stack::serial_stack_top(), run_program);
+        stack::call_on(program_stacks::serial_stack_top(), run_program);
     } else {
-        stack::call_on(stack::region_stack_top(), serve);
+        stack::call_on(program_stacks::region_stack_top(), serve);
     }
     unreachable!("both end the process")
 }
@@ -220,30 +220,23 @@ fn yield_when_idle(service_thread: bool) {
 
 /// All ranks must run the same program at the same addresses.
 fn compare_builds(user_main: *mut c_void, randomised: bool) {
-    let build = build_id::of_program();
-    let ranges = program_graph::shared_ranges();
-    let addresses = ranges.iter().fold(user_main as u64, |hash, range| {
-        hash.rotate_left(7).wrapping_mul(31) ^ range.0 as u64 ^ (range.1 as u64) << 1
-    });
-    let mut all = vec![0; 2 * mpi_job::ranks() as usize];
-    mpi_job::all_gather(&[build, addresses], &mut all);
-    for (rank, theirs) in all.chunks(2).enumerate() {
-        if theirs[0] != all[0] {
-            report::fatal(&format!(
-                "rank 0 and rank {rank} run different builds of the program"
-            ));
-        }
-        if theirs[1] != all[1] {
-            let reason = if randomised {
-                "address randomisation cannot be switched off here (the personality system call is denied); link \
-                 the program with -no-pie"
-            } else {
-                "the program was loaded differently"
-            };
-            report::fatal(&format!(
-                "rank 0 and rank {rank} have the program at different addresses: {reason}"
-            ));
-        }
+    let differs = |what: &dyn Fn() -> u64| agree::first_that_differs(what(), mpi_job::gathered);
+    if let Some(rank) = differs(&build_id::of_program) {
+        report::fatal(&format!(
+            "rank 0 and rank {rank} run different builds of the program"
+        ));
+    }
+    let addresses = || agree::hash((user_main as usize, program_graph::shared_ranges()));
+    if let Some(rank) = differs(&addresses) {
+        let reason = if randomised {
+            "address randomisation cannot be switched off here (the personality system call is denied); link \
+             the program with -no-pie"
+        } else {
+            "the program was loaded differently"
+        };
+        report::fatal(&format!(
+            "rank 0 and rank {rank} have the program at different addresses: {reason}"
+        ));
     }
     if let Err(error) = program_graph::check_variables() {
         report::fatal(&error);
@@ -363,17 +356,8 @@ fn agree_on_sizes() -> Sizes {
         stack_limit.min(16 << 30),
         settings().stack_bytes as u64 + thread_privates,
     ];
-    let mut all = vec![0; mine.len() * ranks];
-    mpi_job::all_gather(&mine, &mut all);
-    let most = |field: usize| {
-        all.iter()
-            .skip(field)
-            .step_by(mine.len())
-            .copied()
-            .max()
-            .unwrap_or(0) as usize
-    };
-    let mut arena = (2 * most(0))
+    let [memory, stack, private] = agree::most(mine, mpi_job::gathered).map(|most| most as usize);
+    let mut arena = (2 * memory)
         .next_power_of_two()
         .clamp(ARENA_LEAST, ARENA_MOST);
     while arena > ARENA_LEAST && arena * ranks * (ranks + 2) > VIEWS_MOST {
@@ -381,9 +365,9 @@ fn agree_on_sizes() -> Sizes {
     }
     let round = |bytes: usize| bytes.next_multiple_of(1 << 20);
     Sizes {
-        stack: round(most(1).max(256 << 20)),
+        stack: round(stack.max(256 << 20)),
         arena,
-        private: round(most(2)) + (1 << 20),
+        private: round(private) + (1 << 20),
     }
 }
 
@@ -436,9 +420,7 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
         std::process::id() as u64 ^ (build_id::of_program() << 32) ^ (u64::from(rank) << 48);
     own.write(token_at, &token.to_le_bytes());
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let host = host.bytes().fold(0u64, |hash, byte| {
-        hash.wrapping_mul(31).wrapping_add(u64::from(byte))
-    });
+    let host = agree::hash(host);
     let node = |of: u32| {
         settings()
             .ranks_per_node
@@ -446,8 +428,7 @@ fn map_peers(shared: &Layout, file: i32, own: View, several_nodes: bool) -> Vec<
     };
     let (process, parent) = process::own();
     let mine = [host, process as u64, file as u64, token, parent as u64];
-    let mut all = vec![0; mine.len() * ranks as usize];
-    mpi_job::all_gather(&mine, &mut all);
+    let all = mpi_job::gathered(&mine);
     process::adopt(all[1] as i32, all[4] as i32);
     let peers: Vec<Peer> = (0..ranks)
         .map(|peer| {
@@ -493,8 +474,7 @@ fn number_nodes(peers: &[Peer]) -> Vec<u32> {
     let first = peers
         .iter()
         .position(|peer| matches!(peer, Peer::Mapped(_)));
-    let mut all = vec![0; peers.len()];
-    mpi_job::all_gather(&[first.unwrap_or(0) as u64], &mut all);
+    let all = mpi_job::gathered(&[first.unwrap_or(0) as u64]);
     all.into_iter().map(|first| first as u32).collect()
 }
 
@@ -510,8 +490,7 @@ fn open_file_of(process: u64, descriptor: u64) -> Option<std::fs::File> {
 fn share_console(token: u64, peers: &[Peer]) {
     let near = matches!(peers[0], Peer::Mapped(_));
     let takers: Vec<u32> = {
-        let mut all = vec![0; peers.len()];
-        mpi_job::all_gather(&[u64::from(near)], &mut all);
+        let all = mpi_job::gathered(&[u64::from(near)]);
         (1..)
             .zip(&all[1..])
             .filter(|(_, near)| **near != 0)
@@ -583,7 +562,7 @@ fn fill_thread_privates(variables: &[ThreadPrivate]) {
         }
         next += variable.value.len();
     }
-    stack::install_guard(next);
+    program_stacks::install_guard(next);
 }
 
 /// Rank 0, on the shared stack: constructors, `main`, exit.
@@ -683,7 +662,11 @@ extern "C" fn at_exit(status: i32, _: *mut c_void) {
 
 /// What was collected, then the end of MPI. Collective.
 fn finish() {
-    observe::finish();
+    let asked = observe::stop();
+    if asked & settings::asked::STATS != 0 {
+        stats::print();
+    }
+    observe::finish(asked);
     mpi_job::barrier();
     program::stop();
     // MPI reads the environment as it ends, when pages of other ranks can no longer be fetched.

@@ -1,16 +1,11 @@
 //! `OKL_STATS=1`: what every rank did, and what each parallel region and each source line cost, printed by
 //! rank 0 at the end.
 
-mod costs;
-pub(crate) mod lines;
-pub(crate) mod regions;
-
 use std::fmt::Write;
 
 use okl_job::report;
 
-use crate::{cell::ProgramCell, memory, mpi_job, program};
-use okl_coherence::{self};
+use crate::{cell::ProgramCell, memory, mpi_job, observe, scopes, traffic::Traffic};
 
 /// Counts of this rank since the start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,55 +20,16 @@ pub(crate) struct Counts {
     pub(crate) sent: Traffic,
 }
 
-/// Messages and their bytes, and of these the ones that carry the program's data. The others keep the
-/// ranks in step, or ask for data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Traffic {
-    messages: u64,
-    bytes: u64,
-    data_messages: u64,
-    data_bytes: u64,
-}
-
-impl Traffic {
-    /// Adds control messages of `bytes` each.
-    pub(crate) fn control(&mut self, messages: usize, bytes: usize) {
-        self.messages += messages as u64;
-        self.bytes += (messages * bytes) as u64;
-    }
-
-    /// Adds a message of `bytes` of data and `others` that keep the ranks in step.
-    pub(crate) fn data_along(&mut self, bytes: usize, others: usize) {
-        self.data(1, bytes);
-        self.bytes += others as u64;
-    }
-
-    /// Adds messages of `bytes` of data each.
-    pub(crate) fn data(&mut self, messages: usize, bytes: usize) {
-        self.control(messages, bytes);
-        self.data_messages += messages as u64;
-        self.data_bytes += (messages * bytes) as u64;
-    }
-}
-
-impl std::ops::Add for Traffic {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            messages: self.messages + other.messages,
-            bytes: self.bytes + other.bytes,
-            data_messages: self.data_messages + other.data_messages,
-            data_bytes: self.data_bytes + other.data_bytes,
-        }
-    }
-}
-
 static COUNTS: ProgramCell<Option<Counts>> = ProgramCell::new(None);
 
 /// Changes the counts.
 pub(crate) fn count(change: impl FnOnce(&mut Counts)) {
     COUNTS.with(|counts| change(counts.get_or_insert_default()));
+}
+
+/// What the protocol did on this rank so far, and what moved.
+pub(crate) fn so_far() -> (okl_coherence::Counts, Traffic) {
+    (memory::coherence(|coherence| coherence.counts), traffic())
 }
 
 /// All that this rank sent, and the answers to its requests.
@@ -117,10 +73,10 @@ const COLUMNS: [&str; 22] = [
 
 /// Prints the table of all ranks on rank 0's standard error. Collective.
 pub(crate) fn print() {
-    program::private(|| {
+    scopes::private(|| {
         let mine = COUNTS.with(|counts| *counts.get_or_insert_default());
-        let protocol = memory::coherence(|coherence| coherence.counts);
-        let row = row(&mine, &protocol, traffic());
+        let (protocol, sent) = so_far();
+        let row = row(&mine, &protocol, sent);
         let ranks = mpi_job::ranks() as usize;
         let mut table = vec![0; COLUMNS.len() * ranks];
         mpi_job::all_gather(&row, &mut table);
@@ -136,8 +92,7 @@ pub(crate) fn print() {
             }
             report::write_all(2, text.as_bytes());
         }
-        regions::print();
-        lines::print();
+        observe::print_costs();
     });
 }
 

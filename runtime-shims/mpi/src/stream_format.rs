@@ -13,7 +13,9 @@ use std::{
     },
 };
 
-use crate::{cell::ProgramCell, layout, program, report};
+use okl_job::opened::Opened;
+
+use crate::{cell::ProgramCell, layout, report, scopes};
 
 const STREAMS: [&std::ffi::CStr; 3] = [c"_ZSt4cout", c"_ZSt4cerr", c"_ZSt4clog"];
 
@@ -77,8 +79,8 @@ fn streams() -> [Stream; STREAMS.len()] {
     *PLACES.get_or_init(|| {
         STREAMS.map(|name| {
             // SAFETY: looks up a variable of libstdc++.
-            let stream =
-                program::private(|| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) });
+            let stream = scopes::private(|| unsafe { Opened::PROGRAM.symbol(name) });
+            let stream = stream.unwrap_or(std::ptr::null_mut());
             // SAFETY: a stream of libstdc++, where there is one.
             unsafe {
                 let ios = format_of(stream);
@@ -242,7 +244,8 @@ fn obstacle(stream: &Stream) -> Option<&'static str> {
     }
     let table = *FILE_BUFFER.get_or_init(|| {
         // SAFETY: looks up a variable of libstdc++.
-        program::private(|| unsafe { libc::dlsym(libc::RTLD_DEFAULT, NAME.as_ptr()) as usize })
+        let table = scopes::private(|| unsafe { Opened::PROGRAM.symbol::<*const c_void>(NAME) });
+        table.map_or(0, |table| table as usize)
     });
     // SAFETY: a buffer starts with its virtual table. Serial code asks, so that its page can be fetched.
     let is_file = table != 0 && unsafe { *ios.buffer } == table + BEHIND_HEADER;

@@ -23,9 +23,10 @@ use crate::{
     interpose::{exit, variables},
     layout, locale,
     memory::{self, coherence},
-    mpi_job,
+    mpi_job, objects,
     observe::{self, Event, Place},
-    ordered, program_graph, sections, stack, stats, stream_format, tasks, team, threads,
+    ordered, program_graph, program_stacks, report, sections, stack, stats, stream_format, tasks,
+    team, threads,
     threads::Meeting,
     verify,
 };
@@ -135,7 +136,7 @@ static FRAME: ProgramCell<usize> = ProgramCell::new(0);
 pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     let region: *mut RegionDescriptor = region.cast();
     if !mpi_job::has_started() {
-        mpi_job::not_started(&format!("{}: this region", location_of(region)));
+        report::not_started(&format!("{}: this region", location_of(region)));
     }
     let size = team::take_team_size(threads::most_in(region));
     let threads = size.threads;
@@ -162,7 +163,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         threads::warn_of_one(region, location_of(region), threads, size.most);
     }
     stats::count(|counts| counts.forks += 1);
-    stats::regions::enter();
+    observe::regions::enter();
     FORK_SLOT.with(|slot| {
         *slot = Some(Fork {
             region,
@@ -173,7 +174,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     });
     variables::follow();
     FRAME.with(|frame| *frame = stack::pointer());
-    stack::call_on(stack::region_stack_top(), fork_on_region_stack);
+    stack::call_on(program_stacks::region_stack_top(), fork_on_region_stack);
     // A region that declares all it accesses writes to no unit.
     // SAFETY: a descriptor that the pass emitted.
     if unsafe { (*region).flags } & region_flags::DECLARES_ALL == 0 {
@@ -195,7 +196,7 @@ pub(crate) fn end_threads() {
         })
     });
     FRAME.with(|frame| *frame = stack::pointer());
-    stack::call_on(stack::region_stack_top(), fork_on_region_stack);
+    stack::call_on(program_stacks::region_stack_top(), fork_on_region_stack);
 }
 
 /// The body of that region: one thread after the other, so that each sees what those before it did.
@@ -313,7 +314,7 @@ extern "C" fn fork_on_region_stack() {
         mpi_job::broadcast_bytes(name);
     }
     let [_, _, _, allocated] = carried.enclosed();
-    sections::learn_large_blocks(allocated);
+    objects::learn_large_blocks(allocated);
     apply_fork(carried);
     run_region(fork);
     files::end_region();
@@ -334,7 +335,7 @@ fn pages_to_carry(args: &[u64]) -> Vec<Page> {
             .iter()
             .filter_map(|&arg| Some((layout.page_of(arg as usize)?, arg as usize)))
             .filter(|&(page, _)| layout.is_stack(page) || layout.is_global(page))
-            .filter(|&(page, arg)| coherence.can_travel(page) && !sections::is_large(arg))
+            .filter(|&(page, arg)| coherence.can_travel(page) && !objects::is_large(arg))
             .map(|(page, _)| page);
         let hot = coherence.dirty_pages();
         let hot: &[Page] = if hot.len() <= CARRIED / 2 { hot } else { &[] };
@@ -381,7 +382,7 @@ fn run_region(fork: Fork) {
         while !synchronise(Kind::Passive, 0).joined {}
     }
     sections::leave_region(region);
-    stats::regions::leave(location);
+    observe::regions::leave(location);
     coherence(|coherence| coherence.restart_sequences());
 }
 
@@ -397,7 +398,7 @@ pub(crate) fn serve_forks() {
         };
         let (kind, threads) = (message[0] as u32, (message[0] >> 32) as i32);
         stats::count(|counts| counts.forks += 1);
-        stats::regions::enter();
+        observe::regions::enter();
         doacross::restart();
         float_environment::adopt(message[FORK_FLOAT]);
         stream_format::adopt(&message[FORK_STREAMS..FORK_ICV]);
@@ -408,7 +409,7 @@ pub(crate) fn serve_forks() {
         );
         let [returned, _, _, allocated] = carried.enclosed();
         take_back(returned);
-        sections::learn_large_blocks(allocated);
+        objects::learn_large_blocks(allocated);
         if u64::from(kind) == FORK_REGION_AND_OUTPUT {
             console::take_again();
         }

@@ -6,7 +6,9 @@
 
 use std::mem::ManuallyDrop;
 
-use crate::{api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, region, tasks, threads};
+use crate::{
+    api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, region, report, tasks, threads,
+};
 
 /// One nesting level.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +40,7 @@ fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
     STATE.with(|cell| {
         cell.with(|state| match state.as_mut() {
             Some(state) => body(state),
-            None => mpi_job::not_started("a file with OpenMP"),
+            None => report::not_started("a file with OpenMP"),
         })
     })
 }

@@ -31,8 +31,9 @@ use std::{
 use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
-    api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, mpi_job, program,
-    region, report, sections, settings::settings, stack, sync, team, turns, waiting,
+    api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, mpi_job,
+    program_stacks, region, report, scopes, sections, settings::settings, sync, team, turns,
+    waiting,
 };
 use okl_coherence::PAGE;
 
@@ -221,7 +222,7 @@ pub(crate) fn begin(
     if active == 1 {
         return;
     }
-    program::private(|| {
+    scopes::private(|| {
         create();
         turns::set_active(active);
         let mut state = state();
@@ -259,9 +260,9 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
     if !turns::are_several() {
         return Some(body(&[]));
     }
-    let lists = program::private(|| gather(meeting));
+    let lists = scopes::private(|| gather(meeting));
     let result = body(&lists);
-    program::private(|| {
+    scopes::private(|| {
         let mut state = state();
         state.members.fill(Member::default());
         state.meetings += 1;
@@ -380,7 +381,7 @@ extern "C" fn live(index: *mut c_void) -> *mut c_void {
     turns::set_index(index);
     block_signals();
     fault::install_stack();
-    stack::note_thread();
+    program_stacks::note_thread();
     let mut seen = 0;
     loop {
         let work = wait_for(|state| {

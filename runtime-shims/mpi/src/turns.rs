@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use crate::program;
+use crate::scopes;
 
 /// Threads of this rank in the region that runs.
 static ACTIVE: AtomicU32 = AtomicU32::new(1);
@@ -53,7 +53,7 @@ pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
         return body();
     }
     // A signal handler, which may cause a fault, does not run meanwhile.
-    program::private(|| {
+    scopes::private(|| {
         let _turn = TURN.lock().expect("a panic ends the job");
         body()
     })

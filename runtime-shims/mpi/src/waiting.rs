@@ -49,7 +49,7 @@ pub(crate) unsafe fn okl_mpi_waits_here(place: *mut c_void, turns: *mut c_void) 
 
 #[cold]
 fn nobody_comes(place: &str) {
-    let somebody = crate::program::private(|| {
+    let somebody = crate::scopes::private(|| {
         signals::handles_any() || threads() > THREADS.load(Relaxed).max(1)
     });
     if !somebody {

@@ -6,8 +6,8 @@ use okl_abi::op2::{ACCESSES, access};
 
 use crate::{
     layout::{Arg, Dat, Map, Set, argtype},
-    program,
     report::{fatal, text},
+    settings,
 };
 
 impl Arg {
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn op_decl_const_char(
     _data: *mut c_char,
     name: *const c_char,
 ) {
-    program::require_start("op_decl_const");
+    settings::require_start("op_decl_const");
     if dim < 1 || size < 1 {
         // SAFETY: the caller's promise.
         let (type_name, name) = unsafe { (text(type_name), text(name)) };

@@ -1,54 +1,42 @@
 //! What the program runs on: `OKL_BACKEND` chooses among what there is.
 
-use std::{
-    ffi::c_int,
-    sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
+
+use okl_job::{
+    Environment, launcher, own_environment,
+    settings::{self, Backend},
 };
 
-use okl_job::{launcher, own_environment, settings};
-
 use crate::{job, local, report::fatal, team};
-
-/// Where loops run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-enum Backend {
-    /// One process, one thread, one element at a time.
-    Sequential,
-    /// One process, its threads and vectors.
-    Cpu,
-    /// The same on each rank of a job.
-    Mpi,
-}
 
 static IS_REPRODUCIBLE: AtomicBool = AtomicBool::new(false);
 
 static BACKEND: AtomicU8 = AtomicU8::new(Backend::Cpu as u8);
 
-fn choose(asked: &str, is_job: bool) -> Result<Backend, String> {
-    match asked {
-        "" if is_job => Ok(Backend::Mpi),
-        "" | "cpu" => Ok(Backend::Cpu),
-        "seq" => Ok(Backend::Sequential),
-        "mpi" if is_job => Ok(Backend::Mpi),
-        "mpi" => Err("OKL_BACKEND=mpi: there is no MPI job; start the program with mpirun".into()),
-        other => Err(format!(
-            "OKL_BACKEND={other}: valid values are seq, cpu and mpi"
-        )),
+fn choose(environment: impl Environment, is_job: bool) -> Result<Backend, String> {
+    let valid = [Backend::Sequential, Backend::Cpu, Backend::Mpi];
+    match settings::backend(environment, "an OP2 program", &valid)? {
+        Some(Backend::Mpi) if !is_job => {
+            Err("OKL_BACKEND=mpi: there is no MPI job; start the program with mpirun".into())
+        }
+        Some(asked) => Ok(asked),
+        None if is_job => Ok(Backend::Mpi),
+        None => Ok(Backend::Cpu),
     }
 }
 
-/// Chooses, and joins the job where that is the choice: the ranks of `communicator`, by its number in Fortran, or all.
-pub(crate) fn start(communicator: Option<c_int>) {
+/// Chooses, and joins the job where that is the choice: the ranks that are `given`, or all.
+pub(crate) fn start(given: Option<job::Given>) {
     let is_launched = launcher::has_started(own_environment);
     // A program that declares parts calls MPI itself.
     let is_job = is_launched || job::is_initialised() || local::is_asked_for();
-    let asked = std::env::var("OKL_BACKEND").unwrap_or_default();
-    let chosen = choose(&asked, is_job);
+    let chosen = choose(own_environment, is_job);
     if is_job && (local::is_asked_for() || matches!(chosen, Ok(Backend::Mpi) | Err(_))) {
-        job::start(communicator);
+        job::start(given);
     }
-    if local::is_local() && matches!(chosen, Ok(Backend::Sequential | Backend::Cpu)) {
+    if let Ok(asked @ (Backend::Sequential | Backend::Cpu)) = chosen
+        && local::is_local()
+    {
         fatal(&format!(
             "OKL_BACKEND={asked}: each rank declares a part of the mesh, which several ranks run with mpi alone"
         ));
@@ -56,6 +44,9 @@ pub(crate) fn start(communicator: Option<c_int>) {
     match chosen {
         Ok(backend) => BACKEND.store(backend as u8, Relaxed),
         Err(mistake) => fatal(&mistake),
+    }
+    if let Err(mistake) = settings::threads(own_environment) {
+        fatal(&mistake);
     }
     team::share_processors();
     read_reproducible();
@@ -86,6 +77,7 @@ mod tests {
 
     #[test]
     fn a_job_is_used_where_there_is_one() {
+        let choose = |asked: &'static str, is_job| choose(|_: &str| Some(asked.to_owned()), is_job);
         assert_eq!(choose("", false), Ok(Backend::Cpu));
         assert_eq!(choose("", true), Ok(Backend::Mpi));
         assert_eq!(choose("seq", true), Ok(Backend::Sequential));

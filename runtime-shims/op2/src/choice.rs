@@ -10,10 +10,10 @@ use crate::{
     backend, data, distribute, job,
     layout::{Dat, Map, Set},
     local,
-    partition::{self, Base, Rank, Topology},
-    program,
+    partition::{self, Base},
     report::{fatal, text, warn},
-    scotch, storage,
+    scotch, settings, storage,
+    topology::{Rank, Topology},
 };
 
 /// A way of distributing.
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn op_partition(
     map: *const Map,
     coords: *const Dat,
 ) {
-    program::require_start("op_partition");
+    settings::require_start("op_partition");
     // SAFETY: the caller's promise.
     unsafe {
         let (library, routine) = (text(library), text(routine));
@@ -140,7 +140,7 @@ pub extern "C" fn op_is_partitioned() -> c_int {
 /// Distributes the mesh as it is, as the first loop does where this is not called.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_halo_create() {
-    program::require_start("op_halo_create");
+    settings::require_start("op_halo_create");
     distribute::for_loops();
 }
 
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn op_partition_inertial(coords: *const Dat) {
 /// `map` is null or declared.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_renumber(map: *const Map) {
-    program::require_start("op_renumber");
+    settings::require_start("op_renumber");
     // SAFETY: the caller's promise.
     let Some(map) = (unsafe { map.as_ref() }) else {
         fatal("op_renumber: the map is missing");
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn op_renumber(map: *const Map) {
     if backend::is_reproducible() {
         return stays("with OKL_REPRODUCIBLE loops run in the program's order");
     }
-    if program::keeps_user_memory() {
+    if settings::keeps_user_memory() {
         return stays("OP_NO_REALLOC leaves data where the program has them");
     }
     distribute::change(|wishes| wishes.renumbering = Some(map.index as usize));

@@ -13,8 +13,9 @@ use crate::{
     distribute::Distribution,
     job,
     layout::{Arg, Map, Set},
-    mesh, program,
+    mesh,
     report::{text, warn},
+    settings,
 };
 
 /// Two elements that write one target. In the order in which conflicts are told.
@@ -77,7 +78,7 @@ pub(crate) unsafe fn tell(
     arguments: &[Arg],
     distribution: Option<&Distribution>,
 ) {
-    if program::diagnostics() < 2 {
+    if settings::diagnostics() < 2 {
         return;
     }
     // SAFETY: the caller's promise: dats, maps and sets are declared.

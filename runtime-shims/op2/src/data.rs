@@ -12,7 +12,7 @@ use crate::{
     argument::same_type,
     distribute, job,
     layout::{Dat, Set},
-    local, program,
+    local, memory,
     report::{fatal, text},
     slabs,
     value::Value,
@@ -88,13 +88,13 @@ pub unsafe extern "C" fn op_fetch_data_file_char(dat: *const Dat) -> *mut Dat {
     unsafe {
         let all = bytes(dat);
         let mine = declared(dat, &all);
-        let data = program::op_malloc(mine.len().max(1)).cast::<c_char>();
+        let data = memory::op_malloc(mine.len().max(1)).cast::<c_char>();
         data.copy_from_nonoverlapping(mine.as_ptr().cast(), mine.len());
-        let set = program::op_calloc(1, size_of::<Set>()).cast::<Set>();
+        let set = memory::op_calloc(1, size_of::<Set>()).cast::<Set>();
         let size = (*(*dat).set).declared;
         ((*set).index, (*set).name) = ((*(*dat).set).index, (*(*dat).set).name);
         ((*set).size, (*set).core_size, (*set).stride) = (size, size, size);
-        let copy = program::op_calloc(1, size_of::<Dat>()).cast::<Dat>();
+        let copy = memory::op_calloc(1, size_of::<Dat>()).cast::<Dat>();
         ((*copy).index, (*copy).set, (*copy).data) = ((*dat).index, set, data);
         ((*copy).dim, (*copy).size) = ((*dat).dim, (*dat).size);
         ((*copy).type_name, (*copy).name) = ((*dat).type_name, (*dat).name);

@@ -16,13 +16,14 @@ use crate::{
     halo::{Part, Portion},
     job,
     layout::{Dat, Map, Set},
-    local,
+    local, memory,
     mesh::mesh,
-    partition::{Base, Links, Rank, Topology},
-    plan, program,
+    partition::Base,
+    plan,
     report::{fatal, text, warn, warn_of_program},
     slabs::{self, Numbers},
     storage,
+    topology::{Links, Rank, Topology},
 };
 
 /// A distributed mesh.
@@ -429,7 +430,7 @@ fn counts(owners: &[Rank], ranks: usize) -> Vec<usize> {
 /// # Safety
 /// The data are the library's own, or the program's, and nobody uses them.
 unsafe fn replace_data(dat: &mut Dat, bytes: &[u8]) {
-    let data = program::op_malloc(bytes.len().max(1)).cast::<u8>();
+    let data = memory::op_malloc(bytes.len().max(1)).cast::<u8>();
     // SAFETY: new memory of that length; the caller's promise.
     unsafe {
         data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
@@ -445,7 +446,7 @@ unsafe fn replace_data(dat: &mut Dat, bytes: &[u8]) {
 /// # Safety
 /// The map is the library's own, and nobody uses it.
 unsafe fn replace_rows(map: &mut Map, rows: &[i32]) {
-    let numbers = program::op_malloc(size_of_val(rows).max(1)).cast::<i32>();
+    let numbers = memory::op_malloc(size_of_val(rows).max(1)).cast::<i32>();
     // SAFETY: new memory of that length; the caller's promise.
     unsafe {
         numbers.copy_from_nonoverlapping(rows.as_ptr(), rows.len());

@@ -16,10 +16,10 @@ use crate::{
     exchange::{self, Exchange},
     job,
     layout::{Arg, Set, argtype},
-    local, private, program,
+    local, private,
     ranks::{combine, executes_others, mark, refresh, stale},
     report::fatal,
-    storage, sums,
+    settings, storage, sums,
 };
 
 /// The loop that runs, in a program compiled against OP2's own header.
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
             refresh(arguments);
             return (*set).whole;
         };
-        if program::combines() && !private::can_be_combined(arguments, true) {
+        if settings::combines() && !private::can_be_combined(arguments, true) {
             fatal(
                 "op_par_loop: ranks cannot combine one of the global arguments: compile the program with okl's op_seq.h",
             );
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn op_mpi_halo_exchanges(
                 one.data = data.cast_mut().cast();
             }
             let adds = private::is_reduction(one) && one.acc == access::INC;
-            if adds && program::combines() && job::rank() > 0 {
+            if adds && settings::combines() && job::rank() > 0 {
                 one.data.write_bytes(0, one.size as usize);
             }
         }
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn op_mpi_set_dirtybit(count: c_int, arguments: *mut Arg) 
         (*done.set).size = done.size;
         let arguments = std::slice::from_raw_parts(arguments, count as usize);
         mark(arguments);
-        if !program::combines() {
+        if !settings::combines() {
             return;
         }
         let copies = private::copies(arguments, job::ranks());

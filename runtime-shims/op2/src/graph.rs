@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use crate::partition::{Links, Topology};
+use crate::topology::{Links, Topology};
 
 /// The elements that each element of a set, or of a block of it, belongs together with.
 #[derive(Debug, PartialEq, Eq)]

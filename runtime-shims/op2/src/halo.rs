@@ -10,9 +10,9 @@
 use std::ops::Range;
 
 use crate::{
-    partition::{Links, Rank, Topology},
+    order::Order,
     renumber::Positions,
-    storage::Order,
+    topology::{Links, Rank, Topology},
 };
 
 /// What a rank has of a set.

@@ -18,12 +18,11 @@ use std::{
 };
 
 use crate::{
-    data, distribute, job,
+    data, declare, distribute, job,
     layout::{Dat, Map, Set},
     mesh::{self, mesh},
-    program,
     report::{fatal, print, text, warn, warn_once},
-    slabs,
+    settings, slabs,
     value::Value,
 };
 use file::{Access, Dataset, File, value_of};
@@ -124,7 +123,7 @@ pub unsafe extern "C" fn op_decl_set_hdf5(file: *const c_char, name: *const c_ch
             }
         });
         let size = demand(&at, size.ok_or_else(|| NO_DATASET.to_owned()));
-        mesh::declare_shared(size, text(name))
+        declare::declare_shared(size, text(name))
     }
 }
 
@@ -148,7 +147,7 @@ pub unsafe extern "C" fn op_decl_set_hdf5_infer_size(
             size_of_set(table(dataset)?.0.into())
         });
         let size = demand(&at, size.ok_or_else(|| NO_DATASET.to_owned()));
-        mesh::declare_shared(size, text(name))
+        declare::declare_shared(size, text(name))
     }
 }
 
@@ -182,7 +181,7 @@ pub unsafe extern "C" fn op_decl_map_hdf5(
                     numbers.for_each(|&one| put(i64::from_ne_bytes(one)));
                 });
             };
-            Ok(mesh::declare_map(&at, from, to, dim, each, text(name)))
+            Ok(declare::declare_map(&at, from, to, dim, each, text(name)))
         });
         map.unwrap_or_else(|| {
             warn(&format!("{at}: {NO_DATASET}"));
@@ -222,7 +221,9 @@ pub unsafe extern "C" fn op_decl_dat_hdf5(
             };
             let parts = (dim, value.bytes() as c_int);
             let (type_name, name) = (text(type_name), text(name));
-            Ok(mesh::declare_filled(&at, set, parts, type_name, name, fill))
+            Ok(declare::declare_filled(
+                &at, set, parts, type_name, name, fill,
+            ))
         });
         dat.unwrap_or_else(|| {
             warn(&format!("{at}: {NO_DATASET}"));
@@ -326,7 +327,7 @@ impl<'a> Output<'a> {
     fn tell(&self) {
         let mine = [self.written.get(), self.moved.get()];
         let all = job::all_gather(&mine.map(usize::to_ne_bytes).concat());
-        if job::ranks() == 1 || program::diagnostics() < 2 {
+        if job::ranks() == 1 || settings::diagnostics() < 2 {
             return;
         }
         let all = all

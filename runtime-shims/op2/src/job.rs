@@ -4,16 +4,22 @@
 //! communicates. All calls are made by the program's own thread.
 
 use std::{
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::Hash,
     sync::{
         OnceLock,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
 };
 
-use okl_job::mpi::{self, Communicator, Pending, Threads, Wait};
+use okl_job::{
+    agree, end,
+    mpi::{self, Communicator, Pending, Threads, Wait},
+};
 
-use crate::{partition::Rank, report::fatal};
+use crate::{
+    report::{self, fatal},
+    topology::Rank,
+};
 
 pub(crate) use okl_job::mpi::functions::{Comm, Info};
 pub(crate) use okl_job::mpi::{is_initialised, no_info};
@@ -39,35 +45,49 @@ static WORLD: AtomicUsize = AtomicUsize::new(0);
 #[unsafe(export_name = "OP_MPI_GLOBAL")]
 static GLOBAL: AtomicUsize = AtomicUsize::new(0);
 
-/// The communicator of a number in Fortran that the program gives `function`.
-fn given(function: &str, number: i32) -> Communicator {
-    Communicator::of_fortran(number)
-        .unwrap_or_else(|| fatal(&format!("{function}: the communicator is MPI_COMM_NULL")))
+/// The communicators that a program gives `op_mpi_init`, by their numbers in Fortran.
+#[derive(Clone, Copy)]
+pub(crate) struct Given {
+    /// That of the ranks that have a part of the mesh.
+    pub(crate) local: i32,
+    /// That of all ranks, for the program.
+    pub(crate) global: i32,
 }
 
-/// Shows the program the communicator of that number in Fortran as that of all ranks.
-pub(crate) fn show_global(number: i32) {
-    GLOBAL.store(given("op_mpi_init", number).handle(), Relaxed);
+impl Given {
+    /// Neither is none: a rank that has no part of the mesh makes no calls of OP2's, and there is nothing in which it could
+    /// wait for the others.
+    fn communicators(self) -> [Communicator; 2] {
+        [(self.local, "local"), (self.global, "global")].map(|(number, which)| {
+            Communicator::of_fortran(number).unwrap_or_else(|| {
+                fatal(&format!(
+                    "op_mpi_init: the {which} communicator is MPI_COMM_NULL: ranks without a part of the mesh do not call it"
+                ))
+            })
+        })
+    }
 }
 
-/// Joins the job: the ranks of the communicator of that number in Fortran, or all.
-pub(crate) fn start(communicator: Option<i32>) {
+/// Joins the job: the ranks of the communicator that is given, or all.
+pub(crate) fn start(given: Option<Given>) {
     if JOB.get().is_some() {
         fatal("op_init is called after op_exit: MPI cannot start again");
     }
     let started = mpi::load().and_then(|()| mpi::start(Threads::Funneled));
     let is_ours = started.unwrap_or_else(|mistake| fatal(&mistake)).is_ours;
     let all = Communicator::world();
-    let world = communicator.map_or(all, |number| given("op_mpi_init", number));
+    let [world, global] = given.map_or([all; 2], Given::communicators);
     WORLD.store(world.handle(), Relaxed);
-    GLOBAL.store(all.handle(), Relaxed);
+    GLOBAL.store(global.handle(), Relaxed);
     let world = world.duplicate();
+    end::rank_is(world.rank());
     let job = Job {
         world,
         rank: world.rank() as usize,
         ranks: world.ranks() as usize,
         is_ours,
     };
+    report::start(job.rank == 0);
     assert!(JOB.set(job).is_ok(), "it was not there before");
 }
 
@@ -99,14 +119,10 @@ pub(crate) fn barrier() {
 
 /// What every rank has, in the order of ranks; all have the same number of bytes.
 pub(crate) fn all_gather(mine: &[u8]) -> Vec<u8> {
-    if ranks() == 1 {
-        return mine.to_vec();
+    match ranks() {
+        1 => mine.to_vec(),
+        _ => world().gathered(mine, Wait::InMpi),
     }
-    let mut all = vec![0; mine.len() * ranks()];
-    if !mine.is_empty() {
-        world().all_gather(mine, &mut all, Wait::InMpi);
-    }
-    all
 }
 
 /// The threads of the ranks on this node, and the processors they have together; `processors` are this rank's, a bit
@@ -121,47 +137,26 @@ pub(crate) fn on_this_node(threads: usize, mut processors: [u64; 16]) -> (usize,
     (all_threads[0] as usize, processors.sum::<u32>() as usize)
 }
 
+fn gather_words(mine: &[u64]) -> Vec<u64> {
+    match ranks() {
+        1 => mine.to_vec(),
+        _ => world().gathered(mine, Wait::InMpi),
+    }
+}
+
 /// Whether it is so on every rank. Collective.
 pub(crate) fn all(is_so: bool) -> bool {
-    !all_gather(&[u8::from(is_so)]).contains(&0)
+    agree::all(is_so, gather_words)
 }
 
 /// What is right on this rank if it is so on all; else what is wrong on the first where it is not. Collective.
 pub(crate) fn agree<T>(result: Result<T, String>) -> Result<T, String> {
-    let why = result.as_ref().err().map_or("", String::as_str);
-    let lengths = [u32::from(result.is_err()), why.len() as u32];
-    let all = all_gather(&lengths.map(u32::to_ne_bytes).concat());
-    let all: Vec<u32> = all
-        .as_chunks()
-        .0
-        .iter()
-        .map(|&one| u32::from_ne_bytes(one))
-        .collect();
-    let mut ranks = all.chunks_exact(lengths.len());
-    let Some(rank) = ranks.position(|one| one[0] != 0) else {
-        return result;
-    };
-    let mut why = why.as_bytes().to_vec();
-    why.resize(all[lengths.len() * rank + 1] as usize, 0);
-    broadcast(&mut why, rank);
-    let why = String::from_utf8_lossy(&why);
-    Err(match rank {
-        0 => why.into_owned(),
-        _ => format!("{why} (on rank {rank})"),
-    })
+    agree::agree(result, gather_words)
 }
 
 /// The first rank that has something else than rank 0. Collective.
 pub(crate) fn first_that_differs(what: impl Hash) -> Option<usize> {
-    if ranks() == 1 {
-        return None;
-    }
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    let mine = hasher.finish().to_ne_bytes();
-    let all = all_gather(&mine);
-    all.chunks_exact(mine.len())
-        .position(|one| *one != all[..mine.len()])
+    agree::first_that_differs(what, gather_words)
 }
 
 /// The elements, of `size` bytes, that the ranks have: `counts` of each, in the order of ranks.
@@ -299,12 +294,4 @@ pub(crate) fn finalize() {
         },
         None => {}
     }
-}
-
-/// Ends the whole job, if there is one.
-pub(crate) fn abort(status: i32) -> ! {
-    if let Some(job) = JOB.get() {
-        job.world.abort(status);
-    }
-    std::process::exit(status)
 }

@@ -6,7 +6,32 @@ use std::{
     ops::Range,
 };
 
-use crate::storage::Wish;
+use crate::value::Value;
+
+/// When data are to lie component by component.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Wish {
+    /// Of one component, of types of the program's own, or needed element by element.
+    Never,
+    /// Where the program asks for all.
+    WithAll,
+    /// The program says so of them.
+    Always,
+}
+
+impl Wish {
+    /// That of data of a type with `dim` components of that many bytes.
+    pub(crate) fn of(type_name: &str, dim: i32, component: i32) -> Self {
+        if dim < 2 || Value::of(type_name).map(Value::bytes) != usize::try_from(component).ok() {
+            return Self::Never;
+        }
+        match type_name.ends_with(":soa") {
+            true => Self::Always,
+            false => Self::WithAll,
+        }
+    }
+}
 
 /// `op_set_core`, and behind it what programs do not see.
 #[repr(C)]
@@ -138,4 +163,18 @@ pub(crate) mod argtype {
     pub(crate) const DAT: i32 = 1;
     pub(crate) const IDX: i32 = 2;
     pub(crate) const INFO: i32 = 3;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_numbers_have_components() {
+        assert_eq!(Wish::of("double:soa", 2, 8), Wish::Always);
+        assert_eq!(Wish::of("bool", 3, 1), Wish::WithAll);
+        assert_eq!(Wish::of("double:soa", 1, 8), Wish::Never);
+        assert_eq!(Wish::of("double", 2, 4), Wish::Never);
+        assert_eq!(Wish::of("point:soa", 2, 16), Wish::Never);
+    }
 }

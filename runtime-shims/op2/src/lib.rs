@@ -8,9 +8,11 @@
 //! |---|---|
 //! | `layout` | the structs that programs see |
 //! | `mesh` | what the program has declared |
-//! | `storage` | how data lie in memory |
+//! | `declare` | declares it |
+//! | `order`, `storage` | how data lie in memory |
 //! | `argument` | makes and checks the arguments of a loop |
-//! | `par_loop` | runs a loop |
+//! | `par_loop` | what the code of a loop calls |
+//! | `body` | runs a loop for elements of this rank |
 //! | `ranks` | the same over a distributed set |
 //! | `foreign_loops` | what loops call that run themselves |
 //! | `plan` | which elements may run at the same time |
@@ -19,6 +21,7 @@
 //! | `sums`, `exact` | sums that depend on no order |
 //! | `team` | threads |
 //! | `backend`, `job` | what the program runs on; MPI |
+//! | `topology` | the mesh that is divided, and the ranks |
 //! | `partition`, `choice` | who owns which element, and what the program says about it |
 //! | `graph`, `scotch` | which elements belong together; division of graphs |
 //! | `renumber` | an order of elements in which neighbours are near |
@@ -28,20 +31,22 @@
 //! | `data` | data out of the library: arrays and files |
 //! | `value` | types of values |
 //! | `hdf5` | OP2's files in HDF5 |
-//! | `opened` | libraries that are opened when they are needed |
 //! | `slabs` | parts of data in the program's order, piece by piece |
 //! | `local` | programs that declare a part of the mesh on each rank |
 //! | `other_target` | files that cannot be part of an OP2 program |
-//! | `program` | start, end, memory, the command line |
+//! | `program` | start, end, the command line |
+//! | `settings`, `memory` | what they ask for; memory |
 //! | `times`, `profile` | what took how long |
 //! | `random` | pseudo-random numbers |
 //! | `report` | errors, and output of rank 0 |
 
 mod argument;
 mod backend;
+mod body;
 mod choice;
 mod conflicts;
 mod data;
+mod declare;
 mod distribute;
 mod exact;
 mod exchange;
@@ -50,9 +55,13 @@ mod graph;
 mod halo;
 mod hdf5;
 mod job;
+#[cfg(test)]
+mod layers;
 mod layout;
 mod local;
+mod memory;
 mod mesh;
+mod order;
 mod other_target;
 mod par_loop;
 mod partition;
@@ -65,11 +74,13 @@ mod ranks;
 mod renumber;
 mod report;
 mod scotch;
+mod settings;
 mod slabs;
 mod storage;
 mod sums;
 mod team;
 mod times;
+mod topology;
 mod value;
 
 macro_rules! export {

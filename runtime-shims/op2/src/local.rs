@@ -6,18 +6,12 @@
 //! those of what the rank owns then, in an order of its own.
 
 use std::{
-    ffi::{c_char, c_int},
+    ffi::c_int,
     hash::{Hash, Hasher},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use crate::{
-    job,
-    layout::{Dat, Set},
-    mesh,
-    partition::Rank,
-    report::{fatal, text},
-};
+use crate::{job, layout::Set, mesh, report::fatal, topology::Rank};
 
 static LOCAL: AtomicBool = AtomicBool::new(false);
 
@@ -114,37 +108,6 @@ pub(crate) fn owners() -> Vec<Vec<Rank>> {
             .collect()
     });
     owners.collect()
-}
-
-/// Declares the data of which each rank has a part.
-///
-/// # Safety
-/// See [`mesh::op_decl_dat_char`].
-pub(crate) unsafe fn declare_dat(
-    set: &Set,
-    (dim, component): (c_int, c_int),
-    type_name: *const c_char,
-    data: *mut c_char,
-    name: *const c_char,
-) -> *mut Dat {
-    // SAFETY: the caller's promises.
-    unsafe {
-        let (type_name, name) = (text(type_name), text(name));
-        let what = format!("op_decl_dat {name}");
-        let size = dim as usize * component as usize;
-        let length = set.declared as usize * size;
-        let zeros;
-        let mine = match data.is_null() || length == 0 {
-            true => {
-                zeros = vec![0; length];
-                &zeros[..]
-            }
-            false => std::slice::from_raw_parts(data.cast::<u8>(), length),
-        };
-        let whole = whole(&what, set, type_name, mine, size);
-        let set = std::ptr::from_ref(set).cast_mut();
-        mesh::declare_copy(&what, set, (dim, component), type_name, name, &whole)
-    }
 }
 
 #[cfg(test)]

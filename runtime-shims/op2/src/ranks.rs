@@ -12,18 +12,18 @@ use std::{ffi::c_char, ops::Range};
 use okl_abi::op2::access;
 
 use crate::{
+    body::{self, Body, run},
     distribute::Distribution,
     exchange::{self, Exchange},
     halo::Part,
     job,
     layout::{Arg, Dat, Set, argtype},
-    par_loop::{Body, run},
-    partition::Rank,
     private::{self, Private},
-    program,
     report::{fatal, warn_once},
+    settings,
     sums::Sums,
     times::Way,
+    topology::Rank,
 };
 
 /// Whether elements of others run here.
@@ -37,9 +37,9 @@ pub(crate) fn executes_others(arguments: &[Arg]) -> bool {
 pub(crate) fn needs_all_elements(loop_name: &str, arguments: &[Arg]) -> bool {
     let is_updated = |one: &Arg| private::is_reduction(one) && one.acc == access::RW;
     let updated = arguments.iter().position(is_updated);
-    let updated = updated.filter(|_| program::combines() && executes_others(arguments));
+    let updated = updated.filter(|_| settings::combines() && executes_others(arguments));
     if let Some(at) = updated
-        && program::diagnostics() >= 2
+        && settings::diagnostics() >= 2
     {
         warn_once(&format!(
             "op_par_loop {loop_name}: arg{at}, a global argument, is OP_RW, and the loop writes through maps: each rank gets and computes the whole mesh for it"
@@ -139,7 +139,7 @@ pub(crate) unsafe fn run_distributed(
                 true => here.run(arguments),
                 false => here.run_in_order(arguments, &mut [], &mut Sums::default()),
             }
-        } else if !private::can_be_combined(arguments, true) && program::combines() {
+        } else if !private::can_be_combined(arguments, true) && settings::combines() {
             // With what goes along with a value, the first element has to come first.
             let is_in_order =
                 body.is_ordered || arguments.iter().any(|one| one.argtype == argtype::INFO);
@@ -152,7 +152,7 @@ pub(crate) unsafe fn run_distributed(
             here.is_in_turn = true;
             in_turn(&mut here, arguments, &turns);
             here.has_ended = true;
-        } else if program::combines() {
+        } else if settings::combines() {
             let copies = private::copies(arguments, job::ranks());
             let mut winners = Winner::all(arguments);
             let mut mine = arguments.to_vec();
@@ -446,8 +446,8 @@ impl Here<'_> {
     /// The elements up to `last` in their original order: pieces of consecutive numbers.
     fn pieces(&self, last: usize) -> Vec<Range<usize>> {
         let (numbers, owned) = (&self.part.numbers, self.part.owned);
-        let own = crate::par_loop::pieces(numbers, 0..owned);
-        let others = crate::par_loop::pieces(numbers, owned..last);
+        let own = body::pieces(numbers, 0..owned);
+        let others = body::pieces(numbers, owned..last);
         let mut pieces: Vec<_> = own.chain(others).collect();
         pieces.sort_unstable_by_key(|piece| numbers[piece.start]);
         pieces

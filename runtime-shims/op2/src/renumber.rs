@@ -4,7 +4,7 @@
 
 use crate::{
     graph::{Graph, Inverse},
-    partition::{Links, Topology},
+    topology::{Links, Topology},
 };
 
 /// A position for each element of a set.

@@ -6,16 +6,14 @@ use std::{
     io::Write,
     sync::{
         Mutex,
-        atomic::{AtomicPtr, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed},
     },
 };
 
-use okl_job::report;
-
-use crate::job;
-
-/// How long a rank leaves it to rank 0 to tell what is wrong with the program that they all run.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+use okl_job::{
+    end::{self, Speaker},
+    report,
+};
 
 /// Where the program is, if it has just called one of OP2's functions and the compiler plugin has told where.
 static PLACE: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
@@ -42,17 +40,7 @@ pub(crate) fn fatal(message: &str) -> ! {
     // What the program printed before comes first.
     // SAFETY: flushes all streams of the C library.
     unsafe { libc::fflush(std::ptr::null_mut()) };
-    let rank = job::rank();
-    let place = place();
-    let message = format!("{place}{message}");
-    match rank {
-        0 => report::say(&message),
-        _ => {
-            std::thread::sleep(PATIENCE);
-            report::say_of(rank as u32, &message);
-        }
-    }
-    job::abort(okl_job::FAILED)
+    end::fatal(&format!("{}{message}", place()), Speaker::Program)
 }
 
 /// Tells what is not as the user may expect of the call that is being made, and what all ranks know.
@@ -62,7 +50,7 @@ pub(crate) fn warn(message: &str) {
 
 /// The same of the whole program.
 pub(crate) fn warn_of_program(message: &str) {
-    if job::rank() == 0 {
+    if is_root() {
         report::say(&format!("warning: {message}"));
     }
 }
@@ -92,12 +80,19 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> &'a str {
 /// Whether this process prints.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_is_root() -> c_int {
-    c_int::from(job::rank() == 0)
+    c_int::from(is_root())
+}
+
+/// This process is rank 0, or alone.
+static IS_ROOT: AtomicBool = AtomicBool::new(true);
+
+fn is_root() -> bool {
+    IS_ROOT.load(Relaxed)
 }
 
 /// Prints what rank 0 has to say, through the C library, so that it stays in order with the program's own.
 pub(crate) fn print(line: &str) {
-    if op_is_root() == 0 {
+    if !is_root() {
         return;
     }
     let mut bytes = line.as_bytes().to_vec();
@@ -114,8 +109,9 @@ static PRINTF: AtomicPtr<c_void> = AtomicPtr::new(libc::printf as *const () as *
 extern "C" fn nothing() {}
 
 /// The rank is known now.
-pub(crate) fn start() {
-    if op_is_root() == 0 {
+pub(crate) fn start(is_root: bool) {
+    IS_ROOT.store(is_root, Relaxed);
+    if !is_root {
         PRINTF.store(nothing as *const () as *mut c_void, Relaxed);
     }
 }
@@ -161,7 +157,7 @@ pub unsafe extern "C" fn okl_op2_wrong_type(
 
 /// Writes `bytes` to the new file `path`, on rank 0.
 pub(crate) fn write_file(function: &str, path: &str, bytes: &[u8]) {
-    if op_is_root() == 0 {
+    if !is_root() {
         return;
     }
     let written = std::fs::File::create(path).and_then(|mut file| file.write_all(bytes));

@@ -12,11 +12,7 @@ use std::{
 
 use okl_job::{functions, opened::Opened};
 
-use crate::{
-    graph::Graph,
-    job::Comm,
-    partition::{Rank, block},
-};
+use crate::{graph::Graph, job::Comm, partition::block, topology::Rank};
 
 /// `SCOTCH_Num` where it has 32 bits.
 type Num = i32;
@@ -312,8 +308,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        partition::{Links, Topology},
         random::Random,
+        topology::{Links, Topology},
     };
 
     /// Cells of a mesh of `width` times `width`, numbered at random.

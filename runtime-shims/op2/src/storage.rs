@@ -4,103 +4,17 @@
 //! Guarantee: loops alone ever see data component by component, and `op_dat->data` is null meanwhile, so that nobody
 //! takes one for the other. What cannot do with such data gets them back element by element, and they stay so.
 
-use std::{
-    ops::Range,
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::{
+    layout::Wish,
     layout::{Arg, Dat, argtype},
+    memory,
     mesh::mesh,
-    program,
+    order::Order,
     report::{text, warn, warn_of_program},
-    value::Value,
+    settings,
 };
-
-/// Where the components of elements lie.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Order {
-    components: usize,
-    /// Bytes of a component.
-    bytes: usize,
-    /// Bytes from one element to the next.
-    step: usize,
-    /// Bytes from one component of an element to the next.
-    stride: usize,
-}
-
-impl Order {
-    /// Of elements of `size` bytes, one after the other.
-    pub(crate) fn by_element(size: usize) -> Self {
-        Self {
-            components: 1,
-            bytes: size,
-            step: size,
-            stride: size,
-        }
-    }
-
-    /// The bytes of an element are added to `to`.
-    pub(crate) fn append(&self, data: &[u8], element: usize, to: &mut Vec<u8>) {
-        for component in 0..self.components {
-            to.extend_from_slice(&data[self.place(element, component)]);
-        }
-    }
-
-    /// The elements from `first` on become those of `elements`, which lie side by side.
-    pub(crate) fn put(&self, data: &mut [u8], first: usize, elements: &[u8]) {
-        match (self.components, self.bytes) {
-            (1, _) => data[first * self.step..][..elements.len()].copy_from_slice(elements),
-            (_, 8) => self.put_components::<8>(data, first, elements),
-            (_, 4) => self.put_components::<4>(data, first, elements),
-            (_, _) => self.put_components::<1>(data, first, elements),
-        }
-    }
-
-    /// The same for components of that many bytes.
-    fn put_components<const BYTES: usize>(&self, data: &mut [u8], first: usize, elements: &[u8]) {
-        assert_eq!((self.bytes, self.step), (BYTES, BYTES));
-        let (values, _) = elements.as_chunks::<BYTES>();
-        let count = values.len() / self.components;
-        for component in 0..self.components {
-            let (to, _) = data[self.place(first, component).start..].as_chunks_mut::<BYTES>();
-            let from = values.iter().skip(component).step_by(self.components);
-            for (to, from) in to[..count].iter_mut().zip(from) {
-                *to = *from;
-            }
-        }
-    }
-
-    /// `count` elements, side by side.
-    fn elements(&self, data: &[u8], count: usize) -> Vec<u8> {
-        match (self.components, self.bytes) {
-            (1, _) => data[..count * self.step].to_vec(),
-            (_, 8) => self.take_components::<8>(data, count),
-            (_, 4) => self.take_components::<4>(data, count),
-            (_, _) => self.take_components::<1>(data, count),
-        }
-    }
-
-    /// The same for components of that many bytes.
-    fn take_components<const BYTES: usize>(&self, data: &[u8], count: usize) -> Vec<u8> {
-        assert_eq!((self.bytes, self.step), (BYTES, BYTES));
-        let mut all = vec![0; count * self.components * BYTES];
-        let (values, _) = all.as_chunks_mut::<BYTES>();
-        for component in 0..self.components {
-            let (from, _) = data[self.place(0, component).start..].as_chunks::<BYTES>();
-            let to = values.iter_mut().skip(component).step_by(self.components);
-            for (to, from) in to.zip(from) {
-                *to = *from;
-            }
-        }
-        all
-    }
-
-    fn place(&self, element: usize, component: usize) -> Range<usize> {
-        let start = element * self.step + component * self.stride;
-        start..start + self.bytes
-    }
-}
 
 /// A line of cache.
 const LINE: usize = 64;
@@ -197,7 +111,7 @@ impl Dat {
             let lines = (count * (self.size / self.dim) as usize).div_ceil(LINE);
             // An odd number of lines: components of one element are in different sets of a cache.
             let stride = (lines | 1) * LINE;
-            let memory = program::op_calloc(self.dim as usize, stride).cast::<u8>();
+            let memory = memory::op_calloc(self.dim as usize, stride).cast::<u8>();
             let elements = self.stored().as_ptr();
             let elements = std::slice::from_raw_parts(elements, self.length());
             (self.by_component, self.stride) = (memory.cast(), stride);
@@ -217,7 +131,7 @@ impl Dat {
             let Some(elements) = self.turned() else {
                 return;
             };
-            let data = program::op_malloc(elements.len().max(1));
+            let data = memory::op_malloc(elements.len().max(1));
             libc::memcpy(data, elements.as_ptr().cast(), elements.len());
             libc::free(self.by_component.cast());
             (self.by_component, self.data) = (std::ptr::null_mut(), data.cast());
@@ -246,11 +160,11 @@ impl Dat {
     fn is_asked_for(&self) -> bool {
         let is_asked = match self.wish {
             Wish::Never => false,
-            Wish::WithAll => program::auto_soa(),
+            Wish::WithAll => settings::auto_soa(),
             Wish::Always => true,
         };
         if is_asked && LOOKS_AT_DATA.load(Relaxed) {
-            if program::diagnostics() > 0 && !TOLD.swap(true, Relaxed) {
+            if settings::diagnostics() > 0 && !TOLD.swap(true, Relaxed) {
                 warn_of_program(
                     "no data are stored component by component: a file of the program may look at op_dat->data, or was compiled without the plugin",
                 );
@@ -261,34 +175,9 @@ impl Dat {
     }
 }
 
-/// When data are to lie component by component.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub(crate) enum Wish {
-    /// Of one component, of types of the program's own, or needed element by element.
-    Never,
-    /// Where the program asks for all.
-    WithAll,
-    /// The program says so of them.
-    Always,
-}
-
-impl Wish {
-    /// That of data of a type with `dim` components of that many bytes.
-    pub(crate) fn of(type_name: &str, dim: i32, component: i32) -> Self {
-        if dim < 2 || Value::of(type_name).map(Value::bytes) != usize::try_from(component).ok() {
-            return Self::Never;
-        }
-        match type_name.ends_with(":soa") {
-            true => Self::Always,
-            false => Self::WithAll,
-        }
-    }
-}
-
 /// For those who want to know: what is asked for and cannot be.
 fn tell(message: &str) {
-    if program::diagnostics() > 0 {
+    if settings::diagnostics() > 0 {
         warn(message);
     }
 }
@@ -350,7 +239,7 @@ pub(crate) unsafe fn lay(
         unsafe {
             match &why {
                 // On any number of ranks, so that sums are the same.
-                _ if program::asks_for_user_memory() => {
+                _ if settings::asks_for_user_memory() => {
                     (*dat).stay_by_element("OP_NO_REALLOC keeps the program's own memory");
                 }
                 Some(why) => (*dat).stay_by_element(why),
@@ -376,67 +265,5 @@ pub(crate) unsafe fn lay_for_foreign_loop(arguments: &[Arg]) {
                 (*dat).stay_by_element("a loop is compiled without the plugin");
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn elements_come_back() {
-        for bytes in [1, 4, 8] {
-            let (count, components) = (5, 3);
-            let order = Order {
-                components,
-                bytes,
-                step: bytes,
-                stride: LINE,
-            };
-            let elements: Vec<u8> = (0..count * components * bytes).map(|n| n as u8).collect();
-            let mut stored = vec![0xff; components * LINE];
-            order.put(&mut stored, 0, &elements);
-            assert_eq!(order.elements(&stored, count), elements);
-            // The second component of the third element.
-            let at = LINE + 2 * bytes;
-            let value = (2 * components + 1) * bytes;
-            assert_eq!(stored[at..][..bytes], elements[value..][..bytes]);
-            let two = [[7; 24], [9; 24]].concat();
-            order.put(
-                &mut stored,
-                3,
-                &two[24 - components * bytes..][..2 * components * bytes],
-            );
-            let mut found = Vec::new();
-            order.append(&stored, 3, &mut found);
-            order.append(&stored, 4, &mut found);
-            assert_eq!(
-                found,
-                two[24 - components * bytes..][..2 * components * bytes]
-            );
-            assert_eq!(stored[count * bytes], 0xff);
-        }
-    }
-
-    #[test]
-    fn no_elements_are_fine() {
-        let order = Order {
-            components: 2,
-            bytes: 8,
-            step: 8,
-            stride: LINE,
-        };
-        let mut stored = vec![0; 2 * LINE];
-        order.put(&mut stored, 0, &[]);
-        assert!(order.elements(&stored, 0).is_empty());
-    }
-
-    #[test]
-    fn only_numbers_have_components() {
-        assert_eq!(Wish::of("double:soa", 2, 8), Wish::Always);
-        assert_eq!(Wish::of("bool", 3, 1), Wish::WithAll);
-        assert_eq!(Wish::of("double:soa", 1, 8), Wish::Never);
-        assert_eq!(Wish::of("double", 2, 4), Wish::Never);
-        assert_eq!(Wish::of("point:soa", 2, 16), Wish::Never);
     }
 }

@@ -8,7 +8,7 @@ use std::{
     sync::OnceLock,
 };
 
-use okl_job::opened::Opened;
+use okl_job::{opened::Opened, own_environment, settings};
 
 use crate::{job, report::warn};
 
@@ -56,9 +56,9 @@ impl OpenMp {
 fn open_mp() -> Option<&'static OpenMp> {
     static OPEN_MP: OnceLock<Option<OpenMp>> = OnceLock::new();
     let found = OPEN_MP.get_or_init(|| {
-        let wanted = std::env::var("OMP_NUM_THREADS").unwrap_or_default();
-        let first = wanted.split(',').next().and_then(|one| one.trim().parse().ok());
-        if first.is_none_or(|number: u32| number < 2) {
+        // A value that is wrong has ended the program at its start.
+        let wanted = settings::threads(own_environment).ok().flatten();
+        if wanted.is_none_or(|numbers| numbers[0] < 2) {
             return None;
         }
         let found = OpenMp::find();

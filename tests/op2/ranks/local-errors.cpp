@@ -1,7 +1,7 @@
 // Mistakes of programs in which each rank declares a part of the mesh.
 //
 // RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O1 -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t
-// RUN: for n in $(seq 1 8); do (mpirun --allow-run-as-root --oversubscribe -n 3 %t $n 2>&1; true) | grep -o 'okl: .*' | sort -u | head -n 1 | grep . || echo "case $n says nothing"; done | FileCheck --match-full-lines %s
+// RUN: for n in 2 9 10 1 3 4 5 6 7 8; do (mpirun --allow-run-as-root --oversubscribe -n 3 %t $n 2>&1; true) | grep -o 'okl: .*' | sort -u | head -n 1 | grep . || echo "case $n says nothing"; done | FileCheck --match-full-lines %s
 // RUN: (OKL_BACKEND=cpu mpirun --allow-run-as-root --oversubscribe -n 2 %t 0 2>&1; true) | grep ^okl: | FileCheck --check-prefix=BACKEND %s
 // RUN: OKL_BACKEND=cpu mpirun --allow-run-as-root --oversubscribe -n 1 %t 0 | FileCheck --check-prefix=DONE %s
 // RUN: %t 4 | FileCheck --check-prefix=DONE %s
@@ -18,13 +18,22 @@ int main(int argc, char **argv) {
   int const which = atoi(argv[1]);
   if (which == 1)
     op_mpi_init(argc, argv, 0, 0, 0);
-  // CHECK:      okl: op_mpi_init: MPI has not begun, so that there are no communicators
   if (which == 2) {
     MPI_Init(&argc, &argv);
     op_mpi_init_soa(argc, argv, 0, MPI_Comm_c2f(MPI_COMM_WORLD), MPI_Comm_c2f(MPI_COMM_NULL), 1);
+  } else if (which >= 9) {
+    MPI_Init(&argc, &argv);
+    int world_rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank == 2 && which == 9 ? MPI_UNDEFINED : 1, 0, &part);
+    op_mpi_init(argc, argv, 0, MPI_Comm_c2f(which == 10 ? MPI_COMM_NULL : MPI_COMM_WORLD), MPI_Comm_c2f(part));
   } else
     op_init(argc, argv, 0);
-  // CHECK-NEXT: okl: op_mpi_init: the communicator is MPI_COMM_NULL
+  // CHECK:      okl: op_mpi_init: the local communicator is MPI_COMM_NULL: ranks without a part of the mesh do not call it
+  // CHECK-NEXT: okl: rank 2: op_mpi_init: the local communicator is MPI_COMM_NULL: ranks without a part of the mesh do not call it
+  // CHECK-NEXT: okl: op_mpi_init: the global communicator is MPI_COMM_NULL: ranks without a part of the mesh do not call it
+  // CHECK-NEXT: okl: op_mpi_init: MPI has not begun, so that there are no communicators
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   op_set edges = op_decl_set(2, rank == 1 && which == 3 ? "faces" : "edges"), nodes = op_decl_set(3, "nodes");

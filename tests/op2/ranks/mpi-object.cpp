@@ -9,9 +9,9 @@
 // RANKS: total 10, libmpi: 1, libokl_job_mpi: 1
 // RUN: (mpirun --allow-run-as-root --oversubscribe -n 2 -x OKL_MPI=%t.none.so %t; echo "ends with $?") 2>&1 | grep -e '^okl:' -e '^ends' | FileCheck --match-full-lines --check-prefix=NONE %s
 // NONE: okl: ranks need MPI, which okl calls through [[FILE:.*\.none\.so]]: [[FILE]]: cannot open shared object file: No such file or directory; install okl again, or name one that is built for your MPI with OKL_MPI=FILE
-// NONE: ends with 70
+// NONE-NEXT: ends with 70
 // RUN: (FLUX_JOB_SIZE=2 FLUX_TASK_RANK=1 %t; echo "ends with $?") 2>&1 | FileCheck --match-full-lines --check-prefix=LAUNCHER %s
-// LAUNCHER: okl: the launcher has started 2 ranks (FLUX_JOB_SIZE), and MPI has found 1: take the launcher of the MPI that okl is built for, or name an object that is built for this one with OKL_MPI=FILE
+// LAUNCHER: okl: rank 1: the launcher has started 2 ranks (FLUX_JOB_SIZE), and MPI has found 1: take the launcher of the MPI that okl is built for, or name an object that is built for this one with OKL_MPI=FILE
 // LAUNCHER-NEXT: ends with 70
 //
 // RUN: OMPI_CXX=clang++-22 mpicxx -std=c++11 -O1 -DSTARTS -I%op2-include %s -L%runtime-dir -lokl_op2 -Wl,-rpath,%runtime-dir -o %t.starts

@@ -146,7 +146,7 @@ impl<M: Machine> Coherence<M> {
             }
         }
         for (home, ranges) in by_home {
-            self.machine.gather(home, &ranges);
+            self.machine.pull(home, &ranges);
         }
         for &run in runs {
             self.show_fetched(run);

@@ -1,17 +1,17 @@
-//! Atomic updates that commute and whose old value nobody asks for: collected, and combined with the object
-//! in one go where the rank synchronises.
+//! Contributions, atomic operations that commute and whose old value nobody asks for: collected, and combined with the
+//! object in one go where the rank synchronises.
 //!
 //! Guarantee: at a synchronisation, a release or an acquisition, and before any other atomic access to the
 //! page, what this rank collected has been combined with the objects at the ranks that hold them. Until
-//! then this rank's own loads and stores see its updates, and stand to them in the program's order:
+//! then this rank's own loads and stores see its contributions, and stand to them in the program's order:
 //!
-//! * its copy of the page is updated at once, and so is the twin: what the two differ in are stores alone,
+//! * its copy of the page is changed at once, and so is the twin: what the two differ in are stores alone,
 //!   sent after what was collected, and
-//! * a store since the last synchronisation says that no other rank accesses the object: an update after it
+//! * a store since the last synchronisation says that no other rank accesses the object: a contribution after it
 //!   is another store.
 //!
 //! What nobody has combined yet no other rank can have asked for: it would have to synchronise with this one.
-//! What this rank holds itself it updates there. Integers come out exactly; floating-point numbers are
+//! What this rank holds itself it changes there. Integers come out exactly; floating-point numbers are
 //! rounded as the sums of the ranks are, which are added as they come.
 
 use std::collections::HashMap;
@@ -29,9 +29,9 @@ use crate::{
     page_table::flag,
 };
 
-/// Most pages for which updates are collected at a time.
+/// Most pages for which contributions are collected at a time.
 const MOST: usize = 4096;
-/// Updates are collected for words of this size, each with objects of one size and for one operation.
+/// Contributions are collected for words of this size, each with objects of one size and for one operation.
 const WORD: usize = 8;
 const WORDS: usize = PAGE / WORD;
 
@@ -68,7 +68,12 @@ impl Object {
     }
 
     /// The value that the object has now in a copy of its page.
-    pub(super) fn update(self, contents: &mut [u8; PAGE], operation: AtomicOp, value: u64) -> u64 {
+    pub(super) fn contribute(
+        self,
+        contents: &mut [u8; PAGE],
+        operation: AtomicOp,
+        value: u64,
+    ) -> u64 {
         let old = self.value_in(contents);
         let new = apply(operation, old, value, self.size as i32);
         self.set_in(contents, new);
@@ -87,7 +92,7 @@ struct Collected {
     written: Ranges,
     /// What it may have written.
     uncertain: Ranges,
-    /// Words with updates.
+    /// Words with contributions.
     words: Vec<u16>,
     /// For each of all words: operation and size of its objects, and which of them have a value; 0 for none.
     kinds: [u8; WORDS],
@@ -161,8 +166,8 @@ impl Accumulated {
     }
 }
 
-/// What an update of an object is.
-enum Update {
+/// What a contribution to an object is.
+enum Contribution {
     /// One where it is held: here.
     Here,
     /// One to be collected, unless this rank has stored to the object.
@@ -174,25 +179,25 @@ enum Update {
 }
 
 impl Collected {
-    fn kind_of(&self, object: Object, rank: u32) -> Update {
+    fn kind_of(&self, object: Object, rank: u32) -> Contribution {
         let Some(owner) = self.owner(object) else {
-            return Update::InParts;
+            return Contribution::InParts;
         };
         if owner == rank {
-            return Update::Here;
+            return Contribution::Here;
         }
         if !self.is_declared {
-            return Update::Elsewhere { may_be_store: true };
+            return Contribution::Elsewhere { may_be_store: true };
         }
         let bytes = Ranges::of(vec![object.bytes()]);
         let among = |those: &Ranges| those.intersection(&bytes).bytes() as usize;
         match (among(&self.written), among(&self.uncertain)) {
-            (0, 0) => Update::Elsewhere {
+            (0, 0) => Contribution::Elsewhere {
                 may_be_store: false,
             },
-            (0, some) if some == object.size => Update::Elsewhere { may_be_store: true },
-            (some, _) if some == object.size => Update::Store,
-            _ => Update::InParts,
+            (0, some) if some == object.size => Contribution::Elsewhere { may_be_store: true },
+            (some, _) if some == object.size => Contribution::Store,
+            _ => Contribution::InParts,
         }
     }
 
@@ -228,7 +233,7 @@ impl Collected {
         true
     }
 
-    fn updates(&self) -> impl Iterator<Item = (Object, AtomicOp, u64)> {
+    fn contributions(&self) -> impl Iterator<Item = (Object, AtomicOp, u64)> {
         self.words.iter().flat_map(move |&word| {
             let word = word as usize;
             let size = 1 << (self.kinds[word] & 3);
@@ -247,8 +252,8 @@ impl Collected {
 }
 
 impl<M: Machine> Coherence<M> {
-    /// Collects the update of an object with `value` by an operation that commutes. False where its bytes
-    /// are held by several ranks: then [`Coherence::update_in_parts`] does it.
+    /// Collects the contribution of `value` to an object, by an operation that commutes. False where its bytes
+    /// are held by several ranks: then [`Coherence::contribute_in_parts`] does it.
     pub fn accumulate(&mut self, object: Object, operation: AtomicOp, value: u64) -> bool {
         let rank = self.rank;
         let collected = match self.accumulated.find(object.page) {
@@ -256,23 +261,23 @@ impl<M: Machine> Coherence<M> {
             None => self.begin_to_collect(object.page),
         };
         let may_be_store = match collected.kind_of(object, rank) {
-            Update::InParts => return false,
-            Update::Here => {
+            Contribution::InParts => return false,
+            Contribution::Here => {
                 self.machine
                     .combine(object.bytes().0, object.size, operation, value, rank);
                 // Else it would seem to be a store.
                 if let Some(twin) = self.pages.twin(object.page) {
-                    object.update(twin, operation, value);
+                    object.contribute(twin, operation, value);
                 }
                 return true;
             }
-            Update::Store => {
-                object.update(self.machine.contents(object.page), operation, value);
+            Contribution::Store => {
+                object.contribute(self.machine.contents(object.page), operation, value);
                 return true;
             }
-            Update::Elsewhere { may_be_store } => may_be_store,
+            Contribution::Elsewhere { may_be_store } => may_be_store,
         };
-        if self.update_copy(object, operation, value) && may_be_store {
+        if self.contribute_to_copy(object, operation, value) && may_be_store {
             return true;
         }
         let collected = self.accumulated.find(object.page);
@@ -287,14 +292,14 @@ impl<M: Machine> Coherence<M> {
         true
     }
 
-    /// Updates this rank's copy of an object. Whether there has been a store to it.
-    fn update_copy(&mut self, object: Object, operation: AtomicOp, value: u64) -> bool {
+    /// Contributes to this rank's copy of an object. Whether there has been a store to it.
+    fn contribute_to_copy(&mut self, object: Object, operation: AtomicOp, value: u64) -> bool {
         if self.pages.access(object.page) == Access::None {
             return false;
         }
         let contents = self.machine.contents(object.page);
         let old = object.value_in(contents);
-        let new = object.update(contents, operation, value);
+        let new = object.contribute(contents, operation, value);
         let Some(twin) = self.pages.twin(object.page) else {
             return false;
         };
@@ -312,7 +317,7 @@ impl<M: Machine> Coherence<M> {
         let start = u64::from(page) * PAGE as u64;
         let bytes = (start, start + PAGE as u64);
         if self.pages.has(page, flag::SECTION) {
-            self.note_updated(page);
+            self.note_contribution(page);
         } else {
             self.mark_flushed(page);
         }
@@ -387,7 +392,7 @@ impl<M: Machine> Coherence<M> {
         let collected = self.accumulated.remove(index);
         let mut bytes = 0;
         let mut to = None;
-        for (object, operation, value) in collected.updates() {
+        for (object, operation, value) in collected.contributions() {
             let owner = collected.owner(object).expect("it was collected");
             self.machine
                 .combine(object.bytes().0, object.size, operation, value, owner);
@@ -403,9 +408,9 @@ impl<M: Machine> Coherence<M> {
         to.is_some()
     }
 
-    /// Updates an object whose bytes several ranks hold, or of which this rank declared to write a part, and
+    /// Contributes to an object whose bytes several ranks hold, or of which this rank declared to write a part, and
     /// has done so, while no other rank does.
-    pub fn update_in_parts(&mut self, object: Object, operation: AtomicOp, value: u64) {
+    pub fn contribute_in_parts(&mut self, object: Object, operation: AtomicOp, value: u64) {
         self.combine();
         let contents = *self.machine.contents(object.page);
         let (written, _) = self.sections.may_have_written();
@@ -418,12 +423,12 @@ impl<M: Machine> Coherence<M> {
                 let twin = self.pages.twin(object.page);
                 let is_stored = twin.is_some_and(|twin| twin[offset] != contents[offset]);
                 if !is_stored && !written.contains(at) {
-                    self.machine.gather(piece.owner, &[(at, at + 1)]);
+                    self.machine.pull(piece.owner, &[(at, at + 1)]);
                 }
             }
         }
         let contents = self.machine.contents(object.page);
-        let new = object.update(contents, operation, value);
+        let new = object.contribute(contents, operation, value);
         let contents = *contents;
         if let Some(twin) = self.pages.twin(object.page) {
             object.set_in(twin, new);

@@ -71,11 +71,11 @@ pub enum Mode {
     MayWrite,
     /// Some of it may be written, and the program marks what is.
     Marked,
-    /// Some of it may be updated where it is held: its owners stay what they are.
+    /// Some of it may be contributed to where it is held: its owners stay what they are.
     Increment,
     /// With a [`Mode::Write`] of the same hull: what is not written of it is read, so that it becomes this
     /// rank's too, where no other rank may have written it. Then what a rank owns is in few pieces. Not in
-    /// regions with atomic updates.
+    /// regions with contributions.
     Keep,
 }
 
@@ -116,8 +116,8 @@ pub enum Accesses {
     Declared {
         /// But for these pages.
         direct: Vec<Page>,
-        /// There may be atomic updates.
-        updates: bool,
+        /// There may be contributions.
+        contributions: bool,
     },
     /// Without telling.
     Tracked {
@@ -152,8 +152,8 @@ struct Interval {
     opened: Vec<Page>,
     /// Bytes of other owners that faults copied.
     copied: Ranges,
-    /// Pages in section mode with atomic updates.
-    updated: Vec<Page>,
+    /// Pages in section mode with contributions.
+    contributed: Vec<Page>,
     /// What stands for these in an exchange.
     tracked: Vec<Declared>,
 }
@@ -206,7 +206,7 @@ pub(super) struct SectionMode {
     closings: Cache<Rc<Closing>>,
     /// Pages to close at a synchronisation of a region that declares its accesses.
     outdated: Cache<Rc<Vec<Run>>>,
-    /// Pages in section mode that do not go with atomic updates.
+    /// Pages in section mode that do not go with contributions.
     split: Cache<Rc<Vec<Page>>>,
     collapses: u32,
     /// Declarations of this rank, each with owners, where claims make a difference.
@@ -329,8 +329,11 @@ impl<M: Machine> Coherence<M> {
         let mode = &mut self.sections;
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
         mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
-        let (mut direct, updates) = match accesses {
-            Accesses::Declared { direct, updates } => (direct, updates),
+        let (mut direct, contributions) = match accesses {
+            Accesses::Declared {
+                direct,
+                contributions,
+            } => (direct, contributions),
             Accesses::Tracked { .. } => (Vec::new(), false),
         };
         direct.sort_unstable();
@@ -350,7 +353,7 @@ impl<M: Machine> Coherence<M> {
                 .filter(|&page| self.pages.has(page, flag::SECTION))
                 .collect();
             mode.barred.extend(&pages);
-            let split = match updates {
+            let split = match contributions {
                 true => mode.pages_with_split_words(),
                 false => Rc::default(),
             };
@@ -482,7 +485,7 @@ impl<M: Machine> Coherence<M> {
 
 impl SectionMode {
     /// The pages in which ranks own parts of what is likely to be one object: comparisons with twins find
-    /// the bytes that changed. Updates of such objects would take long.
+    /// the bytes that changed. Contributions to such objects would take long.
     fn pages_with_split_words(&mut self) -> Rc<Vec<Page>> {
         const WORD: u64 = 4;
         let key = self.owners.signature();

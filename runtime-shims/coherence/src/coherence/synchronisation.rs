@@ -62,7 +62,7 @@ impl<M: Machine> Coherence<M> {
     pub(crate) fn apply(&mut self, notices: &[Notices], phase: Phase) -> bool {
         assert!(
             self.accumulated.is_empty(),
-            "updates that were not combined"
+            "contributions that were not combined"
         );
         let mut serial_writes = self.sum_up(notices);
         let touched = std::mem::take(&mut self.scratch.touched);

@@ -7,11 +7,12 @@ use std::{
 };
 
 use super::{declared::Accesses, *};
+use okl_testing::Random;
+
 use crate::{
     driver::{self, Driver, Kind, Region},
     geometry::signature::Signature,
     layout::{Layout, Sizes},
-    random::Random,
 };
 
 mod accumulated;
@@ -407,7 +408,7 @@ fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, ato
                     job.write(rank, page, guarded, random.below(256) as u8);
                     let object = accumulated::object_in(random, page, guarded & !7);
                     let (operation, value) = accumulated::some_operation(random);
-                    job.update(rank, object, operation, value);
+                    job.contribute(rank, object, operation, value);
                 }
                 job.ranks[rank].release();
             }

@@ -225,7 +225,7 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use okl_testing::Random;
 
     #[test]
     fn changes_are_made_byte_by_byte() {

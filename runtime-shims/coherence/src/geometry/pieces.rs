@@ -316,7 +316,7 @@ impl Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use okl_testing::Random;
 
     fn contents(pieces: &Deferred) -> Vec<Option<u32>> {
         let mut seen = vec![None; 80];

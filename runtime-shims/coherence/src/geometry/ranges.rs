@@ -192,16 +192,13 @@ fn push_joined(ranges: &mut Vec<Range>, start: u64, end: u64) {
 
 #[cfg(test)]
 mod tests {
+    use okl_testing::Random;
+
     use super::*;
 
     fn sample(seed: u64) -> (Ranges, Vec<bool>) {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let mut below = |bound: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 11) % bound
-        };
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut below = |bound: u64| random.below(bound as usize) as u64;
         let most = [9, 60][below(2) as usize];
         let ranges: Vec<Range> = (0..below(most))
             .map(|_| {

@@ -178,7 +178,7 @@ pub struct DoesNotFit;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use okl_testing::Random;
 
     fn enumerate(start: u64, element: i64, dimensions: &[(i64, i64)]) -> Ranges {
         let mut bytes = vec![start as i64];

@@ -1,5 +1,5 @@
 //! What crosses between the run times and the object that calls MPI for them, which is built for one MPI: a table of
-//! functions.
+//! functions, whose first word is its version.
 //!
 //! Numbers of elements and ranks are those of MPI's C functions. Where there is room for a request, a function returns at
 //! once, and what it reads and writes stays as it is until [`Functions::test`] or [`Functions::wait`] says that it is done;
@@ -14,8 +14,8 @@ pub type Info = usize;
 /// An operation under way: room for an `MPI_Request`.
 pub type Request = usize;
 
-/// The symbol of the table. Its number changes with the table, so that an object of another version is found out.
-pub const SYMBOL: &std::ffi::CStr = c"okl_job_mpi_v1";
+/// The symbol of the table.
+pub const SYMBOL: &std::ffi::CStr = c"okl_job_mpi";
 
 /// As [`Functions::all_reduce`]'s operation: sums.
 pub const SUM: i32 = 0;
@@ -27,13 +27,24 @@ pub const ANY: i32 = -1;
 
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($parameter:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {
+        /// What the table says, word by word: an object of another version says something else, were it of what a function
+        /// does.
+        const TEXT: &str = concat!(
+            $($(stringify!($doc), "\n",)* stringify!($name($($parameter: $ty),*) $(-> $result)?), ";\n",)*
+        );
+
         /// The functions. Bytes of an element are 1 or 8, but for [`all_gather_parts`](Self::all_gather_parts).
         #[repr(C)]
         pub struct Functions {
+            /// [`VERSION`], where the object was built.
+            pub version: u64,
             $($(#[$doc])* pub $name: unsafe extern "C" fn($($parameter: $ty),*) $(-> $result)?,)*
         }
     };
 }
+
+/// The version of the table: it is another one as soon as a line of it is.
+pub const VERSION: u64 = xxhash_rust::const_xxh3::xxh3_64(TEXT.as_bytes());
 
 functions! {
     /// Starts MPI, where it is not there, for as many threads as a [`super::Threads`] says, and says for how many it is

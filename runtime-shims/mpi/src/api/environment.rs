@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use okl_job::settings;
+
 use super::{
     SCHEDULE_AUTO, SCHEDULE_DYNAMIC, SCHEDULE_GUIDED, SCHEDULE_MONOTONIC, SCHEDULE_STATIC,
     SUPPORTED_ACTIVE_LEVELS, checked_schedule,
@@ -137,8 +139,8 @@ impl Icv {
             variable: &variable,
         };
         let mut icv = Self::default();
-        if let Some(numbers) = environment.get("OMP_NUM_THREADS", numbers, NUMBERS)? {
-            icv.num_threads = numbers[0];
+        if let Some(numbers) = settings::threads(&variable)? {
+            icv.num_threads = numbers[0] as i32;
         }
         if let Some(dynamic) = environment.get("OMP_DYNAMIC", switch, SWITCH)? {
             icv.dynamic = dynamic.into();
@@ -286,7 +288,6 @@ impl Environment<'_> {
 
 const FROM_ONE: &str = "whole numbers from 1";
 const FROM_ZERO: &str = "whole numbers from 0";
-const NUMBERS: &str = "whole numbers from 1, separated by commas";
 const SWITCH: &str = "true and false";
 const DISPLAY: &str = "true, false and verbose";
 const SCHEDULE: &str = "static, dynamic, guided and auto, with monotonic: or nonmonotonic: before them \
@@ -303,12 +304,6 @@ fn from_one(text: &str) -> Option<i32> {
 }
 
 /// A list, one number for each nesting level.
-fn numbers(text: &str) -> Option<Vec<i32>> {
-    text.split(',')
-        .map(|number| from_one(number.trim()))
-        .collect()
-}
-
 /// Besides the specification's words, those that libomp takes.
 fn switch(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
@@ -499,9 +494,6 @@ mod tests {
     #[test]
     fn bad_values_are_named() {
         for (name, value, valid) in [
-            ("OMP_NUM_THREADS", "abc", NUMBERS),
-            ("OMP_NUM_THREADS", "4,0", NUMBERS),
-            ("OMP_NUM_THREADS", "", NUMBERS),
             ("OMP_DYNAMIC", "maybe", SWITCH),
             ("OMP_MAX_ACTIVE_LEVELS", "-3", FROM_ZERO),
             ("OMP_SCHEDULE", "foo", SCHEDULE),

@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use super::*;
-use crate::{kernel, random::Random};
+use okl_testing::Random;
+
+use crate::kernel;
 
 const ARENA: usize = 64 << 20;
 

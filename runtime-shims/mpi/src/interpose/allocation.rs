@@ -16,7 +16,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use crate::{heap::Misuse, layout, program, report, symbolise};
+use crate::{heap::Misuse, layout, next::Next, program, report, scopes, symbolise};
 
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut c_void;
@@ -209,7 +209,7 @@ unsafe extern "C" fn free_for(address: usize, caller: usize) {
 
 unsafe extern "C" fn usable_size_for(address: usize, caller: usize) -> usize {
     type UsableSize = unsafe extern "C" fn(usize) -> usize;
-    static NEXT: super::Next = super::Next::new("malloc_usable_size\0");
+    static NEXT: Next = Next::new("malloc_usable_size\0");
     if layout::is_arena_address(address) {
         program::heap(|heap| heap.usable_length(address))
             .unwrap_or_else(|misuse| stop("malloc_usable_size", address, misuse, caller))
@@ -241,7 +241,7 @@ pub(super) fn copy_for_program(address: usize) -> usize {
 #[inline]
 fn private<R>(body: impl FnOnce() -> R) -> R {
     if program::allocates_shared() {
-        program::undisturbed(body)
+        scopes::undisturbed(body)
     } else {
         body()
     }

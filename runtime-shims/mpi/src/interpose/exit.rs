@@ -11,8 +11,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use super::Next;
-use crate::{cell::ProgramCell, mpi_job, program, region, sections};
+use crate::{cell::ProgramCell, mpi_job, next::Next, program, region, sections};
 
 /// Words of one registration: function, argument, and the library it belongs to.
 const WORDS: usize = 3;

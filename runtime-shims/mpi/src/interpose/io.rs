@@ -15,8 +15,8 @@ use std::{
     mem,
 };
 
-use super::{Next, allocation::copy_for_program, text_length};
-use crate::{console, files, layout, memory, program};
+use super::{allocation::copy_for_program, text_length};
+use crate::{console, files, layout, memory, next::Next, program, scopes};
 
 macro_rules! interpose {
     ($($(#[$scope:ident])? fn $name:ident($($arg:ident: $type:ty),*) -> $ret:ty { $($before:tt)* })*) => {
@@ -71,7 +71,7 @@ macro_rules! scoped {
 /// Calls `body`, whose allocations are private. A foreign thread's are anyway.
 fn in_private<R>(body: impl FnOnce() -> R) -> R {
     if program::allocates_shared() {
-        program::private(body)
+        scopes::private(body)
     } else {
         body()
     }
@@ -551,36 +551,6 @@ macro_rules! variadic {
 variadic! {
     fprintf, FPRINTF, redirect_fprintf;
     __fprintf_chk, FPRINTF_CHK, redirect_fprintf_chk;
-}
-
-/// Writes to a stream of this process's, whoever asks.
-///
-/// # Safety
-/// An open stream.
-pub(crate) unsafe fn write_own(stream: usize, bytes: &[u8]) {
-    type Write = unsafe extern "C" fn(*const u8, usize, usize, usize) -> usize;
-    // SAFETY: the C library's function, and the caller's promise. As with `fwrite`, an error stays with the stream.
-    unsafe {
-        mem::transmute::<*mut c_void, Write>(next::fwrite.address())(
-            bytes.as_ptr(),
-            1,
-            bytes.len(),
-            stream,
-        );
-    }
-}
-
-/// `fflush` on a stream of this process's.
-///
-/// # Safety
-/// An open stream.
-pub(crate) unsafe fn flush_own(stream: usize) -> i32 {
-    // SAFETY: the C library's function, and the caller's promise.
-    unsafe {
-        mem::transmute::<*mut c_void, unsafe extern "C" fn(usize) -> i32>(next::fflush.address())(
-            stream,
-        )
-    }
 }
 
 /// Gives `stream` a buffer of the C library's.

@@ -21,7 +21,7 @@ use super::allocation::{self, set_errno};
 use crate::{
     control_area::MAPPING_BYTES, control_area::MAPPINGS_NOT_SHARED, control_area::MOST_MAPPINGS,
     control_words::exchange_word, control_words::load_word, kernel, layout, mpi_job, program,
-    program_graph, region, report, symbolise,
+    program_graph, region, report, scopes, symbolise,
 };
 use okl_coherence::PAGE;
 
@@ -68,7 +68,7 @@ enum File {
 }
 
 fn mappings<R>(body: impl FnOnce(&mut BTreeMap<usize, Mapping>) -> R) -> R {
-    program::private(|| body(&mut MAPPINGS.lock().expect("nobody panics with it")))
+    scopes::private(|| body(&mut MAPPINGS.lock().expect("nobody panics with it")))
 }
 
 /// Arguments of `mmap`.
@@ -233,7 +233,7 @@ fn in_arena(wanted: &Wanted, caller: usize) -> usize {
 }
 
 fn vec_of(pages: usize) -> Vec<bool> {
-    program::private(|| vec![true; pages])
+    scopes::private(|| vec![true; pages])
 }
 
 /// Another mapping in the place of one in the arena.
@@ -436,7 +436,7 @@ fn note_not_shared(start: usize, wanted: &Wanted, caller: usize) {
     if mpi_job::rank() != 0 {
         return;
     }
-    program::private(|| {
+    scopes::private(|| {
         let free = (0..MOST_MAPPINGS).find(|&index| load_word(entry(index)) == 0);
         let Some(entry) = free.map(entry) else {
             return;
@@ -467,7 +467,7 @@ fn forget_not_shared(address: usize, length: usize) {
     if mpi_job::rank() != 0 {
         return;
     }
-    program::private(|| {
+    scopes::private(|| {
         for entry in (0..MOST_MAPPINGS).map(entry) {
             let start = load_word(entry) as usize;
             if (address..address + length).contains(&start) {
@@ -480,10 +480,10 @@ fn forget_not_shared(address: usize, length: usize) {
 /// For a last message: the mapping at `address` of rank 0's that is not shared, in words.
 pub(crate) fn not_shared_at(address: usize) -> Option<String> {
     // A fault in the runtime may have interrupted what would be needed.
-    if program::is_in_runtime() {
+    if scopes::is_in_runtime() {
         return None;
     }
-    program::private(|| {
+    scopes::private(|| {
         let entry = (0..MOST_MAPPINGS).map(entry).find(|entry| {
             let [start, end] = [START, END].map(|word| load_word(entry + word) as usize);
             (start..end).contains(&address)

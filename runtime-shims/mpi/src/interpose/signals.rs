@@ -13,8 +13,7 @@ use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
-use super::{Next, process};
-use crate::{fault, program, sections};
+use crate::{next::Next, process, program, scopes, sections};
 
 type Action = libc::sigaction;
 type Set = libc::sigset_t;
@@ -140,7 +139,7 @@ fn deliver_pending() {
         return;
     }
     // Before they are taken: what comes in between is not forgotten.
-    program::call_no_longer();
+    scopes::call_no_longer();
     let pending = PENDING.swap(0, Relaxed);
     for signal in (1..SIGNALS as c_int).filter(|signal| pending >> (signal - 1) & 1 != 0) {
         send_to_program(signal);
@@ -155,7 +154,7 @@ fn send_to_program(signal: c_int) {
         libc::syscall(
             libc::SYS_tgkill,
             process::own().0,
-            fault::program_thread(),
+            program::thread(),
             signal,
         );
         *libc::__errno_location() = errno;
@@ -168,7 +167,7 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     unsafe { write_again(context) };
     // The kernel gives a signal for the process to any thread: MPI has some.
     // SAFETY: asks for the calling thread's number.
-    if unsafe { libc::gettid() } != fault::program_thread() {
+    if unsafe { libc::gettid() } != program::thread() {
         send_to_program(signal);
         return;
     }
@@ -177,9 +176,9 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
         signal,
         libc::SIGFPE | libc::SIGILL | libc::SIGTRAP | libc::SIGSYS | libc::SIGBUS | libc::SIGSEGV
     );
-    if program::is_in_runtime() || sections::handlers_wait() && can_wait {
+    if scopes::is_in_runtime() || sections::handlers_wait() && can_wait {
         PENDING.fetch_or(1 << (signal - 1), Relaxed);
-        program::call_soon(deliver_pending);
+        scopes::call_soon(deliver_pending);
         return;
     }
     // A handler may touch anything.

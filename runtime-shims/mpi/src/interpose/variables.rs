@@ -12,12 +12,14 @@ use std::{
     sync::atomic::{AtomicPtr, Ordering::Relaxed},
 };
 
-use super::{Next, allocation};
+use super::allocation;
 use crate::{
     cell::ProgramCell,
     control_area,
     control_words::{exchange_word, load_word},
-    mpi_job, program, sections,
+    mpi_job,
+    next::Next,
+    program, scopes, sections,
 };
 
 type Get = unsafe extern "C" fn(*const c_char) -> *mut c_char;
@@ -186,7 +188,7 @@ unsafe extern "C" fn secure_getenv(name: *const c_char) -> *mut c_char {
 unsafe fn put(text: *mut c_char) -> i32 {
     // SAFETY: the C library's function has this signature. What it allocates is the list alone.
     let status =
-        program::private(|| unsafe { mem::transmute::<*mut c_void, Put>(PUTENV.address())(text) });
+        scopes::private(|| unsafe { mem::transmute::<*mut c_void, Put>(PUTENV.address())(text) });
     publish();
     status
 }

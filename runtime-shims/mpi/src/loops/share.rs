@@ -287,23 +287,12 @@ fn chunked(space: Space, trips: u128, loop_type: LoopType, chunk: i128, member: 
 
 #[cfg(test)]
 mod tests {
+    use okl_testing::Random;
+
     use super::*;
 
-    /// Random numbers that are the same in every run.
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut value = self.0;
-            value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            value ^ (value >> 31)
-        }
-
-        fn below(&mut self, bound: i128) -> i128 {
-            i128::from(self.next()) % bound
-        }
+    fn below(random: &mut Random, bound: i128) -> i128 {
+        i128::from(random.word()) % bound
     }
 
     const TYPES: [LoopType; 4] = [LoopType::I32, LoopType::U32, LoopType::I64, LoopType::U64];
@@ -396,24 +385,24 @@ mod tests {
     /// A loop that a compiler can express: its variable can step past the end.
     fn random_space(random: &mut Random, loop_type: LoopType) -> Space {
         let (least, most) = (*loop_type.range().start(), *loop_type.range().end());
-        let anywhere = |random: &mut Random| least + random.below(most - least);
+        let anywhere = |random: &mut Random| least + below(random, most - least);
         let step_range = if most > u32::MAX.into() {
             i64::MAX as i128
         } else {
             i32::MAX as i128
         };
-        let magnitude = match random.below(4) {
+        let magnitude = match below(random, 4) {
             0 => 1,
-            1 => 1 + random.below(10),
-            2 => 1 + random.below(1000),
-            _ => 1 + random.below(step_range),
+            1 => 1 + below(random, 10),
+            2 => 1 + below(random, 1000),
+            _ => 1 + below(random, step_range),
         };
-        let step = if random.below(3) == 0 {
+        let step = if below(random, 3) == 0 {
             -magnitude
         } else {
             magnitude
         };
-        let lower = match random.below(4) {
+        let lower = match below(random, 4) {
             0 => 0,
             1 => {
                 if step > 0 {
@@ -424,7 +413,7 @@ mod tests {
             }
             _ => anywhere(random),
         };
-        let upper = match random.below(5) {
+        let upper = match below(random, 5) {
             0 => anywhere(random),
             1 => {
                 if step > 0 {
@@ -434,7 +423,8 @@ mod tests {
                 }
             }
             _ => {
-                lower + step.signum() * (random.below(100) - 3) * random.below(magnitude + 1).max(1)
+                lower
+                    + step.signum() * (below(random, 100) - 3) * below(random, magnitude + 1).max(1)
             }
         };
         let clamp = |value: i128, least: i128, most: i128| value.max(least).min(most);
@@ -447,11 +437,11 @@ mod tests {
     }
 
     fn random_chunk(random: &mut Random, trips: u128) -> i128 {
-        match random.below(4) {
-            0 => random.below(3) - 1,
-            1 => 1 + random.below(8),
+        match below(random, 4) {
+            0 => below(random, 3) - 1,
+            1 => 1 + below(random, 8),
             // At most some hundred chunks, so that the simulation ends soon.
-            _ => (trips / (1 + random.below(300) as u128)) as i128,
+            _ => (trips / (1 + below(random, 300) as u128)) as i128,
         }
     }
 
@@ -460,7 +450,7 @@ mod tests {
         for _ in 0..20_000 {
             for loop_type in TYPES {
                 let space = random_space(&mut random, loop_type);
-                let threads = 1 + random.below(9) as u32;
+                let threads = 1 + below(&mut random, 9) as u32;
                 check(&mut random, loop_type, space, threads);
             }
         }
@@ -485,7 +475,7 @@ mod tests {
     fn static_shares_cover_the_loop_once() {
         cases(|random, loop_type, space, threads| {
             let trips = space.trip_count();
-            let of = 1 << random.below(5);
+            let of = 1 << below(random, 5);
             for mapping in [Mapping::Blocks, Mapping::BlocksOfMultiples(of)] {
                 let shares: Vec<_> = members(threads)
                     .map(|member| {

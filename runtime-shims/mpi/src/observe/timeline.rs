@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{Event, Place, clock::Alignment, json::Object};
-use crate::{mpi_job, program, report, settings::settings};
+use crate::{mpi_job, report, scopes, settings::settings};
 use okl_coherence::PAGE;
 
 /// Events that travel to rank 0 in one message.
@@ -186,7 +186,7 @@ pub(super) fn keep(event: Event, start: u64, spent: u64) {
 
 /// Collects the events of all ranks in rank 0's file. Collective.
 pub(super) fn write() {
-    program::private(|| {
+    scopes::private(|| {
         let timeline = TIMELINE.lock().expect("nothing panics here").take();
         let timeline = timeline.expect("a timeline is kept");
         let kept = timeline.kept().count() as u64;

@@ -344,7 +344,7 @@ fn join(mut rest: &[Run]) -> Vec<Run> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use okl_testing::Random;
 
     fn expand(runs: &[Run]) -> Vec<u64> {
         let mut all = Vec::new();

@@ -11,7 +11,7 @@ use crate::{
     cancel,
     interpose::exit,
     memory::{self, Memory},
-    mpi_job,
+    mpi_job, objects,
     observe::{self, Event},
     program, region, report, sections, stats, stream_format,
 };
@@ -134,7 +134,7 @@ impl Rank for ThisRank {
         stream_format::merge(all.iter().map(|[_, _, formats, _]| &formats[..]));
         for [returned, destructors, _, allocated] in all {
             take_back(returned);
-            sections::learn_large_blocks(allocated);
+            objects::learn_large_blocks(allocated);
             if mpi_job::rank() == 0 {
                 exit::register_for_others(destructors);
             }

@@ -74,17 +74,17 @@ impl<M: Machine> Coherence<M> {
         for (owner, ranges) in &plan.pulls {
             let ranges = &*self.not_marked(ranges);
             let missing = self.take_pushed(*owner, ranges);
-            // What was sent when the interval began lacks the updates since then.
-            let missing = missing.filter(|_| self.sections.interval.updated.is_empty());
+            // What was sent when the interval began lacks the contributions since then.
+            let missing = missing.filter(|_| self.sections.interval.contributed.is_empty());
             let missing = missing.as_deref().unwrap_or(ranges);
             if !missing.is_empty() {
-                self.machine.gather(*owner, missing);
+                self.machine.pull(*owner, missing);
                 self.counts.pulls += 1;
                 let bytes = missing.iter().map(|(start, end)| end - start);
                 self.counts.pulled_bytes += bytes.sum::<u64>();
             }
             if !self.sections.interval.compared.is_empty() {
-                self.update_twins(ranges);
+                self.refresh_twins(ranges);
             }
         }
         for &page in &plan.compared {
@@ -324,7 +324,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Keeps twins from taking what was copied from other ranks for this rank's writes.
-    pub(super) fn update_twins(&mut self, ranges: &[Range]) {
+    pub(super) fn refresh_twins(&mut self, ranges: &[Range]) {
         for &range in ranges {
             for page in pages_touched(range) {
                 let contents = *self.machine.contents(page);

@@ -97,8 +97,8 @@ impl Passage {
         self.transitions.iter().map(|one| one.pieces).sum()
     }
 
-    pub(super) fn has_updates(&self) -> bool {
-        self.transitions.iter().any(|one| one.has_updates())
+    pub(super) fn has_contributions(&self) -> bool {
+        self.transitions.iter().any(|one| one.has_contributions())
     }
 }
 
@@ -401,7 +401,7 @@ impl Packed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use okl_testing::Random;
 
     const KEY: Signature = Signature::START;
 

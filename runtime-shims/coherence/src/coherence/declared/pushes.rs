@@ -236,8 +236,8 @@ impl SectionMode {
     ) -> Option<(Signature, bool, Rc<Vec<Sending>>)> {
         let (next, passage) = self.predictions.next(key)?;
         let is_fork = passage.is_fork;
-        // What others update has its value when all have arrived.
-        if !self.predictions.after(next)?.from_owners || passage.has_updates() {
+        // What others contribute to has its value when all have arrived.
+        if !self.predictions.after(next)?.from_owners || passage.has_contributions() {
             return None;
         }
         let sendings = self.known_sendings(next.with_signature(key), |mode| {

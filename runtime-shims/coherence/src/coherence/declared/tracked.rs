@@ -212,10 +212,13 @@ impl<M: Machine> Coherence<M> {
         self.close_undeclared();
     }
 
-    /// At a synchronisation: puts what faults did in a region, and atomic updates, into words of declarations.
+    /// At a synchronisation: puts what faults did in a region, and contributions, into words of declarations.
     pub(super) fn tell_faults(&mut self) {
         let interval = &mut self.sections.interval;
-        if interval.opened.is_empty() && interval.copied.is_empty() && interval.updated.is_empty() {
+        if interval.opened.is_empty()
+            && interval.copied.is_empty()
+            && interval.contributed.is_empty()
+        {
             return;
         }
         let whole = |mode, range: Range| Declared {
@@ -231,14 +234,14 @@ impl<M: Machine> Coherence<M> {
             .map(|run| whole(Mode::MayWrite, bytes_of(run)));
         let copied = interval.copied.iter();
         let copied = copied.map(|range| whole(Mode::MayRead, range));
-        interval.updated.sort_unstable();
-        interval.updated.dedup();
-        let updated = runs_of(&mut interval.updated);
-        let updated = updated
+        interval.contributed.sort_unstable();
+        interval.contributed.dedup();
+        let contributed = runs_of(&mut interval.contributed);
+        let contributed = contributed
             .into_iter()
             .map(|run| whole(Mode::Increment, bytes_of(run)));
         let mut words = Vec::new();
-        for one in opened.chain(copied).chain(updated) {
+        for one in opened.chain(copied).chain(contributed) {
             one.push_to(&mut words);
             interval.tracked.push(one);
         }
@@ -246,9 +249,9 @@ impl<M: Machine> Coherence<M> {
         interval.signature = Some(words.into_iter().fold(so_far, Signature::with));
     }
 
-    /// Notes that a page in section mode is updated where its bytes are held.
-    pub(in crate::coherence) fn note_updated(&mut self, page: Page) {
-        self.sections.interval.updated.push(page);
+    /// Notes that a page in section mode is contributed to where its bytes are held.
+    pub(in crate::coherence) fn note_contribution(&mut self, page: Page) {
+        self.sections.interval.contributed.push(page);
     }
 
     /// In a tracked region, when a lock is released: sends what this rank changed to the owners. Whether it
@@ -382,8 +385,8 @@ impl<M: Machine> Coherence<M> {
         }
         self.counts.fetched_bytes += copied.bytes();
         for (owner, ranges) in by_owner(pieces) {
-            self.machine.gather(owner, &ranges);
-            self.update_twins(&ranges);
+            self.machine.pull(owner, &ranges);
+            self.refresh_twins(&ranges);
         }
         for &run in runs {
             self.counts.pages_fetched += u64::from(run.count);

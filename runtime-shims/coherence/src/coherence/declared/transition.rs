@@ -79,10 +79,10 @@ struct Told {
     certain: Vec<Ranges>,
     reads: Vec<Ranges>,
     unsteady: Vec<Ranges>,
-    updated: Ranges,
+    contributed: Ranges,
     /// Without what is contested.
     kept: Vec<Ranges>,
-    /// What several ranks wrote, may have written or keep, and what was updated.
+    /// What several ranks wrote, may have written or keep, and what was contributed to.
     contested: Ranges,
 }
 
@@ -94,8 +94,8 @@ pub(super) struct Transition {
     /// What each rank may have written. A copy of it made meanwhile may be of an intermediate value,
     /// although the bytes are as before in the end.
     unsteady: Vec<Ranges>,
-    /// What ranks may have updated where it is held: no copy is current.
-    updated: Ranges,
+    /// What ranks may have contributed to where it is held: no copy is current.
+    contributed: Ranges,
     /// Number of pieces that it takes to remember it: without those of sets that other transitions have, too. The
     /// same on all ranks.
     pub(super) pieces: usize,
@@ -123,7 +123,7 @@ impl KnownSets {
         owners: Rc<Step>,
         claimed: Ranges,
         unsteady: Vec<Ranges>,
-        updated: Ranges,
+        contributed: Ranges,
     ) -> Rc<Transition> {
         let mut pieces = owners.len();
         let mut one = |bytes| {
@@ -135,22 +135,24 @@ impl KnownSets {
             owners,
             claimed: one(claimed),
             unsteady: unsteady.into_iter().map(&mut one).collect(),
-            updated: one(updated),
+            contributed: one(contributed),
             pieces,
         })
     }
 }
 
 impl Transition {
-    /// The bytes that any rank may have written or updated.
+    /// The bytes that any rank may have written or contributed to.
     pub(super) fn changed(&self) -> Ranges {
         let unsteady = self.unsteady.iter();
-        unsteady.fold(self.claimed.union(&self.updated), |all, one| all.union(one))
+        unsteady.fold(self.claimed.union(&self.contributed), |all, one| {
+            all.union(one)
+        })
     }
 
-    /// Whether ranks may have updated what others hold: that has its value when all have arrived.
-    pub(super) fn has_updates(&self) -> bool {
-        !self.updated.is_empty()
+    /// Whether ranks may have contributed to what others hold: that has its value when all have arrived.
+    pub(super) fn has_contributions(&self) -> bool {
+        !self.contributed.is_empty()
     }
 }
 
@@ -304,7 +306,7 @@ impl<M: Machine> Coherence<M> {
         let mut certain = Vec::new();
         let mut reads = Vec::new();
         let mut unsteady = Vec::new();
-        let mut updated = Vec::new();
+        let mut contributed = Vec::new();
         let mut kept = Vec::new();
         for mut words in declarations.iter().copied() {
             let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
@@ -320,7 +322,7 @@ impl<M: Machine> Coherence<M> {
                     }
                     claimed.extend(shape.ranges().iter());
                 } else if is(Mode::Increment) {
-                    updated.extend(shape.ranges().iter());
+                    contributed.extend(shape.ranges().iter());
                 } else if is(Mode::Keep) {
                     current = current.union(&self.kept(&shape));
                 } else {
@@ -335,15 +337,15 @@ impl<M: Machine> Coherence<M> {
             reads.push(Ranges::of(read));
             kept.push(current);
         }
-        let updated = Ranges::of(updated);
-        let contested = contested(&certain, &unsteady, &kept, &updated);
+        let contributed = Ranges::of(contributed);
+        let contested = contested(&certain, &unsteady, &kept, &contributed);
         Told {
             claims,
             spans,
             certain,
             reads,
             unsteady,
-            updated,
+            contributed,
             kept: kept.iter().map(|one| one.minus(&contested)).collect(),
             contested,
         }
@@ -389,16 +391,16 @@ impl<M: Machine> Coherence<M> {
                 claimed = claimed.union(bytes);
             }
         }
-        changes.push((&told.updated, &alone));
+        changes.push((&told.contributed, &alone));
         for (bytes, read) in told.reads.iter().zip(&read_by) {
             changes.push((bytes, read));
         }
         let unnoticed = self.sections.unnoticed_copies();
         let mode = &mut self.sections;
         let owners = mode.owners.change(&changes);
-        let transition = mode
-            .known_sets
-            .transition(owners, claimed, told.unsteady, told.updated);
+        let transition =
+            mode.known_sets
+                .transition(owners, claimed, told.unsteady, told.contributed);
         mode.balance.note_new(transition.pieces);
         if !(any_entered || omitted && claims_matter) {
             let transitions = &mut mode.transitions;
@@ -436,7 +438,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// For each rank, of what it only may have written: what is its own where no other rank certainly
-    /// wrote it. In its copy this is current, written or not, but where others may have updated it.
+    /// wrote it. In its copy this is current, written or not, but where others may have contributed to it.
     /// Pages that enter section mode now are not `uncontested`: nobody made the rest of them current.
     fn possible_claims(&self, mut uncontested: Ranges, maybe_written: &[Ranges]) -> Vec<Ranges> {
         let owners = &self.sections.owners;
@@ -505,9 +507,9 @@ impl<M: Machine> Coherence<M> {
             let others = others
                 .filter(|&(rank, _)| rank != me)
                 .map(|(_, bytes)| bytes);
-            let updated = std::iter::once(&transition.updated);
+            let contributed = std::iter::once(&transition.contributed);
             let stale = others
-                .chain(updated)
+                .chain(contributed)
                 .fold(transition.claimed.clone(), |all, one| all.union(one));
             let unnoticed = unnoticed.unwrap_or_else(|| mode.unnoticed_copies());
             let left = mode.valid.remove(&stale.union(&unnoticed));
@@ -589,14 +591,14 @@ fn may_overlap(some: &[Ranges], others: &Ranges) -> bool {
     some.any(|one| !one.intersection(others).is_empty())
 }
 
-/// What several ranks wrote, may have written or keep, and what was updated.
+/// What several ranks wrote, may have written or keep, and what was contributed to.
 fn contested(
     certain: &[Ranges],
     maybe_written: &[Ranges],
     kept: &[Ranges],
-    updated: &Ranges,
+    contributed: &Ranges,
 ) -> Ranges {
-    let (mut seen, mut contested) = (Ranges::default(), updated.clone());
+    let (mut seen, mut contested) = (Ranges::default(), contributed.clone());
     for ((certain, maybe), kept) in certain.iter().zip(maybe_written).zip(kept) {
         let bytes = certain.union(maybe).union(kept);
         contested = contested.union(&seen.intersection(&bytes));

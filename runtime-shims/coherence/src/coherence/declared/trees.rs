@@ -169,7 +169,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::random::Random;
+    use okl_testing::Random;
 
     /// The messages of trees, merged: (round, from, to), and who has what after them.
     fn run(trees: &[Tree], ranks: usize) -> (HashSet<(u32, u32, u32)>, Vec<Ranges>) {

@@ -1,4 +1,4 @@
-//! Updates that are collected: among other accesses, and in regions that declare theirs.
+//! Contributions that are collected: among other accesses, and in regions that declare theirs.
 
 use super::*;
 use crate::atomics_values::commuting;
@@ -16,11 +16,17 @@ const OPERATIONS: [AtomicOp; 8] = [
 ];
 
 impl Job {
-    pub(super) fn update(&mut self, rank: usize, object: Object, operation: AtomicOp, value: u64) {
-        object.update(&mut self.truth[object.page as usize], operation, value);
+    pub(super) fn contribute(
+        &mut self,
+        rank: usize,
+        object: Object,
+        operation: AtomicOp,
+        value: u64,
+    ) {
+        object.contribute(&mut self.truth[object.page as usize], operation, value);
         if !self.ranks[rank].accumulate(object, operation, value) {
             // Nobody else does, under a lock.
-            self.ranks[rank].update_in_parts(object, operation, value);
+            self.ranks[rank].contribute_in_parts(object, operation, value);
         }
     }
 
@@ -46,7 +52,7 @@ pub(super) fn some_operation(random: &mut Random) -> (AtomicOp, u64) {
     (OPERATIONS[random.below(OPERATIONS.len())], value)
 }
 
-/// The object in these 8 bytes that all ranks may update in `interval`, and the operation.
+/// The object in these 8 bytes that all ranks may contribute to in `interval`, and the operation.
 pub(super) fn common(page: Page, word: usize, interval: usize) -> (Object, AtomicOp) {
     let mut random = Random((page as usize * PAGE + word + 7919 * interval) as u64 | 1);
     random.below(2);
@@ -54,8 +60,8 @@ pub(super) fn common(page: Page, word: usize, interval: usize) -> (Object, Atomi
     (object, some_operation(&mut random).0)
 }
 
-/// An update by `rank` in the 8 bytes from `word` on, if it may.
-pub(super) fn update_word(
+/// A contribution by `rank` in the 8 bytes from `word` on, if it may.
+pub(super) fn contribute_to_word(
     job: &mut Job,
     random: &mut Random,
     (rank, owner): (usize, usize),
@@ -70,11 +76,11 @@ pub(super) fn update_word(
         true => (object_in(random, page, word), some_operation(random).0),
         false => common(page, word, interval),
     };
-    job.update(rank, object, operation, value);
+    job.contribute(rank, object, operation, value);
     Some(object)
 }
 
-/// One access of `rank` to the 8 bytes from `word` on: its own in this interval, or for all to update.
+/// One access of `rank` to the 8 bytes from `word` on: its own in this interval, or for all to contribute to.
 pub(super) fn access_word(
     job: &mut Job,
     random: &mut Random,
@@ -92,7 +98,7 @@ pub(super) fn access_word(
             _ => {}
         }
     }
-    update_word(job, random, (rank, owner), (page, word), interval);
+    contribute_to_word(job, random, (rank, owner), (page, word), interval);
 }
 
 #[test]
@@ -106,7 +112,7 @@ fn sums_travel_once() {
     };
     for round in 0..100 {
         for rank in 0..3 {
-            job.update(rank, object(round % 10 * 8), AtomicOp::Add, 1);
+            job.contribute(rank, object(round % 10 * 8), AtomicOp::Add, 1);
         }
     }
     assert_eq!(job.cluster().under_way.len(), 0);
@@ -136,7 +142,7 @@ fn differences_are_sums() {
         offset: 4,
         size: 4,
     };
-    job.update(1, object, operation, value);
+    job.contribute(1, object, operation, value);
     job.barrier();
     job.check_object(0, object, "a difference");
     assert_eq!(job.truth[0][4..8], (-3i32).to_le_bytes());

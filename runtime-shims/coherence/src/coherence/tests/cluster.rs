@@ -20,7 +20,7 @@ use crate::{
 pub(super) struct Cluster {
     pub(super) memories: Vec<Vec<[u8; PAGE]>>,
     pub(super) protections: Vec<Vec<Access>>,
-    /// Changed bytes and updates that have been sent but not yet arrived: sender, target, and place.
+    /// Changed bytes and contributions that have been sent but not yet arrived: sender, target, and place.
     pub(super) under_way: Vec<((usize, usize), Page, usize, Sent)>,
     /// So many ranks share a node.
     pub(super) per_node: usize,
@@ -65,7 +65,7 @@ impl Cluster {
             }
             Sent::Value(operation, value, size) => {
                 let object = Object { page, offset, size };
-                object.update(memory, operation, value);
+                object.contribute(memory, operation, value);
             }
         }
     }
@@ -126,7 +126,7 @@ impl Machine for Simulated {
         }
     }
 
-    fn gather(&mut self, owner: u32, ranges: &[(u64, u64)]) {
+    fn pull(&mut self, owner: u32, ranges: &[(u64, u64)]) {
         assert_ne!(owner as usize, self.rank, "a rank copies its own bytes");
         let mut cluster = self.cluster.borrow_mut();
         for at in ranges.iter().flat_map(|&(start, end)| start..end) {

@@ -17,11 +17,11 @@ fn declaring_region(
     let direct: Vec<Page> = (0..random.below(3))
         .map(|_| random.below(job.used as usize) as Page)
         .collect();
-    // Regions with updates have one thread on each rank.
-    let updates = per_rank == 1 && random.chance(60);
+    // Regions with contributions have one thread on each rank.
+    let contributions = per_rank == 1 && random.chance(60);
     job.enter_region(&Accesses::Declared {
         direct: direct.clone(),
-        updates: updates && random.chance(50),
+        contributions: contributions && random.chance(50),
     });
     // Of their own, so that the others stay what they are.
     let mut others = Random(random.0 ^ 0x5555);
@@ -29,7 +29,7 @@ fn declaring_region(
     let threads = job.ranks.len() * per_rank;
     let nests = |job: &Job, random: &mut Random| {
         let mut nests = random_nests(job, threads, random);
-        if updates {
+        if contributions {
             for (_, nest) in &mut nests {
                 nest.sections.retain(|one| one.mode != Mode::Keep);
             }
@@ -39,15 +39,15 @@ fn declaring_region(
     let intervals: Vec<Vec<(usize, Nest)>> = (0..1 + random.below(3))
         .map(|_| nests(job, random))
         .collect();
-    let mut updated: Vec<Object> = Vec::new();
+    let mut contributed: Vec<Object> = Vec::new();
     for round in 0..rounds {
         for (index, usual) in intervals.iter().enumerate() {
             if (round, index) != (0, 0) {
                 job.barrier();
             }
-            if !updated.is_empty() && random.chance(20) {
+            if !contributed.is_empty() && random.chance(20) {
                 for _ in 0..3 {
-                    let (start, end) = updated[random.below(updated.len())].bytes();
+                    let (start, end) = contributed[random.below(contributed.len())].bytes();
                     let rank = random.below(job.ranks.len());
                     let size = (end - start) as usize;
                     let sections = vec![section(Mode::Read, start as usize, size, &[])];
@@ -76,7 +76,7 @@ fn declaring_region(
             let mut running = vec![None; threads];
             for (thread, nest, part) in steps(nests, random) {
                 job.run_part(thread / per_rank, &nests[nest].1, part, random);
-                if !updates && reads_undeclared && others.chance(20) {
+                if !contributions && reads_undeclared && others.chance(20) {
                     let page = others.below(job.used as usize) as Page;
                     let rank = others.below(job.ranks.len());
                     let offset = others.below(PAGE);
@@ -88,7 +88,7 @@ fn declaring_region(
                     }
                 }
                 running[thread] = (part != Part::Second).then_some(&nests[nest].1);
-                for _ in 0..random.below(if updates { 4 } else { 1 }) {
+                for _ in 0..random.below(if contributions { 4 } else { 1 }) {
                     let page = random.below(job.used as usize) as Page;
                     let word = random.below(PAGE / 8) * 8;
                     let rank = random.below(job.ranks.len());
@@ -98,9 +98,9 @@ fn declaring_region(
                         let of = (rank, owner);
                         let place = (page, word);
                         if let Some(object) =
-                            accumulated::update_word(job, random, of, place, number)
+                            accumulated::contribute_to_word(job, random, of, place, number)
                         {
-                            updated.push(object);
+                            contributed.push(object);
                         }
                     }
                 }
@@ -125,8 +125,8 @@ fn declaring_region(
         }
     }
     job.leave_region();
-    for object in updated {
-        job.check_object(0, object, "updated in a declaring region");
+    for object in contributed {
+        job.check_object(0, object, "contributed in a declaring region");
     }
 }
 
@@ -244,7 +244,7 @@ fn only_halos_move(per_node: usize) {
         job.fork(&[]);
         job.enter_region(&Accesses::Declared {
             direct: vec![],
-            updates: false,
+            contributions: false,
         });
         for rank in 0..ranks {
             let first = 1 + rank * ROWS / 2;
@@ -317,7 +317,7 @@ fn an_owner_writes_unnoticed_where_nobody_has_copies() {
     job.fork(&[]);
     job.enter_region(&Accesses::Declared {
         direct: vec![],
-        updates: false,
+        contributions: false,
     });
     job.run(1, &write, &mut random);
     job.barrier();
@@ -352,7 +352,7 @@ fn an_undeclared_copy_does_not_outlive_its_interval() {
             let on_page = |mode| nest(vec![section(mode, page as usize * PAGE, PAGE, &[])]);
             let declaring = Accesses::Declared {
                 direct: vec![],
-                updates: false,
+                contributions: false,
             };
             for turn in 0..4 {
                 if serially && turn > 0 {
@@ -394,7 +394,7 @@ fn undeclared_reads(per_node: usize, writes_serially: bool, declares: bool) -> (
     };
     let declaring = Accesses::Declared {
         direct: vec![],
-        updates: false,
+        contributions: false,
     };
     let mut copied = (0, 0);
     for turn in 0..8 {
@@ -452,7 +452,7 @@ fn what_was_open_before_is_closed_when_another_rank_writes_it() {
     let write = nest(vec![section(Mode::Write, page as usize * PAGE, PAGE, &[])]);
     let declaring = Accesses::Declared {
         direct: vec![],
-        updates: false,
+        contributions: false,
     };
     job.write(0, page, 0, 1);
     job.fork(&[]);
@@ -484,7 +484,7 @@ fn a_copy_made_between_uncertain_writes_does_not_stay() {
     job.fork(&[]);
     job.enter_region(&Accesses::Declared {
         direct: vec![],
-        updates: false,
+        contributions: false,
     });
     let whole = nest(within(object, vec![section(Mode::Write, PAGE, PAGE, &[])]));
     job.run(0, &whole, &mut random);
@@ -514,7 +514,7 @@ fn an_opened_page_serves_what_was_declared_before() {
         job.fork(&[]);
         job.enter_region(&Accesses::Declared {
             direct: vec![],
-            updates: false,
+            contributions: false,
         });
         let object = (PAGE, 4 * PAGE);
         let declares = |mode, start, bytes| {
@@ -587,9 +587,9 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
                 .collect()
         })
         .collect();
-    // What ranks update in each interval: mostly what others read in the next one.
-    let with_updates = random.chance(50);
-    let mut updates: Vec<Vec<(usize, Page, usize)>> = Vec::new();
+    // What ranks contribute to in each interval: mostly what others read in the next one.
+    let with_contributions = random.chance(50);
+    let mut contributions: Vec<Vec<(usize, Page, usize)>> = Vec::new();
     for intervals in &regions {
         for index in 0..intervals.len() {
             let next = &intervals[(index + 1) % intervals.len()];
@@ -598,7 +598,11 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
                 .filter(|one| matches!(one.mode, Mode::Read | Mode::MayRead))
                 .flat_map(|one| positions(&one.shape.ranges()))
                 .collect();
-            let count = if with_updates { random.below(30) } else { 0 };
+            let count = if with_contributions {
+                random.below(30)
+            } else {
+                0
+            };
             let places = (0..count).map(|_| match read.is_empty() || random.chance(20) {
                 true => random.below(job.used as usize * PAGE),
                 false => read[random.below(read.len())],
@@ -608,11 +612,11 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
                 let place = ((at / PAGE) as Page, (at % PAGE) & !7);
                 (random.below(ranks), place.0, place.1)
             });
-            updates.push(places.collect());
+            contributions.push(places.collect());
         }
     }
     for _ in 0..10 {
-        let mut updates = updates.iter().enumerate();
+        let mut contributions = contributions.iter().enumerate();
         for (intervals, places) in regions.iter().zip(&places) {
             for &(page, offset, writes) in places {
                 match writes {
@@ -635,7 +639,7 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
             }
             job.enter_region(&Accesses::Declared {
                 direct: vec![],
-                updates: with_updates,
+                contributions: with_contributions,
             });
             for (index, usual) in intervals.iter().enumerate() {
                 if index != 0 {
@@ -648,12 +652,13 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
                     job.run_part(rank, &nests[nest].1, part, &mut random);
                 }
                 let words = Words::of(nests, &[], ranks);
-                let (interval, updates) = updates.next().expect("one for each interval");
-                for &(rank, page, word) in updates {
+                let (interval, contributions) =
+                    contributions.next().expect("one for each interval");
+                for &(rank, page, word) in contributions {
                     if let Some(owner) = words.owner(page, word) {
                         let place = (page, word);
                         let of = (rank, owner);
-                        accumulated::update_word(&mut job, &mut random, of, place, interval);
+                        accumulated::contribute_to_word(&mut job, &mut random, of, place, interval);
                     }
                 }
             }
@@ -719,7 +724,7 @@ fn what_rank_0_writes_goes_down_with_synchronisations() {
         job.fork(&[]);
         job.enter_region(&Accesses::Declared {
             direct: vec![],
-            updates: false,
+            contributions: false,
         });
         for _ in 0..24 {
             job.run(0, &block(Mode::Write), &mut random);
@@ -749,7 +754,7 @@ fn what_is_passed_on_is_not_older_than_the_synchronisation() {
     job.fork(&[]);
     job.enter_region(&Accesses::Declared {
         direct: vec![],
-        updates: false,
+        contributions: false,
     });
     for round in 0..36 {
         let is_unusual = round % 6 == 5;

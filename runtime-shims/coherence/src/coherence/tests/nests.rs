@@ -44,8 +44,8 @@ impl Nest {
         those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
     }
 
-    /// Whether it has yet to store to a part of these 8 bytes, or to read one: no program updates them before. (Where
-    /// a part of an object is current, what an update carries into it is not.)
+    /// Whether it has yet to store to a part of these 8 bytes, or to read one: no program contributes to them before. (Where
+    /// a part of an object is current, what a contribution carries into it is not.)
     pub(super) fn accesses_part_of(&self, page: Page, word: usize) -> bool {
         let start = (page as usize * PAGE + word) as u64;
         let bytes = Ranges::of(vec![(start, start + 8)]);
@@ -377,7 +377,7 @@ pub(super) fn steps(nests: &[(usize, Nest)], random: &mut Random) -> Vec<(usize,
     steps
 }
 
-/// Who may update what while some nests run.
+/// Who may contribute to what while some nests run.
 pub(super) struct Words<'a> {
     nests: &'a [(usize, Nest)],
     /// What ranks access in fact.
@@ -401,7 +401,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The rank that may update these 8 bytes, `ranks` for all; `None` where accesses would collide.
+    /// The rank that may contribute to these 8 bytes, `ranks` for all; `None` where accesses would collide.
     pub(super) fn owner(&self, page: Page, word: usize) -> Option<usize> {
         if self.direct.contains(&page) {
             return None;

@@ -20,7 +20,9 @@ use std::{
     thread::{self, JoinHandle, Thread},
 };
 
-use crate::{coherence::Coherence, driver::Driver, random::Random};
+use okl_testing::Random;
+
+use crate::{coherence::Coherence, driver::Driver};
 
 use super::cluster::{Side, Simulated};
 

@@ -9,8 +9,7 @@ use std::{
     sync::atomic::{AtomicI32, Ordering::Relaxed},
 };
 
-use super::Next;
-use crate::program;
+use crate::{next::Next, program};
 
 type Ask = unsafe extern "C" fn() -> c_int;
 type Send = unsafe extern "C" fn(c_int, c_int) -> c_int;
@@ -24,7 +23,7 @@ static PROCESS: AtomicI32 = AtomicI32::new(0);
 static PARENT: AtomicI32 = AtomicI32::new(0);
 
 /// Looks up the real functions.
-pub(super) fn resolve() {
+pub(crate) fn resolve() {
     for next in [&GETPID, &GETPPID, &KILL] {
         next.find();
     }

@@ -2,10 +2,13 @@
 //!
 //! Every rank takes part in every distributed region, so the lists of all ranks are in the same order.
 
-use super::costs::{Costs, table};
+use super::{
+    costs::{Costs, table},
+    is_asked,
+};
 use okl_job::report;
 
-use crate::{cell::ProgramCell, mpi_job, observe::is_asked, settings::asked};
+use crate::{cell::ProgramCell, mpi_job, settings::asked};
 
 struct Regions {
     /// Serial code first.

@@ -5,8 +5,6 @@
 
 use std::{array, fmt::Write};
 
-use crate::memory;
-
 /// The columns. `KiB` belongs to the column before it.
 const COLUMNS: [&str; 14] = [
     "runs",
@@ -38,8 +36,7 @@ impl Costs {
 
     /// Those of this rank since the start, but for times, which are given, and runs.
     pub(super) fn so_far(inside: u64, waited: u64) -> Self {
-        let protocol = memory::coherence(|coherence| coherence.counts);
-        let sent = super::traffic();
+        let (protocol, sent) = super::moved();
         Self([
             0,
             inside,

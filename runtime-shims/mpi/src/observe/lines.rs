@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 
 use super::{
+    Place,
     costs::{Costs, table},
     regions,
 };
 use okl_job::report;
 
-use crate::{cell::ProgramCell, mpi_job, observe::Place};
+use crate::{cell::ProgramCell, mpi_job};
 
 /// Most lines printed.
 const MOST: usize = 16;

@@ -1,0 +1,6 @@
+//! What unit tests of the run times have in common.
+
+pub mod layers;
+mod random;
+
+pub use random::Random;
