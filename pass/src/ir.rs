@@ -18,7 +18,7 @@ use crate::llvm::{Block, Call, Function, Instruction, Value};
 
 pub use description::{
     Access, Base, Columns, Description, Element, Elements, Form, Mode, Number, Object, Operation,
-    Place, Reduction, Scalar, Unknown,
+    Place, Reduction, Scalar, Unknown, depends_on,
 };
 
 /// The attribute of a function whose regions have been distributed, or need not be.
@@ -104,6 +104,8 @@ pub enum Who {
 pub struct Code<'m> {
     /// Those between two places of a block.
     pub spans: Vec<Span<'m>>,
+    /// What a thread that runs them does in memory, where that has been looked at. Of the body of a loop the loop says it.
+    pub description: Option<Description<'m>>,
 }
 
 /// Consecutive instructions of a block: the numbers of the first one, and of the one behind the last one.
@@ -349,11 +351,31 @@ impl<'m> Region<'m> {
                 return Err(format!("a {} in the middle", edge.sync));
             }
         }
-        self.loops().try_for_each(ParallelLoop::verify)
+        let mut parts = self.steps.iter().flat_map(|step| &step.parts);
+        parts.try_for_each(Part::verify)
     }
 }
 
 impl<'m> Part<'m> {
+    /// Checks what every lowering relies on.
+    pub fn verify(&self) -> Result<(), String> {
+        match self {
+            Part::Share(one) => one.verify(),
+            Part::One(_, code) | Part::Each(code) => match &code.description {
+                Some(one) => one.verify_of_code(),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// What it does in memory, where that has been looked at.
+    pub fn description(&self) -> Option<&Description<'m>> {
+        match self {
+            Part::Share(one) => Some(&one.description),
+            Part::One(_, code) | Part::Each(code) => code.description.as_ref(),
+        }
+    }
+
     /// What is run, where it is no function.
     pub fn code(&self) -> Option<&Code<'m>> {
         match self {
@@ -380,7 +402,12 @@ impl<'m> Code<'m> {
 impl<'m> Span<'m> {
     /// Whether an instruction is in it.
     pub fn has(&self, at: Instruction<'m>) -> bool {
-        at.block() == self.block && self.block.instructions()[self.from..self.to].contains(&at)
+        at.block() == self.block && self.instructions().contains(&at)
+    }
+
+    /// Those instructions.
+    pub fn instructions(&self) -> Vec<Instruction<'m>> {
+        self.block.instructions()[self.from..self.to].to_vec()
     }
 
     /// What is left of it without others.

@@ -3,7 +3,7 @@
 
 use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
-use crate::ir::{Origin, ParallelLoop, Region};
+use crate::ir::{Origin, ParallelLoop, Part, Region};
 use crate::llvm::{self, Call, Module, OwnModule, Point, Run, Severity};
 use crate::lower::{cpu, cpu::calls, mpi};
 use crate::options::{Options, plan_called};
@@ -241,7 +241,7 @@ fn print_accesses(run: &Run<'_>) -> bool {
     }
     let copy = simplified_copy(run.module);
     for region in described_regions(&copy) {
-        region.loops().for_each(print_description);
+        print_descriptions(&region);
     }
     let copy = lowered_copy(run.module, "mpi");
     llvm::print(&mpi::sections::check(&copy).print());
@@ -256,13 +256,30 @@ fn simplified_copy(module: &Module) -> OwnModule {
     copy
 }
 
-/// The regions of such a copy, with what each iteration of their loops accesses.
+/// The regions of such a copy, with what their parts do: each iteration of a loop, and other code.
 fn described_regions(copy: &Module) -> Vec<Region<'_>> {
     let mut regions = recognise::recognise(copy).regions;
     for region in &mut regions {
         iterations::describe(copy, region);
     }
     regions
+}
+
+/// What the parts of its steps do.
+fn print_descriptions(region: &Region<'_>) {
+    let at = Site::Instruction(region.site.instruction());
+    for (number, step) in region.steps.iter().enumerate() {
+        for part in &step.parts {
+            match (part, part.description()) {
+                (Part::Share(one), _) => print_description(one),
+                (_, Some(does)) => {
+                    let what = format!("{part}, step {number} of {} at {at}", region.origin);
+                    llvm::print(&format!("{what}:\n{does}"));
+                }
+                (_, None) => {}
+            }
+        }
+    }
 }
 
 fn print_description(one: &ParallelLoop<'_>) {

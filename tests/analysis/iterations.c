@@ -29,7 +29,7 @@ double most(void) {
 // CHECK-NEXT: read 4 bytes in idx at 4 * i
 // CHECK-NEXT: combines into capture 0: Max
 // CHECK-NEXT: combines into capture 1: And
-// CHECK-NOT:  unknown
+// CHECK-NEXT: each thread
 #pragma omp parallel for reduction(max:m) reduction(&:all)
   for (int i = 0; i < 100; i++) { m = a[i] > m ? a[i] : m; all &= idx[i]; }
   return m + all;

@@ -1,5 +1,6 @@
 //! What each iteration of a worksharing loop does in memory that other threads may access too: relations, of which the
-//! sections of a share are projections; reductions, and values that the last iteration leaves.
+//! sections of a share are projections; reductions, and values that the last iteration leaves. And what the code around
+//! such loops does there.
 //!
 //! It is asked of simplified code, and changes nothing but its loops' form. Nothing here depends on a target: that data go to
 //! a device, that loops follow each other in a chain, and what a process's share accesses can be decided on it.
@@ -7,6 +8,7 @@
 //! Guarantee: what is not in a description is not accessed, if nothing is said to be unknown.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use okl_abi::Effects;
 
@@ -18,7 +20,7 @@ use super::updates;
 use crate::diagnostic::user_name;
 use crate::ir::{
     Access, Body, Code, Description, Element, Mode, Object, Operation, ParallelLoop, Part, Place,
-    Reduction, Region,
+    Reduction, Region, Span,
 };
 use crate::llvm::{
     Block, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
@@ -33,26 +35,66 @@ pub fn prepare_loops(module: &Module) {
     }
 }
 
-/// Describes the loops that a region's team shares, after [`prepare_loops`] and what was recognised then.
+/// Describes what the parts of a region's steps do, after [`prepare_loops`] and what was recognised then.
 pub fn describe<'m>(module: &'m Module, region: &mut Region<'m>) {
+    let body = region.body;
+    let parts = region.steps.iter().flat_map(|step| &step.parts);
+    let spans = parts.filter_map(Part::code).flat_map(|code| &code.spans);
+    let followed: Rc<HashSet<_>> = Rc::new(spans.map(|span| span.block.function()).collect());
     let mut known: HashMap<Function<'m>, Known<'m>> = HashMap::new();
     for part in region.steps.iter_mut().flat_map(|step| &mut step.parts) {
-        let Part::Share(one) = part else {
-            continue;
-        };
-        let function = one.site.instruction().function();
-        let is_body = function == region.body;
-        let known = known.entry(function).or_insert_with(|| Known {
-            module,
-            nests: Nests::prepared(module, function),
-            places: Places::of(module, function, is_body),
-            is_body,
-        });
-        one.description = known.description(one);
-        if let Err(why) = one.verify() {
-            unreachable!("a loop that was recognised is described wrongly: {why}");
+        let spans = part.code().into_iter().flat_map(|code| &code.spans);
+        for function in spans.map(|span| span.block.function()) {
+            known.entry(function).or_insert_with(|| Known {
+                module,
+                nests: Nests::prepared(module, function),
+                places: Places::of(module, function, function == body),
+                is_body: function == body,
+                followed: Rc::clone(&followed),
+            });
+        }
+        match part {
+            Part::Share(one) => {
+                let Body::Code(code) = &one.body else {
+                    continue;
+                };
+                let known = &known[&one.site.instruction().function()];
+                one.description = known.of_loop(one, code);
+            }
+            Part::One(_, code) | Part::Each(code) => {
+                code.description = Some(of_code(&known, code, body));
+            }
         }
     }
+}
+
+/// What a thread does that runs some code once. Parameters mean something in one function only, the region's body where a
+/// part of it is: of what others do nothing is known, if it matters.
+fn of_code<'m>(
+    known: &HashMap<Function<'m>, Known<'m>>,
+    code: &Code<'m>,
+    body: Function<'m>,
+) -> Description<'m> {
+    let mut found = Description::default();
+    let functions = code.spans.iter().map(|span| span.block.function());
+    let of = functions.clone().find(|&one| one == body);
+    let of = of.or(functions.clone().next());
+    for (span, function) in code.spans.iter().zip(functions) {
+        let here = &known[&function];
+        if Some(function) == of {
+            let turn = Turn {
+                nest: None,
+                first: None,
+                is_body: here.is_body,
+            };
+            let always = here.nests.always_runs(span.block, None);
+            here.add_accesses(span, turn, always, &mut found);
+        } else if let Some(at) = span.instructions().into_iter().find(|&at| here.matters(at)) {
+            let reason = format!("calls {}", user_name(function));
+            found.unknown.get_or_insert((at, reason));
+        }
+    }
+    found
 }
 
 struct Known<'m> {
@@ -60,14 +102,22 @@ struct Known<'m> {
     nests: Nests<'m>,
     places: Places<'m>,
     is_body: bool,
+    /// Functions that parts of the region are in: each says for itself what it does.
+    followed: Rc<HashSet<Function<'m>>>,
 }
 
 impl<'m> Known<'m> {
-    fn description(&self, one: &ParallelLoop<'m>) -> Description<'m> {
+    /// Whether an instruction does something that has to be described.
+    fn matters(&self, at: Instruction<'m>) -> bool {
+        let effect = effect(self.module, &self.places, at);
+        !matches!(
+            effect,
+            Effect::Nothing | Effect::Shares | Effect::Synchronises
+        )
+    }
+
+    fn of_loop(&self, one: &ParallelLoop<'m>, code: &Code<'m>) -> Description<'m> {
         let mut found = Description::default();
-        let Body::Code(code) = &one.body else {
-            return found;
-        };
         let argument =
             |call: Call<'m>, name: &str| call.argument(runtime::function(call)?.position(name)?);
         let calls = code.spans.iter().flat_map(|span| span.block.instructions());
@@ -78,70 +128,23 @@ impl<'m> Known<'m> {
         let first = calls.find_map(|call| {
             argument(call, "lower").filter(|first| first.as_op(Opcode::LLVMAlloca).is_some())
         });
+        let nest_of = |block| self.nest_around(block, code, first);
+        let nests: HashSet<_> =
+            (code.spans.iter().filter_map(|span| nest_of(span.block))).collect();
         for span in &code.spans {
-            for at in span.block.instructions() {
-                if !span.has(at) {
-                    continue;
-                }
-                let mut add = |address, (bytes, length), mode| {
-                    let nest = self.nest_around(span.block, code, first);
-                    let turn = Turn {
-                        nest,
-                        first,
-                        is_body: self.is_body,
-                    };
-                    let place = self.nests.in_one_turn(address, length, span.block, turn);
-                    let Some(InTurn {
-                        base,
-                        elements,
-                        must,
-                    }) = place
-                    else {
-                        let reason = "accesses an object that is not known";
-                        found.unknown.get_or_insert((at, reason.to_string()));
-                        return;
-                    };
-                    let one = Access {
-                        mode,
-                        must,
-                        optional: false,
-                        stated: false,
-                        element: Some(Element::of_bytes(bytes)),
-                        base,
-                        place: elements.map_or(Place::Anywhere, Place::At),
-                    };
-                    if !found.accesses.contains(&one) {
-                        found.accesses.push(one);
-                    }
-                };
-                if at.is_atomic_update() {
-                    if !self.places.is_own(at.operand(0)) {
-                        let bytes = self.module.store_size_of(at.ty()) as i64;
-                        add(at.operand(0), (bytes, None), updates::atomic(at));
-                    }
-                    continue;
-                }
-                match effect(self.module, &self.places, at) {
-                    Effect::Nothing | Effect::Shares => {}
-                    Effect::Accesses(all) => {
-                        for access in all {
-                            let mode = match access.is_write {
-                                true => Mode::Write,
-                                false => Mode::Read,
-                            };
-                            add(access.address, access.size.element(), mode);
-                        }
-                    }
-                    Effect::Calls(callee) => {
-                        let reason = format!("calls {}", user_name(callee));
-                        found.unknown.get_or_insert((at, reason));
-                    }
-                    Effect::Spoils(reason) => {
-                        found.unknown.get_or_insert((at, reason));
-                    }
-                    Effect::Synchronises => {}
-                }
-            }
+            let nest = nest_of(span.block);
+            // What every way to the iterations goes through is done for each of them.
+            let leads = |&nest: &usize| {
+                self.nests
+                    .dominates(span.block, self.nests.loops()[nest].header)
+            };
+            let always = nest.is_some() || !nests.is_empty() && nests.iter().all(leads);
+            let turn = Turn {
+                nest,
+                first,
+                is_body: self.is_body,
+            };
+            self.add_accesses(span, turn, always, &mut found);
         }
         match self.reductions(code) {
             Ok(reductions) => found.reductions = reductions,
@@ -159,6 +162,73 @@ impl<'m> Known<'m> {
             }
         }
         found
+    }
+
+    /// Adds what some instructions do in a turn; `always` says whether they run in every one.
+    fn add_accesses(
+        &self,
+        span: &Span<'m>,
+        turn: Turn<'m>,
+        always: bool,
+        found: &mut Description<'m>,
+    ) {
+        if let Some(leaked) = self.places.leaked() {
+            found.unknown.get_or_insert(leaked);
+        }
+        for at in span.instructions() {
+            let mut add = |address, (bytes, length), mode| {
+                let place = self.nests.in_one_turn(address, length, span.block, turn);
+                let Some(InTurn {
+                    base,
+                    elements,
+                    must,
+                }) = place
+                else {
+                    let reason = "accesses an object that is not known";
+                    found.unknown.get_or_insert((at, reason.to_string()));
+                    return;
+                };
+                let one = Access {
+                    mode,
+                    must: must && always,
+                    optional: false,
+                    stated: false,
+                    element: Some(Element::of_bytes(bytes)),
+                    base,
+                    place: elements.map_or(Place::Anywhere, Place::At),
+                };
+                if !found.accesses.contains(&one) {
+                    found.accesses.push(one);
+                }
+            };
+            if at.is_atomic_update() {
+                if !self.places.is_own(at.operand(0)) {
+                    let bytes = self.module.store_size_of(at.ty()) as i64;
+                    add(at.operand(0), (bytes, None), updates::atomic(at));
+                }
+                continue;
+            }
+            match effect(self.module, &self.places, at) {
+                Effect::Nothing | Effect::Shares | Effect::Synchronises => {}
+                Effect::Accesses(all) => {
+                    for access in all {
+                        let mode = match access.is_write {
+                            true => Mode::Write,
+                            false => Mode::Read,
+                        };
+                        add(access.address, access.size.element(), mode);
+                    }
+                }
+                Effect::Calls(callee) if self.followed.contains(&callee) => {}
+                Effect::Calls(callee) => {
+                    let reason = format!("calls {}", user_name(callee));
+                    found.unknown.get_or_insert((at, reason));
+                }
+                Effect::Spoils(reason) => {
+                    found.unknown.get_or_insert((at, reason));
+                }
+            }
+        }
     }
 
     /// The outermost loop around a block that goes through iterations of a share: its first one is not changed in it.

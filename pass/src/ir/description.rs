@@ -9,8 +9,9 @@ use crate::llvm::{Global, Instruction, Module, Type};
 use crate::numbers::Polynomial;
 
 /// What the iterations of a loop do in memory that other threads may access too. Of a loop whose body is a function, that
-/// is what it does by its arguments; what it names besides is not here.
-#[derive(Default)]
+/// is what it does by its arguments; what it names besides is not here. Of code that is no loop, it is what a thread does
+/// that runs it once.
+#[derive(Clone, Default)]
 pub struct Description<'m> {
     /// What each of them accesses. Each argument has one.
     pub accesses: Vec<Access<'m>>,
@@ -279,6 +280,49 @@ impl<'m> Description<'m> {
         }
         Access::verify_all(&self.accesses, kinds)
     }
+
+    /// Checks what is relied on, of code that is no loop.
+    pub fn verify_of_code(&self) -> Result<(), String> {
+        let is_iteration = |one: &Unknown<'_>| matches!(one, Unknown::Iteration);
+        for one in &self.accesses {
+            let depends = match &one.place {
+                Place::Own | Place::Through(..) => true,
+                Place::At(elements) => elements.depends_on(&is_iteration),
+                Place::Whole | Place::Anywhere => false,
+            };
+            if depends {
+                return Err("an access of elements of a loop in code that is none".to_string());
+            }
+        }
+        match self.reductions.is_empty() && self.finals.is_empty() {
+            true => Access::verify_all(&self.accesses, &[]),
+            false => Err("results of a loop in code that is none".to_string()),
+        }
+    }
+}
+
+impl Elements<'_> {
+    /// Whether where they are, or how many, depends on something that is such, or on what is loaded from there.
+    pub fn depends_on(&self, is_it: &dyn Fn(&Unknown<'_>) -> bool) -> bool {
+        let rows = self.rows.iter().flat_map(|(stride, count)| [stride, count]);
+        let mut all = rows.chain([&self.offset]);
+        all.any(|one| depends_on(one, is_it))
+    }
+}
+
+/// Whether a number depends on something that is such, or on what is loaded from there.
+pub fn depends_on(number: &Number<'_>, is_it: &dyn Fn(&Unknown<'_>) -> bool) -> bool {
+    number.depends_on(|unknown| {
+        is_it(unknown)
+            || match unknown {
+                Unknown::Iteration | Unknown::First => false,
+                Unknown::Capture(_) | Unknown::Parameter(_) => false,
+                Unknown::Loaded(from) => depends_on(&from.offset, is_it),
+                Unknown::Least(all) | Unknown::Largest(all) => {
+                    all.iter().any(|one| depends_on(one, is_it))
+                }
+            }
+    })
 }
 
 impl Access<'_> {

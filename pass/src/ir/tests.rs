@@ -98,3 +98,51 @@ fn what_is_left_of_a_span_without_others() {
     assert_eq!(left(&[span(0, 1), span(9, 12)]), [(2, 8)]);
     assert_eq!(left(&[span(0, 2), span(8, 9)]), [(2, 8)]);
 }
+
+#[test]
+fn code_outside_of_loops_accesses_nothing_by_iteration() {
+    let access = |place| Access {
+        mode: Mode::Write,
+        must: false,
+        optional: false,
+        stated: false,
+        element: Some(Element::of_bytes(4)),
+        base: Base::Capture(0),
+        place,
+    };
+    let at = |offset| {
+        let rows = Vec::new();
+        Place::At(Elements { offset, rows })
+    };
+    let loaded = |offset| {
+        let base = Base::Capture(1);
+        Number::of(Unknown::Loaded(Box::new(Object { base, offset })))
+    };
+    let iteration = Number::of(Unknown::Iteration);
+    for (place, expected) in [
+        (Place::Whole, true),
+        (Place::Anywhere, true),
+        (at(loaded(Number::constant(8))), true),
+        (Place::Own, false),
+        (at(iteration.clone()), false),
+        (at(loaded(iteration.clone())), false),
+        (at(Number::of(Unknown::Least(vec![iteration]))), false),
+    ] {
+        let one = Description {
+            accesses: vec![access(place)],
+            ..Description::default()
+        };
+        assert_eq!(one.verify_of_code().is_ok(), expected, "{one}");
+    }
+    let combines = Description {
+        reductions: vec![Reduction {
+            target: Object {
+                base: Base::Capture(0),
+                offset: Number::constant(0),
+            },
+            operation: Operation::Add,
+        }],
+        ..Description::default()
+    };
+    assert!(combines.verify_of_code().is_err());
+}

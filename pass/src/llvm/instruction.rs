@@ -49,6 +49,12 @@ impl<'m> Block<'m> {
         instructions
     }
 
+    /// The function it stands in.
+    pub fn function(self) -> Function<'m> {
+        // SAFETY: a block that has been inserted.
+        unsafe { Function(Value::new(LLVMGetBasicBlockParent(self.raw))) }
+    }
+
     /// Its last instruction, of a complete block.
     pub fn terminator(self) -> Option<Instruction<'m>> {
         // SAFETY: a live block.
@@ -91,8 +97,7 @@ impl<'m> Instruction<'m> {
 
     /// The function it stands in.
     pub fn function(self) -> Function<'m> {
-        // SAFETY: a block that has been inserted.
-        unsafe { Function(Value::new(LLVMGetBasicBlockParent(self.block().raw()))) }
+        self.block().function()
     }
 
     pub(super) fn debug_location(self) -> LLVMMetadataRef {

@@ -153,7 +153,7 @@ impl<'m> Nests<'m> {
     }
 
     /// Whether a block runs in each turn of a loop, or in each call of the function.
-    pub(super) fn always_runs(&self, block: Block<'m>, of: Option<usize>) -> bool {
+    pub fn always_runs(&self, block: Block<'m>, of: Option<usize>) -> bool {
         match of {
             Some(of) => self.loops()[of]
                 .latch

@@ -5,7 +5,7 @@
 use super::conditions::{Conditions, MOST_OPERATIONS};
 use super::tables::TableWrites;
 use super::{Expression, Nests, Scope};
-use crate::ir::{Base, Elements, Number, Object, Region, Unknown};
+use crate::ir::{Base, Elements, Number, Object, Region, Unknown, depends_on};
 use crate::llvm::{Block, ExpressionKind as Kind, Instruction, Opcode, Value};
 use crate::numbers::Polynomial;
 
@@ -44,7 +44,7 @@ pub struct InTurn<'m> {
     pub base: Base<'m>,
     /// Where in it, if that is known.
     pub elements: Option<Elements<'m>>,
-    /// Whether that is accessed in every turn.
+    /// Whether that is accessed in every turn, or whenever the block runs if that is outside of loops.
     pub must: bool,
 }
 
@@ -194,10 +194,5 @@ impl<'m> Nests<'m> {
 
 /// Whether it depends on where a thread's share begins.
 fn mentions_first(one: &Number<'_>) -> bool {
-    one.depends_on(|unknown| match unknown {
-        Unknown::First => true,
-        Unknown::Iteration | Unknown::Capture(_) | Unknown::Parameter(_) => false,
-        Unknown::Loaded(from) => mentions_first(&from.offset),
-        Unknown::Least(all) | Unknown::Largest(all) => all.iter().any(mentions_first),
-    })
+    depends_on(one, &|unknown| matches!(unknown, Unknown::First))
 }

@@ -6,6 +6,7 @@ use okl_abi::{Effects, RuntimeFn};
 
 use super::places::Places;
 use super::{Access, Size, stays_within};
+use crate::analysis::combine::touches_only_items;
 use crate::analysis::library::{self, known};
 use crate::analysis::runtime;
 use crate::ir::{DISTRIBUTED, MARK};
@@ -149,7 +150,7 @@ fn of_runtime_call<'m>(places: &Places<'m>, call: Call<'m>, function: &RuntimeFn
             };
         }
     }
-    if function.has(Effects::REDUCES) && !is_shallow(call) {
+    if function.has(Effects::REDUCES) && !is_shallow(call, function) {
         return Effect::Spoils("reduces a variable that holds pointers".to_string());
     }
     match function.has(Effects::SEPARATES) {
@@ -235,12 +236,16 @@ fn width(call: Call<'_>) -> i64 {
     last.filter(|bytes| (1..=8).contains(bytes)).unwrap_or(8)
 }
 
-/// Whether a reduction's function touches nothing but the items themselves.
-fn is_shallow(call: Call<'_>) -> bool {
-    call.arguments()
-        .last()
-        .and_then(|one| one.as_constant_int())
-        .is_some_and(|reach| reach <= 0)
+/// Whether a reduction's function touches nothing but the items themselves: as the call says, or before it does.
+fn is_shallow(call: Call<'_>, function: &RuntimeFn) -> bool {
+    let argument = |name| call.argument(function.position(name)?);
+    match argument("reach") {
+        Some(reach) => reach.as_constant_int().is_some_and(|reach| reach <= 0),
+        None => {
+            let combine = argument("combine").and_then(|one| one.as_function());
+            combine.is_some_and(touches_only_items)
+        }
+    }
 }
 
 /// The functions of the module that a region's body reaches by calls, or hands to others to call, in the

@@ -39,7 +39,10 @@ fn constructs<'m>(blocks: &[Block<'m>]) -> Vec<Construct<'m>> {
                 to,
             }]
         };
-        let code = at("end").map(|to| Code { spans: spans(to) });
+        let code = at("end").map(|to| Code {
+            spans: spans(to),
+            description: None,
+        });
         Some(Construct {
             begins: instructions[from],
             part: code
@@ -57,7 +60,7 @@ fn constructs<'m>(blocks: &[Block<'m>]) -> Vec<Construct<'m>> {
 fn described(cut: &Steps<'_>) -> Vec<String> {
     let calls_of = |code: &Code<'_>| -> Vec<String> {
         let inside = code.spans.iter();
-        let inside = inside.flat_map(|one| one.block.instructions()[one.from..one.to].to_vec());
+        let inside = inside.flat_map(|one| one.instructions());
         let calls = inside.filter_map(|one| one.as_call());
         calls.map(|call| call.callee_name()).collect()
     };
