@@ -75,6 +75,15 @@ impl<A: Clone + PartialEq> Polynomial<A> {
             .any(|(factors, _)| factors.iter().any(&is_it))
     }
 
+    /// The number that it is where the unknowns are these.
+    #[cfg(test)]
+    pub fn value(&self, of: &impl Fn(&A) -> i128) -> i128 {
+        let term = |(factors, number): &(Vec<A>, i64)| {
+            i128::from(*number) * factors.iter().map(of).product::<i128>()
+        };
+        self.terms.iter().map(term).sum()
+    }
+
     fn add(&mut self, factors: &[A], number: i64) -> Option<()> {
         let same = self
             .terms
@@ -147,14 +156,8 @@ mod tests {
 
     type P = Polynomial<char>;
 
-    fn value(one: &P, of: [i64; 3]) -> i64 {
-        let term = |(factors, number): &(Vec<char>, i64)| {
-            let factors = factors
-                .iter()
-                .map(|&factor| of[factor as usize - 'a' as usize]);
-            number * factors.product::<i64>()
-        };
-        one.terms.iter().map(term).sum()
+    fn value(one: &P, of: [i64; 3]) -> i128 {
+        one.value(&|&unknown| i128::from(of[unknown as usize - 'a' as usize]))
     }
 
     #[test]

@@ -74,8 +74,9 @@ impl<'m> Nests<'m> {
             let (stride, count) = (number(row.stride)?, number(row.count)?);
             Some((stride, count))
         });
+        // Not all checks are of overflow, and a relation has no place for them.
         let elements = place
-            .filter(|place| is_left && !mentions_first(place))
+            .filter(|place| is_left && access.when.checks.is_empty() && !mentions_first(place))
             .zip(rows.collect::<Option<_>>())
             .map(|(offset, rows)| Elements { offset, rows });
         let is_reached = match turn.nest {
@@ -163,6 +164,12 @@ impl<'m> Nests<'m> {
                 all.iter()
                     .try_fold(Polynomial::constant(1), |product, one| product.times(one))
             }
+            // A negative number is among the largest without its sign, and no overflow.
+            Kind::UnsignedMin | Kind::SequentialMin | Kind::UnsignedMax
+                if !operands.iter().all(|&one| self.has_no_sign(one)) =>
+            {
+                None
+            }
             Kind::SignedMin | Kind::UnsignedMin | Kind::SequentialMin => {
                 Some(Polynomial::of(Unknown::Least(all()?)))
             }
@@ -176,6 +183,14 @@ impl<'m> Nests<'m> {
                 of(changes.start)?.plus(&of(changes.step)?.times(&turns)?)
             }
         }
+    }
+
+    /// Whether it is not negative, nor are the numbers in it that are extended without their signs.
+    fn has_no_sign(&self, one: Expression<'m>) -> bool {
+        let may_lose_sign = |part: Expression<'m>| {
+            part.is(Kind::ZeroExtend) && !self.is_not_negative(part.operands()[0])
+        };
+        self.is_not_negative(one) && !one.contains(may_lose_sign)
     }
 
     fn value_in_iterations(&self, value: Value<'m>, turn: Turn<'m>) -> Option<Number<'m>> {

@@ -1,16 +1,25 @@
-//! Sections of random nests, as expressions, against what the nests access.
+//! Sections of random nests, as expressions, against what the nests access; `projection` compares them with what is said of
+//! each turn.
 //!
 //! The nests are two loops around a store; a section's terms are evaluated for some values of the parameters, and compared
 //! with the addresses that the loops go through.
+
+mod programs;
+mod projection;
 
 use std::collections::BTreeSet;
 
 use super::conditions::{Conditions, Question};
 use super::*;
 use crate::llvm::{IntPredicate, OwnModule};
+use programs::{End, Program};
 
-/// Values of the parameters `a`, `n`, `m` and `t` of the functions.
-type Arguments = [i128; 4];
+/// Values of the parameters `a`, `n`, `m` and `t` of the functions, and of the variables `lower` and `upper`, which hold the
+/// first and the last turn of a share.
+type Arguments = [i128; 6];
+
+const LOWER: usize = 4;
+const UPPER: usize = 5;
 
 const ADDRESS: i128 = 1 << 30;
 
@@ -38,7 +47,15 @@ fn value_of(nests: &Nests<'_>, one: Expression<'_>, arguments: &Arguments) -> i1
         Kind::Constant => one.constant().expect("numbers are small"),
         Kind::Value => {
             let value = one.value().expect("a value");
-            arguments[value.as_parameter().expect("a parameter").1]
+            let variable = || value.as_op(Opcode::LLVMLoad)?.address();
+            match value.as_parameter() {
+                Some((_, index)) => arguments[index],
+                None => match &*variable().expect("a parameter or a variable").name() {
+                    "lower" => arguments[LOWER],
+                    "upper" => arguments[UPPER],
+                    other => panic!("{other} is not known"),
+                },
+            }
         }
         Kind::Truncate | Kind::SignExtend | Kind::PointerToInteger => operands[0],
         Kind::ZeroExtend => without_sign(operands[0], nests.bits(one.operands()[0])) as i128,
@@ -106,156 +123,40 @@ fn addresses<'m>(
     Some(all)
 }
 
-/// Where the inner loop begins and ends, as a number of `i`, `n`, `m` and `t`.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    Zero,
-    I,
-    M,
-    N,
-    /// `min(i + t, n)`.
-    Tile,
+/// What is stored into, the bytes that are filled, and the block.
+fn access_in<'m>(nests: &Nests<'m>) -> (Value<'m>, Option<Value<'m>>, Block<'m>) {
+    let all = nests.function().instructions().into_iter();
+    let mut accesses = all.filter_map(|one| match one.opcode() {
+        Opcode::LLVMStore => Some((one.operand(1), None, one.block())),
+        _ if copies_or_fills(one) => Some((one.operand(0), Some(one.operand(2)), one.block())),
+        _ => None,
+    });
+    accesses.next().expect("the program stores or fills")
 }
 
-impl End {
-    fn value(self, i: i128, [_, n, m, t]: Arguments) -> i128 {
-        match self {
-            Self::Zero => 0,
-            Self::I => i,
-            Self::M => m,
-            Self::N => n,
-            Self::Tile => (i + t).min(n),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Zero => "0",
-            Self::I => "%i",
-            Self::M => "%m",
-            Self::N => "%n",
-            Self::Tile => "%tile",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Program {
-    /// `i` goes up by `t`; by 1 otherwise.
-    steps_by_t: bool,
-    inner: (End, End),
-    /// Elements for each `i` and each `j`, and at the start.
-    scale: [i128; 3],
-    /// Indices have 32 bits, which overflow is undefined of.
-    is_narrow: bool,
-}
-
-impl Program {
-    fn any(random: &mut impl FnMut(usize) -> usize) -> Self {
-        use End::*;
-        let inner = [(Zero, M), (Zero, I), (I, N), (I, Tile), (Zero, N), (I, M)];
-        let inner = inner[random(inner.len())];
-        let mut number = || random(7) as i128 - 3;
-        let scale = [number(), number(), number()];
-        Self {
-            steps_by_t: matches!(inner.1, Tile) || random(4) == 0,
-            inner,
-            scale,
-            is_narrow: random(2) == 0,
-        }
-    }
-
-    /// As clang writes it, when LLVM has rotated its loops.
-    fn text(&self) -> String {
-        let [on_i, on_j, start] = self.scale;
-        let (from, to) = (self.inner.0.name(), self.inner.1.name());
-        let step = if self.steps_by_t { "%t" } else { "1" };
-        let (ty, extend) = match self.is_narrow {
-            true => ("i32", "%long = sext i32 %index to i64"),
-            false => ("i64", "%long = add i64 %index, 0"),
-        };
-        format!(
-            "define void @f(ptr %a, {ty} %n, {ty} %m, {ty} %t) {{
-entry:
-  %any = icmp sgt {ty} %n, 0
-  %up = icmp sgt {ty} %t, 0
-  %both = and i1 %any, %up
-  br i1 %both, label %before, label %end
-before:
-  br label %outer
-outer:
-  %i = phi {ty} [ 0, %before ], [ %i.next, %outer.end ]
-  %sum = add nsw {ty} %i, %t
-  %is.inside = icmp slt {ty} %sum, %n
-  %tile = select i1 %is.inside, {ty} %sum, {ty} %n
-  %has.row = icmp slt {ty} {from}, {to}
-  br i1 %has.row, label %row, label %outer.end
-row:
-  br label %inner
-inner:
-  %j = phi {ty} [ {from}, %row ], [ %j.next, %inner ]
-  %part.i = mul nsw {ty} %i, {on_i}
-  %part.j = mul nsw {ty} %j, {on_j}
-  %parts = add nsw {ty} %part.i, %part.j
-  %index = add nsw {ty} %parts, {start}
-  {extend}
-  %place = getelementptr inbounds double, ptr %a, i64 %long
-  store double 0.0, ptr %place
-  %j.next = add nsw {ty} %j, 1
-  %more = icmp slt {ty} %j.next, {to}
-  br i1 %more, label %inner, label %row.end
-row.end:
-  br label %outer.end
-outer.end:
-  %i.next = add nsw {ty} %i, {step}
-  %again = icmp slt {ty} %i.next, %n
-  br i1 %again, label %outer, label %done
-done:
-  br label %end
-end:
-  ret void
-}}
-"
-        )
-    }
-
-    fn accessed(&self, arguments: Arguments) -> BTreeSet<i128> {
-        let [_, n, _, t] = arguments;
-        let [on_i, on_j, start] = self.scale;
-        let mut all = BTreeSet::new();
-        let mut i = 0;
-        while i < n && t > 0 {
-            for j in self.inner.0.value(i, arguments)..self.inner.1.value(i, arguments) {
-                all.insert(ADDRESS + 8 * (on_i * i + on_j * j + start));
-            }
-            i += if self.steps_by_t { t } else { 1 };
-        }
-        all
-    }
-}
-
-/// The extent of the store, in front of the outer loop.
+/// Its extent.
 fn extent_of<'m>(nests: &Nests<'m>, scope: Scope<'m>) -> Extent<'m> {
-    let all = nests.function().instructions();
-    let mut stores = all
-        .into_iter()
-        .filter(|one| one.opcode() == Opcode::LLVMStore);
-    let store = stores.next().expect("the program stores");
-    nests.extent(store.operand(1), None, store.block(), scope)
+    let (pointer, length, block) = access_in(nests);
+    nests.extent(pointer, length, block, scope)
 }
 
-#[test]
-fn sections_are_what_random_nests_access() {
+/// The same numbers at each run.
+fn random_numbers() -> impl FnMut(usize) -> usize {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = move |bound: usize| {
+    move |bound: usize| {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         (state >> 11) as usize % bound
-    };
+    }
+}
+
+#[test]
+fn sections_are_what_random_nests_access() {
+    let mut random = random_numbers();
     let (mut sections, mut exact) = (0, 0);
     for _ in 0..300 {
-        let program = Program::any(&mut random);
+        let program = Program::any(false, &mut random);
         let module = OwnModule::parse(&program.text());
         let function = module.function("f").expect("it was written");
         let nests = Nests::open(&module, function);
@@ -265,9 +166,9 @@ fn sections_are_what_random_nests_access() {
         sections += 1;
         for _ in 0..20 {
             let mut number = |bound| random(bound) as i128;
-            let arguments = [ADDRESS, number(12), number(12), 1 + number(5)];
+            let arguments = [ADDRESS, number(12), number(14) - 2, 1 + number(5), 0, 0];
             // A section is that of a loop that is reached.
-            if arguments[1] == 0 {
+            if !program.is_reached(arguments) {
                 continue;
             }
             let accessed = program.accessed(arguments);
@@ -295,9 +196,16 @@ fn sections_are_what_random_nests_access() {
 #[test]
 fn indices_that_overflow_are_noticed() {
     let program = Program {
+        is_share: false,
         steps_by_t: false,
+        is_below_m: false,
+        asks_before: false,
+        asks_less: false,
+        stops_at_m: false,
+        fills: false,
         inner: (End::Zero, End::M),
         scale: [3, 1, 0],
+        has_rows_of_m: false,
         is_narrow: true,
     };
     let module = OwnModule::parse(&program.text().replace(" nsw", ""));
@@ -305,16 +213,16 @@ fn indices_that_overflow_are_noticed() {
     let Extent::Section(section) = extent_of(&nests, Scope::Loop(0)) else {
         panic!("it has a section");
     };
-    let small = [ADDRESS, 10, 10, 1];
+    let small = [ADDRESS, 10, 10, 1, 0, 0];
     let declared = addresses(&nests, &section, &small);
     assert!(declared.is_some_and(|all| all.is_superset(&program.accessed(small))));
-    let large = [ADDRESS, 1 << 30, 10, 1];
+    let large = [ADDRESS, 1 << 30, 10, 1, 0, 0];
     assert_eq!(addresses(&nests, &section, &large), None);
 }
 
 #[test]
 fn terms_of_one_expression_are_one() {
-    let program = Program::any(&mut |_| 0);
+    let program = Program::any(false, &mut |_| 0);
     let module = OwnModule::parse(&program.text());
     let nests = Nests::open(&module, module.function("f").expect("it was written"));
     let one = nests.term(nests.word(7));
