@@ -21,14 +21,6 @@ pub use description::{
     Place, Reduction, Scalar, Unknown,
 };
 
-/// The attribute of a function whose regions have been distributed, or need not be.
-pub const MARK: &str = "okl-lowered";
-/// Its value in functions that have been changed, which run where several processes share regions.
-pub const DISTRIBUTED: &str = "mpi";
-
-/// The attribute of a function that only hands its parameters on.
-pub const FORWARDS: &str = "okl-forwards";
-
 /// Code that the threads of a team run.
 pub struct Region<'m> {
     /// The construct it was written as, for messages.

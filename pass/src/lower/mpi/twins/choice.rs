@@ -1,7 +1,8 @@
 //! Functions that choose between two by the flag.
 
-use super::{Mark, uses};
+use super::uses;
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Value};
+use crate::marks::Mark;
 
 /// Whether the flag, a byte that stays as it is, is not 0: asked in front of an instruction.
 pub fn is_set<'m>(module: &'m Module, flag: Global<'m>, at: Instruction<'m>) -> Value<'m> {
