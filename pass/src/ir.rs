@@ -149,6 +149,9 @@ pub struct ParallelLoop<'m> {
     pub chunk: Option<i64>,
     /// Whether its iterations have an ordered part.
     pub ordered: bool,
+    /// What OP2's run time is to call it in its reports, where the loop can be handed to it: its arguments are `op_arg`s
+    /// then.
+    pub name: Option<Value<'m>>,
     /// What it does in memory, as far as it has been looked at.
     pub description: Description<'m>,
 }

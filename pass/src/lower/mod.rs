@@ -4,4 +4,5 @@
 pub mod cpu;
 mod elements;
 pub mod mpi;
+mod op2;
 mod runtime_call;
