@@ -333,6 +333,8 @@ impl<'m> Region<'m> {
         if self.condition.is_some_and(|value| !value.ty().is_integer()) {
             return Err("its condition is not an integer".to_string());
         }
+        let mut parts = self.steps.iter().flat_map(|step| &step.parts);
+        parts.try_for_each(|part| part.code().map_or(Ok(()), Code::verify))?;
         let is_known = |step: Option<usize>| step.is_none_or(|step| step < self.steps.len());
         for edge in &self.edges {
             if !is_known(edge.from) || !is_known(edge.to) {
@@ -366,6 +368,15 @@ impl<'m> Part<'m> {
 }
 
 impl<'m> Code<'m> {
+    fn verify(&self) -> Result<(), String> {
+        let is_there =
+            |span: &Span<'m>| span.from <= span.to && span.to <= span.block.instructions().len();
+        match self.spans.iter().all(is_there) {
+            true => Ok(()),
+            false => Err("code behind the end of its block".to_string()),
+        }
+    }
+
     /// Whether an instruction is in it.
     pub fn has(&self, at: Instruction<'m>) -> bool {
         self.spans.iter().any(|span| span.has(at))

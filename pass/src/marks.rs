@@ -181,3 +181,37 @@ pub fn translated_name(function: &str) -> String {
 pub fn is_lowered_range(function: Function<'_>) -> bool {
     function.name().starts_with(RANGE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::OwnModule;
+
+    #[test]
+    fn pointers_to_copies_are_told_from_initial_values() {
+        let module = OwnModule::parse(
+            "@okl.tp.x = externally_initialized global ptr null
+            @okl.tp.image.x = private constant i32 1
+            @okl.tp.image.y = externally_initialized global ptr null
+            @okl.tp.image.z = external global ptr
+            @okl.apart.x = external thread_local global [0 x i8]
+            @x = global i32 0",
+        );
+        let global = |name: &str| module.global(name).expect("it is there");
+        for (name, variable) in [
+            ("okl.tp.x", Some("x")),
+            ("okl.tp.image.x", None),
+            // Of variables of the program that are called so.
+            ("okl.tp.image.y", Some("image.y")),
+            ("okl.tp.image.z", Some("image.z")),
+            ("okl.apart.x", None),
+            ("x", None),
+        ] {
+            let found = variable_of_slot(global(name));
+            assert_eq!(found.as_deref(), variable, "{name}");
+            assert_eq!(is_slot(global(name)), variable.is_some(), "{name}");
+            assert_eq!(is_ours(global(name)), name != "x", "{name}");
+        }
+        assert_eq!(variable_apart(global("okl.apart.x")).as_deref(), Some("x"));
+    }
+}

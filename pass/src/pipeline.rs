@@ -361,3 +361,78 @@ fn report_declined(module: &Module, one: &Declined<'_>, severity: Option<Severit
         at.remark("Declined", &one.reason, true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Space;
+
+    /// A loop over a set as OP2 has them, and a region.
+    const CODE: &str = "
+        declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+        define void @code(ptr %number, ptr %bound) {
+            ret void
+        }
+        define void @kernel() {
+            ret void
+        }
+        define void @main() {
+            call void @kernel()
+            call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 0, ptr @code)
+            ret void
+        }";
+
+    /// Why the loop is not lowered, and whether something is wrong.
+    fn check(name: bool, set: bool, shared: bool) -> (Vec<String>, bool) {
+        let module = OwnModule::parse(CODE);
+        let mut found = recognise::recognise(&module);
+        let kernel = module.function("kernel").expect("it is there");
+        let site = kernel.users()[0].as_call().expect("a call");
+        let null = module.pointer().zero();
+        found.loops.push(ParallelLoop {
+            origin: Origin::Op2ParLoop,
+            site,
+            space: match set {
+                true => Space::Set { set: null },
+                false => Space::Range {
+                    last: None,
+                    width: 32,
+                    signed: true,
+                },
+            },
+            body: crate::ir::Body::Function(kernel),
+            arguments: Vec::new(),
+            schedule: crate::ir::Schedule::Any,
+            chunk: None,
+            ordered: false,
+            name: name.then_some(null),
+            description: crate::ir::Description::default(),
+        });
+        let options = Options {
+            plan: plan_called(if shared { "mpi" } else { "cpu" }),
+            ..Options::default()
+        };
+        let plans = Plans::of(&options, &found);
+        let lowering = Lowering::check(&module, found, plans, shared);
+        let declined = lowering.declined.iter().map(|one| one.reason.clone());
+        (declined.collect(), !lowering.wrong.is_empty())
+    }
+
+    #[test]
+    fn loops_that_cannot_be_handed_over_stay_as_they_are() {
+        let declined = |why: &str| (vec![format!("op_par_loop stays as it is: {why}")], false);
+        assert_eq!(check(true, true, false), (Vec::new(), false));
+        assert_eq!(
+            check(false, true, false),
+            declined("OP2's run time does not know its arguments")
+        );
+        assert_eq!(
+            check(true, false, false),
+            declined("it is no loop over a set")
+        );
+        assert_eq!(
+            check(true, true, true),
+            declined("ranks share the file's regions")
+        );
+    }
+}
