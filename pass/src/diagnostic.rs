@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::fortran;
 use crate::llvm::{Function, Global, Instruction, Module, Severity};
-use crate::marks::USER_MAIN;
+use crate::marks::{USER_MAIN, VERSIONS};
 
 /// The source place a construct stands for.
 #[derive(Clone, Copy)]
@@ -51,9 +51,6 @@ fn place_of(function: Function<'_>) -> String {
     };
     format!("in {kind} {}", user_name(function))
 }
-
-/// What the names of functions in two versions end with.
-const VERSIONS: [&str; 2] = [".mpi", ".plain"];
 
 /// The name of a function as the user wrote it. The compiler's names of outlined regions become
 /// the function they were written in.

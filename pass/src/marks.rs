@@ -57,6 +57,19 @@ pub const DECLARED: Mark = Mark {
     value: "",
 };
 
+/// What the names of versions of functions end with: for several ranks, for one.
+pub const VERSIONS: [&str; 2] = [".mpi", ".plain"];
+
+/// The name of the version for several ranks of a function with this name.
+pub fn name_for_ranks(function: &str) -> String {
+    format!("{function}{}", VERSIONS[0])
+}
+
+/// The name of the version for one rank of a function with this name.
+pub fn plain_name(function: &str) -> String {
+    format!("{function}{}", VERSIONS[1])
+}
+
 /// Whether a function has been lowered, in whatever version.
 pub fn is_lowered(function: Function<'_>) -> bool {
     function.has_mark(LOWERED)

@@ -12,7 +12,7 @@ use crate::recognise::{self, Found};
 
 /// What LLVM's pipeline runs, and where.
 pub struct Stage {
-    /// What it is called in `-passes=`.
+    /// What it is called in `-passes=`, but for a stage at [`Point::Peephole`].
     pub name: &'static str,
     /// Where it runs.
     pub point: Point,

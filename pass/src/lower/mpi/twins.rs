@@ -20,7 +20,7 @@ use okl_abi::PLAIN_FORKS;
 
 use crate::analysis::call_graph::CallGraph;
 use crate::llvm::{Function, Global, Instruction, Linkage, Module, Opcode, Value, Visibility};
-use crate::marks::is_lowered;
+use crate::marks::{is_lowered, name_for_ranks, plain_name};
 use crate::recognise::openmp::is_fork;
 
 mod choice;
@@ -50,11 +50,6 @@ fn is_only_forked(body: Function<'_>) -> bool {
             || is_for_ranks(user.function())
     };
     body.instruction_users().iter().all(is_fork)
-}
-
-/// The name of what several ranks run instead of a function that is the same for both.
-fn version_for_ranks(function: Function<'_>) -> String {
-    format!("{}.mpi", function.name())
 }
 
 /// Whether a function of this module's own is only called, and only by `callers`; copies aside.
@@ -225,7 +220,7 @@ fn version_of<'m>(module: &'m Module, function: Function<'m>) -> Option<Function
     if !is_shared(function) {
         return None;
     }
-    let version = module.function(&version_for_ranks(function));
+    let version = module.function(&name_for_ranks(&function.name()));
     version.filter(|&version| is_for_ranks(version))
 }
 
@@ -335,14 +330,14 @@ impl<'m> Copies<'m> {
             match copy {
                 Some(copy) if different.contains(&function) => {
                     RANKS.put_on(module, function);
-                    copy.set_name(&format!("{}.plain", function.name()));
+                    copy.set_name(&plain_name(&function.name()));
                     become_twin(module, copy, function);
                     twins.plain.insert(function, copy);
                     continue;
                 }
                 Some(copy) if described.contains(&function) => {
                     RANKS.put_on(module, copy);
-                    copy.set_name(&version_for_ranks(function));
+                    copy.set_name(&name_for_ranks(&function.name()));
                     become_twin(module, copy, function);
                     for_ranks.push((function, copy));
                 }
