@@ -4,12 +4,15 @@ use std::fmt;
 
 use crate::fortran;
 use crate::llvm::{Function, Global, Instruction, Module, Severity};
+use crate::marks::{USER_MAIN, VERSIONS};
 
 /// The source place a construct stands for.
 #[derive(Clone, Copy)]
 pub enum Site<'m> {
     /// An instruction: its line, or without debug information its function.
     Instruction(Instruction<'m>),
+    /// A function as a whole.
+    Function(Function<'m>),
     /// A global variable.
     Global(Global<'m>),
     /// The module as a whole.
@@ -23,6 +26,7 @@ impl fmt::Display for Site<'_> {
                 Some((file, line)) => write!(f, "{file}:{line}"),
                 None => write!(f, "{}", place_of(at.function())),
             },
+            Site::Function(function) => write!(f, "{}", place_of(function)),
             Site::Global(global) => {
                 let location = global.source_location();
                 if location.is_empty() {
@@ -48,9 +52,6 @@ fn place_of(function: Function<'_>) -> String {
     format!("in {kind} {}", user_name(function))
 }
 
-/// What the names of functions in two versions end with.
-const VERSIONS: [&str; 2] = [".mpi", ".plain"];
-
 /// The name of a function as the user wrote it. The compiler's names of outlined regions become
 /// the function they were written in.
 pub fn user_name(function: Function<'_>) -> String {
@@ -70,7 +71,7 @@ pub fn user_name(function: Function<'_>) -> String {
     let source = function.source_name();
     let shown = if source.is_empty() { &name } else { &source };
     let shown = shown.split(".omp_").next().unwrap_or(shown);
-    if shown == "okl.main" {
+    if shown == USER_MAIN {
         return "main".to_string();
     }
     let plain = crate::llvm::demangle(shown);
@@ -95,6 +96,9 @@ pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
         }
         Site::Instruction(at) => {
             module.diagnose(Some(at.function()), Some(at), &declined.reason, severity);
+        }
+        Site::Function(function) => {
+            module.diagnose(Some(function), None, &declined.reason, severity);
         }
         // Neither has a function, which is what LLVM attaches a location to.
         Site::Global(global) => {

@@ -16,8 +16,10 @@ const FILL_TEXT: [&str; 2] = ["omp_get_affinity_format", "omp_capture_affinity"]
 pub const MAIN_PROGRAM: &str = "_QQmain";
 
 /// Replaces calls of OpenMP's functions by their Fortran names with calls of C's, which have the same meaning in every
-/// OpenMP run time. Uses that are no such calls stay, and are refused as unknown functions.
-pub fn call_by_c_names(module: &Module) {
+/// OpenMP run time. Uses that are no such calls stay, and are refused as unknown functions. True where the module was
+/// changed.
+pub fn call_by_c_names(module: &Module) -> bool {
+    let mut changed = false;
     for function in module.functions() {
         let name = function.name();
         let Some(c_name) = c_name(&name).filter(|_| function.is_declaration()) else {
@@ -26,15 +28,19 @@ pub fn call_by_c_names(module: &Module) {
         for user in function.instruction_users() {
             let call = user.as_call().filter(|call| call.callee() == *function);
             match call.filter(|call| call.invoke_targets().is_none()) {
-                Some(call) if FILL_TEXT.contains(&c_name) => fill_text(module, call, c_name),
-                Some(call) => call_by_c_name(module, call, c_name),
+                Some(call) if FILL_TEXT.contains(&c_name) => {
+                    changed |= fill_text(module, call, c_name);
+                }
+                Some(call) => changed |= call_by_c_name(module, call, c_name),
                 None => {}
             }
         }
         if function.is_unused() {
             function.erase_unused_declaration();
+            changed = true;
         }
     }
+    changed
 }
 
 /// `omp_get_num_threads` for `omp_get_num_threads_`, where there is such a function.
@@ -43,7 +49,8 @@ fn c_name(name: &str) -> Option<&str> {
     (c_name.starts_with("omp_") && replacement_of(c_name).is_some()).then_some(c_name)
 }
 
-fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) {
+/// True where the module was changed.
+fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) -> bool {
     let at = call.instruction();
     let types = replacement_of(c_name).expect("looked up before");
     let arguments = call.arguments();
@@ -55,7 +62,7 @@ fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) {
             .iter()
             .all(|argument| argument.ty().is_pointer())
     {
-        return;
+        return false;
     }
     let parameters: Vec<_> = types.params.iter().map(|&ty| module.abi_type(ty)).collect();
     let ty = module.function_type(result, &parameters);
@@ -64,7 +71,8 @@ fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) {
         false => declared(module, c_name, ty),
     };
     if callee.function_type() != ty {
-        return;
+        // Of another type it was there before.
+        return false;
     }
     let builder = Builder::before(module, at);
     let mut values: Vec<_> = arguments
@@ -85,17 +93,19 @@ fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) {
         at.replace_all_uses_with(value);
     }
     at.erase();
+    true
 }
 
-/// `omp_get_affinity_format(buffer)` and `omp_capture_affinity(buffer, format)`, whose lengths follow.
-fn fill_text(module: &Module, call: Call<'_>, c_name: &str) {
+/// `omp_get_affinity_format(buffer)` and `omp_capture_affinity(buffer, format)`, whose lengths follow. True where the
+/// module was changed.
+fn fill_text(module: &Module, call: Call<'_>, c_name: &str) -> bool {
     let at = call.instruction();
     let (pointer, long) = (module.pointer(), module.int(64));
     let arguments = call.arguments();
     let (buffer, length, format) = match arguments[..] {
         [buffer, length] => (buffer, length, None),
         [buffer, format, length, format_length] => (buffer, length, Some((format, format_length))),
-        _ => return,
+        _ => return false,
     };
     let types = replacement_of(c_name).expect("looked up before");
     if types.params.len() != 2 + usize::from(format.is_some())
@@ -103,7 +113,7 @@ fn fill_text(module: &Module, call: Call<'_>, c_name: &str) {
         || length.ty() != long
         || !(at.is_unused() || at.ty() == long)
     {
-        return;
+        return false;
     }
     let parameters: Vec<_> = types.params.iter().map(|&ty| module.abi_type(ty)).collect();
     let callee = declared(
@@ -130,6 +140,7 @@ fn fill_text(module: &Module, call: Call<'_>, c_name: &str) {
         at.replace_all_uses_with(needed);
     }
     at.erase();
+    true
 }
 
 /// The name by which LLVM's run time has C's version of a function with a text: without the `c` it is Fortran's.

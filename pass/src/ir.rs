@@ -21,14 +21,6 @@ pub use description::{
     Place, Reduction, Scalar, Unknown, depends_on,
 };
 
-/// The attribute of a function whose regions have been distributed, or need not be.
-pub const MARK: &str = "okl-lowered";
-/// Its value in functions that have been changed, which run where several processes share regions.
-pub const DISTRIBUTED: &str = "mpi";
-
-/// The attribute of a function that only hands its parameters on.
-pub const FORWARDS: &str = "okl-forwards";
-
 /// Code that the threads of a team run.
 pub struct Region<'m> {
     /// The construct it was written as, for messages.
@@ -159,6 +151,9 @@ pub struct ParallelLoop<'m> {
     pub chunk: Option<i64>,
     /// Whether its iterations have an ordered part.
     pub ordered: bool,
+    /// What OP2's run time is to call it in its reports, where the loop can be handed to it: its arguments are `op_arg`s
+    /// then.
+    pub name: Option<Value<'m>>,
     /// What it does in memory, as far as it has been looked at.
     pub description: Description<'m>,
 }
@@ -340,6 +335,8 @@ impl<'m> Region<'m> {
         if self.condition.is_some_and(|value| !value.ty().is_integer()) {
             return Err("its condition is not an integer".to_string());
         }
+        let mut parts = self.steps.iter().flat_map(|step| &step.parts);
+        parts.try_for_each(|part| part.code().map_or(Ok(()), Code::verify))?;
         let is_known = |step: Option<usize>| step.is_none_or(|step| step < self.steps.len());
         for edge in &self.edges {
             if !is_known(edge.from) || !is_known(edge.to) {
@@ -393,6 +390,15 @@ impl<'m> Part<'m> {
 }
 
 impl<'m> Code<'m> {
+    fn verify(&self) -> Result<(), String> {
+        let is_there =
+            |span: &Span<'m>| span.from <= span.to && span.to <= span.block.instructions().len();
+        match self.spans.iter().all(is_there) {
+            true => Ok(()),
+            false => Err("code behind the end of its block".to_string()),
+        }
+    }
+
     /// Whether an instruction is in it.
     pub fn has(&self, at: Instruction<'m>) -> bool {
         self.spans.iter().any(|span| span.has(at))

@@ -9,6 +9,7 @@ mod fortran;
 mod ir;
 mod llvm;
 mod lower;
+mod marks;
 mod numbers;
 mod options;
 mod pipeline;

@@ -5,14 +5,14 @@ use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Origin, ParallelLoop, Part, Region};
 use crate::llvm::{self, Call, Module, OwnModule, Point, Run, Severity};
-use crate::lower::{cpu, cpu::calls, mpi};
+use crate::lower::{cpu, mpi};
 use crate::options::{Options, plan_called};
 use crate::plan::{Plan, Plans, Target};
-use crate::recognise::{self, Found, openmp};
+use crate::recognise::{self, Found};
 
 /// What LLVM's pipeline runs, and where.
 pub struct Stage {
-    /// What it is called in `-passes=`.
+    /// What it is called in `-passes=`, but for a stage at [`Point::Peephole`].
     pub name: &'static str,
     /// Where it runs.
     pub point: Point,
@@ -60,79 +60,125 @@ fn lower_as(module: &Module, options: &Options) -> bool {
     let merged = mpi::external_calls::call_translated(module);
     let may_distribute = match options.plan {
         Some(asked) => asked.distribute,
-        None => openmp::is_used(module),
+        None => recognise::has_ranks(module),
     };
-    if may_distribute {
-        mpi::prepare(module);
-    }
-    let mut found = recognise::recognise(module);
+    let prepared = may_distribute && mpi::prepare(module);
+    let found = recognise::recognise(module);
     let plans = Plans::of(options, &found);
-    let loops = lower_loops(module, &mut found, plans, options.strict);
-    let regions = match (plans.regions.distribute, plans.regions.target) {
-        (false, Target::Cpu) => keep_threads(&found),
-        (true, Target::Cpu) if may_distribute => distribute(module, found, options.strict),
-        (true, Target::Cpu) => mpi::leave_alone(module),
-    };
-    merged || loops || regions
+    let lowering = Lowering::check(module, found, plans, may_distribute);
+    let is_right = lowering.tell(module, options.strict);
+    let emitted = is_right && lowering.emit(module);
+    merged || prepared || emitted
 }
 
-/// Has loops outside regions run element by element, or several elements at a time, by the run time.
-fn lower_loops(module: &Module, found: &mut Found<'_>, plans: Plans, strict: bool) -> bool {
-    let loops = std::mem::take(&mut found.loops);
-    let (loops, declined) = match (plans.loops.distribute, plans.loops.target) {
-        (_, Target::Cpu) => cpu::check(loops),
-    };
-    report_all(module, &found.mistakes, Severity::Error);
-    report_all(module, &found.doubts, Severity::Warning);
-    for one in found.declined.iter().chain(&declined) {
-        report_declined(module, one, strict.then_some(Severity::Error));
+/// Everything there is to do in a module, and to say of it.
+struct Lowering<'m> {
+    loops: cpu::Plan<'m>,
+    regions: Regions<'m>,
+    /// Errors.
+    wrong: Vec<Declined<'m>>,
+    /// Warnings.
+    doubts: Vec<Declined<'m>>,
+    /// Loops that stay as they are.
+    declined: Vec<Declined<'m>>,
+}
+
+/// What becomes of the regions of a module.
+enum Regions<'m> {
+    /// They keep their threads, for a reason that is not the user's.
+    Keep(Vec<Region<'m>>, Option<&'static str>),
+    /// The ranks of an MPI job share them.
+    Share(Box<mpi::Plan<'m>>),
+    /// There are none in a file of another kind of program, as it seems.
+    LeaveAlone,
+}
+
+impl<'m> Lowering<'m> {
+    /// Finds out all that there is to do, and what cannot be done.
+    fn check(module: &'m Module, found: Found<'m>, plans: Plans, may_distribute: bool) -> Self {
+        let (mut wrong, mut declined) = (found.mistakes, found.declined);
+        let mut loops = found.loops;
+        if plans.regions.distribute && may_distribute {
+            // Functions for ranks are made of those that are there: loops do not become more of them.
+            declined.extend(loops.drain(..).map(|one| Declined {
+                site: Site::Instruction(one.site.instruction()),
+                reason: format!(
+                    "{} stays as it is: ranks share the file's regions",
+                    one.origin
+                ),
+            }));
+        }
+        let loops = match (plans.loops.distribute, plans.loops.target) {
+            (_, Target::Cpu) => cpu::check(loops, found.notes, &mut declined),
+        };
+        let regions = match (plans.regions.distribute, plans.regions.target) {
+            (false, Target::Cpu) => Regions::Keep(found.regions, found.keeps_threads),
+            (true, Target::Cpu) if may_distribute => {
+                let mut refused = found.refused;
+                let plan = mpi::check(module, found.regions, &mut refused);
+                for one in &mut refused {
+                    one.reason.insert_str(0, "okl: ");
+                }
+                wrong.append(&mut refused);
+                Regions::Share(Box::new(plan))
+            }
+            (true, Target::Cpu) => Regions::LeaveAlone,
+        };
+        Self {
+            loops,
+            regions,
+            wrong,
+            doubts: found.doubts,
+            declined,
+        }
     }
-    if !found.mistakes.is_empty() {
-        return false;
+
+    /// Tells the user what is wrong or declined. True where nothing of it is an error.
+    fn tell(&self, module: &Module, strict: bool) -> bool {
+        let error = strict.then_some(Severity::Error);
+        let alone = match &self.regions {
+            Regions::Share(plan) => plan.declined(),
+            Regions::Keep(..) | Regions::LeaveAlone => Vec::new(),
+        };
+        for (list, severity) in [
+            (&self.wrong, Some(Severity::Error)),
+            (&self.doubts, Some(Severity::Warning)),
+            (&self.declined, error),
+            (&alone, error.or(Some(Severity::Warning))),
+        ] {
+            for one in list {
+                report_declined(module, one, severity);
+            }
+        }
+        let is_declined = !self.declined.is_empty() || !alone.is_empty();
+        self.wrong.is_empty() && !(strict && is_declined)
     }
-    let told = calls::say_what_is_looked_at(module, found);
-    calls::say_where(module, &found.may_end);
-    cpu::emit(module, &loops);
-    told || !found.may_end.is_empty() || !loops.is_empty()
+
+    /// Does it. True where the module was changed.
+    fn emit(self, module: &'m Module) -> bool {
+        let loops = cpu::emit(module, &self.loops);
+        let regions = match self.regions {
+            Regions::Keep(regions, why) => {
+                keep_threads(&regions, why);
+                false
+            }
+            Regions::Share(plan) => {
+                plan.remark();
+                mpi::emit(module, *plan)
+            }
+            Regions::LeaveAlone => mpi::leave_alone(module),
+        };
+        loops || regions
+    }
 }
 
 /// Tells that regions stay what they are where the user may expect something else.
-fn keep_threads(found: &Found<'_>) -> bool {
-    for region in found
-        .regions
-        .iter()
-        .filter(|_| found.every_process_runs_all)
-    {
-        let reason = format!(
-            "{} keeps its threads: the file is part of an OP2 program",
-            region.origin
-        );
+fn keep_threads(regions: &[Region<'_>], why: Option<&str>) {
+    let Some(why) = why else { return };
+    for region in regions {
+        let reason = format!("{} keeps its threads: {why}", region.origin);
         region.site.instruction().remark("Threads", &reason, true);
     }
-    false
-}
-
-/// Has the ranks of an MPI job run the regions.
-fn distribute(module: &Module, found: Found<'_>, strict: bool) -> bool {
-    let mut refused = found.refused;
-    let plan = mpi::check(module, found.regions, &mut refused);
-    for one in &mut refused {
-        one.reason.insert_str(0, "okl: ");
-    }
-    report_all(module, &refused, Severity::Error);
-
-    let declined = plan.declined();
-    let severity = if strict {
-        Severity::Error
-    } else {
-        Severity::Warning
-    };
-    report_all(module, &declined, severity);
-    if !refused.is_empty() || strict && !declined.is_empty() {
-        return false;
-    }
-    plan.remark();
-    mpi::emit(module, plan)
 }
 
 /// Declares what the regions of a lowered module access.
@@ -221,8 +267,9 @@ fn print_plan(run: &Run<'_>) -> bool {
     for one in &found.loops {
         print(one.origin, one.site, plans.loops, "");
     }
-    let (_, not_lowered) = match plans.loops.target {
-        Target::Cpu => cpu::check(found.loops),
+    let mut not_lowered = Vec::new();
+    match plans.loops.target {
+        Target::Cpu => cpu::check(found.loops, found.notes, &mut not_lowered),
     };
     for one in refused {
         llvm::print(&format!("refused at {}: {}\n", one.site, one.reason));
@@ -329,5 +376,80 @@ fn report_declined(module: &Module, one: &Declined<'_>, severity: Option<Severit
     }
     if let Site::Instruction(at) = one.site {
         at.remark("Declined", &one.reason, true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Space;
+
+    /// A loop over a set as OP2 has them, and a region.
+    const CODE: &str = "
+        declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+        define void @code(ptr %number, ptr %bound) {
+            ret void
+        }
+        define void @kernel() {
+            ret void
+        }
+        define void @main() {
+            call void @kernel()
+            call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 0, ptr @code)
+            ret void
+        }";
+
+    /// Why the loop is not lowered, and whether something is wrong.
+    fn check(name: bool, set: bool, shared: bool) -> (Vec<String>, bool) {
+        let module = OwnModule::parse(CODE);
+        let mut found = recognise::recognise(&module);
+        let kernel = module.function("kernel").expect("it is there");
+        let site = kernel.users()[0].as_call().expect("a call");
+        let null = module.pointer().zero();
+        found.loops.push(ParallelLoop {
+            origin: Origin::Op2ParLoop,
+            site,
+            space: match set {
+                true => Space::Set { set: null },
+                false => Space::Range {
+                    last: None,
+                    width: 32,
+                    signed: true,
+                },
+            },
+            body: crate::ir::Body::Function(kernel),
+            arguments: Vec::new(),
+            schedule: crate::ir::Schedule::Any,
+            chunk: None,
+            ordered: false,
+            name: name.then_some(null),
+            description: crate::ir::Description::default(),
+        });
+        let options = Options {
+            plan: plan_called(if shared { "mpi" } else { "cpu" }),
+            ..Options::default()
+        };
+        let plans = Plans::of(&options, &found);
+        let lowering = Lowering::check(&module, found, plans, shared);
+        let declined = lowering.declined.iter().map(|one| one.reason.clone());
+        (declined.collect(), !lowering.wrong.is_empty())
+    }
+
+    #[test]
+    fn loops_that_cannot_be_handed_over_stay_as_they_are() {
+        let declined = |why: &str| (vec![format!("op_par_loop stays as it is: {why}")], false);
+        assert_eq!(check(true, true, false), (Vec::new(), false));
+        assert_eq!(
+            check(false, true, false),
+            declined("OP2's run time does not know its arguments")
+        );
+        assert_eq!(
+            check(true, false, false),
+            declined("it is no loop over a set")
+        );
+        assert_eq!(
+            check(true, true, true),
+            declined("ranks share the file's regions")
+        );
     }
 }

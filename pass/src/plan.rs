@@ -31,8 +31,8 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// As the user asked, or as front ends have it: regions go to the ranks of an MPI job, unless each process runs
-    /// all of the program.
+    /// As the user asked, or as front ends have it: regions go to the ranks of an MPI job, unless they keep their
+    /// threads.
     pub fn of(options: &Options, found: &Found<'_>) -> Self {
         let local = Plan {
             distribute: false,
@@ -43,9 +43,9 @@ impl Plans {
             ..local
         });
         Self {
-            regions: match found.every_process_runs_all {
-                true => local,
-                false => asked,
+            regions: match found.keeps_threads {
+                Some(_) => local,
+                None => asked,
             },
             loops: local,
         }
@@ -70,29 +70,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn regions_of_programs_that_every_process_runs_are_not_distributed() {
-        let distributed = |options: &str, every_process_runs_all| {
+    fn regions_that_keep_their_threads_are_not_distributed() {
+        let distributed = |options: &str, keeps_threads: bool| {
             let options = Options::read(options, "", false, None).expect("valid options");
             let found = Found {
-                every_process_runs_all,
+                keeps_threads: keeps_threads.then_some("it is a test"),
                 ..Found::default()
             };
             let plans = Plans::of(&options, &found);
             assert!(!plans.loops.distribute);
             plans.regions.distribute
         };
-        for (options, every_process_runs_all, expected) in [
+        for (options, keeps_threads, expected) in [
             ("", false, true),
             ("mpi", false, true),
             ("cpu", false, false),
             ("", true, false),
             ("mpi", true, false),
         ] {
-            assert_eq!(
-                distributed(options, every_process_runs_all),
-                expected,
-                "{options}"
-            );
+            assert_eq!(distributed(options, keeps_threads), expected, "{options}");
         }
     }
 }

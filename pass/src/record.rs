@@ -14,7 +14,7 @@ use crate::ir::{
     Access, Base, Columns, Element, Form, Kind, Mode, ParallelLoop, Parameter, Place, Scalar,
     Storage,
 };
-use crate::llvm::{Call, Function, Global, Module, Value};
+use crate::llvm::{Call, Function, Global, Linkage, Module, Value};
 
 /// The attribute of an anchor.
 const MARK: &str = "okl-loop";
@@ -245,6 +245,33 @@ pub struct RegionRecord<'m> {
 }
 
 impl<'m> RegionRecord<'m> {
+    /// Leaves the record of a region with this body, which the run time calls by `invoke`: for a fork to name. What the
+    /// region accesses is found out later.
+    pub fn leave(
+        module: &'m Module,
+        [invoke, body]: [Function<'m>; 2],
+        location: &str,
+        flags: i64,
+    ) -> Global<'m> {
+        let location = *module.add_text("okl.region.location", location);
+        let (number, none) = (|value| module.const_i64(value), module.pointer().zero());
+        let fields = RegionDescriptor::NAMES.iter().map(|&field| match field {
+            "invoke" => *invoke,
+            "body" => *body,
+            "location" => location,
+            "flags" => number(flags),
+            "decision" | "direct_count" => number(0),
+            "direct" => none,
+            other => unreachable!("a region's record has no {other}"),
+        });
+        let value = module.const_struct(&fields.collect::<Vec<_>>());
+        // Not in the shared section: each rank keeps its own decision.
+        let linkage = Linkage::LLVMPrivateLinkage;
+        let global = module.add_global("okl.region", value.ty(), Some(value), linkage);
+        global.set_alignment(8);
+        global
+    }
+
     /// Of a fork of ours.
     pub fn of(fork: Call<'m>) -> Option<Self> {
         let function = runtime::function(fork).filter(|one| one.has(Effects::FORKS))?;
@@ -258,6 +285,11 @@ impl<'m> RegionRecord<'m> {
             body: fields[position("body")].as_function()?,
             fields,
         })
+    }
+
+    /// What the run time calls: it unpacks the captures and calls the body.
+    pub fn invoke(&self) -> Option<Function<'m>> {
+        self.fields[position("invoke")].as_function()
     }
 
     /// The bits of [`region_flags`].

@@ -289,7 +289,7 @@ pub fn is_library_variable(name: &str) -> bool {
         "__dso_handle",
         "__libc_single_threaded",
     ];
-    const PREFIXES: [&str; 8] = [
+    const PREFIXES: [&str; 7] = [
         "_ZSt",
         "_ZNSt",
         "_ZTV",
@@ -297,7 +297,6 @@ pub fn is_library_variable(name: &str) -> bool {
         "_ZTS",
         "_ZTT",
         "_ZN10__cxxabiv1",
-        "okl.",
     ];
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

@@ -1,4 +1,5 @@
-//! What is found out about a module before anything is decided. Nothing here changes the module.
+//! What is found out about a module before anything is decided. Nothing here changes what it does; `nests` bring loops into
+//! a form that they understand, and nothing else changes the module at all.
 
 pub mod access;
 pub mod call_graph;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::llvm::{Module, OwnModule};
-use crate::recognise::recognise;
+use crate::recognise::{Found, recognise};
 
 /// A region that runs this code; `%if` is a condition.
 fn module(code: &str) -> OwnModule {
@@ -145,4 +145,266 @@ fn code_outside_of_loops_accesses_nothing_by_iteration() {
         ..Description::default()
     };
     assert!(combines.verify_of_code().is_err());
+/// A region with a worksharing loop between two barriers, one value that it captures, and a function of two numbers.
+}
+
+fn shared() -> OwnModule {
+    OwnModule::parse(
+        "declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+        declare void @__kmpc_barrier(ptr, i32)
+        declare void @__kmpc_for_static_init_4(ptr, i32, i32, ptr, ptr, ptr, ptr, i32, i32)
+        declare void @__kmpc_for_static_fini(ptr, i32)
+        define void @code(ptr %number, ptr %bound, ptr %captured) {
+            %last = alloca i32
+            %first = alloca i32
+            %upper = alloca i32
+            %stride = alloca i32
+            call void @__kmpc_barrier(ptr null, i32 0)
+            call void @__kmpc_for_static_init_4(ptr null, i32 0, i32 34, ptr %last, ptr %first, ptr %upper, ptr %stride, i32 1, i32 1)
+            store i32 1, ptr %captured
+            call void @__kmpc_for_static_fini(ptr null, i32 0)
+            ret void
+        }
+        define void @kernel(ptr %a, ptr %b) {
+            ret void
+        }
+        define void @main(i32 %size) {
+            %captured = alloca i32
+            call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 1, ptr @code, ptr %captured)
+            ret void
+        }",
+    )
+}
+
+/// What the check says of the region of [`shared`] when something about it is wrong.
+fn says_of_region(spoil: impl for<'m> Fn(&'m Module, &mut Region<'m>)) -> String {
+    let module = shared();
+    let mut found = recognise(&module);
+    let [region] = &mut found.regions[..] else {
+        panic!("one region");
+    };
+    assert_eq!(region.verify(), Ok(()));
+    spoil(&module, region);
+    region.verify().expect_err("it is wrong")
+}
+
+fn shared_loop<'a, 'm>(region: &'a mut Region<'m>) -> &'a mut ParallelLoop<'m> {
+    let mut parts = region.steps.iter_mut().flat_map(|step| &mut step.parts);
+    let found = parts.find_map(|part| match part {
+        Part::Share(one) => Some(one),
+        Part::One(..) | Part::Each(_) => None,
+    });
+    found.expect("it has a loop")
+}
+
+#[test]
+fn regions_that_no_lowering_could_trust_are_not_right() {
+    use says_of_region as says;
+    let is_undefined = "the body is not defined in this module";
+    assert_eq!(
+        says(|module, one| one.body = module.function("__kmpc_barrier").expect("it is there")),
+        is_undefined
+    );
+    assert_eq!(
+        says(|_, one| one.captures.clear()),
+        "the body has 3 parameters for 2 arguments"
+    );
+    assert_eq!(
+        says(|module, one| one.captures[0].value = module.const_i32(1)),
+        "capture 0 is no address"
+    );
+    assert_eq!(
+        says(|module, one| one.condition = Some(module.pointer().zero())),
+        "its condition is not an integer"
+    );
+    assert_eq!(
+        says(|_, one| one.edges[1].to = Some(9)),
+        "a way to a step that there is not"
+    );
+    assert_eq!(
+        says(|_, one| one.edges[1].from = Some(9)),
+        "a way to a step that there is not"
+    );
+    assert_eq!(
+        says(|_, one| one.edges[1].sync = Sync::Fork),
+        "a fork in the middle"
+    );
+    assert_eq!(
+        says(|_, one| one.edges[1].sync = Sync::Join),
+        "a join in the middle"
+    );
+    assert_eq!(
+        says(|_, one| one.edges[0].sync = Sync::Barrier),
+        "a barrier in the middle"
+    );
+    // Its loops, too.
+    let behind = "code behind the end of its block";
+    let spoil_code = |change: fn(&mut Span<'_>)| {
+        says(|_, one| {
+            let Body::Code(code) = &mut shared_loop(one).body else {
+                panic!("a part of the region");
+            };
+            change(&mut code.spans[0]);
+        })
+    };
+    assert_eq!(spoil_code(|span| span.to = 99), behind);
+    assert_eq!(spoil_code(|span| span.from = span.to + 1), behind);
+    let narrow = |_: &Module, one: &mut Region<'_>| {
+        if let Space::Range { width, .. } = &mut shared_loop(one).space {
+            *width = 16;
+        }
+    };
+    assert_eq!(says(narrow), "a loop of 16 bits");
+}
+
+/// A loop over a set with a body of two arguments, the second of which gets its element by a map.
+fn set_loop(module: &Module) -> ParallelLoop<'_> {
+    let mut found = recognise(module);
+    let site = found.regions.remove(0).site;
+    let value = site.arguments()[0];
+    let access = |base, place| Access {
+        mode: Mode::Read,
+        must: false,
+        optional: false,
+        stated: true,
+        element: Some(Element::NUMBER),
+        base,
+        place,
+    };
+    let row = access(Base::Map(1), Place::Own);
+    let by_map = Place::Through(Box::new(row), Columns::One(0));
+    let argument = |kind| Argument { value, kind };
+    ParallelLoop {
+        origin: Origin::Op2ParLoop,
+        site,
+        space: Space::Set { set: value },
+        body: Body::Function(module.function("kernel").expect("it is there")),
+        arguments: vec![
+            argument(Kind::Number),
+            argument(Kind::Data(Storage::ByElement)),
+        ],
+        schedule: Schedule::Any,
+        chunk: None,
+        ordered: false,
+        name: Some(value),
+        description: Description {
+            accesses: vec![
+                access(Base::Argument(0), Place::Own),
+                access(Base::Argument(1), by_map),
+            ],
+            ..Description::default()
+        },
+    }
+}
+
+fn says_of_loop(spoil: impl for<'m> Fn(&'m Module, &mut ParallelLoop<'m>)) -> String {
+    let module = shared();
+    let mut one = set_loop(&module);
+    assert_eq!(one.verify(), Ok(()));
+    spoil(&module, &mut one);
+    one.verify().expect_err("it is wrong")
+}
+
+#[test]
+fn loops_that_no_lowering_could_trust_are_not_right() {
+    use says_of_loop as says;
+    let code = || Body::Code(Code::default());
+    assert_eq!(
+        says(|_, one| one.body = code()),
+        "arguments of code that is no function"
+    );
+    assert_eq!(
+        says(|module, one| {
+            let undefined = module.function("__kmpc_barrier").expect("it is there");
+            one.body = Body::Function(undefined);
+        }),
+        "the body is not defined in this module"
+    );
+    assert_eq!(
+        says(|module, one| {
+            let other = module.function("code").expect("it is there");
+            one.body = Body::Function(other);
+        }),
+        "the body has 3 parameters for 2 arguments"
+    );
+    assert_eq!(
+        says(|_, one| one.space = Space::Range {
+            last: None,
+            width: 32,
+            signed: true
+        }),
+        "an access of elements of a set in a loop over none"
+    );
+    let accesses =
+        |change: fn(&mut Vec<Access<'_>>)| says(|_, one| change(&mut one.description.accesses));
+    assert_eq!(accesses(|all| all.clear()), "argument 0 has 0 accesses");
+    assert_eq!(
+        accesses(|all| all[1].base = Base::Argument(0)),
+        "argument 0 has 2 accesses"
+    );
+    assert_eq!(
+        accesses(|all| all[0].mode = Mode::Write),
+        "argument 0: a number is not read"
+    );
+    assert_eq!(
+        accesses(|all| all[0].element = None),
+        "argument 0: a number is not read"
+    );
+    let map = |change: fn(&mut Access<'_>)| {
+        says(|_, one| {
+            if let Place::Through(map, _) = &mut one.description.accesses[1].place {
+                change(map);
+            }
+        })
+    };
+    assert_eq!(
+        map(|map| map.base = Base::Map(2)),
+        "an access by argument 2 of 2"
+    );
+    assert_eq!(
+        map(|map| map.mode = Mode::Write),
+        "the map of arg 1 is no map"
+    );
+    assert_eq!(
+        map(|map| {
+            let scalar = Scalar {
+                bytes: 8,
+                form: Form::Signed,
+            };
+            map.element = Some(Element {
+                scalar,
+                components: 1,
+            });
+        }),
+        "the map of arg 1 is no map"
+    );
+}
+
+#[test]
+fn what_is_not_right_is_taken_away() {
+    let module = shared();
+    let mut found = recognise(&module);
+    let is_right = |found: &Found<'_>| {
+        [
+            found.regions.len(),
+            found.loops.len(),
+            found.refused.len(),
+            found.declined.len(),
+        ]
+    };
+    found.loops.extend([set_loop(&module), set_loop(&module)]);
+    found.verify();
+    assert_eq!(is_right(&found), [1, 2, 0, 0]);
+    found.regions[0].captures.clear();
+    found.loops[1].description.accesses.clear();
+    found.verify();
+    assert_eq!(is_right(&found), [0, 1, 1, 1]);
+    assert_eq!(
+        found.refused[0].reason,
+        "this parallel region is not understood: the body has 3 parameters for 2 arguments"
+    );
+    assert_eq!(
+        found.declined[0].reason,
+        "this op_par_loop is not understood: argument 0 has 0 accesses"
+    );
 }

@@ -12,7 +12,6 @@ use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMUseRef, LLVMValueRef};
 use inkwell::llvm_sys::{LLVMTailCallKind, LLVMUnnamedAddr};
 
 use super::{Block, Builder, Call, Function, Global, Instruction, Module, Type, Value};
-use crate::ir::FORWARDS;
 
 unsafe extern "C" {
     fn okl_map_create() -> *mut c_void;
@@ -187,19 +186,6 @@ impl<'m> Instruction<'m> {
 }
 
 impl<'m> Function<'m> {
-    /// What a forwarder hands its parameters to: see `lower/mpi/forwarder.rs`.
-    pub fn forwarded(self) -> Option<Value<'m>> {
-        if !self.has_mark(FORWARDS) {
-            return None;
-        }
-        let calls = self
-            .instructions()
-            .into_iter()
-            .filter_map(|one| one.as_call());
-        let mut last = calls.filter(|call| call.is_must_tail());
-        last.next().map(Call::callee)
-    }
-
     /// A copy beside it, which has a name of its own and calls what it calls.
     pub fn copy(self) -> Function<'m> {
         ValueMap::of_copy(self).1

@@ -12,6 +12,7 @@ pub use inkwell::llvm_sys::{
 };
 
 use super::{Call, Function, Instruction, Module, Type, Value};
+use crate::marks::forwarded;
 
 /// A basic block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -362,7 +363,7 @@ impl<'m> Call<'m> {
     /// The called function, where it is known; through aliases and forwarders.
     pub fn callee_function(self) -> Option<Function<'m>> {
         let callee = self.callee().through_alias().as_function()?;
-        match callee.forwarded() {
+        match forwarded(callee) {
             Some(forwarded) => forwarded.through_alias().as_function(),
             None => Some(callee),
         }

@@ -58,10 +58,15 @@ impl OwnModule {
         Self(unsafe { Module::new(raw) })
     }
 
+    /// The same module once more.
+    pub fn clone_of(module: &Module) -> Self {
+        // SAFETY: a live module; the result is a new one.
+        unsafe { Self::new(LLVMCloneModule(module.raw())) }
+    }
+
     /// A copy of a module, all functions of which may be optimised.
     pub fn copy_of(module: &Module) -> Self {
-        // SAFETY: a live module; the result is a new one.
-        let copy = unsafe { Self::new(LLVMCloneModule(module.raw())) };
+        let copy = Self::clone_of(module);
         for function in copy.functions() {
             if function.has_attribute("optnone") {
                 function.remove_attribute("optnone");

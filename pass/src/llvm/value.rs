@@ -565,6 +565,12 @@ impl<'m> Global<'m> {
         unsafe { LLVMSetExternallyInitialized(self.raw, 1) }
     }
 
+    /// Whether code outside the module changes the initial value.
+    pub fn is_externally_initialized(self) -> bool {
+        // SAFETY: a global variable.
+        unsafe { LLVMIsExternallyInitialized(self.raw) != 0 }
+    }
+
     /// Copies the visibility of another global.
     pub fn copy_visibility_of(self, other: Global<'m>) {
         // SAFETY: two global variables.

@@ -5,62 +5,68 @@
 //!
 //! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
 
-pub mod calls;
 pub mod lanes;
 
 use std::collections::HashMap;
 
-use okl_abi::op2::{ARGUMENT_ACCESS, ARGUMENT_BYTES, access, f};
-
 use crate::analysis::sections::is_final;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Mode, ParallelLoop, Space};
+use crate::ir::ParallelLoop;
 use crate::llvm::{Builder, Function, Linkage, Module, Value};
 use crate::lower::elements::one::Passed;
 use crate::lower::elements::{Fields, components_of, may_lie_by_component};
-use crate::lower::runtime_call::declare;
-use crate::record::LoopRecord;
+use crate::lower::op2::{self, Call};
+use crate::recognise::Note;
 
-/// Bytes of an `op_arg`.
-const ARGUMENT: i64 = ARGUMENT_BYTES as i64;
+/// What is to become of the loops of a module.
+pub struct Plan<'m> {
+    loops: Vec<SetLoop<'m>>,
+    /// What the run time is told besides.
+    notes: Vec<Note<'m>>,
+}
 
 /// A loop over a set.
-pub struct SetLoop<'m> {
+struct SetLoop<'m> {
     /// The loop.
     one: ParallelLoop<'m>,
     /// Its body.
     kernel: Function<'m>,
-    set: Value<'m>,
+    /// How the run time gets it.
+    call: Call<'m>,
     /// Why its data cannot lie component by component.
     stays_by_element: Option<String>,
 }
 
-/// The loops that are lowered, and those that are not, which stay as they are.
-pub fn check<'m>(loops: Vec<ParallelLoop<'m>>) -> (Vec<SetLoop<'m>>, Vec<Declined<'m>>) {
+/// What becomes of loops; those that are not lowered are added to `declined`, and stay as they are.
+pub fn check<'m>(
+    loops: Vec<ParallelLoop<'m>>,
+    notes: Vec<Note<'m>>,
+    declined: &mut Vec<Declined<'m>>,
+) -> Plan<'m> {
     let mut plan = Vec::new();
-    let mut declined = Vec::new();
     for one in loops {
-        let Some((kernel, &Space::Set { set })) = one.kernel().zip(Some(&one.space)) else {
-            declined.push(Declined {
+        let call = one.verify().and_then(|()| Call::of(&one));
+        match call.and_then(|call| Ok((call, one.kernel().ok_or("its body is no function")?))) {
+            Ok((call, kernel)) => plan.push(SetLoop {
+                kernel,
+                call,
+                stays_by_element: may_lie_by_component(&one).err(),
+                one,
+            }),
+            Err(why) => declined.push(Declined {
                 site: Site::Instruction(one.site.instruction()),
-                reason: format!("{} stays as it is: it is no loop over a set", one.origin),
-            });
-            continue;
-        };
-        plan.push(SetLoop {
-            kernel,
-            set,
-            stays_by_element: may_lie_by_component(&one).err(),
-            one,
-        });
+                reason: format!("{} stays as it is: {why}", one.origin),
+            }),
+        }
     }
-    (plan, declined)
+    Plan { loops: plan, notes }
 }
 
-/// Replaces the loops.
-pub fn emit(module: &Module, loops: &[SetLoop<'_>]) {
+/// Replaces the loops. True where the module was changed.
+pub fn emit(module: &Module, plan: &Plan<'_>) -> bool {
+    let told = op2::notes::tell(module, &plan.notes);
     let mut sizes = HashMap::new();
-    for set_loop in loops {
+    for set_loop in &plan.loops {
         inline_calls(module, set_loop.kernel, &mut Vec::new(), &mut sizes);
         let range = range(module, set_loop);
         let components = match &set_loop.stays_by_element {
@@ -73,8 +79,14 @@ pub fn emit(module: &Module, loops: &[SetLoop<'_>]) {
                 None
             }
         };
-        call(module, set_loop, range, components);
+        let functions = op2::Functions {
+            kernel: set_loop.kernel,
+            range,
+            components,
+        };
+        set_loop.call.emit(module, &set_loop.one, functions);
     }
+    told || !plan.loops.is_empty()
 }
 
 /// Has the functions that a body calls inlined where it is optimised: lanes do without calls. `above` are the functions
@@ -114,57 +126,6 @@ fn inline_calls<'m>(
 
 /// Instructions of a body; with more, compiling it takes longer than its calls.
 const MOST_INLINED: usize = 10_000;
-
-/// Hands the loop to the run time in the place of the template.
-fn call<'m>(
-    module: &'m Module,
-    set_loop: &SetLoop<'m>,
-    range: Function<'m>,
-    components: Option<Function<'m>>,
-) {
-    let one = &set_loop.one;
-    let site = one.site.instruction();
-    let count = one.arguments.len();
-    let entry = Builder::at_entry(module, site.function());
-    let bytes = module.array(module.int(8), count as u64 * ARGUMENT as u64);
-    let arguments = entry.alloca(bytes, 8);
-    let builder = Builder::before(module, site);
-    let each = one.arguments.iter().zip(one.parameters());
-    for (at, (argument, parameter)) in each.enumerate() {
-        let to = builder.offset(arguments, at as i64 * ARGUMENT);
-        builder.copy(to, argument.value, ARGUMENT);
-        // The program may have said that more is done.
-        if parameter.access.mode == Mode::Read {
-            let read = module.const_i32(access::READ);
-            builder.store(read, builder.offset(to, ARGUMENT_ACCESS as i64));
-        }
-    }
-    let name = one.site.arguments()[1];
-    let callee = declare(module, &f::okl_op2_par_loop_v3);
-    let count = module.const_i32(count as i32);
-    let (none, width) = (module.pointer().zero(), module.const_i32(0));
-    let body = *set_loop.kernel;
-    let in_order = module.const_i32(0);
-    let components = components.map_or(none, |components| *components);
-    let operands = [
-        name,
-        set_loop.set,
-        count,
-        arguments,
-        body,
-        *range,
-        none,
-        width,
-        in_order,
-        components,
-        none,
-    ];
-    let anchor = builder.call_like(one.site, callee, &operands);
-    if let Some(anchor) = anchor.as_call() {
-        LoopRecord::of(one).leave_at(module, anchor);
-    }
-    site.erase();
-}
 
 /// `void range(void *kernel, Parameter *parameters, int from, int to)`, which has no blocks yet.
 fn new_range<'m>(module: &'m Module, prefix: &str, kernel: Function<'m>) -> Function<'m> {

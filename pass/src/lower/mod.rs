@@ -1,7 +1,8 @@
-//! Where parallel loops go, one module for each target. A lowering that can decline has a `check` that only
-//! reads and an `emit` that cannot fail.
+//! Where parallel loops go, one module for each target, and what OP2's run time is handed. A lowering that can decline has
+//! a `check` that only reads and an `emit` that cannot fail.
 
 pub mod cpu;
 mod elements;
 pub mod mpi;
+mod op2;
 mod runtime_call;

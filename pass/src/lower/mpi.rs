@@ -37,9 +37,11 @@ use okl_abi::{LEFT_ALONE_SECTION, f};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::waiting::endless::Endless;
-use crate::diagnostic::{Declined, Site};
-use crate::ir::{MARK, Region};
-use crate::llvm::{Function, Module};
+use crate::diagnostic::{Declined, Site, user_name};
+use crate::ir::Region;
+use crate::llvm::{Function, Module, OwnModule};
+use crate::marks::{ENTRY, RANKS, is_lowered};
+use crate::recognise;
 use unsafe_sites::UnsafeSites;
 
 /// Names a file without OpenMP, which may be one of another kind of program and stays as it is: in a program whose other
@@ -69,10 +71,10 @@ pub struct Plan<'m> {
     table: module_table::Plan<'m>,
 }
 
-/// Prepares a module for [`check`]: it means the same afterwards.
-pub fn prepare(module: &Module) {
-    crate::fortran::call_by_c_names(module);
-    fortran_units::prepare(module);
+/// Prepares a module for [`check`]: it means the same afterwards, whatever becomes of it. True where it was changed.
+pub fn prepare(module: &Module) -> bool {
+    let renamed = crate::fortran::call_by_c_names(module);
+    fortran_units::prepare(module) || renamed
 }
 
 /// Finds out what there is to do; what cannot be done is added to `refused`.
@@ -81,10 +83,44 @@ pub fn check<'m>(
     regions: Vec<Region<'m>>,
     refused: &mut Vec<Declined<'m>>,
 ) -> Plan<'m> {
+    let plan = plan(module, regions, refused);
+    let is_single = |one: &Function<'m>| !twins::can_be_copied(*one);
+    if refused.is_empty() && plan.functions.iter().any(is_single) {
+        let torn = torn(module).into_iter().map(|at| plan.functions[at]);
+        refused.extend(torn.map(|function| Declined {
+            site: Site::Function(function),
+            reason: format!(
+                "{} cannot be compiled both for one rank and for several: its inline assembly defines a name, or other \
+                 functions use its labels",
+                user_name(function)
+            ),
+        }));
+    }
+    plan
+}
+
+/// Of which functions, by their places in [`Plan::functions`], there would have to be two where there cannot be. What
+/// changes a function is known best by those that change it: a copy of the module is lowered. Few modules have functions
+/// of which it matters.
+fn torn(module: &Module) -> Vec<usize> {
+    let copy = OwnModule::clone_of(module);
+    let plan = plan(&copy, recognise::recognise(&copy).regions, &mut Vec::new());
+    let functions = plan.functions.clone();
+    let torn = emit_all(&copy, plan);
+    let functions = functions.into_iter().enumerate();
+    let torn = functions.filter(|(_, one)| torn.contains(one));
+    torn.map(|(at, _)| at).collect()
+}
+
+fn plan<'m>(
+    module: &'m Module,
+    regions: Vec<Region<'m>>,
+    refused: &mut Vec<Declined<'m>>,
+) -> Plan<'m> {
     let functions: Vec<_> = module
         .functions()
         .into_iter()
-        .filter(|function| !function.is_declaration() && !function.has_mark(MARK))
+        .filter(|function| !function.is_declaration() && !is_lowered(*function))
         .collect();
     let graph = CallGraph::of(module);
     let unsafe_sites = unsafe_sites::find(module, &functions, &graph);
@@ -148,13 +184,21 @@ impl<'m> Plan<'m> {
 
 /// Changes the module. True where there was something to do.
 pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
-    let nothing = plan.functions.is_empty()
+    let is_nothing = plan.functions.is_empty()
         && plan.globals.is_empty()
         && plan.thread_private.is_empty()
         && plan.constructors.is_empty();
-    if nothing {
+    if is_nothing {
         return false;
     }
+    let torn = emit_all(module, plan);
+    assert!(torn.is_empty(), "what would be torn is refused");
+    true
+}
+
+/// Changes the module. Returns the functions of which there would have to be two where there cannot be: what comes out
+/// is right only where there are none.
+fn emit_all<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Function<'m>> {
     // What clang says too much is wrong on one rank as well.
     iterations::emit(module, &plan.functions);
     let mut harmless = harmless(&plan);
@@ -195,9 +239,9 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     );
     let start = main.map(|main| main.start);
     for new in regions.trampolines.into_iter().chain(start) {
-        new.mark(module, twins::RANKS.name, twins::RANKS.value);
+        RANKS.put_on(module, new);
     }
-    register.mark(module, twins::ENTRY.name, twins::ENTRY.value);
+    ENTRY.put_on(module, register);
     let bodies: Vec<_> = plan.regions.iter().map(|one| one.body).collect();
     harmless.renamed = asked.iter().map(|one| (one.old, one.new)).collect();
     let twins = copies.settle(module, &bodies, &harmless);
@@ -208,7 +252,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
         main_entry::emit_choice(module, main, &twins);
     }
     constructors::emit(module, constructors, register, &twins);
-    true
+    twins.torn
 }
 
 /// What [`emit`] adds that does nothing on one rank, or chooses.

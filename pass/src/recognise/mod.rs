@@ -6,8 +6,8 @@ pub mod op2;
 pub mod openmp;
 pub mod steps;
 
-use crate::diagnostic::Declined;
-use crate::ir::{ParallelLoop, Region};
+use crate::diagnostic::{Declined, Site};
+use crate::ir::{Origin, ParallelLoop, Region};
 use crate::llvm::{Call, Instruction, Module};
 
 /// What the front ends found in a module.
@@ -25,27 +25,82 @@ pub struct Found<'m> {
     pub mistakes: Vec<Declined<'m>>,
     /// What may be meant as it is.
     pub doubts: Vec<Declined<'m>>,
-    /// Whether the module is a part of a program of which each process runs all.
-    pub every_process_runs_all: bool,
-    /// The calls of functions that may end the program with a message.
-    pub may_end: Vec<Call<'m>>,
-    /// Where the program looks at data of loops that their declarations say nothing of.
-    pub looks_at_data: Option<Instruction<'m>>,
-    /// Where it looks at their maps so.
-    pub looks_at_maps: Option<Instruction<'m>>,
+    /// Why its regions must not be shared by ranks, whatever the user asks for.
+    pub keeps_threads: Option<&'static str>,
+    /// What run times are told of the program's text.
+    pub notes: Vec<Note<'m>>,
 }
 
-/// Adds what it finds in a module.
-type FrontEnd = for<'m> fn(&'m Module, &mut Found<'m>);
+/// What a run time is told of the program's text.
+#[derive(Clone, Copy)]
+pub enum Note<'m> {
+    /// The run time may end the program in this call, with a message.
+    MayEnd(Call<'m>),
+    /// The program looks at data of loops that their declarations say nothing of: here first.
+    LooksAtData(Instruction<'m>),
+    /// It looks at their maps so.
+    LooksAtMaps(Instruction<'m>),
+}
+
+/// One way of writing parallel code.
+struct FrontEnd {
+    /// Whether a module is written so, and its regions may be shared by ranks.
+    has_ranks: fn(&Module) -> bool,
+    /// Adds what it finds in a module.
+    recognise: for<'m> fn(&'m Module, &mut Found<'m>),
+}
 
 /// All of them.
-const FRONT_ENDS: [FrontEnd; 2] = [openmp::recognise, op2::recognise];
+const FRONT_ENDS: [FrontEnd; 2] = [
+    FrontEnd {
+        has_ranks: openmp::is_used,
+        recognise: openmp::recognise,
+    },
+    FrontEnd {
+        // Its processes are ranks of its own run time.
+        has_ranks: |_| false,
+        recognise: op2::recognise,
+    },
+];
 
-/// What a module has of all of them.
+/// Whether ranks may share the regions of a module, as far as its front ends are concerned.
+pub fn has_ranks(module: &Module) -> bool {
+    let mut front_ends = FRONT_ENDS.iter();
+    front_ends.any(|one| (one.has_ranks)(module))
+}
+
+/// What a module has of all of them, each of which is as lowerings rely on.
 pub fn recognise(module: &Module) -> Found<'_> {
     let mut found = Found::default();
-    for front_end in FRONT_ENDS {
-        front_end(module, &mut found);
+    for front_end in &FRONT_ENDS {
+        (front_end.recognise)(module, &mut found);
     }
+    found.verify();
     found
+}
+
+fn wrong_one<'m>(origin: Origin, site: Call<'m>, why: &str) -> Declined<'m> {
+    Declined {
+        site: Site::Instruction(site.instruction()),
+        reason: format!("this {origin} is not understood: {why}"),
+    }
+}
+
+impl Found<'_> {
+    /// Takes away what is not as [`Region::verify`] and [`ParallelLoop::verify`] have it: a region is refused then, a loop
+    /// stays as it is.
+    pub fn verify(&mut self) {
+        let refused = &mut self.refused;
+        self.regions.retain(|one| {
+            let wrong = one.verify().err();
+            refused.extend(wrong.iter().map(|why| wrong_one(one.origin, one.site, why)));
+            wrong.is_none()
+        });
+        let declined = &mut self.declined;
+        self.loops.retain(|one| {
+            let wrong = one.verify().err();
+            declined.extend(wrong.iter().map(|why| wrong_one(one.origin, one.site, why)));
+            wrong.is_none()
+        });
+    }
 }

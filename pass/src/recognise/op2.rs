@@ -18,7 +18,7 @@ use crate::ir::{
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::access;
 
-use crate::recognise::Found;
+use crate::recognise::{Found, Note};
 
 use calls::{Api, Made, api, is_op2, may_end};
 use kernels::Kernels;
@@ -26,16 +26,17 @@ use kernels::Kernels;
 /// Adds the loops of a module.
 pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     let mut described = Vec::new();
+    let mut is_part = false;
     for function in module.functions() {
         for instruction in function.instructions() {
             let Some(call) = (*instruction).as_call() else {
                 continue;
             };
             let Some(api) = api(call) else { continue };
-            found.every_process_runs_all |= is_op2(&api);
+            is_part |= is_op2(&api);
             let written = calls::written_at(call);
             if may_end(&api) && !constants::is_library(written.function()) {
-                found.may_end.extend((*written).as_call());
+                found.notes.extend((*written).as_call().map(Note::MayEnd));
             }
             if api.name != "op_par_loop" || is_forwarder(call) {
                 continue;
@@ -46,10 +47,15 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
             }
         }
     }
-    found.looks_at_data = looks_at(module, DATA);
-    found.looks_at_maps = looks_at(module, MAP);
-    found.every_process_runs_all |= found.looks_at_data.is_some() || found.looks_at_maps.is_some();
-    if found.every_process_runs_all {
+    let looks = [
+        looks_at(module, MAP).map(Note::LooksAtMaps),
+        looks_at(module, DATA).map(Note::LooksAtData),
+    ];
+    is_part |= looks.iter().any(Option::is_some);
+    found.notes.extend(looks.into_iter().flatten());
+    if is_part {
+        // Each process runs all of the program.
+        found.keeps_threads = Some("the file is part of an OP2 program");
         constants::check(module, found);
     }
     let kernels = Kernels::of(module, &described);
@@ -110,6 +116,7 @@ fn is_forwarder(call: Call<'_>) -> bool {
 struct Described<'m> {
     call: Call<'m>,
     kernel: Value<'m>,
+    name: Value<'m>,
     set: Value<'m>,
     arguments: Vec<DescribedArgument<'m>>,
 }
@@ -149,6 +156,7 @@ impl<'m> Described<'m> {
         Ok(Self {
             call,
             kernel: calls::kernel(operands[0]),
+            name: operands[1],
             set: operands[2],
             arguments: arguments.collect::<Result<_, String>>()?,
         })
@@ -200,6 +208,7 @@ impl<'m> Described<'m> {
             schedule: Schedule::Any,
             chunk: None,
             ordered: false,
+            name: Some(self.name),
             description: Description {
                 accesses,
                 ..Description::default()

@@ -8,8 +8,9 @@ use okl_abi::Effects;
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::runtime::effects;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Capture, MARK, Origin, Region, Team};
+use crate::ir::{Capture, Origin, Region, Team};
 use crate::llvm::{Instruction, Module, Value};
+use crate::marks::is_lowered;
 use crate::recognise::Found;
 use crate::recognise::steps::{self, Callees, Rules, Steps};
 
@@ -52,7 +53,7 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     let mut callees = Callees::new(&graph, rules);
     // What has been lowered keeps the forks of its versions for one rank.
     let functions = module.functions().into_iter();
-    for function in functions.filter(|function| !function.has_mark(MARK)) {
+    for function in functions.filter(|function| !is_lowered(*function)) {
         for instruction in function.instructions() {
             let mentioned = FORKS.iter().find(|(name, _, _)| {
                 let is_fork = |operand: &Value<'_>| {

@@ -2,9 +2,12 @@
 //!
 //! Guarantee: through pointers that are computed from other values, no such object is accessed.
 
+use std::collections::HashSet;
+
 use super::{intrinsic_name, is_lifetime};
 use crate::analysis::runtime;
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
+use crate::marks::is_list;
 use crate::record::RegionRecord;
 use okl_abi::Effects;
 
@@ -100,22 +103,16 @@ fn stays_with_accesses<'m>(
                 for table in user.users() {
                     if table.is_constant_aggregate() {
                         rest.push(user);
-                    } else if !is_own_table(table) {
+                    } else if !is_list(table) {
                         return false;
                     }
                 }
-            } else if !is_own_table(user) {
+            } else if !is_list(user) {
                 return false;
             }
         }
     }
     true
-}
-
-/// Whether it is a variable of ours, or of LLVM's.
-fn is_own_table(value: Value<'_>) -> bool {
-    let name = value.as_global().map_or_else(String::new, |one| one.name());
-    name.starts_with("okl.") || name.starts_with("llvm.")
 }
 
 fn keeps_no_pointer(call: Call<'_>) -> bool {
@@ -131,18 +128,14 @@ fn keeps_no_pointer(call: Call<'_>) -> bool {
 /// The forks of a region's body; `None` where it is run in another way too.
 fn forks_of(body: Function<'_>) -> Option<Vec<Call<'_>>> {
     let mut forks = Vec::new();
+    let (mut callers, mut invoked) = (Vec::new(), HashSet::new());
     for user in body.users() {
         if let Some(call) = user.as_call() {
-            let is_call = call.callee() == *body
-                && call
-                    .instruction()
-                    .function()
-                    .name()
-                    .starts_with("okl.invoke.");
-            if is_call {
-                continue;
+            if call.callee() != *body {
+                return None;
             }
-            return None;
+            callers.push(call.instruction().function());
+            continue;
         }
         if !user.is_constant_aggregate() {
             return None;
@@ -155,15 +148,18 @@ fn forks_of(body: Function<'_>) -> Option<Vec<Call<'_>>> {
                 }
                 continue;
             }
-            let calls = descriptor.users().into_iter().filter_map(Value::as_call);
-            forks.extend(
-                calls.filter(|&fork| {
-                    RegionRecord::of(fork).is_some_and(|record| record.body == body)
-                }),
-            );
+            for fork in descriptor.users().into_iter().filter_map(Value::as_call) {
+                let record = RegionRecord::of(fork).filter(|record| record.body == body);
+                if let Some(record) = record {
+                    invoked.extend(record.invoke());
+                    forks.push(fork);
+                }
+            }
         }
     }
-    (!forks.is_empty()).then_some(forks)
+    // What the run time calls with the captures of a fork.
+    let is_forked = callers.iter().all(|caller| invoked.contains(caller));
+    (is_forked && !forks.is_empty()).then_some(forks)
 }
 
 /// The value that a fork hands over under a number; `None` where that is not plain.

@@ -9,8 +9,8 @@ use super::{Access, Size, stays_within};
 use crate::analysis::combine::touches_only_items;
 use crate::analysis::library::{self, known};
 use crate::analysis::runtime;
-use crate::ir::{DISTRIBUTED, MARK};
 use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
+use crate::marks::is_undistributed_too;
 
 /// What an instruction does.
 pub(in crate::analysis) enum Effect<'m> {
@@ -207,6 +207,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             crate::diagnostic::user_name(callee)
         ));
     }
+    // Nothing may be declared in what a process runs that has all of the regions.
     if is_undistributed_too(callee) {
         let name = crate::diagnostic::user_name(callee);
         Effect::Spoils(format!("calls {name}, which is not known here"))
@@ -218,13 +219,6 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             crate::diagnostic::user_name(callee)
         ))
     }
-}
-
-/// Whether a process that has all of the regions runs the function, too: nothing may be declared in it.
-fn is_undistributed_too(function: Function<'_>) -> bool {
-    function
-        .mark_value(MARK)
-        .is_some_and(|mark| mark != DISTRIBUTED)
 }
 
 /// Bytes of an atomic access: its last argument.

@@ -30,7 +30,6 @@ pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, is_of_variable, point};
 pub use marks::Mark;
 use marks::alignment;
-pub use places::SLOT;
 use places::{Place, Places};
 
 pub use program::{Region, regions};

@@ -7,9 +7,7 @@ use super::Direct;
 use crate::analysis::access::follow;
 use crate::analysis::memory::base_of;
 use crate::llvm::{Function, Global, Instruction, Module, Opcode, Value};
-
-/// Prefix of the pointers to this process's copies of `threadprivate` variables.
-pub const SLOT: &str = "okl.tp.";
+use crate::marks::{is_ours, is_slot};
 
 /// Where an access goes.
 pub enum Place<'m> {
@@ -131,10 +129,7 @@ impl<'m> Places<'m> {
         match base.as_instruction() {
             Some(one) => match one.opcode() {
                 Opcode::LLVMAlloca => true,
-                Opcode::LLVMLoad => one
-                    .operand(0)
-                    .as_global()
-                    .is_some_and(|slot| slot.name().starts_with(SLOT)),
+                Opcode::LLVMLoad => one.operand(0).as_global().is_some_and(is_slot),
                 _ => false,
             },
             None => match base.as_global() {
@@ -192,5 +187,5 @@ impl<'m> Places<'m> {
 }
 
 fn is_own_global(global: Global<'_>) -> bool {
-    global.is_readonly() || global.is_thread_local() || global.name().starts_with("okl.")
+    global.is_readonly() || global.is_thread_local() || is_ours(global)
 }

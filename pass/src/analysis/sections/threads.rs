@@ -11,10 +11,10 @@ use okl_abi::{Effects, RuntimeFn};
 
 use super::Spoiled;
 use super::calls::{in_words, reached};
-use super::places::SLOT;
 use crate::analysis::memory::base_of;
 use crate::analysis::runtime::{self, effects};
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
+use crate::marks::is_slot;
 
 /// The first thing that keeps a region with this body, which declares all its accesses, from running with
 /// several threads in each process.
@@ -37,7 +37,7 @@ pub(super) fn obstacle<'m>(module: &'m Module, body: Function<'m>) -> Option<Spo
     }
     let slots = module.globals().into_iter();
     let mut users = slots
-        .filter(|global| global.name().starts_with(SLOT))
+        .filter(|global| is_slot(*global))
         .flat_map(|slot| slot.instruction_users());
     users
         .find(|user| reached.contains(&user.function()))

@@ -23,6 +23,7 @@ use crate::analysis::sections::is_final;
 use crate::diagnostic::Site;
 use crate::ir::{Kind, Mode, Parameter, Storage};
 use crate::llvm::{Call, Function, Module, Value, VectorUnit};
+use crate::marks::is_lowered_range;
 use crate::record::LoopRecord;
 use crate::simplified::Unrolled;
 
@@ -86,15 +87,15 @@ impl Plans<'_> {
 }
 
 impl<'m> LoopPlan<'m> {
-    /// Of the loop with a range function, that these calls run. What the headers write for a loop that is not understood has
-    /// no record: it runs one element at a time.
+    /// Of the loop with a range function, that these calls run. What the headers write for a loop that is not understood never
+    /// had a record: it runs one element at a time.
     fn of(
         module: &'m Module,
         unit: &VectorUnit<'_>,
         range: Function<'m>,
         sites: Vec<Call<'m>>,
     ) -> Option<Self> {
-        let record = record(&sites)?;
+        let record = record(range, &sites)?;
         let operand = |name| operand(sites[0], name).as_function();
         let components = operand("components");
         let body = operand("kernel");
@@ -212,11 +213,12 @@ fn operand<'m>(site: Call<'m>, name: &str) -> Value<'m> {
     site.arguments()[position(name)]
 }
 
-/// What all calls of a loop say of it; nothing where none of them says anything.
-fn record<'m>(sites: &[Call<'m>]) -> Option<Result<LoopRecord<'m>, String>> {
+/// What all calls of a loop say of it; nothing where none of them has ever said anything.
+fn record<'m>(range: Function<'m>, sites: &[Call<'m>]) -> Option<Result<LoopRecord<'m>, String>> {
     let records: Vec<_> = sites.iter().map(|site| LoopRecord::at(*site)).collect();
     if records.iter().all(Option::is_none) {
-        return None;
+        let lost = || Err("its record is lost".to_string());
+        return is_lowered_range(range).then(lost);
     }
     let mut all = records.into_iter();
     let first = all.next().flatten();

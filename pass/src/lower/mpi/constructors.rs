@@ -3,9 +3,9 @@
 //! on a single rank.
 
 use crate::diagnostic::{Declined, Site};
-use crate::ir::MARK;
 use crate::llvm::{Function, Linkage, Module, Value};
-use crate::lower::mpi::twins::{ENTRY, Twins, add_choice};
+use crate::lower::mpi::twins::{Twins, add_choice};
+use crate::marks::{ENTRY, ON_ONE_RANK, is_our_constructor};
 
 const LISTS: [&str; 2] = ["llvm.global_ctors", "llvm.global_dtors"];
 
@@ -63,15 +63,13 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
                 });
                 continue;
             };
-            let ours = function.as_function().is_some_and(|f| f.has_mark(MARK));
             let of = fields.get(2).copied();
             let entry = Entry {
                 priority,
                 function: *function,
                 of: of.unwrap_or_else(|| module.pointer().zero()),
             };
-            let name = function.name();
-            let kept = ours && (name.starts_with(REGISTER) || name.starts_with(ON_ONE_RANK));
+            let kept = function.as_function().is_some_and(is_our_constructor);
             match (list, kept) {
                 (true, true) => plan.kept_constructors.push(entry),
                 (true, false) => plan.constructors.push(entry),
@@ -82,12 +80,6 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
     }
     plan
 }
-
-/// Name of the constructor that hands over the table.
-pub const REGISTER: &str = "okl.register";
-
-/// Name of what calls one of the user's on a single rank.
-const ON_ONE_RANK: &str = "okl.on_one_rank";
 
 /// Writes the lists anew, with `register` and what was already ours.
 pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, register: Function<'m>, twins: &Twins<'m>) {
@@ -115,7 +107,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, register: Function<'m>, twin
         let function = entry.function.as_function()?;
         let plain = twins.plain(function);
         let choice = add_choice(module, ON_ONE_RANK, plain, plain, None, twins.flag);
-        choice.mark(module, ENTRY.name, ENTRY.value);
+        ENTRY.put_on(module, choice);
         Some(Entry {
             priority: entry.priority,
             function: *choice,

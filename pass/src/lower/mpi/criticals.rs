@@ -25,10 +25,10 @@ use crate::analysis::objects::{Object, Objects, are_the_same};
 use crate::analysis::runtime::{effects, function_of, is_of_runtime};
 use crate::analysis::sections::is_mathematics;
 use crate::diagnostic::user_name;
-use crate::ir::MARK;
 use crate::ir::Region;
 use crate::llvm::{Builder, Call, Function, Instruction, Module, Opcode, Value};
 use crate::lower::runtime_call::declare;
+use crate::marks::is_lowered;
 
 /// The sections of a module.
 pub struct Plan<'m> {
@@ -51,7 +51,7 @@ pub fn check<'m>(
         .flat_map(|&function| sections(module, &objects, function))
         .collect();
     // Of sections that have been lowered nothing is seen.
-    let is_partly_lowered = module.functions().iter().any(|one| one.has_mark(MARK));
+    let is_partly_lowered = module.functions().iter().any(|one| is_lowered(*one));
     if found.is_empty() || is_partly_lowered {
         return Plan {
             collected: Vec::new(),

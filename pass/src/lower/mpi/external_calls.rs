@@ -13,9 +13,10 @@ use crate::analysis::library::{is_library_variable, known};
 use crate::analysis::runtime::is_of_runtime;
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
+use crate::marks::{SHARED, forwarded, is_ours, is_shared, translated_name};
 
 use super::forwarder;
-use super::twins::{SHARED, is_set, is_shared};
+use super::twins::is_set;
 
 /// What the names of forwarders that bring objects in begin with.
 const FORWARDER: &str = "okl.touching.";
@@ -68,9 +69,9 @@ fn external(call: Call<'_>) -> Option<External<'_>> {
 
 fn may_be_shared(argument: Value<'_>) -> bool {
     let base = crate::analysis::memory::base_of(argument);
-    let is_private = base
-        .as_global()
-        .is_some_and(|global| global.is_readonly() || is_library_variable(&global.name()));
+    let is_private = base.as_global().is_some_and(|global| {
+        global.is_readonly() || is_ours(global) || is_library_variable(&global.name())
+    });
     argument.ty().is_pointer()
         && !argument.is_null()
         && !argument.is_undef()
@@ -115,7 +116,7 @@ fn complete<'m>(module: &'m Module, forwarder: Function<'m>, name: &str) {
     let [start] = forwarder.blocks()[..] else {
         return;
     };
-    forwarder.mark(module, SHARED.name, SHARED.value);
+    SHARED.put_on(module, forwarder);
     let parameters = forwarder.parameters().into_iter();
     let pointers: Vec<_> = parameters.filter(|one| one.ty().is_pointer()).collect();
     let call = start.instructions()[0];
@@ -132,10 +133,10 @@ fn touch<'m>(module: &'m Module, at: Instruction<'m>, pointers: &[Value<'m>]) {
 pub fn call_translated(module: &Module) -> bool {
     let mut changed = false;
     for forwarder in module.functions() {
-        let Some(function) = forwarder.forwarded().and_then(Value::as_function) else {
+        let Some(function) = forwarded(forwarder).and_then(Value::as_function) else {
             continue;
         };
-        if module.has_alias(&marker(&function.name())) {
+        if module.has_alias(&translated_name(&function.name())) {
             forwarder.replace_all_uses_with(*function);
             forwarder.erase();
             changed = true;
@@ -144,12 +145,8 @@ pub fn call_translated(module: &Module) -> bool {
     changed
 }
 
-fn marker(name: &str) -> String {
-    format!("okl.translated.{name}")
-}
-
 fn unless_translated<'m>(module: &'m Module, at: Instruction<'m>, name: &str) -> Instruction<'m> {
-    let name = marker(name);
+    let name = translated_name(name);
     let symbol = module.global(&name).unwrap_or_else(|| {
         let linkage = Linkage::LLVMExternalWeakLinkage;
         module.add_global(&name, module.int(8), None, linkage)
@@ -169,7 +166,7 @@ pub fn emit_markers(module: &Module, functions: &[Function<'_>]) {
                 | Linkage::LLVMWeakODRLinkage
         );
         if callable && function.name() != "main" {
-            module.add_alias(&marker(&function.name()), *function);
+            module.add_alias(&translated_name(&function.name()), *function);
         }
     }
 }

@@ -6,9 +6,9 @@ use okl_abi::{FortranUnits, f};
 
 use crate::analysis::library::OUTPUT_STATEMENTS;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::MARK;
 use crate::llvm::{Builder, Call, Function, Global, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
+use crate::marks::is_lowered;
 
 const END: &str = "_FortranAioEndIoStatement";
 const OPEN: &str = "_FortranAioBeginOpen";
@@ -54,18 +54,19 @@ struct Statement<'m> {
     ends: Vec<Call<'m>>,
 }
 
-/// Adds the variable that is to be shared, where the module has such statements.
-pub fn prepare(module: &Module) {
+/// Adds the variable that is to be shared, where the module has such statements. True where it was added.
+pub fn prepare(module: &Module) -> bool {
     let writes = OUTPUT_STATEMENTS.iter().any(|(name, _)| {
         let function = module.function(name);
         function.is_some_and(|function| function.is_declaration() && !function.is_unused())
     });
     if !writes || module.global(MAIL).is_some() {
-        return;
+        return false;
     }
     let ty = module.array(module.int(8), PAGE);
     let mail = module.add_global(MAIL, ty, Some(ty.zero()), Linkage::LLVMWeakAnyLinkage);
     mail.set_alignment(PAGE as u32);
+    true
 }
 
 /// Finds the statements.
@@ -76,7 +77,7 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         let users = function.map_or(Vec::new(), |function| function.instruction_users());
         // What has been lowered keeps them.
         let users = users.into_iter();
-        for user in users.filter(|user| !user.function().has_mark(MARK)) {
+        for user in users.filter(|user| !is_lowered(user.function())) {
             let begin = user
                 .as_call()
                 .filter(|call| call.callee_name() == name && call.invoke_targets().is_none());

@@ -2,8 +2,8 @@
 //!
 //! There is one for all calls of a function in a program, so its name is to say what is added to it.
 
-use crate::ir::FORWARDS;
 use crate::llvm::{Builder, Call, Function, Linkage, Module, Place, Visibility, hash};
+use crate::marks::FORWARDS;
 
 /// What cannot be handed on.
 const STAYING: [&str; 7] = [
@@ -92,7 +92,7 @@ fn add<'m>(module: &'m Module, call: Call<'m>, name: &str) -> Function<'m> {
         forwarder.copy_attribute(call.instruction().function(), name);
     }
     forwarder.set_attribute(module, "noinline");
-    forwarder.mark(module, FORWARDS, "");
+    FORWARDS.put_on(module, forwarder);
     let builder = Builder::at_end(module, forwarder.append_block(module));
     let on = builder.call_typed(ty, call.callee(), &forwarder.parameters());
     on.follow(forwarder);

@@ -8,7 +8,8 @@ use okl_abi::LARGEST_UNANNOUNCED;
 use crate::analysis::library::is_library_variable;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Global, Linkage, Module, Value, Visibility};
-use crate::lower::mpi::twins::{PLAIN, replace_in_constants, replace_outside};
+use crate::lower::mpi::twins::{replace_in_constants, replace_outside};
+use crate::marks::{PLAIN, is_ours};
 
 const DATA: &str = "okl_data";
 const DATA_END: &str = "okl_data_end";
@@ -66,7 +67,7 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         if global.is_readonly()
             || global.is_thread_local()
             || name.starts_with("llvm.")
-            || name.starts_with("okl.")
+            || is_ours(global)
             // The address of such a lock identifies it, and nothing else of it is used.
             || name.starts_with(".gomp_critical_user_")
         {
@@ -152,7 +153,7 @@ pub fn set_apart<'m>(module: &'m Module, direct: &HashSet<Value<'m>>) {
         let globals = module.globals().into_iter();
         let (arrays, others): (Vec<_>, Vec<_>) = globals
             .filter(|global| !global.is_declaration() && global.section() == section)
-            .filter(|global| !global.name().starts_with("okl."))
+            .filter(|global| !is_ours(*global))
             .partition(|global| {
                 size(global) > LARGEST_UNANNOUNCED as u64 && !direct.contains(&**global)
             });

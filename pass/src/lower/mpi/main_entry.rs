@@ -2,13 +2,10 @@
 
 use okl_abi::f;
 
-use crate::ir::MARK;
 use crate::llvm::{Builder, Function, Linkage, Module, Visibility};
-use crate::lower::mpi::twins::{ENTRY, Twins, add_choice};
+use crate::lower::mpi::twins::{Twins, add_choice};
 use crate::lower::runtime_call::declare;
-
-/// Name of the user's `main`. Its debug information keeps the old name.
-pub const USER_MAIN: &str = "okl.main";
+use crate::marks::{ENTRY, USER_MAIN, is_lowered};
 
 /// The parts of `main`.
 #[derive(Clone, Copy)]
@@ -23,7 +20,8 @@ pub struct Main<'m> {
 pub fn emit(module: &Module) -> Option<Main<'_>> {
     let user_main = module
         .function("main")
-        .filter(|main| !main.is_declaration() && !main.has_mark(MARK))?;
+        .filter(|main| !main.is_declaration() && !is_lowered(*main))?;
+    // Its debug information keeps the old name.
     user_main.set_name(USER_MAIN);
     user_main.set_linkage(Linkage::LLVMInternalLinkage);
     module.set_visibility(*user_main, Visibility::LLVMDefaultVisibility);
@@ -49,5 +47,5 @@ pub fn emit_choice<'m>(module: &'m Module, main: Main<'m>, twins: &Twins<'m>) {
     let start = main.start;
     let new = add_choice(module, "main", start, plain, Some(start), twins.flag);
     new.set_linkage(Linkage::LLVMExternalLinkage);
-    new.mark(module, ENTRY.name, ENTRY.value);
+    ENTRY.put_on(module, new);
 }

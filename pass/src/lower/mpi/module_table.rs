@@ -11,10 +11,11 @@ use crate::analysis::runtime::is_of_runtime;
 use crate::diagnostic::user_name;
 use crate::ir::Region;
 use crate::llvm::{Builder, Function, Global, Linkage, Module, Value, Visibility, demangle};
-use crate::lower::mpi::constructors::{self, REGISTER};
+use crate::lower::mpi::constructors;
 use crate::lower::mpi::globals::Shared;
 use crate::lower::mpi::thread_private::ThreadPrivate;
 use crate::lower::runtime_call::declare;
+use crate::marks::REGISTER;
 
 /// The functions the table lists.
 pub struct Plan<'m> {

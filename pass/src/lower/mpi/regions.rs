@@ -10,6 +10,7 @@ use crate::ir::{Region, Team};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Type, Value};
 use crate::lower::mpi::twins::{Twins, is_for_ranks, is_set};
 use crate::lower::runtime_call::declare;
+use crate::record::RegionRecord;
 
 const SLOT: u64 = 8;
 
@@ -35,9 +36,13 @@ pub struct Fork<'m> {
     captures: usize,
 }
 
-/// Refuses captured values that do not fit a slot.
+/// Refuses what is not as [`Region::verify`] has it, and captured values that do not fit a slot.
 pub fn refuse<'m>(module: &Module, regions: &[Region<'m>], refused: &mut Vec<Declined<'m>>) {
     for one in regions {
+        refused.extend(one.verify().err().map(|why| Declined {
+            site: Site::Instruction(one.site.instruction()),
+            reason: format!("this {} is not understood: {why}", one.origin),
+        }));
         let parameters = one.body.parameters();
         let values = one.captures.iter().map(|one| one.value.ty());
         let mut types = values.chain(parameters.iter().map(|parameter| parameter.ty()));
@@ -143,25 +148,7 @@ fn descriptor<'m>(
 ) -> Global<'m> {
     let location = Site::Instruction(one.site.instruction()).to_string();
     let flags = if alone { region_flags::TEAM_OF_ONE } else { 0 };
-    let value = module.const_struct(&[
-        *trampoline,
-        *one.body,
-        *module.add_text("okl.region.location", &location),
-        module.const_i64(flags),
-        module.const_i64(0),
-        // Filled in by the section analysis.
-        module.pointer().zero(),
-        module.const_i64(0),
-    ]);
-    // Not in the shared section: each rank keeps its own decision.
-    let global = module.add_global(
-        "okl.region",
-        value.ty(),
-        Some(value),
-        Linkage::LLVMPrivateLinkage,
-    );
-    global.set_alignment(8);
-    global
+    RegionRecord::leave(module, [trampoline, one.body], &location, flags)
 }
 
 /// Emits our fork in front of `at`.

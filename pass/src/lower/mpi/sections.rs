@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use okl_abi::{f, region_flags};
 
-use super::{globals, twins::is_for_ranks};
+use super::globals;
 use crate::analysis::memory::base_of;
 use crate::analysis::nests::source_name;
 use crate::analysis::sections::{
@@ -16,10 +16,8 @@ use crate::analysis::sections::{
 use crate::diagnostic::Site;
 use crate::llvm::{Builder, Function, Global, Instruction, Linkage, Module, Opcode, Value};
 use crate::lower::runtime_call::declare;
+use crate::marks::{DECLARED, is_for_ranks};
 use crate::record::RegionRecord;
-
-/// The attribute of a body this has run on.
-const DONE: &str = "okl-sections";
 
 /// The regions of a module that may be distributed, with the program around them.
 pub struct Plan<'m> {
@@ -62,7 +60,7 @@ fn forks(module: &Module) -> Vec<Fork<'_>> {
         let wanted = !record.is_alone()
             && !body.is_declaration()
             && is_for_ranks(body)
-            && !body.has_mark(DONE);
+            && !DECLARED.is_on(body);
         if wanted && is_new() {
             found.push(Fork { at, record });
         }
@@ -274,7 +272,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
     for one in &plan.forks {
         let region = plan.region(one.record.body);
         complete_record(module, &one.record, region);
-        one.record.body.mark(module, DONE, "");
+        DECLARED.put_on(module, one.record.body);
     }
     let complete = plan.regions.iter().filter(|one| one.spoiled.is_none());
     let direct: Vec<_> = complete.map(|one| &one.direct).collect();

@@ -7,13 +7,12 @@
 use std::collections::HashMap;
 
 use crate::analysis::library::is_library_variable;
-use crate::analysis::sections::SLOT;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Opcode, Value};
-use crate::lower::mpi::twins::{is_for_ranks, is_plain};
-
-/// What the names of initial values begin with.
-const IMAGE: &str = "okl.tp.image.";
+use crate::marks::{
+    apart_name, image_name, is_for_ranks, is_ours, is_plain, slot_name, variable_apart,
+    variable_of_slot,
+};
 
 /// Asks for the calling thread's copy of a variable: `(ident, gtid, variable, size, cache)`.
 pub const THREAD_PRIVATE: &str = "__kmpc_threadprivate_cached";
@@ -59,6 +58,7 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
         let name = global.name();
         // Those of the C++ library belong to each rank as they are.
         if !global.is_thread_local()
+            || is_ours(global)
             || is_library_variable(&name)
             || is_unused(global)
             || is_done(module, global)
@@ -139,12 +139,8 @@ fn asked<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Vec<Asked<'
 
 /// Whether only versions for one rank still use it.
 fn is_done(module: &Module, global: Global<'_>) -> bool {
-    let slot = module.global(&slot_name(global));
+    let slot = module.global(&slot_name(&global.name()));
     slot.is_some_and(|slot| global.is_declaration() || !slot.is_declaration())
-}
-
-fn slot_name(variable: Global<'_>) -> String {
-    format!("{SLOT}{}", variable.name())
 }
 
 fn is_unused(global: Global<'_>) -> bool {
@@ -204,7 +200,7 @@ fn slot_for_all<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
         local @ (Linkage::LLVMInternalLinkage | Linkage::LLVMPrivateLinkage) => local,
         _ => Linkage::LLVMWeakAnyLinkage,
     };
-    let name = slot_name(variable);
+    let name = slot_name(&variable.name());
     let slot = module.add_global(
         &name,
         module.pointer(),
@@ -218,7 +214,7 @@ fn slot_for_all<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
 }
 
 fn slot<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
-    let name = slot_name(variable);
+    let name = slot_name(&variable.name());
     let pointer = module.pointer();
     let initial = (!variable.is_declaration()).then(|| pointer.zero());
     let linkage = match variable.linkage() {
@@ -244,7 +240,7 @@ fn entry<'m>(module: &'m Module, variable: Global<'m>, slot: Global<'m>) -> Thre
     let name = variable.name();
     let ty = variable.value_type();
     let image = module.add_global(
-        &format!("{IMAGE}{name}"),
+        &image_name(&name),
         ty,
         Some(initial),
         Linkage::LLVMPrivateLinkage,
@@ -320,16 +316,12 @@ fn replace_operands<'m>(
     }
 }
 
-/// What stands for a variable's copy while LLVM vectorises.
-const APART: &str = "okl.apart.";
-
 /// Tells LLVM that the copies of different variables, and all other objects, are different objects, as it knows of the
 /// variables themselves. True where there are any.
 pub fn tell_apart(module: &Module) -> bool {
     let mut changed = false;
     for slot in module.globals() {
-        let name = slot.name();
-        let Some(variable) = name.strip_prefix(SLOT).filter(|_| !name.starts_with(IMAGE)) else {
+        let Some(variable) = variable_of_slot(slot) else {
             continue;
         };
         let is_copy = |user: &Instruction<'_>| {
@@ -344,7 +336,7 @@ pub fn tell_apart(module: &Module) -> bool {
         for load in loads {
             let function = load.function();
             let copy = *copies.entry(function).or_insert_with(|| {
-                let name = format!("{APART}{variable}");
+                let name = apart_name(&variable);
                 let object = module.global(&name).unwrap_or_else(|| {
                     let bytes = module.array(module.int(8), 0);
                     let object =
@@ -366,10 +358,8 @@ pub fn tell_apart(module: &Module) -> bool {
 pub fn restore(module: &Module) -> bool {
     let mut changed = false;
     for object in module.globals() {
-        let name = object.name();
-        let slot = name
-            .strip_prefix(APART)
-            .and_then(|variable| module.global(&format!("{SLOT}{variable}")));
+        let variable = variable_apart(object);
+        let slot = variable.and_then(|variable| module.global(&slot_name(&variable)));
         let Some(slot) = slot else {
             continue;
         };

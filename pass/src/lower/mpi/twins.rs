@@ -19,73 +19,28 @@ use std::collections::{HashMap, HashSet};
 use okl_abi::PLAIN_FORKS;
 
 use crate::analysis::call_graph::CallGraph;
-use crate::diagnostic::user_name;
-use crate::ir::{DISTRIBUTED, MARK};
-use crate::llvm::{
-    Function, Global, Instruction, Linkage, Module, Opcode, Severity, Value, Visibility,
-};
+use crate::llvm::{Function, Global, Instruction, Linkage, Module, Opcode, Value, Visibility};
+use crate::marks::{is_lowered, name_for_ranks, plain_name};
 use crate::recognise::openmp::is_fork;
 
 mod choice;
 mod copies;
 mod uses;
 
+pub use crate::marks::{ENTRY, PLAIN, RANKS, SHARED, is_for_ranks, is_plain, is_shared};
 pub use choice::{add_choice, is_set};
 pub use uses::{replace_in, replace_in_constants, replace_outside};
 
 use choice::add_entry;
-use copies::{become_twin, can_be_copied, copy_beside, is_copy_but_for, is_copy_of, replace_copy};
+pub use copies::can_be_copied;
+use copies::{become_twin, copy_beside, is_copy_but_for, is_copy_of, replace_copy};
 use uses::{needs_entry, redirect_calls};
-
-/// Which version of a function one is: a string attribute, and one of its values.
-#[derive(Clone, Copy)]
-pub struct Mark {
-    /// The attribute.
-    pub name: &'static str,
-    /// Its value.
-    pub value: &'static str,
-}
-
-impl Mark {
-    /// Whether a function has this mark.
-    fn is_on(self, function: Function<'_>) -> bool {
-        function.mark_value(self.name).as_deref() == Some(self.value)
-    }
-}
-
-/// The version for one rank.
-pub const PLAIN: Mark = mark("plain");
-/// The version for several ranks.
-pub const RANKS: Mark = mark(DISTRIBUTED);
-/// What chooses between two versions.
-pub const ENTRY: Mark = mark("entry");
-/// What both kinds of process run.
-pub const SHARED: Mark = mark("shared");
 
 /// The variable that is not 0 in a process on one rank.
 const FLAG: &str = "okl.plain";
 
 /// Mentions the OpenMP run time.
 const RUNTIME: &str = "okl.runtime";
-
-const fn mark(value: &'static str) -> Mark {
-    Mark { name: MARK, value }
-}
-
-/// Whether a function has been lowered, and runs on several ranks only.
-pub fn is_for_ranks(function: Function<'_>) -> bool {
-    RANKS.is_on(function)
-}
-
-/// Whether a function is the same for one rank and for several.
-pub fn is_shared(function: Function<'_>) -> bool {
-    SHARED.is_on(function)
-}
-
-/// Whether a function is a version for one rank.
-pub fn is_plain(function: Function<'_>) -> bool {
-    PLAIN.is_on(function)
-}
 
 /// Whether a function is only handed to the OpenMP run time to begin regions, and called by what ours hands it to.
 fn is_only_forked(body: Function<'_>) -> bool {
@@ -95,11 +50,6 @@ fn is_only_forked(body: Function<'_>) -> bool {
             || is_for_ranks(user.function())
     };
     body.instruction_users().iter().all(is_fork)
-}
-
-/// The name of what several ranks run instead of a function that is the same for both.
-fn version_for_ranks(function: Function<'_>) -> String {
-    format!("{}.mpi", function.name())
 }
 
 /// Whether a function of this module's own is only called, and only by `callers`; copies aside.
@@ -152,7 +102,7 @@ pub fn copy<'m>(module: &'m Module, functions: &[Function<'m>]) -> Copies<'m> {
     let several = functions.iter().filter(|one| can_be_copied(**one));
     let copies = several.map(|&function| {
         let copy = copy_beside(module, function);
-        copy.mark(module, PLAIN.name, PLAIN.value);
+        PLAIN.put_on(module, copy);
         (function, copy)
     });
     let copies = copies.collect();
@@ -194,6 +144,8 @@ fn calls_once<'m>(function: Function<'m>) -> HashSet<Function<'m>> {
 pub struct Twins<'m> {
     /// The flag by which to choose.
     pub flag: Global<'m>,
+    /// Functions that would have to be two, but of which there cannot be two in the object file.
+    pub torn: Vec<Function<'m>>,
     plain: HashMap<Function<'m>, Function<'m>>,
 }
 
@@ -260,14 +212,16 @@ pub fn call_own_kind(module: &Module) -> bool {
 
 /// What several ranks run for a function that has another version for them.
 fn version_of<'m>(module: &'m Module, function: Function<'m>) -> Option<Function<'m>> {
-    let mark = function.mark_value(MARK)?;
-    if mark == ENTRY.value {
+    if ENTRY.is_on(function) {
         let callees = function.instructions().into_iter();
         let mut callees = callees.filter_map(|one| one.as_call()?.callee().as_function());
         return callees.find(|&callee| is_for_ranks(callee));
     }
-    let version = module.function(&version_for_ranks(function));
-    version.filter(|&version| mark == SHARED.value && is_for_ranks(version))
+    if !is_shared(function) {
+        return None;
+    }
+    let version = module.function(&name_for_ranks(&function.name()));
+    version.filter(|&version| is_for_ranks(version))
 }
 
 /// Has versions for one rank start regions by names of ours, and removes versions for several that turned out the same.
@@ -279,7 +233,7 @@ pub fn finish(module: &Module) -> bool {
             continue;
         };
         // They may have been inlined.
-        let is_ours = |at: &Instruction<'_>| at.function().has_mark(MARK);
+        let is_ours = |at: &Instruction<'_>| is_lowered(at.function());
         if !old.instruction_users().iter().any(is_ours) {
             continue;
         }
@@ -341,7 +295,7 @@ impl<'m> Copies<'m> {
         let single = functions.filter(|one| !self.copies.contains_key(one));
         let with_copy = single.map(|&one| {
             let copy = copy_beside(module, one);
-            copy.mark(module, PLAIN.name, PLAIN.value);
+            PLAIN.put_on(module, copy);
             (one, copy)
         });
         self.single = with_copy.collect();
@@ -355,14 +309,10 @@ impl<'m> Copies<'m> {
         bodies: &[Function<'m>],
         harmless: &Harmless<'m>,
     ) -> Twins<'m> {
+        let mut torn = Vec::new();
         for &(function, before) in &self.single {
             if !is_copy_but_for(before, function, "", &harmless.renamed) {
-                let message = format!(
-                    "okl: {} cannot be compiled both for one rank and for several: its inline assembly defines a name, \
-                     or other functions use its labels",
-                    user_name(function)
-                );
-                module.diagnose(Some(function), None, &message, Severity::Error);
+                torn.push(function);
             }
             before.erase();
         }
@@ -371,6 +321,7 @@ impl<'m> Copies<'m> {
         let described = self.described(&different, bodies, harmless);
         let mut twins = Twins {
             flag,
+            torn,
             plain: HashMap::new(),
         };
         let mut for_ranks = Vec::new();
@@ -378,22 +329,22 @@ impl<'m> Copies<'m> {
             let copy = self.copies.get(&function).copied();
             match copy {
                 Some(copy) if different.contains(&function) => {
-                    function.mark(module, RANKS.name, RANKS.value);
-                    copy.set_name(&format!("{}.plain", function.name()));
+                    RANKS.put_on(module, function);
+                    copy.set_name(&plain_name(&function.name()));
                     become_twin(module, copy, function);
                     twins.plain.insert(function, copy);
                     continue;
                 }
                 Some(copy) if described.contains(&function) => {
-                    copy.mark(module, RANKS.name, RANKS.value);
-                    copy.set_name(&version_for_ranks(function));
+                    RANKS.put_on(module, copy);
+                    copy.set_name(&name_for_ranks(&function.name()));
                     become_twin(module, copy, function);
                     for_ranks.push((function, copy));
                 }
                 Some(copy) => copy.erase(),
                 None => {}
             }
-            function.mark(module, SHARED.name, SHARED.value);
+            SHARED.put_on(module, function);
         }
         for (function, version) in for_ranks {
             redirect_calls(function, version, RANKS);
@@ -413,7 +364,7 @@ impl<'m> Copies<'m> {
         for (&function, &plain) in several() {
             if needs_entry(function, RANKS) {
                 let entry = add_entry(module, function, plain, flag, RANKS);
-                entry.mark(module, ENTRY.name, ENTRY.value);
+                ENTRY.put_on(module, entry);
                 become_twin(module, function, entry);
             }
         }

@@ -155,6 +155,7 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
         schedule,
         chunk: chunk.filter(|_| chunked),
         ordered,
+        name: None,
         description: Description::unseen(call.instruction()),
     })
 }

@@ -1,7 +1,8 @@
 //! Functions that choose between two by the flag.
 
-use super::{Mark, uses};
+use super::uses;
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Value};
+use crate::marks::{Mark, name_for_ranks};
 
 /// Whether the flag, a byte that stays as it is, is not 0: asked in front of an instruction.
 pub fn is_set<'m>(module: &'m Module, flag: Global<'m>, at: Instruction<'m>) -> Value<'m> {
@@ -32,7 +33,7 @@ pub fn add_entry<'m>(
     entry.copy_metadata(module, ranks, &["type", "kcfi_type"]);
     entry.copy_subprogram(ranks);
     entry.take_name(*ranks);
-    ranks.set_name(&format!("{}.mpi", entry.name()));
+    ranks.set_name(&name_for_ranks(&entry.name()));
     uses::put_in_front(entry, ranks, mark);
     choose(module, entry, flag, plain, Some((ranks, *ranks)));
     // LLVM takes dead variable arguments from functions that are only called, and leaves calls in tail position broken

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::Mark;
 use crate::analysis::runtime;
 use crate::llvm::{Call, Function, Use, Value};
+use crate::marks::{Mark, is_list};
 
 /// Whether a function is called here, or handed to the OpenMP run time to be called, by one with this mark.
 fn is_call_in(one: Use<'_>, mark: Mark) -> bool {
@@ -67,12 +67,6 @@ pub fn needs_entry(function: Function<'_>, mark: Mark) -> bool {
         }
     }
     false
-}
-
-/// Whether a variable is a list that LLVM or okl keep of functions.
-fn is_list(value: Value<'_>) -> bool {
-    let name = value.as_global().map(|variable| variable.name());
-    name.is_some_and(|name| name.starts_with("llvm.") || name.starts_with("okl."))
 }
 
 /// Has `entry` be used instead of a function, but for calls in functions with this mark.

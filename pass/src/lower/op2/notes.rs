@@ -7,10 +7,22 @@ use okl_abi::op2::f;
 
 use crate::llvm::{Builder, Call, Instruction, Linkage, Module, Value, demangle};
 use crate::lower::runtime_call::declare;
-use crate::recognise::Found;
+use crate::recognise::Note;
+
+/// Tells it all of that. True where the module was changed.
+pub fn tell(module: &Module, notes: &[Note<'_>]) -> bool {
+    let told = say_what_is_looked_at(module, notes);
+    let may_end = notes.iter().filter_map(|note| match *note {
+        Note::MayEnd(call) => Some(call),
+        Note::LooksAtData(_) | Note::LooksAtMaps(_) => None,
+    });
+    let may_end: Vec<_> = may_end.collect();
+    say_where(module, &may_end);
+    told || !may_end.is_empty()
+}
 
 /// Tells it before each call where that is, and after it that it is over.
-pub fn say_where(module: &Module, calls: &[Call<'_>]) {
+fn say_where(module: &Module, calls: &[Call<'_>]) {
     let mut places: HashMap<String, Value<'_>> = HashMap::new();
     for call in calls {
         let at = call.instruction();
@@ -32,17 +44,22 @@ pub fn say_where(module: &Module, calls: &[Call<'_>]) {
 }
 
 /// Tells it before `main` at which data and maps the file looks itself. True where the module was changed.
-pub fn say_what_is_looked_at(module: &Module, found: &Found<'_>) -> bool {
-    let mut changed = say_whether_data_are_looked_at(module, found.looks_at_data.is_some());
-    if let Some(at) = found.looks_at_data {
+fn say_what_is_looked_at(module: &Module, notes: &[Note<'_>]) -> bool {
+    let data = notes.iter().find_map(|note| match *note {
+        Note::LooksAtData(at) => Some(at),
+        Note::LooksAtMaps(_) | Note::MayEnd(_) => None,
+    });
+    let mut changed = say_whether_data_are_looked_at(module, data.is_some());
+    if let Some(at) = data {
         let message = "data stay element by element: the file looks at op_dat->data";
         at.remark("Storage", message, true);
     }
-    for (at, what) in [
-        (found.looks_at_maps, "op_map->map"),
-        (found.looks_at_data, "op_dat->data"),
-    ] {
-        let Some(at) = at else { continue };
+    for note in notes {
+        let (at, what) = match *note {
+            Note::LooksAtMaps(at) => (at, "op_map->map"),
+            Note::LooksAtData(at) => (at, "op_dat->data"),
+            Note::MayEnd(_) => continue,
+        };
         changed = true;
         let ty = module.function_type(module.void(), &[]);
         let says = module.add_function("okl.looks_at_mesh", ty, Linkage::LLVMInternalLinkage);
