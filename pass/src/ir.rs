@@ -155,8 +155,8 @@ pub struct ParallelLoop<'m> {
     pub schedule: Schedule,
     /// Iterations of a chunk, where the schedule has chunks of a known length.
     pub chunk: Option<i64>,
-    /// Whether its iterations have an ordered part.
-    pub ordered: bool,
+    /// Whether its iterations have an ordered part, where that is known.
+    pub ordered: Option<bool>,
     /// What it does in memory, as far as it has been looked at.
     pub description: Description<'m>,
 }

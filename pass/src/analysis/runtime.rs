@@ -6,9 +6,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use okl_abi::{Effects, RuntimeFn};
+use okl_abi::{Effects, LoopSchedule, RuntimeFn};
 
-use crate::llvm::Call;
+use crate::llvm::{Call, Value};
 
 /// What names with a line begin with: others are not looked for.
 const BEGINNINGS: [&str; 5] = ["okl_", "__kmpc_", "omp", "__atomic_", "__cxa_guard_"];
@@ -46,6 +46,16 @@ pub fn effects(call: Call<'_>) -> Effects {
 /// What the runtime function of that name does.
 pub fn effects_of(name: &str) -> Effects {
     function_of(name).map_or(Effects::NONE, |function| function.effects)
+}
+
+/// The argument of a call that its line calls `param`.
+pub fn argument<'m>(call: Call<'m>, param: &str) -> Option<Value<'m>> {
+    call.argument(function(call)?.position(param)?)
+}
+
+/// The schedule of the loop that a call begins; `None` where it is not known: the loop may be ordered.
+pub fn schedule(call: Call<'_>) -> Option<LoopSchedule> {
+    LoopSchedule::of(argument(call, "schedule")?.as_constant_int()?)
 }
 
 /// Whether `name` is a function of a runtime: one that the compiler calls, one of `omp.h`, or ours.

@@ -199,7 +199,7 @@ impl<'m> Described<'m> {
             arguments,
             schedule: Schedule::Any,
             chunk: None,
-            ordered: false,
+            ordered: Some(false),
             description: Description {
                 accesses,
                 ..Description::default()

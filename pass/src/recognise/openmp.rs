@@ -128,6 +128,3 @@ fn region<'m>(
     };
     region.verify().map(|()| region)
 }
-
-/// The bits of a schedule that are not its kind: `monotonic` and `nonmonotonic`.
-pub const MODIFIERS: i64 = 3 << 29;

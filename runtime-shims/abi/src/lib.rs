@@ -13,12 +13,14 @@ mod effects;
 mod functions;
 pub mod op2;
 mod openmp;
+mod schedule;
 mod tables;
 
 use xxhash_rust::const_xxh3;
 
 pub use effects::Effects;
 pub use functions::{ALL, f};
+pub use schedule::{LoopSchedule, ScheduleKind};
 pub use tables::{
     AtomicOp, ConstructorEntry, DirectAccess, ExternGlobalEntry, FortranUnits, FunctionEntry,
     GlobalEntry, LARGEST_UNANNOUNCED, ModuleTable, RegionDescriptor, SectionEntry, SectionTable,
@@ -98,6 +100,11 @@ impl RuntimeFn {
     /// Whether it has all of these effects.
     pub const fn has(&self, effects: Effects) -> bool {
         self.effects.has(effects)
+    }
+
+    /// Whether it hands out a thread's share of a loop, once: the first part of it, where it has several.
+    pub const fn begins_share(&self) -> bool {
+        self.has(Effects::SHARES.and(Effects::QUIET))
     }
 
     /// Whether it ends the construct that `other` begins.
