@@ -90,12 +90,28 @@ mod tests {
     }
 
     #[test]
+    fn every_name_with_a_line_is_looked_for() {
+        let lines = all().chain(okl_abi::openmp::ALL.iter().copied());
+        let lines = lines.map(|one| (one.name, one));
+        for (name, one) in lines.chain(okl_abi::COUNTERPARTS) {
+            assert_eq!(
+                function_of(name).map(|one| one.name),
+                Some(one.name),
+                "{name}"
+            );
+            assert_eq!(effects_of(name), one.effects, "{name}");
+        }
+    }
+
+    #[test]
     fn both_names_of_a_function_are_known() {
         for one in all() {
             assert!(is_of_runtime(one.name), "{}", one.name);
             if one.short_name().starts_with("kmpc_") {
                 let other = format!("__{}", one.short_name());
                 assert_eq!(effects_of(&other), one.effects, "{other}");
+            } else if one.short_name().starts_with("omp_") {
+                assert_eq!(effects_of(one.short_name()), one.effects);
             }
         }
     }
