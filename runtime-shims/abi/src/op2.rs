@@ -155,7 +155,7 @@ mod tests {
                 let mut rest = text.split(name).skip(1);
                 rest.any(|rest| rest.trim_start_matches("_char").starts_with(['(', ' ']))
             };
-            assert!(headers.iter().any(|one| is_declared(one)), "{name}");
+            assert!(headers.iter().any(is_declared), "{name}");
         }
     }
 
