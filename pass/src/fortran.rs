@@ -1,16 +1,21 @@
 //! What is Fortran's in a module that flang made: its names, and OpenMP's functions by the names that a program calls
 //! them by which has no interface of them (`omp_get_num_threads_`, arguments by reference).
 
-use okl_abi::{AbiType, replacement_of};
+use okl_abi::openmp::name_in_c;
+use okl_abi::{AbiType, RuntimeFn, replacement_of};
 
 use crate::diagnostic::user_name;
 use crate::llvm::{Builder, Call, Function, Linkage, Module, Value};
 
-/// Functions with a text argument, which in Fortran has no end of its own: its length follows the arguments.
-const WITH_TEXT: [&str; 2] = ["omp_set_affinity_format", "omp_display_affinity"];
+/// Whether a function has a text argument, which in Fortran has no end of its own: its length follows the arguments.
+fn has_text(function: &RuntimeFn) -> bool {
+    function.position("format").is_some()
+}
 
-/// Functions that fill a text, with blanks behind what there is to say.
-const FILL_TEXT: [&str; 2] = ["omp_get_affinity_format", "omp_capture_affinity"];
+/// Whether a function fills a text, with blanks behind what there is to say.
+fn fills_text(function: &RuntimeFn) -> bool {
+    function.position("buffer").is_some()
+}
 
 /// What flang calls the main program.
 pub const MAIN_PROGRAM: &str = "_QQmain";
@@ -22,16 +27,18 @@ pub fn call_by_c_names(module: &Module) -> bool {
     let mut changed = false;
     for function in module.functions() {
         let name = function.name();
-        let Some(c_name) = c_name(&name).filter(|_| function.is_declaration()) else {
+        let c_name = name_in_c(&name).filter(|_| function.is_declaration());
+        let replacement = c_name.and_then(|name| Some((name, replacement_of(name)?)));
+        let Some((c_name, types)) = replacement else {
             continue;
         };
         for user in function.instruction_users() {
             let call = user.as_call().filter(|call| call.callee() == *function);
             match call.filter(|call| call.invoke_targets().is_none()) {
-                Some(call) if FILL_TEXT.contains(&c_name) => {
-                    changed |= fill_text(module, call, c_name);
+                Some(call) if fills_text(types) => {
+                    changed |= fill_text(module, call, c_name, types);
                 }
-                Some(call) => changed |= call_by_c_name(module, call, c_name),
+                Some(call) => changed |= call_by_c_name(module, call, c_name, types),
                 None => {}
             }
         }
@@ -43,18 +50,11 @@ pub fn call_by_c_names(module: &Module) -> bool {
     changed
 }
 
-/// `omp_get_num_threads` for `omp_get_num_threads_`, where there is such a function.
-fn c_name(name: &str) -> Option<&str> {
-    let c_name = name.strip_suffix('_')?;
-    (c_name.starts_with("omp_") && replacement_of(c_name).is_some()).then_some(c_name)
-}
-
 /// True where the module was changed.
-fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) -> bool {
+fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str, types: &RuntimeFn) -> bool {
     let at = call.instruction();
-    let types = replacement_of(c_name).expect("looked up before");
     let arguments = call.arguments();
-    let has_text = WITH_TEXT.contains(&c_name);
+    let has_text = has_text(types);
     let result = module.abi_type(types.ret);
     if arguments.len() != types.params.len() + usize::from(has_text)
         || !(at.is_unused() || at.ty() == result)
@@ -98,7 +98,7 @@ fn call_by_c_name(module: &Module, call: Call<'_>, c_name: &str) -> bool {
 
 /// `omp_get_affinity_format(buffer)` and `omp_capture_affinity(buffer, format)`, whose lengths follow. True where the
 /// module was changed.
-fn fill_text(module: &Module, call: Call<'_>, c_name: &str) -> bool {
+fn fill_text(module: &Module, call: Call<'_>, c_name: &str, types: &RuntimeFn) -> bool {
     let at = call.instruction();
     let (pointer, long) = (module.pointer(), module.int(64));
     let arguments = call.arguments();
@@ -107,7 +107,6 @@ fn fill_text(module: &Module, call: Call<'_>, c_name: &str) -> bool {
         [buffer, format, length, format_length] => (buffer, length, Some((format, format_length))),
         _ => return false,
     };
-    let types = replacement_of(c_name).expect("looked up before");
     if types.params.len() != 2 + usize::from(format.is_some())
         || !buffer.ty().is_pointer()
         || length.ty() != long

@@ -421,7 +421,7 @@ mod tests {
             arguments: Vec::new(),
             schedule: crate::ir::Schedule::Any,
             chunk: None,
-            ordered: false,
+            ordered: Some(false),
             name: name.then_some(null),
             description: crate::ir::Description::default(),
         });

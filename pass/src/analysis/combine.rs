@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use crate::analysis::memory::{base_of, private_variable};
+use crate::analysis::runtime::argument;
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 
 /// How many calls deep user-declared combiners and overloaded operators are followed.
@@ -14,7 +15,7 @@ const DEPTH: usize = 8;
 
 /// What an address points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
+enum PointsTo {
     /// A list of pointers to items.
     List,
     /// An item.
@@ -25,10 +26,10 @@ enum Origin {
     Elsewhere,
 }
 
-/// Bytes of the largest item of a call of `__kmpc_reduce`; `None` where that is not known.
+/// Bytes of the largest item of a call that reduces; `None` where that is not known.
 pub fn largest_item(module: &Module, call: Call<'_>) -> Option<u64> {
-    let items = call.argument(2)?.as_constant_int()?;
-    let list = base_of(call.argument(4)?).as_op(Opcode::LLVMAlloca)?;
+    let items = argument(call, "items")?.as_constant_int()?;
+    let list = base_of(argument(call, "list")?).as_op(Opcode::LLVMAlloca)?;
     let parts = (list.users().into_iter()).filter(|user| base_of(*user) == *list && *user != *list);
     let addresses: Vec<Value<'_>> = parts.chain([*list]).collect();
     let mut sizes = Vec::new();
@@ -50,10 +51,10 @@ pub fn largest_item(module: &Module, call: Call<'_>) -> Option<u64> {
 /// True where the function provably reads nothing but the lists and the items, and writes nothing
 /// but the items.
 pub fn touches_only_items(combine: Function<'_>) -> bool {
-    stays_inside(combine, &[Origin::List, Origin::List], DEPTH)
+    stays_inside(combine, &[PointsTo::List, PointsTo::List], DEPTH)
 }
 
-fn stays_inside(function: Function<'_>, parameters: &[Origin], depth: usize) -> bool {
+fn stays_inside(function: Function<'_>, parameters: &[PointsTo], depth: usize) -> bool {
     if depth == 0 || function.is_declaration() {
         return false;
     }
@@ -66,11 +67,12 @@ fn stays_inside(function: Function<'_>, parameters: &[Origin], depth: usize) -> 
         let origin = |address| origin(address, &origins, &mut Vec::new());
         match instruction.opcode() {
             // The item lists may be read, but not changed.
-            Opcode::LLVMLoad => origin(instruction.operand(0)) != Origin::Elsewhere,
+            Opcode::LLVMLoad => origin(instruction.operand(0)) != PointsTo::Elsewhere,
             Opcode::LLVMStore => {
                 let to = origin(instruction.operand(1));
-                let pointer_leaves = instruction.operand(0).ty().is_pointer() && to != Origin::Own;
-                matches!(to, Origin::Item | Origin::Own) && !pointer_leaves
+                let pointer_leaves =
+                    instruction.operand(0).ty().is_pointer() && to != PointsTo::Own;
+                matches!(to, PointsTo::Item | PointsTo::Own) && !pointer_leaves
             }
             Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => false,
             Opcode::LLVMCall | Opcode::LLVMInvoke => instruction
@@ -83,7 +85,7 @@ fn stays_inside(function: Function<'_>, parameters: &[Origin], depth: usize) -> 
 
 fn call_stays_inside<'m>(
     call: Call<'m>,
-    origin: &impl Fn(Value<'m>) -> Origin,
+    origin: &impl Fn(Value<'m>) -> PointsTo,
     depth: usize,
 ) -> bool {
     let Some(callee) = call.callee_function() else {
@@ -95,7 +97,7 @@ fn call_stays_inside<'m>(
         .filter(|argument| argument.ty().is_pointer());
     let inside = addresses
         .clone()
-        .all(|&address| origin(address) != Origin::Elsewhere);
+        .all(|&address| origin(address) != PointsTo::Elsewhere);
     let name = callee.name();
     if callee.is_intrinsic() {
         // Copies go where their addresses point; the others do not touch memory at all.
@@ -113,7 +115,7 @@ fn call_stays_inside<'m>(
             if argument.ty().is_pointer() {
                 origin(*argument)
             } else {
-                Origin::Own
+                PointsTo::Own
             }
         })
         .collect();
@@ -124,28 +126,28 @@ fn call_stays_inside<'m>(
 /// computed from their own older content.
 fn origin<'m>(
     address: Value<'m>,
-    parameters: &HashMap<Value<'m>, Origin>,
+    parameters: &HashMap<Value<'m>, PointsTo>,
     open: &mut Vec<Instruction<'m>>,
-) -> Origin {
+) -> PointsTo {
     if let Some(&origin) = parameters.get(&address) {
         return origin;
     }
     let Some(instruction) = address.as_instruction() else {
         return if address.is_null() {
-            Origin::Own
+            PointsTo::Own
         } else {
-            Origin::Elsewhere
+            PointsTo::Elsewhere
         };
     };
     match instruction.opcode() {
-        Opcode::LLVMAlloca => Origin::Own,
+        Opcode::LLVMAlloca => PointsTo::Own,
         Opcode::LLVMGetElementPtr => origin(instruction.operand(0), parameters, open),
         Opcode::LLVMLoad => match origin(instruction.operand(0), parameters, open) {
-            Origin::List => Origin::Item,
-            Origin::Item | Origin::Elsewhere => Origin::Elsewhere,
-            Origin::Own => loaded_from_own(instruction.operand(0), parameters, open),
+            PointsTo::List => PointsTo::Item,
+            PointsTo::Item | PointsTo::Elsewhere => PointsTo::Elsewhere,
+            PointsTo::Own => loaded_from_own(instruction.operand(0), parameters, open),
         },
-        Opcode::LLVMPHI if open.contains(&instruction) => Origin::Own,
+        Opcode::LLVMPHI if open.contains(&instruction) => PointsTo::Own,
         Opcode::LLVMPHI => {
             open.push(instruction);
             let values: Vec<_> = instruction
@@ -159,22 +161,22 @@ fn origin<'m>(
         }
         Opcode::LLVMSelect => join(&instruction.operands()[1..], parameters, open),
         // An overloaded operator may return a reference to its first argument.
-        Opcode::LLVMCall | Opcode::LLVMInvoke => Origin::Elsewhere,
-        _ => Origin::Elsewhere,
+        Opcode::LLVMCall | Opcode::LLVMInvoke => PointsTo::Elsewhere,
+        _ => PointsTo::Elsewhere,
     }
 }
 
-/// Origin of what a variable of the function holds.
+/// PointsTo of what a variable of the function holds.
 fn loaded_from_own<'m>(
     address: Value<'m>,
-    parameters: &HashMap<Value<'m>, Origin>,
+    parameters: &HashMap<Value<'m>, PointsTo>,
     open: &mut Vec<Instruction<'m>>,
-) -> Origin {
+) -> PointsTo {
     let Some(variable) = private_variable(address) else {
-        return Origin::Elsewhere;
+        return PointsTo::Elsewhere;
     };
     if open.contains(&variable) {
-        return Origin::Own;
+        return PointsTo::Own;
     }
     open.push(variable);
     let stored: Vec<_> = variable
@@ -190,15 +192,15 @@ fn loaded_from_own<'m>(
 
 fn join<'m>(
     values: &[Value<'m>],
-    parameters: &HashMap<Value<'m>, Origin>,
+    parameters: &HashMap<Value<'m>, PointsTo>,
     open: &mut Vec<Instruction<'m>>,
-) -> Origin {
-    let mut joined = Origin::Own;
+) -> PointsTo {
+    let mut joined = PointsTo::Own;
     for &value in values {
         joined = match (joined, origin(value, parameters, open)) {
-            (Origin::Own, other) | (other, Origin::Own) => other,
+            (PointsTo::Own, other) | (other, PointsTo::Own) => other,
             (a, b) if a == b => a,
-            _ => return Origin::Elsewhere,
+            _ => return PointsTo::Elsewhere,
         };
     }
     joined

@@ -80,6 +80,7 @@ const FUNCTIONS: &[(Effect, bool, &str)] = &[
         reallocarray malloc_usable_size alloca qsort qsort_r bsearch abs labs llabs div ldiv lldiv imaxabs
         atoi atol atoll atof rand_r random_r drand48_r exit _Exit _exit abort quick_exit __assert_fail
         __assert __stack_chk_fail __chk_fail setjmp _setjmp sigsetjmp __sigsetjmp"),
+    (Effect::None, USER, NEW_AND_DELETE),
     // Formatted output to the standard output or to memory, and input from memory.
     (Effect::None, USER, "printf vprintf puts putchar putchar_unlocked perror sprintf snprintf vsprintf vsnprintf
         asprintf vasprintf sscanf vsscanf wprintf vwprintf putwchar"),
@@ -155,6 +156,27 @@ const MATH: &str = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh 
     nextafter nexttoward copysign j0 j1 jn y0 y1 yn cabs carg creal cimag conj cproj cexp clog csqrt cpow csin
     ccos ctan casin cacos catan csinh ccosh ctanh casinh cacosh catanh";
 
+/// `operator new` and `delete`, but for those with parameters of the program's own.
+const NEW_AND_DELETE: &str = "_Znwm _ZnwmRKSt9nothrow_t _ZnwmSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t
+    _Znam _ZnamRKSt9nothrow_t _ZnamSt11align_val_t _ZnamSt11align_val_tRKSt9nothrow_t
+    _ZdlPv _ZdlPvm _ZdlPvRKSt9nothrow_t _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdlPvSt11align_val_tRKSt9nothrow_t
+    _ZdaPv _ZdaPvm _ZdaPvRKSt9nothrow_t _ZdaPvSt11align_val_t _ZdaPvmSt11align_val_t _ZdaPvSt11align_val_tRKSt9nothrow_t";
+
+/// What clang calls for exceptions, local statics and casts (Itanium C++ ABI).
+const CXX_RUNTIME: &str = "__cxa_allocate_exception __cxa_allocate_dependent_exception __cxa_free_exception
+    __cxa_free_dependent_exception __cxa_throw __cxa_rethrow __cxa_begin_catch __cxa_end_catch __cxa_get_exception_ptr
+    __cxa_current_exception_type __cxa_call_unexpected __cxa_call_terminate __cxa_bad_cast __cxa_bad_typeid
+    __cxa_throw_bad_array_new_length __cxa_throw_bad_array_length __cxa_pure_virtual __cxa_deleted_virtual
+    __cxa_get_globals __cxa_get_globals_fast __cxa_init_primary_exception __cxa_atexit __cxa_thread_atexit
+    __clang_call_terminate _ZSt9terminatev";
+
+/// Whether it is a function of the C++ run time that accesses nothing of the program's by itself.
+pub fn is_cxx_runtime(name: &str) -> bool {
+    [NEW_AND_DELETE, CXX_RUNTIME]
+        .iter()
+        .any(|names| names.split_whitespace().any(|one| one == name))
+}
+
 /// Prefixes of mangled names in the C++ library, the first that fits decides.
 const CXX_PREFIXES: &[(&str, Effect)] = &[
     ("_ZNSt6thread15_M_start_thread", Effect::Threads),
@@ -177,10 +199,6 @@ const CXX_PREFIXES: &[(&str, Effect)] = &[
     ("_ZN9__gnu_cxx", Effect::None),
     ("_ZNK9__gnu_cxx", Effect::None),
     ("_ZN10__cxxabiv1", Effect::None),
-    ("_Znw", Effect::None),
-    ("_Zna", Effect::None),
-    ("_ZdlPv", Effect::None),
-    ("_ZdaPv", Effect::None),
     ("__cxa_", Effect::None),
     ("__gxx_", Effect::None),
     ("__dynamic_cast", Effect::None),

@@ -6,9 +6,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use okl_abi::{Effects, RuntimeFn};
+use okl_abi::{Effects, LoopSchedule, RuntimeFn};
 
-use crate::llvm::Call;
+use crate::llvm::{Call, Value};
 
 /// What names with a line begin with: others are not looked for.
 const BEGINNINGS: [&str; 5] = ["okl_", "__kmpc_", "omp", "__atomic_", "__cxa_guard_"];
@@ -48,6 +48,16 @@ pub fn effects_of(name: &str) -> Effects {
     function_of(name).map_or(Effects::NONE, |function| function.effects)
 }
 
+/// The argument of a call that its line calls `param`.
+pub fn argument<'m>(call: Call<'m>, param: &str) -> Option<Value<'m>> {
+    call.argument(function(call)?.position(param)?)
+}
+
+/// The schedule of the loop that a call begins; `None` where it is not known: the loop may be ordered.
+pub fn schedule(call: Call<'_>) -> Option<LoopSchedule> {
+    LoopSchedule::of(argument(call, "schedule")?.as_constant_int()?)
+}
+
 /// Whether `name` is a function of a runtime: one that the compiler calls, one of `omp.h`, or ours.
 pub fn is_of_runtime(name: &str) -> bool {
     function_of(name).is_some()
@@ -80,12 +90,28 @@ mod tests {
     }
 
     #[test]
+    fn every_name_with_a_line_is_looked_for() {
+        let lines = all().chain(okl_abi::openmp::ALL.iter().copied());
+        let lines = lines.map(|one| (one.name, one));
+        for (name, one) in lines.chain(okl_abi::COUNTERPARTS) {
+            assert_eq!(
+                function_of(name).map(|one| one.name),
+                Some(one.name),
+                "{name}"
+            );
+            assert_eq!(effects_of(name), one.effects, "{name}");
+        }
+    }
+
+    #[test]
     fn both_names_of_a_function_are_known() {
         for one in all() {
             assert!(is_of_runtime(one.name), "{}", one.name);
             if one.short_name().starts_with("kmpc_") {
                 let other = format!("__{}", one.short_name());
                 assert_eq!(effects_of(&other), one.effects, "{other}");
+            } else if one.short_name().starts_with("omp_") {
+                assert_eq!(effects_of(one.short_name()), one.effects);
             }
         }
     }

@@ -145,9 +145,9 @@ fn code_outside_of_loops_accesses_nothing_by_iteration() {
         ..Description::default()
     };
     assert!(combines.verify_of_code().is_err());
-/// A region with a worksharing loop between two barriers, one value that it captures, and a function of two numbers.
 }
 
+/// A region with a worksharing loop between two barriers, one value that it captures, and a function of two numbers.
 fn shared() -> OwnModule {
     OwnModule::parse(
         "declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
@@ -285,7 +285,7 @@ fn set_loop(module: &Module) -> ParallelLoop<'_> {
         ],
         schedule: Schedule::Any,
         chunk: None,
-        ordered: false,
+        ordered: Some(false),
         name: Some(value),
         description: Description {
             accesses: vec![

@@ -98,9 +98,11 @@ impl ParallelLoop<'_> {
             Schedule::Any => self.space.to_string(),
             schedule => format!("{schedule} {}", self.space),
         };
-        if self.ordered {
-            text += ", ordered";
-        }
+        text += match self.ordered {
+            Some(true) => ", ordered",
+            Some(false) => "",
+            None => ", perhaps ordered",
+        };
         if let Some(chunk) = self.chunk {
             text += &format!(", chunks of {chunk}");
         }

@@ -207,7 +207,7 @@ impl<'m> Described<'m> {
             arguments,
             schedule: Schedule::Any,
             chunk: None,
-            ordered: false,
+            ordered: Some(false),
             name: Some(self.name),
             description: Description {
                 accesses,

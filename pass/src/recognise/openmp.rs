@@ -3,43 +3,24 @@
 
 mod worksharing;
 
-use okl_abi::Effects;
+use okl_abi::openmp::is_openmp;
+use okl_abi::{Effects, RuntimeFn};
 
 use crate::analysis::call_graph::CallGraph;
-use crate::analysis::runtime::effects;
+use crate::analysis::runtime::{self, effects, function_of};
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Capture, Origin, Region, Team};
-use crate::llvm::{Instruction, Module, Value};
+use crate::llvm::{Instruction, Module};
 use crate::marks::is_lowered;
 use crate::recognise::Found;
 use crate::recognise::steps::{self, Callees, Rules, Steps};
 
-/// A fork with the value of an `if` clause, and all captures behind one pointer.
-const CONDITIONAL_FORK: &str = "__kmpc_fork_call_if";
-
-/// The calls that run a region on a team or a league.
-const FORKS: [(&str, Origin, Team); 3] = [
-    ("__kmpc_fork_call", Origin::OpenMpParallel, Team::Threads),
-    (CONDITIONAL_FORK, Origin::OpenMpParallel, Team::Threads),
-    ("__kmpc_fork_teams", Origin::OpenMpTeams, Team::League),
-];
-
-/// Whether a function of this name begins a region.
-pub fn is_fork(name: &str) -> bool {
-    FORKS.iter().any(|(fork, _, _)| *fork == name)
-}
-
 /// Whether a module has OpenMP: it was compiled with `-fopenmp`, or calls the run time. Programs define functions of the
 /// run time themselves where they are compiled without it.
 pub fn is_used(module: &Module) -> bool {
-    let is_of_runtime = |name: &str| {
-        ["__kmpc_", "omp_", "ompc_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-    };
     let mut functions = module.functions().into_iter();
     module.has_flag("openmp")
-        || functions.any(|function| function.is_declaration() && is_of_runtime(&function.name()))
+        || functions.any(|function| function.is_declaration() && is_openmp(&function.name()))
 }
 
 /// Adds every region of the module, in the order of the functions they stand in, and the fork calls that are not
@@ -55,22 +36,19 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     let functions = module.functions().into_iter();
     for function in functions.filter(|function| !is_lowered(*function)) {
         for instruction in function.instructions() {
-            let mentioned = FORKS.iter().find(|(name, _, _)| {
-                let is_fork = |operand: &Value<'_>| {
-                    operand
-                        .as_function()
-                        .is_some_and(|function| function.name() == *name)
-                };
-                instruction.operands().iter().any(is_fork)
+            let operands = instruction.operands().into_iter();
+            let mut mentioned = operands.filter_map(|operand| {
+                let function = function_of(&operand.as_function()?.name())?;
+                function.has(Effects::FORKS_BODY).then_some(function)
             });
-            let Some(&(name, origin, team)) = mentioned else {
+            let Some(fork) = mentioned.next() else {
                 continue;
             };
-            match region(instruction, name, (origin, team), &mut callees) {
+            match region(instruction, fork, &mut callees) {
                 Ok(region) => found.regions.push(region),
                 Err(problem) => found.refused.push(Declined {
                     site: Site::Instruction(instruction),
-                    reason: format!("this use of {name} is not understood: {problem}"),
+                    reason: format!("this use of {} is not understood: {problem}", fork.name),
                 }),
             }
         }
@@ -79,27 +57,29 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
 
 fn region<'m>(
     instruction: Instruction<'m>,
-    name: &str,
-    (origin, team): (Origin, Team),
+    fork: &RuntimeFn,
     callees: &mut Callees<'_, 'm>,
 ) -> Result<Region<'m>, String> {
     let call = instruction
         .as_call()
-        .filter(|call| call.callee_name() == name)
+        .filter(|call| call.callee_name() == fork.name)
         .ok_or("its address is taken")?;
     let arguments = call.arguments();
-    let function = arguments
-        .get(2)
+    let function = runtime::argument(call, "body")
         .and_then(|body| body.through_alias().as_function())
         .ok_or("the region is not a function of this module")?;
-    let (condition, captured) = if name == CONDITIONAL_FORK {
+    let condition = runtime::argument(call, "condition");
+    let mut captured = arguments
+        .get(fork.params.len()..)
+        .ok_or("arguments are missing")?;
+    if condition.is_some() {
         // The pointer to the captures is there even if the region takes none.
-        let condition = *arguments.get(3).ok_or("it has no condition")?;
         let taken = function.parameters().len().saturating_sub(Region::LEADING);
-        let rest = &arguments[4..];
-        (Some(condition), &rest[..taken.min(rest.len())])
-    } else {
-        (None, &arguments[3..])
+        captured = &captured[..taken.min(captured.len())];
+    }
+    let (origin, team) = match fork.has(Effects::LEAGUE) {
+        true => (Origin::OpenMpTeams, Team::League),
+        false => (Origin::OpenMpParallel, Team::Threads),
     };
     let parameters = function.parameters().into_iter().skip(Region::LEADING);
     let captures = captured
@@ -129,6 +109,3 @@ fn region<'m>(
     };
     region.verify().map(|()| region)
 }
-
-/// The bits of a schedule that are not its kind: `monotonic` and `nonmonotonic`.
-pub const MODIFIERS: i64 = 3 << 29;

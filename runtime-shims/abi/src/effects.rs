@@ -2,7 +2,7 @@
 
 /// A set of effects. What a set lacks is not known: a function with none may do anything that OpenMP lets it do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effects(u32);
+pub struct Effects(u64);
 
 impl Effects {
     /// No promise, no property.
@@ -14,6 +14,9 @@ impl Effects {
     /// Accesses only memory of the run time's own, in which no thread learns anything of another: loads and stores of
     /// the program may move across it.
     pub const HIDDEN: Self = Self(1 << 1);
+    /// Has none of the program's objects by name: it accesses what its arguments lead to, and of the program's code it runs
+    /// only what they lead to.
+    pub const APART: Self = Self(1 << 31);
     /// Accesses the object that its first argument points to, if that is a pointer, as one; keeps no pointer.
     pub const ATOMIC: Self = Self(1 << 2);
     /// Changes that object and does nothing else. The run time sees to it that others see the change.
@@ -41,6 +44,13 @@ impl Effects {
     // Constructs.
     /// Begins a region: `region` describes it, `args` are the captured values.
     pub const FORKS: Self = Self(1 << 12);
+    /// Begins a region as OpenMP's run time does: its threads run `body`, of which it has one only where there is a
+    /// `condition` that is 0. The captured values follow the parameters.
+    pub const FORKS_BODY: Self = Self(1 << 28);
+    /// The threads are the teams of a league.
+    pub const LEAGUE: Self = Self(1 << 29);
+    /// Runs a loop of OP2's: `range` runs some of its elements.
+    pub const RUNS_LOOP: Self = Self(1 << 32);
     /// Writes the bounds of this thread's share of a loop, of which `lower` is one.
     pub const SHARES: Self = Self(1 << 13);
     /// The iterations of the loop are counted without a sign.
@@ -70,6 +80,8 @@ impl Effects {
     pub const ANSWERS: Self = Self(1 << 17);
 
     // The run time.
+    /// Ours has nothing in its place: a program that uses it is refused.
+    pub const UNSUPPORTED: Self = Self(1 << 30);
     /// Each thread of a rank may call it; others are for a rank's first thread.
     pub const EVERY_THREAD: Self = Self(1 << 18);
     /// Runs code of the program, whose exceptions and `longjmp`s may pass through it.

@@ -12,13 +12,15 @@
 mod effects;
 mod functions;
 pub mod op2;
-mod openmp;
+pub mod openmp;
+mod schedule;
 mod tables;
 
 use xxhash_rust::const_xxh3;
 
 pub use effects::Effects;
 pub use functions::{ALL, f};
+pub use schedule::{LoopSchedule, ScheduleKind};
 pub use tables::{
     AtomicOp, ConstructorEntry, DirectAccess, ExternGlobalEntry, FortranUnits, FunctionEntry,
     GlobalEntry, LARGEST_UNANNOUNCED, ModuleTable, RegionDescriptor, SectionEntry, SectionTable,
@@ -100,6 +102,11 @@ impl RuntimeFn {
         self.effects.has(effects)
     }
 
+    /// Whether it hands out a thread's share of a loop, once: the first part of it, where it has several.
+    pub const fn begins_share(&self) -> bool {
+        self.has(Effects::SHARES.and(Effects::QUIET))
+    }
+
     /// Whether it ends the construct that `other` begins.
     pub fn ends(&self, other: &Self) -> bool {
         let pairs = [
@@ -118,10 +125,7 @@ impl RuntimeFn {
 }
 
 /// Functions of other runtimes, and those of ours that replace them under another name.
-static COUNTERPARTS: [(&str, &RuntimeFn); 12] = [
-    ("__kmpc_fork_call", &f::okl_mpi_fork),
-    ("__kmpc_fork_call_if", &f::okl_mpi_fork),
-    ("__kmpc_fork_teams", &f::okl_mpi_fork_teams),
+pub static COUNTERPARTS: [(&str, &RuntimeFn); 9] = [
     ("__kmpc_reduce", &f::okl_mpi_reduce),
     ("__kmpc_reduce_nowait", &f::okl_mpi_reduce_nowait),
     ("__cxa_guard_acquire", &f::okl_mpi_guard_acquire),
@@ -137,7 +141,7 @@ static COUNTERPARTS: [(&str, &RuntimeFn); 12] = [
 ];
 
 /// The ABI function that replaces the function `name` of another runtime (`__kmpc_*`, `omp_*`, `__cxa_guard_*`,
-/// `__atomic_*`). Those of forks, reductions and `__atomic_compare_exchange` have a signature of their own.
+/// `__atomic_*`). Those of reductions and `__atomic_compare_exchange` have a signature of their own.
 pub fn replacement_of(name: &str) -> Option<&'static RuntimeFn> {
     if let Some((_, function)) = COUNTERPARTS.iter().find(|(old, _)| *old == name) {
         return Some(function);
@@ -282,11 +286,9 @@ mod tests {
     fn effects_are_found_by_either_name() {
         for (name, ours) in [
             ("__kmpc_barrier", f::okl_mpi_kmpc_barrier),
-            ("__kmpc_fork_call", f::okl_mpi_fork),
             ("__kmpc_reduce", f::okl_mpi_reduce),
             ("ompc_display_affinity", f::okl_mpi_omp_display_affinity),
             ("__atomic_load", f::okl_mpi_atomic_load_n),
-            ("__kmpc_fork_call_if", f::okl_mpi_fork),
             ("okl_op2_par_loop_v3", op2::f::okl_op2_par_loop_v3),
         ] {
             for name in [name, ours.name] {
@@ -346,22 +348,28 @@ mod tests {
             (Effects::EVERY_THREAD, Effects::MAY_UNWIND),
             (Effects::FIRST, Effects::FILTERED),
             (Effects::CHOOSES, Effects::ENDS_CHOICE),
+            (Effects::APART, Effects::ATOMIC),
+            (Effects::FORKS, Effects::FORKS_BODY),
         ];
         let needs = [
             (Effects::ANSWERS, Effects::ASKS.and(Effects::QUIET)),
             (Effects::UPDATES, Effects::ATOMIC),
             (Effects::FORKS, Effects::MAY_UNWIND),
+            (Effects::FORKS_BODY, Effects::MAY_UNWIND),
             (Effects::REDUCES, Effects::SEPARATES.and(Effects::ACQUIRES)),
             (Effects::BARRIER, Effects::ACQUIRES),
         ];
         let params = [
             (Effects::FORKS, "region"),
             (Effects::FORKS, "args"),
+            (Effects::FORKS_BODY, "body"),
+            (Effects::RUNS_LOOP, "range"),
             (Effects::DEALS, "schedule"),
             (Effects::DEALS, "chunk"),
             (Effects::SHARES, "lower"),
             (Effects::ENTERS, "name"),
             (Effects::LEAVES, "name"),
+            (Effects::REDUCES, "items"),
             (Effects::REDUCES, "list"),
             (Effects::REDUCES, "combine"),
             (Effects::REDUCES, "reach"),

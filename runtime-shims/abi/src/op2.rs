@@ -18,7 +18,7 @@ macro_rules! for_each_op2_fn {
             /// arguments. `components` and `component_lanes` are two more such functions, that may be used where
             /// data are stored component by component, and where `lanes` may, but for optional arguments; they
             /// may be null.
-            fn okl_op2_par_loop_v3(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr): [MAY_UNWIND];
+            fn okl_op2_par_loop_v3(name: ptr, set: ptr, count: i32, arguments: ptr, kernel: ptr, range: ptr, lanes: ptr, width: i32, any_order: i32, components: ptr, component_lanes: ptr): [RUNS_LOOP, MAY_UNWIND];
 
             /// Called where one of OP2's functions is called next, at `place`, a text; with null after that.
             fn okl_op2_at(place: ptr): [];
@@ -62,6 +62,45 @@ pub const ACCESSES: [&str; 7] = [
     "OP_READ", "OP_WRITE", "OP_RW", "OP_INC", "OP_MIN", "OP_MAX", "OP_WORK",
 ];
 
+/// OP2's own functions, by the names of its manual, that may end the program because of what they are given.
+pub const MAY_END: [&str; 35] = [
+    "op_decl_set",
+    "op_decl_set_hdf5",
+    "op_decl_set_hdf5_infer_size",
+    "op_decl_map",
+    "op_decl_map_long",
+    "op_decl_map_hdf5",
+    "op_decl_dat",
+    "op_decl_dat_hdf5",
+    "op_decl_dat_overlay",
+    "op_decl_dat_overlay_ptr",
+    "op_decl_dat_temp",
+    "op_decl_const",
+    "op_decl_const2",
+    "op_dump_dat",
+    "op_dump_to_hdf5",
+    "op_exit",
+    "op_fetch_data",
+    "op_fetch_data_file",
+    "op_fetch_data_hdf5_file",
+    "op_fetch_data_hdf5_file_path",
+    "op_fetch_data_idx",
+    "op_free_dat_temp",
+    "op_get_const_hdf5",
+    "op_halo_create",
+    "op_par_loop",
+    "op_partition",
+    "op_partition_destroy",
+    "op_partition_external",
+    "op_partition_inertial",
+    "op_partition_random",
+    "op_print_dat_to_binfile",
+    "op_print_dat_to_txtfile",
+    "op_renumber",
+    "op_size_of_set",
+    "op_write_const_hdf5",
+];
+
 /// Values of `op_access`.
 pub mod access {
     /// Read only.
@@ -100,6 +139,25 @@ pub mod kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_end_the_program_is_declared_by_op2() {
+        let headers = [
+            include_str!("../../op2/include/op_lib_c.h"),
+            include_str!("../../op2/include/op_lib_cpp.h"),
+            include_str!("../../op2/include/op_lib_mpi.h"),
+            include_str!("../../op2/include/op_hdf5.h"),
+            include_str!("../../op2/include/op_rt_support.h"),
+            include_str!("../../op2/include/op_seq.h"),
+        ];
+        for name in MAY_END {
+            let is_declared = |text: &&str| {
+                let mut rest = text.split(name).skip(1);
+                rest.any(|rest| rest.trim_start_matches("_char").starts_with(['(', ' ']))
+            };
+            assert!(headers.iter().any(is_declared), "{name}");
+        }
+    }
 
     #[test]
     fn the_list_is_the_one_of_its_version() {

@@ -7,62 +7,25 @@
 
 use std::ffi::c_void;
 
+use okl_abi::{LoopSchedule, ScheduleKind as Kind};
+
 use crate::{region, report, team};
 
 mod share;
 
 use share::{LoopType, Mapping, Member, Piece, Space, distributed_share, piece, share};
 
-// `enum sched_type` of libomp's `kmp.h`.
-const STATIC_CHUNKED: i32 = 33;
-const STATIC: i32 = 34;
-const DYNAMIC: i32 = 35;
-const GUIDED: i32 = 36;
-const RUNTIME: i32 = 37;
-const AUTO: i32 = 38;
-const TRAPEZOIDAL: i32 = 39;
-const STATIC_GREEDY: i32 = 40;
-const STATIC_BALANCED: i32 = 41;
-const GUIDED_ITERATIVE: i32 = 42;
-const GUIDED_ANALYTICAL: i32 = 43;
-const STATIC_STEAL: i32 = 44;
-const STATIC_BALANCED_CHUNKED: i32 = 45;
-const GUIDED_SIMD: i32 = 46;
-const RUNTIME_SIMD: i32 = 47;
-const FIRST_ORDERED: i32 = 65;
-const LAST_ORDERED: i32 = 71;
-const ORDERED_OFFSET: i32 = 32;
-const FIRST_DISTRIBUTE: i32 = 91;
-const LAST_DISTRIBUTE: i32 = 94;
-const FIRST_UNMERGED: i32 = 161;
-const LAST_UNMERGED: i32 = 199;
-const UNMERGED_OFFSET: i32 = 128;
-/// The bits of `monotonic` and `nonmonotonic`.
-const MODIFIERS: i32 = 3 << 29;
-
 /// `omp_sched_static`, the kind of `OMP_SCHEDULE` that may have chunks here.
 const RUN_TIME_STATIC: i32 = 1;
 /// The bit of `omp_sched_monotonic`.
 const RUN_TIME_MONOTONIC: i32 = i32::MIN;
 
-/// A schedule without modifiers, and whether the loop is ordered.
-fn plain_schedule(schedule: i32) -> (i32, bool) {
-    let mut kind = schedule & !MODIFIERS;
-    if (FIRST_UNMERGED..=LAST_UNMERGED).contains(&kind) {
-        kind -= UNMERGED_OFFSET;
-    }
-    match kind {
-        FIRST_ORDERED..=LAST_ORDERED => (kind - ORDERED_OFFSET, true),
-        _ => (kind, false),
-    }
-}
-
 /// How a loop whose bounds are handed out once is dealt out; `None` for a schedule that has none.
 fn static_mapping(schedule: i32, chunk: i128) -> Option<Mapping> {
-    match plain_schedule(schedule) {
-        (STATIC | STATIC_GREEDY | STATIC_BALANCED, _) => Some(Mapping::Blocks),
-        (STATIC_CHUNKED, _) => Some(Mapping::Chunks(chunk)),
-        (STATIC_BALANCED_CHUNKED, _) => Some(Mapping::BlocksOfMultiples(chunk)),
+    match LoopSchedule::of(schedule.into())?.kind {
+        Kind::Static | Kind::StaticGreedy | Kind::StaticBalanced => Some(Mapping::Blocks),
+        Kind::StaticChunked => Some(Mapping::Chunks(chunk)),
+        Kind::StaticBalancedChunked => Some(Mapping::BlocksOfMultiples(chunk)),
         _ => None,
     }
 }
@@ -70,7 +33,7 @@ fn static_mapping(schedule: i32, chunk: i128) -> Option<Mapping> {
 /// How a loop whose bounds are handed out piece by piece is dealt out, and whether it is ordered.
 /// `run_time` is the kind and chunk of `schedule(runtime)`.
 fn dispatch_mapping(schedule: i32, chunk: i128, run_time: (i32, i32)) -> Option<(Mapping, bool)> {
-    let (kind, ordered) = plain_schedule(schedule);
+    let LoopSchedule { kind, ordered } = LoopSchedule::of(schedule.into())?;
     // Ordered iterations take turns: the smaller the pieces, the more threads are at work. A static
     // schedule without a chunk size keeps its blocks, on which a program may count.
     let balanced = |chunk: i128| {
@@ -81,23 +44,29 @@ fn dispatch_mapping(schedule: i32, chunk: i128, run_time: (i32, i32)) -> Option<
         }
     };
     let mapping = match kind {
-        STATIC_CHUNKED => Mapping::Chunks(chunk),
-        STATIC | STATIC_GREEDY | STATIC_BALANCED => Mapping::Blocks,
-        STATIC_BALANCED_CHUNKED => Mapping::BlocksOfMultiples(chunk),
-        DYNAMIC | GUIDED | AUTO | TRAPEZOIDAL | GUIDED_ITERATIVE | GUIDED_ANALYTICAL
-        | STATIC_STEAL | GUIDED_SIMD => balanced(chunk),
+        Kind::StaticChunked => Mapping::Chunks(chunk),
+        Kind::Static | Kind::StaticGreedy | Kind::StaticBalanced => Mapping::Blocks,
+        Kind::StaticBalancedChunked => Mapping::BlocksOfMultiples(chunk),
+        Kind::Dynamic
+        | Kind::Guided
+        | Kind::Auto
+        | Kind::Trapezoidal
+        | Kind::GuidedIterative
+        | Kind::GuidedAnalytical
+        | Kind::StaticSteal
+        | Kind::GuidedSimd => balanced(chunk),
         // `chunk` is the number of lanes, of which a chunk of `OMP_SCHEDULE` is a multiple.
-        RUNTIME_SIMD => match (run_time.0 & !RUN_TIME_MONOTONIC, i128::from(run_time.1)) {
+        Kind::RuntimeSimd => match (run_time.0 & !RUN_TIME_MONOTONIC, i128::from(run_time.1)) {
             (RUN_TIME_STATIC, ..=0) => Mapping::BlocksOfMultiples(chunk),
             (RUN_TIME_STATIC, chunks) => Mapping::Chunks(chunks * chunk.max(1)),
             (_, chunks) => balanced(chunks.max(1) * chunk.max(1)),
         },
-        RUNTIME => match (run_time.0 & !RUN_TIME_MONOTONIC, i128::from(run_time.1)) {
+        Kind::Runtime => match (run_time.0 & !RUN_TIME_MONOTONIC, i128::from(run_time.1)) {
             (RUN_TIME_STATIC, ..=0) => Mapping::Blocks,
             (RUN_TIME_STATIC, chunk) => Mapping::Chunks(chunk),
             (_, chunk) => balanced(chunk),
         },
-        _ => return None,
+        Kind::DistributeChunked | Kind::Distribute => return None,
     };
     Some((mapping, ordered))
 }
@@ -272,9 +241,10 @@ macro_rules! entry_points {
                 )
             };
             check_step(space.step);
-            let (mapping, member) = match plain_schedule(schedule).0 {
+            let kind = LoopSchedule::of(schedule.into()).map(|schedule| schedule.kind);
+            let (mapping, member) = match kind {
                 // There is one team, which gets the whole of a distributed loop.
-                FIRST_DISTRIBUTE..=LAST_DISTRIBUTE => (
+                Some(Kind::DistributeChunked | Kind::Distribute) => (
                     Mapping::Blocks,
                     Member {
                         thread: 0,
@@ -448,24 +418,7 @@ entry_points!(
 mod tests {
     use super::*;
 
-    const MONOTONIC: i32 = 1 << 29;
     const NONMONOTONIC: i32 = 1 << 30;
-
-    #[test]
-    fn modifiers_and_unmerged_forms_do_not_change_the_schedule() {
-        for schedule in [33, 34, 35, 65, 66, 69] {
-            let expected = plain_schedule(schedule);
-            for form in [
-                schedule | MONOTONIC,
-                schedule | NONMONOTONIC,
-                schedule + UNMERGED_OFFSET,
-            ] {
-                assert_eq!(plain_schedule(form), expected, "{form}");
-            }
-        }
-        assert_eq!(plain_schedule(66), (STATIC, true));
-        assert_eq!(plain_schedule(91), (91, false));
-    }
 
     #[test]
     fn schedules_are_mapped_as_the_file_says() {
@@ -497,20 +450,14 @@ mod tests {
             ((2, 7), Mapping::BlocksOfChunks(7)),
             ((4, 1), Mapping::BlocksOfChunks(1)),
         ] {
-            assert_eq!(
-                dispatch_mapping(RUNTIME, 1, run_time),
-                Some((expected, false))
-            );
+            assert_eq!(dispatch_mapping(37, 1, run_time), Some((expected, false)));
         }
         for (run_time, expected) in [
             ((1, 3), Mapping::Chunks(24)),
             ((2, 3), Mapping::BlocksOfChunks(24)),
             ((3, 0), Mapping::BlocksOfChunks(8)),
         ] {
-            assert_eq!(
-                dispatch_mapping(RUNTIME_SIMD, 8, run_time),
-                Some((expected, false))
-            );
+            assert_eq!(dispatch_mapping(47, 8, run_time), Some((expected, false)));
         }
         assert_eq!(
             dispatch_mapping(69, 1, (2, 7)),

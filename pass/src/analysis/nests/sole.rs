@@ -118,9 +118,8 @@ fn stays_with_accesses<'m>(
 fn keeps_no_pointer(call: Call<'_>) -> bool {
     let name = intrinsic_name(call.instruction());
     let effects = runtime::effects_of(&name);
-    [Effects::QUIET, Effects::ATOMIC, Effects::FORKS]
-        .iter()
-        .any(|&one| effects.has(one))
+    let keeps_none = Effects::QUIET.and(Effects::ATOMIC);
+    effects.has_some(keeps_none.and(Effects::FORKS).and(Effects::FORKS_BODY))
         || name.starts_with("llvm.lifetime")
         || name.starts_with("llvm.dbg")
 }

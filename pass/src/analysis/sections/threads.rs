@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{Effects, RuntimeFn};
+use okl_abi::Effects;
 
 use super::Spoiled;
 use super::calls::{in_words, reached};
@@ -122,21 +122,9 @@ fn is_reduction_list(address: Value<'_>) -> bool {
 /// Why a call must not be made by several threads of a process: the end of a sentence that begins with "it".
 fn forbidden(call: Call<'_>) -> Option<String> {
     let function = runtime::function(call)?;
-    if function.has(Effects::DEALS) && may_be_ordered(call, function) {
+    let may_be_ordered = || runtime::schedule(call).is_none_or(|schedule| schedule.ordered);
+    if function.has(Effects::DEALS) && may_be_ordered() {
         return Some("has an ordered loop".to_string());
     }
     (!function.has(Effects::EVERY_THREAD)).then(|| in_words(function))
-}
-
-/// Whether the threads might take turns in a loop that is dealt out piece by piece.
-fn may_be_ordered(call: Call<'_>, function: &RuntimeFn) -> bool {
-    /// The modifiers' bits, and the ordered kinds of `enum sched_type`, merged and unmerged.
-    const MODIFIERS: i64 = 3 << 29;
-    const ORDERED: [std::ops::RangeInclusive<i64>; 2] = [65..=72, 193..=200];
-    let schedule = function.position("schedule");
-    let schedule = schedule.and_then(|at| call.argument(at)?.as_constant_int());
-    schedule.is_none_or(|kind| {
-        let kind = kind & !MODIFIERS;
-        ORDERED.iter().any(|ordered| ordered.contains(&kind))
-    })
 }

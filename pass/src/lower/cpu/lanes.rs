@@ -14,14 +14,15 @@ mod plan;
 mod planner;
 mod write;
 
-use okl_abi::op2::f;
+use okl_abi::Effects;
 
 use crate::analysis::access::uses;
 use crate::analysis::increments;
 use crate::analysis::kernel::Kernel;
+use crate::analysis::runtime::{self, argument, effects};
 use crate::analysis::sections::is_final;
 use crate::diagnostic::Site;
-use crate::ir::{Kind, Mode, Parameter, Storage};
+use crate::ir::{Kind, Mode, Origin, Parameter, Storage};
 use crate::llvm::{Call, Function, Module, Value, VectorUnit};
 use crate::marks::is_lowered_range;
 use crate::record::LoopRecord;
@@ -29,6 +30,9 @@ use crate::simplified::Unrolled;
 
 use layout::Layout;
 use plan::Plan;
+
+/// As what the user wrote a loop that has lanes.
+const LOOP: Origin = Origin::Op2ParLoop;
 
 /// Lanes that make the rearrangement worth its while.
 const LEAST_WIDTH: i64 = 4;
@@ -155,7 +159,7 @@ impl<'m> LoopPlan<'m> {
                 ("any_order", order),
             ] {
                 if let Some(new) = new {
-                    site.instruction().set_operand(position(name), new);
+                    site.instruction().set_operand(position(site, name), new);
                 }
             }
             let site = site.instruction();
@@ -169,13 +173,13 @@ impl<'m> LoopPlan<'m> {
     /// How many elements it runs at a time.
     fn elements(&self) -> String {
         match &self.lanes {
-            Ok(plan) => format!("op_par_loop runs {} elements at a time", plan.width),
+            Ok(plan) => format!("{LOOP} runs {} elements at a time", plan.width),
             Err(reason) => {
                 let unless = match self.component_lanes.is_empty() {
                     true => "",
                     false => ", unless its data are stored component by component",
                 };
-                format!("op_par_loop runs one element at a time: {reason}{unless}")
+                format!("{LOOP} runs one element at a time: {reason}{unless}")
             }
         }
     }
@@ -183,20 +187,17 @@ impl<'m> LoopPlan<'m> {
     /// Why it runs on one thread.
     fn threads(&self) -> Option<String> {
         let reason = self.order.as_ref().err()?;
-        Some(format!("op_par_loop runs on one thread: {reason}"))
+        Some(format!("{LOOP} runs on one thread: {reason}"))
     }
 }
 
 /// The range functions of loops, as they stand in the module, each with the calls that run it.
 fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
-    if module.function(f::okl_op2_par_loop_v3.name).is_none() {
-        return Vec::new();
-    }
     let ranges = module.functions().into_iter();
     let loops = ranges.map(|range| {
         let calls = range.users().into_iter().filter_map(Value::as_call);
         let runs = |call: &Call<'_>| {
-            call.callee_name() == f::okl_op2_par_loop_v3.name && operand(*call, "range") == *range
+            effects(*call).has(Effects::RUNS_LOOP) && argument(*call, "range") == Some(*range)
         };
         (range, calls.filter(runs).collect::<Vec<_>>())
     });
@@ -204,13 +205,13 @@ fn loops(module: &Module) -> Vec<(Function<'_>, Vec<Call<'_>>)> {
 }
 
 /// Which operand of the call that runs a loop has that name.
-fn position(name: &str) -> usize {
-    let position = f::okl_op2_par_loop_v3.position(name);
+fn position(site: Call<'_>, name: &str) -> usize {
+    let position = runtime::function(site).and_then(|function| function.position(name));
     position.expect("the function has the parameter")
 }
 
 fn operand<'m>(site: Call<'m>, name: &str) -> Value<'m> {
-    site.arguments()[position(name)]
+    site.arguments()[position(site, name)]
 }
 
 /// What all calls of a loop say of it; nothing where none of them has ever said anything.

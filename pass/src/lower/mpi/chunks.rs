@@ -2,6 +2,7 @@
 //! iterations of a chunk are counted from zero. LLVM then knows how often both loops run, where it cannot see through
 //! bounds that are carried from chunk to chunk.
 
+use crate::analysis::runtime;
 use crate::llvm::{
     Block, Builder, Call, Comparison, Instruction, IntPredicate, Intrinsic, Module, Opcode, Value,
 };
@@ -96,9 +97,10 @@ fn next(one: Instruction<'_>) -> Instruction<'_> {
 }
 
 fn find<'m>(call: Call<'m>, is_signed: bool) -> Option<Chunks<'m>> {
-    let arguments = call.arguments();
-    let [lower, upper, stride, increment] = arguments.get(4..8)?.try_into().ok()?;
-    let [lower, upper, stride] = [lower, upper, stride].map(as_variable);
+    let argument = |param| runtime::argument(call, param);
+    let increment = argument("increment")?;
+    let [lower, upper, stride] =
+        ["lower", "upper", "stride"].map(|param| argument(param).and_then(as_variable));
     let (lower, upper, stride) = (lower?, upper?, stride?);
     let (lowers, uppers, strides) = (
         stores_behind(call, lower)?,

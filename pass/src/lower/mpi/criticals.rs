@@ -20,9 +20,9 @@ use okl_abi::{AtomicOp, Effects, f};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::critical::{Access, Section, Update, Updates, access, sections};
-use crate::analysis::library::{calls_back, known};
+use crate::analysis::library::{calls_back, is_cxx_runtime, known};
 use crate::analysis::objects::{Object, Objects, are_the_same};
-use crate::analysis::runtime::{effects, function_of, is_of_runtime};
+use crate::analysis::runtime::{effects, effects_of, is_of_runtime};
 use crate::analysis::sections::is_mathematics;
 use crate::diagnostic::user_name;
 use crate::ir::Region;
@@ -433,7 +433,7 @@ fn unknown_call<'m>(function: Function<'m>) -> Option<Call<'m>> {
         None => call.callee().as_inline_assembly().is_none(),
         Some(callee) => {
             let name = callee.name();
-            let is_known = is_silent(&name) || known(&name).is_some() || callee.is_intrinsic();
+            let is_known = is_known(&name) || callee.is_intrinsic();
             callee.is_declaration() && (!is_known || calls_through_a_pointer(*call, &name))
         }
     })
@@ -447,20 +447,17 @@ fn calls_through_a_pointer(call: Call<'_>, name: &str) -> bool {
 
 /// Whether a function outside the module accesses nothing of the program's, and has no critical section.
 fn is_silent(name: &str) -> bool {
-    const FAMILIES: [&str; 7] = [
-        "llvm.lifetime.",
-        "llvm.dbg.",
-        "__cxa_",
-        "__clang_call_terminate",
-        "_Zn",
-        "_Zd",
-        "_ZSt9terminatev",
-    ];
+    const SILENT: Effects = Effects::APART.and(Effects::QUIET).and(Effects::HIDDEN);
     let accesses_memory = name.starts_with("llvm.mem");
     name.starts_with("llvm.") && !accesses_memory
         || is_mathematics(name)
-        || function_of(name).is_some_and(|function| !function.has(Effects::ATOMIC))
-        || FAMILIES.iter().any(|family| name.starts_with(family))
+        || effects_of(name).has_some(SILENT)
+        || is_cxx_runtime(name)
+}
+
+/// Whether a function outside the module has no critical section.
+fn is_known(name: &str) -> bool {
+    is_silent(name) || known(name).is_some()
 }
 
 impl Plan<'_> {
@@ -540,5 +537,51 @@ fn update<'m>(module: &'m Module, one: Update<'m>) {
     }
     for unneeded in one.unneeded {
         unneeded.erase();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_known, is_silent};
+
+    #[test]
+    fn what_a_program_may_define_itself_is_not_known() {
+        for name in [
+            // Operators /, unary -, !, != and * of a program's classes, and new and delete with an argument more.
+            "_ZdvRK1AS1_",
+            "_ZngRK1A",
+            "_ZntRK1A",
+            "_ZneRK1AS1_",
+            "_ZdeR1A",
+            "_ZnwmR5Arena",
+            "_ZdlPvR5Arena",
+            "omp_sum",
+            "__kmpc_new",
+            // These access what the program shares, or run any of its code.
+            "__atomic_load",
+            "okl_mpi_atomic_update",
+            "okl_mpi_main",
+            "omp_get_mapped_ptr",
+        ] {
+            assert!(!is_known(name), "{name}");
+        }
+        for name in [
+            "_Znwm",
+            "_ZdaPvmSt11align_val_t",
+            "__cxa_begin_catch",
+            "_ZSt9terminatev",
+            "__kmpc_fork_call_if",
+            "__kmpc_barrier",
+            "__kmpc_omp_task",
+            "__kmpc_threadprivate_cached",
+            "__cxa_guard_acquire",
+            "omp_get_thread_num",
+            "okl_mpi_plain_fork_call",
+            "okl_mpi_end_critical_updates",
+        ] {
+            assert!(is_known(name) && is_silent(name), "{name}");
+        }
+        // What it is given it may access.
+        assert!(is_known("strcpy") && !is_silent("strcpy"));
     }
 }

@@ -7,62 +7,43 @@
 //! filled in; with it, an index computed in `int` is seen not to wrap around, and addresses in the loop
 //! are as regular as they were written.
 
+use okl_abi::{Effects, ScheduleKind};
+
 use super::chunks;
+use crate::analysis::runtime;
 use crate::llvm::{Call, Module, Opcode, Value};
-use crate::recognise::openmp::MODIFIERS;
-
-/// Calls that hand out a signed lower bound: their parameters for it and for the increment.
-const CALLS: [(&str, usize, usize); 2] = [
-    ("okl_mpi_kmpc_for_static_init_4", 4, 7),
-    ("okl_mpi_kmpc_for_static_init_8", 4, 7),
-];
-
-/// Calls that hand out the first chunk of a thread, and whether its iterations are counted with a sign.
-const CHUNKED: [(&str, bool); 4] = [
-    ("okl_mpi_kmpc_for_static_init_4", true),
-    ("okl_mpi_kmpc_for_static_init_4u", false),
-    ("okl_mpi_kmpc_for_static_init_8", true),
-    ("okl_mpi_kmpc_for_static_init_8u", false),
-];
-
-/// Their parameter for the schedule, and `static` with a chunk size.
-const SCHEDULE: usize = 2;
-const STATIC_CHUNKED: i64 = 33;
 
 /// Gives the loads of lower bounds their ranges; after the calls have become the runtime's.
 pub fn emit(module: &Module) {
-    for (name, lower, increment) in CALLS {
-        let Some(function) = module.function(name) else {
-            continue;
-        };
-        for call in function.users().into_iter().filter_map(Value::as_call) {
-            bound_below(module, call, lower, increment);
-        }
+    let shares = okl_abi::ALL.iter().filter(|one| one.begins_share());
+    let functions: Vec<_> = shares
+        .filter_map(|one| Some((one, module.function(one.name)?)))
+        .collect();
+    let calls = functions.into_iter().flat_map(|(one, function)| {
+        let calls = function.users().into_iter().filter_map(Value::as_call);
+        let calls = calls.filter(move |call| call.callee() == *function);
+        calls.map(move |call| (call, !one.has(Effects::UNSIGNED)))
+    });
+    let calls: Vec<_> = calls.collect();
+    for &(call, _) in calls.iter().filter(|(_, is_signed)| *is_signed) {
+        bound_below(module, call);
     }
-    for (name, is_signed) in CHUNKED {
-        let Some(function) = module.function(name) else {
-            continue;
-        };
-        for call in function.users().into_iter().filter_map(Value::as_call) {
-            let schedule = call
-                .argument(SCHEDULE)
-                .and_then(|one| one.as_constant_int());
-            if schedule.is_some_and(|schedule| schedule & !MODIFIERS == STATIC_CHUNKED) {
-                chunks::count(module, call, is_signed);
-            }
+    for (call, is_signed) in calls {
+        let schedule = runtime::schedule(call);
+        if schedule.is_some_and(|schedule| schedule.kind == ScheduleKind::StaticChunked) {
+            chunks::count(module, call, is_signed);
         }
     }
 }
 
-fn bound_below(module: &Module, call: Call<'_>, lower: usize, increment: usize) {
-    let arguments = call.arguments();
-    if arguments[increment]
-        .as_constant_int()
-        .is_none_or(|step| step <= 0)
-    {
+fn bound_below(module: &Module, call: Call<'_>) {
+    let argument = |param| runtime::argument(call, param);
+    let (Some(variable), Some(increment)) = (argument("lower"), argument("increment")) else {
+        return;
+    };
+    if increment.as_constant_int().is_none_or(|step| step <= 0) {
         return;
     }
-    let variable = arguments[lower];
     if variable.as_op(Opcode::LLVMAlloca).is_none() {
         return;
     }

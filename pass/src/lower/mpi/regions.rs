@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use okl_abi::{f, region_flags};
 
+use crate::analysis::runtime;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Region, Team};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Type, Value};
@@ -13,9 +14,6 @@ use crate::lower::runtime_call::declare;
 use crate::record::RegionRecord;
 
 const SLOT: u64 = 8;
-
-/// Place of the body among the arguments of the OpenMP run time's forks.
-const BODY_ARGUMENT: usize = 2;
 
 /// Regions of a module.
 pub struct Regions<'m> {
@@ -32,7 +30,6 @@ pub struct Fork<'m> {
     /// What becomes the first argument of ours.
     pub descriptor: Global<'m>,
     callee: Function<'m>,
-    is_conditional: bool,
     captures: usize,
 }
 
@@ -88,7 +85,6 @@ pub fn emit<'m>(
             site: one.site,
             descriptor: descriptor(module, one, trampoline, alone.is_some()),
             callee: declare(module, &function),
-            is_conditional: one.condition.is_some(),
             captures: one.captures.len(),
         });
     }
@@ -154,7 +150,7 @@ fn descriptor<'m>(
 /// Emits our fork in front of `at`.
 fn fork<'m>(module: &'m Module, one: &Fork<'m>, at: Instruction<'m>) {
     let arguments = one.site.arguments();
-    let first = BODY_ARGUMENT + 1 + usize::from(one.is_conditional);
+    let first = runtime::function(one.site).map_or(0, |fork| fork.params.len());
     let captures = &arguments[first..first + one.captures];
     let slots = if captures.is_empty() {
         module.pointer().zero()
@@ -163,8 +159,9 @@ fn fork<'m>(module: &'m Module, one: &Fork<'m>, at: Instruction<'m>) {
         let slots = module.array(module.int(64), captures.len() as u64);
         entry.alloca(slots, SLOT as u32)
     };
-    if one.is_conditional {
-        alone_unless(module, arguments[0], arguments[BODY_ARGUMENT + 1], at);
+    let argument = |param| runtime::argument(one.site, param);
+    if let (Some(ident), Some(condition)) = (argument("ident"), argument("condition")) {
+        alone_unless(module, ident, condition, at);
     }
     let builder = Builder::before(module, at);
     for (index, &value) in captures.iter().enumerate() {

@@ -1,29 +1,14 @@
 //! Calls of the OpenMP and C++ runtimes, which become calls of ours.
 
+use okl_abi::openmp::{TARGET, is_unsupported};
 use okl_abi::{Effects, RuntimeFn, f, replacement_of};
 
 use crate::analysis::combine::{largest_item, touches_only_items};
-use crate::analysis::runtime::effects_of;
+use crate::analysis::runtime::{argument, effects_of};
 use crate::diagnostic::{Declined, Site};
-use crate::llvm::{Builder, Call, Function, Instruction, Module};
-use crate::lower::mpi::thread_private::THREAD_PRIVATE;
+use crate::llvm::{Builder, Call, Function, Instruction, Module, Value};
 use crate::lower::mpi::twins::{self, ENTRY, PLAIN, SHARED, is_plain, is_shared};
 use crate::lower::runtime_call::declare;
-use crate::recognise::openmp::is_fork;
-
-/// Same parameters as its replacement, but a result of one bit.
-const COMPARE_EXCHANGE: &str = "__atomic_compare_exchange";
-
-/// Functions of LLVM's `omp.h` that have no replacement. Other names that begin with `omp_` are the
-/// user's own.
-const UNSUPPORTED_API: &str = "omp_control_tool omp_get_device_allocator
-    omp_get_device_and_host_allocator omp_get_device_and_host_memspace omp_get_device_from_uid
-    omp_get_device_memspace omp_get_devices_all_allocator omp_get_devices_all_memspace
-    omp_get_devices_allocator omp_get_devices_and_host_allocator omp_get_devices_and_host_memspace
-    omp_get_devices_memspace omp_get_interop_int omp_get_interop_name omp_get_interop_ptr
-    omp_get_interop_rc_desc omp_get_interop_str omp_get_interop_type_desc omp_get_mapped_ptr
-    omp_get_memspace_num_resources omp_get_num_interop_properties omp_get_submemspace
-    omp_get_uid_from_device";
 
 /// The calls of a module.
 pub struct Plan<'m> {
@@ -42,14 +27,13 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
     };
     for function in module.functions() {
         let name = function.name();
-        if !function.is_declaration() || function.is_unused() || is_fork(&name) {
+        if !function.is_declaration() || function.is_unused() {
             continue;
         }
         let replacement = replacement_of(&name);
         if let Some(replacement) = replacement.filter(|one| one.has(Effects::REDUCES)) {
             for call in calls(&name, function, refused) {
-                let combine = replacement.position("combine");
-                let combine = combine.and_then(|at| call.argument(at)?.as_function());
+                let combine = argument(call, "combine").and_then(Value::as_function);
                 let reach = match combine.is_some_and(touches_only_items) {
                     true => largest_item(module, call)
                         .and_then(|bytes| i32::try_from(bytes).ok())
@@ -58,25 +42,19 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
                 };
                 plan.reductions.push((call, replacement, reach));
             }
-        } else if name == COMPARE_EXCHANGE {
+        } else if replacement.is_some_and(is_compare_exchange) {
             plan.compare_exchanges
                 .extend(calls(&name, function, refused));
         } else if let Some(replacement) = replacement {
             plan.renamed.push((function, replacement));
-        } else if name == THREAD_PRIVATE {
-            // `thread_private` replaces its calls.
-        } else if name.starts_with("__kmpc_")
-            || is_unsupported_api(&name)
-            || is_unsupported_atomic(&name)
-        {
+        } else if is_unsupported(&name) {
+            let reason = match name.starts_with(TARGET) {
+                true => format!("target regions ({name}) are not supported on MPI ranks"),
+                false => format!("{name} is not supported on MPI ranks"),
+            };
             refused.push(Declined {
                 site: first_use(module, function),
-                reason: format!("{name} is not supported on MPI ranks"),
-            });
-        } else if name.starts_with("__tgt_") {
-            refused.push(Declined {
-                site: first_use(module, function),
-                reason: format!("target regions ({name}) are not supported on MPI ranks"),
+                reason,
             });
         }
     }
@@ -91,23 +69,9 @@ fn first_use<'m>(module: &'m Module, function: Function<'m>) -> Site<'m> {
     }
 }
 
-fn is_unsupported_api(name: &str) -> bool {
-    // The second form is the Fortran one, whose arguments are addresses.
-    name.starts_with("omp_target_")
-        || UNSUPPORTED_API
-            .split_whitespace()
-            .any(|known| known == name)
-        || name
-            .strip_suffix('_')
-            .is_some_and(|c_name| replacement_of(c_name).is_some())
-}
-
-/// The library forms of atomic accesses for one size, which clang only leaves in a program that
-/// names them itself.
-fn is_unsupported_atomic(name: &str) -> bool {
-    name.strip_prefix("__atomic_")
-        .and_then(|rest| rest.rsplit_once('_'))
-        .is_some_and(|(_, size)| ["1", "2", "4", "8", "16"].contains(&size))
+/// Whether what it replaces has the same parameters, but a result of one bit.
+fn is_compare_exchange(replacement: &RuntimeFn) -> bool {
+    replacement.name == f::okl_mpi_atomic_compare_exchange_n.name
 }
 
 /// The direct calls of a function; any other use is refused.

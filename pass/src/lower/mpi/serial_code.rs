@@ -19,13 +19,12 @@ use okl_abi::{Effects, LARGEST_UNANNOUNCED, RuntimeFn, f};
 
 use super::twins::{is_for_ranks, is_plain, is_shared};
 use crate::analysis::memory::base_of;
-use crate::analysis::runtime::{effects_of, function_of};
+use crate::analysis::runtime::{effects, function_of};
 use crate::analysis::sections::is_mathematics;
 use crate::llvm::{
     Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Type, Value,
 };
 use crate::lower::runtime_call::declare;
-use crate::recognise::openmp::is_fork;
 
 /// Intrinsics that touch no memory of the program's.
 const HARMLESS: [&str; 11] = [
@@ -171,8 +170,7 @@ fn touches_nothing(call: Call<'_>, function: &RuntimeFn) -> bool {
 }
 
 fn forks(call: Call<'_>) -> bool {
-    let name = call.callee_name();
-    !is_fork(&name) && effects_of(&name).has(Effects::FORKS)
+    effects(call).has(Effects::FORKS)
 }
 
 /// The outermost loops of a function in which nothing forks and something touches memory, each block of
@@ -345,7 +343,7 @@ impl<'m> Flow<'m> {
             return Effect::Forks;
         }
         // What one rank does instead, and an announcement that concerns one access.
-        if is_fork(&name) || name == f::okl_mpi_serial_access.name {
+        if effects(call).has(Effects::FORKS_BODY) || name == f::okl_mpi_serial_access.name {
             return Effect::Harmless;
         }
         let is_declared = call.callee_function().is_some_and(Function::is_declaration);

@@ -6,7 +6,10 @@
 
 use std::collections::HashMap;
 
+use okl_abi::{RuntimeFn, openmp};
+
 use crate::analysis::library::is_library_variable;
+use crate::analysis::runtime::argument;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Opcode, Value};
 use crate::marks::{
@@ -14,8 +17,8 @@ use crate::marks::{
     variable_of_slot,
 };
 
-/// Asks for the calling thread's copy of a variable: `(ident, gtid, variable, size, cache)`.
-pub const THREAD_PRIVATE: &str = "__kmpc_threadprivate_cached";
+/// Asks for the calling thread's copy of a variable.
+const THREAD_PRIVATE: &RuntimeFn = &openmp::f::__kmpc_threadprivate_cached;
 
 /// The variables of a module.
 pub struct Plan<'m> {
@@ -82,22 +85,22 @@ pub fn check<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Plan<'m
 
 fn asked<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Vec<Asked<'m>> {
     let mut found: Vec<Asked<'m>> = Vec::new();
-    let Some(function) = module.function(THREAD_PRIVATE) else {
+    let Some(function) = module.function(THREAD_PRIVATE.name) else {
         return found;
     };
     let users = function.instruction_users().into_iter();
     for user in users.filter(|user| !is_plain(user.function())) {
         let call = user.as_call().filter(|call| call.callee() == *function);
         let parts = call.and_then(|call| {
-            let variable = call.argument(2)?.as_global()?;
-            let size = u64::try_from(call.argument(3)?.as_constant_int()?).ok()?;
+            let variable = argument(call, "data")?.as_global()?;
+            let size = u64::try_from(argument(call, "size")?.as_constant_int()?).ok()?;
             (call.invoke_targets().is_none() && variable.name() != "")
                 .then_some((call, variable, size))
         });
         let Some((call, variable, size)) = parts else {
             refused.push(Declined {
                 site: Site::Instruction(user),
-                reason: format!("this use of {THREAD_PRIVATE} is not understood"),
+                reason: format!("this use of {} is not understood", THREAD_PRIVATE.name),
             });
             continue;
         };
@@ -115,9 +118,9 @@ fn asked<'m>(module: &'m Module, refused: &mut Vec<Declined<'m>>) -> Vec<Asked<'
     }
     for one in &found {
         let is_asked = |user: Instruction<'m>| {
-            one.calls
-                .iter()
-                .any(|call| call.instruction() == user && call.argument(4) != Some(*one.variable))
+            one.calls.iter().any(|&call| {
+                call.instruction() == user && argument(call, "cache") != Some(*one.variable)
+            })
         };
         let other = one
             .variable

@@ -16,12 +16,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::PLAIN_FORKS;
+use okl_abi::{Effects, PLAIN_FORKS, openmp};
 
 use crate::analysis::call_graph::CallGraph;
+use crate::analysis::runtime::effects;
 use crate::llvm::{Function, Global, Instruction, Linkage, Module, Opcode, Value, Visibility};
 use crate::marks::{is_lowered, name_for_ranks, plain_name};
-use crate::recognise::openmp::is_fork;
 
 mod choice;
 mod copies;
@@ -46,7 +46,7 @@ const RUNTIME: &str = "okl.runtime";
 fn is_only_forked(body: Function<'_>) -> bool {
     let is_fork = |user: &Instruction<'_>| {
         let call = (**user).as_call();
-        call.is_some_and(|call| call.callee() != *body && is_fork(&call.callee_name()))
+        call.is_some_and(|call| call.callee() != *body && effects(call).has(Effects::FORKS_BODY))
             || is_for_ranks(user.function())
     };
     body.instruction_users().iter().all(is_fork)
@@ -246,10 +246,9 @@ pub fn finish(module: &Module) -> bool {
         // A linker that leaves out libraries nothing is taken from must not do so.
         if module.global(RUNTIME).is_none() {
             let ty = module.function_type(module.int(32), &[module.pointer()]);
-            let any = "__kmpc_global_thread_num";
-            let any = module
-                .function(any)
-                .unwrap_or_else(|| module.add_function(any, ty, Linkage::LLVMExternalLinkage));
+            let any = module.function(openmp::PRESENT).unwrap_or_else(|| {
+                module.add_function(openmp::PRESENT, ty, Linkage::LLVMExternalLinkage)
+            });
             let mention = module.add_global(
                 RUNTIME,
                 module.pointer(),

@@ -73,23 +73,7 @@ pub fn is_op2(api: &Api) -> bool {
 
 /// Whether the run time may end the program in such a call, because of what it is given.
 pub fn may_end(api: &Api) -> bool {
-    const BEGINNINGS: [&str; 13] = [
-        "op_decl_",
-        "op_dump_",
-        "op_exit",
-        "op_fetch_data",
-        "op_free_dat_temp",
-        "op_get_const",
-        "op_halo_create",
-        "op_par_loop",
-        "op_partition",
-        "op_print_dat",
-        "op_renumber",
-        "op_size_of_set",
-        "op_write_const",
-    ];
-    let mut all = BEGINNINGS.into_iter();
-    all.any(|one| api.name.starts_with(one))
+    okl_abi::op2::MAY_END.contains(&api.name.as_str())
 }
 
 /// The texts between the commas up to the `>` that ends the list.

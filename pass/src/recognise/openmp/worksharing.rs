@@ -4,9 +4,8 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{AbiType, Effects};
+use okl_abi::{AbiType, Effects, LoopSchedule, RuntimeFn, ScheduleKind};
 
-use super::MODIFIERS;
 use crate::analysis::runtime::{self, effects};
 use crate::ir::{Body, Code, Description, Origin, ParallelLoop, Part, Schedule, Space, Span, Who};
 use crate::llvm::{Block, Call, Comparison, Instruction, IntPredicate, Opcode, Value};
@@ -14,8 +13,8 @@ use crate::recognise::steps::Construct;
 
 /// Whether a call asks for a thread's share of a loop, or begins to deal out its iterations.
 fn begins_loop(call: Call<'_>) -> bool {
-    let effects = effects(call);
-    effects.has(Effects::DEALS) || effects.has(Effects::SHARES.and(Effects::QUIET))
+    effects(call).has(Effects::DEALS)
+        || runtime::function(call).is_some_and(RuntimeFn::begins_share)
 }
 
 /// Which thread a call chooses.
@@ -126,10 +125,9 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
     let first = first.expect("it stands in its block") + 1;
     let code = code([(at.block(), first)], |one| ends(one, call))
         .ok_or("has a loop whose end is not clear")?;
-    let argument = |name: &str| call.argument(runtime::function(call)?.position(name)?);
     let (width, signed) = counts(call).ok_or("has a loop that is not understood")?;
-    let schedule = argument("schedule").and_then(|one| one.as_constant_int());
-    let (schedule, ordered) = schedule.map_or((Schedule::Unknown, false), self::schedule);
+    let known = runtime::schedule(call);
+    let schedule = division(known);
     let chunked = matches!(
         schedule,
         Schedule::StaticChunked
@@ -137,8 +135,8 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
             | Schedule::Dynamic
             | Schedule::Guided
     );
-    let chunk = argument("chunk").and_then(|one| one.as_constant_int());
-    let last = argument("upper").and_then(|upper| match deals {
+    let chunk = runtime::argument(call, "chunk").and_then(|one| one.as_constant_int());
+    let last = runtime::argument(call, "upper").and_then(|upper| match deals {
         true => Some(upper),
         false => stored_before(upper, &code),
     });
@@ -154,7 +152,7 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
         arguments: Vec::new(),
         schedule,
         chunk: chunk.filter(|_| chunked),
-        ordered,
+        ordered: known.map(|schedule| schedule.ordered),
         name: None,
         description: Description::unseen(call.instruction()),
     })
@@ -184,21 +182,25 @@ fn stored_before<'m>(variable: Value<'m>, code: &Code<'m>) -> Option<Value<'m>> 
     Some(store.operand(0))
 }
 
-/// `enum sched_type` of LLVM's `kmp.h`.
-fn schedule(code: i64) -> (Schedule, bool) {
-    let code = code & !MODIFIERS;
-    let ordered = (65..=70).contains(&code);
-    let plain = if ordered { code - 32 } else { code };
-    let schedule = match plain {
-        33 => Schedule::StaticChunked,
-        34 => Schedule::Static,
-        35 => Schedule::Dynamic,
-        36 => Schedule::Guided,
-        37 => Schedule::Runtime,
-        38 => Schedule::Auto,
-        91 => Schedule::DistributeChunked,
-        92 => Schedule::Distribute,
-        _ => Schedule::Unknown,
-    };
-    (schedule, ordered)
+/// How the iterations of a loop are divided whose schedule has a code.
+fn division(schedule: Option<LoopSchedule>) -> Schedule {
+    schedule.map_or(Schedule::Unknown, |schedule| match schedule.kind {
+        ScheduleKind::StaticChunked => Schedule::StaticChunked,
+        ScheduleKind::Static => Schedule::Static,
+        ScheduleKind::Dynamic => Schedule::Dynamic,
+        ScheduleKind::Guided => Schedule::Guided,
+        ScheduleKind::Runtime => Schedule::Runtime,
+        ScheduleKind::Auto => Schedule::Auto,
+        ScheduleKind::DistributeChunked => Schedule::DistributeChunked,
+        ScheduleKind::Distribute => Schedule::Distribute,
+        ScheduleKind::Trapezoidal
+        | ScheduleKind::StaticGreedy
+        | ScheduleKind::StaticBalanced
+        | ScheduleKind::GuidedIterative
+        | ScheduleKind::GuidedAnalytical
+        | ScheduleKind::StaticSteal
+        | ScheduleKind::StaticBalancedChunked
+        | ScheduleKind::GuidedSimd
+        | ScheduleKind::RuntimeSimd => Schedule::Unknown,
+    })
 }
