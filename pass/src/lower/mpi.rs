@@ -286,3 +286,67 @@ fn harmless<'m>(plan: &Plan<'m>) -> twins::Harmless<'m> {
         costly,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function that shares a loop of `turns` turns, with assembly.
+    fn module(assembly: &str, turns: &str) -> OwnModule {
+        OwnModule::parse(&format!(
+            "declare void @__kmpc_barrier(ptr, i32)
+            define void @loop() {{
+                call void asm sideeffect \"{assembly}\", \"\"()
+                {turns}
+                ret void
+            }}"
+        ))
+    }
+
+    /// What is refused. Nothing else becomes of the module.
+    fn refused(module: &Module) -> Vec<String> {
+        let all = |module: &Module| {
+            let functions = module.functions().into_iter();
+            let functions: Vec<_> = functions.map(|one| one.print()).collect();
+            (functions, module.globals().len())
+        };
+        let before = all(module);
+        let mut refused = Vec::new();
+        let regions = recognise::recognise(module).regions;
+        check(module, regions, &mut refused);
+        assert_eq!(all(module), before);
+        refused.into_iter().map(|one| one.reason).collect()
+    }
+
+    #[test]
+    fn what_cannot_be_both_is_refused_before_anything_is_emitted() {
+        let barrier = "call void @__kmpc_barrier(ptr null, i32 0)";
+        let [reason] = &refused(&module("a_name: nop", barrier))[..] else {
+            panic!("it would be torn");
+        };
+        assert!(reason.starts_with("loop cannot be compiled both for one rank and for several"));
+        // Where it need not be both, and where it can be.
+        assert_eq!(refused(&module("a_name: nop", "")), [""; 0]);
+        assert_eq!(refused(&module("nop", barrier)), [""; 0]);
+    }
+
+    #[test]
+    fn preparing_says_whether_it_changed_anything() {
+        let text = |call: &str| {
+            format!(
+                "declare i32 @{call}()
+                define i32 @asks() {{
+                    %number = call i32 @{call}()
+                    ret i32 %number
+                }}"
+            )
+        };
+        assert!(!prepare(&OwnModule::parse(&text("omp_get_num_threads"))));
+        let module = OwnModule::parse(&text("omp_get_num_threads_"));
+        assert!(prepare(&module));
+        assert!(!prepare(&module));
+        let module = OwnModule::parse(&text("_FortranAioBeginExternalListOutput"));
+        assert!(prepare(&module));
+        assert!(!prepare(&module));
+    }
+}

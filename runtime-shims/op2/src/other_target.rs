@@ -22,7 +22,7 @@ fn refuse(table: *const c_void) -> ! {
 /// The first function is the one that each file calls before `main`, so that no other is called.
 macro_rules! refuse_all {
     (
-        $(#[$first_doc:meta])* fn $register:ident($table:ident: ptr): [];
+        $(#[$first_doc:meta])* fn $register:ident($table:ident: ptr): [$($first_effect:ident),*];
         $($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)? : [$($effect:ident),*] $($words:literal)?;)*
     ) => {
         /// # Safety
