@@ -8,6 +8,7 @@ pub mod agree;
 pub mod end;
 pub mod launcher;
 pub mod mpi;
+mod object;
 pub mod opened;
 pub mod report;
 pub mod settings;

@@ -47,11 +47,13 @@ macro_rules! functions {
 pub const VERSION: u64 = xxhash_rust::const_xxh3::xxh3_64(TEXT.as_bytes());
 
 functions! {
-    /// Starts MPI, where it is not there, for as many threads as a [`super::Threads`] says, and says for how many it is
+    /// Starts MPI, where it is not there, for as many threads as a [`crate::mpi::Threads`] says, and says for how many it is
     /// there. 1 where it was not there.
     start(threads: i32, provided: *mut i32) -> i32;
     /// Ends MPI, where it has not ended.
     finalize();
+    /// `MPI_Finalized`: 1 where MPI has ended.
+    has_ended() -> i32;
     /// `MPI_COMM_WORLD`.
     world() -> Comm;
     /// That of a number in Fortran.
