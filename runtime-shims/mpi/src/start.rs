@@ -77,6 +77,7 @@ pub(crate) fn okl_mpi_main(
     let thread_privates = thread_privates();
     share_memory(several_nodes);
     fill_thread_privates(&thread_privates);
+    sync::start();
     team::start(icv);
     threads::start(threads_per_rank, ranks_here);
     if icv.display_env != 0 && mpi_job::rank() == 0 {
