@@ -8,9 +8,15 @@ use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use crate::object::{self, CHOICE, mpi};
-use crate::{end, launcher, opened::Opened, own_environment};
+use crate::{
+    end::{self, Speaker},
+    launcher,
+    opened::Opened,
+    own_environment,
+};
 use functions::{ANY, BITS, Comm, Info, Request, SUM};
 
+pub use functions::Threads;
 pub use object::{functions, load};
 
 /// Whether MPI has been started, by the program or by okl.
@@ -24,20 +30,6 @@ pub fn is_initialised() -> bool {
         unsafe { initialized(&mut flag) };
         flag != 0
     })
-}
-
-/// Which threads call MPI (MPI 4.1, section 11.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(i32)]
-pub enum Threads {
-    /// There are no others.
-    Single,
-    /// The one that has started it.
-    Funneled,
-    /// Several, one at a time.
-    Serialized,
-    /// Several.
-    Multiple,
 }
 
 /// How MPI was found or started.
@@ -134,10 +126,19 @@ mod sealed {
     impl Element for u64 {}
 }
 
-/// Elements in one message; more would not fit MPI's numbers.
+/// Elements in one message.
 fn count(elements: usize) -> i32 {
-    i32::try_from(elements)
-        .unwrap_or_else(|_| panic!("a message of {elements} elements is too long"))
+    number(elements).unwrap_or_else(|mistake| end::fatal(&mistake, Speaker::Rank))
+}
+
+/// So many elements as one of MPI's numbers, if it is one.
+fn number(elements: usize) -> Result<i32, String> {
+    i32::try_from(elements).map_err(|_| {
+        format!(
+            "a message of {elements} elements is too long: MPI's numbers end at {}; more ranks have less to send each",
+            i32::MAX
+        )
+    })
 }
 
 /// An operation under way. It has to be complete before it goes.
