@@ -104,6 +104,8 @@ pub mod atomics_values;
 mod coherence;
 pub mod driver;
 pub mod geometry;
+#[cfg(test)]
+mod layers;
 mod layout;
 mod page_table;
 mod sparse;

@@ -7,6 +7,8 @@
 pub mod agree;
 pub mod end;
 pub mod launcher;
+#[cfg(test)]
+mod layers;
 pub mod mpi;
 mod object;
 pub mod opened;
