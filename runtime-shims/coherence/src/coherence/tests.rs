@@ -15,6 +15,7 @@ use crate::{
     layout::{Layout, Sizes},
 };
 
+mod advice;
 mod cluster;
 mod collected;
 mod declared;
@@ -67,6 +68,9 @@ impl Job {
             near_bytes: 0,
             relayed: 0,
             marked: vec![Vec::new(); ranks],
+            advised: vec![0; ranks],
+            may_stop: false,
+            has_stopped: vec![false; ranks],
         }));
         let wires = Rc::new(RefCell::new(Wires::default()));
         let ranks = Ranks::new(ranks, |rank, turns| {
@@ -88,7 +92,7 @@ impl Job {
                 operations: 0,
                 enclosed: Default::default(),
                 opened: Vec::new(),
-                advised: 0,
+                is_apart: false,
             };
             let driver = Driver::new(MOST_WORDS);
             Node { side, driver }
