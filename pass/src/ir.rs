@@ -147,8 +147,8 @@ pub struct ParallelLoop<'m> {
     pub arguments: Vec<Argument<'m>>,
     /// How its iterations are divided.
     pub schedule: Schedule,
-    /// Iterations of a chunk, where the schedule has chunks of a known length.
-    pub chunk: Option<i64>,
+    /// Iterations of a chunk, where the schedule has chunks of a given length.
+    pub chunk: Option<Value<'m>>,
     /// Whether its iterations have an ordered part, where that is known.
     pub ordered: Option<bool>,
     /// What OP2's run time is to call it in its reports, where the loop can be handed to it: its arguments are `op_arg`s

@@ -104,7 +104,10 @@ impl ParallelLoop<'_> {
             None => ", perhaps ordered",
         };
         if let Some(chunk) = self.chunk {
-            text += &format!(", chunks of {chunk}");
+            text += &match chunk.as_constant_int() {
+                Some(length) => format!(", chunks of {length}"),
+                None => ", chunks of a length that is computed".to_string(),
+            };
         }
         text
     }

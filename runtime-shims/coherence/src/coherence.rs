@@ -5,12 +5,12 @@
 //! * Faults, fetches and what is read ahead: [`accesses`]. What regions touch by faults is fetched ahead when they
 //!   run again: [`learned`].
 //! * Notices, and the next state of each page: [`synchronisation`].
-//! * Locks and atomic accesses: [`locks`]. Contributions, atomic operations that commute, are collected: [`accumulated`].
+//! * Locks and atomic accesses: [`locks`]. Contributions, atomic operations that commute, are collected: [`collected`].
 //! * Pages that rank 0 changes between regions, a little each time: [`updated`].
 //! * Pages whose accesses the compiler declared, byte by byte: [`declared`].
 
 mod accesses;
-mod accumulated;
+mod collected;
 pub(crate) mod declared;
 mod learned;
 mod locks;
@@ -28,7 +28,7 @@ use accesses::{READ_AHEAD, Sequence, WRITE_AHEAD};
 use synchronisation::Scratch;
 
 use crate::page_table::Access;
-pub use accumulated::Object;
+pub use collected::Object;
 
 /// What the protocol needs of the machine under it.
 pub trait Machine {
@@ -234,7 +234,7 @@ pub struct Coherence<M> {
     scratch: Scratch,
     sections: declared::SectionMode,
     learned: learned::Learned,
-    accumulated: accumulated::Accumulated,
+    collected: collected::Collected,
     /// Pages in update mode.
     updated: Vec<Page>,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
@@ -261,7 +261,7 @@ impl<M: Machine> Coherence<M> {
             scratch: Scratch::default(),
             sections: declared::SectionMode::new(!verify),
             learned: learned::Learned::default(),
-            accumulated: accumulated::Accumulated::default(),
+            collected: collected::Collected::default(),
             updated: Vec::new(),
             verify,
             counts: Counts::default(),

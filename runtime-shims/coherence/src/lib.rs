@@ -23,8 +23,10 @@
 //! | notice | that a rank wrote a page, sent it home, or fetched it: told at the next synchronisation |
 //! | news | notices, and what else a rank tells then but declarations |
 //! | update | what rank 0 changed in a page in update mode |
-//! | contribution | an atomic operation that commutes and whose old value nobody asks for: it is collected |
+//! | contribution | an atomic operation that commutes and whose old value nobody asks for; a rank *contributes* to an object |
+//! | collect | contributions to a page wait on their rank, one for each object, until they are combined |
 //! | combine | what was collected is put into its objects, where they are held |
+//! | settle | wait until what was sent into other ranks' memory, such as diffs and contributions, has arrived there |
 //! | open, close | a page's access is widened to what is current, or taken away, so that what follows faults; *closings* are of all pages, to save mappings, or before accesses that are not declared |
 //! | section | the bytes that a loop nest accesses, known from a declaration before it runs |
 //! | owner | the rank that has the current value of a byte in section mode; all ranks know it |
@@ -81,13 +83,14 @@
 //! 4. *News* are collected. Between nodes, where none are expected, a summary goes up a tree of ranks and down
 //!    again. If there are none, and everybody knows what follows from the signatures, steps 5 to 9 send nothing.
 //! 5. All ranks *gather* the headers, and in a second message what news do not fit there.
-//! 6. Notices are *applied*: each page gets its next state. Where diffs are under way, all wait at a *barrier*
-//!    until they have arrived. Then updates of rank 0 are applied.
+//! 6. The program's side *checks* that the reasons why ranks are here go together, and *opens* the lists that the
+//!    others' have enclosed. Then notices are *applied*: each page gets its next state. Where diffs are under way,
+//!    all wait at a *barrier* until they have settled. Then updates of rank 0 are applied.
 //! 7. *Copies* between nodes are learned from: they are exchanged where they are new.
 //! 8. *Declarations* are applied: a transition that is known by its signature is made; else declarations are
 //!    exchanged first. Where they are too many each rank sends what it wrote to its owner, and all wait at a
 //!    barrier.
-//! 9. *Pushes* begin, and what came for others is *relayed*. The program runs on.
+//! 9. Unless the region has ended, *pushes* begin, and what came for others is *relayed*. The program runs on.
 //!
 //! At a fork ([`driver::Driver::apply_fork`]) rank 0 alone has news, which travel with the region: step 6 for one
 //! writer, without a barrier, and the contents of a few pages, which are *carried*. Then all ranks enter the region
@@ -101,6 +104,8 @@ pub mod atomics_values;
 mod coherence;
 pub mod driver;
 pub mod geometry;
+#[cfg(test)]
+mod layers;
 mod layout;
 mod page_table;
 mod sparse;

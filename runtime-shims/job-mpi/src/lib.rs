@@ -22,6 +22,7 @@ pub static okl_job_mpi: Functions = Functions {
     version: functions::VERSION,
     start,
     finalize,
+    has_ended,
     world,
     of_fortran,
     no_communicator,
@@ -100,11 +101,15 @@ unsafe extern "C" fn start(threads: i32, provided: *mut i32) -> i32 {
 }
 
 unsafe extern "C" fn finalize() {
-    let mut has_ended = 0;
-    MPI_Finalized(&mut has_ended);
-    if has_ended == 0 {
+    if has_ended() == 0 {
         MPI_Finalize();
     }
+}
+
+unsafe extern "C" fn has_ended() -> i32 {
+    let mut has_ended = 0;
+    MPI_Finalized(&mut has_ended);
+    i32::from(has_ended != 0)
 }
 
 unsafe extern "C" fn world() -> Comm {

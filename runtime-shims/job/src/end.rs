@@ -1,4 +1,5 @@
-//! How a job ends in an error: one rank tells why, and all end.
+//! How a job ends in an error: one rank tells why, and all end. MPI ends it while it is there; afterwards the launcher does,
+//! when a process ends in an error.
 //!
 //! Guarantee: of the program nothing runs any more, neither what it registered for its end nor destructors; and of ranks that
 //! find the same thing wrong at the same time one tells it, as long as it takes them no longer than [`fatal`] waits.
@@ -6,7 +7,7 @@
 use std::{
     sync::OnceLock,
     sync::atomic::{
-        AtomicI64, AtomicPtr, AtomicU64,
+        AtomicBool, AtomicI64, AtomicPtr, AtomicU64,
         Ordering::{Relaxed, SeqCst},
     },
     time::Duration,
@@ -14,7 +15,7 @@ use std::{
 
 use crate::{
     launcher,
-    mpi::{Communicator, functions::Comm},
+    object::{functions::Comm, mpi},
     own_environment, report,
 };
 
@@ -26,6 +27,9 @@ static RANK: AtomicI64 = AtomicI64::new(-1);
 
 /// The communicator of the job, once MPI has started.
 static JOB: OnceLock<Comm> = OnceLock::new();
+
+/// Whether okl has begun to end MPI.
+static HAS_ENDED: AtomicBool = AtomicBool::new(false);
 
 /// The word of this node that says which of its ranks has told why the job ends; null before there is one.
 static LAST_WORDS: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
@@ -47,10 +51,23 @@ pub(crate) fn note_launcher() {
     }
 }
 
-/// MPI has started: what ends are the ranks of `world`, and this process has its number there until [`rank_is`] is called.
-pub(crate) fn job_is(world: Communicator) {
-    rank_is(world.rank());
-    let _ = JOB.set(world.handle());
+/// MPI has started: what ends are the ranks of `world`, and this process is called `rank` until [`rank_is`] is called.
+pub(crate) fn job_is(rank: u32, world: Comm) {
+    rank_is(rank);
+    let _ = JOB.set(world);
+}
+
+/// From now on nothing here calls MPI.
+pub(crate) fn job_has_ended() {
+    HAS_ENDED.store(true, Relaxed);
+}
+
+/// The communicator of the job, while MPI is there: the program may end it too.
+pub(crate) fn job() -> Option<Comm> {
+    let &job = JOB.get().filter(|_| !HAS_ENDED.load(Relaxed))?;
+    // SAFETY: may be called at any time.
+    let has_ended = unsafe { (mpi().has_ended)() } != 0;
+    (!has_ended).then_some(job)
 }
 
 /// From now on this process is called `rank`, where the program runs on other ranks than all.
@@ -90,7 +107,7 @@ pub fn fatal(message: &str, of: Speaker) -> ! {
         abort(FAILED)
     }
     if word.is_none() && rank != 0 {
-        std::thread::sleep(match JOB.get() {
+        std::thread::sleep(match job() {
             Some(_) => PATIENCE_WITH_FIRST,
             None => PATIENCE_WITHOUT_MPI,
         });
@@ -102,15 +119,11 @@ pub fn fatal(message: &str, of: Speaker) -> ! {
     abort(FAILED)
 }
 
-/// Ends the whole job at once, with the run times' own status.
-pub fn abort_failed() -> ! {
-    abort(FAILED)
-}
-
 /// Ends the whole job at once with exit status `status`.
 pub fn abort(status: i32) -> ! {
-    if let Some(&job) = JOB.get() {
-        Communicator::of(job).abort(status);
+    if let Some(job) = job() {
+        // SAFETY: a communicator.
+        unsafe { (mpi().abort)(job, status) };
     }
     // SAFETY: ends the process without running anything else of it.
     unsafe { libc::_exit(status) }

@@ -7,7 +7,10 @@
 pub mod agree;
 pub mod end;
 pub mod launcher;
+#[cfg(test)]
+mod layers;
 pub mod mpi;
+mod object;
 pub mod opened;
 pub mod report;
 pub mod settings;

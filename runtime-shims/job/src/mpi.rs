@@ -1,20 +1,23 @@
-//! MPI, through an object that is built for one MPI ([`functions`]) and opened where a job is to be joined. A process that
+//! MPI, through an object that is built for one MPI ([`object`]) and opened where a job is to be joined. A process that
 //! is a program of its own loads no MPI.
 //!
 //! Guarantee: nothing here calls MPI before [`load`] has said that it is there.
-
-pub mod functions;
-mod object;
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
-use crate::{end, launcher, opened::Opened, own_environment};
+use crate::object::{self, CHOICE, mpi};
+use crate::{
+    end::{self, Speaker},
+    launcher,
+    opened::Opened,
+    own_environment,
+};
 use functions::{ANY, BITS, Comm, Info, Request, SUM};
-use object::{CHOICE, mpi};
 
-pub use object::load;
+pub use functions::Threads;
+pub use object::{functions, load};
 
 /// Whether MPI has been started, by the program or by okl.
 pub fn is_initialised() -> bool {
@@ -27,20 +30,6 @@ pub fn is_initialised() -> bool {
         unsafe { initialized(&mut flag) };
         flag != 0
     })
-}
-
-/// Which threads call MPI (MPI 4.1, section 11.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(i32)]
-pub enum Threads {
-    /// There are no others.
-    Single,
-    /// The one that has started it.
-    Funneled,
-    /// Several, one at a time.
-    Serialized,
-    /// Several.
-    Multiple,
 }
 
 /// How MPI was found or started.
@@ -62,7 +51,7 @@ pub fn start(wanted: Threads) -> Result<Started, String> {
     let is_ours = unsafe { (mpi().start)(wanted as i32, &mut provided) } != 0;
     let all = Communicator::world();
     require_all(told, all.ranks())?;
-    end::job_is(all);
+    end::job_is(all.rank(), all.handle());
     let levels = [
         Threads::Single,
         Threads::Funneled,
@@ -88,6 +77,8 @@ fn require_all(told: Option<(&str, u32)>, found: u32) -> Result<(), String> {
 
 /// Ends MPI, unless it has ended. No call follows.
 pub fn finalize() {
+    // What ends the process in the middle of it finds no MPI that it could call.
+    end::job_has_ended();
     // SAFETY: MPI is initialised.
     unsafe { (mpi().finalize)() };
 }
@@ -135,10 +126,19 @@ mod sealed {
     impl Element for u64 {}
 }
 
-/// Elements in one message; more would not fit MPI's numbers.
+/// Elements in one message.
 fn count(elements: usize) -> i32 {
-    i32::try_from(elements)
-        .unwrap_or_else(|_| panic!("a message of {elements} elements is too long"))
+    number(elements).unwrap_or_else(|mistake| end::fatal(&mistake, Speaker::Rank))
+}
+
+/// So many elements as one of MPI's numbers, if it is one.
+fn number(elements: usize) -> Result<i32, String> {
+    i32::try_from(elements).map_err(|_| {
+        format!(
+            "a message of {elements} elements is too long: MPI's numbers end at {}; more ranks have less to send each",
+            i32::MAX
+        )
+    })
 }
 
 /// An operation under way. It has to be complete before it goes.
@@ -191,7 +191,7 @@ pub struct Communicator {
 }
 
 impl Communicator {
-    pub(crate) fn of(handle: Comm) -> Self {
+    fn of(handle: Comm) -> Self {
         Self {
             handle,
             tag: 0,
@@ -249,12 +249,6 @@ impl Communicator {
     pub fn ranks(self) -> u32 {
         // SAFETY: a communicator.
         unsafe { (mpi().size)(self.handle) as u32 }
-    }
-
-    /// Ends the whole job at once with exit status `status`.
-    pub fn abort(self, status: i32) {
-        // SAFETY: a communicator.
-        unsafe { (mpi().abort)(self.handle, status) };
     }
 
     /// Starts an operation, and returns when it is done. In between nothing of what it is about is used.

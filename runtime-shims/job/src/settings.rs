@@ -1,11 +1,17 @@
-//! Variables by which the user says what he wants. An error names the variable and says what is valid.
+//! Variables by which the user says what he wants. An error names the variable and says what is valid; one that is empty
+//! says nothing.
 
 use crate::Environment;
 
+/// What a variable says.
+pub fn said(environment: impl Environment, name: &str) -> Option<String> {
+    environment(name).filter(|text| !text.is_empty())
+}
+
 /// `0` or `1`; what is not said is `default`.
 pub fn switch(environment: impl Environment, name: &str, default: bool) -> Result<bool, String> {
-    match environment(name).as_deref() {
-        None | Some("") => Ok(default),
+    match said(environment, name).as_deref() {
+        None => Ok(default),
         Some("0") => Ok(false),
         Some("1") => Ok(true),
         Some(other) => Err(format!("{name}={other}: valid values are 0 and 1")),
@@ -14,7 +20,7 @@ pub fn switch(environment: impl Environment, name: &str, default: bool) -> Resul
 
 /// A whole number from 1 on, if one is said.
 pub fn number(environment: impl Environment, name: &str) -> Result<Option<u32>, String> {
-    let Some(text) = environment(name) else {
+    let Some(text) = said(environment, name) else {
         return Ok(None);
     };
     match text.parse::<u32>() {
@@ -59,10 +65,11 @@ pub fn backend(
     program: &str,
     valid: &[Backend],
 ) -> Result<Option<Backend>, String> {
-    let text = environment("OKL_BACKEND").unwrap_or_default();
-    let found = valid.iter().find(|one| one.name() == text);
-    if found.is_some() || text.is_empty() {
-        return Ok(found.copied());
+    let Some(text) = said(environment, "OKL_BACKEND") else {
+        return Ok(None);
+    };
+    if let Some(&found) = valid.iter().find(|one| one.name() == text) {
+        return Ok(Some(found));
     }
     let names: Vec<&str> = valid.iter().map(|one| one.name()).collect();
     Err(format!(
@@ -74,7 +81,7 @@ pub fn backend(
 /// `OMP_NUM_THREADS`: how many threads there are to be at each level of nesting, if it is said. A value that OpenMP
 /// (5.2, section 21.1.2) does not know is an error.
 pub fn threads(environment: impl Environment) -> Result<Option<Vec<u32>>, String> {
-    let Some(text) = environment("OMP_NUM_THREADS") else {
+    let Some(text) = said(environment, "OMP_NUM_THREADS") else {
         return Ok(None);
     };
     let number = |text: &str| {
@@ -120,9 +127,10 @@ mod tests {
     fn threads_are_numbers_of_each_level() {
         let said = |text: &'static str| threads(move |_: &str| Some(text.to_owned()));
         assert_eq!(threads(|_: &str| None), Ok(None));
+        assert_eq!(said(""), Ok(None));
         assert_eq!(said(" 4 "), Ok(Some(vec![4])));
         assert_eq!(said("4, 2"), Ok(Some(vec![4, 2])));
-        for wrong in ["", "abc", "4,0", "-1", "4,", "3000000000"] {
+        for wrong in [" ", "abc", "4,0", "-1", "4,", "3000000000"] {
             let why = format!(
                 "OMP_NUM_THREADS={wrong}: valid values are whole numbers from 1, separated by commas"
             );
@@ -140,6 +148,7 @@ mod tests {
         assert_eq!(switch(set("yes"), "A", true), Err(wrong));
         assert_eq!(number(set("7"), "N"), Ok(Some(7)));
         assert_eq!(number(|_: &str| None, "N"), Ok(None));
+        assert_eq!(number(set(""), "N"), Ok(None));
         let wrong = "N=0: valid values are whole numbers from 1".to_string();
         assert_eq!(number(set("0"), "N"), Err(wrong));
     }

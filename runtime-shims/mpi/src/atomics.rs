@@ -2,7 +2,7 @@
 //!
 //! Guarantee: all ranks see one order of the operations on a location. Before the operation this
 //! rank's changes to the page go home; afterwards its own copy, if it has one, holds the new value.
-//! Contributions, updates whose old value nobody needs, may wait until the rank synchronises: `coherence/accumulated.rs`.
+//! Contributions, updates whose old value nobody needs, may wait until the rank synchronises: `coherence/collected.rs`.
 //! In a team of one the program's own memory is used directly. An access orders nothing else: the pass
 //! puts a release in front of it and an acquisition behind it where its memory order asks for them.
 
@@ -129,7 +129,7 @@ fn update(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) ->
                     let bytes = value.unwrap_or(old).to_le_bytes();
                     let written = value.is_some();
                     if written {
-                        verify::note_update(Object {
+                        verify::note_atomic(Object {
                             page,
                             offset: offset % PAGE,
                             size: size as usize,
@@ -179,8 +179,8 @@ pub(crate) fn okl_mpi_atomic_update(address: *mut c_void, operation: i32, value:
             offset: offset % PAGE,
             size: bytes,
         };
-        verify::note_update(object);
-        if !coherence(|coherence| coherence.accumulate(object, operation, value)) {
+        verify::note_atomic(object);
+        if !coherence(|coherence| coherence.collect(object, operation, value)) {
             exclusively(address, || {
                 coherence(|coherence| coherence.contribute_in_parts(object, operation, value));
             });

@@ -48,6 +48,8 @@ pub(crate) struct Nodes {
     pub(crate) ranks_here: u32,
 }
 
+pub(crate) use okl_job::mpi::{load, wait_until};
+
 /// Starts MPI, which has been loaded. Where there `may` be several nodes a second thread of each rank may communicate too;
 /// an error says that this MPI cannot do that. With `in_turn` several threads will, one at a time. `per_node` ranks are
 /// taken for a node, if it is said.

@@ -152,8 +152,8 @@ fn direct() -> Ranges {
 }
 
 /// With `OKL_VERIFY`, at a synchronisation: ends the job where the region changed what it had not declared,
-/// and no rank `updated`.
-pub(crate) fn check_changes(changes: &[Change], updated: &Ranges) {
+/// and no rank changed with an atomic operation (`atomic`).
+pub(crate) fn check_changes(changes: &[Change], atomic: &Ranges) {
     let Some(declared) = RECORD.with(|record| Some(std::mem::take(record.as_mut()?))) else {
         return;
     };
@@ -169,7 +169,7 @@ pub(crate) fn check_changes(changes: &[Change], updated: &Ranges) {
     let undeclared = Ranges::of(changed.collect())
         .minus(&declared)
         .minus(&direct())
-        .minus(updated);
+        .minus(atomic);
     if let Some((start, end)) = undeclared.iter().next() {
         let address = layout.address_of((start / PAGE as u64) as Page) + start as usize % PAGE;
         report::fatal(&format!(

@@ -54,7 +54,7 @@ impl Settings {
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let switch = |name: &str, default| settings::switch(&variable, name, default);
         let number = |name: &str| settings::number(&variable, name);
-        let stack_bytes = match variable("OMP_STACKSIZE") {
+        let stack_bytes = match settings::said(&variable, "OMP_STACKSIZE") {
             None => DEFAULT_STACK,
             Some(text) => stack_size(&text).ok_or_else(|| {
                 format!("OMP_STACKSIZE={text}: valid values are a number and one of B, K, M, G, at least 16K")
@@ -63,9 +63,7 @@ impl Settings {
         Ok(Self {
             stats: switch("OKL_STATS", false)?,
             trace: trace_words(&variable("OKL_TRACE").unwrap_or_default())?,
-            timeline: variable("OKL_TIMELINE")
-                .filter(|file| !file.is_empty())
-                .map(PathBuf::from),
+            timeline: settings::said(&variable, "OKL_TIMELINE").map(PathBuf::from),
             timeline_events: number("OKL_TIMELINE_EVENTS")?
                 .map_or(DEFAULT_EVENTS, |events| events as usize),
             verify: switch("OKL_VERIFY", false)?,
@@ -159,6 +157,10 @@ mod tests {
 
     #[test]
     fn bad_values_are_named() {
+        assert_eq!(
+            read("OMP_STACKSIZE", "").unwrap().stack_bytes,
+            DEFAULT_STACK
+        );
         for (name, value, message) in [
             (
                 "OKL_STATS",
@@ -179,6 +181,11 @@ mod tests {
                 "OKL_TIMELINE_EVENTS",
                 "many",
                 "OKL_TIMELINE_EVENTS=many: valid values are whole numbers from 1",
+            ),
+            (
+                "OMP_STACKSIZE",
+                " ",
+                "OMP_STACKSIZE= : valid values are a number and one of B, K, M, G, at least 16K",
             ),
             (
                 "OMP_STACKSIZE",

@@ -20,7 +20,7 @@ use crate::{
     settings::settings, stack, stats, stream_format, sync, team, threads, view::View, waiting,
 };
 use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
-use okl_job::{self as job, agree, launcher, own_environment};
+use okl_job::{agree, launcher, own_environment};
 
 /// Set in the environment of the second start, so that there is no third.
 const REEXECUTED: &str = "OKL_REEXECUTED";
@@ -59,7 +59,7 @@ pub(crate) fn okl_mpi_main(
         Icv::from_environment(own_environment).unwrap_or_else(|error| report::fatal(&error));
     // As in every hybrid MPI program OMP_NUM_THREADS counts the threads of a rank, not those of a team.
     let threads_per_rank = std::mem::take(&mut icv.num_threads);
-    job::mpi::load().unwrap_or_else(|error| report::fatal(&error));
+    mpi_job::load().unwrap_or_else(|error| report::fatal(&error));
     separate_private_memory(randomised);
     let may_span_nodes = may_span_nodes();
     yield_when_idle(may_span_nodes);
@@ -77,6 +77,7 @@ pub(crate) fn okl_mpi_main(
     let thread_privates = thread_privates();
     share_memory(several_nodes);
     fill_thread_privates(&thread_privates);
+    sync::start();
     team::start(icv);
     threads::start(threads_per_rank, ranks_here);
     if icv.display_env != 0 && mpi_job::rank() == 0 {

@@ -53,10 +53,18 @@ const MOST_WORDS: usize = 1 << 15;
 /// What this rank's synchronisations remember of each other.
 static DRIVER: ProgramCell<Option<Driver>> = ProgramCell::new(None);
 
+/// From now on this rank can meet others.
+pub(crate) fn start() {
+    DRIVER.with(|slot| *slot = Some(Driver::new(MOST_WORDS)));
+}
+
 /// Drives this rank. It waits for others meanwhile, so what it remembers is not lent but taken.
+///
+/// # Panics
+/// If a synchronisation is under way: what it remembers would be lost.
 fn driver<R>(body: impl FnOnce(&mut Driver) -> R) -> R {
-    let known = DRIVER.with(Option::take);
-    let mut driver = known.unwrap_or_else(|| Driver::new(MOST_WORDS));
+    let driver = DRIVER.with(Option::take);
+    let mut driver = driver.expect("the job has started, and no synchronisation is under way");
     let result = body(&mut driver);
     DRIVER.with(|slot| *slot = Some(driver));
     result
@@ -448,5 +456,18 @@ pub(crate) fn make_frames_writable(frame: usize) {
     if WRITABLE.with(|last| (last.0, last.1) != (first, end) || last.2 != protections()) {
         memory::touch(first, end - first, true);
         WRITABLE.with(|last| *last = (first, end, protections()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "no synchronisation is under way")]
+    fn a_synchronisation_in_another_is_an_error() {
+        start();
+        driver(|_| ());
+        driver(|_| driver(|_| ()));
     }
 }

@@ -4,8 +4,8 @@
 //! these at every synchronisation. Writes under a lock or an atomic went home before and are not part
 //! of the comparison. A write that leaves a byte as it was cannot be seen.
 //!
-//! An atomic update changes the home's copy, where it looks like a write of the home's own: ranks tell each
-//! other what they updated.
+//! An atomic operation, contribution or not, changes the home's copy, where it looks like a write of the home's own:
+//! ranks tell each other to which bytes they did one.
 //!
 //! Where a region declares all its accesses, a change of a byte that it did not declare ends the job.
 
@@ -32,19 +32,19 @@ fn decode(word: u64) -> Change {
     }
 }
 
-/// The bytes of the objects this rank updated since the last synchronisation.
-static UPDATED: ProgramCell<Vec<(u64, u64)>> = ProgramCell::new(Vec::new());
+/// The bytes of the objects this rank changed with atomic operations since the last synchronisation.
+static ATOMIC: ProgramCell<Vec<(u64, u64)>> = ProgramCell::new(Vec::new());
 
-/// This rank updates `object` with an atomic operation.
-pub(crate) fn note_update(object: Object) {
+/// This rank changes `object` with an atomic operation.
+pub(crate) fn note_atomic(object: Object) {
     if settings().verify {
-        UPDATED.with(|updated| updated.push(object.bytes()));
+        ATOMIC.with(|atomic| atomic.push(object.bytes()));
     }
 }
 
-/// What all ranks updated.
-fn exchange_updates() -> Ranges {
-    let mine = Ranges::of(UPDATED.with(std::mem::take));
+/// What all ranks changed with atomic operations.
+fn exchange_atomic() -> Ranges {
+    let mine = Ranges::of(ATOMIC.with(std::mem::take));
     let words: Vec<u64> = mine.iter().flat_map(|(start, end)| [start, end]).collect();
     let (all, _) = gather(&words);
     Ranges::of(all.chunks(2).map(|pair| (pair[0], pair[1])).collect())
@@ -64,7 +64,7 @@ pub(crate) fn exchange_changes() {
         return;
     }
     let changes = memory::coherence(|coherence| coherence.changes());
-    sections::check_changes(&changes, &exchange_updates());
+    sections::check_changes(&changes, &exchange_atomic());
     let (all, lengths) = gather(&changes.into_iter().map(encode).collect::<Vec<_>>());
     if mpi_job::rank() != 0 {
         return;

@@ -1,13 +1,13 @@
 //! The MPI job.
 //!
 //! Guarantee: MPI is loaded and started only if [`start`] is called; without it there is one rank, and nothing here
-//! communicates. All calls are made by the program's own thread.
+//! communicates, nor after [`finalize`]. All calls are made by the program's own thread.
 
 use std::{
     hash::Hash,
     sync::{
         OnceLock,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
 };
 
@@ -38,6 +38,9 @@ unsafe impl Sync for Job {}
 unsafe impl Send for Job {}
 
 static JOB: OnceLock<Job> = OnceLock::new();
+
+/// Whether the program has left the job: nothing communicates any more, and what times it prints are its own.
+static HAS_LEFT: AtomicBool = AtomicBool::new(false);
 
 /// Communicators that programs see: `MPI_Comm` is a pointer, or a number, which is at the beginning then.
 #[unsafe(export_name = "OP_MPI_WORLD")]
@@ -70,9 +73,6 @@ impl Given {
 
 /// Joins the job: the ranks of the communicator that is given, or all.
 pub(crate) fn start(given: Option<Given>) {
-    if JOB.get().is_some() {
-        fatal("op_init is called after op_exit: MPI cannot start again");
-    }
     let started = mpi::load().and_then(|()| mpi::start(Threads::Funneled));
     let is_ours = started.unwrap_or_else(|mistake| fatal(&mistake)).is_ours;
     let all = Communicator::world();
@@ -96,9 +96,10 @@ pub(crate) fn rank() -> usize {
     JOB.get().map_or(0, |job| job.rank)
 }
 
-/// Ranks of the job.
+/// Ranks of the job; 1 before and after it.
 pub(crate) fn ranks() -> usize {
-    JOB.get().map_or(1, |job| job.ranks)
+    let job = JOB.get().filter(|_| !HAS_LEFT.load(Relaxed));
+    job.map_or(1, |job| job.ranks)
 }
 
 /// That of all ranks, where there are several.
@@ -286,6 +287,7 @@ pub(crate) fn finalize() {
     extern "C" fn end() {
         mpi::finalize();
     }
+    HAS_LEFT.store(true, Relaxed);
     match JOB.get() {
         Some(job) if job.is_ours => end(),
         // SAFETY: a function without parameters, in a library that stays loaded.

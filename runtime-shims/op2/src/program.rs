@@ -66,9 +66,7 @@ unsafe fn begin(
     diagnostics: c_int,
     given: Option<job::Given>,
 ) {
-    if settings::STARTED.swap(true, Relaxed) {
-        fatal("op_init is called twice");
-    }
+    settings::start();
     settings::DIAGNOSTICS.store(diagnostics, Relaxed);
     // SAFETY: the caller's promise.
     let arguments: Vec<_> = (0..count as usize)
@@ -160,7 +158,7 @@ pub extern "C" fn op_exit() {
     conflicts::clear();
     distribute::clear();
     mesh::mesh().clear();
-    settings::STARTED.store(false, Relaxed);
+    settings::end();
     job::finalize();
 }
 
@@ -177,12 +175,14 @@ pub unsafe extern "C" fn op_rank(rank: *mut c_int) {
 /// Waits for all processes.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_barrier() {
+    settings::require_start("op_barrier");
     job::barrier();
 }
 
 /// The same by the name that it has in OP2's MPI library.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_mpi_barrier() {
+    settings::require_start("op_mpi_barrier");
     job::barrier();
 }
 

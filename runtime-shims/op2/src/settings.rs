@@ -1,10 +1,9 @@
 //! What the program and its command line ask for, and whether it has begun.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed};
 
 use crate::{job, report::fatal};
 
-pub(crate) static STARTED: AtomicBool = AtomicBool::new(false);
 pub(crate) static KEEPS_USER_MEMORY: AtomicBool = AtomicBool::new(false);
 
 #[unsafe(export_name = "OP_diags")]
@@ -41,10 +40,38 @@ pub(crate) fn keeps_user_memory() -> bool {
     asks_for_user_memory() && job::ranks() == 1
 }
 
-/// Ends the program if it calls `function` before `op_init`.
+/// Where the program is.
+#[repr(u8)]
+enum Stage {
+    Before,
+    Started,
+    Ended,
+}
+
+static STAGE: AtomicU8 = AtomicU8::new(Stage::Before as u8);
+
+/// Ends the program if it has begun before. It begins once, on one rank too: MPI starts once.
+pub(crate) fn start() {
+    match STAGE.swap(Stage::Started as u8, Relaxed) {
+        before if before == Stage::Before as u8 => {}
+        before if before == Stage::Started as u8 => fatal("op_init is called twice"),
+        _ => fatal("op_init is called after op_exit: a program begins once, as MPI does"),
+    }
+}
+
+/// The program has called `op_exit`.
+pub(crate) fn end() {
+    STAGE.store(Stage::Ended as u8, Relaxed);
+}
+
+/// Ends the program if it does not call `function` between `op_init` and `op_exit`.
 pub(crate) fn require_start(function: &str) {
-    if !STARTED.load(Relaxed) {
-        fatal(&format!("{function} is called before op_init"));
+    match STAGE.load(Relaxed) {
+        stage if stage == Stage::Started as u8 => {}
+        stage if stage == Stage::Before as u8 => {
+            fatal(&format!("{function} is called before op_init"))
+        }
+        _ => fatal(&format!("{function} is called after op_exit")),
     }
 }
 

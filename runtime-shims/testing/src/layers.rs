@@ -1,5 +1,6 @@
 //! The layers of a library are those of its table in `ARCHITECTURE.md`, and hold: no module uses one of a layer above its
-//! own, and within a layer no modules use each other in a circle but those that are said to.
+//! own, within a layer no modules use each other in a circle but those that are said to, and none but those that the page
+//! names behind the table communicates.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,6 +21,9 @@ pub struct Library<'a> {
     pub not_below: &'a [&'a str],
 }
 
+/// What modules that communicate do so with: the crate, and its module.
+const MESSAGES: (&str, &str) = ("okl_job", "mpi");
+
 /// A module, with the texts of its files, each with its depth below `src`.
 type Modules = BTreeMap<String, Vec<(PathBuf, usize, String)>>;
 
@@ -33,25 +37,29 @@ impl Library<'_> {
             upward(&layers, &modules),
             self.below(&layers[0], &modules),
             self.other_circles(&modules),
+            others_that_communicate(&communicating(&self.page().1), &modules),
         ];
         let wrong = wrong.concat();
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
-    /// The modules of each layer, from below.
-    fn layers(self) -> Vec<Vec<String>> {
+    /// What stands on the page: the table of layers without its head, and what follows up to another one.
+    fn page(self) -> (String, String) {
         let page = fs::read_to_string(Path::new(self.folder).join("../../ARCHITECTURE.md"));
         let page = page.expect("the page of the repository");
         let head = format!("| layer | modules in `{}` |", self.name);
         let table = page.split_once(&head).expect("the table of layers").1;
+        let end = table.find("| layer |").unwrap_or(table.len());
+        let (table, rest) = table[..end].split_once("\n\n").expect("a table's end");
+        (table.to_owned(), rest.to_owned())
+    }
+
+    /// The modules of each layer, from below.
+    fn layers(self) -> Vec<Vec<String>> {
+        let table = self.page().0;
         let rows = table.lines().skip(2);
-        let rows = rows.take_while(|line| line.starts_with('|'));
-        rows.map(|row| {
-            let modules = row.split('|').nth(2).expect("a second column");
-            let names = modules.split('`').skip(1).step_by(2);
-            names.map(str::to_owned).collect()
-        })
-        .collect()
+        rows.map(|row| names_in(row.split('|').nth(2).expect("a second column")))
+            .collect()
     }
 
     /// The modules of the library, without their tests.
@@ -60,10 +68,13 @@ impl Library<'_> {
             for entry in fs::read_dir(folder).expect("a folder of sources") {
                 let path = entry.expect("its entry").path();
                 let name = path.file_stem().expect("a name").to_string_lossy();
+                if ["lib", "layers", "tests"].contains(&&*name) {
+                    continue;
+                }
                 let module = module.unwrap_or(&name).to_owned();
                 if path.is_dir() {
                     collect(&path, Some(&module), depth + 1, all);
-                } else if !["lib", "layers", "tests"].contains(&&*name) {
+                } else {
                     let text = fs::read_to_string(&path).expect("a source file");
                     let files = all.entry(module).or_default();
                     files.push((path.clone(), depth, code_of(&text)));
@@ -103,6 +114,40 @@ impl Library<'_> {
             gone.map(|circle| format!("these are no circle any more: {}", circle.join(", ")));
         new.chain(gone).collect()
     }
+}
+
+/// The names in a text of the page.
+fn names_in(text: &str) -> Vec<String> {
+    let names = text.split('`').skip(1).step_by(2);
+    names.map(str::to_owned).collect()
+}
+
+/// The modules that the page says may communicate.
+fn communicating(page: &str) -> Vec<String> {
+    let end = format!(" may name `{}::{}`.", MESSAGES.0, MESSAGES.1);
+    let mut lines = page.lines();
+    let said = lines.find_map(|line| line.strip_prefix("Only ")?.strip_suffix(&end));
+    said.map(names_in).unwrap_or_default()
+}
+
+/// Modules that communicate and are not said to, and those that are said to and do not.
+fn others_that_communicate(said: &[String], modules: &Modules) -> Vec<String> {
+    let root = format!("{}::", MESSAGES.0);
+    // Under a name of its own the crate hides what is used of it.
+    let is_it = |name: &String| name == MESSAGES.1 || name == "self";
+    let communicates = |files: &[(PathBuf, usize, String)]| {
+        let mut codes = files.iter().map(|(_, _, code)| code);
+        codes.any(|code| named(code, &root).iter().any(is_it))
+    };
+    let mut wrong = Vec::new();
+    for (module, files) in modules {
+        match (communicates(files), said.contains(module)) {
+            (true, false) => wrong.push(format!("{module} communicates, and is not said to")),
+            (false, true) => wrong.push(format!("{module} is said to communicate, and does not")),
+            _ => {}
+        }
+    }
+    wrong
 }
 
 /// Modules that are not in one layer, and names in the table that are no modules.
@@ -184,18 +229,21 @@ fn code_of(text: &str) -> String {
 /// What a file that lies `depth` folders below `src` names of the crate's root: modules, if that is what they are.
 fn used(code: &str, depth: usize) -> Vec<String> {
     let up = "super::".repeat(depth + 1);
-    let mut used = Vec::new();
-    for root in ["crate::", &up] {
-        for (at, _) in code.match_indices(root) {
-            let before = code[..at].chars().next_back();
-            if before.is_some_and(|c| c == '_' || c == ':' || c.is_alphanumeric()) {
-                continue;
-            }
-            add_names(&code[at + root.len()..], &mut used);
+    [named(code, "crate::"), named(code, &up)].concat()
+}
+
+/// What a text names of `root`.
+fn named(code: &str, root: &str) -> Vec<String> {
+    let mut named = Vec::new();
+    for (at, _) in code.match_indices(root) {
+        let before = code[..at].chars().next_back();
+        if before.is_some_and(|c| c == '_' || c == ':' || c.is_alphanumeric()) {
+            continue;
         }
+        add_names(&code[at + root.len()..], &mut named);
     }
-    used.retain(|name| !name.is_empty());
-    used
+    named.retain(|name| !name.is_empty());
+    named
 }
 
 /// The first parts of the paths that `rest` begins with: one, or those of a group.
@@ -242,6 +290,27 @@ mod tests {
             used("use super::a; use super::super::{b, c::d};", 1),
             ["b", "c"]
         );
+    }
+
+    #[test]
+    fn who_communicates_is_who_is_said_to() {
+        let page = "Text.\n\nOnly `a` and `b` may name `okl_job::mpi`.\n\nMore `c`.";
+        assert_eq!(communicating(page), ["a", "b"]);
+        assert!(communicating("Text `a`.").is_empty());
+        let texts = [
+            ("a", "use okl_job::{end, mpi::{self, Wait}};"),
+            ("b", "use okl_job::{end, settings};"),
+            ("c", "fn f() { okl_job::mpi::load(); }"),
+            ("d", "use okl_job::{self as job, end};"),
+            ("e", "use okl_job::{opened, end::mpi};"),
+        ];
+        let module = |(name, text): (&str, &str)| {
+            let file = (PathBuf::new(), 0, text.to_owned());
+            (name.to_owned(), vec![file])
+        };
+        let wrong = others_that_communicate(&communicating(page), &texts.map(module).into());
+        let wrong: String = wrong.iter().map(|one| &one[..1]).collect();
+        assert_eq!(wrong, "bcd");
     }
 
     #[test]

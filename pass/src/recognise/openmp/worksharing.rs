@@ -135,7 +135,7 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
             | Schedule::Dynamic
             | Schedule::Guided
     );
-    let chunk = runtime::argument(call, "chunk").and_then(|one| one.as_constant_int());
+    let chunk = runtime::argument(call, "chunk");
     let last = runtime::argument(call, "upper").and_then(|upper| match deals {
         true => Some(upper),
         false => stored_before(upper, &code),

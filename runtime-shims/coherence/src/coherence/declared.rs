@@ -72,7 +72,7 @@ pub enum Mode {
     /// Some of it may be written, and the program marks what is.
     Marked,
     /// Some of it may be contributed to where it is held: its owners stay what they are.
-    Increment,
+    Contribute,
     /// With a [`Mode::Write`] of the same hull: what is not written of it is read, so that it becomes this
     /// rank's too, where no other rank may have written it. Then what a rank owns is in few pieces. Not in
     /// regions with contributions.

@@ -61,7 +61,7 @@ impl<M: Machine> Coherence<M> {
     #[must_use]
     pub(crate) fn apply(&mut self, notices: &[Notices], phase: Phase) -> bool {
         assert!(
-            self.accumulated.is_empty(),
+            self.collected.is_empty(),
             "contributions that were not combined"
         );
         let mut serial_writes = self.sum_up(notices);
@@ -69,7 +69,7 @@ impl<M: Machine> Coherence<M> {
         let mut changes_under_way = false;
         for &page in &touched {
             let writers = self.scratch.sums[&page];
-            changes_under_way |= self.settle_page(page, writers, phase);
+            changes_under_way |= self.apply_to_page(page, writers, phase);
         }
         for run in notices.iter().flat_map(|notices| &notices.fetched) {
             for page in run.pages() {
@@ -129,7 +129,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Decides where a written page lives from now on. Whether changed bytes are under way to it.
-    fn settle_page(&mut self, page: Page, writers: Writers, phase: Phase) -> bool {
+    fn apply_to_page(&mut self, page: Page, writers: Writers, phase: Phase) -> bool {
         let home = self.pages.home(page);
         let untracked = self.pages.is_exclusive(page) || self.pages.has(page, flag::UPDATED);
         let home_wrote_untracked = untracked && phase == Phase::Parallel;

@@ -15,8 +15,9 @@ use crate::{
     layout::{Layout, Sizes},
 };
 
-mod accumulated;
+mod advice;
 mod cluster;
+mod collected;
 mod declared;
 mod meetings;
 mod nests;
@@ -67,6 +68,9 @@ impl Job {
             near_bytes: 0,
             relayed: 0,
             marked: vec![Vec::new(); ranks],
+            advised: vec![0; ranks],
+            may_stop: false,
+            has_stopped: vec![false; ranks],
         }));
         let wires = Rc::new(RefCell::new(Wires::default()));
         let ranks = Ranks::new(ranks, |rank, turns| {
@@ -88,7 +92,7 @@ impl Job {
                 operations: 0,
                 enclosed: Default::default(),
                 opened: Vec::new(),
-                advised: 0,
+                is_apart: false,
             };
             let driver = Driver::new(MOST_WORDS);
             Node { side, driver }
@@ -406,8 +410,8 @@ fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, ato
                     let guarded = GUARDED + random.below(64);
                     job.check(rank, page, guarded, "under a lock");
                     job.write(rank, page, guarded, random.below(256) as u8);
-                    let object = accumulated::object_in(random, page, guarded & !7);
-                    let (operation, value) = accumulated::some_operation(random);
+                    let object = collected::object_in(random, page, guarded & !7);
+                    let (operation, value) = collected::some_operation(random);
                     job.contribute(rank, object, operation, value);
                 }
                 job.ranks[rank].release();
@@ -423,7 +427,7 @@ fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, ato
                 let word = UPDATED + 8 * random.below((ATOMIC - UPDATED) / 8);
                 let owner = (word / 8 + page as usize + shift) % (ranks + 1);
                 let place = (page, word);
-                accumulated::access_word(job, random, (rank, owner), place, interval, atomics);
+                collected::access_word(job, random, (rank, owner), place, interval, atomics);
             }
             2 => {
                 let last = pages

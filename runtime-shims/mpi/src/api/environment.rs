@@ -276,7 +276,7 @@ impl Environment<'_> {
         parse: fn(&str) -> Option<T>,
         valid: &str,
     ) -> Result<Option<T>, String> {
-        let Some(text) = (self.variable)(name) else {
+        let Some(text) = settings::said(self.variable, name) else {
             return Ok(None);
         };
         match parse(text.trim()) {
@@ -303,7 +303,6 @@ fn from_one(text: &str) -> Option<i32> {
     from_zero(text).filter(|&number| number > 0)
 }
 
-/// A list, one number for each nesting level.
 /// Besides the specification's words, those that libomp takes.
 fn switch(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
@@ -378,6 +377,10 @@ mod tests {
     #[test]
     fn nothing_set_leaves_the_defaults() {
         assert_eq!(Icv::from_environment(|_| None), Ok(Icv::default()));
+        assert_eq!(
+            Icv::from_environment(|_| Some(String::new())),
+            Ok(Icv::default())
+        );
     }
 
     #[test]

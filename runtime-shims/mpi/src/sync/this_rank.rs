@@ -117,7 +117,7 @@ impl Rank for ThisRank {
     }
 
     fn wait_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
-        okl_job::mpi::wait_until(|| done(self));
+        mpi_job::wait_until(|| done(self));
     }
 
     /// Free blocks of other ranks' arenas; destructors for rank 0 to call when the program exits; formats that it

@@ -239,7 +239,7 @@ impl<M: Machine> Coherence<M> {
         let contributed = runs_of(&mut interval.contributed);
         let contributed = contributed
             .into_iter()
-            .map(|run| whole(Mode::Increment, bytes_of(run)));
+            .map(|run| whole(Mode::Contribute, bytes_of(run)));
         let mut words = Vec::new();
         for one in opened.chain(copied).chain(contributed) {
             one.push_to(&mut words);

@@ -321,7 +321,7 @@ impl<M: Machine> Coherence<M> {
                         claims = claims.with(object.0).with(object.1);
                     }
                     claimed.extend(shape.ranges().iter());
-                } else if is(Mode::Increment) {
+                } else if is(Mode::Contribute) {
                     contributed.extend(shape.ranges().iter());
                 } else if is(Mode::Keep) {
                     current = current.union(&self.kept(&shape));

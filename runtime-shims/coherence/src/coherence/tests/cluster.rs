@@ -42,6 +42,12 @@ pub(super) struct Cluster {
     pub(super) gathers: usize,
     /// What each rank has marked as written.
     pub(super) marked: Vec<Vec<(u64, u64)>>,
+    /// How often each rank was told that the region that runs is to access memory otherwise from its next execution
+    /// on.
+    pub(super) advised: Vec<usize>,
+    /// Whether a region can tell nothing from some synchronisation on, and on which ranks it does so.
+    pub(super) may_stop: bool,
+    pub(super) has_stopped: Vec<bool>,
 }
 
 pub(super) enum Sent {
@@ -320,8 +326,8 @@ pub(super) struct Side {
     /// What the program's side of this rank tells next, and what it was told.
     pub(super) enclosed: Enclosed,
     pub(super) opened: Vec<Enclosed>,
-    /// The region that runs shall not declare anything any more.
-    pub(super) advised: usize,
+    /// Sections that this rank accesses lie apart.
+    pub(super) is_apart: bool,
 }
 
 impl Side {
@@ -459,18 +465,21 @@ impl Rank for Side {
     }
 
     fn take_apart(&mut self) -> bool {
-        false
+        std::mem::take(&mut self.is_apart)
     }
 
     fn declare_nothing(&mut self) {
-        self.advised += 1;
+        self.cluster.borrow_mut().advised[self.rank as usize] += 1;
     }
 
     fn track_pages(&mut self) {
-        self.advised += 1;
+        self.cluster.borrow_mut().advised[self.rank as usize] += 1;
     }
 
     fn stop_declaring(&mut self) -> bool {
-        false
+        let mut cluster = self.cluster.borrow_mut();
+        let may_stop = cluster.may_stop;
+        cluster.has_stopped[self.rank as usize] |= may_stop;
+        may_stop
     }
 }

@@ -98,7 +98,7 @@ fn declaring_region(
                         let of = (rank, owner);
                         let place = (page, word);
                         if let Some(object) =
-                            accumulated::contribute_to_word(job, random, of, place, number)
+                            collected::contribute_to_word(job, random, of, place, number)
                         {
                             contributed.push(object);
                         }
@@ -658,7 +658,7 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
                     if let Some(owner) = words.owner(page, word) {
                         let place = (page, word);
                         let of = (rank, owner);
-                        accumulated::contribute_to_word(&mut job, &mut random, of, place, interval);
+                        collected::contribute_to_word(&mut job, &mut random, of, place, interval);
                     }
                 }
             }

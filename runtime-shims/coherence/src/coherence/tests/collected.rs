@@ -24,7 +24,7 @@ impl Job {
         value: u64,
     ) {
         object.contribute(&mut self.truth[object.page as usize], operation, value);
-        if !self.ranks[rank].accumulate(object, operation, value) {
+        if !self.ranks[rank].collect(object, operation, value) {
             // Nobody else does, under a lock.
             self.ranks[rank].contribute_in_parts(object, operation, value);
         }

@@ -1,23 +1,25 @@
 //! The object that calls MPI: which file it is, and whether it is of this version of okl.
 
+pub mod functions;
+
 use std::ffi::{CStr, CString, OsStr, OsString, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::functions::{Functions, SYMBOL, VERSION};
 use crate::opened::Opened;
+use functions::{Functions, SYMBOL, VERSION};
 
 /// The variable that names another file than [`FILE`].
-pub(super) const CHOICE: &str = "OKL_MPI";
+pub(crate) const CHOICE: &str = "OKL_MPI";
 
 /// The object, in the folder of the run time that asks for it.
 const FILE: &str = "libokl_job_mpi.so";
 
 static FUNCTIONS: OnceLock<&'static Functions> = OnceLock::new();
 
-pub(super) fn mpi() -> &'static Functions {
+pub(crate) fn mpi() -> &'static Functions {
     FUNCTIONS.get().expect("MPI has been loaded")
 }
 
@@ -99,7 +101,7 @@ fn own_folder() -> PathBuf {
 }
 
 #[cfg(test)]
-pub(super) fn load_for_tests(functions: &'static Functions) {
+pub(crate) fn load_for_tests(functions: &'static Functions) {
     let _ = FUNCTIONS.set(functions);
 }
 

@@ -81,8 +81,8 @@ impl Object {
     }
 }
 
-/// What was done to objects of a page.
-struct Collected {
+/// What a rank has collected of a page.
+struct CollectedOfPage {
     page: Page,
     /// Who holds what.
     owners: Vec<Owned>,
@@ -102,16 +102,16 @@ struct Collected {
 
 /// What a rank has collected.
 #[derive(Default)]
-pub(super) struct Accumulated {
-    pages: Vec<Box<Collected>>,
+pub(super) struct Collected {
+    pages: Vec<Box<CollectedOfPage>>,
     /// Where the collection of a page is.
     places: HashMap<Page, usize>,
     /// The one used last.
     last: usize,
-    spare: Vec<Box<Collected>>,
+    spare: Vec<Box<CollectedOfPage>>,
 }
 
-impl Accumulated {
+impl Collected {
     pub(super) fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
@@ -127,9 +127,9 @@ impl Accumulated {
         Some(self.last)
     }
 
-    fn add(&mut self, page: Page) -> &mut Collected {
+    fn add(&mut self, page: Page) -> &mut CollectedOfPage {
         let mut new = self.spare.pop().unwrap_or_else(|| {
-            Box::new(Collected {
+            Box::new(CollectedOfPage {
                 page,
                 owners: Vec::new(),
                 is_declared: false,
@@ -148,7 +148,7 @@ impl Accumulated {
         &mut self.pages[self.last]
     }
 
-    fn remove(&mut self, index: usize) -> Box<Collected> {
+    fn remove(&mut self, index: usize) -> Box<CollectedOfPage> {
         let removed = self.pages.swap_remove(index);
         self.places.remove(&removed.page);
         if let Some(moved) = self.pages.get(index) {
@@ -157,7 +157,7 @@ impl Accumulated {
         removed
     }
 
-    fn keep(&mut self, mut used: Box<Collected>) {
+    fn keep(&mut self, mut used: Box<CollectedOfPage>) {
         for word in used.words.drain(..) {
             used.kinds[word as usize] = 0;
             used.filled[word as usize] = 0;
@@ -178,7 +178,7 @@ enum Contribution {
     InParts,
 }
 
-impl Collected {
+impl CollectedOfPage {
     fn kind_of(&self, object: Object, rank: u32) -> Contribution {
         let Some(owner) = self.owner(object) else {
             return Contribution::InParts;
@@ -254,10 +254,10 @@ impl Collected {
 impl<M: Machine> Coherence<M> {
     /// Collects the contribution of `value` to an object, by an operation that commutes. False where its bytes
     /// are held by several ranks: then [`Coherence::contribute_in_parts`] does it.
-    pub fn accumulate(&mut self, object: Object, operation: AtomicOp, value: u64) -> bool {
+    pub fn collect(&mut self, object: Object, operation: AtomicOp, value: u64) -> bool {
         let rank = self.rank;
-        let collected = match self.accumulated.find(object.page) {
-            Some(index) => &mut self.accumulated.pages[index],
+        let collected = match self.collected.find(object.page) {
+            Some(index) => &mut self.collected.pages[index],
             None => self.begin_to_collect(object.page),
         };
         let may_be_store = match collected.kind_of(object, rank) {
@@ -280,8 +280,8 @@ impl<M: Machine> Coherence<M> {
         if self.contribute_to_copy(object, operation, value) && may_be_store {
             return true;
         }
-        let collected = self.accumulated.find(object.page);
-        let collected = &mut self.accumulated.pages[collected.expect("it has begun")];
+        let collected = self.collected.find(object.page);
+        let collected = &mut self.collected.pages[collected.expect("it has begun")];
         if !collected.collect(object, operation, value) {
             self.combine_page(object.page);
             let taken = self
@@ -310,8 +310,8 @@ impl<M: Machine> Coherence<M> {
         is_changed
     }
 
-    fn begin_to_collect(&mut self, page: Page) -> &mut Collected {
-        if self.accumulated.pages.len() >= MOST {
+    fn begin_to_collect(&mut self, page: Page) -> &mut CollectedOfPage {
+        if self.collected.pages.len() >= MOST {
             self.combine();
         }
         let start = u64::from(page) * PAGE as u64;
@@ -323,7 +323,7 @@ impl<M: Machine> Coherence<M> {
         }
         let owners = self.holders((start, start + PAGE as u64));
         let bytes = Ranges::of(vec![bytes]);
-        let new = self.accumulated.add(page);
+        let new = self.collected.add(page);
         new.owners = owners;
         new.is_declared = self.pages.has(page, flag::SECTION | flag::ENTERING);
         if new.is_declared {
@@ -360,9 +360,9 @@ impl<M: Machine> Coherence<M> {
 
     /// The same, but that it is complete after [`Machine::settle`]. Whether there was anything.
     pub(super) fn send_collected(&mut self) -> bool {
-        let some = !self.accumulated.is_empty();
-        while !self.accumulated.is_empty() {
-            let page = self.accumulated.pages[self.accumulated.pages.len() - 1].page;
+        let some = !self.collected.is_empty();
+        while !self.collected.is_empty() {
+            let page = self.collected.pages[self.collected.pages.len() - 1].page;
             self.send_collected_of(page);
         }
         some
@@ -377,7 +377,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Combines what has been collected for pages whose contents are fetched.
     pub(super) fn combine_pages(&mut self, run: Run) {
-        if !self.accumulated.is_empty() {
+        if !self.collected.is_empty() {
             for page in run.pages() {
                 self.combine_page(page);
             }
@@ -386,10 +386,10 @@ impl<M: Machine> Coherence<M> {
 
     /// Sends what has been collected for a page; combined after [`Machine::settle`]. Whether there was any.
     pub(super) fn send_collected_of(&mut self, page: Page) -> bool {
-        let Some(index) = self.accumulated.find(page) else {
+        let Some(index) = self.collected.find(page) else {
             return false;
         };
-        let collected = self.accumulated.remove(index);
+        let collected = self.collected.remove(index);
         let mut bytes = 0;
         let mut to = None;
         for (object, operation, value) in collected.contributions() {
@@ -399,7 +399,7 @@ impl<M: Machine> Coherence<M> {
             bytes += object.size;
             to.get_or_insert(owner);
         }
-        self.accumulated.keep(collected);
+        self.collected.keep(collected);
         if let Some(to) = to {
             self.counts.diffs += 1;
             self.counts.diff_bytes += bytes as u64;

@@ -17,13 +17,39 @@ pub type Request = usize;
 /// The symbol of the table.
 pub const SYMBOL: &std::ffi::CStr = c"okl_job_mpi";
 
-/// As [`Functions::all_reduce`]'s operation: sums.
-pub const SUM: i32 = 0;
-/// As [`Functions::all_reduce`]'s operation: bits that one has.
-pub const BITS: i32 = 1;
+use xxhash_rust::const_xxh3;
 
-/// In place of a rank: any.
-pub const ANY: i32 = -1;
+macro_rules! values {
+    ($($item:item)*) => {
+        $($item)*
+        /// What stands for what in the functions' parameters, word by word.
+        const VALUES: &str = concat!($(stringify!($item), "\n",)*);
+    };
+}
+
+values! {
+    /// As [`Functions::all_reduce`]'s operation: sums.
+    pub const SUM: i32 = 0;
+    /// As [`Functions::all_reduce`]'s operation: bits that one has.
+    pub const BITS: i32 = 1;
+
+    /// In place of a rank: any.
+    pub const ANY: i32 = -1;
+
+    /// Which threads call MPI (MPI 4.1, section 11.6): for [`Functions::start`], which numbers them in this order.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[repr(i32)]
+    pub enum Threads {
+        /// There are no others.
+        Single,
+        /// The one that has started it.
+        Funneled,
+        /// Several, one at a time.
+        Serialized,
+        /// Several.
+        Multiple,
+    }
+}
 
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($parameter:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {
@@ -43,15 +69,21 @@ macro_rules! functions {
     };
 }
 
-/// The version of the table: it is another one as soon as a line of it is.
-pub const VERSION: u64 = xxhash_rust::const_xxh3::xxh3_64(TEXT.as_bytes());
+/// The version of the table: it is another one as soon as a line of it is, or a value.
+pub const VERSION: u64 = version(TEXT, VALUES);
+
+const fn version(text: &str, values: &str) -> u64 {
+    const_xxh3::xxh3_64_with_seed(text.as_bytes(), const_xxh3::xxh3_64(values.as_bytes()))
+}
 
 functions! {
-    /// Starts MPI, where it is not there, for as many threads as a [`super::Threads`] says, and says for how many it is
+    /// Starts MPI, where it is not there, for as many threads as a [`Threads`] says, and says for how many it is
     /// there. 1 where it was not there.
     start(threads: i32, provided: *mut i32) -> i32;
     /// Ends MPI, where it has not ended.
     finalize();
+    /// `MPI_Finalized`: 1 where MPI has ended.
+    has_ended() -> i32;
     /// `MPI_COMM_WORLD`.
     world() -> Comm;
     /// That of a number in Fortran.
@@ -104,4 +136,22 @@ functions! {
     test(request: *mut Request) -> i32;
     /// `MPI_Wait`.
     wait(request: *mut Request);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_part_of_the_version() {
+        // The compiler breaks lines.
+        let said = VALUES.split_whitespace().collect::<Vec<_>>().join(" ");
+        for value in ["SUM: i32 = 0", "BITS: i32 = 1", "ANY: i32 = -1"] {
+            assert!(said.contains(value), "{said}");
+        }
+        let threads = ["Single,", "Funneled,", "Serialized,", "Multiple,"];
+        let threads = threads.map(|one| said.find(one));
+        assert!(threads.is_sorted() && threads[0].is_some(), "{said}");
+        assert_ne!(version(TEXT, &VALUES.replace("i32", "i64")), VERSION);
+    }
 }
