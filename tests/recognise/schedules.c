@@ -11,7 +11,7 @@ void work(long i);
 // CHECK:      step 4: runtime i32 loop, each thread; barrier, step 5
 // CHECK:      step 5: auto i32 loop, each thread; barrier, step 6
 // CHECK:      step 6: static i32 loop, ordered, each thread; barrier, step 7
-// CHECK:      step 7: static chunked i32 loop, each thread; barrier, step 8
+// CHECK:      step 7: static chunked i32 loop, chunks of a computed length, each thread; barrier, step 8
 // CHECK:      step 8: each thread; join
 void schedules(int n, int chunk) {
 #pragma omp parallel

@@ -106,7 +106,7 @@ impl ParallelLoop<'_> {
         if let Some(chunk) = self.chunk {
             text += &match chunk.as_constant_int() {
                 Some(length) => format!(", chunks of {length}"),
-                None => ", chunks of a length that is computed".to_string(),
+                None => ", chunks of a computed length".to_string(),
             };
         }
         text
