@@ -1,4 +1,4 @@
-//! MPI, through an object that is built for one MPI ([`object`]) and opened where a job is to be joined. A process that
+//! MPI, through an object that is built for one MPI (`object`) and opened where a job is to be joined. A process that
 //! is a program of its own loads no MPI.
 //!
 //! Guarantee: nothing here calls MPI before [`load`] has said that it is there.
