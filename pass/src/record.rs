@@ -11,8 +11,8 @@ use okl_abi::{Effects, RegionDescriptor, region_flags};
 
 use crate::analysis::runtime;
 use crate::ir::{
-    Access, Base, Columns, Element, Form, Kind, Mode, ParallelLoop, Parameter, Place, Scalar,
-    Storage,
+    Access, Base, Columns, Element, Form, Kind, Mode, Origin, ParallelLoop, Parameter, Place,
+    Scalar, Storage,
 };
 use crate::llvm::{Call, Function, Global, Linkage, Module, Value};
 
@@ -20,11 +20,13 @@ use crate::llvm::{Call, Function, Global, Linkage, Module, Value};
 const MARK: &str = "okl-loop";
 
 /// What a record begins with. It changes with what follows.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 
 /// What late stages know of a loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopRecord<'m> {
+    /// The construct it was written as, for messages.
+    pub origin: Origin,
     /// What its arguments stand for, in order.
     pub kinds: Vec<Kind>,
     /// What every iteration accesses, as [`ParallelLoop::verify`] has it.
@@ -35,6 +37,7 @@ impl<'m> LoopRecord<'m> {
     /// Of a loop.
     pub fn of(one: &ParallelLoop<'m>) -> Self {
         Self {
+            origin: one.origin,
             kinds: one.kinds(),
             accesses: one.description.accesses.clone(),
         }
@@ -60,7 +63,9 @@ impl<'m> LoopRecord<'m> {
     /// None where it is made of values.
     fn text(&self) -> Option<String> {
         let kinds = self.kinds.iter().map(|one| word_of(&KINDS, one));
-        let mut parts = vec![VERSION.to_string(), kinds.collect::<Vec<_>>().join(" ")];
+        let origin = word_of(&ORIGINS, &self.origin);
+        let kinds = kinds.collect::<Vec<_>>().join(" ");
+        let mut parts = vec![VERSION.to_string(), origin.to_string(), kinds];
         for one in &self.accesses {
             let mut words = Vec::new();
             write(one, &mut words)?;
@@ -69,6 +74,8 @@ impl<'m> LoopRecord<'m> {
         Some(parts.join("; "))
     }
 }
+
+const ORIGINS: [(Origin, &str); 2] = [(Origin::OpenMpLoop, "omp"), (Origin::Op2ParLoop, "op2")];
 
 const MODES: [(Mode, &str); 6] = [
     (Mode::Read, "read"),
@@ -161,6 +168,8 @@ impl FromStr for LoopRecord<'_> {
         if parts.next() != Some(VERSION) {
             return Err(NoRecord);
         }
+        let origin = parts.next().and_then(|word| meant(&ORIGINS, word));
+        let origin = origin.ok_or(NoRecord)?;
         let kinds = parts.next().ok_or(NoRecord)?;
         let kinds = kinds.split(' ').filter(|word| !word.is_empty());
         let kinds: Option<Vec<_>> = kinds.map(|word| meant(&KINDS, word)).collect();
@@ -172,7 +181,11 @@ impl FromStr for LoopRecord<'_> {
         let accesses: Option<Vec<_>> = accesses.collect();
         let (kinds, accesses) = kinds.zip(accesses).ok_or(NoRecord)?;
         match Access::verify_all(&accesses, &kinds) {
-            Ok(()) => Ok(Self { kinds, accesses }),
+            Ok(()) => Ok(Self {
+                origin,
+                kinds,
+                accesses,
+            }),
             Err(_) => Err(NoRecord),
         }
     }
@@ -408,7 +421,11 @@ mod tests {
                 let base = Base::Capture(self.below(9));
                 accesses.push(self.access(base, Kind::Data(Storage::ByElement), count));
             }
-            LoopRecord { kinds, accesses }
+            LoopRecord {
+                origin: ORIGINS[self.below(ORIGINS.len())].0,
+                kinds,
+                accesses,
+            }
         }
     }
 
@@ -421,6 +438,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(record), "{text}");
         }
         let none = LoopRecord {
+            origin: Origin::OpenMpLoop,
             kinds: Vec::new(),
             accesses: Vec::new(),
         };
@@ -430,7 +448,7 @@ mod tests {
 
     #[test]
     fn the_form_is_that_of_its_version() {
-        let text = "2; either number unknown; may stated read argument:0 3xf64 column:1 may stated read map:0 2xi32 own; \
+        let text = "3; op2; either number unknown; may stated read argument:0 3xf64 column:1 may stated read map:0 2xi32 own; \
                     may stated read argument:1 1xi32 own; must found write argument:2 ?- whole";
         let record: LoopRecord<'_> = text.parse().expect("a record of this version");
         assert_eq!(record.text().as_deref(), Some(text));
@@ -442,22 +460,26 @@ mod tests {
             "",
             "0",
             "2",
-            "1; element; may stated read argument:0 - own",
-            "2; element",
-            "2; elements; may stated read argument:0 - own",
-            "2; element; may stated read argument:0 -",
-            "2; element; may stated read argument:0 - own own",
-            "2; element; may stated reads argument:0 - own",
-            "2; element; may stated read argument:1 - own",
-            "2; element; may stated read argument - own",
-            "2; element; may stated read argument:0 - own; may stated read argument:0 - own",
-            "2; element; may stated read argument:0 1xf63 own",
-            "2; element; may stated read argument:0 1xq64 own",
-            "2; element; may stated read argument:0 - column:0",
-            "2; element; may stated read argument:0 - column:0 may stated read map:1 - own",
-            "2; element; may stated read argument:0 - column:0 may stated write map:0 - own",
-            "2; element; may stated read argument:0 - column:-1 may stated read map:0 - own",
-            "2; number; may stated read argument:0 1xf64 own",
+            "3",
+            "3; op2",
+            "3; element; may stated read argument:0 - own",
+            "3; region; element; may stated read argument:0 - own",
+            "2; element; may stated read argument:0 - own",
+            "3; op2; element",
+            "3; op2; elements; may stated read argument:0 - own",
+            "3; op2; element; may stated read argument:0 -",
+            "3; op2; element; may stated read argument:0 - own own",
+            "3; op2; element; may stated reads argument:0 - own",
+            "3; op2; element; may stated read argument:1 - own",
+            "3; op2; element; may stated read argument - own",
+            "3; op2; element; may stated read argument:0 - own; may stated read argument:0 - own",
+            "3; op2; element; may stated read argument:0 1xf63 own",
+            "3; op2; element; may stated read argument:0 1xq64 own",
+            "3; op2; element; may stated read argument:0 - column:0",
+            "3; op2; element; may stated read argument:0 - column:0 may stated read map:1 - own",
+            "3; op2; element; may stated read argument:0 - column:0 may stated write map:0 - own",
+            "3; op2; element; may stated read argument:0 - column:-1 may stated read map:0 - own",
+            "3; op2; number; may stated read argument:0 1xf64 own",
         ] {
             assert_eq!(text.parse::<LoopRecord<'_>>(), Err(NoRecord), "{text}");
         }

@@ -22,7 +22,7 @@ use crate::analysis::kernel::Kernel;
 use crate::analysis::runtime::{self, argument, effects};
 use crate::analysis::sections::is_final;
 use crate::diagnostic::Site;
-use crate::ir::{Kind, Mode, Origin, Parameter, Storage};
+use crate::ir::{Kind, Mode, Parameter, Storage};
 use crate::llvm::{Call, Function, Module, Value, VectorUnit};
 use crate::marks::is_lowered_range;
 use crate::record::LoopRecord;
@@ -30,9 +30,6 @@ use crate::simplified::Unrolled;
 
 use layout::Layout;
 use plan::Plan;
-
-/// As what the user wrote a loop that has lanes.
-const LOOP: Origin = Origin::Op2ParLoop;
 
 /// Lanes that make the rearrangement worth its while.
 const LEAST_WIDTH: i64 = 4;
@@ -170,16 +167,23 @@ impl<'m> LoopPlan<'m> {
         }
     }
 
+    /// As what the user wrote it, where that is known.
+    fn written_as(&self) -> String {
+        let origin = self.record.as_ref().map(|record| record.origin.to_string());
+        origin.unwrap_or_else(|| "loop".to_string())
+    }
+
     /// How many elements it runs at a time.
     fn elements(&self) -> String {
+        let one = self.written_as();
         match &self.lanes {
-            Ok(plan) => format!("{LOOP} runs {} elements at a time", plan.width),
+            Ok(plan) => format!("{one} runs {} elements at a time", plan.width),
             Err(reason) => {
                 let unless = match self.component_lanes.is_empty() {
                     true => "",
                     false => ", unless its data are stored component by component",
                 };
-                format!("{LOOP} runs one element at a time: {reason}{unless}")
+                format!("{one} runs one element at a time: {reason}{unless}")
             }
         }
     }
@@ -187,7 +191,10 @@ impl<'m> LoopPlan<'m> {
     /// Why it runs on one thread.
     fn threads(&self) -> Option<String> {
         let reason = self.order.as_ref().err()?;
-        Some(format!("{LOOP} runs on one thread: {reason}"))
+        Some(format!(
+            "{} runs on one thread: {reason}",
+            self.written_as()
+        ))
     }
 }
 
