@@ -104,3 +104,27 @@ void leaks(void) {
     a[0] = own;
   }
 }
+
+// A number or a pointer that the code may change itself is not what it was.
+// CHECK:      each thread, step 0 of parallel region at {{.*}}code.c:[[#@LINE+7]]:
+// CHECK-NEXT: read 8 bytes in capture 0 at 0
+// CHECK-NEXT: write 4 bytes in *(capture 0) at 0
+// CHECK-NEXT: read 4 bytes in n at 0
+// CHECK-NEXT: may write 4 bytes in a, anywhere
+// CHECK-NOT:  unknown
+void changes_number(int *q) {
+#pragma omp parallel
+  {
+    *q = 7;
+    a[n] = 1;
+  }
+}
+// CHECK:      each thread, step 0 of parallel region at {{.*}}code.c:[[#@LINE+3]]:
+// CHECK:      unknown: it accesses an object that is not known
+void changes_pointer(double **q) {
+#pragma omp parallel
+  {
+    *q = 0;
+    p[3] = 1;
+  }
+}

@@ -166,7 +166,7 @@ fn origin<'m>(
     }
 }
 
-/// PointsTo of what a variable of the function holds.
+/// What the value of a variable of the function points to.
 fn loaded_from_own<'m>(
     address: Value<'m>,
     parameters: &HashMap<Value<'m>, PointsTo>,

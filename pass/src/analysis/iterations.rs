@@ -78,20 +78,27 @@ fn of_code<'m>(
     let mut found = Description::default();
     let functions = code.spans.iter().map(|span| span.block.function());
     let of = functions.clone().find(|&one| one == body);
-    let of = of.or(functions.clone().next());
+    let Some(of) = of.or(functions.clone().next()) else {
+        return found;
+    };
+    let here = &known[&of];
+    let writers = here.writers(code);
     for (span, function) in code.spans.iter().zip(functions) {
-        let here = &known[&function];
-        if Some(function) == of {
+        if function == of {
             let turn = Turn {
                 nest: None,
                 first: None,
                 is_body: here.is_body,
+                writers: &writers,
             };
             let always = here.nests.always_runs(span.block, None);
             here.add_accesses(span, turn, always, &mut found);
-        } else if let Some(at) = span.instructions().into_iter().find(|&at| here.matters(at)) {
-            let reason = format!("calls {}", user_name(function));
-            found.unknown.get_or_insert((at, reason));
+        } else {
+            let mut all = span.instructions().into_iter();
+            if let Some(at) = all.find(|&at| known[&function].matters(at)) {
+                let reason = format!("calls {}", user_name(function));
+                found.unknown.get_or_insert((at, reason));
+            }
         }
     }
     found
@@ -109,11 +116,24 @@ struct Known<'m> {
 impl<'m> Known<'m> {
     /// Whether an instruction does something that has to be described.
     fn matters(&self, at: Instruction<'m>) -> bool {
-        let effect = effect(self.module, &self.places, at);
-        !matches!(
-            effect,
-            Effect::Nothing | Effect::Shares | Effect::Synchronises
-        )
+        match effect(self.module, &self.places, at) {
+            Effect::Nothing | Effect::Shares | Effect::Synchronises => false,
+            Effect::Calls(callee) => !self.followed.contains(&callee),
+            Effect::Accesses(_) | Effect::Spoils(_) => true,
+        }
+    }
+
+    /// What in some code may write what others see; what other threads write is seen after a barrier, which ends a step.
+    fn writers(&self, code: &Code<'m>) -> Vec<Instruction<'m>> {
+        let here = code
+            .spans
+            .iter()
+            .filter(|span| span.block.function() == self.nests.function());
+        let all = here.flat_map(|span| span.instructions());
+        let is_call =
+            |at: Instruction<'m>| matches!(effect(self.module, &self.places, at), Effect::Calls(_));
+        all.filter(|&at| at.may_write() && (self.matters(at) || is_call(at)))
+            .collect()
     }
 
     fn of_loop(&self, one: &ParallelLoop<'m>, code: &Code<'m>) -> Description<'m> {
@@ -131,6 +151,7 @@ impl<'m> Known<'m> {
         let nest_of = |block| self.nest_around(block, code, first);
         let nests: HashSet<_> =
             (code.spans.iter().filter_map(|span| nest_of(span.block))).collect();
+        let writers = self.writers(code);
         for span in &code.spans {
             let nest = nest_of(span.block);
             // What every way to the iterations goes through is done for each of them.
@@ -143,6 +164,7 @@ impl<'m> Known<'m> {
                 nest,
                 first,
                 is_body: self.is_body,
+                writers: &writers,
             };
             self.add_accesses(span, turn, always, &mut found);
         }
@@ -168,7 +190,7 @@ impl<'m> Known<'m> {
     fn add_accesses(
         &self,
         span: &Span<'m>,
-        turn: Turn<'m>,
+        turn: Turn<'_, 'm>,
         always: bool,
         found: &mut Description<'m>,
     ) {

@@ -14,16 +14,18 @@ const NARROWEST: u32 = 32;
 
 /// Where numbers are to be known.
 #[derive(Clone, Copy)]
-pub struct Turn<'m> {
+pub struct Turn<'a, 'm> {
     /// The loop whose turns are iterations; none where it is code outside of it.
     pub nest: Option<usize>,
     /// The variable that holds the number of the first iteration.
     pub first: Option<Value<'m>>,
     /// Whether the code is a region's body, whose parameters are what the region captures.
     pub is_body: bool,
+    /// Of code outside of such a loop: what in it may write. What that may change is not what it was.
+    pub writers: &'a [Instruction<'m>],
 }
 
-impl Turn<'_> {
+impl Turn<'_, '_> {
     /// Which captured value a parameter is, or else which parameter. None of the pointers to the thread's numbers.
     fn parameter<T>(
         self,
@@ -56,7 +58,7 @@ impl<'m> Nests<'m> {
         pointer: Value<'m>,
         length: Option<Value<'m>>,
         block: Block<'m>,
-        turn: Turn<'m>,
+        turn: Turn<'_, 'm>,
     ) -> Option<InTurn<'m>> {
         let mut access = self.access(pointer, length, block)?;
         let whole = access.address;
@@ -97,11 +99,12 @@ impl<'m> Nests<'m> {
             nest: None,
             first: None,
             is_body,
+            writers: &[],
         };
         self.place_of(self.expression(address), turn)
     }
 
-    fn place_of(&self, address: Expression<'m>, turn: Turn<'m>) -> Option<Object<'m>> {
+    fn place_of(&self, address: Expression<'m>, turn: Turn<'_, 'm>) -> Option<Object<'m>> {
         let (base, offset) = self.object_and_place(address, turn)?;
         Some(Object {
             base,
@@ -113,7 +116,7 @@ impl<'m> Nests<'m> {
     fn object_and_place(
         &self,
         address: Expression<'m>,
-        turn: Turn<'m>,
+        turn: Turn<'_, 'm>,
     ) -> Option<(Base<'m>, Option<Number<'m>>)> {
         let object = self.object(address).value()?;
         let base = match (object.as_parameter(), object.as_global()) {
@@ -127,16 +130,18 @@ impl<'m> Nests<'m> {
         Some((base, self.in_iterations(self.offset(address), turn)))
     }
 
-    fn place_of_load(&self, load: Instruction<'m>, turn: Turn<'m>) -> Option<Object<'m>> {
+    fn place_of_load(&self, load: Instruction<'m>, turn: Turn<'_, 'm>) -> Option<Object<'m>> {
         // What the loop itself changes is not what it was.
-        if let Some(nest) = turn.nest {
-            self.loaded_from(*load, nest, TableWrites::None)?;
+        match turn.nest {
+            Some(nest) => drop(self.loaded_from(*load, nest, TableWrites::None)?),
+            None if self.changing_in_turns(load, turn.writers).is_empty() => {}
+            None => return None,
         }
         self.place_of(self.expression(load.address()?), turn)
     }
 
     /// An integer as a function of the number of the iteration.
-    fn in_iterations(&self, one: Expression<'m>, turn: Turn<'m>) -> Option<Number<'m>> {
+    fn in_iterations(&self, one: Expression<'m>, turn: Turn<'_, 'm>) -> Option<Number<'m>> {
         let of = |one| self.in_iterations(one, turn);
         if one.size() > MOST_OPERATIONS {
             return None;
@@ -193,7 +198,7 @@ impl<'m> Nests<'m> {
         self.is_not_negative(one) && !one.contains(may_lose_sign)
     }
 
-    fn value_in_iterations(&self, value: Value<'m>, turn: Turn<'m>) -> Option<Number<'m>> {
+    fn value_in_iterations(&self, value: Value<'m>, turn: Turn<'_, 'm>) -> Option<Number<'m>> {
         if let Some((_, index)) = value.as_parameter() {
             let unknown = turn.parameter(index, Unknown::Capture, Unknown::Parameter);
             return Some(Polynomial::of(unknown?));

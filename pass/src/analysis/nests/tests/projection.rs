@@ -44,6 +44,7 @@ fn in_turn_of<'m>(nests: &Nests<'m>) -> InTurn<'m> {
         nest: Some(0),
         first: all.iter().find(variable).map(|&one| *one),
         is_body: false,
+        writers: &[],
     };
     let known = nests.in_one_turn(pointer, length, block, turn);
     known.expect("its object is a parameter")
