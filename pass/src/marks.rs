@@ -116,8 +116,15 @@ const SLOT: &str = "okl.tp.";
 const IMAGE: &str = "okl.tp.image.";
 /// What the name of what stands for such a copy while LLVM vectorises begins with.
 const APART: &str = "okl.apart.";
-/// What the names of the functions begin with that run loops of ours for a range of elements.
-const RANGE: &str = "okl.range.";
+/// What the names of the functions begin with that run loops of ours for a range of elements: one at a time, and several,
+/// where data lie element by element, and component by component.
+pub const RANGE: &str = "okl.range.";
+/// See [`RANGE`].
+pub const LANES: &str = "okl.lanes.";
+/// See [`RANGE`].
+pub const COMPONENTS: &str = "okl.components.";
+/// See [`RANGE`].
+pub const COMPONENT_LANES: &str = "okl.component_lanes.";
 
 /// Whether a variable is ours and not the program's.
 pub fn is_ours(global: Global<'_>) -> bool {

@@ -24,7 +24,7 @@ use crate::analysis::sections::is_final;
 use crate::diagnostic::Site;
 use crate::ir::{Kind, Mode, Parameter, Storage};
 use crate::llvm::{Call, Function, Module, Value, VectorUnit};
-use crate::marks::is_lowered_range;
+use crate::marks::{COMPONENT_LANES, COMPONENTS, LANES, RANGE, is_lowered_range};
 use crate::record::LoopRecord;
 use crate::simplified::Unrolled;
 
@@ -137,8 +137,8 @@ impl<'m> LoopPlan<'m> {
             write::write(module, &name, rest, plan, &parameters)
         };
         let lanes = self.lanes.as_ref().ok();
-        let lanes = lanes.map(|plan| write(self.range, ["okl.range.", "okl.lanes."], plan));
-        let names = ["okl.components.", "okl.component_lanes."];
+        let lanes = lanes.map(|plan| write(self.range, [RANGE, LANES], plan));
+        let names = [COMPONENTS, COMPONENT_LANES];
         let component_lanes = self.components.and_then(|mut rest| {
             for plan in &self.component_lanes {
                 rest = write(rest, names, plan);

@@ -165,7 +165,7 @@ pub fn set_apart<'m>(module: &'m Module, direct: &HashSet<Value<'m>>) {
         let page = module.array(module.int(8), u64::from(PAGE));
         for group in [others, arrays] {
             let internal = Linkage::LLVMInternalLinkage;
-            let first = module.add_global("okl.apart", page, Some(page.zero()), internal);
+            let first = module.add_global("okl.page", page, Some(page.zero()), internal);
             first.set_alignment(PAGE);
             first.set_section(section);
             module.append_to_compiler_used(*first);

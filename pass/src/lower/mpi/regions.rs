@@ -9,8 +9,9 @@ use crate::analysis::runtime;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Region, Team};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Type, Value};
-use crate::lower::mpi::twins::{Twins, is_for_ranks, is_set};
+use crate::lower::mpi::twins::{Twins, is_set};
 use crate::lower::runtime_call::declare;
+use crate::marks::is_for_ranks;
 use crate::record::RegionRecord;
 
 const SLOT: u64 = 8;
@@ -33,13 +34,9 @@ pub struct Fork<'m> {
     captures: usize,
 }
 
-/// Refuses what is not as [`Region::verify`] has it, and captured values that do not fit a slot.
+/// Refuses captured values that do not fit a slot.
 pub fn refuse<'m>(module: &Module, regions: &[Region<'m>], refused: &mut Vec<Declined<'m>>) {
     for one in regions {
-        refused.extend(one.verify().err().map(|why| Declined {
-            site: Site::Instruction(one.site.instruction()),
-            reason: format!("this {} is not understood: {why}", one.origin),
-        }));
         let parameters = one.body.parameters();
         let values = one.captures.iter().map(|one| one.value.ty());
         let mut types = values.chain(parameters.iter().map(|parameter| parameter.ty()));

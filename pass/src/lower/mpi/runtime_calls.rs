@@ -7,8 +7,9 @@ use crate::analysis::combine::{largest_item, touches_only_items};
 use crate::analysis::runtime::{argument, effects_of};
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Function, Instruction, Module, Value};
-use crate::lower::mpi::twins::{self, ENTRY, PLAIN, SHARED, is_plain, is_shared};
+use crate::lower::mpi::twins;
 use crate::lower::runtime_call::declare;
+use crate::marks::{ENTRY, PLAIN, SHARED, is_plain, is_shared};
 
 /// The calls of a module.
 pub struct Plan<'m> {

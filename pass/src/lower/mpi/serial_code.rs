@@ -17,7 +17,6 @@ use std::collections::{HashMap, HashSet};
 
 use okl_abi::{Effects, LARGEST_UNANNOUNCED, RuntimeFn, f};
 
-use super::twins::{is_for_ranks, is_plain, is_shared};
 use crate::analysis::memory::base_of;
 use crate::analysis::runtime::{effects, function_of};
 use crate::analysis::sections::is_mathematics;
@@ -25,6 +24,7 @@ use crate::llvm::{
     Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Type, Value,
 };
 use crate::lower::runtime_call::declare;
+use crate::marks::{is_for_ranks, is_plain, is_shared};
 
 /// Intrinsics that touch no memory of the program's.
 const HARMLESS: [&str; 11] = [

@@ -21,13 +21,15 @@ use okl_abi::{Effects, PLAIN_FORKS, openmp};
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::runtime::effects;
 use crate::llvm::{Function, Global, Instruction, Linkage, Module, Opcode, Value, Visibility};
-use crate::marks::{is_lowered, name_for_ranks, plain_name};
+use crate::marks::{
+    ENTRY, PLAIN, RANKS, SHARED, is_for_ranks, is_lowered, is_plain, is_shared, name_for_ranks,
+    plain_name,
+};
 
 mod choice;
 mod copies;
 mod uses;
 
-pub use crate::marks::{ENTRY, PLAIN, RANKS, SHARED, is_for_ranks, is_plain, is_shared};
 pub use choice::{add_choice, is_set};
 pub use uses::{replace_in, replace_in_constants, replace_outside};
 
