@@ -11,7 +11,7 @@ mod description;
 mod tests;
 mod text;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::Site;
 use crate::llvm::{Block, Call, Function, Instruction, Value};
@@ -151,9 +151,6 @@ pub struct ParallelLoop<'m> {
     pub chunk: Option<Value<'m>>,
     /// Whether its iterations have an ordered part, where that is known.
     pub ordered: Option<bool>,
-    /// What OP2's run time is to call it in its reports, where the loop can be handed to it: its arguments are `op_arg`s
-    /// then.
-    pub name: Option<Value<'m>>,
     /// What it does in memory, as far as it has been looked at.
     pub description: Description<'m>,
 }
@@ -169,6 +166,22 @@ pub enum Origin {
     OpenMpLoop,
     /// OP2's `op_par_loop`.
     Op2ParLoop,
+}
+
+impl Origin {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::OpenMpParallel,
+        Self::OpenMpTeams,
+        Self::OpenMpLoop,
+        Self::Op2ParLoop,
+    ];
+
+    /// The one that is printed so.
+    pub fn called(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|one| one.to_string() == name)
+    }
 }
 
 /// What a loop iterates over.
@@ -187,6 +200,8 @@ pub enum Space<'m> {
     Set {
         /// The set, as the program declared it.
         set: Value<'m>,
+        /// What the program calls the loop.
+        name: Value<'m>,
     },
 }
 
@@ -335,8 +350,16 @@ impl<'m> Region<'m> {
         if self.condition.is_some_and(|value| !value.ty().is_integer()) {
             return Err("its condition is not an integer".to_string());
         }
-        let mut parts = self.steps.iter().flat_map(|step| &step.parts);
-        parts.try_for_each(|part| part.code().map_or(Ok(()), Code::verify))?;
+        // Blocks are long, and have many spans: each is measured once.
+        let mut lengths = HashMap::new();
+        let parts = self.steps.iter().flat_map(|step| &step.parts);
+        for span in parts.filter_map(Part::code).flat_map(|code| &code.spans) {
+            let length = lengths.entry(span.block);
+            let length = *length.or_insert_with(|| span.block.instructions().len());
+            if !(span.from <= span.to && span.to <= length) {
+                return Err("code behind the end of its block".to_string());
+            }
+        }
         let is_known = |step: Option<usize>| step.is_none_or(|step| step < self.steps.len());
         for edge in &self.edges {
             if !is_known(edge.from) || !is_known(edge.to) {
@@ -390,15 +413,6 @@ impl<'m> Part<'m> {
 }
 
 impl<'m> Code<'m> {
-    fn verify(&self) -> Result<(), String> {
-        let is_there =
-            |span: &Span<'m>| span.from <= span.to && span.to <= span.block.instructions().len();
-        match self.spans.iter().all(is_there) {
-            true => Ok(()),
-            false => Err("code behind the end of its block".to_string()),
-        }
-    }
-
     /// Whether an instruction is in it.
     pub fn has(&self, at: Instruction<'m>) -> bool {
         self.spans.iter().any(|span| span.has(at))
@@ -408,7 +422,7 @@ impl<'m> Code<'m> {
 impl<'m> Span<'m> {
     /// Whether an instruction is in it.
     pub fn has(&self, at: Instruction<'m>) -> bool {
-        at.block() == self.block && self.instructions().contains(&at)
+        at.block() == self.block && self.block.instructions()[self.from..self.to].contains(&at)
     }
 
     /// Those instructions.

@@ -58,14 +58,7 @@ fn options(run: &Run<'_>, parameters: &str) -> Option<Options> {
 
 fn lower_as(module: &Module, options: &Options) -> bool {
     let merged = mpi::external_calls::call_translated(module);
-    let may_distribute = match options.plan {
-        Some(asked) => asked.distribute,
-        None => recognise::has_ranks(module),
-    };
-    let prepared = may_distribute && mpi::prepare(module);
-    let found = recognise::recognise(module);
-    let plans = Plans::of(options, &found);
-    let lowering = Lowering::check(module, found, plans, may_distribute);
+    let ((lowering, _), prepared) = Lowering::of(module, options);
     let is_right = lowering.tell(module, options.strict);
     let emitted = is_right && lowering.emit(module);
     merged || prepared || emitted
@@ -75,8 +68,10 @@ fn lower_as(module: &Module, options: &Options) -> bool {
 struct Lowering<'m> {
     loops: cpu::Plan<'m>,
     regions: Regions<'m>,
-    /// Errors.
-    wrong: Vec<Declined<'m>>,
+    /// What is certainly wrong in the program: errors.
+    mistakes: Vec<Declined<'m>>,
+    /// What would be wrong on several ranks: errors, too.
+    refused: Vec<Declined<'m>>,
     /// Warnings.
     doubts: Vec<Declined<'m>>,
     /// Loops that stay as they are.
@@ -94,10 +89,22 @@ enum Regions<'m> {
 }
 
 impl<'m> Lowering<'m> {
+    /// Of a module, with where its parallel code goes. True where the module was changed, which means the same then.
+    fn of(module: &'m Module, options: &Options) -> ((Self, Plans), bool) {
+        let may_distribute = match options.plan {
+            Some(asked) => asked.distribute,
+            None => recognise::has_ranks(module),
+        };
+        let prepared = may_distribute && mpi::prepare(module);
+        let found = recognise::recognise(module);
+        let plans = Plans::of(options, &found);
+        let lowering = Self::check(module, found, plans, may_distribute);
+        ((lowering, plans), prepared)
+    }
+
     /// Finds out all that there is to do, and what cannot be done.
     fn check(module: &'m Module, found: Found<'m>, plans: Plans, may_distribute: bool) -> Self {
-        let (mut wrong, mut declined) = (found.mistakes, found.declined);
-        let mut loops = found.loops;
+        let (mut loops, mut declined) = (found.loops, found.declined);
         if plans.regions.distribute && may_distribute {
             // Functions for ranks are made of those that are there: loops do not become more of them.
             declined.extend(loops.drain(..).map(|one| Declined {
@@ -111,15 +118,12 @@ impl<'m> Lowering<'m> {
         let loops = match (plans.loops.distribute, plans.loops.target) {
             (_, Target::Cpu) => cpu::check(loops, found.notes, &mut declined),
         };
+        let mut refused = Vec::new();
         let regions = match (plans.regions.distribute, plans.regions.target) {
             (false, Target::Cpu) => Regions::Keep(found.regions, found.keeps_threads),
             (true, Target::Cpu) if may_distribute => {
-                let mut refused = found.refused;
+                refused = found.refused;
                 let plan = mpi::check(module, found.regions, &mut refused);
-                for one in &mut refused {
-                    one.reason.insert_str(0, "okl: ");
-                }
-                wrong.append(&mut refused);
                 Regions::Share(Box::new(plan))
             }
             (true, Target::Cpu) => Regions::LeaveAlone,
@@ -127,7 +131,8 @@ impl<'m> Lowering<'m> {
         Self {
             loops,
             regions,
-            wrong,
+            mistakes: found.mistakes,
+            refused,
             doubts: found.doubts,
             declined,
         }
@@ -140,8 +145,13 @@ impl<'m> Lowering<'m> {
             Regions::Share(plan) => plan.declined(),
             Regions::Keep(..) | Regions::LeaveAlone => Vec::new(),
         };
+        let refused = self.refused.iter().map(|one| Declined {
+            site: one.site,
+            reason: format!("okl: {}", one.reason),
+        });
         for (list, severity) in [
-            (&self.wrong, Some(Severity::Error)),
+            (&self.mistakes, Some(Severity::Error)),
+            (&refused.collect(), Some(Severity::Error)),
             (&self.doubts, Some(Severity::Warning)),
             (&self.declined, error),
             (&alone, error.or(Some(Severity::Warning))),
@@ -151,7 +161,48 @@ impl<'m> Lowering<'m> {
             }
         }
         let is_declined = !self.declined.is_empty() || !alone.is_empty();
-        self.wrong.is_empty() && !(strict && is_declined)
+        let is_right = self.mistakes.is_empty() && self.refused.is_empty();
+        is_right && !(strict && is_declined)
+    }
+
+    /// Where regions and loops go, and what keeps them from going there.
+    fn print(&self, plans: Plans) {
+        let print = |origin: Origin, site: Call<'_>, plan: Plan, why: &str| {
+            let site = Site::Instruction(site.instruction());
+            llvm::print(&format!("{origin} at {site}: {plan}{why}\n"));
+        };
+        match &self.regions {
+            Regions::Keep(regions, why) => {
+                let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+                for one in regions {
+                    print(one.origin, one.site, plans.regions, &why);
+                }
+            }
+            Regions::Share(plan) => {
+                for (one, alone) in plan.regions() {
+                    let why = alone.map(|reason| format!(", as a team of one: it {reason}"));
+                    print(
+                        one.origin,
+                        one.site,
+                        plans.regions,
+                        &why.unwrap_or_default(),
+                    );
+                }
+            }
+            Regions::LeaveAlone => {}
+        }
+        for one in self.loops.loops() {
+            print(one.origin, one.site, plans.loops, "");
+        }
+        for (what, list) in [
+            ("wrong", &self.mistakes),
+            ("refused", &self.refused),
+            ("declined", &self.declined),
+        ] {
+            for one in list {
+                llvm::print(&format!("{what} at {}: {}\n", one.site, one.reason));
+            }
+        }
     }
 
     /// Does it. True where the module was changed.
@@ -241,42 +292,8 @@ fn print_plan(run: &Run<'_>) -> bool {
         return false;
     };
     let copy = OwnModule::copy_of(run.module);
-    mpi::prepare(&copy);
-    let found = recognise::recognise(&copy);
-    let plans = Plans::of(&options, &found);
-    let mut refused = found.refused;
-    let print = |origin: Origin, site: Call<'_>, plan: Plan, why: &str| {
-        let site = Site::Instruction(site.instruction());
-        llvm::print(&format!("{origin} at {site}: {plan}{why}\n"));
-    };
-    match (plans.regions.distribute, plans.regions.target) {
-        (false, Target::Cpu) => {
-            for one in &found.regions {
-                print(one.origin, one.site, plans.regions, "");
-            }
-        }
-        (true, Target::Cpu) => {
-            let plan = mpi::check(&copy, found.regions, &mut refused);
-            for (one, alone) in plan.regions() {
-                let why = alone.map(|reason| format!(", as a team of one: it {reason}"));
-                let why = why.unwrap_or_default();
-                print(one.origin, one.site, plans.regions, &why);
-            }
-        }
-    }
-    for one in &found.loops {
-        print(one.origin, one.site, plans.loops, "");
-    }
-    let mut not_lowered = Vec::new();
-    match plans.loops.target {
-        Target::Cpu => cpu::check(found.loops, found.notes, &mut not_lowered),
-    };
-    for one in refused {
-        llvm::print(&format!("refused at {}: {}\n", one.site, one.reason));
-    }
-    for one in found.declined.iter().chain(&not_lowered) {
-        llvm::print(&format!("declined at {}: {}\n", one.site, one.reason));
-    }
+    let (lowering, plans) = Lowering::of(&copy, &options).0;
+    lowering.print(plans);
     false
 }
 
@@ -308,6 +325,10 @@ fn described_regions(copy: &Module) -> Vec<Region<'_>> {
     let mut regions = recognise::recognise(copy).regions;
     for region in &mut regions {
         iterations::describe(copy, region);
+        if let Err(why) = region.verify() {
+            let message = format!("okl describes a region wrongly: {why}");
+            copy.diagnose(None, None, &message, Severity::Error);
+        }
     }
     regions
 }
@@ -382,10 +403,11 @@ fn report_declined(module: &Module, one: &Declined<'_>, severity: Option<Severit
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Space;
+    use crate::ir::{Access, Base, Description, Mode, Place, Space};
 
     /// A loop over a set as OP2 has them, and a region.
     const CODE: &str = "
+        @known = global i32 0
         declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
         define void @code(ptr %number, ptr %bound) {
             ret void
@@ -400,17 +422,29 @@ mod tests {
         }";
 
     /// Why the loop is not lowered, and whether something is wrong.
-    fn check(name: bool, set: bool, shared: bool) -> (Vec<String>, bool) {
+    fn check(set: bool, writable: bool, shared: bool) -> (Vec<String>, bool) {
         let module = OwnModule::parse(CODE);
         let mut found = recognise::recognise(&module);
         let kernel = module.function("kernel").expect("it is there");
         let site = kernel.users()[0].as_call().expect("a call");
         let null = module.pointer().zero();
+        let access = Access {
+            mode: Mode::Read,
+            must: false,
+            optional: false,
+            stated: false,
+            element: None,
+            base: Base::Global(module.global("known").expect("it is there")),
+            place: Place::Anywhere,
+        };
         found.loops.push(ParallelLoop {
             origin: Origin::Op2ParLoop,
             site,
             space: match set {
-                true => Space::Set { set: null },
+                true => Space::Set {
+                    set: null,
+                    name: null,
+                },
                 false => Space::Range {
                     last: None,
                     width: 32,
@@ -422,8 +456,10 @@ mod tests {
             schedule: crate::ir::Schedule::Any,
             chunk: None,
             ordered: Some(false),
-            name: name.then_some(null),
-            description: crate::ir::Description::default(),
+            description: Description {
+                accesses: (!writable).then(|| access.clone()).into_iter().collect(),
+                ..Description::default()
+            },
         });
         let options = Options {
             plan: plan_called(if shared { "mpi" } else { "cpu" }),
@@ -432,7 +468,10 @@ mod tests {
         let plans = Plans::of(&options, &found);
         let lowering = Lowering::check(&module, found, plans, shared);
         let declined = lowering.declined.iter().map(|one| one.reason.clone());
-        (declined.collect(), !lowering.wrong.is_empty())
+        (
+            declined.collect(),
+            !lowering.mistakes.is_empty() || !lowering.refused.is_empty(),
+        )
     }
 
     #[test]
@@ -441,11 +480,11 @@ mod tests {
         assert_eq!(check(true, true, false), (Vec::new(), false));
         assert_eq!(
             check(false, true, false),
-            declined("OP2's run time does not know its arguments")
+            declined("it is no loop over a set")
         );
         assert_eq!(
             check(true, false, false),
-            declined("it is no loop over a set")
+            declined("what it accesses cannot be written down for later stages")
         );
         assert_eq!(
             check(true, true, true),

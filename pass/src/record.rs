@@ -43,11 +43,15 @@ impl<'m> LoopRecord<'m> {
         }
     }
 
-    /// Leaves it at an anchor, if it can be left.
+    /// Whether it can be written down: it is not made of values.
+    pub fn can_be_left(&self) -> bool {
+        self.text().is_some()
+    }
+
+    /// Leaves it at an anchor.
     pub fn leave_at(&self, module: &Module, anchor: Call<'_>) {
-        if let Some(text) = self.text() {
-            anchor.note(module, MARK, &text);
-        }
+        let text = self.text().expect("it can be written down");
+        anchor.note(module, MARK, &text);
     }
 
     /// The one that was left at an anchor; none where the call is no anchor.
@@ -63,9 +67,8 @@ impl<'m> LoopRecord<'m> {
     /// None where it is made of values.
     fn text(&self) -> Option<String> {
         let kinds = self.kinds.iter().map(|one| word_of(&KINDS, one));
-        let origin = word_of(&ORIGINS, &self.origin);
         let kinds = kinds.collect::<Vec<_>>().join(" ");
-        let mut parts = vec![VERSION.to_string(), origin.to_string(), kinds];
+        let mut parts = vec![VERSION.to_string(), self.origin.to_string(), kinds];
         for one in &self.accesses {
             let mut words = Vec::new();
             write(one, &mut words)?;
@@ -74,8 +77,6 @@ impl<'m> LoopRecord<'m> {
         Some(parts.join("; "))
     }
 }
-
-const ORIGINS: [(Origin, &str); 2] = [(Origin::OpenMpLoop, "omp"), (Origin::Op2ParLoop, "op2")];
 
 const MODES: [(Mode, &str); 6] = [
     (Mode::Read, "read"),
@@ -168,8 +169,7 @@ impl FromStr for LoopRecord<'_> {
         if parts.next() != Some(VERSION) {
             return Err(NoRecord);
         }
-        let origin = parts.next().and_then(|word| meant(&ORIGINS, word));
-        let origin = origin.ok_or(NoRecord)?;
+        let origin = parts.next().and_then(Origin::called).ok_or(NoRecord)?;
         let kinds = parts.next().ok_or(NoRecord)?;
         let kinds = kinds.split(' ').filter(|word| !word.is_empty());
         let kinds: Option<Vec<_>> = kinds.map(|word| meant(&KINDS, word)).collect();
@@ -422,7 +422,7 @@ mod tests {
                 accesses.push(self.access(base, Kind::Data(Storage::ByElement), count));
             }
             LoopRecord {
-                origin: ORIGINS[self.below(ORIGINS.len())].0,
+                origin: Origin::ALL[self.below(Origin::ALL.len())],
                 kinds,
                 accesses,
             }
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn the_form_is_that_of_its_version() {
-        let text = "3; op2; either number unknown; may stated read argument:0 3xf64 column:1 may stated read map:0 2xi32 own; \
+        let text = "3; op_par_loop; either number unknown; may stated read argument:0 3xf64 column:1 may stated read map:0 2xi32 own; \
                     may stated read argument:1 1xi32 own; must found write argument:2 ?- whole";
         let record: LoopRecord<'_> = text.parse().expect("a record of this version");
         assert_eq!(record.text().as_deref(), Some(text));
@@ -461,25 +461,25 @@ mod tests {
             "0",
             "2",
             "3",
-            "3; op2",
+            "3; op_par_loop",
             "3; element; may stated read argument:0 - own",
-            "3; region; element; may stated read argument:0 - own",
+            "3; loop; element; may stated read argument:0 - own",
             "2; element; may stated read argument:0 - own",
-            "3; op2; element",
-            "3; op2; elements; may stated read argument:0 - own",
-            "3; op2; element; may stated read argument:0 -",
-            "3; op2; element; may stated read argument:0 - own own",
-            "3; op2; element; may stated reads argument:0 - own",
-            "3; op2; element; may stated read argument:1 - own",
-            "3; op2; element; may stated read argument - own",
-            "3; op2; element; may stated read argument:0 - own; may stated read argument:0 - own",
-            "3; op2; element; may stated read argument:0 1xf63 own",
-            "3; op2; element; may stated read argument:0 1xq64 own",
-            "3; op2; element; may stated read argument:0 - column:0",
-            "3; op2; element; may stated read argument:0 - column:0 may stated read map:1 - own",
-            "3; op2; element; may stated read argument:0 - column:0 may stated write map:0 - own",
-            "3; op2; element; may stated read argument:0 - column:-1 may stated read map:0 - own",
-            "3; op2; number; may stated read argument:0 1xf64 own",
+            "3; op_par_loop; element",
+            "3; op_par_loop; elements; may stated read argument:0 - own",
+            "3; op_par_loop; element; may stated read argument:0 -",
+            "3; op_par_loop; element; may stated read argument:0 - own own",
+            "3; op_par_loop; element; may stated reads argument:0 - own",
+            "3; op_par_loop; element; may stated read argument:1 - own",
+            "3; op_par_loop; element; may stated read argument - own",
+            "3; op_par_loop; element; may stated read argument:0 - own; may stated read argument:0 - own",
+            "3; op_par_loop; element; may stated read argument:0 1xf63 own",
+            "3; op_par_loop; element; may stated read argument:0 1xq64 own",
+            "3; op_par_loop; element; may stated read argument:0 - column:0",
+            "3; op_par_loop; element; may stated read argument:0 - column:0 may stated read map:1 - own",
+            "3; op_par_loop; element; may stated read argument:0 - column:0 may stated write map:0 - own",
+            "3; op_par_loop; element; may stated read argument:0 - column:-1 may stated read map:0 - own",
+            "3; op_par_loop; number; may stated read argument:0 1xf64 own",
         ] {
             assert_eq!(text.parse::<LoopRecord<'_>>(), Err(NoRecord), "{text}");
         }

@@ -290,7 +290,7 @@ impl<'m> Description<'m> {
                 Place::At(elements) => elements.depends_on(&is_iteration),
                 Place::Whole | Place::Anywhere => false,
             };
-            if depends {
+            if depends || one.base.depends_on(&is_iteration) {
                 return Err("an access of elements of a loop in code that is none".to_string());
             }
         }
@@ -298,6 +298,24 @@ impl<'m> Description<'m> {
             true => Access::verify_all(&self.accesses, &[]),
             false => Err("results of a loop in code that is none".to_string()),
         }
+    }
+}
+
+impl Base<'_> {
+    /// Whether which object it is depends on something that is such, or on what is loaded from there.
+    pub fn depends_on(&self, is_it: &dyn Fn(&Unknown<'_>) -> bool) -> bool {
+        match self {
+            Base::Loaded(from) => from.depends_on(is_it),
+            Base::Argument(_) | Base::Map(_) | Base::Capture(_) | Base::Parameter(_) => false,
+            Base::Global(_) => false,
+        }
+    }
+}
+
+impl Object<'_> {
+    /// Whether which it is depends on something that is such, or on what is loaded from there.
+    pub fn depends_on(&self, is_it: &dyn Fn(&Unknown<'_>) -> bool) -> bool {
+        self.base.depends_on(is_it) || depends_on(&self.offset, is_it)
     }
 }
 
@@ -317,7 +335,7 @@ pub fn depends_on(number: &Number<'_>, is_it: &dyn Fn(&Unknown<'_>) -> bool) -> 
             || match unknown {
                 Unknown::Iteration | Unknown::First => false,
                 Unknown::Capture(_) | Unknown::Parameter(_) => false,
-                Unknown::Loaded(from) => depends_on(&from.offset, is_it),
+                Unknown::Loaded(from) => from.depends_on(is_it),
                 Unknown::Least(all) | Unknown::Largest(all) => {
                     all.iter().any(|one| depends_on(one, is_it))
                 }

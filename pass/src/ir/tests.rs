@@ -134,6 +134,18 @@ fn code_outside_of_loops_accesses_nothing_by_iteration() {
         };
         assert_eq!(one.verify_of_code().is_ok(), expected, "{one}");
     }
+    let object = Object {
+        base: Base::Capture(1),
+        offset: Number::of(Unknown::Iteration),
+    };
+    let behind = Description {
+        accesses: vec![Access {
+            base: Base::Loaded(Box::new(object)),
+            ..access(Place::Anywhere)
+        }],
+        ..Description::default()
+    };
+    assert!(behind.verify_of_code().is_err());
     let combines = Description {
         reductions: vec![Reduction {
             target: Object {
@@ -277,7 +289,10 @@ fn set_loop(module: &Module) -> ParallelLoop<'_> {
     ParallelLoop {
         origin: Origin::Op2ParLoop,
         site,
-        space: Space::Set { set: value },
+        space: Space::Set {
+            set: value,
+            name: value,
+        },
         body: Body::Function(module.function("kernel").expect("it is there")),
         arguments: vec![
             argument(Kind::Number),
@@ -286,7 +301,6 @@ fn set_loop(module: &Module) -> ParallelLoop<'_> {
         schedule: Schedule::Any,
         chunk: None,
         ordered: Some(false),
-        name: Some(value),
         description: Description {
             accesses: vec![
                 access(Base::Argument(0), Place::Own),

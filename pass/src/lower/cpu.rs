@@ -16,13 +16,22 @@ use crate::llvm::{Builder, Function, Linkage, Module, Value};
 use crate::lower::elements::one::Passed;
 use crate::lower::elements::{Fields, components_of, may_lie_by_component};
 use crate::lower::op2::{self, Call};
+use crate::marks::{COMPONENTS, RANGE};
 use crate::recognise::Note;
+use crate::record::LoopRecord;
 
 /// What is to become of the loops of a module.
 pub struct Plan<'m> {
     loops: Vec<SetLoop<'m>>,
     /// What the run time is told besides.
     notes: Vec<Note<'m>>,
+}
+
+impl<'m> Plan<'m> {
+    /// The loops.
+    pub fn loops(&self) -> impl Iterator<Item = &ParallelLoop<'m>> {
+        self.loops.iter().map(|set_loop| &set_loop.one)
+    }
 }
 
 /// A loop over a set.
@@ -45,7 +54,10 @@ pub fn check<'m>(
 ) -> Plan<'m> {
     let mut plan = Vec::new();
     for one in loops {
-        let call = one.verify().and_then(|()| Call::of(&one));
+        let call = match LoopRecord::of(&one).can_be_left() {
+            true => Call::of(&one),
+            false => Err("what it accesses cannot be written down for later stages".to_string()),
+        };
         match call.and_then(|call| Ok((call, one.kernel().ok_or("its body is no function")?))) {
             Ok((call, kernel)) => plan.push(SetLoop {
                 kernel,
@@ -131,7 +143,7 @@ const MOST_INLINED: usize = 10_000;
 fn new_range<'m>(module: &'m Module, prefix: &str, kernel: Function<'m>) -> Function<'m> {
     let (pointer, int) = (module.pointer(), module.int(32));
     let ty = module.function_type(module.void(), &[pointer, pointer, int, int]);
-    let name = format!("{prefix}.{}", kernel.name());
+    let name = format!("{prefix}{}", kernel.name());
     let range = module.add_function(&name, ty, Linkage::LLVMInternalLinkage);
     range.compile_like(kernel);
     range
@@ -170,7 +182,7 @@ fn fill_range<'m>(
 
 /// A range function for data that lie element by element.
 fn range<'m>(module: &'m Module, set_loop: &SetLoop<'m>) -> Function<'m> {
-    let range = new_range(module, "okl.range", set_loop.kernel);
+    let range = new_range(module, RANGE, set_loop.kernel);
     fill_range(module, range, set_loop, false);
     range
 }
@@ -180,7 +192,7 @@ fn component_range<'m>(module: &'m Module, set_loop: &SetLoop<'m>) -> Option<Fun
     if components_of(&set_loop.one) == 0 {
         return None;
     }
-    let range = new_range(module, "okl.components", set_loop.kernel);
+    let range = new_range(module, COMPONENTS, set_loop.kernel);
     fill_range(module, range, set_loop, true);
     Some(range)
 }

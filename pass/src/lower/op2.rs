@@ -32,13 +32,9 @@ pub struct Functions<'m> {
 impl<'m> Call<'m> {
     /// Of a loop, or why the run time cannot be handed it.
     pub fn of(one: &ParallelLoop<'m>) -> Result<Self, String> {
-        let Space::Set { set } = one.space else {
+        let Space::Set { set, name } = one.space else {
             return Err("it is no loop over a set".to_string());
         };
-        // Without it the arguments are no `op_arg`s.
-        let name = one
-            .name
-            .ok_or("OP2's run time does not know its arguments")?;
         Ok(Self { name, set })
     }
 

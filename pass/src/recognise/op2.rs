@@ -202,13 +202,15 @@ impl<'m> Described<'m> {
         let one = ParallelLoop {
             origin: Origin::Op2ParLoop,
             site: self.call,
-            space: Space::Set { set: self.set },
+            space: Space::Set {
+                set: self.set,
+                name: self.name,
+            },
             body: Body::Function(function),
             arguments,
             schedule: Schedule::Any,
             chunk: None,
             ordered: Some(false),
-            name: Some(self.name),
             description: Description {
                 accesses,
                 ..Description::default()

@@ -17,7 +17,7 @@
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.last.ll 2>&1 | FileCheck --check-prefix=DIFFER %s
 // RUN: sed -E '/call void @okl_op2_par_loop_v3/{h;s/\) #[0-9]+/)/;p;g}' %t.ll > %t.first.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.first.ll 2>&1 | FileCheck --check-prefix=DIFFER %s
-// RUN: sed -E '/call void @okl_op2_par_loop_v3/{h;s/\) #[0-9]+/) "okl-loop"="3; op2; "/;p;g}' %t.ll > %t.other.ll
+// RUN: sed -E '/call void @okl_op2_par_loop_v3/{h;s/\) #[0-9]+/) "okl-loop"="3; op_par_loop; "/;p;g}' %t.ll > %t.other.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='default<O3>' -pass-remarks=okl -pass-remarks-missed=okl -S %t.other.ll 2>&1 | FileCheck --check-prefix=DIFFER %s
 #include "op_seq.h"
 
@@ -30,7 +30,7 @@ static void flux(double const *a, double *out, double *most) {
   *most = fmax(*most, f);
 }
 
-// CHECK:      "okl-loop"="3; op2; either either element; may stated read argument:0 3xf64 column:0 may stated read map:0 - own;
+// CHECK:      "okl-loop"="3; op_par_loop; either either element; may stated read argument:0 3xf64 column:0 may stated read map:0 - own;
 // CHECK-SAME: may found inc argument:1 2xf64 column:1 may stated read map:0 - own; may stated max argument:2 1xf64 whole"
 // TWICE-COUNT-2: op_par_loop runs 4 elements at a time
 // TWICE-COUNT-2: call void @okl_op2_par_loop_v3({{.*}}@okl.lanes.

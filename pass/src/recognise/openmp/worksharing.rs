@@ -153,7 +153,6 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
         schedule,
         chunk: chunk.filter(|_| chunked),
         ordered: known.map(|schedule| schedule.ordered),
-        name: None,
         description: Description::unseen(call.instruction()),
     })
 }
