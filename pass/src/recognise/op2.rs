@@ -16,7 +16,7 @@ use crate::ir::{
     Place, Scalar, Schedule, Space, Storage,
 };
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
-use okl_abi::op2::access;
+use okl_abi::op2::{access, f};
 
 use crate::recognise::{Found, Note};
 
@@ -26,6 +26,7 @@ use kernels::Kernels;
 /// Adds the loops of a module.
 pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     let mut described = Vec::new();
+    let mut may_end_in = Vec::new();
     let mut is_part = false;
     for function in module.functions() {
         for instruction in function.instructions() {
@@ -36,7 +37,7 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
             is_part |= is_op2(&api);
             let written = calls::written_at(call);
             if may_end(&api) && !constants::is_library(written.function()) {
-                found.notes.extend((*written).as_call().map(Note::MayEnd));
+                may_end_in.extend((*written).as_call().map(Note::MayEnd));
             }
             if api.name != "op_par_loop" || is_forwarder(call) {
                 continue;
@@ -52,6 +53,10 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
         looks_at(module, DATA).map(Note::LooksAtData),
     ];
     is_part |= looks.iter().any(Option::is_some);
+    // Other programs have functions of such names, too, and no run time that could be told.
+    if is_part || module.function(f::okl_op2_looks_at_data.name).is_some() {
+        found.notes.extend(may_end_in);
+    }
     found.notes.extend(looks.into_iter().flatten());
     if is_part {
         // Each process runs all of the program.

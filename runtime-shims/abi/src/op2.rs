@@ -62,8 +62,12 @@ pub const ACCESSES: [&str; 7] = [
     "OP_READ", "OP_WRITE", "OP_RW", "OP_INC", "OP_MIN", "OP_MAX", "OP_WORK",
 ];
 
-/// OP2's own functions, by the names of its manual, that may end the program because of what they are given.
-pub const MAY_END: [&str; 35] = [
+/// OP2's own functions, by the names of its manual, that may end the program: what they are given may be wrong, or when they
+/// are called.
+pub const MAY_END: [&str; 46] = [
+    "op_barrier",
+    "op_compute_moment",
+    "op_compute_moment_across_times",
     "op_decl_set",
     "op_decl_set_hdf5",
     "op_decl_set_hdf5_infer_size",
@@ -88,6 +92,11 @@ pub const MAY_END: [&str; 35] = [
     "op_free_dat_temp",
     "op_get_const_hdf5",
     "op_halo_create",
+    "op_init",
+    "op_init_soa",
+    "op_mpi_barrier",
+    "op_mpi_init",
+    "op_mpi_init_soa",
     "op_par_loop",
     "op_partition",
     "op_partition_destroy",
@@ -98,6 +107,9 @@ pub const MAY_END: [&str; 35] = [
     "op_print_dat_to_txtfile",
     "op_renumber",
     "op_size_of_set",
+    "op_timing_output",
+    "op_timing_output_2_file",
+    "op_timings_to_csv",
     "op_write_const_hdf5",
 ];
 

@@ -7,7 +7,7 @@
 use std::{
     sync::OnceLock,
     sync::atomic::{
-        AtomicBool, AtomicI64, AtomicPtr, AtomicU64,
+        AtomicI64, AtomicPtr, AtomicU64,
         Ordering::{Relaxed, SeqCst},
     },
     time::Duration,
@@ -28,8 +28,8 @@ static RANK: AtomicI64 = AtomicI64::new(-1);
 /// The communicator of the job, once MPI has started.
 static JOB: OnceLock<Comm> = OnceLock::new();
 
-/// Whether okl has begun to end MPI.
-static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+/// What a run time does before its last words, and begins them with.
+static INTRODUCTION: OnceLock<fn() -> String> = OnceLock::new();
 
 /// The word of this node that says which of its ranks has told why the job ends; null before there is one.
 static LAST_WORDS: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
@@ -57,14 +57,10 @@ pub(crate) fn job_is(rank: u32, world: Comm) {
     let _ = JOB.set(world);
 }
 
-/// From now on nothing here calls MPI.
-pub(crate) fn job_has_ended() {
-    HAS_ENDED.store(true, Relaxed);
-}
-
-/// The communicator of the job, while MPI is there: the program may end it too.
+/// The communicator of the job, while MPI is there, and while it ends: ranks wait for each other then, too. The program may
+/// end it as well.
 pub(crate) fn job() -> Option<Comm> {
-    let &job = JOB.get().filter(|_| !HAS_ENDED.load(Relaxed))?;
+    let &job = JOB.get()?;
     // SAFETY: may be called at any time.
     let has_ended = unsafe { (mpi().has_ended)() } != 0;
     (!has_ended).then_some(job)
@@ -90,6 +86,11 @@ pub fn rank() -> u32 {
     known.unwrap_or(0)
 }
 
+/// From now on each message of [`fatal`] begins with what `introduction` returns. It is called first, on all ranks.
+pub fn introduce(introduction: fn() -> String) {
+    let _ = INTRODUCTION.set(introduction);
+}
+
 /// Ends the job with `message`. Where ranks of a node share a word, the first that comes here tells its own; before that
 /// rank 0 does at once, and others if the job has not ended soon.
 pub fn fatal(message: &str, of: Speaker) -> ! {
@@ -99,6 +100,10 @@ pub fn fatal(message: &str, of: Speaker) -> ! {
     const PATIENCE_WITH_FIRST: Duration = Duration::from_secs(1);
     // Without MPI a launcher ends the others, when it notices: Open MPI's takes a second.
     const PATIENCE_WITHOUT_MPI: Duration = Duration::from_secs(3);
+    let introduced = INTRODUCTION
+        .get()
+        .map(|introduction| format!("{}{message}", introduction()));
+    let message = introduced.as_deref().unwrap_or(message);
     let rank = rank();
     // SAFETY: the promise of `share_last_words`.
     let word = unsafe { LAST_WORDS.load(Relaxed).as_ref() };

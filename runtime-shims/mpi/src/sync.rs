@@ -25,8 +25,8 @@ use crate::{
     memory::{self, coherence},
     mpi_job, objects,
     observe::{self, Event, Place},
-    ordered, program_graph, program_stacks, report, sections, stack, stats, stream_format, tasks,
-    team, threads,
+    ordered, program, program_graph, program_stacks, report, sections, stack, stats, stream_format,
+    tasks, team, threads,
     threads::Meeting,
     verify,
 };
@@ -157,7 +157,11 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     if is_outer && size.most < size.asked {
         threads::warn_of_few(region, location_of(region), size);
     }
-    let alone = threads == 1 || !is_outer || stream_format::declines(location_of(region));
+    // What libraries call back as the process exits finds no other ranks.
+    let alone = threads == 1
+        || !is_outer
+        || !program::is_running()
+        || stream_format::declines(location_of(region));
     if alone {
         sections::okl_mpi_serial_code();
         let _region = observe::span(|| Event::region(location_of(region), 0, 1));

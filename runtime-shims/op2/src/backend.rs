@@ -25,13 +25,18 @@ fn choose(environment: impl Environment, is_job: bool) -> Result<Backend, String
     }
 }
 
-/// Chooses, and joins the job where that is the choice: the ranks that are `given`, or all.
-pub(crate) fn start(given: Option<job::Given>) {
+/// Chooses, and joins the job where that is the choice: the ranks that are `given`, or all. A program that `begins_again`
+/// joins none.
+pub(crate) fn start(given: Option<job::Given>, begins_again: bool) {
     let is_launched = launcher::has_started(own_environment);
     // A program that declares parts calls MPI itself.
     let is_job = is_launched || job::is_initialised() || local::is_asked_for();
     let chosen = choose(own_environment, is_job);
-    if is_job && (local::is_asked_for() || matches!(chosen, Ok(Backend::Mpi) | Err(_))) {
+    let joins = is_job && (local::is_asked_for() || matches!(chosen, Ok(Backend::Mpi) | Err(_)));
+    if begins_again && (joins || job::has_left()) {
+        fatal("op_init is called after op_exit: a program joins a job once, as MPI begins once");
+    }
+    if joins {
         job::start(given);
     }
     if let Ok(asked @ (Backend::Sequential | Backend::Cpu)) = chosen

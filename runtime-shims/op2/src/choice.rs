@@ -131,6 +131,11 @@ pub unsafe extern "C" fn op_partition(
 #[unsafe(export_name = "OP_is_partitioned")]
 static IS_PARTITIONED: AtomicI32 = AtomicI32::new(0);
 
+/// The mesh is no more.
+pub(crate) fn clear() {
+    IS_PARTITIONED.store(0, Relaxed);
+}
+
 /// See [`IS_PARTITIONED`].
 #[unsafe(no_mangle)]
 pub extern "C" fn op_is_partitioned() -> c_int {

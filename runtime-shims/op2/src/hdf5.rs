@@ -386,6 +386,7 @@ pub unsafe extern "C" fn op_write_const_hdf5(
 ) {
     // SAFETY: the caller's promises.
     unsafe {
+        settings::require_start_with_others("op_write_const_hdf5");
         let at = place("op_write_const_hdf5", name, file);
         let (name, type_name) = (text(name), text(type_name));
         let value = demand(&at, value_of(type_name));
@@ -514,6 +515,7 @@ unsafe fn write_map(at: &str, out: &Output, map: *const Map) {
 /// `file` is a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_dump_to_hdf5(file: *const c_char) {
+    settings::require_start_with_others("op_dump_to_hdf5");
     // SAFETY: the caller's promise.
     let path = unsafe { text(file) };
     let at = format!("op_dump_to_hdf5: {path}");

@@ -39,7 +39,7 @@ unsafe impl Send for Job {}
 
 static JOB: OnceLock<Job> = OnceLock::new();
 
-/// Whether the program has left the job: nothing communicates any more, and what times it prints are its own.
+/// Whether the program has left the job: nothing communicates any more.
 static HAS_LEFT: AtomicBool = AtomicBool::new(false);
 
 /// Communicators that programs see: `MPI_Comm` is a pointer, or a number, which is at the beginning then.
@@ -96,9 +96,19 @@ pub(crate) fn rank() -> usize {
     JOB.get().map_or(0, |job| job.rank)
 }
 
+/// Whether the program has left a job.
+pub(crate) fn has_left() -> bool {
+    HAS_LEFT.load(Relaxed)
+}
+
+/// Whether it has left one in which there were others.
+pub(crate) fn has_left_others() -> bool {
+    has_left() && JOB.get().is_some_and(|job| job.ranks > 1)
+}
+
 /// Ranks of the job; 1 before and after it.
 pub(crate) fn ranks() -> usize {
-    let job = JOB.get().filter(|_| !HAS_LEFT.load(Relaxed));
+    let job = JOB.get().filter(|_| !has_left());
     job.map_or(1, |job| job.ranks)
 }
 
@@ -228,19 +238,9 @@ fn messages_of(world: Communicator) -> Communicator {
     world.tagged(1)
 }
 
-fn check_length(bytes: usize, rank: usize) {
-    if i32::try_from(bytes).is_err() {
-        fatal(&format!(
-            "a message of {bytes} bytes between ranks {} and {rank} is too long",
-            self::rank()
-        ))
-    }
-}
-
 impl Messages {
     /// Sends `bytes` to a rank.
     pub(crate) fn send(&mut self, bytes: Vec<u8>, rank: usize) {
-        check_length(bytes.len(), rank);
         // SAFETY: the bytes are kept where they are, and as they are, until it is complete.
         let pending = unsafe { messages_of(world()).start_send(&bytes, rank as u32) };
         self.pending.push(pending);
@@ -249,7 +249,6 @@ impl Messages {
 
     /// Receives as many bytes as `room` has from a rank, neighbour number `neighbour`.
     pub(crate) fn receive(&mut self, mut room: Vec<u8>, neighbour: usize, rank: usize) {
-        check_length(room.len(), rank);
         // SAFETY: the room stays where it is, and is not looked at, until it is complete.
         let pending = unsafe { messages_of(world()).start_receive(&mut room, rank as u32) };
         self.pending.push(pending);
@@ -282,18 +281,18 @@ impl Drop for Messages {
     }
 }
 
-/// Leaves the job. A program that has started MPI may end it after this; OP2's own do not.
+/// Leaves the job, if it has joined one. A program that has started MPI may end it after this; OP2's own do not.
 pub(crate) fn finalize() {
     extern "C" fn end() {
         mpi::finalize();
     }
+    let Some(job) = JOB.get() else { return };
     HAS_LEFT.store(true, Relaxed);
-    match JOB.get() {
-        Some(job) if job.is_ours => end(),
+    match job.is_ours {
+        true => end(),
         // SAFETY: a function without parameters, in a library that stays loaded.
-        Some(_) => unsafe {
+        false => unsafe {
             libc::atexit(end);
         },
-        None => {}
     }
 }

@@ -6,9 +6,9 @@ use std::{
 };
 
 use crate::{
-    backend, conflicts, distribute, foreign_loops, job, local, mesh, plan,
+    backend, choice, conflicts, distribute, foreign_loops, job, local, mesh, plan,
     report::{fatal, text},
-    settings,
+    settings, times,
 };
 
 /// The number behind `NAME=`, wherever it stands in `argument`.
@@ -66,7 +66,10 @@ unsafe fn begin(
     diagnostics: c_int,
     given: Option<job::Given>,
 ) {
-    settings::start();
+    let begins_again = settings::start();
+    if begins_again {
+        times::clear();
+    }
     settings::DIAGNOSTICS.store(diagnostics, Relaxed);
     // SAFETY: the caller's promise.
     let arguments: Vec<_> = (0..count as usize)
@@ -76,7 +79,7 @@ unsafe fn begin(
     if std::env::var_os("OP_AUTO_SOA").is_some() {
         settings::AUTO_SOA.store(1, Relaxed);
     }
-    backend::start(given);
+    backend::start(given, begins_again);
     distribute::start();
 }
 
@@ -149,7 +152,7 @@ pub unsafe extern "C" fn op_mpi_init_soa(
     ask_for_soa(soa);
 }
 
-/// Ends: frees all that is declared, and leaves the job.
+/// Ends: frees all that is declared, and leaves the job. A program that has joined none may begin again.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_exit() {
     settings::require_start("op_exit");
@@ -158,6 +161,7 @@ pub extern "C" fn op_exit() {
     conflicts::clear();
     distribute::clear();
     mesh::mesh().clear();
+    choice::clear();
     settings::end();
     job::finalize();
 }
@@ -175,14 +179,14 @@ pub unsafe extern "C" fn op_rank(rank: *mut c_int) {
 /// Waits for all processes.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_barrier() {
-    settings::require_start("op_barrier");
+    settings::require_start_with_others("op_barrier");
     job::barrier();
 }
 
 /// The same by the name that it has in OP2's MPI library.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_mpi_barrier() {
-    settings::require_start("op_mpi_barrier");
+    settings::require_start_with_others("op_mpi_barrier");
     job::barrier();
 }
 

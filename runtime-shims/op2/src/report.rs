@@ -35,12 +35,18 @@ pub(crate) fn place() -> String {
     }
 }
 
-/// Ends the program, on all ranks, with `message`.
-pub(crate) fn fatal(message: &str) -> ! {
+/// What messages that end the program begin with.
+fn introduction() -> String {
     // What the program printed before comes first.
     // SAFETY: flushes all streams of the C library.
     unsafe { libc::fflush(std::ptr::null_mut()) };
-    end::fatal(&format!("{}{message}", place()), Speaker::Program)
+    place()
+}
+
+/// Ends the program, on all ranks, with `message`.
+pub(crate) fn fatal(message: &str) -> ! {
+    end::introduce(introduction);
+    end::fatal(message, Speaker::Program)
 }
 
 /// Tells what is not as the user may expect of the call that is being made, and what all ranks know.
@@ -110,6 +116,7 @@ extern "C" fn nothing() {}
 
 /// The rank is known now.
 pub(crate) fn start(is_root: bool) {
+    end::introduce(introduction);
     IS_ROOT.store(is_root, Relaxed);
     if !is_root {
         PRINTF.store(nothing as *const () as *mut c_void, Relaxed);

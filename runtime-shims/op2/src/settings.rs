@@ -1,6 +1,11 @@
 //! What the program and its command line ask for, and whether it has begun.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed};
+use std::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
+};
+
+use okl_job::{launcher, own_environment};
 
 use crate::{job, report::fatal};
 
@@ -41,37 +46,55 @@ pub(crate) fn keeps_user_memory() -> bool {
 }
 
 /// Where the program is.
-#[repr(u8)]
+#[derive(Clone, Copy)]
 enum Stage {
     Before,
     Started,
     Ended,
 }
 
-static STAGE: AtomicU8 = AtomicU8::new(Stage::Before as u8);
+static STAGE: Mutex<Stage> = Mutex::new(Stage::Before);
 
-/// Ends the program if it has begun before. It begins once, on one rank too: MPI starts once.
-pub(crate) fn start() {
-    match STAGE.swap(Stage::Started as u8, Relaxed) {
-        before if before == Stage::Before as u8 => {}
-        before if before == Stage::Started as u8 => fatal("op_init is called twice"),
-        _ => fatal("op_init is called after op_exit: a program begins once, as MPI does"),
+fn stage() -> MutexGuard<'static, Stage> {
+    STAGE.lock().expect("no panic while it is locked")
+}
+
+/// The program begins. Whether it has ended before.
+pub(crate) fn start() -> bool {
+    let before = std::mem::replace(&mut *stage(), Stage::Started);
+    match before {
+        Stage::Before => false,
+        Stage::Started => fatal("op_init is called twice"),
+        Stage::Ended => true,
     }
 }
 
 /// The program has called `op_exit`.
 pub(crate) fn end() {
-    STAGE.store(Stage::Ended as u8, Relaxed);
+    *stage() = Stage::Ended;
 }
 
 /// Ends the program if it does not call `function` between `op_init` and `op_exit`.
 pub(crate) fn require_start(function: &str) {
-    match STAGE.load(Relaxed) {
-        stage if stage == Stage::Started as u8 => {}
-        stage if stage == Stage::Before as u8 => {
-            fatal(&format!("{function} is called before op_init"))
-        }
-        _ => fatal(&format!("{function} is called after op_exit")),
+    let stage = *stage();
+    match stage {
+        Stage::Before => fatal(&format!("{function} is called before op_init")),
+        Stage::Started => {}
+        Stage::Ended => fatal(&format!("{function} is called after op_exit")),
+    }
+}
+
+/// The same where `function` needs other ranks: of them the launcher knows before, or MPI, and the job afterwards. A program
+/// without others may call it at any time.
+pub(crate) fn require_start_with_others(function: &str) {
+    let stage = *stage();
+    let are_others = match stage {
+        Stage::Before => launcher::has_started(own_environment) || job::is_initialised(),
+        Stage::Started => false,
+        Stage::Ended => job::has_left_others(),
+    };
+    if are_others {
+        require_start(function);
     }
 }
 

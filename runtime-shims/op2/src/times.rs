@@ -11,7 +11,8 @@ use std::{
 use crate::{
     job,
     layout::Kernel,
-    report::{print, text, write_file},
+    report::{print, text, warn, write_file},
+    settings,
 };
 
 /// The loops by name, in the order of their first calls.
@@ -61,6 +62,18 @@ static KERNEL_COUNT: AtomicI32 = AtomicI32::new(0);
 /// The bits of a double: seconds spent on plans.
 #[unsafe(export_name = "OP_plan_time")]
 static PLAN_TIME: AtomicU64 = AtomicU64::new(0);
+
+/// Forgets all loops.
+pub(crate) fn clear() {
+    let mut kernels = KERNELS.lock().expect("no panic while it is locked");
+    *kernels = Kernels {
+        list: Vec::new(),
+        ways: Vec::new(),
+    };
+    KERNEL_LIST.store(std::ptr::null_mut(), Relaxed);
+    KERNEL_COUNT.store(0, Relaxed);
+    PLAN_TIME.store(0, Relaxed);
+}
 
 /// Seconds since some moment.
 pub(crate) fn now() -> f64 {
@@ -168,6 +181,7 @@ pub unsafe extern "C" fn op_timers(cpu: *mut f64, wall: *mut f64) {
 /// `first` and `second` are variables.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn op_compute_moment(value: f64, first: *mut f64, second: *mut f64) {
+    settings::require_start_with_others("op_compute_moment");
     // SAFETY: the caller's promise.
     unsafe { op_compute_moment_across_times(&value, 1, false, first, second) };
 }
@@ -184,6 +198,7 @@ pub unsafe extern "C" fn op_compute_moment_across_times(
     first: *mut f64,
     second: *mut f64,
 ) {
+    settings::require_start_with_others("op_compute_moment_across_times");
     let mut mine = [0.0; 3];
     for at in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: the caller's promise.
@@ -366,7 +381,12 @@ fn row(kernel: &Kernel, way: &Way, cost: &Cost, have_components: bool) -> Vec<St
 }
 
 /// The columns, and the headings and all rows. Collective.
-fn table() -> (Vec<Column>, Vec<Vec<String>>) {
+fn table(function: &str) -> (Vec<Column>, Vec<Vec<String>>) {
+    if job::has_left_others() {
+        warn(&format!(
+            "{function} is called after op_exit: the times are those of rank 0"
+        ));
+    }
     let kernels = KERNELS.lock().expect("no panic while it is locked");
     let costs = costs(&kernels);
     let have_components = kernels.ways.iter().any(|way| way.by_component > 0);
@@ -382,7 +402,7 @@ fn table() -> (Vec<Column>, Vec<Vec<String>>) {
 /// those that all have sent.
 #[unsafe(no_mangle)]
 pub extern "C" fn op_timing_output() {
-    let (columns, rows) = table();
+    let (columns, rows) = table("op_timing_output");
     for row in rows {
         let cells = row
             .iter()
@@ -396,7 +416,7 @@ pub extern "C" fn op_timing_output() {
 }
 
 fn write(function: &str, file: &str, separator: &str) {
-    let (_, rows) = table();
+    let (_, rows) = table(function);
     let lines: Vec<_> = rows.iter().map(|row| row.join(separator)).collect();
     write_file(function, file, (lines.join("\n") + "\n").as_bytes());
 }

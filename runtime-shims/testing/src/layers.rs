@@ -133,11 +133,11 @@ fn communicating(page: &str) -> Vec<String> {
 /// Modules that communicate and are not said to, and those that are said to and do not.
 fn others_that_communicate(said: &[String], modules: &Modules) -> Vec<String> {
     let root = format!("{}::", MESSAGES.0);
-    // Under a name of its own the crate hides what is used of it.
-    let is_it = |name: &String| name == MESSAGES.1 || name == "self";
+    // Under another name, or none, the crate hides what is used of it.
+    let is_it = |name: &String| [MESSAGES.1, "self", "*"].contains(&&**name);
     let communicates = |files: &[(PathBuf, usize, String)]| {
         let mut codes = files.iter().map(|(_, _, code)| code);
-        codes.any(|code| named(code, &root).iter().any(is_it))
+        codes.any(|code| is_renamed(code, MESSAGES.0) || named(code, &root).iter().any(is_it))
     };
     let mut wrong = Vec::new();
     for (module, files) in modules {
@@ -232,25 +232,47 @@ fn used(code: &str, depth: usize) -> Vec<String> {
     [named(code, "crate::"), named(code, &up)].concat()
 }
 
+/// Whether a text gives a crate another name.
+fn is_renamed(code: &str, name: &str) -> bool {
+    behind(code, name).any(|rest| {
+        let rest = rest.trim_start().strip_prefix("as");
+        rest.is_some_and(|rest| rest.starts_with(char::is_whitespace))
+    })
+}
+
+/// What stands behind each `root` in a text that is the first of its path.
+fn behind<'a>(code: &'a str, root: &'a str) -> impl Iterator<Item = &'a str> {
+    code.match_indices(root).filter_map(move |(at, _)| {
+        let before = &code[..at];
+        // In front of a crate's name two colons say that it is one.
+        let path = before.strip_suffix("::").unwrap_or(before);
+        let is_first = !before.ends_with(is_of_name) && !path.ends_with(is_of_name);
+        is_first.then(|| &code[at + root.len()..])
+    })
+}
+
+fn is_of_name(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
+}
+
 /// What a text names of `root`.
 fn named(code: &str, root: &str) -> Vec<String> {
     let mut named = Vec::new();
-    for (at, _) in code.match_indices(root) {
-        let before = code[..at].chars().next_back();
-        if before.is_some_and(|c| c == '_' || c == ':' || c.is_alphanumeric()) {
-            continue;
-        }
-        add_names(&code[at + root.len()..], &mut named);
+    for rest in behind(code, root) {
+        add_names(rest, &mut named);
     }
     named.retain(|name| !name.is_empty());
     named
 }
 
-/// The first parts of the paths that `rest` begins with: one, or those of a group.
+/// The first parts of the paths that `rest` begins with, a `*` among them: one, or those of a group.
 fn add_names(rest: &str, used: &mut Vec<String>) {
     let name = |text: &str| {
         let text = text.trim_start();
-        let end = text.find(|c: char| c != '_' && !c.is_alphanumeric());
+        if text.starts_with('*') {
+            return "*".to_owned();
+        }
+        let end = text.find(|c: char| !is_of_name(c));
         text[..end.unwrap_or(text.len())].to_owned()
     };
     let Some(group) = rest.strip_prefix('{') else {
@@ -303,6 +325,16 @@ mod tests {
             ("c", "fn f() { okl_job::mpi::load(); }"),
             ("d", "use okl_job::{self as job, end};"),
             ("e", "use okl_job::{opened, end::mpi};"),
+            ("f", "use okl_job as j;"),
+            ("g", "use okl_job::*;"),
+            ("h", "use okl_job::{end::{self, Speaker}, *};"),
+            ("i", "use ::okl_job::mpi;"),
+            ("j", "use {okl_job as job, std::fs};"),
+            (
+                "k",
+                "use okl_job_mpi as j; use okl_job::end as last; use other::okl_job::mpi;",
+            ),
+            ("l", "fn f() { assert(okl_job::asked()); }"),
         ];
         let module = |(name, text): (&str, &str)| {
             let file = (PathBuf::new(), 0, text.to_owned());
@@ -310,7 +342,7 @@ mod tests {
         };
         let wrong = others_that_communicate(&communicating(page), &texts.map(module).into());
         let wrong: String = wrong.iter().map(|one| &one[..1]).collect();
-        assert_eq!(wrong, "bcd");
+        assert_eq!(wrong, "bcdfghij");
     }
 
     #[test]

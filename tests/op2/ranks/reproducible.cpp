@@ -18,7 +18,7 @@
 // SWAP: okl: warning: {{.*}}: op_par_loop swap: OKL_REPRODUCIBLE: with OP_RW of several elements through maps results may depend on the number of ranks
 // SWAP-NOT: okl:
 // RENUMBER: okl: warning: {{.*}}: op_renumber: the mesh stays as it is: with OKL_REPRODUCIBLE loops run in the program's order
-// VALUE: okl: OKL_REPRODUCIBLE=yes: valid values are 0 and 1
+// VALUE: okl: {{.*}}OKL_REPRODUCIBLE=yes: valid values are 0 and 1
 #include "op_seq.h"
 
 #include <cstdint>

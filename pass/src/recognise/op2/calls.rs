@@ -71,7 +71,7 @@ pub fn is_op2(api: &Api) -> bool {
     OP2_ALONE.contains(&api.name.as_str())
 }
 
-/// Whether the run time may end the program in such a call, because of what it is given.
+/// Whether the run time may end the program in such a call.
 pub fn may_end(api: &Api) -> bool {
     okl_abi::op2::MAY_END.contains(&api.name.as_str())
 }
