@@ -647,7 +647,8 @@ fn check_run(
     }
 }
 
-/// What a program said on standard error: the runtime's own messages if there are any, else its end.
+/// What a program said on standard error: the runtime's own messages if there are any, else how it begins, where a crash
+/// says why and where, and how it ends.
 fn complaint(stderr: &str) -> String {
     let own: Vec<_> = stderr
         .lines()
@@ -655,7 +656,11 @@ fn complaint(stderr: &str) -> String {
         .take(6)
         .collect();
     if own.is_empty() {
-        tail(stderr, 12)
+        let begins: Vec<_> = stderr.lines().take(30).collect();
+        match stderr.lines().count() {
+            0..=42 => stderr.to_string(),
+            _ => format!("{}\n...\n{}", begins.join("\n"), tail(stderr, 12)),
+        }
     } else {
         own.join("\n")
     }
