@@ -109,7 +109,14 @@ impl<'m> Lowering<'m> {
             }));
         }
         let loops = match (plans.loops.distribute, plans.loops.target) {
-            (_, Target::Cpu) => cpu::check(loops, found.notes, &mut declined),
+            (_, Target::Cpu) => {
+                let loops = cpu::Loops {
+                    loops,
+                    notes: found.notes,
+                    markers: found.markers,
+                };
+                cpu::check(module, loops, &mut declined, &mut wrong)
+            }
         };
         let regions = match (plans.regions.distribute, plans.regions.target) {
             (false, Target::Cpu) => Regions::Keep(found.regions, found.keeps_threads),
@@ -269,7 +276,13 @@ fn print_plan(run: &Run<'_>) -> bool {
     }
     let mut not_lowered = Vec::new();
     match plans.loops.target {
-        Target::Cpu => cpu::check(found.loops, found.notes, &mut not_lowered),
+        Target::Cpu => {
+            let loops = cpu::Loops {
+                loops: found.loops,
+                ..cpu::Loops::default()
+            };
+            cpu::check(&copy, loops, &mut not_lowered, &mut refused)
+        }
     };
     for one in refused {
         llvm::print(&format!("refused at {}: {}\n", one.site, one.reason));
@@ -382,7 +395,7 @@ fn report_declined(module: &Module, one: &Declined<'_>, severity: Option<Severit
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Space;
+    use crate::ir::{Extent, Space};
 
     /// A loop over a set as OP2 has them, and a region.
     const CODE: &str = "
@@ -411,11 +424,13 @@ mod tests {
             site,
             space: match set {
                 true => Space::Set { set: null },
-                false => Space::Range {
+                false => Space::Range(vec![Extent {
                     last: None,
+                    most: None,
                     width: 32,
                     signed: true,
-                },
+                    counter: None,
+                }]),
             },
             body: crate::ir::Body::Function(kernel),
             arguments: Vec::new(),
