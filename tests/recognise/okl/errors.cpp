@@ -76,7 +76,7 @@ KERNEL void between(int n, int *a) {
           a[i] = 0;
 }
 
-// CHECK-DAG: errors.cpp:[[# @LINE + 4]]:{{.*}} error: several @outer loops side by side in one are not understood
+// CHECK-DAG: errors.cpp:[[# @LINE + 6]]:{{.*}} error: several @outer loops side by side in one are not understood
 KERNEL void side_by_side(int n, int *a) {
   for (OUTER int p = 0; p < n; p++) {
     for (OUTER int o = 0; o < n; o++)
