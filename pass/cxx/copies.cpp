@@ -1,5 +1,5 @@
 // Here because these are C++ only: CloneFunction with the ValueToValueMapTy that it fills and MapValue reads,
-// Value::replaceUsesWithIf, Function::copyAttributesFrom, Instruction::isSameOperationAs, GlobalValue::isInterposable,
+// CloneBasicBlock with remapInstructionsInBlocks, Value::replaceUsesWithIf, Function::copyAttributesFrom, Instruction::isSameOperationAs, GlobalValue::isInterposable,
 // and of DISubprogram clone and getScopeLine.
 #include "shim.h"
 
@@ -27,6 +27,19 @@ LLVMValueRef okl_map_value(ValueToValueMapTy *Map, LLVMValueRef Value) {
 
 LLVMValueRef okl_clone_function(LLVMValueRef F, ValueToValueMapTy *Map) {
   return wrap(CloneFunction(unwrap<Function>(F), *Map));
+}
+
+void okl_clone_blocks(const LLVMBasicBlockRef *Blocks, size_t Count, LLVMBasicBlockRef *Copies) {
+  ValueToValueMapTy Map;
+  SmallVector<BasicBlock *, 16> All;
+  for (size_t At = 0; At < Count; At++) {
+    BasicBlock *One = unwrap(Blocks[At]);
+    BasicBlock *Copy = CloneBasicBlock(One, Map, "", One->getParent());
+    Map[One] = Copy;
+    All.push_back(Copy);
+    Copies[At] = wrap(Copy);
+  }
+  remapInstructionsInBlocks(All, Map);
 }
 
 void okl_replace_uses_if(LLVMValueRef Old, LLVMValueRef New, bool (*Asked)(void *Of, LLVMUseRef), void *Of) {

@@ -22,7 +22,7 @@ pub enum Site<'m> {
 impl fmt::Display for Site<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Site::Instruction(at) => match at.source_location() {
+            Site::Instruction(at) => match at.source_location().or_else(|| annotated_at(at)) {
                 Some((file, line)) => write!(f, "{file}:{line}"),
                 None => write!(f, "{}", place_of(at.function())),
             },
@@ -38,6 +38,21 @@ impl fmt::Display for Site<'_> {
             Site::Module(module) => write!(f, "{}", module.source_file()),
         }
     }
+}
+
+/// File and line of the variable that an instruction says something of.
+fn annotated_at(at: Instruction<'_>) -> Option<(String, u32)> {
+    let call = at.as_call()?;
+    let [_, _, file, line, ..] = call.arguments()[..] else {
+        return None;
+    };
+    if !call.callee_name().starts_with("llvm.var.annotation") {
+        return None;
+    }
+    Some((
+        file.as_text()?,
+        u32::try_from(line.as_constant_int()?).ok()?,
+    ))
 }
 
 /// Where something is in a function without debug information.
@@ -91,6 +106,11 @@ pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
     match declined.site {
         // flang prints the types of the function's arguments, and no line.
         Site::Instruction(at) if at.function().is_fortran() => {
+            let message = format!("{}: {}", declined.site, declined.reason);
+            module.diagnose(None, None, &message, severity);
+        }
+        // An annotation has its line also without debug information.
+        Site::Instruction(at) if at.source_location().is_none() && annotated_at(at).is_some() => {
             let message = format!("{}: {}", declined.site, declined.reason);
             module.diagnose(None, None, &message, severity);
         }

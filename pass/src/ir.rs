@@ -35,6 +35,8 @@ pub struct Region<'m> {
     pub condition: Option<Value<'m>>,
     /// What the body's other parameters get.
     pub captures: Vec<Capture<'m>>,
+    /// Variables of which each block of work items, or each work item, has one.
+    pub locals: Vec<Local<'m>>,
     /// What nothing separates, in the order in which it is first reached.
     pub steps: Vec<Step<'m>>,
     /// How control goes from step to step.
@@ -48,6 +50,28 @@ pub enum Team {
     Threads,
     /// The teams of a league, each with one thread at first.
     League,
+    /// The work items of one block. Each of them runs the body of a loop that they share once.
+    Items,
+}
+
+/// A variable of a region of work items.
+#[derive(Clone, Copy)]
+pub struct Local<'m> {
+    /// The stack variable that stands for all of them.
+    pub variable: Instruction<'m>,
+    /// Whose it is.
+    pub kind: LocalKind,
+    /// The call that says so.
+    pub site: Call<'m>,
+}
+
+/// Whose a variable of a region of work items is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalKind {
+    /// All work items of a block have one.
+    Shared,
+    /// Each work item has its own.
+    Exclusive,
 }
 
 /// A value that a region gets when it begins.
@@ -166,15 +190,21 @@ pub enum Origin {
     OpenMpLoop,
     /// OP2's `op_par_loop`.
     Op2ParLoop,
+    /// OKL's nests of loops with `@outer`.
+    OklOuter,
+    /// OKL's nests of loops with `@inner`.
+    OklInner,
 }
 
 impl Origin {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::OpenMpParallel,
         Self::OpenMpTeams,
         Self::OpenMpLoop,
         Self::Op2ParLoop,
+        Self::OklOuter,
+        Self::OklInner,
     ];
 
     /// The one that is printed so.
@@ -187,15 +217,8 @@ impl Origin {
 /// What a loop iterates over.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Space<'m> {
-    /// Numbers from 0.
-    Range {
-        /// The last one, where it is known in front of the loop.
-        last: Option<Value<'m>>,
-        /// Bits of the iteration variable.
-        width: u32,
-        /// Whether the iteration variable is signed.
-        signed: bool,
-    },
+    /// Numbers from 0, or pairs or triples of them: of up to three loops, the outermost first.
+    Range(Vec<Extent<'m>>),
     /// The elements of a set.
     Set {
         /// The set, as the program declared it.
@@ -205,13 +228,48 @@ pub enum Space<'m> {
     },
 }
 
+/// Numbers from 0.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Extent<'m> {
+    /// The last one, where it is known in front of the loop.
+    pub last: Option<Value<'m>>,
+    /// The number that it is at most, where the programmer says it; which is to be looked at when the program runs.
+    pub most: Option<i64>,
+    /// Bits of the iteration variable.
+    pub width: u32,
+    /// Whether the iteration variable is signed.
+    pub signed: bool,
+    /// The code that counts, where it stands around the body.
+    pub counter: Option<Counter<'m>>,
+}
+
+/// A loop of the program that counts through an extent.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Counter<'m> {
+    /// The direction in the grid, from 0.
+    pub axis: usize,
+    /// Gives the iteration variable, which is nowhere written but here and in `steps`, its first value.
+    pub begins: Instruction<'m>,
+    /// Gives it the next one, in the block that goes back to the header.
+    pub steps: Instruction<'m>,
+    /// Decides whether there is another iteration, in the header.
+    pub decides: Instruction<'m>,
+    /// Where an iteration begins.
+    pub body: Block<'m>,
+    /// Where control goes in the end.
+    pub exit: Block<'m>,
+    /// All of the loop.
+    pub blocks: Vec<Block<'m>>,
+}
+
 /// What a loop runs.
-#[derive(Clone)]
 pub enum Body<'m> {
     /// A part of the region that the loop is in.
     Code(Code<'m>),
     /// A function of the arguments.
     Function(Function<'m>),
+    /// What a team of its own runs for each iteration: code of the function that the loop is in.
+    Region(Box<Region<'m>>),
 }
 
 /// How a worksharing loop is divided.
@@ -336,7 +394,11 @@ impl<'m> Region<'m> {
             return Err("the body is not defined in this module".to_string());
         }
         let (parameters, captures) = (self.body.parameters().len(), self.captures.len());
-        if parameters != Self::LEADING + captures {
+        let is_inside = self.team == Team::Items;
+        if is_inside && captures > 0 {
+            return Err("captures of code that is no function".to_string());
+        }
+        if !is_inside && parameters != Self::LEADING + captures {
             return Err(format!(
                 "the body has {parameters} parameters for {} arguments",
                 Self::LEADING + captures
@@ -349,6 +411,15 @@ impl<'m> Region<'m> {
         }
         if self.condition.is_some_and(|value| !value.ty().is_integer()) {
             return Err("its condition is not an integer".to_string());
+        }
+        if !is_inside && !self.locals.is_empty() {
+            return Err("variables of work items that there are not".to_string());
+        }
+        let is_there = |one: &Local<'_>| {
+            one.variable.allocated_type().is_some() && one.variable.function() == self.body
+        };
+        if !self.locals.iter().all(is_there) {
+            return Err("a variable that is none of its body".to_string());
         }
         // Blocks are long, and have many spans: each is measured once.
         let mut lengths = HashMap::new();
@@ -402,7 +473,7 @@ impl<'m> Part<'m> {
             Part::One(_, code) | Part::Each(code) => Some(code),
             Part::Share(one) => match &one.body {
                 Body::Code(code) => Some(code),
-                Body::Function(_) => None,
+                Body::Function(_) | Body::Region(_) => None,
             },
         }
     }
@@ -451,24 +522,74 @@ impl<'m> Span<'m> {
     }
 }
 
+impl Extent<'_> {
+    fn verify(&self) -> Result<(), String> {
+        let width = self.width;
+        let Some(counter) = &self.counter else {
+            return match [32, 64].contains(&width) {
+                true => Ok(()),
+                false => Err(format!("a loop of {width} bits")),
+            };
+        };
+        let has = |block: Block<'_>| counter.blocks.contains(&block);
+        if ![8, 16, 32, 64].contains(&width) {
+            return Err(format!("a loop of {width} bits"));
+        }
+        let inside = [counter.steps.block(), counter.decides.block(), counter.body];
+        let outside = [counter.begins.block(), counter.exit];
+        match inside.into_iter().all(has) && !outside.into_iter().any(has) {
+            true => Ok(()),
+            false => Err("a loop that counts somewhere else".to_string()),
+        }
+    }
+}
+
 impl<'m> ParallelLoop<'m> {
+    /// How many loops can be one.
+    pub const MOST_EXTENTS: usize = 3;
+
     /// The function that runs for each element, where it is one.
     pub fn kernel(&self) -> Option<Function<'m>> {
         match self.body {
             Body::Function(function) => Some(function),
-            Body::Code(_) => None,
+            Body::Code(_) | Body::Region(_) => None,
         }
+    }
+
+    /// What a team runs for each element, where it is one.
+    pub fn region(&self) -> Option<&Region<'m>> {
+        match &self.body {
+            Body::Region(region) => Some(region),
+            Body::Code(_) | Body::Function(_) => None,
+        }
+    }
+
+    /// The loops that count through its space.
+    pub fn counters(&self) -> impl Iterator<Item = &Counter<'m>> {
+        let extents = match &self.space {
+            Space::Range(extents) => &extents[..],
+            Space::Set { .. } => &[],
+        };
+        extents.iter().filter_map(|one| one.counter.as_ref())
     }
 
     /// Checks what every lowering relies on.
     pub fn verify(&self) -> Result<(), String> {
-        if let Space::Range { width, .. } = self.space
-            && ![32, 64].contains(&width)
-        {
-            return Err(format!("a loop of {width} bits"));
+        if let Space::Range(extents) = &self.space {
+            if !(1..=Self::MOST_EXTENTS).contains(&extents.len()) {
+                return Err(format!("{} loops in one", extents.len()));
+            }
+            extents.iter().try_for_each(Extent::verify)?;
+            let axes: HashSet<_> = self.counters().map(|one| one.axis).collect();
+            if axes.len() != self.counters().count() {
+                return Err("two loops of one direction".to_string());
+            }
         }
         let kinds = self.kinds();
         self.description.verify(&kinds, &self.space)?;
+        if let Some(region) = self.region() {
+            region.verify()?;
+        }
         let Some(kernel) = self.kernel() else {
             return match kinds.is_empty() {
                 true => Ok(()),

@@ -176,6 +176,20 @@ pub fn variable_apart(global: Global<'_>) -> Option<String> {
     global.name().strip_prefix(APART).map(str::to_string)
 }
 
+/// The kernel has been lowered: its loops are loops like others.
+pub const LOWERED_KERNEL: Mark = Mark {
+    name: "okl-kernel",
+    value: "lowered",
+};
+
+/// The call at which the work items of a block meet.
+pub const OKL_BARRIER: &str = "__okl_barrier";
+
+/// Whether a function of this name only marks a place in a kernel.
+pub fn is_okl_marker(name: &str) -> bool {
+    [OKL_BARRIER, "__okl_atomic_begin", "__okl_atomic_end"].contains(&name)
+}
+
 /// What the program's `main` is called where it runs on ranks.
 pub const USER_MAIN: &str = "okl.main";
 

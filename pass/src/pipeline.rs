@@ -105,6 +105,7 @@ impl<'m> Lowering<'m> {
     /// Finds out all that there is to do, and what cannot be done.
     fn check(module: &'m Module, found: Found<'m>, plans: Plans, may_distribute: bool) -> Self {
         let (mut loops, mut declined) = (found.loops, found.declined);
+        let mut mistakes = found.mistakes;
         if plans.regions.distribute && may_distribute {
             // Functions for ranks are made of those that are there: loops do not become more of them.
             declined.extend(loops.drain(..).map(|one| Declined {
@@ -116,7 +117,14 @@ impl<'m> Lowering<'m> {
             }));
         }
         let loops = match (plans.loops.distribute, plans.loops.target) {
-            (_, Target::Cpu) => cpu::check(loops, found.notes, &mut declined),
+            (_, Target::Cpu) => {
+                let loops = cpu::Loops {
+                    loops,
+                    notes: found.notes,
+                    markers: found.markers,
+                };
+                cpu::check(module, loops, &mut declined, &mut mistakes)
+            }
         };
         let mut refused = Vec::new();
         let regions = match (plans.regions.distribute, plans.regions.target) {
@@ -131,7 +139,7 @@ impl<'m> Lowering<'m> {
         Self {
             loops,
             regions,
-            mistakes: found.mistakes,
+            mistakes,
             refused,
             doubts: found.doubts,
             declined,
@@ -403,7 +411,7 @@ fn report_declined(module: &Module, one: &Declined<'_>, severity: Option<Severit
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Access, Base, Description, Mode, Place, Space};
+    use crate::ir::{Access, Base, Description, Extent, Mode, Place, Space};
 
     /// A loop over a set as OP2 has them, and a region.
     const CODE: &str = "
@@ -445,11 +453,13 @@ mod tests {
                     set: null,
                     name: null,
                 },
-                false => Space::Range {
+                false => Space::Range(vec![Extent {
                     last: None,
+                    most: None,
                     width: 32,
                     signed: true,
-                },
+                    counter: None,
+                }]),
             },
             body: crate::ir::Body::Function(kernel),
             arguments: Vec::new(),

@@ -17,4 +17,5 @@ pub mod runtime;
 pub mod sections;
 pub mod streams;
 mod updates;
+pub mod variables;
 pub mod waiting;

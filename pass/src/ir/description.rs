@@ -275,7 +275,7 @@ impl<'m> Description<'m> {
     /// Checks what is relied on, of a loop with arguments of these kinds.
     pub fn verify(&self, kinds: &[Kind], space: &Space<'_>) -> Result<(), String> {
         let has_own = |one: &Access<'_>| matches!(one.place, Place::Own | Place::Through(..));
-        if matches!(space, Space::Range { .. }) && self.accesses.iter().any(has_own) {
+        if matches!(space, Space::Range(_)) && self.accesses.iter().any(has_own) {
             return Err("an access of elements of a set in a loop over none".to_string());
         }
         Access::verify_all(&self.accesses, kinds)

@@ -262,8 +262,8 @@ fn regions_that_no_lowering_could_trust_are_not_right() {
     assert_eq!(spoil_code(|span| span.to = 99), behind);
     assert_eq!(spoil_code(|span| span.from = span.to + 1), behind);
     let narrow = |_: &Module, one: &mut Region<'_>| {
-        if let Space::Range { width, .. } = &mut shared_loop(one).space {
-            *width = 16;
+        if let Space::Range(extents) = &mut shared_loop(one).space {
+            extents[0].width = 16;
         }
     };
     assert_eq!(says(narrow), "a loop of 16 bits");
@@ -342,11 +342,13 @@ fn loops_that_no_lowering_could_trust_are_not_right() {
         "the body has 3 parameters for 2 arguments"
     );
     assert_eq!(
-        says(|_, one| one.space = Space::Range {
+        says(|_, one| one.space = Space::Range(vec![Extent {
             last: None,
+            most: None,
             width: 32,
-            signed: true
-        }),
+            signed: true,
+            counter: None,
+        }])),
         "an access of elements of a set in a loop over none"
     );
     let accesses =

@@ -30,11 +30,15 @@ impl fmt::Display for Region<'_> {
             };
             writeln!(f, "  capture {index}: {passing}")?;
         }
+        for one in &self.locals {
+            let site = Site::Instruction(one.site.instruction());
+            writeln!(f, "  a variable {} ({site})", one.kind)?;
+        }
         if self.straight().is_none() {
             writeln!(f, "  steps that do not follow each other in a line")?;
         }
         for (index, step) in self.steps.iter().enumerate() {
-            write!(f, "  step {index}: {step}")?;
+            write!(f, "  step {index}: {}", step.text(self.team))?;
             for edge in self.edges.iter().filter(|edge| edge.from == Some(index)) {
                 match edge.to {
                     Some(to) => write!(f, "; {}, step {to}", edge.sync)?,
@@ -50,13 +54,14 @@ impl fmt::Display for Region<'_> {
     }
 }
 
-impl fmt::Display for Step<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, part) in self.parts.iter().enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            write!(f, "{comma}{part}")?;
-        }
-        Ok(())
+impl Step<'_> {
+    /// What is run by the members of a team.
+    fn text(&self, team: Team) -> String {
+        let parts = self.parts.iter().map(|part| match (part, team) {
+            (Part::Each(_), Team::Items) => "each work item".to_string(),
+            _ => part.to_string(),
+        });
+        parts.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -77,6 +82,7 @@ impl fmt::Display for Team {
         f.write_str(match self {
             Team::Threads => "team",
             Team::League => "league",
+            Team::Items => "work items",
         })
     }
 }
@@ -122,6 +128,12 @@ impl fmt::Display for ParallelLoop<'_> {
                 let function = self.site.instruction().function();
                 writeln!(f, "  body in {}", function.name())?;
             }
+            Body::Region(region) => {
+                let lines = region.to_string();
+                let lines = lines.lines().skip(1).map(|line| format!("{line}\n"));
+                let lines: String = lines.collect();
+                return write!(f, "  {}\n{lines}", self.share());
+            }
         }
         writeln!(f, "  {}", self.share())?;
         for (index, kind) in self.kinds().iter().enumerate() {
@@ -138,6 +150,8 @@ impl fmt::Display for Origin {
             Origin::OpenMpTeams => "teams region",
             Origin::OpenMpLoop => "worksharing loop",
             Origin::Op2ParLoop => "op_par_loop",
+            Origin::OklOuter => "@outer loop",
+            Origin::OklInner => "@inner loop",
         })
     }
 }
@@ -145,21 +159,43 @@ impl fmt::Display for Origin {
 impl fmt::Display for Space<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Space::Range {
-                width,
-                signed,
-                last,
-            } => {
-                let sign = if *signed { 'i' } else { 'u' };
-                let end = match last.map(|last| last.as_constant_int()) {
-                    Some(Some(last)) => format!(" 0 to {last}"),
-                    Some(None) => String::new(),
-                    None => " of an unknown length".to_string(),
-                };
-                write!(f, "{sign}{width} loop{end}")
+            Space::Range(extents) => {
+                for (index, one) in extents.iter().enumerate() {
+                    let times = if index == 0 { "" } else { " x " };
+                    write!(f, "{times}{one}")?;
+                }
+                Ok(())
             }
             Space::Set { .. } => f.write_str("elements of a set"),
         }
+    }
+}
+
+impl fmt::Display for Extent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.signed { 'i' } else { 'u' };
+        let end = match self.last.map(|last| last.as_constant_int()) {
+            Some(Some(last)) => format!(" 0 to {last}"),
+            Some(None) => String::new(),
+            None => match self.most {
+                Some(most) => format!(" 0 to at most {most}"),
+                None => " of an unknown length".to_string(),
+            },
+        };
+        write!(f, "{sign}{} loop{end}", self.width)?;
+        match &self.counter {
+            Some(counter) => write!(f, ", axis {}", counter.axis),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for LocalKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LocalKind::Shared => "shared by the work items of a block",
+            LocalKind::Exclusive => "of each work item",
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate};
 
-use super::{Block, Call, Function, Instruction, Module, Type, Value};
+use super::{Block, Call, Function, Instruction, Linkage, Module, Type, Value};
 
 /// Inserts instructions at one place, with the debug location of that place.
 pub struct Builder<'m> {
@@ -51,6 +51,14 @@ impl<'m> Builder<'m> {
         let builder = Self::create(module);
         // SAFETY: a live block.
         unsafe { LLVMPositionBuilderAtEnd(builder.raw, block.raw()) }
+        builder
+    }
+
+    /// At the end of a block, with the debug location of an instruction.
+    pub fn at_end_like(module: &'m Module, block: Block<'m>, like: Instruction<'m>) -> Self {
+        let builder = Self::at_end(module, block);
+        // SAFETY: a live instruction; a null location means none.
+        unsafe { LLVMSetCurrentDebugLocation2(builder.raw, like.debug_location()) }
         builder
     }
 
@@ -275,6 +283,24 @@ impl<'m> Builder<'m> {
         let bytes = self.module.const_i64(bytes);
         // SAFETY: a positioned builder, two pointers and an i64.
         unsafe { LLVMBuildMemCpy(self.raw, to.raw(), 8, from.raw(), 8, bytes.raw()) };
+    }
+
+    /// Copies `bytes` bytes between objects that do not overlap and are aligned so.
+    pub fn copy_aligned(&self, to: Value<'m>, from: Value<'m>, bytes: i64, align: u32) {
+        let bytes = self.module.const_i64(bytes);
+        // SAFETY: a positioned builder, two pointers and an i64.
+        unsafe { LLVMBuildMemCpy(self.raw, to.raw(), align, from.raw(), align, bytes.raw()) };
+    }
+
+    /// Ends the program by a signal.
+    pub fn trap(&self) {
+        let name = "llvm.trap";
+        let declared = self.module.function(name).unwrap_or_else(|| {
+            let ty = self.module.function_type(self.module.void(), &[]);
+            self.module
+                .add_function(name, ty, Linkage::LLVMExternalLinkage)
+        });
+        self.call(declared, &[]);
     }
 
     /// Calls a function.

@@ -8,7 +8,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{
     LLVMDIBuilderCreateDebugLocation, LLVMGetSubprogram, LLVMSetSubprogram,
 };
-use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMUseRef, LLVMValueRef};
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMMetadataRef, LLVMUseRef, LLVMValueRef};
 use inkwell::llvm_sys::{LLVMTailCallKind, LLVMUnnamedAddr};
 
 use super::{Block, Builder, Call, Function, Global, Instruction, Module, Type, Value};
@@ -19,6 +19,11 @@ unsafe extern "C" {
     fn okl_map_set(map: *mut c_void, from: LLVMValueRef, to: LLVMValueRef);
     fn okl_map_value(map: *mut c_void, value: LLVMValueRef) -> LLVMValueRef;
     fn okl_clone_function(function: LLVMValueRef, map: *mut c_void) -> LLVMValueRef;
+    fn okl_clone_blocks(
+        blocks: *const LLVMBasicBlockRef,
+        count: usize,
+        copies: *mut LLVMBasicBlockRef,
+    );
     fn okl_replace_uses_if(
         old: LLVMValueRef,
         new: LLVMValueRef,
@@ -169,6 +174,17 @@ impl<'m> Value<'m> {
 }
 
 impl<'m> Block<'m> {
+    /// Copies of blocks of one function at its end, which go to each other where the blocks do, and to the same others.
+    pub fn copies(blocks: &[Self]) -> Vec<Self> {
+        let raw: Vec<_> = blocks.iter().map(|block| block.raw()).collect();
+        let mut copies = vec![std::ptr::null_mut(); raw.len()];
+        // SAFETY: live blocks, and room for as many.
+        unsafe {
+            okl_clone_blocks(raw.as_ptr(), raw.len(), copies.as_mut_ptr());
+            copies.into_iter().map(|copy| Self::new(copy)).collect()
+        }
+    }
+
     /// As an operand.
     pub fn label(self) -> Value<'m> {
         // SAFETY: a live block.

@@ -208,6 +208,20 @@ impl<'m> Instruction<'m> {
         unsafe { LLVMGetAlignment(self.raw()) }
     }
 
+    /// Alignment in bytes of a stack variable.
+    pub fn stack_alignment(self) -> u32 {
+        assert!(self.opcode() == Opcode::LLVMAlloca);
+        // SAFETY: a stack variable.
+        unsafe { LLVMGetAlignment(self.raw()) }
+    }
+
+    /// Aligns a stack variable to so many bytes, or to more where it is already.
+    pub fn set_alignment(self, bytes: u32) {
+        let bytes = bytes.max(self.stack_alignment());
+        // SAFETY: a stack variable, and a power of two.
+        unsafe { LLVMSetAlignment(self.raw(), bytes) }
+    }
+
     /// Whether it is a volatile load.
     pub fn is_volatile_load(self) -> bool {
         // SAFETY: a load, where it is asked.

@@ -154,6 +154,11 @@ impl<'m> Type<'m> {
         unsafe { LLVMIsFunctionVarArg(self.raw) != 0 }
     }
 
+    /// Whether it is an array type.
+    pub fn is_array(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMArrayTypeKind
+    }
+
     /// The name of a struct that has one.
     pub fn struct_name(self) -> Option<String> {
         if self.kind() != LLVMTypeKind::LLVMStructTypeKind {

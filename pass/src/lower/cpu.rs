@@ -5,6 +5,7 @@
 //!
 //! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
 
+pub mod items;
 pub mod lanes;
 
 use std::collections::HashMap;
@@ -12,17 +13,32 @@ use std::collections::HashMap;
 use crate::analysis::sections::is_final;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::ParallelLoop;
-use crate::llvm::{Builder, Function, Linkage, Module, Value};
+use crate::llvm::{Builder, Call, Function, Linkage, Module, Value};
 use crate::lower::elements::one::Passed;
 use crate::lower::elements::{Fields, components_of, may_lie_by_component};
-use crate::lower::op2::{self, Call};
+use crate::lower::op2;
 use crate::marks::{COMPONENTS, RANGE};
 use crate::recognise::Note;
 use crate::record::LoopRecord;
 
+/// The loops of a module outside of regions, and what goes with them.
+#[derive(Default)]
+pub struct Loops<'m> {
+    /// The loops.
+    pub loops: Vec<ParallelLoop<'m>>,
+    /// What run times are told of the program's text.
+    pub notes: Vec<Note<'m>>,
+    /// Calls that only say what the code around them is.
+    pub markers: Vec<Call<'m>>,
+}
+
 /// What is to become of the loops of a module.
 pub struct Plan<'m> {
     loops: Vec<SetLoop<'m>>,
+    /// Those over blocks of work items.
+    items: Vec<items::Items<'m>>,
+    /// Calls that say what the code around them is.
+    markers: Vec<Call<'m>>,
     /// What the run time is told besides.
     notes: Vec<Note<'m>>,
 }
@@ -41,21 +57,31 @@ struct SetLoop<'m> {
     /// Its body.
     kernel: Function<'m>,
     /// How the run time gets it.
-    call: Call<'m>,
+    call: op2::Call<'m>,
     /// Why its data cannot lie component by component.
     stays_by_element: Option<String>,
 }
 
-/// What becomes of loops; those that are not lowered are added to `declined`, and stay as they are.
+/// What becomes of loops; those that are not lowered are added to `declined`, and stay as they are, or to `wrong`, where
+/// they would not be right as they are.
 pub fn check<'m>(
-    loops: Vec<ParallelLoop<'m>>,
-    notes: Vec<Note<'m>>,
+    module: &Module,
+    found: Loops<'m>,
     declined: &mut Vec<Declined<'m>>,
+    wrong: &mut Vec<Declined<'m>>,
 ) -> Plan<'m> {
     let mut plan = Vec::new();
-    for one in loops {
+    let mut items = Vec::new();
+    for one in found.loops {
+        if one.region().is_some() {
+            match items::check(module, &one) {
+                Ok(one) => items.push(one),
+                Err(one) => wrong.push(one),
+            }
+            continue;
+        }
         let call = match LoopRecord::of(&one).can_be_left() {
-            true => Call::of(&one),
+            true => op2::Call::of(&one),
             false => Err("what it accesses cannot be written down for later stages".to_string()),
         };
         match call.and_then(|call| Ok((call, one.kernel().ok_or("its body is no function")?))) {
@@ -71,7 +97,12 @@ pub fn check<'m>(
             }),
         }
     }
-    Plan { loops: plan, notes }
+    Plan {
+        loops: plan,
+        items,
+        markers: found.markers,
+        notes: found.notes,
+    }
 }
 
 /// Replaces the loops. True where the module was changed.
@@ -98,7 +129,16 @@ pub fn emit(module: &Module, plan: &Plan<'_>) -> bool {
         };
         set_loop.call.emit(module, &set_loop.one, functions);
     }
-    told || !plan.loops.is_empty()
+    let splits = plan.items.iter().map(|one| items::emit(module, one));
+    let splits: Vec<_> = splits.collect();
+    for marker in &plan.markers {
+        marker.instruction().erase();
+    }
+    for split in splits.iter().flatten() {
+        split.emit();
+    }
+    let has_items = !plan.items.is_empty() || !plan.markers.is_empty();
+    told || has_items || !plan.loops.is_empty()
 }
 
 /// Has the functions that a body calls inlined where it is optimised: lanes do without calls. `above` are the functions

@@ -2,6 +2,7 @@
 //!
 //! A new one is a file here and a line of [`FRONT_ENDS`].
 
+pub mod okl;
 pub mod op2;
 pub mod openmp;
 pub mod steps;
@@ -29,6 +30,8 @@ pub struct Found<'m> {
     pub keeps_threads: Option<&'static str>,
     /// What run times are told of the program's text.
     pub notes: Vec<Note<'m>>,
+    /// Calls that only say what the code around them is, and go once its loops are lowered.
+    pub markers: Vec<Call<'m>>,
 }
 
 /// What a run time is told of the program's text.
@@ -51,7 +54,7 @@ struct FrontEnd {
 }
 
 /// All of them.
-const FRONT_ENDS: [FrontEnd; 2] = [
+const FRONT_ENDS: [FrontEnd; 3] = [
     FrontEnd {
         has_ranks: openmp::is_used,
         recognise: openmp::recognise,
@@ -60,6 +63,10 @@ const FRONT_ENDS: [FrontEnd; 2] = [
         // Its processes are ranks of its own run time.
         has_ranks: |_| false,
         recognise: op2::recognise,
+    },
+    FrontEnd {
+        has_ranks: |_| false,
+        recognise: okl::recognise,
     },
 ];
 

@@ -28,7 +28,11 @@ pub fn is_used(module: &Module) -> bool {
 pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     let graph = CallGraph::of(module);
     let rules = Rules {
-        separates: &|call| effects(call).has(Effects::BARRIER),
+        separates: &|one| {
+            let call = one.as_call();
+            call.is_some_and(|call| effects(call).has(Effects::BARRIER))
+        },
+        next: &|block| block.successors(),
         constructs: &worksharing::constructs,
     };
     let mut callees = Callees::new(&graph, rules);
@@ -104,6 +108,7 @@ fn region<'m>(
         team,
         condition,
         captures,
+        locals: Vec::new(),
         steps,
         edges,
     })

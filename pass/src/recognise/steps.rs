@@ -21,6 +21,7 @@ use crate::analysis::runtime::is_of_runtime;
 use crate::diagnostic::user_name;
 use crate::ir::{Code, Edge, Part, Span, Step, Sync};
 use crate::llvm::{Block, Call, Function, Instruction, Opcode, demangle};
+use crate::marks::is_okl_marker;
 
 /// Most spans of a region; in a larger one calls are no longer followed.
 const MOST_NODES: usize = 20_000;
@@ -28,8 +29,10 @@ const MOST_NODES: usize = 20_000;
 /// What a front end says of the code of one kind of team.
 #[derive(Clone, Copy)]
 pub struct Rules<'a, 'm> {
-    /// Whether all of the team meet at a call.
-    pub separates: &'a dyn Fn(Call<'m>) -> bool,
+    /// Whether all of the team meet at an instruction.
+    pub separates: &'a dyn Fn(Instruction<'m>) -> bool,
+    /// Where control may go from the end of a block for one of the team.
+    pub next: &'a dyn Fn(Block<'m>) -> Vec<Block<'m>>,
     /// The constructs that begin in some blocks of a function, in the order of their beginnings.
     pub constructs: &'a dyn Fn(&[Block<'m>]) -> Vec<Construct<'m>>,
 }
@@ -49,18 +52,10 @@ pub struct Steps<'m> {
     /// How control goes from step to step.
     pub edges: Vec<Edge>,
     /// The places at which the team meets: those of functions that are called once for each call.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "threads may pass barriers by, work items may not")
-    )]
     pub barriers: Vec<Barrier<'m>>,
 }
 
 /// A place at which the team meets.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "threads may pass barriers by, work items may not")
-)]
 pub struct Barrier<'m> {
     /// The calls that lead to it, one in the other, and the barrier itself.
     pub path: Vec<Instruction<'m>>,
@@ -95,10 +90,10 @@ impl<'a, 'm> Callees<'a, 'm> {
         }
         // Of one that is being asked for further up: it is the other calls that decide.
         self.has_parts.insert(function, false);
-        let calls = calls(function);
-        let answer = calls.iter().any(|&call| (self.rules.separates)(call))
+        let mut instructions = function.instructions().into_iter();
+        let answer = instructions.any(|one| (self.rules.separates)(one))
             || !(self.rules.constructs)(&function.blocks()).is_empty()
-            || calls
+            || calls(function)
                 .into_iter()
                 .filter_map(defined)
                 .any(|callee| self.has_parts(callee));
@@ -150,7 +145,8 @@ fn unknown_call<'m>(call: Call<'m>) -> Option<(Instruction<'m>, String)> {
         Some(callee) => {
             let name = callee.name();
             let calls_unknown = calls_back(&name) && handed_over(call).is_empty();
-            if callee.is_intrinsic() || is_of_runtime(&name) || known(&name).is_some() {
+            let is_known = callee.is_intrinsic() || is_of_runtime(&name) || is_okl_marker(&name);
+            if is_known || known(&name).is_some() {
                 return calls_unknown
                     .then(|| (call.instruction(), "calls through a pointer".to_string()));
             }
@@ -179,10 +175,6 @@ pub fn find<'m>(blocks: &[Block<'m>], callees: &mut Callees<'_, 'm>) -> Steps<'m
 /// The ends of blocks that decide whether an instruction is reached, and how often: one way on from each of them cannot
 /// but lead there, and another one leads out of these blocks without it; or they decide so of such an end. What ends the
 /// program does not lead out of them.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "threads may pass barriers by, work items may not")
-)]
 pub fn conditions<'m>(of: Instruction<'m>, blocks: &[Block<'m>]) -> Vec<Instruction<'m>> {
     let inside: HashSet<_> = blocks[1..].iter().copied().collect();
     let leaves = |one: &Block<'m>| !inside.contains(one);
@@ -298,10 +290,10 @@ impl<'m> Cut<'_, '_, 'm> {
             let first = self.add(span(0, instructions.len()));
             let mut node = first;
             for (at, &instruction) in instructions.iter().enumerate() {
-                let Some(call) = instruction.as_call() else {
-                    continue;
+                let behind = match (self.callees.rules.separates)(instruction) {
+                    true => Some(Behind::Barrier),
+                    false => instruction.as_call().and_then(|call| self.call(call, node)),
                 };
-                let behind = self.call(call, node);
                 if let Some(behind) = behind {
                     self.nodes[node].span.to = at + 1;
                     pieces.push(node);
@@ -332,7 +324,7 @@ impl<'m> Cut<'_, '_, 'm> {
         }
         for &block in blocks {
             let last = ends[&block].1;
-            for next in block.successors() {
+            for next in (self.callees.rules.next)(block) {
                 match ends.get(&next).filter(|_| next != blocks[0]) {
                     Some(&(first, _)) => self.join(last, first),
                     None => exits.push(last),
@@ -355,9 +347,6 @@ impl<'m> Cut<'_, '_, 'm> {
 
     /// What follows on a call that ends a node.
     fn call(&mut self, call: Call<'m>, node: usize) -> Option<Behind> {
-        if (self.callees.rules.separates)(call) {
-            return Some(Behind::Barrier);
-        }
         let Some(callee) = defined(call) else {
             self.note(node, unknown_call(call));
             for function in handed_over(call) {

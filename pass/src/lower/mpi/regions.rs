@@ -77,6 +77,7 @@ pub fn emit<'m>(
         let function = match one.team {
             Team::Threads => f::okl_mpi_fork,
             Team::League => f::okl_mpi_fork_teams,
+            Team::Items => unreachable!("work items are no region of their own"),
         };
         emitted.forks.push(Fork {
             site: one.site,

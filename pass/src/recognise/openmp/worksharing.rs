@@ -7,7 +7,9 @@ use std::collections::HashSet;
 use okl_abi::{AbiType, Effects, LoopSchedule, RuntimeFn, ScheduleKind};
 
 use crate::analysis::runtime::{self, effects};
-use crate::ir::{Body, Code, Description, Origin, ParallelLoop, Part, Schedule, Space, Span, Who};
+use crate::ir::{
+    Body, Code, Description, Extent, Origin, ParallelLoop, Part, Schedule, Space, Span, Who,
+};
 use crate::llvm::{Block, Call, Comparison, Instruction, IntPredicate, Opcode, Value};
 use crate::recognise::steps::Construct;
 
@@ -143,11 +145,13 @@ fn parallel_loop<'m>(call: Call<'m>) -> Result<ParallelLoop<'m>, String> {
     Ok(ParallelLoop {
         origin: Origin::OpenMpLoop,
         site: call,
-        space: Space::Range {
+        space: Space::Range(vec![Extent {
             last,
+            most: None,
             width,
             signed,
-        },
+            counter: None,
+        }]),
         body: Body::Code(code),
         arguments: Vec::new(),
         schedule,

@@ -91,9 +91,10 @@ fn described(cut: &Steps<'_>) -> Vec<String> {
 /// The cut of all of `@code`, or of its blocks of these numbers.
 fn cut<'m>(module: &'m Module, numbers: Option<&[usize]>) -> Steps<'m> {
     let graph = CallGraph::of(module);
-    let separates = |call: Call<'m>| is_call_of("meet")(call);
+    let separates = |one: Instruction<'m>| one.as_call().is_some_and(is_call_of("meet"));
     let rules = Rules {
         separates: &separates,
+        next: &|block| block.successors(),
         constructs: &constructs,
     };
     let blocks = code(module).blocks();

@@ -1,0 +1,149 @@
+//! What the program says of its functions and variables, as clang hands it on: annotations of functions in
+//! `llvm.global.annotations`, of variables in calls of `llvm.var.annotation`.
+
+use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
+use crate::marks::is_okl_marker;
+
+/// What is said of a variable.
+pub struct Annotation<'m> {
+    /// The call that says it.
+    pub site: Call<'m>,
+    /// The variable.
+    pub variable: Instruction<'m>,
+    /// What.
+    pub what: What,
+}
+
+/// What can be said of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// It counts a loop of this kind, in a direction of the grid where one is named.
+    Loop(Kind, Option<i64>),
+    /// All work items of a block have one.
+    Shared,
+    /// Each work item has its own.
+    Exclusive,
+    /// Nobody needs to wait at the end of its loop.
+    NoBarrier,
+    /// So many work items there are at most in each direction.
+    MostItems(Vec<i64>),
+    /// A hint for devices.
+    SimdLength,
+    /// Something else.
+    Other(String),
+}
+
+/// A kind of loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Over blocks of work items.
+    Outer,
+    /// Over the work items of a block.
+    Inner,
+}
+
+impl Kind {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Outer => "@outer",
+            Kind::Inner => "@inner",
+        }
+    }
+}
+
+/// The functions of a module that are said to be kernels, each once.
+pub fn kernels(module: &Module) -> Vec<Function<'_>> {
+    let list = module.global("llvm.global.annotations");
+    let entries = list.and_then(|list| list.initializer());
+    let entries = entries.into_iter().flat_map(|list| list.operands());
+    let mut found = Vec::new();
+    for entry in entries {
+        let [of, what, ..] = entry.operands()[..] else {
+            continue;
+        };
+        let function = of.through_alias().as_function();
+        if let Some(function) = function.filter(|_| what.as_text().as_deref() == Some(KERNEL))
+            && !found.contains(&function)
+        {
+            found.push(function);
+        }
+    }
+    found
+}
+
+const KERNEL: &str = "okl.kernel";
+const PREFIX: &str = "okl.";
+
+/// Whether a call says something of a variable.
+pub fn is_annotation(call: Call<'_>) -> bool {
+    call.callee_name().starts_with("llvm.var.annotation")
+}
+
+/// What is said in a function of its variables.
+pub fn of(function: Function<'_>) -> Vec<Annotation<'_>> {
+    let calls = function.instructions().into_iter();
+    let calls = calls.filter_map(|one| one.as_call());
+    calls.filter_map(annotation).collect()
+}
+
+fn annotation<'m>(call: Call<'m>) -> Option<Annotation<'m>> {
+    let [of, what, _, _, values] = call.arguments()[..] else {
+        return None;
+    };
+    if !is_annotation(call) {
+        return None;
+    }
+    let what = what.as_text()?;
+    let what = what.strip_prefix(PREFIX)?;
+    let values = self::values(values);
+    // That it is chosen automatically can be said, too.
+    let axis = values.first().copied().filter(|&axis| axis != -1);
+    Some(Annotation {
+        site: call,
+        variable: of.underlying_object().as_op(Opcode::LLVMAlloca)?,
+        what: match what {
+            "outer" => What::Loop(Kind::Outer, axis),
+            "inner" => What::Loop(Kind::Inner, axis),
+            "shared" => What::Shared,
+            "exclusive" => What::Exclusive,
+            "nobarrier" => What::NoBarrier,
+            "max_inner_dims" => What::MostItems(values),
+            "simd_length" => What::SimdLength,
+            other => What::Other(other.to_string()),
+        },
+    })
+}
+
+/// The numbers that go with an annotation.
+fn values(of: Value<'_>) -> Vec<i64> {
+    let Some(value) = of.as_global().and_then(|one| one.initializer()) else {
+        return Vec::new();
+    };
+    // A struct of zeros has no operands; the first number is enough to see that.
+    if value.is_null() {
+        return vec![0];
+    }
+    let numbers = value.operands().into_iter();
+    numbers.filter_map(Value::as_constant_int).collect()
+}
+
+/// All calls of a module that only say what the code around them is.
+pub fn markers(module: &Module) -> Vec<Call<'_>> {
+    let functions = module.functions().into_iter();
+    let all = functions.flat_map(|function| function.instructions());
+    let calls = all.filter_map(|one| one.as_call());
+    let is_one = |call: &Call<'_>| is_marker(*call) || annotation(*call).is_some();
+    calls.filter(is_one).collect()
+}
+
+/// Whether a call marks a place of the code.
+pub fn is_marker(call: Call<'_>) -> bool {
+    is_okl_marker(&call.callee_name())
+}
+
+/// Whether the work items of a block meet at an instruction.
+pub fn is_barrier(one: Instruction<'_>) -> bool {
+    let call = one.as_call();
+    call.is_some_and(|call| call.callee_name() == crate::marks::OKL_BARRIER)
+}

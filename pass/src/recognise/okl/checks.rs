@@ -1,0 +1,274 @@
+//! What a kernel must be like: where its loops and variables may stand, what its loops may write, where its barriers are.
+
+use super::Kernel;
+use super::annotations::{Annotation, Kind, What, is_barrier};
+use super::loops::{Wrong, above};
+use crate::analysis::variables::{Does, uses};
+use crate::ir::LocalKind;
+use crate::llvm::{Block, Function, Instruction, Opcode};
+
+/// What is wrong with a kernel as a function.
+pub fn function(function: Function<'_>) -> Option<String> {
+    let is_outer = |one: &Annotation<'_>| matches!(one.what, What::Loop(Kind::Outer, _));
+    let is_loop = |one: &Annotation<'_>| matches!(one.what, What::Loop(..));
+    let said = super::annotations::of(function);
+    if !function.function_type().result().is_void() {
+        return Some("a kernel returns nothing: its type is void".to_string());
+    }
+    match said.iter().any(is_outer) {
+        true => None,
+        // The loop itself is told of.
+        false if said.iter().any(is_loop) => None,
+        false => Some("a kernel has an @outer loop, and an @inner loop in it".to_string()),
+    }
+}
+
+/// Whose a variable is of which that is said.
+pub fn local_kind(what: &What) -> Option<LocalKind> {
+    match what {
+        What::Shared => Some(LocalKind::Shared),
+        What::Exclusive => Some(LocalKind::Exclusive),
+        _ => None,
+    }
+}
+
+/// What is wrong with what is said of a variable, wherever it is.
+pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<Wrong<'m>> {
+    let at = one.site.instruction();
+    let of_it = said.iter().filter(|other| other.variable == one.variable);
+    let is_kind = |kind: Kind| {
+        let mut of_it = of_it.clone();
+        of_it.any(|other| matches!(other.what, What::Loop(its, _) if its == kind))
+    };
+    let ty = one.variable.allocated_type();
+    let is_sized = one.variable.operand(0).as_constant_int() == Some(1);
+    let told = match &one.what {
+        What::Loop(..) => None,
+        What::Shared | What::Exclusive if !is_sized => {
+            Some("the size of this variable is not known when the program is compiled")
+        }
+        What::Shared if !ty.is_some_and(|ty| ty.is_array()) => Some("@shared is for arrays"),
+        What::Shared | What::Exclusive => None,
+        What::NoBarrier if !is_kind(Kind::Inner) => Some("@nobarrier is for @inner loops"),
+        What::MostItems(_) if !is_kind(Kind::Outer) => Some("@max_inner_dims is for @outer loops"),
+        What::MostItems(most) if !(1..=3).contains(&most.len()) => {
+            Some("@max_inner_dims has one to three numbers")
+        }
+        What::MostItems(most) if most.iter().any(|&most| most < 1) => {
+            Some("the numbers of @max_inner_dims are positive")
+        }
+        What::SimdLength if !is_kind(Kind::Outer) => Some("@simd_length is for @outer loops"),
+        What::NoBarrier | What::MostItems(_) | What::SimdLength => None,
+        What::Other(other) if other == "tile" => {
+            Some("@tile is not understood yet: write it as two loops")
+        }
+        What::Other(other) => return Some((at, format!("there is no @{other}"))),
+    };
+    told.map(|told| (at, told.to_string()))
+}
+
+impl<'m> Kernel<'m> {
+    /// What is wrong with its loops and variables, the loops of which are one in the other as they may be.
+    pub(super) fn check(&self) -> Vec<Wrong<'m>> {
+        let mut wrong = self.depths();
+        wrong.extend(self.most_items_hold());
+        wrong.extend(self.misplaced_locals());
+        wrong.extend(self.written_from_inside());
+        wrong.extend(self.misplaced_barriers());
+        wrong
+    }
+
+    /// Loops that are not as deep as the others of one nest, and nests side by side in an outer loop.
+    fn depths(&self) -> Vec<Wrong<'m>> {
+        let mut wrong = Vec::new();
+        for outermost in self.outermost(Kind::Outer) {
+            for kind in [Kind::Outer, Kind::Inner] {
+                let inside = self.innermost(kind);
+                let is_inside =
+                    |at: usize| at == outermost || above(&self.loops, at).contains(&outermost);
+                let inside: Vec<_> = inside.filter(|&at| is_inside(at)).collect();
+                let depth = |at: usize| self.path(at).len();
+                let name = kind.name();
+                let other = inside.iter().find(|&&at| depth(at) != depth(inside[0]));
+                if let Some(&other) = other {
+                    let (one, two) = (depth(other), depth(inside[0]));
+                    let told = format!(
+                        "here {one} {name} loops are one in the other, and {two} elsewhere in the same @outer loop"
+                    );
+                    wrong.push((self.loops[other].site, told));
+                } else if kind == Kind::Outer && inside.len() > 1 {
+                    let told = "several @outer loops side by side in one are not understood";
+                    wrong.push((self.loops[inside[1]].site, told.to_string()));
+                }
+            }
+        }
+        let not_outermost = |one: &&Annotation<'m>| {
+            let mut outermost = self.outermost(Kind::Outer);
+            matches!(one.what, What::MostItems(_) | What::SimdLength)
+                && !outermost.any(|at| self.loops[at].variable == one.variable)
+        };
+        for one in self.said.iter().filter(not_outermost) {
+            let told = "this belongs to the outermost @outer loop";
+            wrong.push((one.site.instruction(), told.to_string()));
+        }
+        wrong
+    }
+
+    /// Inner loops with more iterations than the program says.
+    fn most_items_hold(&self) -> Vec<Wrong<'m>> {
+        let inner = self.of_kind(Kind::Inner);
+        let wrong = inner.filter_map(|at| {
+            let outermost = *above(&self.loops, at).last()?;
+            let most = self.most_items(outermost, self.axes[at])?;
+            let count = self.loops[at].count?;
+            let told =
+                format!("this @inner loop has {count} iterations, and @max_inner_dims says {most}");
+            (count > most).then(|| (self.loops[at].site, told))
+        });
+        wrong.collect()
+    }
+
+    fn kind_around(&self, block: Block<'m>) -> Option<Kind> {
+        self.around(block).map(|at| self.loops[at].kind)
+    }
+
+    /// Variables of blocks and work items that are declared or used where there are none.
+    fn misplaced_locals(&self) -> Vec<Wrong<'m>> {
+        let mut wrong = Vec::new();
+        for one in &self.said {
+            let Some(kind) = local_kind(&one.what) else {
+                continue;
+            };
+            let name = match kind {
+                LocalKind::Shared => "@shared",
+                LocalKind::Exclusive => "@exclusive",
+            };
+            let at = one.site.instruction();
+            if self.kind_around(at.block()) != Some(Kind::Outer) {
+                let told = format!(
+                    "{name} variables are declared inside of an @outer loop and outside of any @inner loop"
+                );
+                wrong.push((at, told));
+                continue;
+            }
+            let before = self.before_inner(at.block());
+            let outside = uses(one.variable).into_iter().find(|(used, does)| {
+                let is_first = kind == LocalKind::Exclusive && *does != Does::Read;
+                self.kind_around(used.block()) != Some(Kind::Inner)
+                    && !(is_first && before.contains(&used.block()))
+            });
+            if let Some((used, _)) = outside {
+                let told = format!("{name} variables are used inside of @inner loops only");
+                wrong.push((used, told));
+            }
+        }
+        wrong
+    }
+
+    /// The blocks that come behind one before any inner loop does, and not behind one.
+    fn before_inner(&self, from: Block<'m>) -> Vec<Block<'m>> {
+        let headers: Vec<_> = self.loops.iter().map(|one| one.header).collect();
+        let reach = |from: Vec<Block<'m>>, not: Option<Block<'m>>| {
+            let mut seen = from.clone();
+            let mut rest = from;
+            while let Some(block) = rest.pop() {
+                for next in block.successors() {
+                    if !headers.contains(&next) && Some(next) != not && !seen.contains(&next) {
+                        seen.push(next);
+                        rest.push(next);
+                    }
+                }
+            }
+            seen
+        };
+        let inner = self.of_kind(Kind::Inner);
+        let exits: Vec<_> = inner.map(|at| self.loops[at].counter.exit).collect();
+        let behind = reach(exits, Some(from));
+        let mut before = reach(vec![from], None);
+        before.retain(|one| *one == from || !behind.contains(one));
+        before
+    }
+
+    /// Variables from outside of a loop that its iterations write: work items, or blocks of them, do not see each other's
+    /// or do, as the machine has it.
+    fn written_from_inside(&self) -> Vec<Wrong<'m>> {
+        let entry = self.function.blocks()[0];
+        let variables = entry.instructions().into_iter();
+        let variables = variables.filter(|one| one.opcode() == Opcode::LLVMAlloca);
+        let is_known = |one: &Instruction<'m>| self.said.iter().any(|said| said.variable == *one);
+        let variables = variables.filter(|one| !is_known(one) && !is_destination(*one));
+        variables
+            .filter_map(|one| self.written_inside(one))
+            .collect()
+    }
+
+    fn written_inside(&self, variable: Instruction<'m>) -> Option<Wrong<'m>> {
+        let uses = uses(variable);
+        let writes = uses.iter().filter(|(_, does)| *does != Does::Read);
+        let mut found = writes.filter_map(|(write, does)| {
+            let innermost = self.around(write.block())?;
+            let mut around = above(&self.loops, innermost);
+            around.reverse();
+            around.push(innermost);
+            let mut is_common = around.into_iter().filter(|&at| {
+                let one = &self.loops[at];
+                uses.iter().any(|(other, _)| !one.has(other.block()))
+            });
+            // In an inner loop that is what counts, in whatever else it is, too.
+            let first = is_common.next()?;
+            let kind = is_common.next_back().map(|at| self.loops[at].kind);
+            let kind = kind.unwrap_or(self.loops[first].kind);
+            Some((*write, *does, kind))
+        });
+        let (write, does, kind) = found.next()?;
+        let (name, may) = (kind.name(), if does == Does::Unknown { "may " } else { "" });
+        let instead = match kind {
+            Kind::Outer => "inside of it",
+            Kind::Inner => "inside of it, or as @shared or @exclusive",
+        };
+        let told = format!(
+            "iterations of an {name} loop {may}write a variable from outside of it here: declare it {instead}"
+        );
+        Some((write, told))
+    }
+
+    /// Barriers outside of blocks of work items, and between inner loops.
+    fn misplaced_barriers(&self) -> Vec<Wrong<'m>> {
+        let all = self.function.instructions().into_iter();
+        let mut wrong = Vec::new();
+        for one in all.filter(|one| is_barrier(*one)) {
+            let around = self.around(one.block());
+            let mut leaves = self.innermost(Kind::Inner);
+            let told = match around.map(|at| self.loops[at].kind) {
+                None => "a barrier is inside of an @outer loop",
+                Some(Kind::Outer) => continue,
+                Some(Kind::Inner) if one.opcode() != Opcode::LLVMCall => {
+                    "this barrier stands where variables have to be destroyed if it fails"
+                }
+                Some(Kind::Inner) if leaves.any(|leaf| Some(leaf) == around) => continue,
+                Some(Kind::Inner) => {
+                    "this barrier stands between two @inner loops, one in the other"
+                }
+            };
+            wrong.push((one, told.to_string()));
+        }
+        wrong
+    }
+}
+
+/// Whether a variable is clang's own, which says where the end of a scope goes on.
+fn is_destination(variable: Instruction<'_>) -> bool {
+    variable.users().into_iter().all(|user| {
+        let Some(user) = user.as_instruction() else {
+            return false;
+        };
+        match user.opcode() {
+            Opcode::LLVMStore => user.operand(0).as_constant_int().is_some(),
+            Opcode::LLVMLoad => {
+                let chooses = |one: &Instruction<'_>| one.opcode() == Opcode::LLVMSwitch;
+                user.instruction_users().iter().all(chooses)
+            }
+            _ => false,
+        }
+    })
+}
