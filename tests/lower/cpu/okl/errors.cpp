@@ -58,7 +58,7 @@ KERNEL void half_inside(int n, int *a) {
 }
 
 // With a barrier in it, a nest runs in parts: its loops count several times.
-// CHECK-DAG: errors.cpp:[[# @LINE + 4]]:{{.*}} error: this stands between the loops of a nest, or decides how they count: with a barrier in an @inner loop that is not understood
+// CHECK-DAG: errors.cpp:[[# @LINE + 3]]:{{.*}} error: this stands between the loops of a nest, or decides how they count: with a barrier in an @inner loop that is not understood
 KERNEL void counted_by_memory(int n, int *a) {
   for (OUTER int o = 0; o < n; ++o)
     for (INNER int i = 0; i < a[0]; ++i) {
