@@ -199,8 +199,8 @@ impl<'m> Lowering<'m> {
             }
             Regions::LeaveAlone => {}
         }
-        for one in self.loops.loops() {
-            print(one.origin, one.site, plans.loops, "");
+        for &(origin, site) in &self.loops.sites {
+            print(origin, site, plans.loops, "");
         }
         for (what, list) in [
             ("wrong", &self.mistakes),

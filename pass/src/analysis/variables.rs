@@ -17,7 +17,7 @@ pub enum Does {
 }
 
 /// How far calls are followed.
-const MOST_CALLS: usize = 8;
+const MOST_CALLS: usize = 4;
 
 /// What instructions of its function do with a variable. What only says something of it does nothing.
 pub fn uses<'m>(variable: Instruction<'m>) -> Vec<(Instruction<'m>, Does)> {

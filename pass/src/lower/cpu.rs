@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use crate::analysis::sections::is_final;
 use crate::diagnostic::{Declined, Site};
-use crate::ir::ParallelLoop;
+use crate::ir::{Origin, ParallelLoop};
 use crate::llvm::{Builder, Call, Function, Linkage, Module, Value};
 use crate::lower::elements::one::Passed;
 use crate::lower::elements::{Fields, components_of, may_lie_by_component};
@@ -34,6 +34,8 @@ pub struct Loops<'m> {
 
 /// What is to become of the loops of a module.
 pub struct Plan<'m> {
+    /// All loops that are lowered, for messages.
+    pub sites: Vec<(Origin, Call<'m>)>,
     loops: Vec<SetLoop<'m>>,
     /// Those over blocks of work items.
     items: Vec<items::Items<'m>>,
@@ -41,13 +43,6 @@ pub struct Plan<'m> {
     markers: Vec<Call<'m>>,
     /// What the run time is told besides.
     notes: Vec<Note<'m>>,
-}
-
-impl<'m> Plan<'m> {
-    /// The loops.
-    pub fn loops(&self) -> impl Iterator<Item = &ParallelLoop<'m>> {
-        self.loops.iter().map(|set_loop| &set_loop.one)
-    }
 }
 
 /// A loop over a set.
@@ -72,10 +67,15 @@ pub fn check<'m>(
 ) -> Plan<'m> {
     let mut plan = Vec::new();
     let mut items = Vec::new();
+    let mut sites = Vec::new();
     for one in found.loops {
+        let site = (one.origin, one.site);
         if one.region().is_some() {
             match items::check(module, &one) {
-                Ok(one) => items.push(one),
+                Ok(one) => {
+                    items.push(one);
+                    sites.push(site);
+                }
                 Err(one) => wrong.push(one),
             }
             continue;
@@ -85,12 +85,15 @@ pub fn check<'m>(
             false => Err("what it accesses cannot be written down for later stages".to_string()),
         };
         match call.and_then(|call| Ok((call, one.kernel().ok_or("its body is no function")?))) {
-            Ok((call, kernel)) => plan.push(SetLoop {
-                kernel,
-                call,
-                stays_by_element: may_lie_by_component(&one).err(),
-                one,
-            }),
+            Ok((call, kernel)) => {
+                sites.push(site);
+                plan.push(SetLoop {
+                    kernel,
+                    call,
+                    stays_by_element: may_lie_by_component(&one).err(),
+                    one,
+                });
+            }
             Err(why) => declined.push(Declined {
                 site: Site::Instruction(one.site.instruction()),
                 reason: format!("{} stays as it is: {why}", one.origin),
@@ -98,6 +101,7 @@ pub fn check<'m>(
         }
     }
     Plan {
+        sites,
         loops: plan,
         items,
         markers: found.markers,

@@ -28,6 +28,9 @@ use loops::{Loop, Wrong, above};
 
 /// Adds the kernels of a module.
 pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
+    if !annotations::are_used(module) {
+        return;
+    }
     let kernels = annotations::kernels(module);
     found.markers.extend(annotations::markers(module));
     let functions = module.functions().into_iter();

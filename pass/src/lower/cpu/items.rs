@@ -345,8 +345,10 @@ fn private<'m>(
             .iter()
             .any(|(one, does)| *does == Does::Unknown || nests[nest].segment_of(*one) != first);
         if outlives {
+            let all = kernel.instructions();
+            let at = |one: &Instruction<'m>| all.iter().position(|other| other == one);
+            let site = *inside.iter().min_by_key(|one| at(one)).expect("it is used");
             let inside: Vec<_> = inside.into_iter().map(|one| (nest, one)).collect();
-            let site = inside[0].1;
             arrays.push(array(module, variable, site, nests, inside, Vec::new())?);
         }
     }

@@ -52,6 +52,20 @@ impl Kind {
     }
 }
 
+/// Whether anything is said in a module, or marked.
+pub fn are_used(module: &Module) -> bool {
+    let mut functions = module.functions().into_iter();
+    let is_said = module.global("llvm.global.annotations").is_some();
+    is_said
+        || functions.any(|one| {
+            let name = one.name();
+            one.is_declaration() && (name.starts_with(ANNOTATES) || is_okl_marker(&name))
+        })
+}
+
+/// What the names of the intrinsics begin with that say something of a variable.
+const ANNOTATES: &str = "llvm.var.annotation";
+
 /// The functions of a module that are said to be kernels, each once.
 pub fn kernels(module: &Module) -> Vec<Function<'_>> {
     let list = module.global("llvm.global.annotations");
@@ -77,7 +91,7 @@ const PREFIX: &str = "okl.";
 
 /// Whether a call says something of a variable.
 pub fn is_annotation(call: Call<'_>) -> bool {
-    call.callee_name().starts_with("llvm.var.annotation")
+    call.callee_name().starts_with(ANNOTATES)
 }
 
 /// What is said in a function of its variables.

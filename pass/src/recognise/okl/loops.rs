@@ -120,11 +120,20 @@ impl<'m> Loop<'m> {
                 "is left by a `break`, `return` or `goto`: all of its iterations have to run",
             ));
         }
-        let count = constant.and_then(|by| {
-            let number = |value: Value<'m>| number(value, width, bound.signed);
-            let distance = number(bound.value)? - number(begins.operand(0))?;
-            Some(count(distance, by.into(), bound.is_last))
+        let numbers = constant.and_then(|by| {
+            let begin = number(begins.operand(0), bound.counts_signed)?;
+            Some((begin, number(bound.value, bound.signed)?, i128::from(by)))
         });
+        let count = numbers.map(|(begin, end, by)| count(end - begin, by, bound.is_last));
+        if let Some(((begin, _, by), count)) = numbers.zip(count) {
+            let end = begin + i128::from(count) * by;
+            let least = -i128::from(bound.counts_signed) << (width - 1);
+            if !(least..least + (1 << width)).contains(&end) {
+                return Err(wrong(
+                    "does not come to its end: its iterator is too small for that",
+                ));
+            }
+        }
         let says = |what: fn(&What) -> bool| said.iter().filter(of_it).any(|one| what(&one.what));
         Ok(Self {
             kind,
@@ -143,7 +152,7 @@ impl<'m> Loop<'m> {
             header,
             count,
             width,
-            signed: bound.signed,
+            signed: bound.counts_signed,
             no_barrier: says(|what| *what == What::NoBarrier),
             parent: None,
         })
@@ -215,7 +224,10 @@ struct Bound<'m> {
     is_above: bool,
     /// Whether there is an iteration of this number.
     is_last: bool,
+    /// Whether it is compared as a number with a sign.
     signed: bool,
+    /// Whether the iterator has one.
+    counts_signed: bool,
 }
 
 impl<'m> Bound<'m> {
@@ -243,11 +255,19 @@ impl<'m> Bound<'m> {
             (false, true) => (first, !is_above),
             _ => return None,
         };
+        // A narrow one is made wider first, as its type has it.
+        let iterator = if value == first { second } else { first };
+        let counts_signed = match iterator.as_instruction().map(Instruction::opcode) {
+            Some(Opcode::LLVMZExt) => false,
+            Some(Opcode::LLVMSExt) => true,
+            _ => signed,
+        };
         Some(Self {
             value,
             is_above,
             is_last,
             signed,
+            counts_signed,
         })
     }
 }
@@ -362,10 +382,10 @@ fn leaves<'m>(natural: &NaturalLoop<'m>, exit: Block<'m>) -> bool {
     false
 }
 
-/// A constant of an iterator's width.
-fn number(value: Value<'_>, width: u32, signed: bool) -> Option<i128> {
+/// A constant, as a number with or without a sign.
+fn number(value: Value<'_>, signed: bool) -> Option<i128> {
     let number = i128::from(value.as_constant_int()?);
-    let bits = value.ty().bits().unwrap_or(width);
+    let bits = value.ty().bits()?;
     Some(match signed || number >= 0 {
         true => number,
         false => number + (1_i128 << bits),

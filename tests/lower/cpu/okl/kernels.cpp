@@ -250,8 +250,8 @@ KERNEL void forms(int n, int by, float *a) {
     EXCLUSIVE int own;
     for (INNER short i = 30; i > 0; i -= 3)
       own = i;
-    for (INNER unsigned char i = 0; i <= 27; i = i + 3)
-      a[o * 50 + i / 3] = own;
+    for (INNER unsigned char i = 210; i <= 237; i = i + 3)
+      a[o * 50 + i / 3 - 70] = own;
     for (INNER std::size_t i = 10; i < 20; i++)
       a[o * 50 + i] = own;
   }
