@@ -59,8 +59,8 @@ pub(crate) enum Form {
     Sizes,
     /// The order of its dimensions.
     Order,
-    /// A pragma.
-    Pragma,
+    /// A line for the preprocessor.
+    Directive,
 }
 
 /// Whether parentheses behind an attribute are its own.
@@ -244,7 +244,7 @@ pub(crate) static ATTRIBUTES: [Attribute; 15] = [
         arguments: [1, MANY],
         takes: "the size of each dimension",
         parentheses: Parentheses::Own,
-        check: anything,
+        check: check_sizes,
         form: Form::Sizes,
     },
     Attribute {
@@ -289,8 +289,8 @@ pub(crate) static ATTRIBUTES: [Attribute; 15] = [
         arguments: [1, 1],
         takes: "one string, such as \"#pragma unroll\"",
         parentheses: Parentheses::Own,
-        check: |arguments| pragma(arguments).map(|_| ()),
-        form: Form::Pragma,
+        check: |arguments| directive(arguments).map(|_| ()),
+        form: Form::Directive,
     },
 ];
 
@@ -368,6 +368,19 @@ fn check_positive(name: &str, arguments: &[Argument]) -> Result<(), Error> {
     Ok(())
 }
 
+fn check_sizes(arguments: &[Argument]) -> Result<(), Error> {
+    let wrong = |one: &&Argument| {
+        literal(&one.text).is_some_and(|size| size <= 0) || is_no_integer(&one.text)
+    };
+    match arguments.iter().find(wrong) {
+        Some(one) => Err((
+            one.at,
+            "the sizes of '@dim' must be positive integers".to_owned(),
+        )),
+        None => Ok(()),
+    }
+}
+
 fn check_barrier(arguments: &[Argument]) -> Result<(), Error> {
     match arguments.first() {
         Some(kind) if kind.text != "\"warp\"" => Err((
@@ -405,8 +418,8 @@ pub(crate) fn order(arguments: &[Argument]) -> Result<Vec<usize>, Error> {
     Ok(order)
 }
 
-/// What stands behind `#pragma` in the string of `@directive`, with its escapes.
-pub(crate) fn pragma(arguments: &[Argument]) -> Result<&str, Error> {
+/// What stands behind `#` in the string of `@directive`, with its escapes.
+pub(crate) fn directive(arguments: &[Argument]) -> Result<&str, Error> {
     let Some(argument) = arguments.first() else {
         return Ok("");
     };
@@ -415,7 +428,7 @@ pub(crate) fn pragma(arguments: &[Argument]) -> Result<&str, Error> {
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))
         .filter(|inside| {
-            // One string, not two.
+            // One string, not two, and one line.
             let mut bytes = inside.bytes();
             while let Some(byte) = bytes.next() {
                 if byte == b'"' || byte == b'\\' && !matches!(bytes.next(), Some(b'"' | b'\\')) {
@@ -425,15 +438,9 @@ pub(crate) fn pragma(arguments: &[Argument]) -> Result<&str, Error> {
             true
         });
     inside
-        .and_then(|line| {
-            line.trim_start()
-                .strip_prefix('#')?
-                .trim_start()
-                .strip_prefix("pragma")
-        })
-        .filter(|rest| rest.starts_with(|one: char| one.is_ascii_whitespace()))
-        .map(str::trim)
-        .filter(|rest| !rest.is_empty())
+        .and_then(|line| line.trim().strip_prefix('#'))
+        .map(str::trim_start)
+        .filter(|line| line.starts_with(|one: char| one.is_ascii_lowercase()))
         .ok_or_else(|| {
             let message = "'@directive' takes one string, such as \"#pragma unroll\"";
             (argument.at, message.to_owned())
@@ -658,8 +665,8 @@ mod tests {
     fn every_attribute_stands_somewhere_and_has_a_name_of_its_own() {
         for (at, one) in ATTRIBUTES.iter().enumerate() {
             assert!(ATTRIBUTES[..at].iter().all(|other| other.name != one.name));
-            let is_pragma = matches!(one.form, Form::Pragma);
-            assert_eq!(one.places.is_empty(), is_pragma, "{}", one.name);
+            let is_directive = matches!(one.form, Form::Directive);
+            assert_eq!(one.places.is_empty(), is_directive, "{}", one.name);
         }
     }
 }

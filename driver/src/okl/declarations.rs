@@ -204,6 +204,7 @@ impl Normaliser<'_> {
             next: at,
             ..Specifiers::default()
         };
+        let mut macros = 0;
         while found.next < end {
             let next = found.next;
             let word = self.tokens.word(next);
@@ -259,7 +260,8 @@ impl Normaliser<'_> {
                     break;
                 }
                 let behind = self.path(begin);
-                if begin == next && self.is_macro(behind, end) {
+                if begin == next && macros < 8 && self.is_macro(behind, end) {
+                    macros += 1;
                     found.next = behind;
                     continue;
                 }
@@ -652,7 +654,9 @@ impl Normaliser<'_> {
         let word = self.tokens.word(first);
         if words.iter().any(|words| is_one_of(words, word)) || word == "typename" {
             // `int(x)`
-            return self.tokens.word(first + 1) != "(";
+            return context != Context::Function
+                || self.tokens.word(first + 1) != "("
+                || matches!(self.tokens.word(first + 2), "*" | "&");
         }
         let stop = self.tokens.find(first, close, &[","]);
         if context != Context::Function && self.is_type_name(first) && self.path(first) >= stop {
@@ -743,7 +747,7 @@ impl Normaliser<'_> {
         let open = self.path(at + tilde);
         let close = self.tokens.partner(open).filter(|close| *close < end)?;
         let is_function = self.tokens.word(open) == "("
-            && (context == Context::Class || self.tokens.word(open - 2) == "::")
+            && (context == Context::Class || open >= 2 && self.tokens.word(open - 2) == "::")
             || matches!(self.tokens.word(close + 1), "{");
         if self.tokens.word(open) != "(" || !is_function || !self.enter(at) {
             return None;
@@ -876,7 +880,8 @@ impl Normaliser<'_> {
             }
             match one.row.form {
                 Form::Declared(annotation) if !found.is_typedef => {
-                    let text = format!("__attribute__((annotate(\"{annotation}\")))");
+                    let space = if one.start == one.end { " " } else { "" };
+                    let text = format!("__attribute__((annotate(\"{annotation}\"))){space}");
                     self.edit(one.start, one.end, one.rest.clone() + &text);
                 }
                 _ => self.remove(one),

@@ -19,6 +19,17 @@ pub(crate) struct Edit {
 /// The text with all that is changed. Edits may come in any order; those at one place keep theirs.
 pub(crate) fn apply(tokens: &Tokens, mut edits: Vec<Edit>, mode: Mode) -> String {
     edits.sort_by_key(|edit| (edit.start, edit.end));
+    if mode == Mode::Preprocessed {
+        // What touches is put in at once.
+        edits.dedup_by(|next, edit| {
+            let joins = next.start == edit.end && !next.is_line && !edit.is_line;
+            if joins {
+                edit.text += &next.text;
+                edit.end = next.end;
+            }
+            joins
+        });
+    }
     let text = tokens.text;
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     let mut at = 0;
@@ -29,7 +40,21 @@ pub(crate) fn apply(tokens: &Tokens, mut edits: Vec<Edit>, mode: Mode) -> String
         at = edit.end.max(start);
         let old = &text[start..at];
         match mode {
+            Mode::Source if !tokens.directives_in(start, at).is_empty() => {
+                let _ = write!(out, "{}\n{}", edit.text, marker(tokens, at));
+            }
+            Mode::Source if edit.is_line && edit.text.starts_with('#') => {
+                let place = tokens.position(at);
+                let _ = write!(
+                    out,
+                    "\n{}\n#line {} \"{}\"\n",
+                    edit.text, place.line, place.quoted
+                );
+            }
             Mode::Source => {
+                if touch(&out, &edit.text) {
+                    out.push(' ');
+                }
                 out += &edit.text;
                 out.extend(old.matches('\n'));
                 if edit.text.is_empty() {
@@ -38,6 +63,9 @@ pub(crate) fn apply(tokens: &Tokens, mut edits: Vec<Edit>, mode: Mode) -> String
                     if text[at..].starts_with([',', ';', ')']) && !old.contains('\n') {
                         out.truncate(out.trim_end_matches(' ').len());
                     }
+                }
+                if touch(&out, &text[at..]) && start < at {
+                    out.push(' ');
                 }
             }
             Mode::Preprocessed
@@ -57,6 +85,12 @@ pub(crate) fn apply(tokens: &Tokens, mut edits: Vec<Edit>, mode: Mode) -> String
     }
     out += &text[at..];
     out
+}
+
+/// Whether two pieces would become one name or number.
+fn touch(before: &str, behind: &str) -> bool {
+    let in_name = |one: char| one.is_alphanumeric() || one == '_';
+    before.ends_with(in_name) && behind.starts_with(in_name)
 }
 
 /// `# LINE "FILE"` for the line of a byte.

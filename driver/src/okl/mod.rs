@@ -18,6 +18,9 @@ mod statements;
 mod tokens;
 mod uses;
 
+#[cfg(test)]
+mod tests;
+
 pub use diagnostics::Diagnostic;
 
 use tokens::Tokens;

@@ -52,6 +52,13 @@ impl<'a> Normaliser<'a> {
         this.scopes.push();
         let end = this.tokens.all.len();
         this.block(0, end, Context::File);
+        for edit in &this.edits {
+            let inside = this.tokens.directives_in(edit.start, edit.end);
+            if let Some((at, _)) = inside.iter().find(|(_, is_marker)| !is_marker) {
+                let message = "a directive cannot stand within an attribute";
+                this.errors.push((*at, message.to_owned()));
+            }
+        }
         if mode == Mode::Source {
             for at in std::mem::take(&mut this.tokens.in_macros) {
                 let message = "attributes in macros can only be normalised behind the preprocessor: \
@@ -169,7 +176,7 @@ impl<'a> Normaliser<'a> {
         let body = self.tokens.find(
             parameters.map_or(next, |close| close + 1),
             end,
-            &["{", ";", ",", ")", "}", "="],
+            &["{", ";", ",", ")", "]", "}", "="],
         );
         let body_end = self.tokens.partner(body).filter(|close| *close < end);
         let (Some(body_end), "{") = (body_end, self.tokens.word(body)) else {
@@ -289,7 +296,8 @@ impl<'a> Normaliser<'a> {
                 return None;
             }
             if count != sizes {
-                let message = format!("'@dimOrder' has {count} arguments, but '@dim' has {sizes}");
+                let message =
+                    format!("'@dimOrder' and '@dim' differ in length: {count} and {sizes}");
                 self.error(one.at, message);
                 return None;
             }

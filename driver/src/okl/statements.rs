@@ -136,29 +136,38 @@ impl Normaliser<'_> {
 
     /// An expression up to `;`; returns the token behind.
     fn plain_statement(&mut self, at: usize, end: usize) -> usize {
-        let mut stop = self.tokens.find(at, end, &[";", "}"]);
-        // What comes before attributes on a new line may be a macro that needs no `;`.
-        let mut next = at + 1;
-        while next < stop {
-            if self.tokens.word(next) == "@" && self.tokens.is_first_on_line(next) {
-                stop = next;
-                self.expression(at, stop);
-                return stop;
-            }
-            next = match self.tokens.word(next) {
-                "(" | "[" | "{" => self.tokens.partner(next).unwrap_or(next) + 1,
-                _ => next + 1,
-            };
-        }
+        let stop = self.end_of_statement(at, end);
         self.expression(at, stop);
-        stop + usize::from(self.tokens.word(stop) == ";")
+        stop + usize::from(self.tokens.word(stop) == ";" && stop < end)
+    }
+
+    /// Where an expression ends. What comes before attributes on a new line may be a macro that needs no `;`.
+    fn end_of_statement(&self, at: usize, end: usize) -> usize {
+        let mut next = at;
+        while next < end {
+            match self.tokens.word(next) {
+                ";" | "}" => return next,
+                "@" if next > at && self.tokens.is_first_on_line(next) => return next,
+                "(" | "[" | "{" => {
+                    next = self
+                        .tokens
+                        .partner(next)
+                        .filter(|close| *close < end)
+                        .unwrap_or(next);
+                }
+                _ => {}
+            }
+            next += 1;
+        }
+        end
     }
 
     /// The token behind the parameters of a template.
     fn behind_head(&mut self, at: usize, end: usize) -> usize {
+        const LONGEST: usize = 2048;
         let mut depth = 0usize;
         let mut next = at;
-        while next < end {
+        while next < end.min(at + LONGEST) {
             match self.tokens.word(next) {
                 "<" => depth += 1,
                 ">" if depth == 1 => return next + 1,
@@ -246,6 +255,13 @@ impl Normaliser<'_> {
                     return match word {
                         "template" if self.tokens.word(at + 1) == "<" => {
                             let next = self.behind_head(at + 1, end);
+                            let mut uses = uses;
+                            for one in &mut uses {
+                                self.remove(one);
+                                one.start = self.tokens.start(next);
+                                one.end = one.start;
+                                one.rest.clear();
+                            }
                             self.declaration(next, end, context, uses).next
                         }
                         _ => self.declaration(at, end, context, uses).next,
@@ -279,7 +295,7 @@ impl Normaliser<'_> {
             }
             let last = match place {
                 Place::Block => self.tokens.partner(at).filter(|close| *close < end),
-                _ => Some(self.tokens.find(at, end, &[";", "}"]))
+                _ => Some(self.end_of_statement(at, end))
                     .filter(|stop| self.tokens.word(*stop) == ";" && *stop < end),
             };
             let Some(last) = last else {
@@ -353,7 +369,7 @@ impl Normaliser<'_> {
                 // C++20 has a declaration before that of the loop.
                 let begin = semicolons.first().map_or(open + 1, |first| first + 1);
                 self.head(open + 1, begin.saturating_sub(1).max(open + 1));
-                if self.is_declaration(begin, colon, Context::Head) {
+                if self.is_declaration(begin, colon + 1, Context::Head) {
                     self.declaration(begin, colon, Context::Head, Vec::new());
                     self.expression(colon, close);
                 } else {

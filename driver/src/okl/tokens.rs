@@ -67,6 +67,8 @@ pub(crate) struct Tokens<'a> {
     pub(crate) partners: Vec<usize>,
     /// Where attributes begin in definitions of macros.
     pub(crate) in_macros: Vec<usize>,
+    /// Where directives begin, and whether they only say where lines come from.
+    pub(crate) directives: Vec<(usize, bool)>,
     lines: Vec<Line>,
     files: Vec<File>,
 }
@@ -92,6 +94,7 @@ impl<'a> Tokens<'a> {
             all: Vec::new(),
             partners: Vec::new(),
             in_macros: Vec::new(),
+            directives: Vec::new(),
             lines: Vec::new(),
             files: vec![File {
                 quoted: escape(file),
@@ -223,6 +226,13 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// The directives between two bytes.
+    pub(crate) fn directives_in(&self, start: usize, end: usize) -> &[(usize, bool)] {
+        let first = self.directives.partition_point(|(at, _)| *at < start);
+        let last = self.directives.partition_point(|(at, _)| *at < end);
+        &self.directives[first..last.max(first)]
+    }
+
     /// Finds tokens and lines.
     fn scan(&mut self) -> Vec<Branch> {
         let text = self.text;
@@ -268,7 +278,9 @@ impl<'a> Tokens<'a> {
                 b'#' if first_on_line => {
                     let end = end_of_directive(bytes, at);
                     let directive = &text[at..end];
-                    if let Some((line, named)) = marker(directive) {
+                    let marker = marker(directive);
+                    self.directives.push((at, marker.is_some()));
+                    if let Some((line, named)) = marker {
                         if let Some(named) = named {
                             file = self.file(named);
                         }
@@ -334,6 +346,8 @@ impl<'a> Tokens<'a> {
     fn pair(&mut self, branches: &[Branch]) {
         self.partners = vec![NONE; self.all.len()];
         let mut open: Vec<usize> = Vec::new();
+        // The places in `open` of each kind.
+        let mut of_kind: [Vec<usize>; 3] = Default::default();
         let mut before: Vec<Vec<usize>> = Vec::new();
         let mut branches = branches.iter().peekable();
         for at in 0..self.all.len() {
@@ -348,6 +362,10 @@ impl<'a> Tokens<'a> {
                     Branch::Else(_) => {
                         if let Some(before) = before.last() {
                             open.clone_from(before);
+                            of_kind = Default::default();
+                            for (place, at) in open.iter().enumerate() {
+                                of_kind[bracket(self.word(*at))].push(place);
+                            }
                         }
                     }
                     Branch::End(_) => {
@@ -357,27 +375,40 @@ impl<'a> Tokens<'a> {
             }
             let word = self.word(at);
             match word {
-                "(" | "[" | "{" => open.push(at),
+                "(" | "[" | "{" => {
+                    of_kind[bracket(word)].push(open.len());
+                    open.push(at);
+                }
                 ")" | "]" | "}" => {
-                    let opens = match word {
-                        ")" => "(",
-                        "]" => "[",
-                        _ => "{",
-                    };
                     // What is open within a block ends with it; other brackets do not close blocks.
-                    let found = open
-                        .iter()
-                        .rposition(|one| self.word(*one) == opens || self.word(*one) == "{")
-                        .filter(|found| self.word(open[*found]) == opens);
-                    if let Some(found) = found {
+                    let kind = bracket(word);
+                    let Some(found) = of_kind[kind].last().copied() else {
+                        continue;
+                    };
+                    if of_kind[bracket("}")]
+                        .last()
+                        .is_none_or(|block| *block <= found)
+                    {
                         self.partners[at] = open[found];
                         self.partners[open[found]] = at;
                         open.truncate(found);
+                        for all in &mut of_kind {
+                            all.truncate(all.partition_point(|one| *one < found));
+                        }
                     }
                 }
                 _ => {}
             }
         }
+    }
+}
+
+/// The kind of a bracket, as a number.
+fn bracket(word: &str) -> usize {
+    match word {
+        "(" | ")" => 0,
+        "[" | "]" => 1,
+        _ => 2,
     }
 }
 

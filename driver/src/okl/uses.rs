@@ -2,7 +2,7 @@
 //! and `__attribute__((okl_outer("(0)")))`.
 
 use super::Mode;
-use super::attributes::{ATTRIBUTES, Argument, Attribute, Form, Parentheses, named, pragma};
+use super::attributes::{ATTRIBUTES, Argument, Attribute, Form, Parentheses, directive, named};
 use super::normalise::Normaliser;
 use super::tokens::{Kind, Tokens, unescape};
 
@@ -27,7 +27,9 @@ impl Normaliser<'_> {
     pub(crate) fn is_attribute(&self, at: usize) -> bool {
         self.tokens.word(at) == "@"
             || self.listed(at).is_some_and(|items| {
-                (items.0..items.1).any(|item| self.tokens.word(item).starts_with(PREFIX))
+                // Longer lists there are none.
+                (items.0..items.1.min(items.0 + 256))
+                    .any(|item| self.tokens.word(item).starts_with(PREFIX))
             })
     }
 
@@ -91,7 +93,7 @@ impl Normaliser<'_> {
         own.then_some(end)
     }
 
-    /// Reads the attributes from a token on. Pragmas are put where they stand if this is where a
+    /// Reads the attributes from a token on. Directives are put where they stand if this is where a
     /// statement begins. Returns the token behind.
     pub(crate) fn attributes(&mut self, mut at: usize, uses: &mut Vec<Use>, begins: bool) -> usize {
         while self.is_attribute(at) {
@@ -105,13 +107,13 @@ impl Normaliser<'_> {
             };
             let mut added = uses.split_off(known);
             added.retain(|one| {
-                let is_pragma = matches!(one.row.form, Form::Pragma);
-                if is_pragma && begins {
-                    self.pragma(one, &mut at);
-                } else if is_pragma {
+                let is_directive = matches!(one.row.form, Form::Directive);
+                if is_directive && begins {
+                    self.put_directive(one, &mut at);
+                } else if is_directive {
                     self.misplaced(one);
                 }
-                !is_pragma
+                !is_directive
             });
             uses.extend(added);
         }
@@ -270,20 +272,26 @@ impl Normaliser<'_> {
         );
     }
 
-    /// Puts a pragma in the place of `@directive("#pragma ...")`; `next` is the token behind.
-    fn pragma(&mut self, one: &Use, next: &mut usize) {
+    /// Puts a directive in the place of `@directive("#pragma ...")`; `next` is the token behind.
+    fn put_directive(&mut self, one: &Use, next: &mut usize) {
         let mut end = one.end;
         // Else it would stand before a statement of nothing.
         if self.tokens.word(*next) == ";" {
             end = self.tokens.all[*next].end;
             *next += 1;
         }
-        let Ok(words) = pragma(&one.arguments) else {
+        let Ok(line) = directive(&one.arguments) else {
             return;
         };
-        let text = match self.mode {
-            Mode::Source => format!("_Pragma(\"{words}\")"),
-            Mode::Preprocessed => format!("#pragma {}", unescape(words)),
+        let words = line.strip_prefix("pragma").map(str::trim_start);
+        let text = match (self.mode, words) {
+            (Mode::Source, Some(words)) => format!("_Pragma(\"{words}\")"),
+            (Mode::Preprocessed, None) => {
+                let message = "'@directive' can only insert pragmas into what is compiled";
+                self.error(one.at, message.to_owned());
+                return;
+            }
+            (_, _) => format!("#{}", unescape(line)),
         };
         self.edit_line(one.start, end, one.rest.clone() + &text);
     }
