@@ -59,6 +59,7 @@ impl<'a> Normaliser<'a> {
                 this.errors.push((*at, message.to_owned()));
             }
         }
+        this.check_signs();
         if mode == Mode::Source {
             for at in std::mem::take(&mut this.tokens.in_macros) {
                 let message = "attributes in macros can only be normalised behind the preprocessor: \
@@ -67,6 +68,26 @@ impl<'a> Normaliser<'a> {
             }
         }
         this
+    }
+
+    /// No `@` may stay, wherever it stands: in the arguments of a template, say.
+    fn check_signs(&mut self) {
+        if !self.errors.is_empty() {
+            return;
+        }
+        self.edits.sort_by_key(|edit| (edit.start, edit.end));
+        let mut edits = self.edits.iter().peekable();
+        for at in 0..self.tokens.all.len() {
+            if self.tokens.word(at) != "@" {
+                continue;
+            }
+            let byte = self.tokens.start(at);
+            while edits.next_if(|edit| edit.end <= byte).is_some() {}
+            if edits.peek().is_none_or(|edit| edit.start > byte) {
+                self.errors
+                    .push((byte, "no attribute can stand here".to_owned()));
+            }
+        }
     }
 
     pub(crate) fn error(&mut self, at: usize, message: String) {

@@ -514,6 +514,19 @@ const THERE_ARE: &str = "there are: @kernel, @outer, @inner, @tile, @nobarrier, 
                          @shared, @exclusive, @atomic, @barrier, @dim, @dimOrder, @restrict, @directive";
 
 #[test]
+fn what_is_compiled_is_preprocessed_already() {
+    let text = "# 3 \"g.okl\"\nvoid f() { @directive(\"#define X\") ; }";
+    let error = normalise(text, "f.okl", Mode::Preprocessed).unwrap_err();
+    assert_eq!(
+        error[0].to_string(),
+        "g.okl:3:12: error: '@directive' can only insert pragmas into what is compiled"
+    );
+    // Macros are gone, and what their definitions say counts no more.
+    let text = "#define OUTER @outer\nint a;";
+    assert_eq!(normalise(text, "f.okl", Mode::Preprocessed).unwrap(), text);
+}
+
+#[test]
 fn unknown_attributes_are_named() {
     for (text, place) in [
         ("@innr for (;;) ;", "1:1"),

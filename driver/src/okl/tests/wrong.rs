@@ -101,4 +101,6 @@ const WRONG: &[(&str, &[&str])] = &[
     ("void f() { x = @directive(\"#pragma x\"); }", &["1:16: '@directive' must stand before a statement or a declaration"]),
     ("#define OUTER @outer\nvoid f() { OUTER for (int i = 0; i < 3; ++i) ; }", &["1:15: attributes in macros can only be normalised behind the preprocessor: clang++-22 -E -x c++ FILE | okl-cc --okl-normalize -"]),
     ("void f(float *m @dim(3,\n#if A\n 4\n#endif\n)) {}", &["2:1: a directive cannot stand within an attribute"]),
+    ("void f() { decltype(@outer x) y; }", &["1:21: no attribute can stand here"]),
+    ("void f() { alignas(@shared) int y; @barrier; }", &["1:20: no attribute can stand here"]),
 ];
