@@ -448,6 +448,18 @@ fn parentheses_become_indices() {
     }
 }
 
+#[test]
+fn sizes_may_name_later_parameters() {
+    assert_eq!(
+        source("int n; void f(float *m @dim(n, 2), int n) { m(1, 2) = 0; }"),
+        "int n; void f(float *m, int n) { m[(1)+(n)*( 2)] = 0; }"
+    );
+    assert_eq!(
+        errors("void f(float *m @dim(n, 2), int n) {\n{ int n; m(1, 2) = 0; }\n}"),
+        ["2:10: 'n' in the '@dim' of 'm' is another 'n' here, declared at line 2"]
+    );
+}
+
 /// What is put in has lines of its own, and what stays is where it was.
 #[test]
 fn lines_and_columns_stay_in_preprocessed_text() {
