@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// The options of the drivers, and what each is for.
-pub const OPTIONS: [(&str, &str); 5] = [
+pub const OPTIONS: [(&str, &str); 6] = [
     ("--okl-target=mpi|cpu", "where parallel regions go"),
     (
         "--okl-strict",
@@ -15,6 +15,10 @@ pub const OPTIONS: [(&str, &str); 5] = [
     ),
     ("--okl-explain", "tells what costs time, and what to change"),
     ("--okl-show", "prints the command in place of running it"),
+    (
+        "--okl-normalize",
+        "prints an OKL file as C++ in place of compiling it",
+    ),
     ("--okl-version", "prints versions and places"),
 ];
 const PREFIX: &str = "--okl-";
@@ -31,6 +35,8 @@ pub struct Wishes {
     pub explain: bool,
     /// The command is printed.
     pub show: bool,
+    /// An OKL file is printed as C++.
+    pub normalize: bool,
     /// Versions are printed.
     pub version: bool,
 }
@@ -59,6 +65,8 @@ pub struct Arguments {
     pub wishes: Wishes,
     /// How far the compiler goes.
     pub stage: Stage,
+    /// The inputs that are OKL.
+    pub okl: Vec<OsString>,
     /// Whether the plugin is named already.
     pub has_plugin: bool,
     /// Whether the compiler optimises.
@@ -126,6 +134,7 @@ impl Arguments {
             inputs: Vec::new(),
             wishes: Wishes::default(),
             stage: Stage::Compile,
+            okl: Vec::new(),
             has_plugin: false,
             optimises: false,
             records: false,
@@ -158,9 +167,11 @@ impl Arguments {
             let text = word.to_string_lossy();
             let text = text.as_ref();
             if text == "--" {
-                links_something |= words
-                    .by_ref()
-                    .any(|input| is_linked(Path::new(input), &language));
+                for input in words.by_ref() {
+                    links_something |= is_linked(Path::new(input), &language);
+                    self.okl
+                        .extend(is_okl(input, &language).then(|| input.clone()));
+                }
                 break;
             }
             if let Some(wish) = text.strip_prefix(PREFIX) {
@@ -180,6 +191,8 @@ impl Arguments {
             }
             if !text.starts_with('-') || text == "-" {
                 links_something |= is_linked(Path::new(word), &language);
+                self.okl
+                    .extend(is_okl(word, &language).then(|| word.clone()));
             } else if is_one_of(PREPROCESSES, text) {
                 stage = Stage::Preprocess;
             } else if is_one_of(COMPILES, text) {
@@ -224,6 +237,7 @@ impl Wishes {
             None if wish == "strict" => self.strict = true,
             None if wish == "explain" => self.explain = true,
             None if wish == "show" => self.show = true,
+            None if wish == "normalize" => self.normalize = true,
             None if wish == "version" => self.version = true,
             _ => {
                 return Err(format!(
@@ -243,6 +257,14 @@ fn is_linked(input: &Path, language: &str) -> bool {
     }
     let extension = input.extension().unwrap_or_default();
     !is_one_of(HEADERS, &extension.to_string_lossy())
+}
+
+/// Whether an input is OKL, by the language that is named, or else by its extension.
+fn is_okl(input: &OsStr, language: &str) -> bool {
+    match language {
+        "" | "none" => Path::new(input).extension() == Some(OsStr::new("okl")),
+        language => language == "okl",
+    }
 }
 
 /// The words with those of response files in their place, as clang reads them. A file that cannot be
@@ -341,12 +363,27 @@ mod tests {
     }
 
     #[test]
+    fn tells_which_inputs_are_okl() {
+        for (command, okl) in [
+            ("a.okl b.cpp -o c.okl", vec!["a.okl"]),
+            (
+                "-x okl a.cpp - -x none b.cpp c.okl",
+                vec!["a.cpp", "-", "c.okl"],
+            ),
+            ("-xc++ a.okl", vec![]),
+            ("a.o -- -x.okl", vec!["-x.okl"]),
+        ] {
+            assert_eq!(read(command).okl, okl, "{command}");
+        }
+    }
+
+    #[test]
     fn says_which_options_there_are() {
         let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
         assert_eq!(
             error("--okl-fast"),
             "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu, --okl-strict, --okl-explain, \
-             --okl-show, --okl-version"
+             --okl-show, --okl-normalize, --okl-version"
         );
         assert_eq!(
             error("--okl-target=gpu"),

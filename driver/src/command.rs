@@ -5,6 +5,8 @@
 //! mind options that it has no use for, while it still tells the user of his.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -14,11 +16,16 @@ use crate::arguments::{Arguments, Stage};
 use crate::explain;
 use crate::installation::{self, Installation};
 use crate::language::Language;
+use crate::okl;
 use crate::quote::command_line;
 
 /// Does what a driver is asked for. Returns where the compiler did not take over.
 pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String> {
     let arguments = Arguments::read(words)?;
+    if arguments.wishes.normalize {
+        return normalize(&arguments);
+    }
+    refuse(&arguments.okl)?;
     let (compiler, mode) = installation::compiler(language)?;
     let mut all: Vec<OsString> = vec![compiler.clone().into()];
     if arguments.stage == Stage::Itself {
@@ -66,6 +73,47 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         return explain::run(language, &all, arguments.optimises);
     }
     Err(execute(&all))
+}
+
+/// Prints an OKL file as C++, or what is wrong with it.
+fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
+    let all: Vec<_> = arguments.passed.iter().chain(&arguments.inputs).collect();
+    let one = match all[..] {
+        [one] if *one == "-" || arguments.inputs.len() == 1 => one,
+        [one] if !one.as_bytes().starts_with(b"-") => one,
+        _ => return Err("--okl-normalize takes one OKL file, or -, and nothing else".to_owned()),
+    };
+    let (name, text) = if *one == "-" {
+        let mut text = Vec::new();
+        let read = io::stdin().read_to_end(&mut text);
+        ("<stdin>".into(), read.map(|_| text))
+    } else {
+        (one.to_string_lossy(), fs::read(one))
+    };
+    let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
+    let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
+    match okl::normalise(&text, &name, okl::Mode::Source) {
+        Ok(normalised) => {
+            let written = io::stdout().write_all(normalised.as_bytes());
+            written.map_err(|error| format!("cannot write: {error}"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(errors) => {
+            errors.iter().for_each(|error| eprintln!("{error}"));
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Refuses OKL files: without the pass's part, barriers and exclusive variables would be computed wrongly.
+fn refuse(okl: &[OsString]) -> Result<(), String> {
+    let Some(file) = okl.first().map(|file| file.to_string_lossy()) else {
+        return Ok(());
+    };
+    Err(format!(
+        "{file}: OKL kernels cannot be compiled yet; `--okl-normalize {file}` prints the file as C++ with \
+         annotations, in which barriers and exclusive variables have no meaning so far"
+    ))
 }
 
 /// Becomes the compiler; returns why not.

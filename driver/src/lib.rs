@@ -11,4 +11,5 @@ pub mod explain;
 pub mod installation;
 pub mod language;
 pub mod launch;
+pub mod okl;
 mod quote;

@@ -1,6 +1,6 @@
 //! RUN-line tests, for the compiler side.
 //!
-//! Every .ll, .c, .cpp and .f90 file below the given folders is a test and must hold at least one `RUN:`
+//! Every .ll, .c, .cpp, .f90 and .okl file below the given folders is a test and must hold at least one `RUN:`
 //! line. A RUN line is one bash command with `pipefail`; `%s` is the file, `%S` its folder, `%t` a
 //! path of the test's own, `%plugin` the plugin, `%runtime-dir` the folder of the run-time libraries,
 //! `%op2-include` that of OP2's headers, `%okl-cc`, `%okl-c++` and `%okl-run` the drivers, and `%launch`
@@ -55,7 +55,7 @@ fn collect(path: &Path, tests: &mut Vec<PathBuf>) -> std::io::Result<()> {
         for entry in fs::read_dir(path)? {
             collect(&entry?.path(), tests)?;
         }
-    } else if tools::is_source(path) || path.extension().is_some_and(|e| e == "ll") {
+    } else if tools::is_source(path) || path.extension().is_some_and(|e| e == "ll" || e == "okl") {
         tests.push(path.to_owned());
     }
     Ok(())

@@ -1,0 +1,80 @@
+//! OKL text as C++.
+//!
+//! OKL is C++ with attributes: `@kernel`, `@outer for (...)`. A text is read token by token and each
+//! attribute becomes what keeps its meaning through the compiler: an annotation of the function, the
+//! variable or the loop's iterator, or a call of a marker. `docs/okl.md` has a table of them.
+//!
+//! Every token of the user's stays at its file, line and column, so that whatever the compiler says, and
+//! what it writes into line tables, is about the user's text. Here is said what a text alone can tell to be
+//! wrong: attributes and their arguments, and what they stand at. How loops are nested is for the pass.
+
+mod attributes;
+mod declarations;
+mod diagnostics;
+mod edits;
+mod normalise;
+mod scopes;
+mod statements;
+mod tokens;
+mod uses;
+
+#[cfg(test)]
+mod tests;
+
+pub use diagnostics::Diagnostic;
+
+use tokens::Tokens;
+
+/// What kind of text is normalised, and so how lines are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// As the user wrote it, for people: changes stay within their lines, whose columns move.
+    Source,
+    /// What the preprocessor made, for the compiler: what is put in has lines of its own, and markers say
+    /// where the text goes on.
+    Preprocessed,
+}
+
+/// What the markers are to the compiler.
+const DECLARATIONS: &str = "extern \"C\" { \
+__attribute__((convergent, nothrow)) void __okl_barrier(int); \
+__attribute__((nothrow)) void __okl_atomic_begin(int); \
+__attribute__((nothrow)) void __okl_atomic_end(void); \
+__attribute__((nothrow)) void __okl_tile_size(long long); }\n";
+
+/// OKL text as C++, or all that is wrong with it. `file` is its name where no line marker says otherwise.
+///
+/// A text without attributes stays as it is.
+pub fn normalise(text: &str, file: &str, mode: Mode) -> Result<String, Vec<Diagnostic>> {
+    let tokens = Tokens::of(text, file);
+    let done = normalise::Normaliser::run(tokens, mode);
+    if !done.errors.is_empty() {
+        let mut errors = done.errors;
+        errors.sort_by_key(|(at, _)| *at);
+        errors.dedup();
+        let place = |(at, message): (usize, String)| {
+            let place = done.tokens.position(at);
+            Diagnostic {
+                file: tokens::unescape(place.quoted),
+                line: place.line,
+                column: place.column,
+                message,
+            }
+        };
+        return Err(errors.into_iter().map(place).collect());
+    }
+    let mut normalised = edits::apply(&done.tokens, done.edits, mode);
+    if done.has_markers {
+        let first = done.tokens.position(0);
+        let marker = match mode {
+            Mode::Source => "#line",
+            Mode::Preprocessed => "#",
+        };
+        let head = format!(
+            "{DECLARATIONS}{marker} {} \"{}\"\n",
+            first.line, first.quoted
+        );
+        normalised.insert_str(0, &head);
+    }
+    Ok(normalised)
+}

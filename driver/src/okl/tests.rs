@@ -1,0 +1,841 @@
+//! What texts become, what is said of wrong ones, and random texts.
+
+use super::normalise::Normaliser;
+use super::tokens::Tokens;
+use super::{Mode, edits, normalise};
+
+fn source(text: &str) -> String {
+    let done = normalise(text, "f.okl", Mode::Source);
+    let text = done.unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+    match text.split_once("#line 1 \"f.okl\"\n") {
+        Some((declarations, rest)) if declarations.starts_with("extern \"C\"") => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// In a function.
+fn statement(text: &str) -> String {
+    let all = source(&format!("void f() {{ {text} }}"));
+    all["void f() { ".len()..all.len() - " }".len()].to_owned()
+}
+
+fn errors(text: &str) -> Vec<String> {
+    match normalise(text, "f.okl", Mode::Source) {
+        Ok(text) => panic!("nothing is said of\n{text}"),
+        Err(errors) => errors
+            .iter()
+            .map(|one| one.to_string()["f.okl:".len()..].replacen(" error:", "", 1))
+            .collect(),
+    }
+}
+
+macro_rules! annotated {
+    ($text:literal) => {
+        concat!("__attribute__((annotate(", $text, ")))")
+    };
+}
+
+#[test]
+fn loops_are_annotated_at_their_iterators() {
+    for (attributes, annotations) in [
+        ("@outer", vec!["\"okl.outer\", -1"]),
+        ("@ outer ( 1 )", vec!["\"okl.outer\", 1"]),
+        ("@inner(2)", vec!["\"okl.inner\", 2"]),
+        ("@inner()", vec!["\"okl.inner\", -1"]),
+        ("@inner(axis)", vec!["\"okl.inner\", (int)(axis)"]),
+        (
+            "@inner @nobarrier",
+            vec!["\"okl.inner\", -1", "\"okl.nobarrier\""],
+        ),
+        (
+            "@nobarrier @inner",
+            vec!["\"okl.nobarrier\"", "\"okl.inner\", -1"],
+        ),
+        (
+            "@outer @max_inner_dims(32, 2*N,1)",
+            vec![
+                "\"okl.outer\", -1",
+                "\"okl.max_inner_dims\", 32, (int)(2*N), 1",
+            ],
+        ),
+        (
+            "@outer @simd_length(16)",
+            vec!["\"okl.outer\", -1", "\"okl.simd_length\", 16"],
+        ),
+        (
+            "@tile(16)",
+            vec!["\"okl.tile\", 16, \"regular\", -1, \"regular\", -1, 1"],
+        ),
+        (
+            "@tile(4*4u, @outer)",
+            vec!["\"okl.tile\", 16, \"outer\", -1, \"regular\", -1, 1"],
+        ),
+        (
+            "@tile(16, @outer(1), @inner(0), check=false)",
+            vec!["\"okl.tile\", 16, \"outer\", 1, \"inner\", 0, 0"],
+        ),
+        (
+            "@tile(16, @inner, check = true)",
+            vec!["\"okl.tile\", 16, \"inner\", -1, \"regular\", -1, 1"],
+        ),
+        (
+            "@tile(16, check=false)",
+            vec!["\"okl.tile\", 16, \"regular\", -1, \"regular\", -1, 0"],
+        ),
+        ("[[okl_outer(\"\")]]", vec!["\"okl.outer\", -1"]),
+        ("[[okl_outer(\"(0)\")]]", vec!["\"okl.outer\", 0"]),
+        ("[[okl_outer]]", vec!["\"okl.outer\", -1"]),
+        (
+            "__attribute__((okl_inner(\"(0)\")))",
+            vec!["\"okl.inner\", 0"],
+        ),
+        (
+            "[[okl_inner(\"\"), okl_nobarrier(\"()\")]]",
+            vec!["\"okl.inner\", -1", "\"okl.nobarrier\""],
+        ),
+        (
+            "[[okl_tile(\"(4,@outer,@inner,check=true)\")]]",
+            vec!["\"okl.tile\", 4, \"outer\", -1, \"inner\", -1, 1"],
+        ),
+    ] {
+        let annotations: Vec<_> = annotations
+            .iter()
+            .map(|one| format!("__attribute__((annotate({one}))) "))
+            .collect();
+        let expected = format!("for ({}int i = 0; i < 8; ++i) {{}}", annotations.concat());
+        let before = statement(&format!("{attributes} for (int i = 0; i < 8; ++i) {{}}"));
+        assert_eq!(before, expected);
+        let fourth = statement(&format!("for (int i = 0; i < 8; ++i; {attributes}) {{}}"));
+        assert_eq!(fourth, expected);
+    }
+    assert_eq!(
+        statement("@outer for (int i = 0; i < 8; ++i; @simd_length(8)) ;"),
+        concat!(
+            "for (",
+            annotated!("\"okl.outer\", -1"),
+            " ",
+            annotated!("\"okl.simd_length\", 8"),
+            " int i = 0; i < 8; ++i) ;"
+        )
+    );
+    // Other attributes stay where they are.
+    assert_eq!(
+        statement("[[likely, okl_outer(\"\")]] for (int i = 0; i < 8; ++i) ;"),
+        concat!(
+            "[[likely]] for (",
+            annotated!("\"okl.outer\", -1"),
+            " int i = 0; i < 8; ++i) ;"
+        )
+    );
+}
+
+#[test]
+fn sizes_of_tiles_that_are_computed_are_handed_to_a_marker() {
+    assert_eq!(
+        statement("@tile(n / 2, @outer, @inner) for (int i = f(1, 2); i < 8; ++i) ;"),
+        concat!(
+            "for (",
+            annotated!("\"okl.tile\", 0, \"outer\", -1, \"inner\", -1, 1"),
+            " int i = (__okl_tile_size(n / 2), f(1, 2)); i < 8; ++i) ;"
+        )
+    );
+}
+
+#[test]
+fn functions_and_variables_are_annotated() {
+    for (text, expected) in [
+        (
+            "@kernel void k();",
+            concat!(annotated!("\"okl.kernel\""), " void k();"),
+        ),
+        (
+            "extern \"C\" @kernel void k() {}",
+            concat!(
+                "extern \"C\" ",
+                annotated!("\"okl.kernel\""),
+                " void k() {}"
+            ),
+        ),
+        (
+            "template <typename T, int N = 4> @kernel void k(T *a) {}",
+            concat!(
+                "template <typename T, int N = 4> ",
+                annotated!("\"okl.kernel\""),
+                " void k(T *a) {}"
+            ),
+        ),
+        (
+            "@kernel template <int N> void k() {}",
+            concat!(
+                "template <int N> ",
+                annotated!("\"okl.kernel\""),
+                " void k() {}"
+            ),
+        ),
+        (
+            "[[okl_kernel(\"()\")]] static void k() {}",
+            concat!(annotated!("\"okl.kernel\""), " static void k() {}"),
+        ),
+        (
+            "namespace n { MACRO @kernel void k() {} }",
+            concat!(
+                "namespace n { MACRO ",
+                annotated!("\"okl.kernel\""),
+                " void k() {} }"
+            ),
+        ),
+    ] {
+        assert_eq!(source(text), expected);
+    }
+    for (text, expected) in [
+        (
+            "@shared float s[8];",
+            concat!(annotated!("\"okl.shared\""), " float s[8];"),
+        ),
+        (
+            "static @shared float s[8];",
+            concat!("static ", annotated!("\"okl.shared\""), " float s[8];"),
+        ),
+        (
+            "const float @shared s[8];",
+            concat!("const float ", annotated!("\"okl.shared\""), " s[8];"),
+        ),
+        (
+            "float s[8] @shared;",
+            concat!("float s[8] ", annotated!("\"okl.shared\""), ";"),
+        ),
+        (
+            "float s @shared [8];",
+            concat!("float s [8] ", annotated!("\"okl.shared\""), ";"),
+        ),
+        (
+            "@shared T s[8], t[2][4];",
+            concat!(annotated!("\"okl.shared\""), " T s[8], t[2][4];"),
+        ),
+        (
+            "@exclusive int e = 3;",
+            concat!(annotated!("\"okl.exclusive\""), " int e = 3;"),
+        ),
+        (
+            "@exclusive S e{1, 2};",
+            concat!(annotated!("\"okl.exclusive\""), " S e{1, 2};"),
+        ),
+        (
+            "@exclusive std::array<int, 3> e;",
+            concat!(annotated!("\"okl.exclusive\""), " std::array<int, 3> e;"),
+        ),
+        (
+            "int e @exclusive = 3, f;",
+            concat!("int e ", annotated!("\"okl.exclusive\""), " = 3, f;"),
+        ),
+        (
+            "[[okl_exclusive(\"\")]] int *e[4];",
+            concat!(annotated!("\"okl.exclusive\""), " int *e[4];"),
+        ),
+    ] {
+        let normalised = statement(text).replace("  ", " ");
+        assert_eq!(normalised, expected);
+    }
+}
+
+#[test]
+fn attributes_of_types_are_those_of_their_variables() {
+    assert_eq!(
+        source(
+            "typedef float sh_t @shared, row_t[4] @shared, plain_t;\nusing ex_t @exclusive = int;\n\
+             typedef row_t rows_t;\nvoid f() { sh_t a[2]; row_t b; plain_t c; const ex_t d = 1; rows_t e[2]; \
+             { int sh_t; sh_t = 1; } }"
+        ),
+        concat!(
+            "typedef float sh_t, row_t[4], plain_t;\nusing ex_t = int;\ntypedef row_t rows_t;\nvoid f() { ",
+            annotated!("\"okl.shared\""),
+            " sh_t a[2]; ",
+            annotated!("\"okl.shared\""),
+            " row_t b; plain_t c; const ",
+            annotated!("\"okl.exclusive\""),
+            " ex_t d = 1; ",
+            annotated!("\"okl.shared\""),
+            " rows_t e[2]; { int sh_t; sh_t = 1; } }"
+        )
+    );
+}
+
+#[test]
+fn restrict_stands_behind_the_last_star() {
+    for (text, expected) in [
+        (
+            "void f(@restrict const float *a, float * @restrict b, float *@restrict c, float *d @restrict);",
+            "void f(const float * __restrict a, float * __restrict b, float * __restrict c, float * __restrict d);",
+        ),
+        (
+            "void f(@restrict real_t a, real_t @restrict b);",
+            "void f(real_t __restrict a, real_t __restrict b);",
+        ),
+        (
+            "@restrict float* offset(@restrict float* A);",
+            "float* __restrict offset(float* __restrict A);",
+        ),
+        (
+            "typedef float* @restrict rfloat_t;",
+            "typedef float* __restrict rfloat_t;",
+        ),
+        (
+            "@restrict float **a, *b;",
+            "float ** __restrict a, * __restrict b;",
+        ),
+        (
+            "struct S { @restrict float *p; float *q @restrict; };",
+            "struct S { float * __restrict p; float * __restrict q; };",
+        ),
+        (
+            "void f() { float *@restrict p = g(), q; }",
+            "void f() { float * __restrict p = g(), q; }",
+        ),
+        (
+            "void f([[okl_restrict(\"\")]] float *p);",
+            "void f(float * __restrict p);",
+        ),
+        (
+            "float *f(float (* @restrict p)[3]);",
+            "float *f(float (* __restrict p)[3]);",
+        ),
+        (
+            "using r_t = float * @restrict;",
+            "using r_t = float * __restrict;",
+        ),
+    ] {
+        let normalised = source(text).replace("  ", " ");
+        assert_eq!(normalised, expected);
+    }
+}
+
+#[test]
+fn statements_become_calls_of_markers() {
+    for (text, expected) in [
+        ("@barrier;", "__okl_barrier(0);"),
+        ("@barrier();", "__okl_barrier(0);"),
+        ("@ barrier(\"warp\") ;", "__okl_barrier(1) ;"),
+        ("[[okl_barrier(\"\")]];", "__okl_barrier(0);"),
+        ("[[okl_barrier(\"(\\\"warp\\\")\")]];", "__okl_barrier(1);"),
+        (
+            "if (x)@barrier;else@barrier;",
+            "if (x)__okl_barrier(0);else __okl_barrier(0);",
+        ),
+        (
+            "@atomic a[i] += 1;",
+            "{ __okl_atomic_begin(0); a[i] += 1; __okl_atomic_end(); }",
+        ),
+        (
+            "@atomic (*a)++;",
+            "{ __okl_atomic_begin(0); (*a)++; __okl_atomic_end(); }",
+        ),
+        (
+            "@atomic() ++*a;",
+            "{ __okl_atomic_begin(0); ++*a; __okl_atomic_end(); }",
+        ),
+        (
+            "@atomic *a = b < c;",
+            "{ __okl_atomic_begin(0); *a = b < c; __okl_atomic_end(); }",
+        ),
+        (
+            "@atomic { a++; if (b) c--; }",
+            "{ __okl_atomic_begin(1); { a++; if (b) c--; } __okl_atomic_end(); }",
+        ),
+        (
+            "[[okl_atomic(\"\")]] a += 1;",
+            "{ __okl_atomic_begin(0); a += 1; __okl_atomic_end(); }",
+        ),
+        (
+            "if (x) @atomic a++; else if (y) @atomic b++; else @atomic c++;",
+            "if (x) { __okl_atomic_begin(0); a++; __okl_atomic_end(); } else if (y) { __okl_atomic_begin(0); b++; \
+          __okl_atomic_end(); } else { __okl_atomic_begin(0); c++; __okl_atomic_end(); }",
+        ),
+        (
+            "switch (x) { case 1: @atomic a++; break; default: @barrier; }",
+            "switch (x) { case 1: { __okl_atomic_begin(0); a++; __okl_atomic_end(); } break; default: \
+          __okl_barrier(0); }",
+        ),
+        (
+            "auto g = [&](int i) { @atomic a[i]++; };",
+            "auto g = [&](int i) { { __okl_atomic_begin(0); a[i]++; __okl_atomic_end(); } };",
+        ),
+        (
+            "@directive(\"#pragma unroll 4\") for (;;) ;",
+            "_Pragma(\"unroll 4\") for (;;) ;",
+        ),
+        (
+            "@directive(\"#pragma message \\\"x\\\"\"); f();",
+            "_Pragma(\"message \\\"x\\\"\") f();",
+        ),
+        (
+            "@directive(\"#define X\") f();",
+            "\n#define X\n#line 1 \"f.okl\"\n f();",
+        ),
+    ] {
+        assert_eq!(statement(text), expected);
+    }
+}
+
+#[test]
+fn parentheses_become_indices() {
+    let head = "typedef float *t_t @dim(2, 3); t_t g; void f(int *m @dim(3, n) @dimOrder(1, 0), t_t t, \
+                int *v @dim(9), t_t o @dimOrder(1,0), t_t own @dim(4), @dim(x, y, z) int *w, \
+                int *q @dimOrder(2, 0, 1) @dim(4, 5, 6), int n) { ";
+    for (text, expected) in [
+        ("m(i, j) = 1;", "m[(n)*(i)+( j)] = 1;"),
+        ("t(i,j) = 1;", "t[(i)+(2)*(j)] = 1;"),
+        ("g(0,j) = 1;", "g[(0)+(2)*(j)] = 1;"),
+        ("o(i,j)++;", "o[(3)*(i)+(j)]++;"),
+        ("v(i) = own(i);", "v[(i)] = own[(i)];"),
+        ("w(i,j,k)--;", "w[(i)+(x)*(j)+(x)*(y)*(k)]--;"),
+        ("q(i,j,k)--;", "q[(6)*(i)+(6)*(4)*(j)+(k)]--;"),
+        (
+            "v(t(i,j) + f(1, 2)) = 0;",
+            "v[(t[(i)+(2)*(j)] + f(1, 2))] = 0;",
+        ),
+        ("v(g<1, 2>(3)) = 0;", "v[(g<1, 2>(3))] = 0;"),
+        (
+            "for (int k = v(0); k < v(1); k += v(2)) v(k)++;",
+            "for (int k = v[(0)]; k < v[(1)]; k += v[(2)]) v[(k)]++;",
+        ),
+        (
+            "while (v(0)) if (v(1)) return v(2);",
+            "while (v[(0)]) if (v[(1)]) return v[(2)];",
+        ),
+        (
+            "s.v(1); s->v(1); S::v(1); v[1]; (v)(1);",
+            "s.v(1); s->v(1); S::v(1); v[1]; (v)(1);",
+        ),
+        // What hides the name, and where.
+        ("{ int *v; v(1); } v(1);", "{ int *v; v(1); } v[(1)];"),
+        (
+            "for (auto v : x) v(1); v(1);",
+            "for (auto v : x) v(1); v[(1)];",
+        ),
+        (
+            "if (auto v = x) v(1); else v(1); v(1);",
+            "if (auto v = x) v(1); else v(1); v[(1)];",
+        ),
+        (
+            "auto l = [](F v) { v(1); }; v(1);",
+            "auto l = [](F v) { v(1); }; v[(1)];",
+        ),
+        (
+            "t_t a = b, c(x); a(1,2) = c(3,4);",
+            "t_t a = b, c(x); a[(1)+(2)*(2)] = c[(3)+(2)*(4)];",
+        ),
+        ("auto &[v, u] = x; v(1);", "auto &[v, u] = x; v(1);"),
+        (
+            "struct L { void v(int); void h() { v(1); } }; v(1);",
+            "struct L { void v(int); void h() { v(1); } }; v[(1)];",
+        ),
+        (
+            "MACRO v(1) += 2; T u(1); u(1);",
+            "MACRO v[(1)] += 2; T u(1); u(1);",
+        ),
+        (
+            "@atomic v(0) += v(1);",
+            "{ __okl_atomic_begin(0); v[(0)] += v[(1)]; __okl_atomic_end(); }",
+        ),
+    ] {
+        let all = source(&format!("{head}{text} }} void h() {{ v(1); }}"));
+        let (_, body) = all.split_once(", int n) { ").unwrap();
+        assert_eq!(
+            body,
+            format!("{expected} }} void h() {{ v(1); }}"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn sizes_may_name_later_parameters() {
+    assert_eq!(
+        source("int n; void f(float *m @dim(n, 2), int n) { m(1, 2) = 0; }"),
+        "int n; void f(float *m, int n) { m[(1)+(n)*( 2)] = 0; }"
+    );
+    assert_eq!(
+        errors("void f(float *m @dim(n, 2), int n) {\n{ int n; m(1, 2) = 0; }\n}"),
+        ["2:10: 'n' in the '@dim' of 'm' is another 'n' here, declared at line 2"]
+    );
+}
+
+/// What is put in has lines of its own, and what stays is where it was.
+#[test]
+fn lines_and_columns_stay_in_preprocessed_text() {
+    let text = "# 1 \"a.okl\"\n# 1 \"<built-in>\" 1\n# 9 \"a.okl\" 2\n@kernel void k(int *m @dim(2, 3)) {\n  \
+                @directive(\"#pragma unroll\") @outer for (int i = 0; i < 9;\n ++i;\n @inner(0)) m(i, 1) = 0;\n}\n";
+    let error = normalise(text, "", Mode::Preprocessed).unwrap_err();
+    assert_eq!(
+        error[0].to_string(),
+        "a.okl:12:2: error: '@inner' cannot stand at a loop that has '@outer'"
+    );
+    let done = normalise(
+        &text.replace("@inner(0)", "@simd_length(4)"),
+        "",
+        Mode::Preprocessed,
+    );
+    assert_eq!(
+        done.unwrap(),
+        r##"# 1 "a.okl"
+# 1 "<built-in>" 1
+# 9 "a.okl" 2
+
+# 9 "a.okl"
+__attribute__((annotate("okl.kernel")))
+# 9 "a.okl"
+        void k(int *m           ) {
+  
+# 10 "a.okl"
+#pragma unroll
+# 10 "a.okl"
+                                      for (
+# 10 "a.okl"
+__attribute__((annotate("okl.outer", -1))) __attribute__((annotate("okl.simd_length", 4))) 
+# 10 "a.okl"
+                                           int i = 0; i < 9;
+ ++i
+# 12 "a.okl"
+                ) m
+# 12 "a.okl"
+[(
+# 12 "a.okl"
+                    i
+# 12 "a.okl"
+)+(2)*(
+# 12 "a.okl"
+                       1
+# 12 "a.okl"
+)]
+# 12 "a.okl"
+                          = 0;
+}
+"##
+    );
+}
+
+#[test]
+fn wrong_texts_are_refused_at_their_place() {
+    for (text, expected) in WRONG {
+        assert_eq!(errors(text), *expected, "{text}");
+    }
+    assert!(WRONG.len() >= 60);
+}
+
+const THERE_ARE: &str = "there are: @kernel, @outer, @inner, @tile, @nobarrier, @max_inner_dims, @simd_length, \
+                         @shared, @exclusive, @atomic, @barrier, @dim, @dimOrder, @restrict, @directive";
+
+#[test]
+fn what_is_compiled_is_preprocessed_already() {
+    let text = "# 3 \"g.okl\"\nvoid f() { @directive(\"#define X\") ; }";
+    let error = normalise(text, "f.okl", Mode::Preprocessed).unwrap_err();
+    assert_eq!(
+        error[0].to_string(),
+        "g.okl:3:12: error: '@directive' can only insert pragmas into what is compiled"
+    );
+    // Macros are gone, and what their definitions say counts no more.
+    let text = "#define OUTER @outer\nint a;";
+    assert_eq!(normalise(text, "f.okl", Mode::Preprocessed).unwrap(), text);
+}
+
+#[test]
+fn unknown_attributes_are_named() {
+    for (text, place) in [
+        ("@innr for (;;) ;", "1:1"),
+        (
+            "void f() {\n  for (int i = 0; i < 3; ++i; @innr(1, 2)) ; }",
+            "2:31",
+        ),
+        ("float s[2] @innr;", "1:12"),
+        ("[[nodiscard, okl_innr(\"\")]] int f();", "1:14"),
+        ("__attribute__((okl_innr)) int f();", "1:16"),
+    ] {
+        let message = format!("{place}: unknown attribute '@innr'; {THERE_ARE}");
+        assert_eq!(errors(text), [message], "{text}");
+    }
+}
+
+/// A kernel with everything in it, which random texts are made of.
+const KERNEL: &str = r##"#include <math.h>
+#define N 16
+# 3 "kernel.okl"
+typedef float *matrix @dim(N, 4) @dimOrder(1, 0);
+typedef float sh_t @shared;
+template <typename T> struct Pair { T a, b; @restrict T *p; Pair(T x) : a(x), b{x} {} };
+namespace space { enum class E { A = 1, B }; }
+extern "C" @kernel void k(const int n, @restrict const float *a, float *b @dim(n, 3), matrix m) {
+  /* a comment @outer */ // another
+  for (int group = 0; group < n; group += N; @outer @max_inner_dims(16, 1)) {
+    @shared float s[N]; sh_t t[2][N];
+    @exclusive int e = 3, f[4] = {1, 2};
+    @inner(0) @nobarrier for (int i = 0; i < N; ++i) {
+      s[i] = a[group + i]; e = i ? b(i, m(0, 1)) : 'x';
+      @barrier("warp");
+      if (i % 2 == 0) @atomic b(0, 0) += s[i]; else if (i > 3) { @atomic { b[0]++; } } else @barrier;
+      auto g = [&, n](int k) mutable -> float { return m(k, 2) + "@(" [0]; };
+    }
+    [[okl_inner("(0)")]] for (int i = 0; i < N; ++i) do { switch (i) { case 1: continue; default: break; } } while (0);
+  }
+  @directive("#pragma unroll") @tile(n / 2, @outer, @inner(0), check=false) for (int i = n - 1; i >= 0; i -= 2) m(i, 0) = 1.5e-3f;
+}
+"##;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 20).unwrap() % bound
+    }
+}
+
+const WORDS: [&str; 64] = [
+    "@outer",
+    "@inner",
+    "@tile",
+    "@shared",
+    "@exclusive",
+    "@atomic",
+    "@barrier",
+    "@dim",
+    "@dimOrder",
+    "@restrict",
+    "@kernel",
+    "@nobarrier",
+    "@",
+    "@what",
+    "[[okl_outer(\"(0)\")]]",
+    "__attribute__((okl_atomic))",
+    "@directive(\"#pragma x\")",
+    "for",
+    "if",
+    "else",
+    "while",
+    "do",
+    "switch",
+    "case",
+    "typedef",
+    "struct",
+    "int",
+    "float",
+    "const",
+    "void",
+    "template",
+    "using",
+    "namespace",
+    "enum",
+    "operator",
+    "return",
+    "static",
+    "a",
+    "m",
+    "T",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    ";",
+    ",",
+    ":",
+    "::",
+    "=",
+    "*",
+    "&",
+    "+=",
+    ".",
+    "1",
+    "\"x\"",
+    "'",
+    "\"",
+    "// c\n",
+    "\n#if 1\n",
+    "\n# 7 \"g\" 3\n",
+];
+
+/// Checks what holds for every text.
+fn check(text: &str) {
+    for mode in [Mode::Source, Mode::Preprocessed] {
+        let Ok(normalised) = normalise(text, "f.okl", mode) else {
+            continue;
+        };
+        let done = Normaliser::run(Tokens::of(text, "f.okl"), mode);
+        if done.edits.is_empty() {
+            assert_eq!(normalised, text);
+        }
+        let tokens = &done.tokens;
+        let changed = |at: usize| {
+            let token = &tokens.all[at];
+            done.edits
+                .iter()
+                .any(|edit| edit.start < token.end && token.start < edit.end)
+        };
+        let stays: Vec<_> = (0..tokens.all.len()).filter(|at| !changed(*at)).collect();
+        let result = Tokens::of(&normalised, "f.okl");
+        let mut next = 0..result.all.len();
+        for at in stays {
+            let place = tokens.position(tokens.start(at));
+            let found = next.any(|other| {
+                let there = result.position(result.start(other));
+                let same_column = mode == Mode::Source || there.column == place.column;
+                result.word(other) == tokens.word(at)
+                    && (there.quoted, there.flags, there.line)
+                        == (place.quoted, place.flags, place.line)
+                    && same_column
+            });
+            assert!(
+                found,
+                "{mode:?}: '{}' of {place:?} is lost in\n{text}\n->\n{normalised}",
+                tokens.word(at)
+            );
+        }
+        let _ = edits::apply(tokens, done.edits, mode);
+    }
+}
+
+#[test]
+fn the_kernel_of_the_random_texts_is_right() {
+    assert_eq!(normalise(KERNEL, "f.okl", Mode::Source).err(), None);
+    assert_eq!(normalise(KERNEL, "f.okl", Mode::Preprocessed).err(), None);
+    check(KERNEL);
+}
+
+#[test]
+fn mutations_of_a_kernel_are_read() {
+    let tokens = Tokens::of(KERNEL, "");
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut right = 0;
+    for _ in 0..4000 {
+        // Pieces of the text between tokens, so that comments and lines stay.
+        let mut pieces: Vec<String> = Vec::new();
+        for at in 0..tokens.all.len() {
+            let before = if at == 0 { 0 } else { tokens.all[at - 1].end };
+            pieces.push(KERNEL[before..tokens.all[at].end].to_owned());
+        }
+        for _ in 0..=random.below(3) {
+            let at = random.below(pieces.len());
+            match random.below(5) {
+                0 => drop(pieces.remove(at)),
+                1 => pieces.insert(at, format!(" {} ", WORDS[random.below(WORDS.len())])),
+                2 => pieces[at] = format!(" {}", WORDS[random.below(WORDS.len())]),
+                3 => {
+                    let other = random.below(pieces.len());
+                    pieces.swap(at, other);
+                }
+                _ => {
+                    let piece = pieces[random.below(pieces.len())].clone();
+                    pieces.insert(at, piece);
+                }
+            }
+        }
+        let mut text = pieces.concat();
+        if random.below(8) == 0 {
+            text.truncate(random.below(text.len()));
+        }
+        right += usize::from(normalise(&text, "f.okl", Mode::Source).is_ok());
+        check(&text);
+    }
+    assert!(right > 500, "only {right} were right");
+}
+
+#[test]
+fn random_texts_are_read() {
+    let mut random = Random(0x1234_5678_9abc_def1);
+    for _ in 0..6000 {
+        let mut text = String::new();
+        for _ in 0..random.below(40) {
+            text += WORDS[random.below(WORDS.len())];
+            if random.below(4) != 0 {
+                text.push(' ');
+            }
+        }
+        check(&text);
+    }
+}
+
+#[test]
+fn a_text_without_attributes_stays_as_it_is() {
+    let mut random = Random(0x0fed_cba9_8765_4321);
+    for _ in 0..3000 {
+        let mut text = String::new();
+        for _ in 0..random.below(60) {
+            text += WORDS[17 + random.below(WORDS.len() - 17)];
+            text += ["", " ", "\n"][random.below(3)];
+        }
+        for mode in [Mode::Source, Mode::Preprocessed] {
+            match normalise(&text, "f.okl", mode) {
+                Ok(same) => assert_eq!(same, text),
+                Err(errors) => panic!("{text}\n{errors:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn long_texts_take_no_long_time() {
+    for piece in [
+        "(",
+        "[",
+        "{",
+        "<",
+        "a<",
+        "@",
+        "@outer ",
+        "@x\n",
+        "@atomic a\n",
+        "if(",
+        "if (a) ",
+        "for(",
+        "m(m(",
+        "else ",
+        "#if 1\n{",
+        "struct a { ",
+        "[[",
+        "](){[",
+        "a::",
+        "typedef a ",
+        "a, ",
+        "a * ",
+        "@dim(",
+        "\"",
+        "/*",
+        "a(){",
+        "using a = ",
+        "case ",
+        "template <",
+        "~",
+        "enum {",
+        "operator",
+        "@kernel void f(",
+        "a a ",
+        "({",
+        "do ",
+        "namespace a {",
+        "extern \"C\" {",
+        "@atomic {",
+        "if (a) {} else ",
+        "for (;;) ",
+        "a ? b : ",
+        "[]() {",
+    ] {
+        let many = piece.repeat(2_000);
+        let begin = std::time::Instant::now();
+        let _ = normalise(&many, "f.okl", Mode::Source);
+        let closed: String = format!("{many}{}", ")]}".repeat(2_000));
+        let _ = normalise(&closed, "f.okl", Mode::Preprocessed);
+        let nested = format!(
+            "{many}{}",
+            ["]", "}", ")"].map(|one| one.repeat(2_000)).concat()
+        );
+        let _ = normalise(&nested, "f.okl", Mode::Preprocessed);
+        let seconds = begin.elapsed().as_secs_f64();
+        assert!(seconds < 3.0, "'{piece}' takes {seconds} s");
+    }
+}
+
+include!("tests/wrong.rs");
