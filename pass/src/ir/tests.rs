@@ -424,3 +424,111 @@ fn what_is_not_right_is_taken_away() {
         "this op_par_loop is not understood: argument 0 has 0 accesses"
     );
 }
+
+/// A kernel of OKL's: one loop over blocks, and one over the work items of each.
+const KERNEL: &str = "
+    @outer = private constant [10 x i8] c\"okl.outer\\00\"
+    @inner = private constant [10 x i8] c\"okl.inner\\00\"
+    @kernel = private constant [11 x i8] c\"okl.kernel\\00\"
+    @llvm.global.annotations = appending global [1 x { ptr, ptr, ptr, i32, ptr }]
+        [{ ptr, ptr, ptr, i32, ptr } { ptr @k, ptr @kernel, ptr @kernel, i32 1, ptr null }]
+    declare void @llvm.var.annotation.p0.p0(ptr, ptr, ptr, i32, ptr)
+    define void @other() {
+        %x = alloca i32
+        ret void
+    }
+    define void @k(i32 %n) {
+        %o = alloca i32
+        %i = alloca i32
+        call void @llvm.var.annotation.p0.p0(ptr %o, ptr @outer, ptr @kernel, i32 1, ptr null)
+        store i32 0, ptr %o
+        br label %blocks
+    blocks:
+        %block = load i32, ptr %o
+        %is.block = icmp slt i32 %block, %n
+        br i1 %is.block, label %in.block, label %end
+    in.block:
+        call void @llvm.var.annotation.p0.p0(ptr %i, ptr @inner, ptr @kernel, i32 2, ptr null)
+        store i32 0, ptr %i
+        br label %items
+    items:
+        %item = load i32, ptr %i
+        %is.item = icmp slt i32 %item, 4
+        br i1 %is.item, label %in.item, label %no.item
+    in.item:
+        br label %next.item
+    next.item:
+        %old.item = load i32, ptr %i
+        %new.item = add i32 %old.item, 1
+        store i32 %new.item, ptr %i
+        br label %items
+    no.item:
+        br label %next.block
+    next.block:
+        %old.block = load i32, ptr %o
+        %new.block = add i32 %old.block, 1
+        store i32 %new.block, ptr %o
+        br label %blocks
+    end:
+        ret void
+    }";
+
+#[test]
+fn blocks_of_work_items_that_no_lowering_could_trust_are_not_right() {
+    let module = OwnModule::parse(KERNEL);
+    let says = |spoil: &dyn for<'m> Fn(&'m Module, &mut ParallelLoop<'m>)| {
+        let mut found = recognise(&module);
+        assert_eq!(found.loops.len(), 1);
+        let mut one = found.loops.remove(0);
+        assert_eq!(one.verify(), Ok(()));
+        spoil(&module, &mut one);
+        one.verify().expect_err("it is wrong")
+    };
+    let extents = |change: fn(&mut Vec<Extent<'_>>)| {
+        says(&|_, one| {
+            let Space::Range(extents) = &mut one.space else {
+                panic!("it counts");
+            };
+            change(extents);
+        })
+    };
+    assert_eq!(extents(|all| all.clear()), "0 loops in one");
+    assert_eq!(
+        extents(|all| all.extend_from_within(..)),
+        "two loops of one direction"
+    );
+    assert_eq!(extents(|all| all[0].width = 24), "a loop of 24 bits");
+    assert_eq!(
+        extents(|all| {
+            let counter = all[0].counter.as_mut().expect("a loop of the program");
+            counter.exit = counter.body;
+        }),
+        "a loop that counts somewhere else"
+    );
+    let region = |change: for<'m> fn(&'m Module, &mut Region<'m>)| {
+        says(&|module, one| {
+            let Body::Region(region) = &mut one.body else {
+                panic!("a team runs it");
+            };
+            change(module, region);
+        })
+    };
+    assert_eq!(
+        region(|_, one| one.captures.push(Capture {
+            value: *one.site.callee_function().expect("it is known"),
+            by_reference: true
+        })),
+        "captures of code that is no function"
+    );
+    assert_eq!(
+        region(|module, one| {
+            let other = module.function("other").expect("it is there");
+            one.locals.push(Local {
+                variable: other.instructions()[0],
+                kind: LocalKind::Shared,
+                site: one.site,
+            });
+        }),
+        "a variable that is none of its body"
+    );
+}
