@@ -58,7 +58,8 @@ fn options(run: &Run<'_>, parameters: &str) -> Option<Options> {
 
 fn lower_as(module: &Module, options: &Options) -> bool {
     let merged = mpi::external_calls::call_translated(module);
-    let ((lowering, _), prepared) = Lowering::of(module, options);
+    let lowering = Lowering::of(module, options);
+    let prepared = lowering.prepared;
     let is_right = lowering.tell(module, options.strict);
     let emitted = is_right && lowering.emit(module);
     merged || prepared || emitted
@@ -66,6 +67,9 @@ fn lower_as(module: &Module, options: &Options) -> bool {
 
 /// Everything there is to do in a module, and to say of it.
 struct Lowering<'m> {
+    plans: Plans,
+    /// Whether the module was changed before it was looked at.
+    prepared: bool,
     loops: cpu::Plan<'m>,
     regions: Regions<'m>,
     /// What is certainly wrong in the program: errors.
@@ -89,8 +93,8 @@ enum Regions<'m> {
 }
 
 impl<'m> Lowering<'m> {
-    /// Of a module, with where its parallel code goes. True where the module was changed, which means the same then.
-    fn of(module: &'m Module, options: &Options) -> ((Self, Plans), bool) {
+    /// Of a module, which is prepared before: it means the same then.
+    fn of(module: &'m Module, options: &Options) -> Self {
         let may_distribute = match options.plan {
             Some(asked) => asked.distribute,
             None => recognise::has_ranks(module),
@@ -98,8 +102,10 @@ impl<'m> Lowering<'m> {
         let prepared = may_distribute && mpi::prepare(module);
         let found = recognise::recognise(module);
         let plans = Plans::of(options, &found);
-        let lowering = Self::check(module, found, plans, may_distribute);
-        ((lowering, plans), prepared)
+        Self {
+            prepared,
+            ..Self::check(module, found, plans, may_distribute)
+        }
     }
 
     /// Finds out all that there is to do, and what cannot be done.
@@ -137,6 +143,8 @@ impl<'m> Lowering<'m> {
             (true, Target::Cpu) => Regions::LeaveAlone,
         };
         Self {
+            plans,
+            prepared: false,
             loops,
             regions,
             mistakes,
@@ -174,7 +182,8 @@ impl<'m> Lowering<'m> {
     }
 
     /// Where regions and loops go, and what keeps them from going there.
-    fn print(&self, plans: Plans) {
+    fn print(&self) {
+        let plans = self.plans;
         let print = |origin: Origin, site: Call<'_>, plan: Plan, why: &str| {
             let site = Site::Instruction(site.instruction());
             llvm::print(&format!("{origin} at {site}: {plan}{why}\n"));
@@ -300,8 +309,7 @@ fn print_plan(run: &Run<'_>) -> bool {
         return false;
     };
     let copy = OwnModule::copy_of(run.module);
-    let (lowering, plans) = Lowering::of(&copy, &options).0;
-    lowering.print(plans);
+    Lowering::of(&copy, &options).print();
     false
 }
 
