@@ -1,0 +1,224 @@
+//! What declarations declare, and the attributes that stand at them: whether they may, and what becomes of them.
+
+use super::super::attributes::{Form, Place};
+use super::super::normalise::{Context, Normaliser};
+use super::super::scopes::{Shape, What};
+use super::super::uses::Use;
+use super::{Declarator, Specifiers};
+
+impl Normaliser<'_> {
+    /// Declares the name of a declarator.
+    pub(super) fn declare(
+        &mut self,
+        found: &mut Declarator,
+        specifiers: &Specifiers,
+        prefix: &[Use],
+        is_function: bool,
+    ) {
+        let named = specifiers.named.as_ref();
+        let inherited = named.and_then(|named| named.dimensions.as_ref());
+        let uses: Vec<Use> = prefix.iter().chain(&found.uses).cloned().collect();
+        let dimensions = match is_function {
+            true => None,
+            false => self.dimensions(inherited, uses.iter()),
+        };
+        for other in &found.others {
+            let name = self.tokens.word(*other);
+            self.scopes
+                .declare(name, What::Plain, self.tokens.start(*other));
+        }
+        let Some(name) = found.name else {
+            return;
+        };
+        let what = if specifiers.is_typedef {
+            let mut named = specifiers.named.clone().unwrap_or_default();
+            named.shape = found.shape;
+            named.dimensions = dimensions;
+            for one in &uses {
+                if let Form::Declared(annotation) = one.row.form
+                    && !named.annotations.contains(&(one.row.name, annotation))
+                {
+                    named.annotations.push((one.row.name, annotation));
+                }
+            }
+            What::Type(named)
+        } else {
+            dimensions.map_or(What::Plain, What::Array)
+        };
+        self.scopes
+            .declare(self.tokens.word(name), what, self.tokens.start(name));
+    }
+
+    /// What a declarator is.
+    pub(super) fn place(found: &Specifiers, context: Context, declarator: &Declarator) -> Place {
+        if found.is_typedef {
+            return Place::Typedef;
+        }
+        if declarator.parameters.is_some() && context != Context::Parameter {
+            return Place::Function;
+        }
+        match context {
+            Context::File => Place::Global,
+            Context::Class if found.is_static => Place::Global,
+            Context::Class => Place::Field,
+            Context::Function | Context::Head => Place::Variable,
+            Context::Parameter => Place::Parameter,
+        }
+    }
+
+    /// Puts what the attributes of a declaration become into the text.
+    pub(super) fn apply(
+        &mut self,
+        found: &Specifiers,
+        context: Context,
+        prefix: &[Use],
+        declarators: &[Declarator],
+    ) {
+        let named: Vec<_> = declarators
+            .iter()
+            .filter(|one| one.name.is_some() || context == Context::Parameter)
+            .collect();
+        for one in prefix {
+            match named.first() {
+                Some(first) if one.row.places.contains(&Self::place(found, context, first)) => {}
+                _ => {
+                    self.misplaced(one);
+                    continue;
+                }
+            }
+            match one.row.form {
+                Form::Declared(annotation) if !found.is_typedef => {
+                    let space = if one.start == one.end { " " } else { "" };
+                    let text = format!("__attribute__((annotate(\"{annotation}\"))){space}");
+                    self.edit(one.start, one.end, one.rest.clone() + &text);
+                }
+                _ => self.remove(one),
+            }
+            for declarator in &named {
+                self.at_declarator(found, declarator, one);
+            }
+        }
+        for declarator in declarators {
+            let place = Self::place(found, context, declarator);
+            for one in &declarator.uses {
+                // A function that has a body takes no attributes behind its parameters.
+                let is_late = place == Place::Function && matches!(one.row.form, Form::Declared(_));
+                if !one.row.places.contains(&place) || is_late {
+                    self.misplaced(one);
+                    continue;
+                }
+                self.remove(one);
+                if let (Form::Declared(annotation), false) = (&one.row.form, found.is_typedef) {
+                    let byte = self.byte_behind(declarator);
+                    let text = format!(" __attribute__((annotate(\"{annotation}\")))");
+                    self.edit(byte, byte, text);
+                }
+                self.at_declarator(found, declarator, one);
+            }
+        }
+        self.inherited(found, context, &named);
+    }
+
+    /// Where something can be put behind a declared name and its brackets.
+    pub(super) fn byte_behind(&self, declarator: &Declarator) -> usize {
+        let last = declarator.behind.saturating_sub(1);
+        let brackets = self.tokens.all[last].end;
+        // Attributes may stand between, which are taken out.
+        declarator
+            .uses
+            .iter()
+            .map(|one| one.end)
+            .fold(brackets, usize::max)
+    }
+
+    /// What the type's own attributes mean for variables of it.
+    pub(super) fn inherited(
+        &mut self,
+        found: &Specifiers,
+        context: Context,
+        declarators: &[&Declarator],
+    ) {
+        let (Some(named), Some(type_at), false) = (&found.named, found.type_at, found.is_typedef)
+        else {
+            return;
+        };
+        for (name, annotation) in named.annotations.clone() {
+            let byte = self.tokens.start(type_at);
+            for declarator in declarators {
+                if Self::place(found, context, declarator) == Place::Variable {
+                    let name_at = declarator.name.unwrap_or(type_at);
+                    self.check_array(name, declarator, self.tokens.start(name_at));
+                } else {
+                    let word = self.tokens.word(type_at);
+                    let message = format!(
+                        "the type '{word}' has '@{name}', which is for variables in a kernel"
+                    );
+                    self.error(byte, message);
+                }
+            }
+            let text = format!("__attribute__((annotate(\"{annotation}\"))) ");
+            self.edit(byte, byte, text);
+        }
+    }
+
+    /// What is shared is an array.
+    pub(super) fn check_array(&mut self, attribute: &str, declarator: &Declarator, at: usize) {
+        if attribute != "shared" {
+            return;
+        }
+        if declarator.is_open {
+            let message = "the size of a '@shared' array must be known";
+            self.error(at, message.to_owned());
+        } else if matches!(declarator.shape, Shape::Scalar | Shape::Pointer) {
+            self.error(at, "'@shared' needs an array".to_owned());
+        }
+    }
+
+    /// What an attribute means for one of the names that are declared.
+    pub(super) fn at_declarator(&mut self, found: &Specifiers, declarator: &Declarator, one: &Use) {
+        match one.row.form {
+            Form::Declared(_) => {
+                let place = Self::place(found, Context::Function, declarator);
+                if place == Place::Variable {
+                    self.check_array(one.row.name, declarator, one.at);
+                }
+                if one.row.name == "kernel" && self.returns_something(found, declarator) {
+                    self.error(one.at, "a '@kernel' must return void".to_owned());
+                }
+            }
+            Form::Restrict => match declarator.star {
+                Some(star) => {
+                    let byte = self.tokens.all[star].end;
+                    let touches =
+                        self.tokens.is_name(star + 1) && self.tokens.start(star + 1) == byte;
+                    let space = if touches { " " } else { "" };
+                    self.edit(byte, byte, format!(" __restrict{space}"));
+                }
+                None if declarator.shape == Shape::Scalar || declarator.shape == Shape::Array => {
+                    self.error(one.at, "'@restrict' needs a pointer".to_owned());
+                }
+                None => {
+                    let at = declarator.name.unwrap_or(declarator.behind);
+                    let is_alias = declarator.name.is_some_and(|name| name < found.next);
+                    let byte = if is_alias {
+                        self.byte_behind(declarator)
+                    } else {
+                        self.tokens.start(at)
+                    };
+                    self.edit(byte, byte, " __restrict ".to_owned());
+                }
+            },
+            Form::Sizes if declarator.shape == Shape::Scalar => {
+                self.error(one.at, "'@dim' needs a pointer or an array".to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a function is known not to return `void`.
+    pub(super) fn returns_something(&self, found: &Specifiers, declarator: &Declarator) -> bool {
+        declarator.star.is_some()
+            || found.is_void == Some(false)
+            || found.is_void.is_none() && found.shape == Shape::Scalar
+    }
+}
