@@ -1,4 +1,5 @@
-//! Loops over sets on the processor: for each a function that calls the body for a range of elements.
+//! Loops outside regions on the processor. One over blocks of work items stays where it is ([`items`]); for one over a set
+//! there is a function that calls the body for a range of elements.
 //!
 //! What each parameter of the body points to is known here, so that LLVM sees plain address arithmetic
 //! around the body and inlines it. The run time decides which ranges run, where and when.
@@ -34,7 +35,7 @@ pub struct Loops<'m> {
 
 /// What is to become of the loops of a module.
 pub struct Plan<'m> {
-    /// All loops that are lowered, for messages.
+    /// All loops that are lowered, for messages, before anything is emitted.
     pub sites: Vec<(Origin, Call<'m>)>,
     loops: Vec<SetLoop<'m>>,
     /// Those over blocks of work items.
