@@ -105,14 +105,14 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
     }
 }
 
-/// Refuses OKL files: without the pass's part, barriers and exclusive variables would be computed wrongly.
+/// Refuses OKL files: they are not normalised on their way to the compiler yet.
 fn refuse(okl: &[OsString]) -> Result<(), String> {
     let Some(file) = okl.first().map(|file| file.to_string_lossy()) else {
         return Ok(());
     };
     Err(format!(
-        "{file}: OKL kernels cannot be compiled yet; `--okl-normalize {file}` prints the file as C++ with \
-         annotations, in which barriers and exclusive variables have no meaning so far"
+        "{file}: OKL files cannot be compiled yet; `--okl-normalize {file}` prints the file as C++ with \
+         annotations, which okl-c++ compiles for one thread"
     ))
 }
 
