@@ -1,6 +1,7 @@
 //! The test runner of okl: `lines` runs RUN lines, `run` compares okl builds of small programs with
 //! their OpenMP builds, `random` does the same with generated programs, `sections` checks what the
-//! pass declares of generated loops, `op2` compares generated OP2 programs with and without the plugin,
+//! pass declares of generated loops, `op2` compares generated OP2 programs with and without the plugin, `okl` generated
+//! OKL programs with what an interpreter says,
 //! `documents` runs the commands that documents tell their readers to type.
 //!
 //! The last line printed is `N passed, N failed, N skipped`; the exit status is 0 only when nothing
@@ -13,6 +14,7 @@ mod directives;
 mod documents;
 mod jobs;
 mod lines;
+mod okl;
 mod op2;
 mod process;
 mod random;
@@ -75,6 +77,16 @@ enum Mode {
     },
     /// Compares random OP2 programs with the plugin, run in many ways, and without it.
     Op2 {
+        #[command(flatten)]
+        seeds: Seeds,
+        /// Prints the program of the seed and stops.
+        #[arg(long)]
+        print: bool,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Compares random OKL programs with what an interpreter of the language says.
+    Okl {
         #[command(flatten)]
         seeds: Seeds,
         /// Prints the program of the seed and stops.
@@ -221,6 +233,17 @@ fn main() -> ExitCode {
         } => differential::run(&paths, &common, &launch, reference_only),
         Mode::Documents { paths, common } => documents::run(&paths, &common),
         Mode::Sections { seeds, common } => sections::run(seeds.range(), &common),
+        Mode::Okl {
+            seeds, print: true, ..
+        } => {
+            print!("{}", okl::program(seeds.seed));
+            return ExitCode::SUCCESS;
+        }
+        Mode::Okl {
+            seeds,
+            print: false,
+            common,
+        } => okl::run(seeds.range(), &common),
         Mode::Op2 {
             seeds, print: true, ..
         } => {

@@ -79,6 +79,11 @@ impl Tools {
         Command::new(self.llvm_bin.join(language.compiler()))
     }
 
+    /// One of our drivers.
+    pub(crate) fn driver(&self, name: &str) -> Command {
+        Command::new(self.runtime_dir.join(name))
+    }
+
     /// Why files of a language cannot be compiled here.
     pub(crate) fn lacks(&self, language: Language) -> Option<String> {
         let compiler = language.compiler();

@@ -1,0 +1,114 @@
+//! Random OKL programs: compiled by `okl-c++`, at every level of optimisation and on several threads, they print what an
+//! interpreter of the language says.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `kernel.rs` | what programs consist of |
+//! | `generator.rs` | which programs there are |
+//! | `text.rs` | how they are written |
+//! | `interpreter.rs` | what they mean |
+
+mod generator;
+mod interpreter;
+mod kernel;
+mod text;
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::Common;
+use crate::compare::difference;
+use crate::directives::Comparison;
+use crate::jobs::{self, Outcome, Tally};
+use crate::process::{self, End, command_line};
+use crate::random::text::Random;
+use crate::tools::Tools;
+
+/// Seconds that a build or a run may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The program of a seed.
+pub(crate) fn program(seed: u64) -> String {
+    text::write(&generator::program(seed))
+}
+
+/// Runs the programs of `seeds`.
+pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
+    let tools = Tools::find(common)?;
+    tools.require_libraries()?;
+    let folder = common.folder()?;
+    let seeds: Vec<u64> = seeds.collect();
+    let tally = jobs::run_all(
+        &seeds,
+        common.jobs,
+        |seed| format!("seed {seed}"),
+        |seed| match test(&tools, folder.path(), *seed) {
+            Ok(()) => Outcome::Passed,
+            Err(why) => Outcome::Failed(why),
+        },
+    );
+    Ok(tally)
+}
+
+fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(), String> {
+    let program = generator::program(seed);
+    let expected = interpreter::output(&program, seed);
+    // Work items in another order: a difference is a mistake of the generator.
+    if let Some(why) = difference(&expected, &interpreter::output(&program, !seed), EXACTLY) {
+        return Err(format!("the program depends on an order: {why}"));
+    }
+    let name = format!("seed-{seed}");
+    let source = folder.join(&name).with_extension("okl");
+    fs::write(&source, text::write(&program)).map_err(|error| error.to_string())?;
+    let mut random = Random::new(seed ^ 0x0bad_5eed);
+    let levels = [
+        &["-O0"][..],
+        &["-O0", "-g"],
+        &["-O1"],
+        &["-O2"],
+        &["-O2", "-g"],
+    ];
+    let level = random.one_of(&levels);
+    for flags in [&["-O3", "-march=native"][..], level] {
+        let mut compile = tools.driver("okl-c++");
+        compile.args(flags).arg(&source).arg("-o").arg(&name);
+        let done = process::run(&mut compile, folder, "", LIMIT)?;
+        if done.end != End::Exit(0) || done.stderr.contains("warning:") {
+            let line = command_line(&compile);
+            return Err(format!("{}: {line}\n{}", done.end, done.stderr));
+        }
+        for threads in [1, random.between(2, 5)] {
+            let mut start = std::process::Command::new(folder.join(&name));
+            start.env("OMP_NUM_THREADS", threads.to_string());
+            // Several tests share the cores: waiting threads must not spin.
+            start.env("OMP_WAIT_POLICY", "passive");
+            let done = process::run(&mut start, folder, "", LIMIT)?;
+            let how = || format!("{}, {threads} threads", command_line(&compile));
+            if done.end != End::Exit(0) {
+                return Err(format!("{}: {}\n{}", done.end, how(), done.stderr));
+            }
+            if let Some(why) = difference(&expected, &done.stdout, EXACTLY) {
+                return Err(format!("{}\n{why}", how()));
+            }
+        }
+    }
+    Ok(())
+}
+
+const EXACTLY: Comparison = Comparison::Exact;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_program_depends_on_the_order_of_work_items() {
+        for seed in 0..2000 {
+            let program = generator::program(seed);
+            let [one, other] = [1, 2].map(|order| interpreter::output(&program, order));
+            assert!(one == other, "seed {seed}");
+        }
+    }
+}
