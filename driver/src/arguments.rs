@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// The options of the drivers, and what each is for.
-pub const OPTIONS: [(&str, &str); 6] = [
+pub const OPTIONS: [(&str, &str); 7] = [
     ("--okl-target=mpi|cpu", "where parallel regions go"),
     (
         "--okl-strict",
@@ -18,6 +18,10 @@ pub const OPTIONS: [(&str, &str); 6] = [
     (
         "--okl-normalize",
         "prints an OKL file as C++ in place of compiling it",
+    ),
+    (
+        "--okl-occa",
+        "kernels of OKL files are what OCCA's host programs load",
     ),
     ("--okl-version", "prints versions and places"),
 ];
@@ -37,6 +41,8 @@ pub struct Wishes {
     pub show: bool,
     /// An OKL file is printed as C++.
     pub normalize: bool,
+    /// Kernels can be called by OCCA.
+    pub occa: bool,
     /// Versions are printed.
     pub version: bool,
 }
@@ -238,6 +244,7 @@ impl Wishes {
             None if wish == "explain" => self.explain = true,
             None if wish == "show" => self.show = true,
             None if wish == "normalize" => self.normalize = true,
+            None if wish == "occa" => self.occa = true,
             None if wish == "version" => self.version = true,
             _ => {
                 return Err(format!(
@@ -383,7 +390,7 @@ mod tests {
         assert_eq!(
             error("--okl-fast"),
             "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu, --okl-strict, --okl-explain, \
-             --okl-show, --okl-normalize, --okl-version"
+             --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );
         assert_eq!(
             error("--okl-target=gpu"),

@@ -92,7 +92,7 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
     };
     let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
     let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
-    match okl::normalise(&text, &name, okl::Mode::Source) {
+    match okl::normalise_for(&text, &name, okl::Mode::Source, arguments.wishes.occa) {
         Ok(normalised) => {
             let written = io::stdout().write_all(normalised.as_bytes());
             written.map_err(|error| format!("cannot write: {error}"))?;

@@ -13,6 +13,7 @@ mod declarations;
 mod diagnostics;
 mod edits;
 mod normalise;
+mod occa;
 mod scopes;
 mod statements;
 mod tokens;
@@ -46,6 +47,16 @@ __attribute__((nothrow)) void __okl_tile_size(long long); }\n";
 ///
 /// A text without attributes stays as it is.
 pub fn normalise(text: &str, file: &str, mode: Mode) -> Result<String, Vec<Diagnostic>> {
+    normalise_for(text, file, mode, false)
+}
+
+/// The same; with the functions by which OCCA's host programs call kernels, if they do.
+pub fn normalise_for(
+    text: &str,
+    file: &str,
+    mode: Mode,
+    is_for_occa: bool,
+) -> Result<String, Vec<Diagnostic>> {
     let tokens = Tokens::of(text, file);
     let done = normalise::Normaliser::run(tokens, mode);
     if !done.errors.is_empty() {
@@ -63,7 +74,9 @@ pub fn normalise(text: &str, file: &str, mode: Mode) -> Result<String, Vec<Diagn
         };
         return Err(errors.into_iter().map(place).collect());
     }
+    let entries = is_for_occa.then(|| occa::entries(&done));
     let mut normalised = edits::apply(&done.tokens, done.edits, mode);
+    normalised.extend(entries);
     if done.has_markers {
         let first = done.tokens.position(0);
         let marker = match mode {

@@ -3,6 +3,7 @@
 use super::Mode;
 use super::attributes::{Error, Form, order};
 use super::edits::Edit;
+use super::occa::Kernel;
 use super::scopes::{Dimensions, Scopes, What};
 use super::tokens::{Kind, Tokens};
 use super::uses::Use;
@@ -19,6 +20,7 @@ pub(crate) struct Normaliser<'a> {
     pub(crate) errors: Vec<Error>,
     /// Whether markers are called.
     pub(crate) has_markers: bool,
+    pub(crate) kernels: Vec<Kernel>,
     depth: usize,
 }
 
@@ -47,6 +49,7 @@ impl<'a> Normaliser<'a> {
             edits: Vec::new(),
             errors: Vec::new(),
             has_markers: false,
+            kernels: Vec::new(),
             depth: 0,
         };
         this.scopes.push();

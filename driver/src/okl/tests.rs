@@ -2,7 +2,7 @@
 
 use super::normalise::Normaliser;
 use super::tokens::Tokens;
-use super::{Mode, edits, normalise};
+use super::{Mode, edits, normalise, normalise_for};
 
 fn source(text: &str) -> String {
     let done = normalise(text, "f.okl", Mode::Source);
@@ -839,3 +839,30 @@ fn long_texts_take_no_long_time() {
 }
 
 include!("tests/wrong.rs");
+
+#[test]
+fn kernels_for_occa_take_addresses() {
+    let text = "template <class T> @kernel void t(T *a) {}\n\
+                @kernel void declared(int);\n\
+                @kernel void none(void) {}\n\
+                struct S { int x; };\n\
+                @kernel void k(const int n, @restrict float *a @dim(3, n), S s) {}\n";
+    let done = normalise_for(text, "f.okl", Mode::Source, true).unwrap();
+    let entries: Vec<_> = done
+        .lines()
+        .filter(|line| line.contains("__asm__"))
+        .collect();
+    assert_eq!(
+        entries,
+        [
+            "extern \"C\" void okl_occa_none() __asm__(\"none\"); \
+             extern \"C\" void okl_occa_none() { okl_occa::call(&none); }",
+            "extern \"C\" void okl_occa_k(void *a0, void *a1, void *a2) __asm__(\"k\"); \
+             extern \"C\" void okl_occa_k(void *a0, void *a1, void *a2) { okl_occa::call(&k, a0, a1, a2); }",
+        ]
+    );
+    assert_eq!(
+        normalise("int x;", "f.okl", Mode::Source).unwrap(),
+        "int x;"
+    );
+}

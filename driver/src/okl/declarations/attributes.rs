@@ -2,6 +2,7 @@
 
 use super::super::attributes::{Form, Place};
 use super::super::normalise::{Context, Normaliser};
+use super::super::occa::Kernel;
 use super::super::scopes::{Shape, What};
 use super::super::uses::Use;
 use super::{Declarator, Specifiers};
@@ -117,6 +118,37 @@ impl Normaliser<'_> {
             }
         }
         self.inherited(found, context, &named);
+        let uses = named.first().map_or([].iter(), |first| first.uses.iter());
+        let is_kernel = prefix
+            .iter()
+            .chain(uses)
+            .any(|one| one.row.name == "kernel");
+        if is_kernel && context == Context::File {
+            self.kernel(found, &named);
+        }
+    }
+
+    /// Remembers a kernel that is defined and no template.
+    fn kernel(&mut self, found: &Specifiers, declarators: &[&Declarator]) {
+        let [one] = declarators else { return };
+        let (Some(name), Some(open), Some(begin)) = (one.name, one.parameters, found.type_at)
+        else {
+            return;
+        };
+        let close = self.tokens.partner(open).unwrap_or(open);
+        let before = |at: &usize| !matches!(self.tokens.word(*at), ";" | "}" | "{" | ">");
+        let first = (0..begin).rev().take_while(before).last().unwrap_or(begin);
+        let is_template = first > 0 && self.tokens.word(first - 1) == ">";
+        if is_template || self.tokens.word(one.next.saturating_sub(1)) != "}" {
+            return;
+        }
+        let mut parameters = 0;
+        let mut at = open + 1;
+        while at < close && (close > open + 2 || self.tokens.word(at) != "void") {
+            parameters += 1;
+            at = self.tokens.find(at, close, &[","]) + 1;
+        }
+        self.kernels.push(Kernel { name, parameters });
     }
 
     /// Where something can be put behind a declared name and its brackets.
