@@ -8,6 +8,7 @@ mod count;
 mod figures;
 mod measure;
 mod model;
+mod okl;
 mod output;
 mod report;
 mod smoke;
@@ -51,6 +52,12 @@ struct Arguments {
     /// With --airfoil: a copy of OP2's repository, whose variants are built and compared.
     #[arg(long, value_name = "FOLDER", requires = "airfoil")]
     op2: Option<PathBuf>,
+    /// Instead of all this: OKL kernels, with --smoke at tiny sizes.
+    #[arg(long, conflicts_with = "airfoil")]
+    okl: bool,
+    /// With --okl: a copy of OCCA that has been built (its `include` and `lib`), to compare with.
+    #[arg(long, value_name = "FOLDER", requires = "okl")]
+    occa: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -75,6 +82,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let libraries = executable.parent().ok_or("no folder of its own")?;
     if arguments.airfoil {
         return airfoil(arguments, root, libraries).map(|()| true);
+    }
+    if arguments.okl {
+        return okl(arguments, root, libraries).map(|()| true);
     }
     let tools = match Tools::find(root, libraries) {
         Ok(tools) => tools,
@@ -112,19 +122,42 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
 }
 
 fn airfoil(arguments: &Arguments, root: &Path, libraries: &Path) -> Result<(), String> {
-    let op2 = match &arguments.op2 {
-        None => None,
-        Some(folder) => Some(
-            folder
-                .canonicalize()
-                .map_err(|error| format!("{}: {error}", folder.display()))?,
-        ),
-    };
+    let op2 = existing(arguments.op2.as_deref())?;
     let (mesh, repetitions) = match arguments.smoke {
         true => (airfoil::SMALL, 1),
         false => (airfoil::LARGE, arguments.repetitions.unwrap_or(5)),
     };
     let text = airfoil::run(root, libraries, op2.as_deref(), &mesh, repetitions)?;
+    tell(arguments, root, "airfoil.md", &text)
+}
+
+fn okl(arguments: &Arguments, root: &Path, libraries: &Path) -> Result<(), String> {
+    let occa = existing(arguments.occa.as_deref())?;
+    let repetitions = match arguments.smoke {
+        true => 1,
+        false => arguments.repetitions.unwrap_or(15),
+    };
+    let text = okl::run(
+        root,
+        libraries,
+        occa.as_deref(),
+        repetitions,
+        arguments.smoke,
+    )?;
+    tell(arguments, root, "okl.md", &text)
+}
+
+/// A folder, with all of its path.
+fn existing(folder: Option<&Path>) -> Result<Option<PathBuf>, String> {
+    let canonical = folder.map(|folder| {
+        let canonical = folder.canonicalize();
+        canonical.map_err(|error| format!("{}: {error}", folder.display()))
+    });
+    canonical.transpose()
+}
+
+/// Prints a table, and stores it among the results where something was measured.
+fn tell(arguments: &Arguments, root: &Path, file: &str, text: &str) -> Result<(), String> {
     print!("{text}");
     if arguments.smoke {
         println!("1 passed, 0 failed, 0 skipped");
@@ -132,7 +165,7 @@ fn airfoil(arguments: &Arguments, root: &Path, libraries: &Path) -> Result<(), S
     }
     let results = arguments.out.as_deref().unwrap_or(root).join("results");
     std::fs::create_dir_all(&results)
-        .and_then(|()| std::fs::write(results.join("airfoil.md"), text))
+        .and_then(|()| std::fs::write(results.join(file), text))
         .map_err(|error| format!("{}: {error}", results.display()))
 }
 
