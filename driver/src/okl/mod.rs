@@ -10,6 +10,7 @@
 
 mod attributes;
 mod declarations;
+mod definitions;
 mod diagnostics;
 mod edits;
 mod normalise;
@@ -21,6 +22,7 @@ mod uses;
 #[cfg(test)]
 mod tests;
 
+pub use definitions::without_definitions;
 pub use diagnostics::Diagnostic;
 
 use tokens::Tokens;
@@ -66,14 +68,12 @@ pub fn normalise(text: &str, file: &str, mode: Mode) -> Result<String, Vec<Diagn
     let mut normalised = edits::apply(&done.tokens, done.edits, mode);
     if done.has_markers {
         let first = done.tokens.position(0);
-        let marker = match mode {
-            Mode::Source => "#line",
-            Mode::Preprocessed => "#",
+        let place = format!("{} \"{}\"\n", first.line, first.quoted);
+        let head = match mode {
+            Mode::Source => format!("{DECLARATIONS}#line {place}"),
+            // The compiler takes the first line to name the file that it compiles.
+            Mode::Preprocessed => format!("# {place}{DECLARATIONS}# {place}"),
         };
-        let head = format!(
-            "{DECLARATIONS}{marker} {} \"{}\"\n",
-            first.line, first.quoted
-        );
         normalised.insert_str(0, &head);
     }
     Ok(normalised)
