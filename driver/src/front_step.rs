@@ -116,6 +116,7 @@ pub(crate) fn normalise(command: &[OsString], source: &Source) -> Result<Option<
     };
     let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
     let text = okl::without_definitions(&text);
+    let text = okl::at_columns(&text, |file| fs::read_to_string(file).ok());
     let normalised = match okl::normalise(&text, &name, Mode::Preprocessed) {
         Ok(normalised) => normalised,
         Err(errors) => {

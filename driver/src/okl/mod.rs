@@ -9,6 +9,7 @@
 //! wrong: attributes and their arguments, and what they stand at. How loops are nested is for the pass.
 
 mod attributes;
+mod columns;
 mod declarations;
 mod definitions;
 mod diagnostics;
@@ -22,6 +23,7 @@ mod uses;
 #[cfg(test)]
 mod tests;
 
+pub use columns::at_columns;
 pub use definitions::without_definitions;
 pub use diagnostics::Diagnostic;
 
