@@ -98,7 +98,7 @@ pub(crate) struct Steps {
 #[derive(Clone, Copy, Debug)]
 struct Input<'a> {
     name: &'a OsStr,
-    /// The language as clang is told it.
+    /// As the command names it.
     language: &'a str,
     is_okl: bool,
 }
@@ -194,7 +194,7 @@ fn inputs<'a>(parts: &[Part<'a>]) -> Vec<Input<'a>> {
             Part::Language(named) => language = named,
             Part::Input(name) => inputs.push(Input {
                 name,
-                language: if language == "okl" { "none" } else { language },
+                language,
                 is_okl: is_okl(name, language),
             }),
             Part::Option(..) => {}
@@ -566,6 +566,7 @@ mod tests {
             ("-MF x -c a.okl", "-MF x "),
             ("-c x/a.b.okl -MD", "-MD -MF a.b.d -MQ a.b.o "),
             ("-c a.okl -MMD -o x.y/.z", "-MMD -MF x.y/.d -MQ x.y/.z "),
+            ("-c a.okl -MMD -o x.y/z", "-MMD -MF x.y/z.d -MQ x.y/z "),
             ("-S a.okl -MMD -ox/a.s", "-MMD -MF x/a.d -MQ x/a.s "),
             ("-c a.okl -MD -MF b", "-MD -MF b -MQ a.o "),
             ("-c a.okl -MD -MTb", "-MD -MTb -MF a.d "),
