@@ -293,10 +293,11 @@ fn is_linked(input: &Path, language: &str) -> bool {
     !is_one_of(HEADERS, &extension.to_string_lossy())
 }
 
-/// Whether an input is OKL, by the language that is named, or else by its extension.
+/// Whether an input is OKL, by the language that is named, or else by its extension; OKL is C++, as build
+/// systems say of it.
 pub(crate) fn is_okl(input: &OsStr, language: &str) -> bool {
     match language {
-        "" | "none" => Path::new(input).extension() == Some(OsStr::new("okl")),
+        "" | "none" | "c++" => Path::new(input).extension() == Some(OsStr::new("okl")),
         language => language == "okl",
     }
 }
@@ -405,7 +406,8 @@ mod tests {
                 "-x okl a.cpp - -x none b.cpp c.okl",
                 vec!["a.cpp", "-", "c.okl"],
             ),
-            ("-xc++ a.okl", vec![]),
+            ("-xc a.okl -x c++-header a.okl", vec![]),
+            ("-x c++ a.okl b", vec!["a.okl"]),
             ("a.o -- -x.okl", vec!["-x.okl"]),
         ] {
             assert_eq!(read(command).okl, okl, "{command}");
