@@ -18,7 +18,7 @@ if(NOT TARGET okl::okl)
   add_library(okl::okl INTERFACE IMPORTED)
   set_target_properties(okl::okl PROPERTIES
     INTERFACE_COMPILE_OPTIONS
-      "$<$<COMPILE_LANGUAGE:C,CXX>:-fpass-plugin=${okl_prefix}/lib/libokl_pass.so>;$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-idirafter ${okl_prefix}/include/okl/op2>"
+      "$<$<COMPILE_LANGUAGE:C,CXX>:-fpass-plugin=${okl_prefix}/lib/libokl_pass.so>;$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-idirafter ${okl_prefix}/include/okl/op2 -idirafter ${okl_prefix}/include/okl/okl>"
     # Behind the objects: a linker takes what is still missing then.
     INTERFACE_LINK_LIBRARIES
       "-Wl,--push-state,-Bdynamic,--as-needed,--library-path=${okl_prefix}/lib/okl-link,--library-path=${okl_prefix}/lib,--library=okl_mpi,--library=okl_op2,--pop-state,-rpath,${okl_prefix}/lib")

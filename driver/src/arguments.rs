@@ -48,12 +48,14 @@ pub struct Wishes {
 }
 
 /// How far the compiler goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// The compiler proper is called itself: nothing may be added.
     Itself,
-    /// Nothing is optimised: preprocessing, checking.
+    /// The text is preprocessed, or what it depends on is listed.
     Preprocess,
+    /// The text is checked, and nothing is optimised.
+    Check,
     /// To an object or before it.
     Compile,
     /// To a program or a shared library.
@@ -97,17 +99,58 @@ const WITH_VALUE: &str = " -A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -V -Xanaly
     --language --library-directory --linker-option --output --param --prefix --sysroot \
     --system-header-prefix --undefine-macro ";
 
-const PREPROCESSES: &str = " -E --preprocess -M --dependencies -MM --user-dependencies -fsyntax-only \
+/// Options that end at a stage; the earliest counts.
+const PREPROCESSES: &str = " -E --preprocess -M --dependencies -MM --user-dependencies \
     --driver-mode=cpp ";
-const COMPILES: &str = " -c --compile -S --assemble --analyze --precompile -emit-ast -emit-pch \
+pub(crate) const CHECKS: &str = " -fsyntax-only ";
+pub(crate) const COMPILES: &str = " -c --compile -S --assemble --analyze --precompile -emit-ast -emit-pch \
     -emit-interface-stubs -verify-pch -rewrite-objc -extract-api ";
 /// With these, the linker makes something that shared libraries have no place in.
 const LINKS_ALONE: &str = " -r -static --static -static-pie -Wl,-r -Wl,--relocatable -Wl,-i ";
 const RECORDS: [&str; 2] = ["-fsave-optimization-record", "-foptimization-record-file"];
 const HEADERS: &str = " h hh hp hpp hxx h++ H tcc pch gch pcm ";
 
+/// What some words of a command are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part<'a> {
+    /// An option, and its value where that is the next word.
+    Option(&'a OsStr, Option<&'a OsStr>),
+    /// The language of the inputs behind it, from an option.
+    Language(&'a str),
+    /// A file, or `-`.
+    Input(&'a OsStr),
+}
+
+/// The parts of a command, in their order. Behind `--` there are but inputs.
+pub(crate) fn parts(words: &[OsString]) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut words = words.iter().map(OsString::as_os_str);
+    while let Some(word) = words.next() {
+        let text = word.to_str().unwrap_or_default();
+        parts.push(if text == "--" {
+            parts.extend(words.by_ref().map(Part::Input));
+            break;
+        } else if is_one_of(WITH_VALUE, text) {
+            let value = words.next();
+            match value.and_then(OsStr::to_str) {
+                Some(language) if matches!(text, "-x" | "--language") => Part::Language(language),
+                _ => Part::Option(word, value),
+            }
+        } else if let Some(language) = text.strip_prefix("-x") {
+            Part::Language(language)
+        } else if let Some(language) = text.strip_prefix("--language=") {
+            Part::Language(language)
+        } else if word.as_bytes().starts_with(b"-") && text != "-" {
+            Part::Option(word, None)
+        } else {
+            Part::Input(word)
+        });
+    }
+    parts
+}
+
 /// A set of words, as text with a space on either side of each.
-fn is_one_of(words: &str, word: &str) -> bool {
+pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
 
@@ -131,6 +174,11 @@ impl Arguments {
         let passed = if in_files { expanded.clone() } else { words };
         let mut read = Self::of_words(Vec::new(), passed);
         read.scan(&expanded)?;
+        if !read.okl.is_empty() {
+            // The compiler gets other files in their place.
+            let all = Self::of_words(Vec::new(), expanded);
+            (read.passed, read.inputs) = (all.passed, all.inputs);
+        }
         Ok(read)
     }
 
@@ -166,49 +214,35 @@ impl Arguments {
     fn scan(&mut self, words: &[OsString]) -> Result<(), String> {
         let mut stage = Stage::Link;
         let mut alone = false;
-        let mut language = String::new();
+        let mut language = "";
         let mut links_something = false;
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let text = word.to_string_lossy();
-            let text = text.as_ref();
-            if text == "--" {
-                for input in words.by_ref() {
-                    links_something |= is_linked(Path::new(input), &language);
-                    self.okl
-                        .extend(is_okl(input, &language).then(|| input.clone()));
+        for part in parts(words) {
+            let (word, value) = match part {
+                Part::Language(named) => {
+                    language = named;
+                    continue;
                 }
-                break;
-            }
+                Part::Input(input) => {
+                    links_something |= is_linked(Path::new(input), language);
+                    self.okl
+                        .extend(is_okl(input, language).then(|| input.to_owned()));
+                    continue;
+                }
+                Part::Option(word, value) => (word.to_string_lossy(), value),
+            };
+            let text = word.as_ref();
             if let Some(wish) = text.strip_prefix(PREFIX) {
                 self.wishes.read(wish)?;
-                continue;
-            }
-            if is_one_of(WITH_VALUE, text) {
-                let value = words.next().map(|value| value.to_string_lossy());
-                match (text, value) {
-                    ("-x" | "--language", Some(value)) => language = value.into_owned(),
-                    ("-l" | "-Xlinker" | "--for-linker" | "--linker-option", Some(_)) => {
-                        links_something = true;
-                    }
-                    _ => {}
-                }
-                continue;
-            }
-            if !text.starts_with('-') || text == "-" {
-                links_something |= is_linked(Path::new(word), &language);
-                self.okl
-                    .extend(is_okl(word, &language).then(|| word.clone()));
+            } else if value.is_some() {
+                links_something |= is_one_of(" -l -Xlinker --for-linker --linker-option ", text);
             } else if is_one_of(PREPROCESSES, text) {
-                stage = Stage::Preprocess;
+                stage = stage.min(Stage::Preprocess);
+            } else if is_one_of(CHECKS, text) {
+                stage = stage.min(Stage::Check);
             } else if is_one_of(COMPILES, text) {
-                if stage == Stage::Link {
-                    stage = Stage::Compile;
-                }
+                stage = stage.min(Stage::Compile);
             } else if is_one_of(LINKS_ALONE, text) {
                 alone = true;
-            } else if let Some(value) = text.strip_prefix("-x") {
-                language = value.to_owned();
             } else if let Some(level) = text.strip_prefix("-O") {
                 self.optimises = level != "0";
             } else if let Some(file) = text.strip_prefix("-fpass-plugin=") {
@@ -266,10 +300,11 @@ fn is_linked(input: &Path, language: &str) -> bool {
     !is_one_of(HEADERS, &extension.to_string_lossy())
 }
 
-/// Whether an input is OKL, by the language that is named, or else by its extension.
-fn is_okl(input: &OsStr, language: &str) -> bool {
+/// Whether an input is OKL, by the language that is named, or else by its extension; OKL is C++, as build
+/// systems say of it.
+pub(crate) fn is_okl(input: &OsStr, language: &str) -> bool {
     match language {
-        "" | "none" => Path::new(input).extension() == Some(OsStr::new("okl")),
+        "" | "none" | "c++" => Path::new(input).extension() == Some(OsStr::new("okl")),
         language => language == "okl",
     }
 }
@@ -351,7 +386,8 @@ mod tests {
             ("-xc -E -v -", Stage::Preprocess),
             ("-c -MM a.c", Stage::Preprocess),
             ("-E -c a.c", Stage::Preprocess),
-            ("-fsyntax-only a.c", Stage::Preprocess),
+            ("-fsyntax-only -c a.c", Stage::Check),
+            ("-fsyntax-only -E a.c", Stage::Preprocess),
             ("-cc1 a.c", Stage::Itself),
             ("-cc1as a.s --okl-nonsense", Stage::Itself),
             ("-o -c a.c", Stage::Link),
@@ -377,7 +413,8 @@ mod tests {
                 "-x okl a.cpp - -x none b.cpp c.okl",
                 vec!["a.cpp", "-", "c.okl"],
             ),
-            ("-xc++ a.okl", vec![]),
+            ("-xc a.okl -x c++-header a.okl", vec![]),
+            ("-x c++ a.okl b", vec!["a.okl"]),
             ("a.o -- -x.okl", vec!["-x.okl"]),
         ] {
             assert_eq!(read(command).okl, okl, "{command}");

@@ -1,5 +1,7 @@
 //! The compiler's command, and running it.
 //!
+//! OKL inputs are made C++ before, in a temporary folder: see `okl_inputs` and `front_step`.
+//!
 //! The plugin is named first, so that the user's own options win; the libraries last, where a linker
 //! looks for what is still missing. Between `--start-no-unused-arguments` and its end clang does not
 //! mind options that it has no use for, while it still tells the user of his.
@@ -9,15 +11,16 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
 
-use crate::arguments::{Arguments, Stage};
-use crate::explain;
+use crate::arguments::{self, Arguments, Stage};
+use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
-use crate::okl;
+use crate::okl_inputs::{self, Steps};
 use crate::quote::command_line;
+use crate::{explain, okl};
 
 /// Does what a driver is asked for. Returns where the compiler did not take over.
 pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String> {
@@ -25,10 +28,9 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
     if arguments.wishes.normalize {
         return normalize(&arguments);
     }
-    refuse(&arguments.okl)?;
     let (compiler, mode) = installation::compiler(language)?;
-    let mut all: Vec<OsString> = vec![compiler.clone().into()];
     if arguments.stage == Stage::Itself {
+        let mut all: Vec<OsString> = vec![compiler.into()];
         all.extend(arguments.passed);
         return Err(execute(&all));
     }
@@ -45,34 +47,162 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         println!("libraries: {}", found.libraries.display());
         return Ok(ExitCode::SUCCESS);
     }
-    all.extend(mode.map(Into::into));
-    all.extend(before(language, &arguments, &found));
-    all.extend(arguments.passed.iter().cloned());
-    // Behind the user's folders.
-    let interfaces = installation::interfaces(language, &compiler);
-    all.extend(interfaces.map(|folder| joined("-I", &folder)));
+    let context = Context {
+        language,
+        compiler,
+        mode,
+        arguments: &arguments,
+        found,
+    };
+    if !arguments.okl.is_empty() {
+        return context.compile_okl();
+    }
+    let mut words = arguments.passed.clone();
     if arguments.stage == Stage::Link {
         // Options cannot follow `--`.
-        all.extend(arguments.inputs.iter().map(|input| as_plain_word(input)));
-        all.extend(after(language, &found, &compiler)?);
-    } else if !arguments.inputs.is_empty() {
+        words.extend(
+            arguments
+                .inputs
+                .iter()
+                .map(|input| okl_inputs::plain(input)),
+        );
+    }
+    let mut all = context.command(arguments.stage, &words)?;
+    if arguments.stage != Stage::Link && !arguments.inputs.is_empty() {
         all.push("--".into());
         all.extend(arguments.inputs.iter().cloned());
     }
     if arguments.wishes.show {
-        println!("{}", command_line(all.iter().map(OsString::as_os_str)));
+        println!("{}", show(&all));
         return Ok(ExitCode::SUCCESS);
     }
-    let compiles = matches!(arguments.stage, Stage::Compile | Stage::Link);
-    if arguments.wishes.explain && compiles {
-        if arguments.records {
+    if context.explains(arguments.stage)? {
+        return explain::run(language, &all, arguments.optimises).map(exit_code);
+    }
+    Err(execute(&all))
+}
+
+/// A driver, and what it is asked for.
+struct Context<'a> {
+    language: &'a Language,
+    compiler: PathBuf,
+    mode: Option<&'static str>,
+    arguments: &'a Arguments,
+    found: Installation,
+}
+
+impl Context<'_> {
+    /// The compiler's command for the user's words.
+    fn command(&self, stage: Stage, words: &[OsString]) -> Result<Vec<OsString>, String> {
+        let mut all: Vec<OsString> = vec![self.compiler.clone().into()];
+        all.extend(self.mode.map(Into::into));
+        all.extend(before(self.language, stage, self.arguments, &self.found));
+        all.extend_from_slice(words);
+        // Behind the user's folders.
+        let interfaces = installation::interfaces(self.language, &self.compiler);
+        all.extend(interfaces.map(|folder| joined("-I", &folder)));
+        if stage == Stage::Link {
+            all.extend(after(self.language, &self.found, &self.compiler)?);
+        }
+        Ok(all)
+    }
+
+    /// Whether the remarks of a command are explained.
+    fn explains(&self, stage: Stage) -> Result<bool, String> {
+        let explains = self.arguments.wishes.explain && stage >= Stage::Compile;
+        if explains && self.arguments.records {
             return Err(
                 "--okl-explain does not go with the compiler's own optimization record".to_string(),
             );
         }
-        return explain::run(language, &all, arguments.optimises);
+        Ok(explains)
     }
-    Err(execute(&all))
+
+    /// Does what a command with OKL inputs asks for.
+    fn compile_okl(&self) -> Result<ExitCode, String> {
+        let arguments = self.arguments;
+        if !self.language.headers {
+            return Err(format!(
+                "{}: {} takes no OKL files; compile them with okl-c++ -c",
+                arguments.okl[0].to_string_lossy(),
+                self.language.driver
+            ));
+        }
+        self.found.require_okl_headers()?;
+        let mut words = arguments.passed.clone();
+        if !arguments.inputs.is_empty() {
+            words.push("--".into());
+            words.extend_from_slice(&arguments.inputs);
+        }
+        let parts = arguments::parts(&words);
+        let steps_in = |folder: &Path| okl_inputs::steps(&parts, arguments.stage, folder);
+        if arguments.wishes.show {
+            self.show_okl(&steps_in(Path::new("okl.tmp")))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let explains = self.explains(arguments.stage)?;
+        let step = FrontStep::begin()?;
+        let steps = steps_in(step.folder());
+        let failed = self.run_okl(&step, &steps, explains);
+        step.end();
+        Ok(failed?.map_or(ExitCode::SUCCESS, front_step::end_as))
+    }
+
+    /// Normalises the OKL inputs, then runs the commands; returns how the first ended that failed.
+    fn run_okl(
+        &self,
+        step: &FrontStep,
+        steps: &Steps,
+        explains: bool,
+    ) -> Result<Option<Failure>, String> {
+        let mut failed = None;
+        for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
+            let command = self.command(Stage::Preprocess, &source.preprocess)?;
+            let failure = front_step::normalise(&command, source, self.arguments.wishes.occa)?;
+            failed = failed.or(failure);
+        }
+        if failed.is_some() {
+            // As clang does where it cannot compile.
+            if let (Stage::Compile, Some(output)) = (self.arguments.stage, &steps.output) {
+                front_step::remove(Path::new(output));
+            }
+            return Ok(failed);
+        }
+        if let Some(folder) = &steps.kept_in {
+            front_step::keep(steps, folder)?;
+        }
+        for command in steps.commands.iter().take_while(|_| !step.is_to_end()) {
+            let command = self.command(command.stage, &command.words)?;
+            let status = match explains {
+                true => explain::run(self.language, &command, self.arguments.optimises)?,
+                false => front_step::run(&command)?,
+            };
+            failed = failed.or(Failure::of(status));
+        }
+        Ok(failed)
+    }
+
+    /// Prints the commands, with a folder of this folder in place of a temporary one.
+    fn show_okl(&self, steps: &Steps) -> Result<(), String> {
+        for source in &steps.sources {
+            let [from, to] =
+                [&source.preprocessed, &source.file].map(|file| command_line([file.as_os_str()]));
+            println!(
+                "{}",
+                show(&self.command(Stage::Preprocess, &source.preprocess)?)
+            );
+            println!("{} --okl-normalize {from} >{to}", self.language.driver);
+        }
+        for step in &steps.commands {
+            println!("{}", show(&self.command(step.stage, &step.words)?));
+        }
+        Ok(())
+    }
+}
+
+/// A command as one would type it.
+fn show(words: &[OsString]) -> String {
+    command_line(words.iter().map(OsString::as_os_str))
 }
 
 /// Prints an OKL file as C++, or what is wrong with it.
@@ -105,17 +235,6 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
     }
 }
 
-/// Refuses OKL files: they are not normalised on their way to the compiler yet.
-fn refuse(okl: &[OsString]) -> Result<(), String> {
-    let Some(file) = okl.first().map(|file| file.to_string_lossy()) else {
-        return Ok(());
-    };
-    Err(format!(
-        "{file}: OKL files cannot be compiled yet; `--okl-normalize {file}` prints the file as C++ with \
-         annotations, which okl-c++ compiles for one thread"
-    ))
-}
-
 /// Becomes the compiler; returns why not.
 fn execute(words: &[OsString]) -> String {
     let error = Command::new(&words[0]).args(&words[1..]).exec();
@@ -123,19 +242,24 @@ fn execute(words: &[OsString]) -> String {
 }
 
 /// What a process that has ended by `status` ends with in a shell.
-pub(crate) fn exit_code(status: std::process::ExitStatus) -> ExitCode {
+pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
     let code = status.code().or(status.signal().map(|signal| 128 + signal));
     ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
 /// What stands before the user's own options.
-fn before(language: &Language, arguments: &Arguments, found: &Installation) -> Vec<OsString> {
+fn before(
+    language: &Language,
+    stage: Stage,
+    arguments: &Arguments,
+    found: &Installation,
+) -> Vec<OsString> {
     let mut words: Vec<OsString> = Vec::new();
-    if let (true, Some(headers)) = (language.headers, &found.headers) {
+    for headers in found.headers.iter().filter(|_| language.headers) {
         words.push("-idirafter".into());
         words.push(headers.into());
     }
-    if arguments.stage != Stage::Preprocess {
+    if stage >= Stage::Compile {
         if !arguments.has_plugin {
             words.push(joined("-fpass-plugin=", &found.plugin()));
         }
@@ -206,13 +330,4 @@ fn joined(option: &str, value: &(impl AsRef<OsStr> + ?Sized)) -> OsString {
     let mut word = OsString::from(option);
     word.push(value);
     word
-}
-
-/// An input that does not look like an option.
-fn as_plain_word(input: &OsStr) -> OsString {
-    if input.as_bytes().starts_with(b"-") || input.as_bytes().starts_with(b"@") {
-        Path::new(".").join(input).into()
-    } else {
-        input.to_owned()
-    }
 }

@@ -7,10 +7,9 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::os::fd::AsRawFd;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitStatus};
 use std::{io, process, thread};
 
-use crate::command::exit_code;
 use crate::language::Language;
 
 /// A remark of the plugin.
@@ -82,7 +81,7 @@ pub(crate) fn run(
     language: &Language,
     command: &[OsString],
     optimises: bool,
-) -> Result<ExitCode, String> {
+) -> Result<ExitStatus, String> {
     let failed = |error: io::Error| format!("cannot run {}: {error}", command[0].to_string_lossy());
     let (mut reader, writer) = io::pipe().map_err(failed)?;
     let pipe = format!("/proc/{}/fd/{}", process::id(), writer.as_raw_fd());
@@ -106,7 +105,7 @@ pub(crate) fn run(
             explain(parse(&String::from_utf8_lossy(&text)), optimises)
         );
     }
-    Ok(exit_code(status))
+    Ok(status)
 }
 
 /// The remarks as text for the user.

@@ -14,6 +14,10 @@ const MPI: &str = "okl_mpi";
 /// The run-time libraries. A program gets those that it needs.
 const LIBRARIES: [&str; 2] = [MPI, "okl_op2"];
 const LINK_FOLDER: &str = "okl-link";
+/// The folders of headers: where they are installed below `include/okl`, and in the sources below `runtime-shims`.
+const HEADERS: [(&str, &str); 2] = [("op2", "op2/include"), ("okl", "okl/include")];
+/// What is read before each OKL input.
+pub(crate) const IMPLICIT: &str = "okl_implicit.hpp";
 /// Where the loader looks by itself.
 const LOADER_LOOKS_IN: [&str; 4] = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"];
 
@@ -22,8 +26,8 @@ const LOADER_LOOKS_IN: [&str; 4] = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"];
 pub struct Installation {
     /// The folder of the plugin and the run-time libraries.
     pub libraries: PathBuf,
-    /// The folder of OP2's headers, if it is there.
-    pub headers: Option<PathBuf>,
+    /// The folders of OP2's and OKL's headers that are there.
+    pub headers: Vec<PathBuf>,
 }
 
 impl Installation {
@@ -36,18 +40,24 @@ impl Installation {
         let prefix = beside.parent().unwrap_or(Path::new("/"));
         let installed = prefix.join("lib");
         if installed.join(PLUGIN).is_file() {
-            let headers = prefix.join("include/okl/op2");
+            let folder = prefix.join("include/okl");
             return Ok(Installation {
                 libraries: installed,
-                headers: headers.is_dir().then_some(headers),
+                headers: HEADERS
+                    .map(|(name, _)| folder.join(name))
+                    .into_iter()
+                    .filter(|one| one.is_dir())
+                    .collect(),
             });
         }
         if beside.join(PLUGIN).is_file() {
-            let sources =
-                Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime-shims/op2/include");
+            let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime-shims");
             return Ok(Installation {
                 libraries: beside.to_owned(),
-                headers: sources.canonicalize().ok(),
+                headers: HEADERS
+                    .iter()
+                    .filter_map(|(_, folder)| sources.join(folder).canonicalize().ok())
+                    .collect(),
             });
         }
         let places = format!(
@@ -78,6 +88,15 @@ impl Installation {
             return Err(missing(&linked));
         }
         Ok((folders, names))
+    }
+
+    /// Says so if what OKL inputs need is not there.
+    pub fn require_okl_headers(&self) -> Result<(), String> {
+        let is_there = |folder: &PathBuf| folder.join(IMPLICIT).is_file();
+        match self.headers.iter().any(is_there) {
+            true => Ok(()),
+            false => Err(missing(Path::new(IMPLICIT))),
+        }
     }
 
     /// Whether a program has to be told where the libraries are.

@@ -8,8 +8,10 @@
 pub mod arguments;
 pub mod command;
 pub mod explain;
+mod front_step;
 pub mod installation;
 pub mod language;
 pub mod launch;
 pub mod okl;
+mod okl_inputs;
 mod quote;

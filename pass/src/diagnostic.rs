@@ -6,6 +6,9 @@ use crate::fortran;
 use crate::llvm::{Function, Global, Instruction, Module, Severity};
 use crate::marks::{USER_MAIN, VERSIONS};
 
+/// What the names of OKL files end with.
+const OKL: &str = ".okl";
+
 /// The source place a construct stands for.
 #[derive(Clone, Copy)]
 pub enum Site<'m> {
@@ -106,6 +109,15 @@ pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
     match declined.site {
         // flang prints the types of the function's arguments, and no line.
         Site::Instruction(at) if at.function().is_fortran() => {
+            let message = format!("{}: {}", declined.site, declined.reason);
+            module.diagnose(None, None, &message, severity);
+        }
+        // What becomes of OKL files is preprocessed, and there clang does not find the lines of a file.
+        Site::Instruction(at)
+            if at
+                .source_location()
+                .is_some_and(|(file, _)| file.ends_with(OKL)) =>
+        {
             let message = format!("{}: {}", declined.site, declined.reason);
             module.diagnose(None, None, &message, severity);
         }

@@ -20,7 +20,7 @@
 // FILES-NEXT: okl-link
 // FILES-NEXT: pkgconfig
 // RUN: %t.okl/bin/okl-c++ --okl-show -c a.cpp | FileCheck --check-prefix=SHOWN %s
-// SHOWN: clang++-22 {{.*}} -idirafter {{.*}}t.okl/include/okl/op2 -fpass-plugin={{.*}}t.okl/lib/libokl_pass.so
+// SHOWN: clang++-22 {{.*}} -idirafter {{.*}}t.okl/include/okl/op2 -idirafter {{.*}}t.okl/include/okl/okl -fpass-plugin={{.*}}t.okl/lib/libokl_pass.so
 // RUN: mkdir %t.bin && ln -s %t.okl/bin/okl-cc %t.bin && cd %t.d && %t.bin/okl-cc -O1 -fopenmp main.c sum.c -o prog && %t.okl/bin/okl-run -n 2 ./prog | FileCheck %s
 //
 // RUN: CC=clang-22 CXX=clang++-22 cmake -S %t.d -B %t.b -DCMAKE_PREFIX_PATH=%t.okl >%t.log 2>&1 && cmake --build %t.b >>%t.log 2>&1 || (cat %t.log; false)

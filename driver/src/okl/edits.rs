@@ -94,7 +94,7 @@ fn touch(before: &str, behind: &str) -> bool {
 }
 
 /// `# LINE "FILE"` for the line of a byte.
-fn marker(tokens: &Tokens, byte: usize) -> String {
+pub(crate) fn marker(tokens: &Tokens, byte: usize) -> String {
     let place = tokens.position(byte);
     format!("# {} \"{}\"{}\n", place.line, place.quoted, place.flags)
 }

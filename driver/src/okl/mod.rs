@@ -9,7 +9,9 @@
 //! wrong: attributes and their arguments, and what they stand at. How loops are nested is for the pass.
 
 mod attributes;
+mod columns;
 mod declarations;
+mod definitions;
 mod diagnostics;
 mod edits;
 mod normalise;
@@ -22,6 +24,8 @@ mod uses;
 #[cfg(test)]
 mod tests;
 
+pub use columns::at_columns;
+pub use definitions::without_definitions;
 pub use diagnostics::Diagnostic;
 
 use tokens::Tokens;
@@ -79,14 +83,12 @@ pub fn normalise_for(
     normalised.extend(entries);
     if done.has_markers {
         let first = done.tokens.position(0);
-        let marker = match mode {
-            Mode::Source => "#line",
-            Mode::Preprocessed => "#",
+        let place = format!("{} \"{}\"\n", first.line, first.quoted);
+        let head = match mode {
+            Mode::Source => format!("{DECLARATIONS}#line {place}"),
+            // The compiler takes the first line to name the file that it compiles.
+            Mode::Preprocessed => format!("# {place}{DECLARATIONS}# {place}"),
         };
-        let head = format!(
-            "{DECLARATIONS}{marker} {} \"{}\"\n",
-            first.line, first.quoted
-        );
         normalised.insert_str(0, &head);
     }
     Ok(normalised)

@@ -2,7 +2,7 @@
 
 use super::normalise::Normaliser;
 use super::tokens::Tokens;
-use super::{Mode, edits, normalise, normalise_for};
+use super::{Mode, at_columns, edits, normalise, normalise_for, without_definitions};
 
 fn source(text: &str) -> String {
     let done = normalise(text, "f.okl", Mode::Source);
@@ -698,6 +698,25 @@ fn check(text: &str) {
     }
 }
 
+/// Checks that what is done before leaves every token in its line.
+fn check_steps_before(text: &str) {
+    let all = |text: &str| {
+        let tokens = Tokens::of(text, "");
+        let places = (0..tokens.all.len()).map(|at| {
+            let place = tokens.position(tokens.start(at));
+            let file = (place.quoted.to_owned(), place.flags.to_owned());
+            (tokens.word(at).to_owned(), file, place.line)
+        });
+        places.collect::<Vec<_>>()
+    };
+    let as_preprocessed = text.replace(" = ", "  =").replace("for (", "for(");
+    for text in [text, &as_preprocessed] {
+        let there = at_columns(text, |_| Some(KERNEL.replace("# 3 \"kernel.okl\"\n", "")));
+        assert_eq!(all(&there), all(text), "{text}\n->\n{there}");
+        assert_eq!(all(&without_definitions(text)), all(text), "{text}");
+    }
+}
+
 #[test]
 fn the_kernel_of_the_random_texts_is_right() {
     assert_eq!(normalise(KERNEL, "f.okl", Mode::Source).err(), None);
@@ -710,7 +729,7 @@ fn mutations_of_a_kernel_are_read() {
     let tokens = Tokens::of(KERNEL, "");
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut right = 0;
-    for _ in 0..4000 {
+    for round in 0..4000 {
         // Pieces of the text between tokens, so that comments and lines stay.
         let mut pieces: Vec<String> = Vec::new();
         for at in 0..tokens.all.len() {
@@ -739,6 +758,9 @@ fn mutations_of_a_kernel_are_read() {
         }
         right += usize::from(normalise(&text, "f.okl", Mode::Source).is_ok());
         check(&text);
+        if round % 4 == 0 {
+            check_steps_before(&text);
+        }
     }
     assert!(right > 500, "only {right} were right");
 }

@@ -477,7 +477,7 @@ fn end_of_comment(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The end of a directive's last line, without its end of line.
-fn end_of_directive(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn end_of_directive(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() && bytes[at] != b'\n' {
         let rest = &bytes[at..];
         at = if rest.starts_with(b"\\\n") {

@@ -1,0 +1,160 @@
+//! Making OKL inputs C++ in a temporary folder, which goes away however the command ends.
+//!
+//! While the folder is there, a signal that would end this process is noted: the compiler, which gets those of
+//! the terminal as well, ends, the folder goes, and then the signal does what it does.
+
+use std::ffi::{OsString, c_int};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fs, io};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::{flag, low_level};
+
+use crate::command::exit_code;
+use crate::okl::{self, Mode};
+use crate::okl_inputs::{Source, Steps};
+
+/// Signals that end a process which does not see to them.
+const ENDING: [c_int; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+
+/// The time in which the folder is there.
+pub(crate) struct FrontStep {
+    folder: tempfile::TempDir,
+    /// The signal that came last, or 0.
+    signal: Arc<AtomicUsize>,
+}
+
+impl FrontStep {
+    pub(crate) fn begin() -> Result<FrontStep, String> {
+        let failed = |error: io::Error| format!("cannot make a temporary folder: {error}");
+        let signal = Arc::new(AtomicUsize::new(0));
+        for one in ENDING.into_iter().filter(|one| !is_ignored(*one)) {
+            let noted = usize::try_from(one).unwrap_or_default();
+            flag::register_usize(one, Arc::clone(&signal), noted).map_err(failed)?;
+        }
+        let folder = tempfile::Builder::new().prefix("okl-").tempdir();
+        let folder = folder.map_err(failed)?;
+        Ok(FrontStep { folder, signal })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Whether a signal has come.
+    pub(crate) fn is_to_end(&self) -> bool {
+        self.signal.load(Ordering::SeqCst) != 0
+    }
+
+    /// Ends the process if it got a signal in the meantime.
+    pub(crate) fn end(self) {
+        // What cannot be removed does not make the output wrong.
+        let _ = self.folder.close();
+        if let Ok(signal @ 1..) = c_int::try_from(self.signal.load(Ordering::SeqCst)) {
+            let _ = low_level::emulate_default_handler(signal);
+        }
+    }
+}
+
+/// Whether this process was started so that a signal does nothing, as `nohup` does; its children then are, too.
+fn is_ignored(signal: c_int) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.unwrap_or(0) >> (signal - 1) & 1 == 1
+}
+
+/// How a command failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The compiler ended so.
+    Compiler(ExitStatus),
+    /// There are errors in OKL text, which have been printed.
+    Okl,
+}
+
+impl Failure {
+    pub(crate) fn of(status: ExitStatus) -> Option<Failure> {
+        (!status.success()).then_some(Failure::Compiler(status))
+    }
+}
+
+/// Ends as the compiler did.
+pub(crate) fn end_as(failure: Failure) -> ExitCode {
+    match failure {
+        Failure::Okl => ExitCode::FAILURE,
+        Failure::Compiler(status) => {
+            // One of another kind would leave a second image of memory.
+            if let Some(signal) = status.signal().filter(|one| ENDING.contains(one)) {
+                let _ = low_level::emulate_default_handler(signal);
+            }
+            exit_code(status)
+        }
+    }
+}
+
+/// Preprocesses and normalises an OKL input, whose kernels OCCA's host programs may call.
+pub(crate) fn normalise(
+    command: &[OsString],
+    source: &Source,
+    is_for_occa: bool,
+) -> Result<Option<Failure>, String> {
+    let name = match source.name.to_str() {
+        Some("-") => "<stdin>".into(),
+        _ => source.name.to_string_lossy(),
+    };
+    let folder = source.file.parent().unwrap_or(Path::new("."));
+    let failed = |error: io::Error| format!("{name}: {}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(failed)?;
+    if let Some(failure) = Failure::of(run(command)?) {
+        return Ok(Some(failure));
+    }
+    let text = match fs::read(&source.preprocessed) {
+        // With `-###`.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        text => text.map_err(failed)?,
+    };
+    let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
+    let text = okl::without_definitions(&text);
+    let text = okl::at_columns(&text, |file| fs::read_to_string(file).ok());
+    let normalised = match okl::normalise_for(&text, &name, Mode::Preprocessed, is_for_occa) {
+        Ok(normalised) => normalised,
+        Err(errors) => {
+            errors.iter().for_each(|error| eprintln!("{error}"));
+            return Ok(Some(Failure::Okl));
+        }
+    };
+    fs::write(&source.file, normalised).map_err(failed)?;
+    Ok(None)
+}
+
+/// Puts the texts where the compiler leaves what is between its stages.
+pub(crate) fn keep(steps: &Steps, folder: &Path) -> Result<(), String> {
+    for source in &steps.sources {
+        let kept = folder.join(source.file.file_name().unwrap_or_default());
+        let copied = fs::copy(&source.file, &kept);
+        copied.map_err(|error| format!("cannot write {}: {error}", kept.display()))?;
+    }
+    Ok(())
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &[OsString]) -> Result<ExitStatus, String> {
+    let status = Command::new(&command[0]).args(&command[1..]).status();
+    status.map_err(|error| cannot_run(command, &error))
+}
+
+/// Removes what an earlier command wrote, unless it is no plain file.
+pub(crate) fn remove(output: &Path) {
+    if output.symlink_metadata().is_ok_and(|file| file.is_file()) {
+        let _ = fs::remove_file(output);
+    }
+}
+
+fn cannot_run(command: &[OsString], error: &io::Error) -> String {
+    format!("cannot run {}: {error}", command[0].to_string_lossy())
+}
