@@ -1,6 +1,6 @@
 // Here because these are C++ only: diagnostics and remarks, names of DISubprogram, demangle, TargetLibraryInfo,
 // type-based aliases, LoopInfo, GEPOperator's distances, what instructions may do, the rewrites of Transforms/Utils
-// (blocks, constants, lists of globals, metadata of loops, atomic updates), deleteBody, the order of globals, and xxh3.
+// (blocks, constants, lists of globals, metadata of loops and of groups of accesses, atomic updates), deleteBody, the order of globals, and xxh3.
 #include "shim.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -8,6 +8,7 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TypeBasedAliasAnalysis.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -18,6 +19,7 @@
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/xxhash.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm-c/Core.h"
@@ -147,6 +149,36 @@ void okl_remove_loop_option(LLVMValueRef Terminator, OklText Name) {
   End->setMetadata(LLVMContext::MD_loop,
                    makePostTransformationMetadata(End->getContext(), Loop, {text(Name)}, {}));
 }
+
+void okl_mark_independent(const LLVMValueRef *Accesses, size_t Count, const LLVMValueRef *Ends, size_t Loops) {
+  LLVMContext &C = unwrap<Instruction>(Ends[0])->getContext();
+  MDNode *Group = MDNode::getDistinct(C, {});
+  for (size_t At = 0; At < Count; ++At) {
+    auto *Access = unwrap<Instruction>(Accesses[At]);
+    MDNode *Others = Access->getMetadata(LLVMContext::MD_access_group);
+    Access->setMetadata(LLVMContext::MD_access_group, uniteAccessGroups(Others, Group));
+  }
+  MDNode *Option = MDNode::get(C, {MDString::get(C, "llvm.loop.parallel_accesses"), Group});
+  for (size_t At = 0; At < Loops; ++At) {
+    auto *End = unwrap<Instruction>(Ends[At]);
+    MDNode *Loop = End->getMetadata(LLVMContext::MD_loop);
+    End->setMetadata(LLVMContext::MD_loop, makePostTransformationMetadata(C, Loop, {}, {Option}));
+  }
+}
+
+void okl_unroll_late(LLVMValueRef Terminator) {
+  auto *End = unwrap<Instruction>(Terminator);
+  LLVMContext &C = End->getContext();
+  MDNode *Loop = End->getMetadata(LLVMContext::MD_loop);
+  auto Is = [&](StringRef Name) { return MDNode::get(C, {MDString::get(C, Name)}); };
+  Metadata *One = ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(C), 1));
+  MDNode *Vectorised = MDNode::get(C, {MDString::get(C, "llvm.loop.isvectorized"), One});
+  MDNode *Then = MDNode::get(C, {MDString::get(C, "llvm.loop.vectorize.followup_all"), Is("llvm.loop.mustprogress"), Vectorised});
+  MDNode *New = makePostTransformationMetadata(C, Loop, {}, {Is("llvm.loop.unroll.disable"), Then});
+  End->setMetadata(LLVMContext::MD_loop, New);
+}
+
+void okl_remove_unreachable(LLVMValueRef F) { removeUnreachableBlocks(*unwrap<Function>(F)); }
 
 void okl_delete_body(LLVMValueRef F) { unwrap<Function>(F)->deleteBody(); }
 

@@ -10,6 +10,7 @@ pub mod iterations;
 pub mod kernel;
 pub mod library;
 mod loops;
+pub mod meeting;
 pub mod memory;
 pub mod nests;
 pub mod objects;

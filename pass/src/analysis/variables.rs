@@ -33,6 +33,23 @@ pub fn is_harmless(call: Instruction<'_>) -> bool {
     })
 }
 
+/// Whether a variable is clang's own, which says where the end of a scope goes on.
+pub fn is_destination(variable: Instruction<'_>) -> bool {
+    variable.users().into_iter().all(|user| {
+        let Some(user) = user.as_instruction() else {
+            return false;
+        };
+        match user.opcode() {
+            Opcode::LLVMStore => user.operand(0).as_constant_int().is_some(),
+            Opcode::LLVMLoad => {
+                let chooses = |one: &Instruction<'_>| one.opcode() == Opcode::LLVMSwitch;
+                user.instruction_users().iter().all(chooses)
+            }
+            _ => false,
+        }
+    })
+}
+
 fn of_address<'m>(address: Value<'m>, calls: usize) -> Vec<(Instruction<'m>, Does)> {
     let mut found = Vec::new();
     let mut rest = vec![address];

@@ -30,6 +30,7 @@ unsafe extern "C" {
         asked: unsafe extern "C" fn(*mut c_void, LLVMUseRef) -> bool,
         of: *mut c_void,
     );
+    fn okl_remove_unreachable(function: LLVMValueRef);
     fn okl_copy_attributes(to: LLVMValueRef, from: LLVMValueRef);
     fn okl_is_same_operation(a: LLVMValueRef, b: LLVMValueRef, intersect: bool) -> bool;
     fn okl_is_interposable(global: LLVMValueRef) -> bool;
@@ -193,6 +194,20 @@ impl<'m> Block<'m> {
 }
 
 impl<'m> Instruction<'m> {
+    /// A copy of it in front of another instruction, where its operands are there.
+    pub fn copy_before(self, before: Instruction<'m>) -> Instruction<'m> {
+        assert!(self.function() == before.function());
+        // SAFETY: an instruction, whose copy is inserted at once; the builder is disposed of.
+        unsafe {
+            let copy = LLVMInstructionClone(self.raw());
+            let builder = LLVMCreateBuilderInContext(LLVMGetValueContext(self.raw()));
+            LLVMPositionBuilderBefore(builder, before.raw());
+            LLVMInsertIntoBuilder(builder, copy);
+            LLVMDisposeBuilder(builder);
+            Instruction::from_nullable(copy).expect("LLVM copies it")
+        }
+    }
+
     /// Whether it does to its operands what another instruction does to its own. Of calls, attributes count that are the
     /// same or that both lose where `intersect`.
     pub fn is_same_operation(self, other: Instruction<'m>, intersect: bool) -> bool {
@@ -205,6 +220,12 @@ impl<'m> Function<'m> {
     /// A copy beside it, which has a name of its own and calls what it calls.
     pub fn copy(self) -> Function<'m> {
         ValueMap::of_copy(self).1
+    }
+
+    /// Deletes the blocks that control does not reach. Nobody may hold on to what is in them.
+    pub fn remove_unreachable(self) {
+        // SAFETY: a function with a body, whose entry is reached.
+        unsafe { okl_remove_unreachable(self.raw()) }
     }
 
     /// Takes over the name of another function or the like, which has none then.

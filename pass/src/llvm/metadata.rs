@@ -14,6 +14,13 @@ use super::{Function, Global, Instruction, Module, Value};
 
 unsafe extern "C" {
     fn okl_remove_loop_option(terminator: LLVMValueRef, name: Text);
+    fn okl_mark_independent(
+        accesses: *const LLVMValueRef,
+        count: usize,
+        ends: *const LLVMValueRef,
+        loops: usize,
+    );
+    fn okl_unroll_late(terminator: LLVMValueRef);
 }
 
 /// The operands of a node; none of anything else.
@@ -155,5 +162,35 @@ impl<'m> Instruction<'m> {
         assert!(self.loop_option(module, name).is_some());
         // SAFETY: an instruction with options of a loop; the text lives through the call.
         unsafe { okl_remove_loop_option(self.raw(), Text::new(name)) }
+    }
+
+    /// The names of the options of the loop that this end of a block closes.
+    pub fn loop_options(self, module: &'m Module) -> Vec<String> {
+        // SAFETY: an instruction; metadata that it has.
+        unsafe {
+            let noted = LLVMGetMetadata(self.raw(), kind(module.raw_context(), "llvm.loop"));
+            let options = operands(noted).into_iter().skip(1);
+            let names = options.filter_map(|one| text_of(*operands(one).first()?));
+            names.collect()
+        }
+    }
+
+    /// Says of loops, one in the other, which these ends of blocks close, that no turn of them depends on another one by
+    /// these loads and stores.
+    pub fn mark_independent(accesses: &[Self], ends: &[Self]) {
+        let is_access = |one: &Self| one.is_plain_access();
+        assert!(accesses.iter().all(is_access) && !ends.is_empty());
+        let raw = |all: &[Self]| all.iter().map(|one| one.raw()).collect::<Vec<_>>();
+        let (accesses, ends) = (raw(accesses), raw(ends));
+        // SAFETY: as many live instructions as it says, some ends among them.
+        unsafe {
+            okl_mark_independent(accesses.as_ptr(), accesses.len(), ends.as_ptr(), ends.len());
+        }
+    }
+
+    /// Has the loop that this end of a block closes unrolled when it has been vectorised, and not before.
+    pub fn unroll_late(self) {
+        // SAFETY: an instruction.
+        unsafe { okl_unroll_late(self.raw()) }
     }
 }

@@ -134,14 +134,12 @@ pub fn emit(module: &Module, plan: &Plan<'_>) -> bool {
         };
         set_loop.call.emit(module, &set_loop.one, functions);
     }
-    let splits = plan.items.iter().map(|one| items::emit(module, one));
-    let splits: Vec<_> = splits.collect();
+    let emitted = plan.items.iter().map(|one| items::emit(module, one));
+    let emitted: Vec<_> = emitted.collect();
     for marker in &plan.markers {
         marker.instruction().erase();
     }
-    for split in splits.iter().flatten() {
-        split.emit();
-    }
+    items::finish(module, &emitted);
     let has_items = !plan.items.is_empty() || !plan.markers.is_empty();
     told || has_items || !plan.loops.is_empty()
 }

@@ -2,9 +2,10 @@
 //! `okl.inner`, variables with `okl.shared` or `okl.exclusive`, and calls that mark barriers. The driver makes it of OKL's
 //! text.
 //!
-//! A nest of outer loops is a parallel loop, which runs a block of work items for each iteration: a region. What is
-//! written in it and not in an inner loop each work item runs; the inner loops they share, one iteration for each. They
-//! meet at the end of a nest of inner loops and at barriers, also inside of one, where each of them stands at one iteration.
+//! A nest of outer loops is a parallel loop, which runs a block of work items for each iteration: a region. Outer loops side
+//! by side in one are a part of the region of that one, which runs their blocks one after the other. What is written in it and not in an inner loop each work item runs; the inner loops they share, one iteration for each. They
+//! meet at the end of a nest of inner loops and at barriers, also inside of one, where each of them stands at one iteration:
+//! under a condition or in a loop only where that is the same for all of them.
 //!
 //! A kernel in which anything is wrong is a mistake in the program: run in the order in which it is written it may compute
 //! something else.
@@ -14,6 +15,7 @@ mod checks;
 mod loops;
 
 use crate::analysis::call_graph::CallGraph;
+use crate::analysis::meeting::{self, ItemCode, is_barrier};
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
     Body, Code, Description, Local, Origin, ParallelLoop, Part, Region, Schedule, Space, Span, Team,
@@ -23,7 +25,7 @@ use crate::marks::LOWERED_KERNEL;
 use crate::recognise::Found;
 use crate::recognise::steps::{self, Callees, Construct, Rules, Steps};
 
-use annotations::{Annotation, Kind, What, is_barrier};
+use annotations::{Annotation, Kind, What};
 use loops::{Loop, Wrong, above};
 
 /// Adds the kernels of a module.
@@ -202,9 +204,25 @@ impl<'m> Kernel<'m> {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let all = self.innermost(Kind::Outer);
+        let all = self
+            .outermost(Kind::Outer)
+            .map(|outer| self.blocks_of(outer));
         let all = all.map(|outer| self.parallel_loop(outer, &segments, graph));
         Ok(all.collect())
+    }
+
+    /// The innermost of the outer loops that all inner loops of an outermost one are in: those side by side in it are part
+    /// of its blocks.
+    fn blocks_of(&self, outermost: usize) -> usize {
+        let mut innermost = outermost;
+        loop {
+            let of_kind = self.of_kind(Kind::Outer);
+            let mut inside = of_kind.filter(|&at| self.loops[at].parent == Some(innermost));
+            let (Some(one), None) = (inside.next(), inside.next()) else {
+                return innermost;
+            };
+            innermost = one;
+        }
     }
 
     /// What barriers separate in the iterations of an innermost inner loop.
@@ -218,20 +236,25 @@ impl<'m> Kernel<'m> {
         let Steps {
             steps, barriers, ..
         } = steps::find(&blocks, &mut Callees::new(graph, rules));
-        for one in &barriers {
-            let [at] = one.path[..] else {
-                let told = "the function that is called here has a barrier: inside of an @inner loop barriers stand in the \
-                            loop itself";
-                return Err((one.path[0], told.to_string()));
-            };
-            if one.joins || !steps::conditions(at, &blocks).is_empty() {
-                let told = "this barrier stands under a condition or in a loop inside of an @inner loop: it is not sure \
-                            that all work items of the block come to it";
-                return Err((at, told.to_string()));
-            }
+        if let Some(one) = barriers.iter().find(|one| one.path.len() > 1) {
+            let told = "the function that is called here has a barrier: inside of an @inner loop barriers stand in the \
+                        loop itself";
+            return Err((one.path[0], told.to_string()));
         }
         let path = self.path(leaf);
         let nest = &self.loops[path[0]].counter.blocks;
+        let code = ItemCode {
+            blocks: &blocks,
+            end: self.loops[leaf].counter.steps.block(),
+            nest,
+        };
+        if !barriers.is_empty()
+            && let Err(at) = meeting::cut(&code)
+        {
+            let told = "this barrier stands under a condition or in a loop inside of an @inner loop that may differ between \
+                        work items: it is not sure that all work items of the block come to it";
+            return Err((at, told.to_string()));
+        }
         // The code that counts runs for each part.
         let counts = nest.iter().copied().filter(|block| !blocks.contains(block));
         let counts: Vec<_> = counts.map(whole).collect();

@@ -7,7 +7,7 @@
 //! functions that a step with something unknown may call. A barrier separates what comes before it from what comes
 //! behind it only where no other way leads from the one to the other: a barrier that a condition passes by joins them.
 //! That is what it means to threads of OpenMP. Where all of the team have to meet, the front end asks for the
-//! [`Barrier`]s, and for the conditions that they stand under ([`conditions`]).
+//! [`Barrier`]s, and for the conditions that they stand under ([`crate::analysis::meeting`]).
 //! A function with barriers or with loops that the team shares is looked at anew for each call.
 
 #[cfg(test)]
@@ -59,9 +59,6 @@ pub struct Steps<'m> {
 pub struct Barrier<'m> {
     /// The calls that lead to it, one in the other, and the barrier itself.
     pub path: Vec<Instruction<'m>>,
-    /// Whether what comes before it and what comes behind it are of one step: some way leads around it, or from behind it
-    /// to what comes before it.
-    pub joins: bool,
 }
 
 /// What is remembered of functions from one region to the next.
@@ -170,54 +167,6 @@ pub fn find<'m>(blocks: &[Block<'m>], callees: &mut Callees<'_, 'm>) -> Steps<'m
     };
     let passage = cut.blocks(blocks);
     cut.steps(&passage)
-}
-
-/// The ends of blocks that decide whether an instruction is reached, and how often: one way on from each of them cannot
-/// but lead there, and another one leads out of these blocks without it; or they decide so of such an end. What ends the
-/// program does not lead out of them.
-pub fn conditions<'m>(of: Instruction<'m>, blocks: &[Block<'m>]) -> Vec<Instruction<'m>> {
-    let inside: HashSet<_> = blocks[1..].iter().copied().collect();
-    let leaves = |one: &Block<'m>| !inside.contains(one);
-    let is_return =
-        |one: Instruction<'m>| matches!(one.opcode(), Opcode::LLVMRet | Opcode::LLVMResume);
-    let returns = |one: Block<'m>| one.terminator().is_some_and(is_return);
-    // The blocks from which some way leads to one of which that is so already.
-    let close = |known: &mut HashSet<Block<'m>>, not: Option<Block<'m>>| {
-        let mut count = None;
-        while count.replace(known.len()) != Some(known.len()) {
-            for &one in blocks.iter().filter(|one| Some(**one) != not) {
-                let next = one.successors();
-                let leads = |to: &Block<'m>| !leaves(to) && known.contains(to);
-                if next.iter().any(leads) {
-                    known.insert(one);
-                }
-            }
-        }
-    };
-    let mut found = Vec::new();
-    let mut rest = vec![of.block()];
-    while let Some(block) = rest.pop() {
-        let mut to_it = HashSet::from([block]);
-        close(&mut to_it, None);
-        let others = blocks.iter().copied().filter(|one| *one != block);
-        let is_last = |one: &Block<'m>| returns(*one) || one.successors().iter().any(leaves);
-        let mut around: HashSet<_> = others.filter(is_last).collect();
-        close(&mut around, Some(block));
-        for &one in blocks {
-            let next = one.successors();
-            let goes_around = |to: &Block<'m>| leaves(to) || around.contains(to);
-            let must = |to: &Block<'m>| !goes_around(to) && to_it.contains(to);
-            if next.iter().any(goes_around)
-                && next.iter().any(must)
-                && let Some(end) = one.terminator()
-                && !found.contains(&end)
-            {
-                found.push(end);
-                rest.push(one);
-            }
-        }
-    }
-    found
 }
 
 /// A span of a function that is looked at.
@@ -458,10 +407,7 @@ impl<'m> Cut<'_, '_, 'm> {
             }
         }
         let barriers = barriers.into_iter();
-        let barriers = barriers.map(|(path, from, to)| Barrier {
-            path,
-            joins: from == to,
-        });
+        let barriers = barriers.map(|(path, ..)| Barrier { path });
         Steps {
             steps,
             edges,

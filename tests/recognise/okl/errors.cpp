@@ -76,15 +76,13 @@ KERNEL void between(int n, int *a) {
           a[i] = 0;
 }
 
-// CHECK-DAG: errors.cpp:[[# @LINE + 6]]:{{.*}} error: several @outer loops side by side in one are not understood
-KERNEL void side_by_side(int n, int *a) {
+// CHECK-DAG: errors.cpp:[[# @LINE + 3]]:{{.*}} error: @exclusive variables are declared inside of the innermost @outer loop
+KERNEL void between_outer_loops(int n, int *a) {
   for (OUTER int p = 0; p < n; p++) {
+    EXCLUSIVE int own = 3;
     for (OUTER int o = 0; o < n; o++)
       for (INNER int i = 0; i < 4; i++)
-        a[i] = 0;
-    for (OUTER int o = 0; o < n; o++)
-      for (INNER int i = 0; i < 4; i++)
-        a[i] = 0;
+        a[i] = own++;
   }
 }
 

@@ -1,20 +1,32 @@
 //! Blocks of work items on the processor: each nest of inner loops runs as it is written, one work item after the other,
 //! and one nest after the other, which is what barriers between nests ask for.
 //!
-//! A nest with barriers in it becomes one nest for each part between them. A variable that a work item still needs behind
-//! a barrier or in another nest becomes an array with an element for each. What is shared is a variable of the block as it
-//! is; on one thread nothing is to be done for what is atomic.
+//! A nest with barriers in it becomes one nest for each piece between them, around which the conditions and regular loops
+//! are that the barriers stand in ([`split`]). A variable that a work item still needs behind a barrier or in another nest
+//! becomes an array with an element for each. What is shared is a variable of the block as it is; on one thread nothing is
+//! to be done for what is atomic.
+//!
+//! LLVM is told that work items do not depend on each other, so that it may run several at once ([`at_once`]), and loops end
+//! where a condition around all that a work item does fails for all that follow ([`guards`]).
 
-use std::collections::HashMap;
+mod at_once;
+mod guards;
+mod split;
 
-use crate::analysis::variables::{Does, is_harmless, uses};
+use std::collections::{HashMap, HashSet};
+
+use crate::analysis::meeting::{self, ItemCode, Pieces, is_barrier};
+use crate::analysis::variables::{Does, is_destination, is_harmless, uses};
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Body, Code, Counter, Extent, LocalKind, ParallelLoop, Region, Space};
+use crate::ir::{Counter, Extent, LocalKind, ParallelLoop, Region, Space};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Type,
-    Value,
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, NaturalLoop,
+    Opcode, Type, Value,
 };
-use crate::marks::LOWERED_KERNEL;
+use crate::marks::{LOWERED_KERNEL, OKL_BARRIER, is_okl_marker};
+
+pub use split::Split;
+use split::Turns;
 
 /// Alignment of what work items share or have one each of.
 const ALIGNMENT: u32 = 64;
@@ -29,6 +41,8 @@ pub struct Items<'m> {
     nests: Vec<Nest<'m>>,
     arrays: Vec<Array<'m>>,
     shared: Vec<Instruction<'m>>,
+    /// What runs outside of all iterations of outer loops.
+    outside: HashSet<Block<'m>>,
 }
 
 /// Inner loops, one in the other: those around code of work items.
@@ -37,10 +51,16 @@ struct Nest<'m> {
     extents: Vec<Extent<'m>>,
     /// What stands for it in the program.
     site: Call<'m>,
-    /// The code of an iteration between two barriers, in its order.
+    /// The blocks of an iteration of the innermost one, the first one first.
+    body: Vec<Block<'m>>,
+    /// The code of an iteration, or of its pieces.
     segments: Vec<Vec<Instruction<'m>>>,
-    /// Whether it runs more than once for a block.
-    repeats: bool,
+    /// Where it is cut, if it has barriers.
+    pieces: Option<Pieces<'m>>,
+    /// The regular loops of a block that it is in.
+    around: Vec<Vec<Block<'m>>>,
+    /// Whether some of it is atomic.
+    is_atomic: bool,
 }
 
 /// A variable of which each work item has one.
@@ -60,6 +80,64 @@ struct Array<'m> {
 type Wrong<'m> = (Instruction<'m>, String);
 
 impl<'m> Nest<'m> {
+    fn of(
+        site: Call<'m>,
+        extents: &[Extent<'m>],
+        natural: &[NaturalLoop<'m>],
+        outer: &[Block<'m>],
+    ) -> Result<Self, Wrong<'m>> {
+        let mut nest = Nest {
+            extents: extents.to_vec(),
+            site,
+            body: Vec::new(),
+            segments: Vec::new(),
+            pieces: None,
+            around: Vec::new(),
+            is_atomic: false,
+        };
+        let innermost = nest.innermost();
+        let end = innermost.steps.block();
+        let is_other =
+            |block: &Block<'m>| ![innermost.decides.block(), innermost.body].contains(block);
+        let others = innermost.blocks.iter().copied().filter(is_other);
+        let blocks: Vec<_> = [innermost.body].into_iter().chain(others).collect();
+        let header = nest.outermost().decides.block();
+        let around = natural.iter().filter(|one| {
+            one.header != header && one.blocks.contains(&header) && !outer.contains(&one.header)
+        });
+        nest.around = around.map(|one| one.blocks.clone()).collect();
+        let code: Vec<_> = blocks
+            .iter()
+            .filter(|block| **block != end)
+            .flat_map(|block| block.instructions())
+            .collect();
+        nest.is_atomic = code.iter().filter_map(|one| one.as_call()).any(|call| {
+            let name = call.callee_name();
+            is_okl_marker(&name) && name != OKL_BARRIER
+        });
+        nest.segments = match code.iter().any(|one| is_barrier(*one)) {
+            false => vec![code],
+            true => {
+                let code = ItemCode {
+                    blocks: &blocks,
+                    end,
+                    nest: &nest.outermost().blocks,
+                };
+                let pieces = meeting::cut(&code).map_err(|at| {
+                    let told =
+                        "it is not sure that all work items of the block come to this barrier";
+                    (at, told.to_string())
+                })?;
+                let segments = pieces.pieces.iter();
+                let segments = segments.map(|one| one.instructions().collect()).collect();
+                nest.pieces = Some(pieces);
+                segments
+            }
+        };
+        nest.body = blocks.into_iter().filter(|block| *block != end).collect();
+        Ok(nest)
+    }
+
     fn counters(&self) -> impl DoubleEndedIterator<Item = &Counter<'m>> {
         self.extents.iter().filter_map(|one| one.counter.as_ref())
     }
@@ -73,7 +151,18 @@ impl<'m> Nest<'m> {
     }
 
     fn is_split(&self) -> bool {
-        self.segments.len() > 1
+        self.pieces.is_some()
+    }
+
+    fn is_in_body(&self, at: Instruction<'m>) -> bool {
+        self.body.contains(&at.block())
+    }
+
+    /// Whether a segment runs more than once for one that begins to exist at a place.
+    fn repeats(&self, segment: usize, since: Instruction<'m>) -> bool {
+        let is_around = |blocks: &Vec<Block<'m>>| !blocks.contains(&since.block());
+        let pieces = self.pieces.as_ref();
+        self.around.iter().any(is_around) || pieces.is_some_and(|pieces| pieces.repeats(segment))
     }
 
     /// The part in which an instruction is.
@@ -104,30 +193,14 @@ fn items<'m>(
         let Space::Range(extents) = &one.space else {
             return Err((one.site.instruction(), "work items are numbers".to_string()));
         };
-        let mut nest = Nest {
-            extents: extents.clone(),
-            site: one.site,
-            segments: Vec::new(),
-            repeats: false,
-        };
-        let Body::Code(code) = &one.body else {
-            return Err((one.site.instruction(), "its body is no code".to_string()));
-        };
-        let segment = body(&nest, code);
-        let decides = nest.innermost().decides;
-        let same = |other: &&mut Nest<'m>| other.innermost().decides == decides;
-        match nests.iter_mut().find(same) {
-            Some(other) => other.segments.push(segment),
-            None => {
-                let header = nest.outermost().decides.block();
-                let repeats = natural.iter().any(|natural| {
-                    let is_around = natural.header != header && natural.blocks.contains(&header);
-                    is_around && !outer.contains(&natural.header)
-                });
-                nest.repeats = repeats;
-                nest.segments.push(segment);
-                nests.push(nest);
-            }
+        let decides = extents.last().and_then(|one| one.counter.as_ref());
+        let decides = decides.map(|one| one.decides);
+        // The parts of an iteration between barriers have one nest.
+        if !nests
+            .iter()
+            .any(|nest| Some(nest.innermost().decides) == decides)
+        {
+            nests.push(Nest::of(one.site, extents, &natural, &outer)?);
         }
     }
     for nest in nests.iter().filter(|nest| nest.is_split()) {
@@ -143,23 +216,15 @@ fn items<'m>(
             arrays.extend(private(module, kernel, at, &nests)?);
         }
     }
+    let inside: Vec<_> = one.counters().flat_map(|one| &one.blocks).collect();
+    let blocks = kernel.blocks().into_iter();
     Ok(Items {
         kernel,
         nests,
         arrays,
+        outside: blocks.filter(|block| !inside.contains(&block)).collect(),
         shared: of_kind(LocalKind::Shared).map(|one| one.variable).collect(),
     })
-}
-
-/// The instructions of some code that are of an iteration, and not of the loops around it.
-fn body<'m>(nest: &Nest<'m>, code: &Code<'m>) -> Vec<Instruction<'m>> {
-    let innermost = nest.innermost();
-    let counts = [innermost.decides.block(), innermost.steps.block()];
-    let spans = code
-        .spans
-        .iter()
-        .filter(|span| innermost.blocks.contains(&span.block) && !counts.contains(&span.block));
-    spans.flat_map(|span| span.instructions()).collect()
 }
 
 /// Checks that the loops of a nest count the same a second time, and that nothing but variables leads from one part of the
@@ -188,7 +253,7 @@ fn can_be_split<'m>(nest: &Nest<'m>, all: &[Nest<'m>]) -> Result<(), Wrong<'m>> 
             "loop has a first value that is computed with a condition",
         );
     }
-    let is_body = |one: &Instruction<'m>| nest.segment_of(*one).is_some();
+    let is_body = |one: &Instruction<'m>| nest.is_in_body(*one);
     let first = begins
         .instructions()
         .into_iter()
@@ -203,15 +268,14 @@ fn can_be_split<'m>(nest: &Nest<'m>, all: &[Nest<'m>]) -> Result<(), Wrong<'m>> 
             };
             variable.is_some_and(|one| !one.instruction_users().iter().any(stores))
         };
-        let is_barrier = nest.segments.iter().skip(1).any(|segment| {
-            let next = segment.first().map(|one| before(*one));
-            next == Some(Some(one))
-        });
         let is_right = match one.opcode() {
-            _ if is_barrier || is_harmless(one) => true,
+            _ if is_harmless(one) => true,
             Opcode::LLVMBr => true,
             Opcode::LLVMLoad => is_variable(one.operand(0)) && !one.is_volatile_or_atomic(),
-            Opcode::LLVMStore => is_variable(one.operand(1)),
+            Opcode::LLVMStore => {
+                let variable = one.operand(1).as_op(Opcode::LLVMAlloca);
+                is_variable(one.operand(1)) || variable.is_some_and(is_destination)
+            }
             _ => one.only_computes(),
         };
         if !is_right {
@@ -225,25 +289,45 @@ fn can_be_split<'m>(nest: &Nest<'m>, all: &[Nest<'m>]) -> Result<(), Wrong<'m>> 
     if ends.iter().any(|block| block.phis().next().is_some()) {
         return wrong(site, "loop ends with a value");
     }
+    let pieces = nest.pieces.as_ref().expect("it is to be split");
+    let cuts: Vec<_> = pieces.cuts.iter().map(|one| one.at).collect();
+    let dead = pieces.left_to_cuts();
+    // Where the end of a scope goes on is in one variable for all work items.
+    for one in nest.segments.iter().flatten() {
+        let variable = one
+            .address()
+            .and_then(|address| address.as_op(Opcode::LLVMAlloca));
+        if let Some(variable) = variable.filter(|one| is_destination(*one)) {
+            let mut pieces_of = pieces.pieces.iter();
+            if pieces_of.any(|piece| piece.begins_with(variable, &pieces.cuts)) {
+                return wrong(
+                    *one,
+                    "is the end of a scope that work items leave in different ways",
+                );
+            }
+        }
+    }
     for (at, segment) in nest.segments.iter().enumerate() {
+        if segment[0].opcode() == Opcode::LLVMPHI {
+            return wrong(
+                segment[0],
+                "is a value from before a barrier, or from several places",
+            );
+        }
         for one in segment {
-            let used = |user: &Instruction<'m>| nest.segment_of(*user) != Some(at);
+            // What a cut is computed of is computed again there.
+            let used = |user: &Instruction<'m>| {
+                nest.segment_of(*user) != Some(at) && !cuts.contains(user) && !dead.contains(user)
+            };
             if let Some(other) = one.instruction_users().into_iter().find(used) {
                 return wrong(
                     other,
-                    "uses a value from before a barrier that is in no variable",
+                    "uses a value from before a barrier, or of the loop around it, that is in no variable",
                 );
             }
         }
     }
     Ok(())
-}
-
-/// The instruction in front of another one of its block.
-fn before(one: Instruction<'_>) -> Option<Instruction<'_>> {
-    let instructions = one.block().instructions();
-    let at = instructions.iter().position(|other| *other == one)?;
-    at.checked_sub(1).map(|at| instructions[at])
 }
 
 /// What mentions a variable.
@@ -314,7 +398,10 @@ fn exclusive<'m>(
     places.dedup();
     let is_unknown = uses.iter().any(|(_, does)| *does == Does::Unknown);
     let outlives = places.len() > 1
-        || places.iter().any(|(nest, _)| nests[*nest].repeats)
+        || places.iter().any(|&(nest, segment)| {
+            let since = site.instruction();
+            segment.is_some_and(|segment| nests[nest].repeats(segment, since))
+        })
         || is_unknown
         || !fills.is_empty();
     if !outlives || inside.is_empty() {
@@ -330,20 +417,34 @@ fn private<'m>(
     nest: usize,
     nests: &[Nest<'m>],
 ) -> Result<Vec<Array<'m>>, Wrong<'m>> {
+    let mut reached = HashSet::new();
+    let mut rest = vec![kernel.blocks()[0]];
+    while let Some(block) = rest.pop() {
+        if reached.insert(block) {
+            rest.extend(block.successors());
+        }
+    }
     let entry = kernel.blocks()[0].instructions().into_iter();
     let variables = entry.filter(|one| one.opcode() == Opcode::LLVMAlloca);
     let mut arrays = Vec::new();
     for variable in variables {
-        let inside = users(variable);
-        let is_here = |one: &Instruction<'m>| nests[nest].segment_of(*one).is_some();
+        let mut inside = users(variable);
+        inside.retain(|one| reached.contains(&one.block()));
+        let here = &nests[nest];
+        let is_here = |one: &Instruction<'m>| here.segment_of(*one).is_some();
         if inside.is_empty() || !inside.iter().all(is_here) || !is_own(variable) {
             continue;
         }
         let uses = uses(variable);
-        let first = nests[nest].segment_of(inside[0]);
-        let outlives = uses
-            .iter()
-            .any(|(one, does)| *does == Does::Unknown || nests[nest].segment_of(*one) != first);
+        let first = here.segment_of(inside[0]).expect("it is there");
+        let pieces = here.pieces.as_ref().expect("it is split");
+        let lives_on =
+            pieces.repeats(first) && pieces.pieces[first].begins_with(variable, &pieces.cuts);
+        let outlives = lives_on
+            || uses.iter().any(|(one, does)| {
+                let is_reached = reached.contains(&one.block());
+                *does == Does::Unknown || is_reached && here.segment_of(*one) != Some(first)
+            });
         if outlives {
             let all = kernel.instructions();
             let at = |one: &Instruction<'m>| all.iter().position(|other| other == one);
@@ -406,8 +507,8 @@ fn array<'m>(
     }
 }
 
-/// Changes the kernels, but for what only says what their code is: [`split`] comes after that is gone.
-pub fn emit<'m>(module: &'m Module, items: &Items<'m>) -> Vec<Split<'m>> {
+/// Changes the kernels, but for what only says what their code is: [`finish`] comes after that is gone.
+pub fn emit<'m>(module: &'m Module, items: &Items<'m>) -> Emitted<'m> {
     let kernel = items.kernel;
     for variable in &items.shared {
         variable.set_alignment(ALIGNMENT);
@@ -435,25 +536,90 @@ pub fn emit<'m>(module: &'m Module, items: &Items<'m>) -> Vec<Split<'m>> {
             }
         }
     }
-    for array in &items.arrays {
-        array.emit(module, kernel, &items.nests, &jumps, &counts);
-    }
+    let arrays = items.arrays.iter();
+    let arrays = arrays.map(|one| one.emit(module, kernel, &items.nests, &jumps, &counts));
+    let shared = items.shared.iter().map(|one| **one);
+    let common = arrays.chain(shared).collect();
     LOWERED_KERNEL.put_on(module, kernel);
     let nests = items.nests.iter().enumerate();
-    let splits = nests.filter(|(_, nest)| nest.is_split()).map(|(at, nest)| {
-        let entry = nest.site.instruction().split_before();
-        let starts = nest.segments.iter().skip(1);
-        let starts = starts.map(|segment| segment[0].split_before());
-        Split {
-            entry,
-            starts: starts.collect(),
-            jump: jumps[&at],
-            header: nest.outermost().decides.block(),
-            exit: nest.outermost().exit,
-            steps: nest.innermost().steps.block(),
+    let parts = nests.map(|(at, nest)| match &nest.pieces {
+        Some(pieces) => Part::Split(Split::of(nest, pieces, jumps[&at])),
+        None => {
+            let header = nest.outermost().decides;
+            let beside = items.nests.iter();
+            let mut beside = beside
+                .filter(|one| one.outermost().decides == header)
+                .skip(1);
+            Part::Whole(Turns::of(nest, beside.next().is_none()))
         }
     });
-    splits.collect()
+    Emitted {
+        kernel,
+        parts: parts.collect(),
+        common,
+        outside: items.outside.clone(),
+    }
+}
+
+/// A kernel, changed but for what needs the calls gone that only say what its code is.
+pub struct Emitted<'m> {
+    kernel: Function<'m>,
+    parts: Vec<Part<'m>>,
+    /// Variables of all work items, and arrays with an element for each.
+    common: HashSet<Value<'m>>,
+    /// What runs outside of all iterations of outer loops.
+    outside: HashSet<Block<'m>>,
+}
+
+/// What becomes of a nest.
+enum Part<'m> {
+    Split(Split<'m>),
+    Whole(Turns<'m>),
+}
+
+/// Does what is left to do.
+pub fn finish<'m>(module: &'m Module, emitted: &[Emitted<'m>]) {
+    let splits = |one: &'_ Emitted<'m>| {
+        let parts = one.parts.iter();
+        let splits = parts.filter_map(|part| match part {
+            Part::Split(split) => Some(split.scopes().collect::<Vec<_>>()),
+            Part::Whole(_) => None,
+        });
+        splits.flatten().collect::<Vec<_>>()
+    };
+    let scopes: HashSet<_> = emitted.iter().flat_map(splits).collect();
+    for scope in scopes {
+        scope.erase();
+    }
+    for one in emitted {
+        let turns = one.parts.iter().flat_map(|part| match part {
+            Part::Split(split) => split.emit(),
+            Part::Whole(whole) => vec![whole.clone()],
+        });
+        let turns: Vec<_> = turns.collect();
+        let known = at_once::Known::of(module, one.kernel, &one.common, &one.outside);
+        let natural = one.kernel.loops();
+        for turns in &turns {
+            let (header, steps) = turns.loops[turns.loops.len() - 1];
+            let its = natural.iter().find(|one| one.header == header);
+            // One that nothing reaches is none.
+            let Some(its) = its else { continue };
+            let body = its.blocks.iter().copied();
+            let body: Vec<_> = body
+                .filter(|block| ![header, steps].contains(block))
+                .collect();
+            let mut others = natural.iter();
+            let has_loops = others.any(|one| body.contains(&one.header));
+            let is_bounded = guards::emit(module, turns, &body, &one.common);
+            at_once::emit(module, turns, &body, &known, is_bounded, has_loops);
+        }
+    }
+    for one in emitted {
+        let is_split = |part: &Part<'m>| matches!(part, Part::Split(_));
+        if one.parts.iter().any(is_split) {
+            one.kernel.remove_unreachable();
+        }
+    }
 }
 
 /// A variable that counts the iterations of a loop from 0.
@@ -476,7 +642,7 @@ impl<'m> Array<'m> {
         nests: &[Nest<'m>],
         jumps: &HashMap<usize, Instruction<'m>>,
         counts: &HashMap<Instruction<'m>, Value<'m>>,
-    ) {
+    ) -> Value<'m> {
         let ty = self.variable.allocated_type().expect("a stack variable");
         let entry = Builder::at_entry(module, kernel);
         let alignment = ALIGNMENT.max(self.variable.stack_alignment());
@@ -497,6 +663,7 @@ impl<'m> Array<'m> {
         for &fill in &self.fills {
             self.fill(module, kernel, fill, all, ty);
         }
+        all
     }
 
     /// The number of a work item, in front of the code that it runs.
@@ -559,61 +726,5 @@ impl<'m> Array<'m> {
         builder.go_if(is_end, after, inside);
         number.add_incoming(module.const_i64(0), before);
         number.add_incoming(more, inside);
-    }
-}
-
-/// A nest that becomes one nest for each part of its body.
-pub struct Split<'m> {
-    /// What runs in front of it, each time.
-    entry: Block<'m>,
-    /// Where the parts begin, but for the first one.
-    starts: Vec<Block<'m>>,
-    /// Goes to where the first part begins.
-    jump: Instruction<'m>,
-    header: Block<'m>,
-    exit: Block<'m>,
-    /// Where an iteration ends.
-    steps: Block<'m>,
-}
-
-impl<'m> Split<'m> {
-    /// Does it.
-    pub fn emit(&self) {
-        let kernel = self.header.function();
-        let loops = kernel.loops().into_iter();
-        let mut its = loops.filter(|one| one.header == self.header);
-        let blocks = its.next().expect("it is a loop").blocks;
-        let blocks: Vec<_> = [self.entry].into_iter().chain(blocks).collect();
-        let ends: Vec<_> = self
-            .starts
-            .iter()
-            .map(|start| start.predecessors()[0])
-            .collect();
-        let first = self.jump.block();
-        let begin = first.successors()[0];
-        let copies: Vec<_> = self.starts.iter().map(|_| Block::copies(&blocks)).collect();
-        let in_part = |part: usize, block: Block<'m>| match part {
-            0 => block,
-            _ => {
-                let at = blocks.iter().position(|one| *one == block);
-                copies[part - 1][at.expect("a block of the loop")]
-            }
-        };
-        let turn = |from: Block<'m>, old: Block<'m>, new: Block<'m>| {
-            let end = from.terminator().expect("a complete block");
-            for (at, operand) in end.operands().into_iter().enumerate() {
-                if operand == old.label() {
-                    end.set_operand(at, new.label());
-                }
-            }
-        };
-        let parts = ends.into_iter().zip(&self.starts).enumerate();
-        for (part, (end, &start)) in parts {
-            let here = |block| in_part(part, block);
-            let next = |block| in_part(part + 1, block);
-            turn(here(end), here(start), here(self.steps));
-            turn(here(self.header), self.exit, next(self.entry));
-            turn(next(first), next(begin), next(start));
-        }
     }
 }

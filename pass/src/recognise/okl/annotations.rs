@@ -155,9 +155,3 @@ pub fn markers(module: &Module) -> Vec<Call<'_>> {
 pub fn is_marker(call: Call<'_>) -> bool {
     is_okl_marker(&call.callee_name())
 }
-
-/// Whether the work items of a block meet at an instruction.
-pub fn is_barrier(one: Instruction<'_>) -> bool {
-    let call = one.as_call();
-    call.is_some_and(|call| call.callee_name() == crate::marks::OKL_BARRIER)
-}

@@ -1,9 +1,10 @@
 //! What a kernel must be like: where its loops and variables may stand, what its loops may write, where its barriers are.
 
 use super::Kernel;
-use super::annotations::{Annotation, Kind, What, is_barrier};
+use super::annotations::{Annotation, Kind, What};
 use super::loops::{Wrong, above};
-use crate::analysis::variables::{Does, uses};
+use crate::analysis::meeting::is_barrier;
+use crate::analysis::variables::{Does, is_destination, uses};
 use crate::ir::LocalKind;
 use crate::llvm::{Block, Function, Instruction, Opcode};
 
@@ -78,7 +79,7 @@ impl<'m> Kernel<'m> {
         wrong
     }
 
-    /// Loops that are not as deep as the others of one nest, and nests side by side in an outer loop.
+    /// Loops that are not as deep as the others of one nest.
     fn depths(&self) -> Vec<Wrong<'m>> {
         let mut wrong = Vec::new();
         for outermost in self.outermost(Kind::Outer) {
@@ -96,9 +97,6 @@ impl<'m> Kernel<'m> {
                         "here {one} {name} loops are one in the other, and {two} elsewhere in the same @outer loop"
                     );
                     wrong.push((self.loops[other].site, told));
-                } else if kind == Kind::Outer && inside.len() > 1 {
-                    let told = "several @outer loops side by side in one are not understood";
-                    wrong.push((self.loops[inside[1]].site, told.to_string()));
                 }
             }
         }
@@ -149,6 +147,14 @@ impl<'m> Kernel<'m> {
                     "{name} variables are declared inside of an @outer loop and outside of any @inner loop"
                 );
                 wrong.push((at, told));
+                continue;
+            }
+            // Each block has its own, as it begins.
+            let mut innermost = self.innermost(Kind::Outer);
+            let is_innermost = innermost.any(|outer| self.around(at.block()) == Some(outer));
+            if kind == LocalKind::Exclusive && !is_innermost {
+                let told = "@exclusive variables are declared inside of the innermost @outer loop";
+                wrong.push((at, told.to_string()));
                 continue;
             }
             let before = self.before_inner(at.block());
@@ -254,21 +260,4 @@ impl<'m> Kernel<'m> {
         }
         wrong
     }
-}
-
-/// Whether a variable is clang's own, which says where the end of a scope goes on.
-fn is_destination(variable: Instruction<'_>) -> bool {
-    variable.users().into_iter().all(|user| {
-        let Some(user) = user.as_instruction() else {
-            return false;
-        };
-        match user.opcode() {
-            Opcode::LLVMStore => user.operand(0).as_constant_int().is_some(),
-            Opcode::LLVMLoad => {
-                let chooses = |one: &Instruction<'_>| one.opcode() == Opcode::LLVMSwitch;
-                user.instruction_users().iter().all(chooses)
-            }
-            _ => false,
-        }
-    })
 }

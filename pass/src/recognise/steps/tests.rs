@@ -1,6 +1,7 @@
 //! Code of small functions that is cut: `meet` is where the team meets, and between `one` and `end` one thread runs.
 
 use super::*;
+use crate::analysis::meeting::conditions;
 use crate::ir::Who;
 use crate::llvm::{Module, OwnModule};
 
@@ -120,7 +121,8 @@ fn code(module: &Module) -> Function<'_> {
 }
 
 fn joins(cut: &Steps<'_>) -> Vec<bool> {
-    cut.barriers.iter().map(|one| one.joins).collect()
+    let edges = cut.edges.iter().filter(|one| one.sync == Sync::Barrier);
+    edges.map(|one| one.from == one.to).collect()
 }
 
 /// What decides of a barrier: the numbers of the blocks that end so.
