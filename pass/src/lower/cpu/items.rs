@@ -3,7 +3,7 @@
 //!
 //! A nest with barriers in it becomes one nest for each part between them. A variable that a work item still needs behind
 //! a barrier or in another nest becomes an array with an element for each. What is shared is a variable of the block as it
-//! is; on one thread nothing is to be done for what is atomic.
+//! is.
 
 use std::collections::HashMap;
 
@@ -466,6 +466,18 @@ fn count_in<'m>(module: &'m Module, kernel: Function<'m>, counter: &Counter<'m>)
     let before = builder.load(int, count);
     builder.store(builder.plus(before, 1), count);
     count
+}
+
+impl Items<'_> {
+    /// Bytes of the arrays that a block needs besides its variables.
+    pub fn bytes(&self, module: &Module) -> u64 {
+        let sizes = self.arrays.iter().map(|one| {
+            let ty = one.variable.allocated_type();
+            ty.map_or(0, |ty| module.size_of(ty))
+                .saturating_mul(one.count)
+        });
+        sizes.fold(0, u64::saturating_add)
+    }
 }
 
 impl<'m> Array<'m> {
