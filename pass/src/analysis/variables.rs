@@ -33,6 +33,16 @@ pub fn is_harmless(call: Instruction<'_>) -> bool {
     })
 }
 
+/// Whether a variable is the compiler's own: what is known of the exception that is handled.
+pub fn is_of_exception(variable: Instruction<'_>) -> bool {
+    variable.instruction_users().into_iter().all(|user| {
+        let stored = (user.opcode() == Opcode::LLVMStore).then(|| user.operand(0));
+        let part = stored.and_then(|value| value.as_op(Opcode::LLVMExtractValue));
+        let of = part.and_then(|part| part.operand(0).as_op(Opcode::LLVMLandingPad));
+        user.opcode() == Opcode::LLVMLoad || of.is_some() || is_harmless(user)
+    })
+}
+
 fn of_address<'m>(address: Value<'m>, calls: usize) -> Vec<(Instruction<'m>, Does)> {
     let mut found = Vec::new();
     let mut rest = vec![address];

@@ -7,27 +7,28 @@
 //!
 //! What cannot be done so stays as it is written, on one thread, which is as right; the user is told why.
 
+mod area;
+mod outline;
+
 use std::collections::{HashMap, HashSet};
 
-use okl_abi::{LoopSchedule, f, openmp};
+use okl_abi::{LoopSchedule, f};
 
-use crate::analysis::variables::{Does, is_harmless, uses};
-use crate::ir::{Counter, ParallelLoop, Region};
+use crate::analysis::variables::is_harmless;
+use crate::ir::{Counter, ParallelLoop};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Module, Opcode,
-    Type, Value,
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
 };
 use crate::lower::runtime_call::declare_openmp;
 
+use area::{Area, is_read_from, is_slot};
+use outline::{LOOP, fork, outline};
+pub use outline::{PLAIN, ident};
+
 /// Bytes that blocks of a kernel may have on the stacks of threads.
 const MOST_BYTES: u64 = 256 << 10;
-/// What the name of the function that threads run ends with, behind that of the kernel.
-const SUFFIX: &str = "omp_outlined";
 /// How the C++ run time finds out who handles an exception.
 const PERSONALITY: &str = "__gxx_personality_v0";
-/// Ends the program, for an exception that nobody handles.
-const TERMINATE: &str = "_ZSt9terminatev";
-
 /// What becomes of a nest of outer loops.
 pub struct Nest<'m> {
     site: Call<'m>,
@@ -100,7 +101,14 @@ fn is_alone<'m>(outer: &Counter<'m>, inner: &Counter<'m>) -> bool {
     while next != outer.steps.block() && between.len() < 8 {
         let ends = next.instructions();
         let (last, rest) = ends.split_last().expect("a complete block");
-        let is_empty = rest.iter().all(|one| is_harmless(*one));
+        // The compiler notes there how a scope is left.
+        let notes = |one: Instruction<'m>| {
+            let stored = one.opcode() == Opcode::LLVMStore && one.is_plain_access();
+            let slot = stored.then(|| one.operand(1).as_op(Opcode::LLVMAlloca));
+            let slot = slot.flatten().filter(|slot| is_slot(*slot));
+            slot.is_some_and(|slot| !is_read_from(slot, outer.steps.block()))
+        };
+        let is_empty = rest.iter().all(|one| is_harmless(*one) || notes(*one));
         let (true, [after]) = (is_empty, &last.block().successors()[..]) else {
             return false;
         };
@@ -176,339 +184,6 @@ fn counts<'m>(counter: &Counter<'m>, area: &Area<'m>, is_inner: bool) -> Result<
     }
     area.can_compute(counting.end, is_inner)?;
     area.can_compute(counting.step, true)
-}
-
-/// The code that threads run: a loop, and what is reached from it before the program ends.
-struct Area<'m> {
-    kernel: Function<'m>,
-    header: Block<'m>,
-    /// Where control goes in the end.
-    exit: Block<'m>,
-    blocks: Vec<Block<'m>>,
-    /// Those that other code goes to, too: they end the program for an exception.
-    others: Vec<Block<'m>>,
-    /// As `blocks`.
-    known: HashSet<Block<'m>>,
-}
-
-/// A stack variable that the code uses, and what it is to it.
-struct Variable<'m> {
-    variable: Instruction<'m>,
-    is: Is,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Is {
-    /// Nobody else uses it.
-    Own,
-    /// The compiler's own, in which nothing goes in or comes out.
-    Slot,
-    /// The code does not change it.
-    Others,
-}
-
-impl<'m> Area<'m> {
-    fn of(counter: &Counter<'m>) -> Self {
-        Self::of_loop(counter.decides.block(), counter.exit)
-    }
-
-    fn of_loop(header: Block<'m>, exit: Block<'m>) -> Self {
-        let kernel = header.function();
-        let loops = kernel.loops().into_iter();
-        let mut its = loops.filter(|one| one.header == header);
-        let mut blocks = its.next().expect("it is a loop").blocks;
-        let members: HashSet<_> = blocks.iter().copied().collect();
-        let reach = |mut rest: Vec<Block<'m>>| {
-            let mut seen: Vec<Block<'m>> = Vec::new();
-            let mut known = HashSet::new();
-            while let Some(block) = rest.pop() {
-                if !members.contains(&block) && known.insert(block) {
-                    seen.push(block);
-                    rest.extend(block.successors());
-                }
-            }
-            (seen, known)
-        };
-        let ends = blocks.iter().flat_map(|block| {
-            let next = block.successors().into_iter();
-            next.filter(move |next| *block != header || *next != exit)
-        });
-        let (ends, _) = reach(ends.collect());
-        let (_, outside) = reach(vec![kernel.blocks()[0], exit]);
-        let (others, own): (Vec<_>, Vec<_>) =
-            ends.into_iter().partition(|block| outside.contains(block));
-        blocks.extend(own);
-        let known = blocks.iter().copied().collect();
-        Self {
-            kernel,
-            header,
-            exit,
-            blocks,
-            others,
-            known,
-        }
-    }
-
-    fn has(&self, one: Instruction<'m>) -> bool {
-        self.known.contains(&one.block())
-    }
-
-    fn instructions(&self) -> impl Iterator<Item = Instruction<'m>> {
-        self.blocks.iter().flat_map(|block| block.instructions())
-    }
-
-    /// Checks that a value of the code is the same in front of it. `is_strict`: computing it must do no harm either.
-    fn can_compute(&self, value: Value<'m>, is_strict: bool) -> Result<(), Why> {
-        let Some(one) = value.as_instruction().filter(|one| self.has(*one)) else {
-            return Ok(());
-        };
-        if !one.only_computes() {
-            return not("what it counts is computed with a condition or by a function");
-        }
-        if let Some(address) = one.address() {
-            let variable = address.as_op(Opcode::LLVMAlloca);
-            let changes = |user: &Instruction<'m>| {
-                user.opcode() == Opcode::LLVMStore && user.operand(1) == address && self.has(*user)
-            };
-            if variable.is_some_and(|one| one.instruction_users().iter().any(changes)) {
-                return not("what it counts changes while it runs");
-            }
-            if variable.is_none() && is_strict {
-                return not("what it counts is not in a variable of the kernel");
-            }
-        }
-        let divides = matches!(
-            one.opcode(),
-            Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem
-        );
-        if divides && is_strict {
-            let by = one.operand(1).as_constant_int();
-            if by.is_none_or(|by| by == 0 || by == -1) {
-                return not("what it counts is divided by what may be 0");
-            }
-        }
-        let mut operands = one.operands().into_iter();
-        operands.try_for_each(|operand| self.can_compute(operand, is_strict))
-    }
-
-    /// Checks that it can be a function.
-    fn check(&self) -> Result<(), Why> {
-        for block in &self.blocks {
-            let mut users = block.label().users().into_iter();
-            if users.any(|user| user.as_instruction().is_none()) {
-                return not("the address of a label in it is taken");
-            }
-            for next in block.successors() {
-                if self.others.contains(&next) {
-                    only_fails(next)?;
-                }
-            }
-        }
-        let has_pads = self.instructions().any(|one| {
-            one.opcode() == Opcode::LLVMLandingPad || one.may_throw() && one.as_call().is_some()
-        });
-        let personality = self.kernel.personality();
-        if has_pads && personality.is_some_and(|one| one.name() != PERSONALITY) {
-            return not("its exceptions are not those of C++");
-        }
-        for one in self.instructions() {
-            use Opcode::*;
-            let name = one
-                .as_call()
-                .map(|call| call.callee_name())
-                .unwrap_or_default();
-            let stays = ["llvm.eh.", "llvm.va_start", "llvm.localescape"];
-            match one.opcode() {
-                LLVMCatchSwitch | LLVMCatchPad | LLVMCleanupPad | LLVMIndirectBr | LLVMCallBr
-                | LLVMVAArg => return not("it has code that belongs to its function"),
-                _ if name.starts_with("llvm.eh.typeid") => {
-                    return not("it catches exceptions of a type");
-                }
-                _ if stays.iter().any(|one| name.starts_with(one)) => {
-                    return not("it has code that belongs to its function");
-                }
-                _ if one.as_call().is_some_and(|call| call.is_must_tail()) => {
-                    return not("it has code that belongs to its function");
-                }
-                _ => {}
-            }
-            let is_outside = |user: Instruction<'m>| !self.has(user);
-            if one.instruction_users().into_iter().any(is_outside) {
-                return not("a value that it computes is used behind it");
-            }
-            for operand in one.operands() {
-                let from = operand.as_instruction().filter(|from| !self.has(*from));
-                let crosses = from.is_some() || operand.as_parameter().is_some();
-                let ty = operand.ty();
-                if crosses && !ty.is_pointer() && ty.bits() != Some(64) {
-                    return not("it uses a value from in front of it that is in no variable");
-                }
-            }
-        }
-        self.variables().map(|_| ())
-    }
-
-    /// The stack variables that it uses, of those that functions have from their beginning.
-    fn variables(&self) -> Result<Vec<Variable<'m>>, Why> {
-        let entry = self.kernel.blocks()[0].instructions().into_iter();
-        let is_fixed = |one: &Instruction<'m>| {
-            one.opcode() == Opcode::LLVMAlloca && one.operand(0).as_constant_int().is_some()
-        };
-        let mut found = Vec::new();
-        for variable in entry.filter(is_fixed) {
-            let users = variable.instruction_users();
-            if !users
-                .iter()
-                .any(|user| self.has(*user) && !is_harmless(*user))
-            {
-                continue;
-            }
-            let is_outside = |user: &Instruction<'m>| {
-                let begins = user.opcode() == Opcode::LLVMStore && self.begins(*user, variable);
-                !self.has(*user) && !is_harmless(*user) && !begins
-            };
-            let is = match users.iter().any(is_outside) {
-                false => Is::Own,
-                true if !self.writes(variable) => Is::Others,
-                true if is_slot(variable) && !self.goes_on_with(variable) => Is::Slot,
-                true => return not("it changes a variable from outside of it"),
-            };
-            found.push(Variable { variable, is });
-        }
-        Ok(found)
-    }
-
-    /// Whether a store gives the iterator of the loop its first value.
-    fn begins(&self, store: Instruction<'m>, variable: Instruction<'m>) -> bool {
-        let is_asked = self
-            .header
-            .instructions()
-            .into_iter()
-            .any(|one| one.opcode() == Opcode::LLVMLoad && one.operand(0) == *variable);
-        is_asked
-            && store.operand(1) == *variable
-            && store.block().successors() == [self.header]
-            && self.steps(variable)
-    }
-
-    /// Whether the loop counts with a variable.
-    fn steps(&self, variable: Instruction<'m>) -> bool {
-        let mut users = variable.instruction_users().into_iter();
-        users.any(|user| {
-            user.opcode() == Opcode::LLVMStore
-                && user.operand(1) == *variable
-                && user.block().successors() == [self.header]
-                && self.has(user)
-        })
-    }
-
-    /// Whether the loop itself writes a variable; what is destroyed for an exception may be another's.
-    fn writes(&self, variable: Instruction<'m>) -> bool {
-        let uses = uses(variable).into_iter();
-        let mut writes = uses.filter(|(one, does)| *does != Does::Read && self.has(*one));
-        writes.any(|(one, does)| does == Does::Write || !self.is_end(one.block()))
-    }
-
-    /// Whether the program does not go on behind a block.
-    fn is_end(&self, block: Block<'m>) -> bool {
-        let mut rest = vec![block];
-        let mut seen = HashSet::from([block]);
-        while let Some(block) = rest.pop() {
-            if block == self.header {
-                return false;
-            }
-            rest.extend(
-                block
-                    .successors()
-                    .into_iter()
-                    .filter(|next| seen.insert(*next)),
-            );
-        }
-        true
-    }
-
-    /// Whether the value that a variable has in front of the loop, or behind it, may be used on the other side.
-    fn goes_on_with(&self, variable: Instruction<'m>) -> bool {
-        let reads = |from: Block<'m>| {
-            let mut rest = vec![from];
-            let mut seen = HashSet::from([from]);
-            while let Some(block) = rest.pop() {
-                let instructions = block.instructions().into_iter();
-                let mut uses = instructions.filter(|one| one.operands().contains(&variable));
-                match uses.next().map(Instruction::opcode) {
-                    Some(Opcode::LLVMLoad) => return true,
-                    Some(Opcode::LLVMStore) => {}
-                    _ => {
-                        let next = block.successors().into_iter();
-                        rest.extend(next.filter(|next| seen.insert(*next)));
-                    }
-                }
-            }
-            false
-        };
-        reads(self.header) || reads(self.exit)
-    }
-
-    /// Bytes of the variables that each thread has.
-    fn own_bytes(&self, module: &Module) -> Result<u64, Why> {
-        let variables = self.variables()?.into_iter();
-        let own = variables.filter(|one| one.is != Is::Others);
-        let bytes = own.filter_map(|one| {
-            let count = one.variable.operand(0).as_constant_int()?;
-            let size = module.size_of(one.variable.allocated_type()?);
-            Some(size.saturating_mul(u64::try_from(count).unwrap_or(u64::MAX)))
-        });
-        Ok(bytes.fold(0, u64::saturating_add))
-    }
-}
-
-/// Whether a variable is the compiler's own: where a scope goes on, or the exception for which it is left.
-fn is_slot(variable: Instruction<'_>) -> bool {
-    variable
-        .instruction_users()
-        .into_iter()
-        .all(|user| match user.opcode() {
-            Opcode::LLVMLoad => true,
-            Opcode::LLVMStore => {
-                let value = user.operand(0);
-                let is_part = value.as_op(Opcode::LLVMExtractValue).is_some();
-                value != *variable && (is_part || value.as_constant_int().is_some())
-            }
-            _ => is_harmless(user),
-        })
-}
-
-/// Checks that a block that others come to, too, does nothing but leave the function by an exception.
-fn only_fails(block: Block<'_>) -> Result<(), Why> {
-    if block.phis().next().is_some() {
-        return not("it is left with a value");
-    }
-    if is_pad(block) {
-        return Ok(());
-    }
-    let mut rest = vec![block];
-    let mut seen = HashSet::from([block]);
-    while let Some(block) = rest.pop() {
-        let end = block.terminator().map(Instruction::opcode);
-        let next = block.successors();
-        if next.is_empty() && end != Some(Opcode::LLVMResume) {
-            return not("it is left by a jump");
-        }
-        let unwinds = |next: &Block<'_>| is_pad(*next);
-        rest.extend(
-            next.into_iter()
-                .filter(|next| !unwinds(next) && seen.insert(*next)),
-        );
-    }
-    Ok(())
-}
-
-/// Whether exceptions come to a block.
-fn is_pad(block: Block<'_>) -> bool {
-    let first = block
-        .first_insertion_point()
-        .and_then(Instruction::previous);
-    first.is_some_and(|one| one.opcode() == Opcode::LLVMLandingPad)
 }
 
 impl<'m> Nest<'m> {
@@ -814,6 +489,10 @@ impl<'m> Shared<'m> {
         builder.call(fini, &[worksharing, thread]);
         builder.go(done);
         at(done).go(outermost.exit);
+        for inner in &self.loops[1..] {
+            let first = inside.instructions()[0];
+            variable(inner).move_debug_records(&[], first);
+        }
         kernel.remove_unreachable_blocks();
         let mut area = Area::of_loop(header, end);
         let blocks = [start, some].into_iter().chain(area.blocks);
@@ -828,243 +507,4 @@ fn empty(block: Block<'_>) {
     for one in block.instructions().into_iter().rev().skip(1) {
         one.erase();
     }
-}
-
-/// Makes a function of the code. `first` stands behind what is to become its first parameters.
-fn outline<'m>(
-    module: &'m Module,
-    area: Area<'m>,
-    places: &Places<'m>,
-    first: Instruction<'m>,
-) -> Function<'m> {
-    let mut own = Vec::new();
-    for Variable { variable, is } in area.variables().expect("it was looked at before") {
-        match is {
-            _ if [places.thread, places.bound].contains(&variable) => {}
-            Is::Own => {
-                for user in variable.instruction_users() {
-                    if !area.has(user) {
-                        user.erase();
-                    }
-                }
-                variable.move_debug_records(&area.blocks, first);
-                own.push(variable);
-            }
-            Is::Slot => own.push(area.instead(module, variable)),
-            Is::Others => own.extend(area.value_of(module, variable, first)),
-        }
-    }
-    let mut blocks = area.blocks;
-    keep_exceptions(module, area.kernel, &mut blocks);
-    for variable in &own {
-        variable.move_before(first);
-    }
-    let body = Block::extract(&blocks, SUFFIX).expect("it was looked at before");
-    let entry = body.blocks()[0].terminator().expect("a complete block");
-    for variable in own {
-        variable.move_before(entry);
-    }
-    body.set_attribute(module, "nounwind");
-    body
-}
-
-impl<'m> Area<'m> {
-    /// A variable that it uses instead of another one.
-    fn instead(&self, module: &'m Module, variable: Instruction<'m>) -> Instruction<'m> {
-        let ty = variable.allocated_type().expect("a stack variable");
-        let entry = Builder::at_entry(module, self.kernel);
-        let new = entry.alloca(ty, variable.stack_alignment());
-        variable.replace_uses_if(new, |one| {
-            let user = one.user().as_instruction();
-            user.is_some_and(|user| self.has(user))
-        });
-        new.as_instruction().expect("a stack variable")
-    }
-
-    /// Of a variable that it only reads, as anybody does: one with its value, where nobody looks at variables.
-    fn value_of(
-        &self,
-        module: &'m Module,
-        variable: Instruction<'m>,
-        first: Instruction<'m>,
-    ) -> Option<Instruction<'m>> {
-        let ty = variable.allocated_type()?;
-        let is_small =
-            ty.is_pointer() || ty.is_float_or_double() || ty.bits().is_some_and(|bits| bits <= 64);
-        let is_plain = |user: Instruction<'m>| match user.opcode() {
-            Opcode::LLVMLoad => user.is_plain_access() && user.ty() == ty,
-            Opcode::LLVMStore => user.operand(0) != *variable,
-            _ => is_harmless(user) && !self.has(user),
-        };
-        let users = variable.instruction_users();
-        if !is_small || !users.into_iter().all(is_plain) || self.kernel.has_attribute("optnone") {
-            return None;
-        }
-        let front = self.blocks[0].predecessors()[0].terminator()?;
-        let builder = Builder::before(module, front);
-        let value = builder.load(ty, *variable);
-        let passed = match ty.is_pointer() {
-            true => value,
-            false => builder.bits_of(value, 64),
-        };
-        let new = self.instead(module, variable);
-        let builder = Builder::before(module, first);
-        let value = match ty.is_pointer() {
-            true => passed,
-            false => builder.value_of_bits(passed, ty),
-        };
-        builder.store(value, *new);
-        Some(new)
-    }
-}
-
-/// Has the program end for an exception that would leave blocks.
-fn keep_exceptions<'m>(module: &'m Module, kernel: Function<'m>, blocks: &mut Vec<Block<'m>>) {
-    let known: HashSet<_> = blocks.iter().copied().collect();
-    let throws = !kernel.has_attribute("nounwind");
-    let all: Vec<_> = blocks
-        .iter()
-        .flat_map(|block| block.instructions())
-        .collect();
-    let ends = |builder: &Builder<'m>| {
-        let ty = module.function_type(module.void(), &[]);
-        builder.call(external(module, TERMINATE, ty), &[]);
-        builder.unreachable();
-    };
-    let ends_for = |builder: &Builder<'m>, thrown: Value<'m>| {
-        let ty = module.function_type(module.pointer(), &[module.pointer()]);
-        builder.call(external(module, "__cxa_begin_catch", ty), &[thrown]);
-        ends(builder);
-    };
-    // Where exceptions come to that nothing in the blocks handles.
-    let mut pad = None;
-    let mut added = Vec::new();
-    let mut pad_like = |like: Instruction<'m>, added: &mut Vec<Block<'m>>| {
-        *pad.get_or_insert_with(|| {
-            if kernel.personality().is_none() {
-                let ty = module.variadic_type(module.int(32), &[]);
-                kernel.set_personality(external(module, PERSONALITY, ty));
-            }
-            let block = kernel.append_block(module);
-            let builder = Builder::at_end_like(module, block, like);
-            let thrown = builder.caught();
-            ends_for(&builder, thrown);
-            added.push(block);
-            block
-        })
-    };
-    for one in all {
-        match one.opcode() {
-            Opcode::LLVMCall if throws && one.may_throw() => {
-                let pad = pad_like(one, &mut added);
-                added.push(one.as_call().expect("a call").unwind_to(pad));
-            }
-            Opcode::LLVMLandingPad => one.catch_all(module),
-            Opcode::LLVMResume => {
-                let builder = Builder::before(module, one);
-                let thrown = builder.extract(one.operand(0), 0);
-                ends_for(&builder, thrown);
-                one.erase();
-            }
-            Opcode::LLVMInvoke | Opcode::LLVMBr | Opcode::LLVMSwitch => {
-                let block = one.block();
-                // The last block goes on behind the loop.
-                let is_left =
-                    |next: &Block<'m>| !known.contains(next) && Some(&block) != blocks.last();
-                for next in block.successors().into_iter().filter(is_left) {
-                    // Calls in the block that are above may have been split from it.
-                    if added.contains(&next) {
-                        continue;
-                    }
-                    let instead = match is_pad(next) {
-                        true => pad_like(one, &mut added),
-                        false => {
-                            let new = kernel.append_block(module);
-                            ends(&Builder::at_end_like(module, new, one));
-                            added.push(new);
-                            new
-                        }
-                    };
-                    block.turn(next, instead);
-                }
-            }
-            _ => {}
-        }
-    }
-    blocks.extend(added);
-}
-
-/// A function of another library.
-fn external<'m>(module: &'m Module, name: &str, ty: Type<'m>) -> Function<'m> {
-    let add = || module.add_function(name, ty, Linkage::LLVMExternalLinkage);
-    module.function(name).unwrap_or_else(add)
-}
-
-/// Has all threads run what a call runs, where there is something for several, and else this thread.
-fn fork<'m>(
-    module: &'m Module,
-    call: Instruction<'m>,
-    places: &Places<'m>,
-    thread: Value<'m>,
-    several: impl FnOnce(&Builder<'m>) -> Value<'m>,
-) {
-    let kernel = call.function();
-    let like = thread.as_instruction().expect("a call");
-    let before = call.block();
-    let serial = call.split_before();
-    let jump = serial.terminator().expect("a complete block");
-    let after = serial.successors()[0];
-    let arguments = call.as_call().expect("it is one");
-    let body = arguments.callee();
-    let captures: Vec<_> = arguments
-        .arguments()
-        .into_iter()
-        .skip(Region::LEADING)
-        .collect();
-    let source = ident(module, PLAIN);
-
-    let forks = kernel.append_block(module);
-    let builder = Builder::at_end_like(module, forks, like);
-    let count = module.const_i32(captures.len() as i32);
-    let passed: Vec<_> = [source, count, body].into_iter().chain(captures).collect();
-    builder.call(
-        declare_openmp(module, &openmp::f::__kmpc_fork_call),
-        &passed,
-    );
-    builder.go(after);
-
-    let begins = declare_openmp(module, &f::okl_mpi_kmpc_serialized_parallel);
-    let ends = declare_openmp(module, &f::okl_mpi_kmpc_end_serialized_parallel);
-    let builder = Builder::before(module, call);
-    builder.stand_at(like);
-    builder.call(begins, &[source, thread]);
-    builder.store(thread, places.thread);
-    builder.store(module.const_i32(0), places.bound);
-    let builder = Builder::before(module, jump);
-    builder.stand_at(like);
-    builder.call(ends, &[source, thread]);
-
-    before.terminator().expect("a complete block").erase();
-    let builder = Builder::at_end_like(module, before, like);
-    builder.go_if(several(&builder), forks, serial);
-}
-
-/// What OpenMP's run time is told of the source: `KMP_IDENT_KMPC`, and for a loop `KMP_IDENT_WORK_LOOP`.
-pub const PLAIN: i32 = 2;
-const LOOP: i32 = 2 | 0x200;
-
-/// A place in the source, which is not told.
-pub fn ident(module: &Module, flags: i32) -> Value<'_> {
-    const UNKNOWN: &str = ";unknown;unknown;0;0;;";
-    let name = format!("okl.ident.{flags}");
-    if let Some(known) = module.global(&name) {
-        return *known;
-    }
-    let text = module.global("okl.source");
-    let text = text.unwrap_or_else(|| module.add_text("okl.source", UNKNOWN));
-    let [zero, flags, size] = [0, flags, UNKNOWN.len() as i32].map(|one| module.const_i32(one));
-    let value = module.const_struct(&[zero, flags, zero, size, *text]);
-    let ident = module.add_constant(&name, value);
-    ident.set_alignment(8);
-    *ident
 }
