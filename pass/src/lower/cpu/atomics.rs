@@ -468,6 +468,9 @@ impl<'m> OneUpdate<'m> {
             self.computes[0].move_before(store);
             self.finish(old, new);
             store.erase();
+            if new.is_unused() {
+                self.computes[0].erase();
+            }
             return;
         }
         let before = store.block();

@@ -1,6 +1,6 @@
 // Threads share blocks, each of which runs once, in whatever way loops count; what is atomic is.
 // RUN: clang++-22 -std=c++17 -O0 -c -g -fpass-plugin=%plugin %s -o %t.o && clang++-22 -fopenmp %t.o -o %t0
-// RUN: clang++-22 -std=c++17 -O1 -fopenmp -fpass-plugin=%plugin %s -o %t1
+// RUN: clang++-22 -std=c++17 -O1 -fopenmp -DLOCKED -fpass-plugin=%plugin %s -o %t1
 // RUN: clang++-22 -std=c++17 -O3 -march=native -fno-exceptions -fopenmp -fpass-plugin=%plugin %s -o %t3
 // RUN: for threads in 1 2 5; do for level in 0 1 3; do OMP_NUM_THREADS=$threads %t$level $threads || exit 1; done; done
 #include "okl.h"
@@ -310,7 +310,16 @@ KERNEL void atomics(int n, int *ints, unsigned *unsigneds, float *floats, double
       ATOMIC(floats[0] += 1);
       ATOMIC(floats[i] -= o * 2.0f);
       ATOMIC(doubles[0] += 0.5);
+#ifdef LOCKED
+      // One of these, and all of the file are under a lock.
       ATOMIC(doubles[1] = doubles[1] > o ? doubles[1] : o);
+      __okl_atomic_begin(1);
+      if (ints[11] == 2 * ints[12])
+        ints[11] += 2, ints[12] += 1;
+      __okl_atomic_end();
+#else
+      ATOMIC(doubles[1] = __builtin_fmax(doubles[1], o));
+#endif
       ATOMIC(fields->narrow += 1);
       ATOMIC(fields->small += 3);
       ATOMIC(fields->other ^= 1);
@@ -324,8 +333,8 @@ KERNEL void atomics(int n, int *ints, unsigned *unsigneds, float *floats, double
     }
 }
 static void test_atomics() {
-  const int n = 500, all = n * 4;
-  int ints[11] = {};
+  const int n = 2000, all = n * 4;
+  int ints[13] = {};
   unsigned unsigneds[4] = {1, ~0u, 0, 0x80000001};
   float floats[4] = {};
   double doubles[2] = {};
@@ -339,6 +348,9 @@ static void test_atomics() {
   check(ints[0] == all && ints[1] == -all && ints[2] == -3 * all && ints[3] == 0 && ints[4] == (1 << 30) - 1, "ints");
   check(ints[5] == 2 * all && ints[6] == 5 && ints[7] == 4 * all && ints[8] == 2 * all, "sums");
   check(ints[9] == 0 && ints[10] == all, "reads");
+#ifdef LOCKED
+  check(ints[11] == 2 * all && ints[12] == all, "a block");
+#endif
   check(unsigneds[0] == product && unsigneds[1] == bits && unsigneds[2] == sum && unsigneds[3] == turned, "unsigneds");
   float even = -2.0f * (n - 1) * n / 2;
   check(floats[0] == even + all && floats[1] == even && floats[3] == even, "floats");

@@ -51,7 +51,42 @@ pub fn outline<'m>(
         variable.move_before(entry);
     }
     body.set_attribute(module, "nounwind");
+    keep_apart(module, area.kernel, body);
     body
+}
+
+/// Says of pointers what the kernel says of them: that nothing else leads to what is written by them. What threads update
+/// together they all have pointers to.
+fn keep_apart<'m>(module: &'m Module, kernel: Function<'m>, body: Function<'m>) {
+    let is_known = |one: Instruction<'m>| {
+        let callee = one.as_call().map(|call| call.callee_function());
+        let is_ours = |callee: Function<'m>| callee.name().starts_with("__kmpc_for_static_");
+        let is_known = callee.is_none_or(|callee| {
+            callee.is_some_and(|callee| callee.is_intrinsic() || is_ours(callee))
+        });
+        is_known && !one.is_atomic_access()
+    };
+    let call = body.users().first().and_then(|user| user.as_call());
+    let arguments = call.map(|call| call.arguments()).unwrap_or_default();
+    if !body.instructions().into_iter().all(is_known) {
+        return;
+    }
+    for (at, argument) in arguments.into_iter().enumerate() {
+        let load = argument.as_op(Opcode::LLVMLoad);
+        let variable = load.and_then(|load| load.operand(0).as_op(Opcode::LLVMAlloca));
+        let Some(variable) = variable.filter(|_| argument.ty().is_pointer()) else {
+            continue;
+        };
+        let users = variable.instruction_users().into_iter();
+        let mut stores = users.filter(|user| user.opcode() == Opcode::LLVMStore);
+        let (Some(store), None) = (stores.next(), stores.next()) else {
+            continue;
+        };
+        let parameter = store.operand(0).as_parameter();
+        if parameter.is_some_and(|(_, index)| kernel.has_parameter_attribute(index, "noalias")) {
+            body.set_parameter_attribute(module, at, "noalias");
+        }
+    }
 }
 
 impl<'m> Area<'m> {
