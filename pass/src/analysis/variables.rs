@@ -24,6 +24,11 @@ pub fn uses<'m>(variable: Instruction<'m>) -> Vec<(Instruction<'m>, Does)> {
     of_address(*variable, MOST_CALLS)
 }
 
+/// What instructions of its function do with what a parameter leads to.
+pub fn uses_of_parameter(parameter: Value<'_>) -> Vec<(Instruction<'_>, Does)> {
+    of_address(parameter, MOST_CALLS)
+}
+
 /// Whether a call says something of a variable and does nothing with it.
 pub fn is_harmless(call: Instruction<'_>) -> bool {
     call.as_call().is_some_and(|call| {

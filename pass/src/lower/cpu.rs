@@ -74,17 +74,14 @@ pub fn check<'m>(
 ) -> Plan<'m> {
     let mut plan = Vec::new();
     let mut items = Vec::new();
-    let mut nests: Vec<threads::Nest<'m>> = Vec::new();
+    let mut blocks = Vec::new();
     let mut sites = Vec::new();
     for one in found.loops {
         let site = (one.origin, one.site);
         if one.region().is_some() {
             match items::check(module, &one) {
                 Ok(of_it) => {
-                    let nest = threads::check(module, &one, of_it.bytes(module));
-                    if !nests.iter().any(|other| other.is_same(&nest)) {
-                        nests.push(nest);
-                    }
+                    blocks.push((one, of_it.bytes(module)));
                     items.push(of_it);
                     sites.push(site);
                 }
@@ -112,6 +109,7 @@ pub fn check<'m>(
             }),
         }
     }
+    let nests = threads::check(module, &blocks);
     let atomics = atomics::check(module, &found.markers, wrong);
     Plan {
         sites,

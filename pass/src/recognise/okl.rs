@@ -46,7 +46,7 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
             found.mistakes.push(mistake((one.site.instruction(), told)));
         }
     }
-    if !kernels.is_empty() {
+    if kernels.iter().any(|one| !one.is_declaration()) {
         // What was lowered before has regions, too.
         found
             .keeps_threads

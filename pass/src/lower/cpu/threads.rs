@@ -48,8 +48,22 @@ fn not<T>(why: &str) -> Result<T, Why> {
     Err(why.to_string())
 }
 
-/// What becomes of a loop over blocks of work items, which need so many bytes besides their variables.
-pub fn check<'m>(module: &Module, one: &ParallelLoop<'m>, bytes: u64) -> Nest<'m> {
+/// What becomes of loops over blocks of work items, which need so many bytes besides their variables. Several may be of
+/// one outermost loop.
+pub fn check<'m>(module: &Module, blocks: &[(ParallelLoop<'m>, u64)]) -> Vec<Nest<'m>> {
+    let mut nests: Vec<Nest<'m>> = Vec::new();
+    for (one, _) in blocks {
+        if nests.iter().any(|nest| nest.site == one.site) {
+            continue;
+        }
+        let of_it = blocks.iter().filter(|(other, _)| other.site == one.site);
+        let bytes = of_it.fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        nests.push(nest(module, one, bytes));
+    }
+    nests
+}
+
+fn nest<'m>(module: &Module, one: &ParallelLoop<'m>, bytes: u64) -> Nest<'m> {
     let counters: Vec<_> = one.counters().cloned().collect();
     let how = shared(&counters).and_then(|shared| {
         let area = Area::of(&shared.loops[0]);
@@ -204,11 +218,6 @@ impl<'m> Nest<'m> {
                 site.remark("Threads", &told, true);
             }
         }
-    }
-
-    /// Whether both are about one loop.
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.site == other.site
     }
 
     /// Has threads share it, once all that only says what the code is is gone.

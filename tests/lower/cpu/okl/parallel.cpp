@@ -80,3 +80,21 @@ KERNEL void narrow(int n, int *a) {
     for (INNER int i = 0; i < 4; ++i)
       a[o] = i;
 }
+
+struct Large {
+  int values[8];
+};
+// TOLD:         parallel.cpp:[[# @LINE + 2]]:{{.*}}: remark: the blocks of this @outer loop run on one thread: it may change a parameter of the kernel [
+KERNEL void changed(int n, Large large, int *a) {
+  for (OUTER int o = 0; o < n; ++o)
+    for (INNER int i = 0; i < 4; ++i) {
+      large.values[i] += a[o];
+      a[o] = large.values[i];
+    }
+}
+// TOLD:         parallel.cpp:[[# @LINE + 2]]:{{.*}}: remark: threads share the blocks of this @outer loop [
+KERNEL void handed(int n, Large large, int *a) {
+  for (OUTER int o = 0; o < n; ++o)
+    for (INNER int i = 0; i < 4; ++i)
+      a[o] = large.values[i];
+}

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{PERSONALITY, Why, not};
 use crate::analysis::leaving::Leaving;
-use crate::analysis::variables::{Does, is_harmless, is_of_exception, uses};
+use crate::analysis::variables::{Does, is_harmless, is_of_exception, uses, uses_of_parameter};
 use crate::ir::Counter;
 use crate::llvm::{Block, Function, Instruction, Module, Opcode, Value};
 
@@ -163,6 +163,15 @@ impl<'m> Area<'m> {
                 if crosses && !ty.is_pointer() && ty.bits() != Some(64) {
                     return not("it uses a value from in front of it that is in no variable");
                 }
+            }
+        }
+        // A large object that the kernel was handed is a variable of it.
+        for (at, parameter) in self.kernel.parameters().into_iter().enumerate() {
+            let changes =
+                |(one, does): &(Instruction<'m>, Does)| *does != Does::Read && self.has(*one);
+            let is_object = self.kernel.has_parameter_attribute(at, "byval");
+            if is_object && uses_of_parameter(parameter).iter().any(changes) {
+                return not("it may change a parameter of the kernel");
             }
         }
         self.variables().map(|_| ())
