@@ -358,6 +358,34 @@ static void test_atomics() {
   check(fields.narrow == all && fields.small == 3 * all % 32 && fields.other == 0 && fields.wide == -2 * all, "fields");
 }
 
+// On both sides of a barrier in an inner loop.
+KERNEL void meets(int n, unsigned *products, int *sums) {
+  for (OUTER int o = 0; o < n; ++o) {
+    SHARED int s[8];
+    for (INNER int i = 0; i < 8; ++i) {
+      int own = o + i;
+      ATOMIC(products[i] *= 2 * i + 3);
+      ATOMIC(s[i] = own);
+      BARRIER;
+      ATOMIC(sums[i] += s[7 - i] + own);
+      ATOMIC(products[7 - i] *= 2 * i + 5);
+    }
+  }
+}
+static void test_meets() {
+  const int n = 3000;
+  unsigned products[8], expected[8];
+  int sums[8] = {};
+  for (int i = 0; i < 8; i++)
+    products[i] = expected[i] = 1;
+  meets(n, products, sums);
+  for (int i = 0; i < 8; i++) {
+    for (int o = 0; o < n; o++)
+      expected[i] *= (2 * i + 3) * (2 * (7 - i) + 5);
+    check(products[i] == expected[i] && sums[i] == n * (n - 1) + 7 * n, "meets");
+  }
+}
+
 // In teams, and from several threads at once.
 static void test_teams() {
   std::vector<std::thread> threads;
@@ -397,7 +425,7 @@ int main(int, char **argv) {
   test_unsigned_less(), test_unsigned_most(), test_unsigned_more(), test_unsigned_least();
   test_byte_less(), test_byte_least(), test_octet_most(), test_octet_more(), test_short_less(), test_word_most();
   test_long_more(), test_size_less(), test_size_least();
-  test_ends(), test_nests(), test_own(), test_skips(), test_atomics(), test_teams();
+  test_ends(), test_nests(), test_own(), test_skips(), test_atomics(), test_meets(), test_teams();
   test_twice<float, 4>(), test_twice<long, 3>();
   return wrong > 0;
 }
