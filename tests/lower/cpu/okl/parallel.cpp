@@ -1,5 +1,6 @@
 // The form of what threads run is that of clang's `parallel for`; what stays on one thread is told of.
 // RUN: clang++-22 -std=c++17 -O0 -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll && FileCheck %s < %t.ll && FileCheck --check-prefix=BODIES %s < %t.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-loops>' -disable-output %t.ll 2>&1 | FileCheck --check-prefix=REGION %s
 // RUN: clang++-22 -std=c++17 -O2 -Rpass=okl -Rpass-missed=okl -fpass-plugin=%plugin -c %s -o %t.o 2>&1 | FileCheck --check-prefix=TOLD --implicit-check-not=remark: %s
 // RUN: clang++-22 -std=c++17 -O2 -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck --check-prefix=FAST %s
 #include "okl.h"
@@ -19,6 +20,13 @@
 // CHECK-NEXT:    call void @__kmpc_end_serialized_parallel(ptr @okl.ident.2, i32 [[THREAD]])
 // CHECK:       [[FORK]]:
 // CHECK-NEXT:    call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @okl.ident.2, i32 4, ptr @add.omp_outlined, i64 {{.*}}, i64 {{.*}}, ptr {{.*}}, ptr {{.*}})
+
+// What was lowered is a region of OpenMP's to whatever looks at it later.
+// REGION:       parallel region {{.*}}add
+// REGION-NEXT:    body add.omp_outlined
+// REGION-NEXT:    team
+// REGION:         step 0: static i64 loop, each thread; join
+// REGION-NEXT:  worksharing loop {{.*}}add
 
 // BODIES-LABEL: define internal void @add.omp_outlined(
 // BODIES:         call void @__kmpc_for_static_init_8(ptr @okl.ident.514, i32 {{.*}}, i32 34, ptr {{.*}}, ptr {{.*}}, ptr {{.*}}, ptr {{.*}}, i64 1, i64 1)
