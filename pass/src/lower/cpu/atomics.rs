@@ -407,6 +407,11 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) {
 impl<'m> Atomic<'m> {
     /// Puts it under the lock.
     fn lock(&self, module: &'m Module) {
+        if let Form::Section = self.form {
+            let told = "this @atomic code runs under a lock, and with it all @atomic code of the file: it is more than \
+                        one update of one object";
+            self.begin.instruction().remark("Locked", told, true);
+        }
         let lock = module.global(LOCK).unwrap_or_else(|| {
             let ty = module.array(module.int(32), 8);
             let linkage = Linkage::LLVMCommonLinkage;

@@ -3,6 +3,7 @@
 // RUN: clang++-22 -std=c++17 -O0 -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck --implicit-check-not='call void @__okl_' --implicit-check-not=__kmpc_critical %s
 // RUN: clang++-22 -std=c++17 -O2 -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck --check-prefix=FAST --implicit-check-not=__kmpc_critical %s
 // RUN: clang++-22 -std=c++17 -O0 -DBLOCK -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck --check-prefix=LOCK --implicit-check-not=atomicrmw --implicit-check-not=cmpxchg %s
+// RUN: clang++-22 -std=c++17 -O2 -DBLOCK -Rpass-missed=okl -fpass-plugin=%plugin -c %s -o %t.o 2>&1 | FileCheck --check-prefix=TOLD --implicit-check-not=remark: %s
 #include "okl.h"
 
 // LOCK: @.gomp_critical_user_okl.atomic.var = common global [8 x i32] zeroinitializer, align 8
@@ -89,10 +90,12 @@ int least(const int &, const int &);
 KERNEL void most(int n, const int *a, int *m) {
   for (OUTER int o = 0; o < n; ++o)
     for (INNER int i = 0; i < 4; ++i) {
+      // TOLD: atomics.cpp:[[# @LINE + 1]]:{{.*}} remark: this @atomic code runs under a lock, and with it all @atomic code of the file: it is more than one update of one object [
       __okl_atomic_begin(1);
       if (*m < a[o])
         *m = a[o];
       __okl_atomic_end();
+      // TOLD: atomics.cpp:[[# @LINE + 1]]:{{.*}} remark: this @atomic code runs under a lock
       ATOMIC(m[1] = least(m[1], 3));
     }
 }
