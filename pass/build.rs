@@ -40,6 +40,7 @@ fn main() {
         .file("cxx/code.cpp")
         .file("cxx/copies.cpp")
         .file("cxx/expressions.cpp")
+        .file("cxx/extract.cpp")
         .file("cxx/kernels.cpp")
         .file("cxx/vectors.cpp")
         .compile("okl_shim");

@@ -63,7 +63,9 @@ const TABLE: &[Advice] = &[
     advice("Tracked", "", "Use loops whose bounds and indices are known before they start."),
     // An OP2 loop, or a critical section, one after the other.
     advice("Threads", "op_par_loop", "Let the kernel do nothing but change its arguments, without calls that the compiler cannot see."),
+    advice("Threads", "of this @outer loop", "Let the loop count by variables of the kernel, and have at most 256 KiB of @shared, @exclusive and other variables."),
     advice("Threads", "", "Compile the file with --okl-target=cpu, or let loops of OP2 do what its regions do."),
+    advice("Locked", "@atomic", "Write `@atomic` before single updates such as `a[i] += x`, and keep conditions and calls with addresses out of it."),
     advice("Locked", "", "Let the critical section do nothing but updates such as `sum += x`, or use a reduction."),
     advice("OneThread", "", "Start one rank for each core, or leave this out of the region if ranks are to have several threads."),
     advice("Lanes", "one element at a time", "Compile with -O2 -march=native, and let the kernel be short, with constant loops and no calls."),

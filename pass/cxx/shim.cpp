@@ -178,8 +178,6 @@ void okl_unroll_late(LLVMValueRef Terminator) {
   End->setMetadata(LLVMContext::MD_loop, New);
 }
 
-void okl_remove_unreachable(LLVMValueRef F) { removeUnreachableBlocks(*unwrap<Function>(F)); }
-
 void okl_delete_body(LLVMValueRef F) { unwrap<Function>(F)->deleteBody(); }
 
 LLVMBasicBlockRef okl_split_before(LLVMValueRef At) {

@@ -80,7 +80,6 @@ void okl_remove_loop_option(LLVMValueRef Terminator, OklText Name);
 void okl_mark_independent(const LLVMValueRef *Accesses, size_t Count, const LLVMValueRef *Ends, size_t Loops);
 // Of the end of a loop of which nothing is said of the kind: it is unrolled when it has been vectorised.
 void okl_unroll_late(LLVMValueRef Terminator);
-void okl_remove_unreachable(LLVMValueRef Function);
 void okl_delete_body(LLVMValueRef Function);
 // The new block that begins with an instruction.
 LLVMBasicBlockRef okl_split_before(LLVMValueRef At);

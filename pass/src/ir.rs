@@ -260,6 +260,25 @@ pub struct Counter<'m> {
     pub exit: Block<'m>,
     /// All of the loop.
     pub blocks: Vec<Block<'m>>,
+    /// From which number to which it counts.
+    pub counting: Counting<'m>,
+}
+
+/// How a loop of the program compares its iteration variable, and changes it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Counting<'m> {
+    /// The variable as it is compared.
+    pub compared: Value<'m>,
+    /// What it is compared with.
+    pub end: Value<'m>,
+    /// Whether it counts up to it.
+    pub is_up: bool,
+    /// Whether there is an iteration of that number.
+    pub is_last: bool,
+    /// Whether it is compared as a number with a sign.
+    pub signed: bool,
+    /// What is added, or taken away; of a constant the sign says nothing.
+    pub step: Value<'m>,
 }
 
 /// What a loop runs.

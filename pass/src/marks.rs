@@ -185,9 +185,12 @@ pub const LOWERED_KERNEL: Mark = Mark {
 /// The call at which the work items of a block meet.
 pub const OKL_BARRIER: &str = "__okl_barrier";
 
+/// The calls that stand around code that nobody is to see half done.
+pub const OKL_ATOMIC: [&str; 2] = ["__okl_atomic_begin", "__okl_atomic_end"];
+
 /// Whether a function of this name only marks a place in a kernel.
 pub fn is_okl_marker(name: &str) -> bool {
-    [OKL_BARRIER, "__okl_atomic_begin", "__okl_atomic_end"].contains(&name)
+    name == OKL_BARRIER || OKL_ATOMIC.contains(&name)
 }
 
 /// What the program's `main` is called where it runs on ranks.

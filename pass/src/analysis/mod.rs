@@ -8,6 +8,7 @@ pub mod critical;
 pub mod increments;
 pub mod iterations;
 pub mod kernel;
+pub mod leaving;
 pub mod library;
 mod loops;
 pub mod meeting;

@@ -24,6 +24,11 @@ pub fn uses<'m>(variable: Instruction<'m>) -> Vec<(Instruction<'m>, Does)> {
     of_address(*variable, MOST_CALLS)
 }
 
+/// What instructions of its function do with what a parameter leads to.
+pub fn uses_of_parameter(parameter: Value<'_>) -> Vec<(Instruction<'_>, Does)> {
+    of_address(parameter, MOST_CALLS)
+}
+
 /// Whether a call says something of a variable and does nothing with it.
 pub fn is_harmless(call: Instruction<'_>) -> bool {
     call.as_call().is_some_and(|call| {
@@ -47,6 +52,16 @@ pub fn is_destination(variable: Instruction<'_>) -> bool {
             }
             _ => false,
         }
+    })
+}
+
+/// Whether a variable is the compiler's own: what is known of the exception that is handled.
+pub fn is_of_exception(variable: Instruction<'_>) -> bool {
+    variable.instruction_users().into_iter().all(|user| {
+        let stored = (user.opcode() == Opcode::LLVMStore).then(|| user.operand(0));
+        let part = stored.and_then(|value| value.as_op(Opcode::LLVMExtractValue));
+        let of = part.and_then(|part| part.operand(0).as_op(Opcode::LLVMLandingPad));
+        user.opcode() == Opcode::LLVMLoad || of.is_some() || is_harmless(user)
     })
 }
 

@@ -308,6 +308,16 @@ impl<'m> Function<'m> {
         }
     }
 
+    /// Whether it says that of a parameter.
+    pub fn has_parameter_attribute(self, index: usize, name: &str) -> bool {
+        self.attribute(Place::Parameter(index), name).is_some()
+    }
+
+    /// Says something of a parameter, by LLVM's name of it.
+    pub fn set_parameter_attribute(self, module: &Module, index: usize, name: &str) {
+        self.add(Place::Parameter(index), known(module, name, 0));
+    }
+
     /// Gives it an attribute.
     pub fn add_attribute(self, place: Place, attribute: Attribute<'m>) {
         self.add(place, attribute.raw);

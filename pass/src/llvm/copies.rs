@@ -30,7 +30,6 @@ unsafe extern "C" {
         asked: unsafe extern "C" fn(*mut c_void, LLVMUseRef) -> bool,
         of: *mut c_void,
     );
-    fn okl_remove_unreachable(function: LLVMValueRef);
     fn okl_copy_attributes(to: LLVMValueRef, from: LLVMValueRef);
     fn okl_is_same_operation(a: LLVMValueRef, b: LLVMValueRef, intersect: bool) -> bool;
     fn okl_is_interposable(global: LLVMValueRef) -> bool;
@@ -220,12 +219,6 @@ impl<'m> Function<'m> {
     /// A copy beside it, which has a name of its own and calls what it calls.
     pub fn copy(self) -> Function<'m> {
         ValueMap::of_copy(self).1
-    }
-
-    /// Deletes the blocks that control does not reach. Nobody may hold on to what is in them.
-    pub fn remove_unreachable(self) {
-        // SAFETY: a function with a body, whose entry is reached.
-        unsafe { okl_remove_unreachable(self.raw()) }
     }
 
     /// Takes over the name of another function or the like, which has none then.

@@ -1,13 +1,15 @@
-//! Loops outside regions on the processor. One over blocks of work items stays where it is ([`items`]); for one over a set
-//! there is a function that calls the body for a range of elements.
+//! Loops outside regions on the processor. One over blocks of work items stays where it is ([`items`]) and is shared by
+//! threads ([`threads`], [`atomics`]); for one over a set there is a function that calls the body for a range of elements.
 //!
 //! What each parameter of the body points to is known here, so that LLVM sees plain address arithmetic
 //! around the body and inlines it. The run time decides which ranges run, where and when.
 //!
 //! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
 
+mod atomics;
 pub mod items;
 pub mod lanes;
+mod threads;
 
 use std::collections::HashMap;
 
@@ -40,6 +42,10 @@ pub struct Plan<'m> {
     loops: Vec<SetLoop<'m>>,
     /// Those over blocks of work items.
     items: Vec<items::Items<'m>>,
+    /// What of them threads share.
+    nests: Vec<threads::Nest<'m>>,
+    /// Code that nobody sees half done.
+    atomics: atomics::Plan<'m>,
     /// Calls that say what the code around them is.
     markers: Vec<Call<'m>>,
     /// What the run time is told besides.
@@ -68,13 +74,15 @@ pub fn check<'m>(
 ) -> Plan<'m> {
     let mut plan = Vec::new();
     let mut items = Vec::new();
+    let mut blocks = Vec::new();
     let mut sites = Vec::new();
     for one in found.loops {
         let site = (one.origin, one.site);
         if one.region().is_some() {
             match items::check(module, &one) {
-                Ok(one) => {
-                    items.push(one);
+                Ok(of_it) => {
+                    blocks.push((one, of_it.bytes(module)));
+                    items.push(of_it);
                     sites.push(site);
                 }
                 Err(one) => wrong.push(one),
@@ -101,10 +109,14 @@ pub fn check<'m>(
             }),
         }
     }
+    let nests = threads::check(module, &blocks);
+    let atomics = atomics::check(module, &found.markers, wrong);
     Plan {
         sites,
         loops: plan,
         items,
+        nests,
+        atomics,
         markers: found.markers,
         notes: found.notes,
     }
@@ -136,10 +148,17 @@ pub fn emit(module: &Module, plan: &Plan<'_>) -> bool {
     }
     let emitted = plan.items.iter().map(|one| items::emit(module, one));
     let emitted: Vec<_> = emitted.collect();
+    for nest in &plan.nests {
+        nest.remark();
+    }
+    atomics::emit(module, &plan.atomics);
     for marker in &plan.markers {
-        marker.instruction().erase();
+        marker.take_out(module);
     }
     items::finish(module, &emitted);
+    for nest in &plan.nests {
+        nest.emit(module);
+    }
     let has_items = !plan.items.is_empty() || !plan.markers.is_empty();
     told || has_items || !plan.loops.is_empty()
 }

@@ -48,14 +48,17 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
             found.mistakes.push(mistake((one.site.instruction(), told)));
         }
     }
+    if kernels.iter().any(|one| !one.is_declaration()) {
+        // What was lowered before has regions, too.
+        found
+            .keeps_threads
+            .get_or_insert("the file has OKL kernels");
+    }
     let is_left = |one: &Function<'m>| !one.is_declaration() && !LOWERED_KERNEL.is_on(*one);
     let mut kernels = kernels.into_iter().filter(is_left).peekable();
     if kernels.peek().is_none() {
         return;
     }
-    found
-        .keeps_threads
-        .get_or_insert("the file has OKL kernels");
     let graph = CallGraph::of(module);
     for function in kernels {
         if let Some(told) = checks::function(function) {

@@ -79,6 +79,9 @@ const UNMERGED: core::ops::RangeInclusive<i64> = 161..=199;
 const UNMERGED_OFFSET: i64 = 128;
 
 impl LoopSchedule {
+    /// The code of `static`.
+    pub const STATIC: i32 = 34;
+
     /// What a code says; `None` where it is none that is known: such a loop may be ordered.
     pub fn of(code: i64) -> Option<Self> {
         let code = code & !MODIFIERS;
@@ -106,6 +109,12 @@ mod tests {
     use super::*;
 
     use ScheduleKind::*;
+
+    #[test]
+    fn a_code_that_is_written_is_read_again() {
+        let read = LoopSchedule::of(i64::from(LoopSchedule::STATIC)).unwrap();
+        assert_eq!((read.kind, read.ordered), (Static, false));
+    }
 
     /// `enum sched_type`, name by name.
     const CODES: [(i64, ScheduleKind, bool); 43] = [

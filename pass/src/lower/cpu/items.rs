@@ -3,8 +3,8 @@
 //!
 //! A nest with barriers in it becomes one nest for each piece between them, around which the conditions and regular loops
 //! are that the barriers stand in ([`split`]). A variable that a work item still needs behind a barrier or in another nest
-//! becomes an array with an element for each. What is shared is a variable of the block as it is; on one thread nothing is
-//! to be done for what is atomic.
+//! becomes an array with an element for each. What is shared is a variable of the block as it
+//! is.
 //!
 //! LLVM is told that work items do not depend on each other, so that it may run several at once ([`at_once`]), and loops end
 //! where a condition around all that a work item does fails for all that follow ([`guards`]).
@@ -617,7 +617,7 @@ pub fn finish<'m>(module: &'m Module, emitted: &[Emitted<'m>]) {
     for one in emitted {
         let is_split = |part: &Part<'m>| matches!(part, Part::Split(_));
         if one.parts.iter().any(is_split) {
-            one.kernel.remove_unreachable();
+            one.kernel.remove_unreachable_blocks();
         }
     }
 }
@@ -632,6 +632,18 @@ fn count_in<'m>(module: &'m Module, kernel: Function<'m>, counter: &Counter<'m>)
     let before = builder.load(int, count);
     builder.store(builder.plus(before, 1), count);
     count
+}
+
+impl Items<'_> {
+    /// Bytes of the arrays that a block needs besides its variables.
+    pub fn bytes(&self, module: &Module) -> u64 {
+        let sizes = self.arrays.iter().map(|one| {
+            let ty = one.variable.allocated_type();
+            ty.map_or(0, |ty| module.size_of(ty))
+                .saturating_mul(one.count)
+        });
+        sizes.fold(0, u64::saturating_add)
+    }
 }
 
 impl<'m> Array<'m> {

@@ -3,8 +3,9 @@
 use super::Kernel;
 use super::annotations::{Annotation, Kind, What};
 use super::loops::{Wrong, above};
+use crate::analysis::leaving::Leaving;
 use crate::analysis::meeting::is_barrier;
-use crate::analysis::variables::{Does, is_destination, uses};
+use crate::analysis::variables::{Does, is_destination, is_of_exception, uses};
 use crate::ir::LocalKind;
 use crate::llvm::{Block, Function, Instruction, Opcode};
 
@@ -202,13 +203,24 @@ impl<'m> Kernel<'m> {
         let variables = entry.instructions().into_iter();
         let variables = variables.filter(|one| one.opcode() == Opcode::LLVMAlloca);
         let is_known = |one: &Instruction<'m>| self.said.iter().any(|said| said.variable == *one);
-        let variables = variables.filter(|one| !is_known(one) && !is_destination(*one));
+        let is_hidden = |one: Instruction<'m>| is_destination(one) || is_of_exception(one);
+        let variables = variables.filter(|one| !is_known(one) && !is_hidden(*one));
+        // What a block of work items has is destroyed outside of the loop if there is an exception.
+        let ends = self.loops.iter().map(|one| match one.kind {
+            Kind::Outer => Leaving::of(&one.counter.blocks, one.header, one.counter.exit).own,
+            Kind::Inner => Vec::new(),
+        });
+        let ends: Vec<_> = ends.collect();
         variables
-            .filter_map(|one| self.written_inside(one))
+            .filter_map(|one| self.written_inside(one, &ends))
             .collect()
     }
 
-    fn written_inside(&self, variable: Instruction<'m>) -> Option<Wrong<'m>> {
+    fn written_inside(
+        &self,
+        variable: Instruction<'m>,
+        ends: &[Vec<Block<'m>>],
+    ) -> Option<Wrong<'m>> {
         let uses = uses(variable);
         let writes = uses.iter().filter(|(_, does)| *does != Does::Read);
         let mut found = writes.filter_map(|(write, does)| {
@@ -218,7 +230,10 @@ impl<'m> Kernel<'m> {
             around.push(innermost);
             let mut is_common = around.into_iter().filter(|&at| {
                 let one = &self.loops[at];
-                uses.iter().any(|(other, _)| !one.has(other.block()))
+                uses.iter().any(|(other, _)| {
+                    let block = other.block();
+                    !one.has(block) && !ends[at].contains(&block)
+                })
             });
             // In an inner loop that is what counts, in whatever else it is, too.
             let first = is_common.next()?;

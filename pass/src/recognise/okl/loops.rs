@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::annotations::{Annotation, Kind, What};
 use crate::analysis::variables::is_harmless;
-use crate::ir::{Counter, Extent};
+use crate::ir::{Counter, Counting, Extent};
 use crate::llvm::{Block, Comparison, Instruction, IntPredicate, NaturalLoop, Opcode, Value};
 
 /// A loop with `@outer` or `@inner`.
@@ -148,6 +148,14 @@ impl<'m> Loop<'m> {
                 body,
                 exit,
                 blocks: natural.blocks.clone(),
+                counting: Counting {
+                    compared: bound.iterator,
+                    end: bound.value,
+                    is_up: bound.is_above,
+                    is_last: bound.is_last,
+                    signed: bound.signed,
+                    step: step.value,
+                },
             },
             header,
             count,
@@ -220,6 +228,8 @@ fn without_casts(value: Value<'_>) -> Value<'_> {
 /// Where a loop ends.
 struct Bound<'m> {
     value: Value<'m>,
+    /// The iterator, as it is compared.
+    iterator: Value<'m>,
     /// Whether the loop counts up to it.
     is_above: bool,
     /// Whether there is an iteration of this number.
@@ -264,6 +274,7 @@ impl<'m> Bound<'m> {
         };
         Some(Self {
             value,
+            iterator,
             is_above,
             is_last,
             signed,

@@ -2,7 +2,7 @@
 // more work items than the program says end it.
 // RUN: clang++-22 -std=c++17 -O0 -Xclang -disable-O0-optnone -fpass-plugin=%plugin -S -emit-llvm %s -o %t.ll && FileCheck %s < %t.ll
 // RUN: clang++-22 -std=c++17 -O2 -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck --check-prefix=PLAIN %s
-// RUN: clang++-22 -std=c++17 -O2 -fpass-plugin=%plugin %s -o %t && %t 8 && (%t 9; test $? -gt 128)
+// RUN: clang++-22 -std=c++17 -O2 -fopenmp -fpass-plugin=%plugin %s -o %t && %t 8 && (%t 9; test $? -gt 128)
 #include "okl.h"
 
 #include <cstdio>
@@ -32,8 +32,10 @@ KERNEL void kept(int n, const float *a, float *b) {
 }
 
 // A loop without anything of that is as fast as one that is no kernel: nothing is left of what was said.
-// PLAIN-LABEL: define dso_local void @plain(
-// PLAIN-NOT:   alloca
+// What `restrict` says still holds.
+// PLAIN-LABEL: define internal void @plain.omp_outlined({{.*}}noalias {{.*}}noalias
+// PLAIN-NOT:   alloca {{i8|float|\[}}
+// PLAIN-NOT:   __okl
 // PLAIN:       <4 x float>
 // PLAIN:       ret void
 KERNEL void plain(int n, const float *__restrict a, float *__restrict b) {

@@ -1,0 +1,519 @@
+//! Blocks of work items on threads: the outer loops of a kernel become a function that OpenMP's run time calls on each of
+//! its threads, in the form that clang gives `#pragma omp parallel for schedule(static)`.
+//!
+//! Loops that stand directly one in the other, and count the same each time, are counted through as one. How many
+//! iterations there are is computed in front of them. What a thread writes is its own; of other variables it gets the
+//! address, or, where they are optimised away, the value. An exception that is not caught in an iteration ends the program.
+//!
+//! What cannot be done so stays as it is written, on one thread, which is as right; the user is told why.
+
+mod area;
+mod outline;
+
+use std::collections::{HashMap, HashSet};
+
+use okl_abi::{LoopSchedule, f};
+
+use crate::analysis::variables::is_harmless;
+use crate::ir::{Counter, ParallelLoop};
+use crate::llvm::{
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
+};
+use crate::lower::runtime_call::declare_openmp;
+
+use area::{Area, is_read_from, is_slot};
+use outline::{LOOP, fork, outline};
+pub use outline::{PLAIN, ident};
+
+/// Bytes that blocks of a kernel may have on the stacks of threads.
+const MOST_BYTES: u64 = 256 << 10;
+/// How the C++ run time finds out who handles an exception.
+const PERSONALITY: &str = "__gxx_personality_v0";
+/// What becomes of a nest of outer loops.
+pub struct Nest<'m> {
+    site: Call<'m>,
+    how: Result<Shared<'m>, String>,
+}
+
+/// Outer loops whose iterations threads share.
+struct Shared<'m> {
+    /// The outermost first.
+    loops: Vec<Counter<'m>>,
+}
+
+/// Why something is not done: the end of a sentence.
+type Why = String;
+
+fn not<T>(why: &str) -> Result<T, Why> {
+    Err(why.to_string())
+}
+
+/// What becomes of loops over blocks of work items, which need so many bytes besides their variables. Several may be of
+/// one outermost loop.
+pub fn check<'m>(module: &Module, blocks: &[(ParallelLoop<'m>, u64)]) -> Vec<Nest<'m>> {
+    let mut nests: Vec<Nest<'m>> = Vec::new();
+    for (one, _) in blocks {
+        if nests.iter().any(|nest| nest.site == one.site) {
+            continue;
+        }
+        let of_it = blocks.iter().filter(|(other, _)| other.site == one.site);
+        let bytes = of_it.fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        nests.push(nest(module, one, bytes));
+    }
+    nests
+}
+
+fn nest<'m>(module: &Module, one: &ParallelLoop<'m>, bytes: u64) -> Nest<'m> {
+    let counters: Vec<_> = one.counters().cloned().collect();
+    let how = shared(&counters).and_then(|shared| {
+        let area = Area::of(&shared.loops[0]);
+        area.check()?;
+        let bytes = bytes.saturating_add(area.own_bytes(module)?);
+        match bytes <= MOST_BYTES {
+            true => Ok(shared),
+            false => Err(format!(
+                "a block needs {bytes} bytes on the stack, and threads have room for {MOST_BYTES}"
+            )),
+        }
+    });
+    Nest {
+        site: one.site,
+        how,
+    }
+}
+
+/// The loops of a nest that threads can share as one: the outermost, and those in it.
+fn shared<'m>(counters: &[Counter<'m>]) -> Result<Shared<'m>, Why> {
+    let outermost = counters.first().expect("it has a loop");
+    let area = Area::of(outermost);
+    counts(outermost, &area, false)?;
+    let mut loops = vec![outermost.clone()];
+    for inner in &counters[1..] {
+        let outer = loops.last().expect("it has a loop");
+        if !is_alone(outer, inner) || counts(inner, &area, true).is_err() {
+            break;
+        }
+        loops.push(inner.clone());
+    }
+    Ok(Shared { loops })
+}
+
+fn variable<'m>(counter: &Counter<'m>) -> Instruction<'m> {
+    let variable = counter.begins.operand(1).as_op(Opcode::LLVMAlloca);
+    variable.expect("a loop counts with a stack variable")
+}
+
+/// Whether an outer loop does nothing but run an inner one.
+fn is_alone<'m>(outer: &Counter<'m>, inner: &Counter<'m>) -> bool {
+    let first = outer.body;
+    let header = inner.decides.block();
+    if inner.begins.block() != first || first.successors() != [header] {
+        return false;
+    }
+    let mut between = vec![first];
+    let mut next = inner.exit;
+    while next != outer.steps.block() && between.len() < 8 {
+        let ends = next.instructions();
+        let (last, rest) = ends.split_last().expect("a complete block");
+        // The compiler notes there how a scope is left.
+        let notes = |one: Instruction<'m>| {
+            let stored = one.opcode() == Opcode::LLVMStore && one.is_plain_access();
+            let slot = stored.then(|| one.operand(1).as_op(Opcode::LLVMAlloca));
+            let slot = slot.flatten().filter(|slot| is_slot(*slot));
+            slot.is_some_and(|slot| !is_read_from(slot, outer.steps.block()))
+        };
+        let is_empty = rest.iter().all(|one| is_harmless(*one) || notes(*one));
+        let (true, [after]) = (is_empty, &last.block().successors()[..]) else {
+            return false;
+        };
+        between.push(next);
+        next = *after;
+    }
+    let is_known = |block: &Block<'m>| {
+        [outer.decides.block(), outer.steps.block()].contains(block)
+            || between.contains(block)
+            || inner.blocks.contains(block)
+    };
+    let counts = |one: &Instruction<'m>| {
+        let is_counting = *one == inner.begins || is_harmless(*one) || one.only_computes();
+        is_counting || one.opcode() == Opcode::LLVMBr
+    };
+    next == outer.steps.block()
+        && outer.blocks.iter().all(is_known)
+        && first.instructions().iter().all(counts)
+        && stays_in(first, &[first, header])
+}
+
+/// Whether what a block computes is used in some blocks only.
+fn stays_in<'m>(block: Block<'m>, blocks: &[Block<'m>]) -> bool {
+    let users = |one: Instruction<'m>| one.instruction_users().into_iter();
+    let mut users = block.instructions().into_iter().flat_map(users);
+    users.all(|user| blocks.contains(&user.block()))
+}
+
+/// Checks that it can be computed in front of the loops what one of them counts. `is_inner`: it may be that the program
+/// does not come to it.
+fn counts<'m>(counter: &Counter<'m>, area: &Area<'m>, is_inner: bool) -> Result<(), Why> {
+    let counting = &counter.counting;
+    let variable = variable(counter);
+    let compared = match counting.compared.as_instruction() {
+        Some(cast) if matches!(cast.opcode(), Opcode::LLVMSExt | Opcode::LLVMZExt) => {
+            cast.operand(0)
+        }
+        _ => counting.compared,
+    };
+    let load = compared.as_op(Opcode::LLVMLoad);
+    if load.is_none_or(|load| load.operand(0) != *variable) {
+        return not("it compares only a part of its iterator");
+    }
+    let is_simple = |one: &Instruction<'m>| one.only_computes() || one.opcode() == Opcode::LLVMBr;
+    let header = counter.decides.block();
+    if !header.instructions().iter().all(is_simple) {
+        return not("its end is computed by a function");
+    }
+    let blocks = [header, counter.steps.block()];
+    if !blocks.iter().all(|block| stays_in(*block, &[*block])) {
+        return not("how it counts is used elsewhere");
+    }
+    if !is_inner {
+        let block = counter.begins.block();
+        let instructions = block.instructions().into_iter();
+        let mut behind = instructions
+            .skip_while(|one| *one != counter.begins)
+            .skip(1);
+        let is_last = |one: Instruction<'m>| is_harmless(one) || one.opcode() == Opcode::LLVMBr;
+        if block.successors() != [header] || !behind.all(is_last) {
+            return not(
+                "its first value is computed with a condition, or with variables that are destroyed",
+            );
+        }
+    } else {
+        area.can_compute(counter.begins.operand(0), true)?;
+    }
+    if [counter.body, counter.exit]
+        .iter()
+        .any(|block| block.phis().next().is_some())
+    {
+        return not("it begins or ends with a value");
+    }
+    area.can_compute(counting.end, is_inner)?;
+    area.can_compute(counting.step, true)
+}
+
+impl<'m> Nest<'m> {
+    /// Tells the user what becomes of it.
+    pub fn remark(&self) {
+        let site = self.site.instruction();
+        match &self.how {
+            Ok(shared) => {
+                let loops = match shared.loops.len() {
+                    1 => String::new(),
+                    count => format!("; {count} loops are counted through as one"),
+                };
+                let told = format!("threads share the blocks of this @outer loop{loops}");
+                site.remark("Threads", &told, false);
+            }
+            Err(why) => {
+                let told = format!("the blocks of this @outer loop run on one thread: {why}");
+                site.remark("Threads", &told, true);
+            }
+        }
+    }
+
+    /// Has threads share it, once all that only says what the code is is gone.
+    pub fn emit(&self, module: &'m Module) {
+        if let Ok(shared) = &self.how {
+            shared.emit(module);
+        }
+    }
+}
+
+/// What is computed of a loop in front of it, as integers of 64 bits.
+struct Counted<'m> {
+    variable: Instruction<'m>,
+    first: Value<'m>,
+    step: Value<'m>,
+    count: Value<'m>,
+}
+
+/// Code of the loops that is computed in front of them.
+struct Copies<'m> {
+    builder: Builder<'m>,
+    known: HashSet<Block<'m>>,
+    copies: HashMap<Value<'m>, Value<'m>>,
+}
+
+impl<'m> Copies<'m> {
+    fn value(&mut self, value: Value<'m>) -> Value<'m> {
+        let inside = value.as_instruction();
+        let Some(one) = inside.filter(|one| self.known.contains(&one.block())) else {
+            return value;
+        };
+        if let Some(&copy) = self.copies.get(&value) {
+            return copy;
+        }
+        let operands: Vec<_> = one
+            .operands()
+            .into_iter()
+            .map(|one| self.value(one))
+            .collect();
+        let copy = self.builder.copy_of(one, &operands);
+        self.copies.insert(value, copy);
+        copy
+    }
+
+    /// How often a loop runs, exactly as it would find out itself.
+    fn counted(&mut self, module: &'m Module, counter: &Counter<'m>) -> Counted<'m> {
+        let counting = &counter.counting;
+        let long = module.int(64);
+        let first = self.value(counter.begins.operand(0));
+        let end = self.value(counting.end);
+        let narrow = first.ty();
+        let step = match counting.step.as_constant_int() {
+            Some(by) => {
+                let bits = narrow.bits().expect("an integer");
+                let mask = u64::MAX >> (64 - bits);
+                module.const_i64(((by.unsigned_abs() & mask) as i64).max(1))
+            }
+            None => {
+                let by = self.value(counting.step);
+                let builder = &self.builder;
+                let by = builder.int_cast(builder.int_cast(by, narrow), long);
+                // A step of 0 has no meaning, and is to do no harm here.
+                let is_zero = builder.compare(by, module.const_i64(0), false);
+                builder.select(is_zero, module.const_i64(1), by)
+            }
+        };
+        let builder = &self.builder;
+        let compared = match counting.compared.as_instruction() {
+            Some(cast) if cast.opcode() != Opcode::LLVMLoad => {
+                builder.cast(cast.opcode(), first, end.ty())
+            }
+            _ => first,
+        };
+        use IntPredicate::*;
+        let predicate = match (counting.is_up, counting.is_last, counting.signed) {
+            (true, false, true) => LLVMIntSLT,
+            (true, true, true) => LLVMIntSLE,
+            (true, false, false) => LLVMIntULT,
+            (true, true, false) => LLVMIntULE,
+            (false, false, true) => LLVMIntSGT,
+            (false, true, true) => LLVMIntSGE,
+            (false, false, false) => LLVMIntUGT,
+            (false, true, false) => LLVMIntUGE,
+        };
+        let is_some = builder.ask(Comparison::Integer(predicate), compared, end);
+        let distance = match counting.is_up {
+            true => builder.difference(end, compared),
+            false => builder.difference(compared, end),
+        };
+        let distance = builder.int_cast(distance, long);
+        let distance = match counting.is_last {
+            true => distance,
+            false => builder.plus(distance, -1),
+        };
+        let last = builder.binary(Opcode::LLVMUDiv, distance, step);
+        let count = builder.plus(last, 1);
+        Counted {
+            variable: variable(counter),
+            first: builder.int_cast(first, long),
+            step,
+            count: builder.select(is_some, count, module.const_i64(0)),
+        }
+    }
+}
+
+/// The variables of a thread's part of a loop, of which each thread has its own, but for the first two.
+struct Places<'m> {
+    /// What the run time calls the thread, and what it is bound to.
+    thread: Value<'m>,
+    bound: Value<'m>,
+    is_last: Value<'m>,
+    lower: Value<'m>,
+    upper: Value<'m>,
+    stride: Value<'m>,
+    /// Of the iteration that runs, of all loops.
+    number: Value<'m>,
+}
+
+impl<'m> Places<'m> {
+    fn of(module: &'m Module, kernel: Function<'m>) -> Self {
+        let entry = Builder::at_entry(module, kernel);
+        let [short, long] = [32, 64].map(|bits| module.int(bits));
+        let [thread, bound, is_last] = [(); 3].map(|()| entry.alloca(short, 4));
+        let [lower, upper, stride, number] = [(); 4].map(|()| entry.alloca(long, 8));
+        Self {
+            thread,
+            bound,
+            is_last,
+            lower,
+            upper,
+            stride,
+            number,
+        }
+    }
+}
+
+impl<'m> Shared<'m> {
+    fn outermost(&self) -> &Counter<'m> {
+        &self.loops[0]
+    }
+
+    fn emit(&self, module: &'m Module) {
+        let outermost = self.outermost();
+        let kernel = outermost.decides.function();
+        let places = Places::of(module, kernel);
+        let mut copies = Copies {
+            builder: Builder::before(module, outermost.begins),
+            known: Area::of(outermost).known,
+            copies: HashMap::new(),
+        };
+        let counted = self.loops.iter().map(|one| copies.counted(module, one));
+        let counted: Vec<_> = counted.collect();
+        let builder = copies.builder;
+        // Without iterations of one loop there are none of all. What does not fit into 64 bits nobody lives to see.
+        let counts = counted.iter().map(|one| one.count);
+        let product = |a, b| builder.binary(Opcode::LLVMMul, a, b);
+        let count = counts.reduce(product).expect("it has a loop");
+        let last = builder.plus(count, -1);
+        let asks = declare_openmp(module, &f::okl_mpi_kmpc_global_thread_num);
+        let thread = builder.call(asks, &[ident(module, PLAIN)]);
+        let like = thread.as_instruction().expect("a call");
+
+        let (area, first) = self.part(module, &places, &counted, [count, last], like);
+        let body = outline(module, area, &places, first);
+        let call = body.users().first().and_then(|user| user.as_call());
+        let call = call.expect("it is called once").instruction();
+        let several = |builder: &Builder<'m>| {
+            let is_more = Comparison::Integer(IntPredicate::LLVMIntSGE);
+            builder.ask(is_more, count, module.const_i64(2))
+        };
+        fork(module, call, &places, thread, several);
+    }
+
+    /// Makes the loops one loop over a thread's part of their iterations. With the first instruction that reads no
+    /// parameter.
+    fn part(
+        &self,
+        module: &'m Module,
+        places: &Places<'m>,
+        counted: &[Counted<'m>],
+        [count, last]: [Value<'m>; 2],
+        like: Instruction<'m>,
+    ) -> (Area<'m>, Instruction<'m>) {
+        let outermost = self.outermost();
+        let header = outermost.decides.block();
+        let kernel = header.function();
+        let long = module.int(64);
+        let [zero, one] = [0, 1].map(|number| module.const_i64(number));
+        let start = outermost.begins.split_before();
+        let [some, inside, end, done] = [(); 4].map(|()| kernel.append_block(module));
+        let at = |block| Builder::at_end_like(module, block, like);
+
+        start.terminator().expect("a complete block").erase();
+        outermost.begins.erase();
+        let builder = match start.instructions().first() {
+            Some(first) => Builder::before(module, *first),
+            None => at(start),
+        };
+        builder.stand_at(like);
+        // In this order they are the parameters of the function that it becomes.
+        let thread = builder.load(module.int(32), places.thread);
+        builder.load(module.int(32), places.bound);
+        let builder = at(start);
+        builder.store(zero, places.lower);
+        builder.store(last, places.upper);
+        builder.store(one, places.stride);
+        builder.store(module.const_i32(0), places.is_last);
+        let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
+        builder.go_if(builder.ask(less, zero, count), some, done);
+        let first = start.instructions()[2];
+
+        let builder = at(some);
+        let worksharing = ident(module, LOOP);
+        let init = declare_openmp(module, &f::okl_mpi_kmpc_for_static_init_8);
+        let schedule = module.const_i32(LoopSchedule::STATIC);
+        let Places {
+            is_last,
+            lower,
+            upper,
+            stride,
+            number,
+            ..
+        } = *places;
+        let its = [is_last, lower, upper, stride];
+        let arguments = [worksharing, thread, schedule].into_iter().chain(its);
+        let arguments: Vec<_> = arguments.chain([one, one]).collect();
+        builder.call(init, &arguments);
+        let until = builder.load(long, upper);
+        let more = Comparison::Integer(IntPredicate::LLVMIntSGT);
+        let until = builder.select(builder.ask(more, until, last), last, until);
+        builder.store(until, upper);
+        builder.store(builder.load(long, lower), number);
+        builder.go(header);
+
+        outermost.decides.always_branch(module, true);
+        empty(header);
+        let builder = Builder::before(module, outermost.decides);
+        let up_to = Comparison::Integer(IntPredicate::LLVMIntSLE);
+        let [here, until] = [number, upper].map(|one| builder.load(long, one));
+        let goes_on = builder.ask(up_to, here, until);
+        outermost.decides.set_branch_condition(goes_on);
+        header.turn(outermost.body, inside);
+        header.turn(outermost.exit, end);
+
+        let builder = at(inside);
+        let mut rest = builder.load(long, number);
+        let loops = self.loops.iter().zip(counted).enumerate().rev();
+        for (depth, (counter, counted)) in loops {
+            let mut own = rest;
+            if depth > 0 {
+                own = builder.binary(Opcode::LLVMURem, rest, counted.count);
+                rest = builder.binary(Opcode::LLVMUDiv, rest, counted.count);
+            }
+            let by = builder.binary(Opcode::LLVMMul, own, counted.step);
+            let value = match counter.counting.is_up {
+                true => builder.sum(counted.first, by),
+                false => builder.difference(counted.first, by),
+            };
+            let variable = counted.variable;
+            let ty = variable.allocated_type().expect("a stack variable");
+            builder.store(builder.int_cast(value, ty), *variable);
+        }
+        builder.go(self.loops.last().expect("it has a loop").body);
+
+        let steps = outermost.steps.block();
+        for inner in &self.loops[1..] {
+            let block = inner.steps.block();
+            empty(block);
+            block.turn(inner.decides.block(), steps);
+        }
+        empty(steps);
+        let builder = Builder::before(module, steps.terminator().expect("a complete block"));
+        builder.stand_at(like);
+        builder.store(builder.plus(builder.load(long, number), 1), number);
+
+        let builder = at(end);
+        let fini = declare_openmp(module, &f::okl_mpi_kmpc_for_static_fini);
+        builder.call(fini, &[worksharing, thread]);
+        builder.go(done);
+        at(done).go(outermost.exit);
+        for inner in &self.loops[1..] {
+            let first = inside.instructions()[0];
+            variable(inner).move_debug_records(&[], first);
+        }
+        kernel.remove_unreachable_blocks();
+        let mut area = Area::of_loop(header, end);
+        let blocks = [start, some].into_iter().chain(area.blocks);
+        area.blocks = blocks.chain([end, done]).collect();
+        area.known = area.blocks.iter().copied().collect();
+        (area, first)
+    }
+}
+
+/// Deletes what a block does but for where it goes.
+fn empty(block: Block<'_>) {
+    for one in block.instructions().into_iter().rev().skip(1) {
+        one.erase();
+    }
+}
