@@ -185,9 +185,18 @@ pub const LOWERED_KERNEL: Mark = Mark {
 /// The call at which the work items of a block meet.
 pub const OKL_BARRIER: &str = "__okl_barrier";
 
+/// The call that is told how many iterations a block of the next loop has.
+pub const OKL_TILE_SIZE: &str = "__okl_tile_size";
+
 /// Whether a function of this name only marks a place in a kernel.
 pub fn is_okl_marker(name: &str) -> bool {
-    [OKL_BARRIER, "__okl_atomic_begin", "__okl_atomic_end"].contains(&name)
+    [
+        OKL_BARRIER,
+        OKL_TILE_SIZE,
+        "__okl_atomic_begin",
+        "__okl_atomic_end",
+    ]
+    .contains(&name)
 }
 
 /// What the program's `main` is called where it runs on ranks.

@@ -43,7 +43,7 @@ pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<W
     let ty = one.variable.allocated_type();
     let is_sized = one.variable.operand(0).as_constant_int() == Some(1);
     let told = match &one.what {
-        What::Loop(..) => None,
+        What::Loop(..) | What::Tile(_) => None,
         What::Shared | What::Exclusive if !is_sized => {
             Some("the size of this variable is not known when the program is compiled")
         }
@@ -59,9 +59,9 @@ pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<W
         }
         What::SimdLength if !is_kind(Kind::Outer) => Some("@simd_length is for @outer loops"),
         What::NoBarrier | What::MostItems(_) | What::SimdLength => None,
-        What::Other(other) if other == "tile" => {
-            Some("@tile is not understood yet: write it as two loops")
-        }
+        What::Other(other) if other == "tile" => Some(
+            "what this @tile says is not understood: a size, two kinds of loops with an axis each, and a check",
+        ),
         What::Other(other) => return Some((at, format!("there is no @{other}"))),
     };
     told.map(|told| (at, told.to_string()))
@@ -257,7 +257,7 @@ impl<'m> Kernel<'m> {
 }
 
 /// Whether a variable is clang's own, which says where the end of a scope goes on.
-fn is_destination(variable: Instruction<'_>) -> bool {
+pub fn is_destination(variable: Instruction<'_>) -> bool {
     variable.users().into_iter().all(|user| {
         let Some(user) = user.as_instruction() else {
             return false;
