@@ -855,3 +855,69 @@ fn without_sign_is_wrong(sum: Value<'_>) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::OwnModule;
+
+    fn kernel(name: &str, size: i32) -> String {
+        format!(
+            "@args.{name} = private constant {{ i32, ptr, i32, ptr, i32, i32 }}
+                {{ i32 {size}, ptr @outer, i32 -1, ptr @inner, i32 -1, i32 1 }}
+            define void @{name}(i32 %n) {{
+                %i = alloca i32
+                call void @llvm.var.annotation.p0.p0(ptr %i, ptr @tile, ptr @tile, i32 1, ptr @args.{name})
+                store i32 0, ptr %i
+                br label %header
+            header:
+                %here = load i32, ptr %i
+                %more = icmp slt i32 %here, %n
+                br i1 %more, label %body, label %exit
+            body:
+                br label %step
+            step:
+                %before = load i32, ptr %i
+                %after = add nsw i32 %before, 1
+                store i32 %after, ptr %i
+                br label %header
+            exit:
+                ret void
+            }}
+            "
+        )
+    }
+
+    /// Whether a module with two kernels is changed, and how many blocks the first one has then.
+    fn prepared(sizes: [i32; 2]) -> (bool, usize) {
+        let entry = |name| {
+            format!(
+                "{{ ptr, ptr, ptr, i32, ptr }} {{ ptr @{name}, ptr @kernel, ptr @tile, i32 1, ptr null }}"
+            )
+        };
+        let module = OwnModule::parse(&format!(
+            "@tile = private constant [9 x i8] c\"okl.tile\\00\"
+            @kernel = private constant [11 x i8] c\"okl.kernel\\00\"
+            @outer = private constant [6 x i8] c\"outer\\00\"
+            @inner = private constant [6 x i8] c\"inner\\00\"
+            @llvm.global.annotations = appending global [2 x {{ ptr, ptr, ptr, i32, ptr }}] [{}, {}], section \"llvm.metadata\"
+            declare void @llvm.var.annotation.p0.p0(ptr, ptr, ptr, i32, ptr)
+            {}{}",
+            entry("first"),
+            entry("second"),
+            kernel("first", sizes[0]),
+            kernel("second", sizes[1]),
+        ));
+        let changed = prepare(&module);
+        module.verify().expect("it is a module");
+        let first = module.function("first").expect("it is there");
+        (changed, first.blocks().len())
+    }
+
+    #[test]
+    fn a_module_in_which_a_tile_is_wrong_stays_as_it_is() {
+        assert_eq!(prepared([16, -1]), (false, 5));
+        let (changed, blocks) = prepared([16, 8]);
+        assert!(changed && blocks > 5);
+    }
+}
