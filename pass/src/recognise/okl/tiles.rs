@@ -710,12 +710,9 @@ impl<'m> Tiled<'m> {
         };
         // What is not positive is no step and no size: there is no right way to go on.
         let mut fails = None;
-        let mut positive = |value: Value<'m>, signed: bool| {
+        let mut positive = |value: Value<'m>| {
             let one = module.const_i64(1);
-            let less = match signed {
-                true => IntPredicate::LLVMIntSLT,
-                false => IntPredicate::LLVMIntULT,
-            };
+            let less = IntPredicate::LLVMIntSLT;
             let is_less = builder.ask(Comparison::Integer(less), value, one);
             let before = fails.unwrap_or(module.int(1).zero());
             fails = Some(builder.binary(Opcode::LLVMOr, before, is_less));
@@ -724,15 +721,13 @@ impl<'m> Tiled<'m> {
         let step = match numbers.step {
             Number::Constant(step) => module.const_i64(step),
             Number::Variable(_) => {
-                let sum = form.steps.operand(0);
-                let is_signed = bound.counts_signed || without_sign_is_wrong(sum);
-                let step = wider(here(form.step.value), int, is_signed);
-                positive(step, is_signed)
+                // Without a sign, a negative number is too large to be meant.
+                positive(wider(here(form.step.value), int, true))
             }
         };
         let size = match self.size {
             Size::Constant(size) => module.const_i64(size),
-            Size::Computed(size) => positive(wider(here(size), int, true), true),
+            Size::Computed(size) => positive(wider(here(size), int, true)),
         };
         put(numbers.step, step);
         put(numbers.size, size);
@@ -843,18 +838,6 @@ impl<'m> Tiled<'m> {
 
 /// Where clang puts what annotations say.
 const SECTION: &str = "llvm.metadata";
-
-/// Whether a sum, made narrower or not, is one of numbers with a sign.
-fn without_sign_is_wrong(sum: Value<'_>) -> bool {
-    let mut value = sum;
-    while let Some(one) = value.as_instruction() {
-        match one.opcode() {
-            Opcode::LLVMTrunc => value = one.operand(0),
-            _ => return one.has_no_signed_wrap(),
-        }
-    }
-    false
-}
 
 #[cfg(test)]
 mod tests {
