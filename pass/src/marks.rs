@@ -188,9 +188,12 @@ pub const OKL_BARRIER: &str = "__okl_barrier";
 /// The calls that stand around code that nobody is to see half done.
 pub const OKL_ATOMIC: [&str; 2] = ["__okl_atomic_begin", "__okl_atomic_end"];
 
+/// The call that is told how many iterations a block of the next loop has.
+pub const OKL_TILE_SIZE: &str = "__okl_tile_size";
+
 /// Whether a function of this name only marks a place in a kernel.
 pub fn is_okl_marker(name: &str) -> bool {
-    name == OKL_BARRIER || OKL_ATOMIC.contains(&name)
+    [OKL_BARRIER, OKL_TILE_SIZE].contains(&name) || OKL_ATOMIC.contains(&name)
 }
 
 /// What the program's `main` is called where it runs on ranks.

@@ -99,7 +99,8 @@ impl<'m> Lowering<'m> {
             Some(asked) => asked.distribute,
             None => recognise::has_ranks(module),
         };
-        let prepared = may_distribute && mpi::prepare(module);
+        let written = recognise::prepare(module);
+        let prepared = may_distribute && mpi::prepare(module) || written;
         let found = recognise::recognise(module);
         let plans = Plans::of(options, &found);
         Self {
@@ -284,7 +285,8 @@ fn finish(run: &Run<'_>) -> bool {
 /// Prints the regions and loops of a module; behind a region the loops that its team shares, as a simplified copy of the
 /// module has them.
 fn print_loops(run: &Run<'_>) -> bool {
-    let found = recognise::recognise(run.module);
+    let prepared = prepared_copy(run.module);
+    let found = recognise::recognise(&prepared);
     let copy = simplified_copy(run.module);
     let described = described_regions(&copy);
     for (index, one) in found.regions.iter().enumerate() {
@@ -315,7 +317,8 @@ fn print_plan(run: &Run<'_>) -> bool {
 
 /// Prints what regions access, as it is declared, and what the programmer has said of loops outside regions.
 fn print_accesses(run: &Run<'_>) -> bool {
-    let found = recognise::recognise(run.module);
+    let prepared = prepared_copy(run.module);
+    let found = recognise::recognise(&prepared);
     for one in &found.loops {
         print_description(one);
     }
@@ -326,6 +329,13 @@ fn print_accesses(run: &Run<'_>) -> bool {
     let copy = lowered_copy(run.module, "mpi");
     llvm::print(&mpi::sections::check(&copy).print());
     false
+}
+
+/// A copy of a module as it is when its loops are looked for.
+fn prepared_copy(module: &Module) -> OwnModule {
+    let copy = OwnModule::copy_of(module);
+    recognise::prepare(&copy);
+    copy
 }
 
 /// A copy of a module in which loops can be described.

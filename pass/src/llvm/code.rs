@@ -323,6 +323,18 @@ impl<'m> Instruction<'m> {
         says && unsafe { LLVMGetNSW(self.raw()) != 0 }
     }
 
+    /// Says of an integer that is made narrower that it stays the same number, with or without a sign.
+    pub fn promise_no_wrap(self, signed: bool) {
+        assert!(self.opcode() == Opcode::LLVMTrunc);
+        // SAFETY: a truncation, which may say so.
+        unsafe {
+            match signed {
+                true => LLVMSetNSW(self.raw(), 1),
+                false => LLVMSetNUW(self.raw(), 1),
+            }
+        }
+    }
+
     /// Of a division or shift to the right: whether it says that there is no remainder.
     pub fn is_exact(self) -> bool {
         let says = matches!(

@@ -49,6 +49,8 @@ pub enum Note<'m> {
 struct FrontEnd {
     /// Whether a module is written so, and its regions may be shared by ranks.
     has_ranks: fn(&Module) -> bool,
+    /// Writes a module more plainly, so that it means the same. True where it was changed.
+    prepare: fn(&Module) -> bool,
     /// Adds what it finds in a module.
     recognise: for<'m> fn(&'m Module, &mut Found<'m>),
 }
@@ -57,15 +59,18 @@ struct FrontEnd {
 const FRONT_ENDS: [FrontEnd; 3] = [
     FrontEnd {
         has_ranks: openmp::is_used,
+        prepare: |_| false,
         recognise: openmp::recognise,
     },
     FrontEnd {
         // Its processes are ranks of its own run time.
         has_ranks: |_| false,
+        prepare: |_| false,
         recognise: op2::recognise,
     },
     FrontEnd {
         has_ranks: |_| false,
+        prepare: okl::prepare,
         recognise: okl::recognise,
     },
 ];
@@ -76,7 +81,13 @@ pub fn has_ranks(module: &Module) -> bool {
     front_ends.any(|one| (one.has_ranks)(module))
 }
 
-/// What a module has of all of them, each of which is as lowerings rely on.
+/// Writes a module as [`recognise`] expects it: it means the same. True where it was changed.
+pub fn prepare(module: &Module) -> bool {
+    let changed = FRONT_ENDS.map(|one| (one.prepare)(module));
+    changed.contains(&true)
+}
+
+/// What a module that is prepared has of all of them, each of which is as lowerings rely on.
 pub fn recognise(module: &Module) -> Found<'_> {
     let mut found = Found::default();
     for front_end in &FRONT_ENDS {

@@ -12,7 +12,9 @@
 
 mod annotations;
 mod checks;
+mod counts;
 mod loops;
+mod tiles;
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::meeting::{self, ItemCode, is_barrier};
@@ -28,6 +30,15 @@ use crate::recognise::steps::{self, Callees, Construct, Rules, Steps};
 use annotations::{Annotation, Kind, What};
 use loops::{Loop, Wrong, above};
 
+/// Makes two loops of each loop that is a tile, where all of them are right. True where there are any.
+pub fn prepare(module: &Module) -> bool {
+    tiles::prepare(module)
+}
+
+fn is_tile(one: &Annotation<'_>) -> bool {
+    matches!(one.what, What::Tile(_))
+}
+
 /// Adds the kernels of a module.
 pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     if !annotations::are_used(module) {
@@ -40,6 +51,7 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
         for one in annotations::of(function) {
             let what = match one.what {
                 What::Loop(kind, _) => format!("{} loop", kind.name()),
+                What::Tile(_) => "@tile loop".to_string(),
                 What::Shared => "@shared variable".to_string(),
                 What::Exclusive => "@exclusive variable".to_string(),
                 _ => continue,
@@ -59,8 +71,15 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     if kernels.peek().is_none() {
         return;
     }
+    if let Err(wrong) = tiles::check(module) {
+        found.mistakes.extend(wrong.into_iter().map(mistake));
+    }
     let graph = CallGraph::of(module);
     for function in kernels {
+        // Its loops are not yet what they are to be: a tile is wrong, here or in another kernel.
+        if annotations::of(function).iter().any(is_tile) {
+            continue;
+        }
         if let Some(told) = checks::function(function) {
             found.mistakes.push(Declined {
                 site: Site::Function(function),

@@ -92,9 +92,9 @@ KERNEL void most(int n, int *a) {
         a[i] = 0;
 }
 
-// CHECK-DAG: variables.cpp:[[# @LINE + 2]]:{{.*}} error: @tile is not understood yet: write it as two loops
+// CHECK-DAG: variables.cpp:[[# @LINE + 2]]:{{.*}} error: what this @tile says is not understood: a size, two kinds of loops with an axis each, and a check
 KERNEL void tiled(int n, int *a) {
-  for (__attribute__((annotate("okl.tile", 16, "outer", -1, "inner", -1, 1))) int i = 0; i < n; i++)
+  for (__attribute__((annotate("okl.tile", 16, "outer", "inner"))) int i = 0; i < n; i++)
     a[i] = 0;
   for (OUTER int o = 0; o < n; o++)
     for (INNER int i = 0; i < 4; i++)

@@ -19,6 +19,8 @@ pub struct Annotation<'m> {
 pub enum What {
     /// It counts a loop of this kind, in a direction of the grid where one is named.
     Loop(Kind, Option<i64>),
+    /// It counts a loop that is to become two.
+    Tile(Tile),
     /// All work items of a block have one.
     Shared,
     /// Each work item has its own.
@@ -31,6 +33,45 @@ pub enum What {
     SimdLength,
     /// Something else.
     Other(String),
+}
+
+/// How a loop becomes one over blocks of its iterations and one over the iterations of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Iterations of a block; 0 where that is computed.
+    pub size: i64,
+    /// What the two loops are, with their directions of the grid; `None` for a loop like any other.
+    pub kinds: [Option<(Kind, Option<i64>)>; 2],
+    /// Whether the last block may have fewer iterations.
+    pub checks: bool,
+}
+
+impl Tile {
+    fn of(values: Value<'_>) -> Option<Self> {
+        let values = values.as_global()?.initializer()?.operands();
+        let [size, first, first_axis, second, second_axis, checks] = values[..] else {
+            return None;
+        };
+        let kind = |name: Value<'_>, axis: Value<'_>| {
+            let axis = axis.as_constant_int().filter(|&axis| axis != -1);
+            Some(match name.as_text()?.as_str() {
+                "outer" => Some((Kind::Outer, axis)),
+                "inner" => Some((Kind::Inner, axis)),
+                "regular" => None,
+                _ => return None,
+            })
+        };
+        Some(Self {
+            size: size.as_constant_int()?,
+            kinds: [kind(first, first_axis)?, kind(second, second_axis)?],
+            checks: checks.as_constant_int()? != 0,
+        })
+    }
+
+    /// The kind of the loop over blocks, and of that over the iterations of one.
+    pub fn kind(&self, at: usize) -> Option<Kind> {
+        self.kinds[at].map(|(kind, _)| kind)
+    }
 }
 
 /// A kind of loop.
@@ -110,6 +151,7 @@ fn annotation<'m>(call: Call<'m>) -> Option<Annotation<'m>> {
     }
     let what = what.as_text()?;
     let what = what.strip_prefix(PREFIX)?;
+    let tile = Tile::of(values);
     let values = self::values(values);
     // That it is chosen automatically can be said, too.
     let axis = values.first().copied().filter(|&axis| axis != -1);
@@ -124,6 +166,7 @@ fn annotation<'m>(call: Call<'m>) -> Option<Annotation<'m>> {
             "nobarrier" => What::NoBarrier,
             "max_inner_dims" => What::MostItems(values),
             "simd_length" => What::SimdLength,
+            "tile" if tile.is_some() => What::Tile(tile?),
             other => What::Other(other.to_string()),
         },
     })

@@ -45,7 +45,7 @@ pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<W
     let ty = one.variable.allocated_type();
     let is_sized = one.variable.operand(0).as_constant_int() == Some(1);
     let told = match &one.what {
-        What::Loop(..) => None,
+        What::Loop(..) | What::Tile(_) => None,
         What::Shared | What::Exclusive if !is_sized => {
             Some("the size of this variable is not known when the program is compiled")
         }
@@ -61,9 +61,9 @@ pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<W
         }
         What::SimdLength if !is_kind(Kind::Outer) => Some("@simd_length is for @outer loops"),
         What::NoBarrier | What::MostItems(_) | What::SimdLength => None,
-        What::Other(other) if other == "tile" => {
-            Some("@tile is not understood yet: write it as two loops")
-        }
+        What::Other(other) if other == "tile" => Some(
+            "what this @tile says is not understood: a size, two kinds of loops with an axis each, and a check",
+        ),
         What::Other(other) => return Some((at, format!("there is no @{other}"))),
     };
     told.map(|told| (at, told.to_string()))

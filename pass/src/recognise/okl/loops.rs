@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::annotations::{Annotation, Kind, What};
+use super::counts::Written;
 use crate::analysis::variables::is_harmless;
 use crate::ir::{Counter, Counting, Extent};
 use crate::llvm::{Block, Comparison, Instruction, IntPredicate, NaturalLoop, Opcode, Value};
@@ -46,13 +47,121 @@ impl<'m> Loop<'m> {
         said: &[Annotation<'m>],
     ) -> Result<Self, Wrong<'m>> {
         let site = annotation.site.instruction();
-        let wrong = |why: &str| (site, format!("this {} loop {why}", kind.name()));
-        if axis.is_some_and(|axis| !(0..=2).contains(&axis)) {
-            return Err((site, format!("the axis of {} is 0, 1 or 2", kind.name())));
-        }
+        check_axis(kind, axis).map_err(|told| (site, told))?;
+        let form = Form::of(annotation, kind.name(), all, said)?;
         let variable = annotation.variable;
         let of_it = |one: &&Annotation<'m>| one.variable == variable;
-        let is_loop = |one: &&Annotation<'m>| matches!(one.what, What::Loop(..));
+        let says = |what: fn(&What) -> bool| said.iter().filter(of_it).any(|one| what(&one.what));
+        // Of work items, it is enough to know that there are no more.
+        let count = form
+            .count
+            .filter(|(_, is_sure)| *is_sure || kind == Kind::Inner);
+        Ok(Self {
+            kind,
+            axis,
+            site,
+            variable,
+            counter: Counter {
+                axis: 0,
+                begins: form.begins,
+                steps: form.steps,
+                decides: form.decides,
+                body: form.body,
+                exit: form.exit,
+                blocks: form.blocks,
+                counting: Counting {
+                    compared: form.bound.iterator,
+                    end: form.bound.value,
+                    is_up: form.bound.is_above,
+                    is_last: form.bound.is_last,
+                    signed: form.bound.signed,
+                    step: form.step.value,
+                },
+            },
+            header: form.header,
+            count: count.map(|(count, _)| count),
+            width: form.width,
+            signed: form.bound.counts_signed,
+            no_barrier: says(|what| *what == What::NoBarrier),
+            parent: None,
+        })
+    }
+
+    /// The extent that it counts through.
+    pub fn extent(&self, axis: usize, most: Option<i64>) -> Extent<'m> {
+        let ty = self.variable.allocated_type();
+        let last = self
+            .count
+            .zip(ty)
+            .map(|(count, ty)| ty.integer_constant(count - 1));
+        Extent {
+            last,
+            most: most.filter(|_| last.is_none()).map(|most| most - 1),
+            width: self.width,
+            signed: self.signed,
+            counter: Some(Counter {
+                axis,
+                ..self.counter.clone()
+            }),
+        }
+    }
+
+    /// Whether a block is in it.
+    pub fn has(&self, block: Block<'m>) -> bool {
+        self.counter.blocks.contains(&block)
+    }
+}
+
+/// What is wrong with the direction of the grid that a loop of a kind is said to have.
+pub fn check_axis(kind: Kind, axis: Option<i64>) -> Result<(), String> {
+    match axis.is_some_and(|axis| !(0..=2).contains(&axis)) {
+        true => Err(format!("the axis of {} is 0, 1 or 2", kind.name())),
+        false => Ok(()),
+    }
+}
+
+/// How a loop counts.
+pub struct Form<'m> {
+    /// Gives the iterator its first value.
+    pub begins: Instruction<'m>,
+    /// Gives it the next one.
+    pub steps: Instruction<'m>,
+    /// Decides whether there is another iteration.
+    pub decides: Instruction<'m>,
+    /// Where an iteration begins.
+    pub body: Block<'m>,
+    /// Where control goes in the end.
+    pub exit: Block<'m>,
+    /// Its first block.
+    pub header: Block<'m>,
+    /// All of them.
+    pub blocks: Vec<Block<'m>>,
+    /// Where it ends.
+    pub bound: Bound<'m>,
+    /// How far it goes.
+    pub step: Step<'m>,
+    /// The step, where the compiler knows it.
+    pub by: Option<i64>,
+    /// Iterations, where the compiler knows them, and whether there are so many also if the computation of the ends
+    /// overflows, as numbers without a sign may. There are none then.
+    pub count: Option<(i64, bool)>,
+    /// Bits of the iterator.
+    pub width: u32,
+}
+
+impl<'m> Form<'m> {
+    /// Of the loop that an annotated variable counts, which is called `name` where it is wrong.
+    pub fn of(
+        annotation: &Annotation<'m>,
+        name: &str,
+        all: &[NaturalLoop<'m>],
+        said: &[Annotation<'m>],
+    ) -> Result<Self, Wrong<'m>> {
+        let site = annotation.site.instruction();
+        let wrong = |why: &str| (site, format!("this {name} loop {why}"));
+        let variable = annotation.variable;
+        let of_it = |one: &&Annotation<'m>| one.variable == variable;
+        let is_loop = |one: &&Annotation<'m>| matches!(one.what, What::Loop(..) | What::Tile(_));
         if said.iter().filter(of_it).filter(is_loop).count() > 1 {
             return Err(wrong("is said to be one twice"));
         }
@@ -124,8 +233,8 @@ impl<'m> Loop<'m> {
             let begin = number(begins.operand(0), bound.counts_signed)?;
             Some((begin, number(bound.value, bound.signed)?, i128::from(by)))
         });
-        let count = numbers.map(|(begin, end, by)| count(end - begin, by, bound.is_last));
-        if let Some(((begin, _, by), count)) = numbers.zip(count) {
+        let known = numbers.map(|(begin, end, by)| count(end - begin, by, bound.is_last));
+        if let Some(((begin, _, by), count)) = numbers.zip(known) {
             let end = begin + i128::from(count) * by;
             let least = -i128::from(bound.counts_signed) << (width - 1);
             if !(least..least + (1 << width)).contains(&end) {
@@ -134,60 +243,36 @@ impl<'m> Loop<'m> {
                 ));
             }
         }
-        let says = |what: fn(&What) -> bool| said.iter().filter(of_it).any(|one| what(&one.what));
+        let count = match (known, constant) {
+            (Some(count), _) => Some((count, true)),
+            (None, Some(by)) => {
+                let written = Written {
+                    begins,
+                    blocks: &natural.blocks,
+                };
+                written.count(&bound, by, width)
+            }
+            (None, None) => None,
+        };
         Ok(Self {
-            kind,
-            axis,
-            site,
-            variable,
-            counter: Counter {
-                axis: 0,
-                begins,
-                steps,
-                decides,
-                body,
-                exit,
-                blocks: natural.blocks.clone(),
-                counting: Counting {
-                    compared: bound.iterator,
-                    end: bound.value,
-                    is_up: bound.is_above,
-                    is_last: bound.is_last,
-                    signed: bound.signed,
-                    step: step.value,
-                },
-            },
+            begins,
+            steps,
+            decides,
+            body,
+            exit,
             header,
+            blocks: natural.blocks.clone(),
+            bound,
+            step,
+            by: constant,
             count,
             width,
-            signed: bound.counts_signed,
-            no_barrier: says(|what| *what == What::NoBarrier),
-            parent: None,
         })
-    }
-
-    /// The extent that it counts through.
-    pub fn extent(&self, axis: usize, most: Option<i64>) -> Extent<'m> {
-        let ty = self.variable.allocated_type();
-        let last = self
-            .count
-            .zip(ty)
-            .map(|(count, ty)| ty.integer_constant(count - 1));
-        Extent {
-            last,
-            most: most.filter(|_| last.is_none()).map(|most| most - 1),
-            width: self.width,
-            signed: self.signed,
-            counter: Some(Counter {
-                axis,
-                ..self.counter.clone()
-            }),
-        }
     }
 
     /// Whether a block is in it.
     pub fn has(&self, block: Block<'m>) -> bool {
-        self.counter.blocks.contains(&block)
+        self.blocks.contains(&block)
     }
 }
 
@@ -226,18 +311,19 @@ fn without_casts(value: Value<'_>) -> Value<'_> {
 }
 
 /// Where a loop ends.
-struct Bound<'m> {
-    value: Value<'m>,
+pub struct Bound<'m> {
+    /// The number.
+    pub value: Value<'m>,
     /// The iterator, as it is compared.
-    iterator: Value<'m>,
+    pub iterator: Value<'m>,
     /// Whether the loop counts up to it.
-    is_above: bool,
+    pub is_above: bool,
     /// Whether there is an iteration of this number.
-    is_last: bool,
+    pub is_last: bool,
     /// Whether it is compared as a number with a sign.
-    signed: bool,
+    pub signed: bool,
     /// Whether the iterator has one.
-    counts_signed: bool,
+    pub counts_signed: bool,
 }
 
 impl<'m> Bound<'m> {
@@ -284,9 +370,11 @@ impl<'m> Bound<'m> {
 }
 
 /// What a loop adds to its iterator, or takes from it.
-struct Step<'m> {
-    value: Value<'m>,
-    is_added: bool,
+pub struct Step<'m> {
+    /// The number.
+    pub value: Value<'m>,
+    /// Whether it is added.
+    pub is_added: bool,
 }
 
 impl<'m> Step<'m> {
@@ -394,7 +482,7 @@ fn leaves<'m>(natural: &NaturalLoop<'m>, exit: Block<'m>) -> bool {
 }
 
 /// A constant, as a number with or without a sign.
-fn number(value: Value<'_>, signed: bool) -> Option<i128> {
+pub fn number(value: Value<'_>, signed: bool) -> Option<i128> {
     let number = i128::from(value.as_constant_int()?);
     let bits = value.ty().bits()?;
     Some(match signed || number >= 0 {
@@ -404,7 +492,7 @@ fn number(value: Value<'_>, signed: bool) -> Option<i128> {
 }
 
 /// Iterations of a loop that has so far to go, and its last number among them or not.
-fn count(distance: i128, by: i128, is_last: bool) -> i64 {
+pub fn count(distance: i128, by: i128, is_last: bool) -> i64 {
     let (distance, by) = if by > 0 {
         (distance, by)
     } else {
