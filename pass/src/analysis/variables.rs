@@ -1,5 +1,5 @@
 //! What a function does with a stack variable, as clang writes it before anything is simplified: through addresses that
-//! are computed from it, kept in other variables, and handed to functions.
+//! are computed from it, kept in other variables, and handed to functions, which may hand them back.
 
 use std::collections::HashSet;
 
@@ -66,7 +66,13 @@ fn of_address<'m>(address: Value<'m>, calls: usize) -> Vec<(Instruction<'m>, Doe
                     continue;
                 }
                 _ if is_harmless(user) => continue,
-                _ => of_call(user, address, calls),
+                _ => {
+                    let (does, hands_back) = of_call(user, address, calls);
+                    if hands_back && seen.insert(*user) {
+                        rest.push(*user);
+                    }
+                    does
+                }
             };
             found.push((user, does));
         }
@@ -90,48 +96,50 @@ fn loads_of(variable: Value<'_>) -> Option<Vec<Value<'_>>> {
     Some(loads)
 }
 
-/// What a call does with what an address leads to.
-fn of_call<'m>(user: Instruction<'m>, address: Value<'m>, calls: usize) -> Does {
+/// What a call does with what an address leads to, and whether its result may lead there.
+fn of_call<'m>(user: Instruction<'m>, address: Value<'m>, calls: usize) -> (Does, bool) {
     let Some(call) = user.as_call() else {
-        return Does::Unknown;
+        return (Does::Unknown, false);
     };
     let name = call.callee_name();
     let arguments = call.arguments().into_iter().enumerate();
     let its = arguments.filter(|(_, one)| *one == address);
     let its = its.map(|(at, _)| match call.callee_function() {
-        _ if call.is_by_value(at) => Does::Read,
-        Some(_) if name.starts_with("llvm.memset.") => Does::Write,
+        _ if call.is_by_value(at) => (Does::Read, false),
+        Some(_) if name.starts_with("llvm.memset.") => (Does::Write, false),
         Some(_) if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") => {
             match at {
-                0 => Does::Write,
-                _ => Does::Read,
+                0 => (Does::Write, false),
+                _ => (Does::Read, false),
             }
         }
         Some(callee) if calls > 0 => of_parameter(callee, at, calls - 1),
-        _ => Does::Unknown,
+        _ => (Does::Unknown, false),
     });
     let all: Vec<_> = its.collect();
-    [Does::Unknown, Does::Write]
-        .into_iter()
-        .find(|one| all.contains(one))
-        .unwrap_or(if all.is_empty() {
-            Does::Unknown
-        } else {
-            Does::Read
-        })
+    let hands_back = all.iter().any(|(_, hands_back)| *hands_back);
+    let does = all.into_iter().map(|(does, _)| does);
+    (worst(does).unwrap_or(Does::Unknown), hands_back)
 }
 
-/// What a function does with what one of its parameters leads to.
-fn of_parameter(function: Function<'_>, at: usize, calls: usize) -> Does {
+/// What a function does with what one of its parameters leads to, and whether its result may lead there.
+fn of_parameter(function: Function<'_>, at: usize, calls: usize) -> (Does, bool) {
     let parameters = function.parameters();
     let Some(&parameter) = parameters.get(at).filter(|_| !function.is_declaration()) else {
-        return Does::Unknown;
+        return (Does::Unknown, false);
     };
-    let all = of_address(parameter, calls);
-    let has = |does| all.iter().any(|(_, one)| *one == does);
-    match () {
-        () if has(Does::Unknown) => Does::Unknown,
-        () if has(Does::Write) => Does::Write,
-        () => Does::Read,
-    }
+    let all = of_address(parameter, calls).into_iter();
+    let (ends, others): (Vec<_>, Vec<_>) =
+        all.partition(|(one, _)| one.opcode() == Opcode::LLVMRet);
+    let does = others.into_iter().map(|(_, does)| does);
+    (worst(does).unwrap_or(Does::Read), !ends.is_empty())
+}
+
+/// The one of several things done that all have to reckon with.
+fn worst(all: impl Iterator<Item = Does>) -> Option<Does> {
+    all.max_by_key(|does| match does {
+        Does::Read => 0,
+        Does::Write => 1,
+        Does::Unknown => 2,
+    })
 }
