@@ -148,6 +148,24 @@ KERNEL void handed_back(int n, const Row first, Row second, int *a) {
   }
 }
 
+// So does what a lambda captures by reference, also when another function calls it.
+// CHECK-DAG: variables.cpp:[[# @LINE + 8]]:{{.*}} error: iterations of an @inner loop write a variable from outside of it here
+// CHECK-DAG: variables.cpp:[[# @LINE + 8]]:{{.*}} error: iterations of an @inner loop write a variable from outside of it here
+template <typename F> static void twice(const F &f) { f(), f(); }
+KERNEL void captured(int n, int *a) {
+  for (OUTER int o = 0; o < n; o++) {
+    int first = 0, second = 1, third = 2;
+    const auto get = [&] { return third + n + o; };
+    for (INNER int i = 0; i < 4; i++) {
+      [&] { first += i; }();
+      twice([&] { second += i; });
+      a[i] = get();
+    }
+    for (INNER int i = 0; i < 4; i++)
+      a[i] = first + second + get();
+  }
+}
+
 // CHECK-DAG: variables.cpp:[[# @LINE + 3]]:{{.*}} error: a barrier is inside of an @outer loop
 // CHECK-DAG: variables.cpp:[[# @LINE + 5]]:{{.*}} error: this barrier stands between two @inner loops, one in the other
 KERNEL void barriers(int n, int *a) {
