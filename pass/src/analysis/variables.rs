@@ -21,7 +21,7 @@ const MOST_CALLS: usize = 4;
 
 /// What instructions of its function do with a variable. What only says something of it does nothing.
 pub fn uses<'m>(variable: Instruction<'m>) -> Vec<(Instruction<'m>, Does)> {
-    of_address(*variable, To::Variable, MOST_CALLS)
+    of_address(*variable, MOST_CALLS)
 }
 
 /// Whether a call says something of a variable and does nothing with it.
@@ -31,6 +31,10 @@ pub fn is_harmless(call: Instruction<'_>) -> bool {
         let known = ["llvm.var.annotation", "llvm.lifetime."];
         known.iter().any(|known| name.starts_with(known))
     })
+}
+
+fn of_address<'m>(address: Value<'m>, calls: usize) -> Vec<(Instruction<'m>, Does)> {
+    through(address, To::Variable, calls)
 }
 
 /// What an address leads to.
@@ -56,7 +60,8 @@ fn field<'m>(part: Instruction<'m>) -> Option<Field<'m>> {
     Some((ty, number.as_constant_int()?))
 }
 
-fn of_address<'m>(address: Value<'m>, to: To<'m>, calls: usize) -> Vec<(Instruction<'m>, Does)> {
+/// What is done with a variable through an address.
+fn through<'m>(address: Value<'m>, to: To<'m>, calls: usize) -> Vec<(Instruction<'m>, Does)> {
     let mut found = Vec::new();
     let mut rest = vec![(address, to)];
     let mut seen = HashSet::from([(address, to)]);
@@ -210,7 +215,7 @@ fn of_parameter<'m>(function: Function<'m>, at: usize, to: To<'m>, calls: usize)
     let Some(&parameter) = parameters.get(at).filter(|_| !function.is_declaration()) else {
         return (Does::Unknown, false);
     };
-    let all = of_address(parameter, to, calls).into_iter();
+    let all = through(parameter, to, calls).into_iter();
     let (ends, others): (Vec<_>, Vec<_>) =
         all.partition(|(one, _)| one.opcode() == Opcode::LLVMRet);
     let does = others.into_iter().map(|(_, does)| does);
