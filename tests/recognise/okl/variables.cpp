@@ -132,6 +132,40 @@ KERNEL void called(int n, int *a) {
   }
 }
 
+// An address that a function hands back leads to the same variable.
+// CHECK-DAG: variables.cpp:[[# @LINE + 9]]:{{.*}} error: iterations of an @inner loop write a variable from outside of it here
+struct Row {
+  int all[4];
+  int &at(int i) { return all[i]; }
+  const int &at(int i) const { return all[i]; }
+};
+KERNEL void handed_back(int n, const Row first, Row second, int *a) {
+  for (OUTER int o = 0; o < n; o++) {
+    for (INNER int i = 0; i < 4; i++)
+      second.at(i) = first.at(i);
+    for (INNER int i = 0; i < 4; i++)
+      a[i] = second.at(i) + first.at(3 - i);
+  }
+}
+
+// So does what a lambda captures by reference, also when another function calls it.
+// CHECK-DAG: variables.cpp:[[# @LINE + 8]]:{{.*}} error: iterations of an @inner loop write a variable from outside of it here
+// CHECK-DAG: variables.cpp:[[# @LINE + 8]]:{{.*}} error: iterations of an @inner loop write a variable from outside of it here
+template <typename F> static void twice(const F &f) { f(), f(); }
+KERNEL void captured(int n, int *a) {
+  for (OUTER int o = 0; o < n; o++) {
+    int first = 0, second = 1, third = 2;
+    const auto get = [&] { return third + n + o; };
+    for (INNER int i = 0; i < 4; i++) {
+      [&] { first += i; }();
+      twice([&] { second += i; });
+      a[i] = get();
+    }
+    for (INNER int i = 0; i < 4; i++)
+      a[i] = first + second + get();
+  }
+}
+
 // CHECK-DAG: variables.cpp:[[# @LINE + 3]]:{{.*}} error: a barrier is inside of an @outer loop
 // CHECK-DAG: variables.cpp:[[# @LINE + 5]]:{{.*}} error: this barrier stands between two @inner loops, one in the other
 KERNEL void barriers(int n, int *a) {

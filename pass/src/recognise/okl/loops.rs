@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::annotations::{Annotation, Kind, What};
 use super::counts::Written;
-use crate::analysis::variables::is_harmless;
+use crate::analysis::variables::{Does, uses};
 use crate::ir::{Counter, Counting, Extent};
 use crate::llvm::{Block, Comparison, Instruction, IntPredicate, NaturalLoop, Opcode, Value};
 
@@ -281,19 +281,15 @@ fn is_load_of<'m>(value: Value<'m>, variable: Instruction<'m>) -> bool {
     load.is_some_and(|load| load.operand(0) == *variable)
 }
 
-/// The stores into a variable, where nothing but they and loads can reach it.
+/// The stores into a variable, where nothing else changes it, whoever else reads it.
 fn stores<'m>(variable: Instruction<'m>) -> Option<Vec<Instruction<'m>>> {
-    let mut stores = Vec::new();
-    for user in variable.users() {
-        let user = user.as_instruction()?;
-        match user.opcode() {
-            Opcode::LLVMLoad => {}
-            Opcode::LLVMStore if user.operand(0) != *variable => stores.push(user),
-            Opcode::LLVMCall if is_harmless(user) => {}
-            _ => return None,
-        }
-    }
-    Some(stores)
+    let uses = uses(variable).into_iter();
+    let changes = uses.filter(|(_, does)| *does != Does::Read);
+    let is_store =
+        |one: Instruction<'m>| one.opcode() == Opcode::LLVMStore && one.operand(1) == *variable;
+    changes
+        .map(|(one, does)| (does == Does::Write && is_store(one)).then_some(one))
+        .collect()
 }
 
 /// A value without what only makes it wider or narrower.
