@@ -263,6 +263,10 @@ fn before(
         if !arguments.has_plugin {
             words.push(joined("-fpass-plugin=", &found.plugin()));
         }
+        if !arguments.okl.is_empty() {
+            // Clang keeps the places of code, which errors name, where remarks of some name are asked for.
+            words.push("-Rpass=^okl-places$".into());
+        }
         // The assembler would not know these.
         let mut proper = |option: &str| {
             words.extend([language.proper, "-mllvm", language.proper, option].map(OsString::from));

@@ -159,6 +159,13 @@ impl<'m> Type<'m> {
         self.kind() == LLVMTypeKind::LLVMArrayTypeKind
     }
 
+    /// What an array is of.
+    pub fn array_element(self) -> Option<Type<'m>> {
+        // SAFETY: an array type, as just checked.
+        self.is_array()
+            .then(|| unsafe { Type::new(LLVMGetElementType(self.raw)) })
+    }
+
     /// The name of a struct that has one.
     pub fn struct_name(self) -> Option<String> {
         if self.kind() != LLVMTypeKind::LLVMStructTypeKind {

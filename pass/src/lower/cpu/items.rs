@@ -12,6 +12,7 @@
 mod at_once;
 mod guards;
 mod split;
+mod strides;
 
 use std::collections::{HashMap, HashSet};
 
@@ -490,8 +491,7 @@ fn array<'m>(
     let count = room.iter().try_fold(1_u64, |count, &room| {
         count.checked_mul(u64::try_from(room).ok()?)
     });
-    let ty = variable.allocated_type();
-    let size = |count: u64| module.size_of(ty?).checked_mul(count);
+    let size = |count: u64| stride(module, variable)?.checked_mul(count);
     match count.filter(|&count| size(count).is_some_and(|bytes| bytes <= MOST_BYTES)) {
         Some(count) => Ok(Array {
             variable,
@@ -622,6 +622,22 @@ pub fn finish<'m>(module: &'m Module, emitted: &[Emitted<'m>]) {
     }
 }
 
+/// Bytes of an array for each work item: as many as keep the alignment that the variable's users rely on.
+fn stride(module: &Module, variable: Instruction<'_>) -> Option<u64> {
+    let size = module.size_of(variable.allocated_type()?);
+    Some(size.next_multiple_of(u64::from(variable.stack_alignment()).max(1)))
+}
+
+/// What an array has for each work item.
+fn element<'m>(module: &'m Module, variable: Instruction<'m>) -> Option<Type<'m>> {
+    let ty = variable.allocated_type()?;
+    let stride = stride(module, variable)?;
+    Some(match stride == module.size_of(ty) {
+        true => ty,
+        false => module.array(module.int(8), stride),
+    })
+}
+
 /// A variable that counts the iterations of a loop from 0.
 fn count_in<'m>(module: &'m Module, kernel: Function<'m>, counter: &Counter<'m>) -> Value<'m> {
     let int = module.int(64);
@@ -638,9 +654,8 @@ impl Items<'_> {
     /// Bytes of the arrays that a block needs besides its variables.
     pub fn bytes(&self, module: &Module) -> u64 {
         let sizes = self.arrays.iter().map(|one| {
-            let ty = one.variable.allocated_type();
-            ty.map_or(0, |ty| module.size_of(ty))
-                .saturating_mul(one.count)
+            let stride = stride(module, one.variable).unwrap_or(0);
+            stride.saturating_mul(one.count)
         });
         sizes.fold(0, u64::saturating_add)
     }
@@ -655,7 +670,7 @@ impl<'m> Array<'m> {
         jumps: &HashMap<usize, Instruction<'m>>,
         counts: &HashMap<Instruction<'m>, Value<'m>>,
     ) -> Value<'m> {
-        let ty = self.variable.allocated_type().expect("a stack variable");
+        let ty = element(module, self.variable).expect("a stack variable");
         let entry = Builder::at_entry(module, kernel);
         let alignment = ALIGNMENT.max(self.variable.stack_alignment());
         let all = entry.alloca(module.array(ty, self.count), alignment);
@@ -673,7 +688,7 @@ impl<'m> Array<'m> {
             }
         }
         for &fill in &self.fills {
-            self.fill(module, kernel, fill, all, ty);
+            self.fill(module, kernel, fill, all);
         }
         all
     }
@@ -716,8 +731,9 @@ impl<'m> Array<'m> {
         kernel: Function<'m>,
         behind: Instruction<'m>,
         all: Value<'m>,
-        ty: Type<'m>,
     ) {
+        let ty = self.variable.allocated_type().expect("a stack variable");
+        let element = element(module, self.variable).expect("a stack variable");
         let instructions = behind.block().instructions();
         let at = instructions.iter().position(|one| *one == behind);
         let next = instructions[at.expect("it stands in its block") + 1];
@@ -728,7 +744,7 @@ impl<'m> Array<'m> {
         jump.set_operand(0, inside.label());
         let builder = Builder::at_end_like(module, inside, behind);
         let number = builder.phi(module.int(64));
-        let to = builder.element(ty, all, number);
+        let to = builder.element(element, all, number);
         let align = module.align_of(ty);
         let bytes = module.size_of(ty) as i64;
         builder.copy_aligned(to, *self.variable, bytes, align);

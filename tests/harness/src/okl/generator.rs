@@ -97,6 +97,10 @@ struct Generator {
     count: usize,
 }
 
+fn is_signed(ty: &str) -> bool {
+    !ty.starts_with('u') && ty != "size_t"
+}
+
 /// What is visible at a place.
 struct Mark([usize; 3]);
 
@@ -125,14 +129,18 @@ impl Generator {
         constant: bool,
     ) -> Count {
         let random = &mut self.random;
-        let ty = random.one_of(&["int", "int", "int", "long", "short", "unsigned", "size_t"]);
-        let is_signed = !ty.starts_with('u') && !ty.starts_with("size");
+        let mut ty = random.one_of(&["int", "int", "int", "long", "short", "unsigned", "size_t"]);
         let step: i64 = random.one_of(&[1, 1, 1, 2, 3, -1, -2]);
         let base = match bases.is_empty() || random.chance(60) {
             true => None,
             false => Some(bases[random.between(0, bases.len() - 1)].clone()),
         };
-        let first = match (step < 0, base.is_none() && is_signed) {
+        if constant && base.is_some() {
+            // In others the difference may be another one, for all that is known.
+            ty = "long";
+        }
+        let random = &mut self.random;
+        let first = match (step < 0, base.is_none() && is_signed(ty)) {
             (true, _) => iterations as i64 * -step + random.between(0, 20) as i64,
             (false, true) => random.between(0, 40) as i64 - 20,
             (false, false) => random.between(0, 5) as i64,
@@ -229,9 +237,10 @@ impl Generator {
             outer.push(count);
         }
         self.name_axes(&mut outer);
-        let bases = outer.iter().map(|one| one.name.clone());
-        let mut bases: Vec<_> = bases.collect();
-        self.names.extend(bases.iter().cloned());
+        self.names.extend(outer.iter().map(|one| one.name.clone()));
+        // Of what has a sign, differences are known.
+        let signed = outer.iter().filter(|one| is_signed(one.ty));
+        let mut bases: Vec<_> = signed.map(|one| one.name.clone()).collect();
         bases.push("n".to_owned());
         let depth = self.random.one_of(&[1, 1, 1, 2, 2, 3]);
         let mut shapes = Vec::new();
@@ -255,7 +264,6 @@ impl Generator {
         let shared = (0..self.random.between(0, 2))
             .map(|_| most)
             .collect::<Vec<_>>();
-        self.states = vec![State::Untouched; shared.len()];
         let mut exclusive = Vec::new();
         let mut fixed = Vec::new();
         for _ in 0..self.random.between(0, 2) {
@@ -268,6 +276,7 @@ impl Generator {
             fixed.push(value);
             self.names.push(format!("fixed{at}"));
         }
+        self.states = vec![State::Untouched; shared.len()];
         let mut blocks = Blocks {
             outer,
             shapes,
@@ -371,7 +380,10 @@ impl Generator {
                     Phase::Repeat(name, times, inside)
                 }
                 2 if depth > 0 => {
+                    // Blocks see nothing of what work items have.
+                    let states = std::mem::take(&mut self.states);
                     let condition = self.value(1);
+                    self.states = states;
                     let mut inside = self.settle();
                     self.phases(blocks, 1, depth - 1, &mut inside);
                     Phase::If(condition, inside)

@@ -4,10 +4,10 @@
 // RUN: clang++-22 -std=c++17 -O0 -Xclang -disable-O0-optnone -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck %s
 #include "okl.h"
 
-// FAST-LABEL: define dso_local void @add(
+// FAST-LABEL: define internal void @add.omp_outlined(
 // FAST-NOT:   masked
 // FAST:       load <8 x float>
-// CHECK-LABEL: define dso_local void @add(
+// CHECK-LABEL: define internal void @add.omp_outlined(
 // CHECK-COUNT-3: !llvm.access.group ![[# GROUP:]]
 // CHECK-NOT:     !llvm.access.group
 // CHECK:         ret void
@@ -18,7 +18,7 @@ KERNEL void add(int n, const float *a, const float *b, float *ab) {
         ab[i] = a[i] + b[i];
 }
 
-// FAST-LABEL: define dso_local void @whole(
+// FAST-LABEL: define internal void @whole.omp_outlined(
 // FAST:       load <8 x float>
 KERNEL void whole(int n, const float *a, const float *b, float *ab) {
   for (OUTER int o = 0; o < n; ++o)
@@ -26,7 +26,7 @@ KERNEL void whole(int n, const float *a, const float *b, float *ab) {
       ab[o * 16 + i] = a[o * 16 + i] + b[o * 16 + i];
 }
 
-// FAST-LABEL: define dso_local void @stencil(
+// FAST-LABEL: define internal void @stencil.omp_outlined(
 // FAST:       load <8 x float>
 KERNEL void stencil(int n, const float *a, float *b) {
   for (OUTER int o = 0; o < n; ++o) {
@@ -38,7 +38,7 @@ KERNEL void stencil(int n, const float *a, float *b) {
   }
 }
 
-// FAST-LABEL: define dso_local void @reduce(
+// FAST-LABEL: define internal void @reduce.omp_outlined(
 // FAST:       load <8 x float>
 KERNEL void reduce(int n, const float *a, float *sums) {
   for (OUTER int o = 0; o < n; ++o) {
@@ -58,7 +58,7 @@ KERNEL void reduce(int n, const float *a, float *sums) {
 }
 
 // An array of one iteration is not in the group, nor is what a pointer leads to that may be one.
-// CHECK-LABEL: define dso_local void @own(
+// CHECK-LABEL: define internal void @own.omp_outlined(
 // CHECK-COUNT-2: !llvm.access.group
 // CHECK-NOT:     !llvm.access.group
 // CHECK:         ret void
@@ -74,7 +74,7 @@ KERNEL void own(int n, const int *a, int *b) {
 }
 
 // What is atomic is in none.
-// CHECK-LABEL: define dso_local void @histogram(
+// CHECK-LABEL: define internal void @histogram.omp_outlined(
 // CHECK-NOT:     !llvm.access.group
 // CHECK:         ret void
 KERNEL void histogram(int n, const int *a, int *counts) {

@@ -1,5 +1,5 @@
 // Tiles one in the other, with variables of blocks and of work items, compute what plainly written loops do.
-// RUN: for level in -O0 "-O2 -g" "-O3 -march=native"; do clang++-22 -std=c++17 $level -fpass-plugin=%plugin %s -o %t && %t || exit 1; done
+// RUN: for level in -O0 "-O2 -g" "-O3 -march=native"; do clang++-22 -fopenmp -std=c++17 $level -fpass-plugin=%plugin %s -o %t && OMP_NUM_THREADS=3 %t || exit 1; done
 #include "okl.h"
 #include "random.h"
 
@@ -29,8 +29,10 @@ static void plain_two(int n, int m, int dy, int, int *a) {
 KERNEL void three(int n, int m, int dy, int size, int *a) {
   for (TILE(2, "outer", "inner", 1) unsigned z = 0; z < unsigned(n); z++)
     for (TILE(3, "outer", "inner", 1) short y = n; y > 0; y -= dy)
-      for (TILE(0, "outer", "inner", 1) int x = SIZED(size + 1, 0); x <= m - 1; x += 2)
-        a[(z * n + y - 1) * m + x] += z * 10000 + y * 100 + x, a[n * n * m]++;
+      for (TILE(0, "outer", "inner", 1) int x = SIZED(size + 1, 0); x <= m - 1; x += 2) {
+        a[(z * n + y - 1) * m + x] += z * 10000 + y * 100 + x;
+        ATOMIC(a[n * n * m]++);
+      }
 }
 static void plain_three(int n, int m, int dy, int, int *a) {
   for (int z = 0; z < n; z++)
@@ -103,13 +105,13 @@ KERNEL void divides(int, int m, int, int, int *a) {
   for (TILE(16, "outer", "inner", 1) int i = 0; i < 64; ++i) {
     int own = i;
     BARRIER;
-    a[i % m] += own;
+    ATOMIC(a[i % m] += own);
   }
   for (TILE(4, "outer", "inner", 0) int y = 0; y < 8; ++y)
     for (TILE(4, "outer", "inner", 0) int x = 0; x < 8; ++x) {
       int own = x * y;
       BARRIER;
-      a[x % m] += own;
+      ATOMIC(a[x % m] += own);
     }
 }
 static void plain_divides(int, int m, int, int, int *a) {

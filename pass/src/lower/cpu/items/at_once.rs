@@ -10,6 +10,7 @@
 use std::collections::HashSet;
 
 use super::split::Turns;
+use super::strides::Strides;
 use crate::analysis::variables::{Does, is_harmless, uses};
 use crate::llvm::{Block, Function, Instruction, Module, Opcode, Value};
 
@@ -98,8 +99,8 @@ pub fn emit<'m>(
     is_bounded: bool,
     has_loops: bool,
 ) {
-    let ends = turns.loops.iter();
-    let ends: Vec<_> = ends.filter_map(|(_, steps)| steps.terminator()).collect();
+    let (header, steps) = turns.loops[turns.loops.len() - 1];
+    let ends: Vec<_> = steps.terminator().into_iter().collect();
     let options = ends.iter().flat_map(|end| end.loop_options(module));
     let options: Vec<_> = options.collect();
     let is_parallel = |one: &String| one == "llvm.loop.parallel_accesses";
@@ -113,6 +114,15 @@ pub fn emit<'m>(
     };
     let accesses: Vec<_> = all.iter().copied().filter(is_independent).collect();
     if accesses.is_empty() {
+        return;
+    }
+    let strides = Strides {
+        module,
+        blocks: body.iter().copied().chain([header, steps]).collect(),
+        steps,
+        common: known.common,
+    };
+    if !strides.stay_in_order(&accesses) {
         return;
     }
     Instruction::mark_independent(&accesses, &ends);

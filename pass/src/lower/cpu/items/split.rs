@@ -29,9 +29,9 @@ pub struct Split<'m> {
     like: Turns<'m>,
 }
 
-/// The blocks of a piece, the first one first.
+/// A piece: its first block, and how it goes on.
 struct Part<'m> {
-    blocks: Vec<Block<'m>>,
+    first: Block<'m>,
     next: Next,
     is_empty: bool,
 }
@@ -81,7 +81,7 @@ impl<'m> Split<'m> {
         let cuts = cuts.map(|cut| (stand_alone(cut, &mut copies), cut.next.clone()));
         let cuts: Vec<_> = cuts.collect();
         let parts = pieces.pieces.iter().map(|piece| Part {
-            blocks: piece.runs.iter().map(|run| run[0].block()).collect(),
+            first: piece.runs[0][0].block(),
             next: piece.next,
             is_empty: piece.is_empty(),
         });
@@ -114,16 +114,40 @@ impl<'m> Split<'m> {
         self.scopes.iter().copied()
     }
 
+    /// The blocks of the pieces, as they are by now: what is atomic may have become several.
+    fn bodies(&self) -> Vec<Vec<Block<'m>>> {
+        let cuts = self.cuts.iter().map(|(block, _)| *block);
+        let firsts = self.pieces.iter().map(|piece| piece.first);
+        let control = self
+            .loops
+            .iter()
+            .flat_map(|&(header, steps)| [header, steps]);
+        let ends: HashSet<_> = cuts.chain(firsts).chain(control).collect();
+        let body = |piece: &Part<'m>| {
+            let mut blocks = vec![piece.first];
+            let mut at = 0;
+            while at < blocks.len() {
+                for next in blocks[at].successors() {
+                    if !ends.contains(&next) && !blocks.contains(&next) {
+                        blocks.push(next);
+                    }
+                }
+                at += 1;
+            }
+            blocks
+        };
+        self.pieces.iter().map(body).collect()
+    }
+
     /// Does it. Returns the loops that there are then.
     pub fn emit(&self) -> Vec<Turns<'m>> {
         let (header, _) = self.loops[0];
         let natural = header.function().loops().into_iter();
         let mut its = natural.filter(|one| one.header == header);
         let its = its.next().expect("it is a loop").blocks;
-        let pieces = self.pieces.iter().flat_map(|piece| &piece.blocks);
-        let of_body: HashSet<_> = pieces
-            .chain(self.cuts.iter().map(|(block, _)| block))
-            .collect();
+        let bodies = self.bodies();
+        let cuts = self.cuts.iter().map(|(block, _)| block);
+        let of_body: HashSet<_> = bodies.iter().flatten().chain(cuts).collect();
         let control = its.iter().filter(|block| !of_body.contains(block));
         let control: Vec<_> = [self.entry].into_iter().chain(control.copied()).collect();
         let before = self.entry.predecessors();
@@ -137,8 +161,8 @@ impl<'m> Split<'m> {
             let copies = Block::copies(blocks).into_iter();
             blocks.iter().copied().zip(copies).collect()
         };
-        for piece in &self.pieces {
-            let blocks = control.iter().chain(&piece.blocks).copied();
+        for (piece, body) in self.pieces.iter().zip(&bodies) {
+            let blocks = control.iter().chain(body).copied();
             let blocks: Vec<_> = blocks.collect();
             nests.push(match (piece.is_empty, is_taken) {
                 (true, _) => None,
@@ -164,19 +188,19 @@ impl<'m> Split<'m> {
             }
         };
         let (_, steps) = self.loops[self.loops.len() - 1];
-        for (piece, nest) in self.pieces.iter().zip(&nests) {
+        for ((piece, body), nest) in self.pieces.iter().zip(&bodies).zip(&nests) {
             let Some(nest) = nest else { continue };
             let left_for = match piece.next {
                 Next::End => steps,
                 Next::Cut(cut) => self.cuts[cut].0,
-                Next::Piece(next) => self.pieces[next].blocks[0],
+                Next::Piece(next) => self.pieces[next].first,
             };
-            for block in &piece.blocks {
+            for block in body {
                 if left_for != steps {
                     turn(nest[block], left_for, nest[&steps]);
                 }
             }
-            turn(nest[&first], begin, nest[&piece.blocks[0]]);
+            turn(nest[&first], begin, nest[&piece.first]);
             turn(nest[&header], self.exit, leads_to(piece.next));
         }
         for (block, next) in &self.cuts {
