@@ -30,7 +30,12 @@ template <class T>
 const occa::memory &passed(const Array<T> &array) {
   return array.there;
 }
-#define KERNEL(name) device.buildKernel(SOURCE, #name)
+// In OpenMP mode OCCA takes no options from its environment, and compiles without any.
+static occa::json options() {
+  const char *flags = getenv("OCCA_CXXFLAGS");
+  return {{"compiler_flags", flags ? flags : "-O3"}};
+}
+#define KERNEL(name) device.buildKernel(SOURCE, #name, options())
 static void finish() { device.finish(); }
 #else
 void triad(int n, double s, const double *a, const double *b, double *c);

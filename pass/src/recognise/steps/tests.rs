@@ -120,6 +120,7 @@ fn code(module: &Module) -> Function<'_> {
     module.function("code").expect("the code that is cut")
 }
 
+/// Of each way over a barrier: whether it leads back into the step that ends there.
 fn joins(cut: &Steps<'_>) -> Vec<bool> {
     let edges = cut.edges.iter().filter(|one| one.sync == Sync::Barrier);
     edges.map(|one| one.from == one.to).collect()
@@ -230,7 +231,7 @@ fn barriers_on_both_ways_separate() {
         described(&cut),
         ["each(a meet meet), barrier 1", "each(b c d), join"]
     );
-    assert_eq!(joins(&cut), [false, false]);
+    assert_eq!(joins(&cut), [false]);
     let blocks = code(&module).blocks();
     assert_eq!(decides(&cut.barriers[0], &blocks), [0]);
 }
