@@ -197,30 +197,30 @@ impl<'m> Split<'m> {
             };
             for block in body {
                 if left_for != steps {
-                    turn(nest[block], left_for, nest[&steps]);
+                    nest[block].turn(left_for, nest[&steps]);
                 }
             }
-            turn(nest[&first], begin, nest[&piece.first]);
-            turn(nest[&header], self.exit, leads_to(piece.next));
+            nest[&first].turn(begin, nest[&piece.first]);
+            nest[&header].turn(self.exit, leads_to(piece.next));
         }
         for (block, next) in &self.cuts {
             let ways: Vec<_> = block.successors().into_iter().zip(next).collect();
             for (successor, next) in ways {
                 if let Some(next) = *next {
-                    turn(*block, successor, leads_to(next));
+                    block.turn(successor, leads_to(next));
                 }
             }
         }
         let start = match &probe {
             // The first work item shows that there are some.
             Some(probe) => {
-                turn(probe[&first], begin, leads_to(self.first));
+                probe[&first].turn(begin, leads_to(self.first));
                 probe[&self.entry]
             }
             None => leads_to(self.first),
         };
         for block in before {
-            turn(block, self.entry, start);
+            block.turn(self.entry, start);
         }
         let nests = nests.into_iter().flatten();
         let turns = nests.map(|nest| Turns {
@@ -232,16 +232,6 @@ impl<'m> Split<'m> {
             ..self.like.clone()
         });
         turns.collect()
-    }
-}
-
-/// Has a block go to another one than before.
-fn turn<'m>(from: Block<'m>, old: Block<'m>, new: Block<'m>) {
-    let end = from.terminator().expect("a complete block");
-    for (at, operand) in end.operands().into_iter().enumerate() {
-        if operand == old.label() {
-            end.set_operand(at, new.label());
-        }
     }
 }
 
