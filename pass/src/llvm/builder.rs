@@ -4,7 +4,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate};
 
-use super::{Block, Call, Function, Instruction, Linkage, Module, Type, Value};
+use super::{Block, Call, Comparison, Function, Instruction, Linkage, Module, Opcode, Type, Value};
 
 /// Inserts instructions at one place, with the debug location of that place.
 pub struct Builder<'m> {
@@ -417,6 +417,31 @@ impl<'m> Builder<'m> {
         self.resize(value, ty, false)
     }
 
+    /// Whether a loop has iterations, and how many, as a number of 64 bits: one that begins with `first`, compares that with
+    /// `end`, which is of the same type, and goes on by `step`, a positive number of 64 bits.
+    pub fn iterations(
+        &self,
+        ask: Asks,
+        first: Value<'m>,
+        end: Value<'m>,
+        step: Value<'m>,
+    ) -> [Value<'m>; 2] {
+        let is_some = self.ask(Comparison::Integer(ask.predicate()), first, end);
+        let distance = match ask.is_up {
+            true => self.difference(end, first),
+            false => self.difference(first, end),
+        };
+        let distance = self.int_cast(distance, self.module().int(64));
+        let last = match ask.is_last {
+            true => distance,
+            false => self.plus(distance, -1),
+        };
+        let last = self.binary(Opcode::LLVMUDiv, last, step);
+        let count = self.plus(last, 1);
+        let none = self.module().const_i64(0);
+        [is_some, self.select(is_some, count, none)]
+    }
+
     /// Sign-extends or truncates an integer.
     pub fn sign_extend(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
         self.resize(value, ty, true)
@@ -528,6 +553,33 @@ impl<'m> Builder<'m> {
             let raw = LLVMBuildAtomicCmpXchg(self.raw, address, old, new, order, order, 0);
             LLVMSetAlignment(raw, align);
             Value::new(raw)
+        }
+    }
+}
+
+/// How a loop asks whether there is another iteration.
+#[derive(Clone, Copy)]
+pub struct Asks {
+    /// Whether it counts up.
+    pub is_up: bool,
+    /// Whether there is an iteration of the end.
+    pub is_last: bool,
+    /// Whether numbers have a sign.
+    pub signed: bool,
+}
+
+impl Asks {
+    fn predicate(self) -> LLVMIntPredicate {
+        use LLVMIntPredicate::*;
+        match (self.is_up, self.is_last, self.signed) {
+            (true, false, true) => LLVMIntSLT,
+            (true, true, true) => LLVMIntSLE,
+            (true, false, false) => LLVMIntULT,
+            (true, true, false) => LLVMIntULE,
+            (false, false, true) => LLVMIntSGT,
+            (false, true, true) => LLVMIntSGE,
+            (false, false, false) => LLVMIntUGT,
+            (false, true, false) => LLVMIntUGE,
         }
     }
 }

@@ -31,7 +31,7 @@ mod value;
 mod vectors;
 
 pub use attributes::Place;
-pub use builder::Builder;
+pub use builder::{Asks, Builder};
 pub use code::{Code, Naming, Reach};
 pub use copies::{Use, ValueMap};
 pub use expressions::{Evolution, Expression, ExpressionKind};

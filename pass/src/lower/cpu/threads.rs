@@ -17,7 +17,8 @@ use okl_abi::{LoopSchedule, f};
 use crate::analysis::variables::is_harmless;
 use crate::ir::{Counter, ParallelLoop};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
+    Asks, Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode,
+    Value,
 };
 use crate::lower::runtime_call::declare_openmp;
 
@@ -291,34 +292,17 @@ impl<'m> Copies<'m> {
             }
             _ => first,
         };
-        use IntPredicate::*;
-        let predicate = match (counting.is_up, counting.is_last, counting.signed) {
-            (true, false, true) => LLVMIntSLT,
-            (true, true, true) => LLVMIntSLE,
-            (true, false, false) => LLVMIntULT,
-            (true, true, false) => LLVMIntULE,
-            (false, false, true) => LLVMIntSGT,
-            (false, true, true) => LLVMIntSGE,
-            (false, false, false) => LLVMIntUGT,
-            (false, true, false) => LLVMIntUGE,
+        let asks = Asks {
+            is_up: counting.is_up,
+            is_last: counting.is_last,
+            signed: counting.signed,
         };
-        let is_some = builder.ask(Comparison::Integer(predicate), compared, end);
-        let distance = match counting.is_up {
-            true => builder.difference(end, compared),
-            false => builder.difference(compared, end),
-        };
-        let distance = builder.int_cast(distance, long);
-        let distance = match counting.is_last {
-            true => distance,
-            false => builder.plus(distance, -1),
-        };
-        let last = builder.binary(Opcode::LLVMUDiv, distance, step);
-        let count = builder.plus(last, 1);
+        let [_, count] = builder.iterations(asks, compared, end, step);
         Counted {
             variable: variable(counter),
             first: builder.int_cast(first, long),
             step,
-            count: builder.select(is_some, count, module.const_i64(0)),
+            count,
         }
     }
 }
