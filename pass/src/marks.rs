@@ -51,6 +51,12 @@ pub const FORWARDS: Mark = Mark {
     value: "",
 };
 
+/// The function runs blocks of work items: a region that the user wrote as a loop over them.
+pub const BLOCKS: Mark = Mark {
+    name: "okl-blocks",
+    value: "",
+};
+
 /// What the region of this body accesses has been looked at.
 pub const DECLARED: Mark = Mark {
     name: "okl-sections",

@@ -58,11 +58,15 @@ fn options(run: &Run<'_>, parameters: &str) -> Option<Options> {
 
 fn lower_as(module: &Module, options: &Options) -> bool {
     let merged = mpi::external_calls::call_translated(module);
-    let lowering = Lowering::of(module, options);
-    let prepared = lowering.prepared;
-    let is_right = lowering.tell(module, options.strict);
-    let emitted = is_right && lowering.emit(module);
-    merged || prepared || emitted
+    let carry_out = |lowering: Lowering<'_>| {
+        let prepared = lowering.prepared;
+        let is_right = lowering.tell(module, options.strict);
+        (is_right, is_right && lowering.emit(module) || prepared)
+    };
+    // What threads share of blocks is regions: ranks share them like others.
+    let (is_right, blocks) = carry_out(Lowering::of_blocks(module, options));
+    let rest = is_right && carry_out(Lowering::of(module, options)).1;
+    merged || blocks || rest
 }
 
 /// Everything there is to do in a module, and to say of it.
@@ -93,6 +97,21 @@ enum Regions<'m> {
 }
 
 impl<'m> Lowering<'m> {
+    /// Of loops over blocks of work items that ranks are to share: threads share them before.
+    fn of_blocks(module: &'m Module, options: &Options) -> Self {
+        let is_asked = options.plan.is_some_and(|asked| asked.distribute);
+        let prepared = is_asked && recognise::prepare(module);
+        let found = match is_asked {
+            true => recognise::recognise_blocks(module),
+            false => Found::default(),
+        };
+        let plans = Plans::of_blocks(options);
+        Self {
+            prepared,
+            ..Self::check(module, found, plans, false)
+        }
+    }
+
     /// Of a module, which is prepared before: it means the same then.
     fn of(module: &'m Module, options: &Options) -> Self {
         let may_distribute = match options.plan {
@@ -129,13 +148,21 @@ impl<'m> Lowering<'m> {
                     loops,
                     notes: found.notes,
                     markers: found.markers,
+                    // What a share of several loops accesses is not known in front of them.
+                    most_loops: match plans.loops.distribute {
+                        true => 1,
+                        false => ParallelLoop::MOST_EXTENTS,
+                    },
                 };
                 cpu::check(module, loops, &mut declined, &mut mistakes)
             }
         };
         let mut refused = Vec::new();
         let regions = match (plans.regions.distribute, plans.regions.target) {
-            (false, Target::Cpu) => Regions::Keep(found.regions, found.keeps_threads),
+            (false, Target::Cpu) => {
+                let why = found.keeps_threads.map(|one| one.why);
+                Regions::Keep(found.regions, why)
+            }
             (true, Target::Cpu) if may_distribute => {
                 refused = found.refused;
                 let plan = mpi::check(module, found.regions, &mut refused);
@@ -160,6 +187,7 @@ impl<'m> Lowering<'m> {
         let error = strict.then_some(Severity::Error);
         let alone = match &self.regions {
             Regions::Share(plan) => plan.declined(),
+            Regions::Keep(..) if self.plans.loops.distribute => self.loops.alone(),
             Regions::Keep(..) | Regions::LeaveAlone => Vec::new(),
         };
         let refused = self.refused.iter().map(|one| Declined {
@@ -178,8 +206,11 @@ impl<'m> Lowering<'m> {
             }
         }
         let is_declined = !self.declined.is_empty() || !alone.is_empty();
-        let is_right = self.mistakes.is_empty() && self.refused.is_empty();
-        is_right && !(strict && is_declined)
+        self.is_right() && !(strict && is_declined)
+    }
+
+    fn is_right(&self) -> bool {
+        self.mistakes.is_empty() && self.refused.is_empty()
     }
 
     /// Where regions and loops go, and what keeps them from going there.
@@ -311,7 +342,12 @@ fn print_plan(run: &Run<'_>) -> bool {
         return false;
     };
     let copy = OwnModule::copy_of(run.module);
-    Lowering::of(&copy, &options).print();
+    let blocks = Lowering::of_blocks(&copy, &options);
+    blocks.print();
+    if blocks.is_right() {
+        blocks.emit(&copy);
+        Lowering::of(&copy, &options).print();
+    }
     false
 }
 

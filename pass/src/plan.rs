@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::options::Options;
-use crate::recognise::Found;
+use crate::recognise::{Found, KeepsThreads};
 
 /// Where a region or a loop goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,12 @@ pub enum Target {
     Cpu,
 }
 
+/// Where code goes that stays in its process.
+const LOCAL: Plan = Plan {
+    distribute: false,
+    target: Target::Cpu,
+};
+
 /// Where the parallel code of a module goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plans {
@@ -34,20 +40,27 @@ impl Plans {
     /// As the user asked, or as front ends have it: regions go to the ranks of an MPI job, unless they keep their
     /// threads.
     pub fn of(options: &Options, found: &Found<'_>) -> Self {
-        let local = Plan {
-            distribute: false,
-            target: Target::Cpu,
-        };
         let asked = options.plan.unwrap_or(Plan {
             distribute: true,
-            ..local
+            ..LOCAL
         });
         Self {
             regions: match found.keeps_threads {
-                Some(_) => local,
+                Some(KeepsThreads {
+                    unless_asked: true, ..
+                }) => options.plan.unwrap_or(LOCAL),
+                Some(_) => LOCAL,
                 None => asked,
             },
-            loops: local,
+            loops: LOCAL,
+        }
+    }
+
+    /// Of loops over blocks of work items before regions are looked for.
+    pub fn of_blocks(options: &Options) -> Self {
+        Self {
+            regions: LOCAL,
+            loops: options.plan.unwrap_or(LOCAL),
         }
     }
 }
@@ -71,10 +84,13 @@ mod tests {
 
     #[test]
     fn regions_that_keep_their_threads_are_not_distributed() {
-        let distributed = |options: &str, keeps_threads: bool| {
+        let distributed = |options: &str, unless_asked: Option<bool>| {
             let options = Options::read(options, "", false, None).expect("valid options");
             let found = Found {
-                keeps_threads: keeps_threads.then_some("it is a test"),
+                keeps_threads: unless_asked.map(|unless_asked| KeepsThreads {
+                    why: "it is a test",
+                    unless_asked,
+                }),
                 ..Found::default()
             };
             let plans = Plans::of(&options, &found);
@@ -82,11 +98,13 @@ mod tests {
             plans.regions.distribute
         };
         for (options, keeps_threads, expected) in [
-            ("", false, true),
-            ("mpi", false, true),
-            ("cpu", false, false),
-            ("", true, false),
-            ("mpi", true, false),
+            ("", None, true),
+            ("mpi", None, true),
+            ("cpu", None, false),
+            ("", Some(false), false),
+            ("mpi", Some(false), false),
+            ("", Some(true), false),
+            ("mpi", Some(true), true),
         ] {
             assert_eq!(distributed(options, keeps_threads), expected, "{options}");
         }

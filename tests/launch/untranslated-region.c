@@ -5,7 +5,7 @@
 // RUN: clang-22 -O1 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s %t.library.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: not mpirun --allow-run-as-root --oversubscribe -n 2 %t 2>&1 | FileCheck %s
 //
-// CHECK: contains OpenMP regions that were not compiled with okl (it calls __kmpc_fork_call): compile all of the program's sources with the plugin
+// CHECK: contains OpenMP regions that were not compiled with okl (it calls __kmpc_fork_call): compile all of the program's sources with the plugin, and OKL kernels with --okl-target=mpi
 void scale(double *, int);
 
 #ifdef LIBRARY

@@ -323,10 +323,17 @@ impl<'m> Instruction<'m> {
         says && unsafe { LLVMGetNSW(self.raw()) != 0 }
     }
 
-    /// Says of an integer that is made narrower that it stays the same number, with or without a sign.
+    /// Says of an integer that is made narrower that it stays the same number, with or without a sign, or of a sum,
+    /// difference or product that it does not overflow.
     pub fn promise_no_wrap(self, signed: bool) {
-        assert!(self.opcode() == Opcode::LLVMTrunc);
-        // SAFETY: a truncation, which may say so.
+        let may_say = [
+            Opcode::LLVMTrunc,
+            Opcode::LLVMAdd,
+            Opcode::LLVMSub,
+            Opcode::LLVMMul,
+        ];
+        assert!(may_say.contains(&self.opcode()));
+        // SAFETY: an operation that may say so.
         unsafe {
             match signed {
                 true => LLVMSetNSW(self.raw(), 1),

@@ -33,6 +33,8 @@ pub struct Loops<'m> {
     pub notes: Vec<Note<'m>>,
     /// Calls that only say what the code around them is.
     pub markers: Vec<Call<'m>>,
+    /// So many loops over blocks are counted through as one where they stand one in the other.
+    pub most_loops: usize,
 }
 
 /// What is to become of the loops of a module.
@@ -109,7 +111,7 @@ pub fn check<'m>(
             }),
         }
     }
-    let nests = threads::check(module, &blocks);
+    let nests = threads::check(module, &blocks, found.most_loops);
     let atomics = atomics::check(module, &found.markers, wrong);
     Plan {
         sites,
@@ -119,6 +121,16 @@ pub fn check<'m>(
         atomics,
         markers: found.markers,
         notes: found.notes,
+    }
+}
+
+impl<'m> Plan<'m> {
+    /// Loops over blocks of work items that no threads share, and so no ranks either.
+    pub fn alone(&self) -> Vec<Declined<'m>> {
+        self.nests
+            .iter()
+            .filter_map(threads::Nest::alone)
+            .collect()
     }
 }
 

@@ -26,12 +26,21 @@ pub struct Found<'m> {
     pub mistakes: Vec<Declined<'m>>,
     /// What may be meant as it is.
     pub doubts: Vec<Declined<'m>>,
-    /// Why its regions must not be shared by ranks, whatever the user asks for.
-    pub keeps_threads: Option<&'static str>,
+    /// Why its regions are not to be shared by ranks.
+    pub keeps_threads: Option<KeepsThreads>,
     /// What run times are told of the program's text.
     pub notes: Vec<Note<'m>>,
     /// Calls that only say what the code around them is, and go once its loops are lowered.
     pub markers: Vec<Call<'m>>,
+}
+
+/// Why the regions of a module stay in their process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepsThreads {
+    /// The reason, as a sentence of the user's language.
+    pub why: &'static str,
+    /// False where that is so whatever the user asks for.
+    pub unless_asked: bool,
 }
 
 /// What a run time is told of the program's text.
@@ -49,6 +58,8 @@ pub enum Note<'m> {
 struct FrontEnd {
     /// Whether a module is written so, and its regions may be shared by ranks.
     has_ranks: fn(&Module) -> bool,
+    /// Whether its loops run blocks of work items: what threads share of these is a region.
+    has_blocks: bool,
     /// Writes a module more plainly, so that it means the same. True where it was changed.
     prepare: fn(&Module) -> bool,
     /// Adds what it finds in a module.
@@ -59,17 +70,20 @@ struct FrontEnd {
 const FRONT_ENDS: [FrontEnd; 3] = [
     FrontEnd {
         has_ranks: openmp::is_used,
+        has_blocks: false,
         prepare: |_| false,
         recognise: openmp::recognise,
     },
     FrontEnd {
         // Its processes are ranks of its own run time.
         has_ranks: |_| false,
+        has_blocks: false,
         prepare: |_| false,
         recognise: op2::recognise,
     },
     FrontEnd {
         has_ranks: |_| false,
+        has_blocks: true,
         prepare: okl::prepare,
         recognise: okl::recognise,
     },
@@ -89,8 +103,17 @@ pub fn prepare(module: &Module) -> bool {
 
 /// What a module that is prepared has of all of them, each of which is as lowerings rely on.
 pub fn recognise(module: &Module) -> Found<'_> {
+    found_by(module, |_| true)
+}
+
+/// The same of those whose loops run blocks of work items.
+pub fn recognise_blocks(module: &Module) -> Found<'_> {
+    found_by(module, |one| one.has_blocks)
+}
+
+fn found_by(module: &Module, is_asked: impl Fn(&FrontEnd) -> bool) -> Found<'_> {
     let mut found = Found::default();
-    for front_end in &FRONT_ENDS {
+    for front_end in FRONT_ENDS.iter().filter(|one| is_asked(one)) {
         (front_end.recognise)(module, &mut found);
     }
     found.verify();

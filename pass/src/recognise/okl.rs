@@ -24,7 +24,7 @@ use crate::ir::{
 };
 use crate::llvm::{Block, Function, Instruction, Module};
 use crate::marks::LOWERED_KERNEL;
-use crate::recognise::Found;
+use crate::recognise::{Found, KeepsThreads};
 use crate::recognise::steps::{self, Callees, Construct, Rules, Steps};
 
 use annotations::{Annotation, Kind, What};
@@ -62,9 +62,10 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     }
     if kernels.iter().any(|one| !one.is_declaration()) {
         // What was lowered before has regions, too.
-        found
-            .keeps_threads
-            .get_or_insert("the file has OKL kernels");
+        found.keeps_threads.get_or_insert(KeepsThreads {
+            why: "the file has OKL kernels",
+            unless_asked: true,
+        });
     }
     let is_left = |one: &Function<'m>| !one.is_declaration() && !LOWERED_KERNEL.is_on(*one);
     let mut kernels = kernels.into_iter().filter(is_left).peekable();

@@ -18,6 +18,7 @@ use crate::ir::{
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use okl_abi::op2::{access, f};
 
+use crate::recognise::KeepsThreads;
 use crate::recognise::{Found, Note};
 
 use calls::{Api, Made, api, is_op2, may_end};
@@ -60,7 +61,10 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     found.notes.extend(looks.into_iter().flatten());
     if is_part {
         // Each process runs all of the program.
-        found.keeps_threads = Some("the file is part of an OP2 program");
+        found.keeps_threads = Some(KeepsThreads {
+            why: "the file is part of an OP2 program",
+            unless_asked: false,
+        });
         constants::check(module, found);
     }
     let kernels = Kernels::of(module, &described);

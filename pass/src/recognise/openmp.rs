@@ -11,7 +11,7 @@ use crate::analysis::runtime::{self, effects, function_of};
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Capture, Origin, Region, Team};
 use crate::llvm::{Instruction, Module};
-use crate::marks::is_lowered;
+use crate::marks::{BLOCKS, is_lowered};
 use crate::recognise::Found;
 use crate::recognise::steps::{self, Callees, Rules, Steps};
 
@@ -83,6 +83,7 @@ fn region<'m>(
     }
     let (origin, team) = match fork.has(Effects::LEAGUE) {
         true => (Origin::OpenMpTeams, Team::League),
+        false if BLOCKS.is_on(function) => (Origin::OklOuter, Team::Threads),
         false => (Origin::OpenMpParallel, Team::Threads),
     };
     let parameters = function.parameters().into_iter().skip(Region::LEADING);

@@ -261,7 +261,7 @@ fn report_foreign_regions() {
         );
         if found.is_executable {
             report::fatal(&format!(
-                "{what}: compile all of the program's sources with the plugin"
+                "{what}: compile all of the program's sources with the plugin, and OKL kernels with --okl-target=mpi"
             ));
         }
         report::warn(&format!(

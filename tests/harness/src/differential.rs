@@ -1,6 +1,6 @@
 //! Differential run tests: the same program with and without the plugin prints the same.
 //!
-//! A test is a .c, .cpp or .f90 file, or a folder that holds a `main.c`, `main.cpp` or `main.f90` and other sources;
+//! A test is a .c, .cpp, .okl or .f90 file, or a folder that holds a `main.c`, `main.cpp` or `main.f90` and other sources;
 //! sources in its subfolder `part` become a shared library that the program links. The main file
 //! carries the directives (see [`crate::directives`]). What it is run in, is [`crate::combinations`]' matter.
 
@@ -21,8 +21,8 @@ use crate::tools::{self, Language, Tools};
 use crate::{Common, Launch};
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(180);
-/// What the compiler says when a region is not distributed.
-const TEAM_OF_ONE: &str = "runs as a team of one";
+/// What the compiler says when something is not distributed.
+const ON_ONE_RANK: [&str; 2] = ["runs as a team of one", "run on rank 0"];
 
 /// How the runtime's messages begin.
 const RUNTIME_SAYS: &str = "okl: rank ";
@@ -109,11 +109,17 @@ fn collect(path: &Path, mains: &mut Vec<PathBuf>) -> std::io::Result<()> {
         let entry = entry?.path();
         if entry.is_dir() {
             collect(&entry, mains)?;
-        } else if tools::is_source(&entry) {
+        } else if tools::is_source(&entry) && is_program(&entry)? {
             mains.push(entry);
         }
     }
     Ok(())
+}
+
+/// False for OKL of which only messages are tested.
+fn is_program(source: &Path) -> std::io::Result<bool> {
+    let is_okl = Language::of(source) == Some(Language::Okl);
+    Ok(!is_okl || fs::read_to_string(source)?.contains("int main("))
 }
 
 /// The main file of a folder that is one test.
@@ -475,9 +481,20 @@ impl<'a> Setting<'a> {
                 compile.arg("-fPIC");
             }
             let plain = program.directives.untranslated.iter().any(|u| *u == name);
-            if build == Build::Okl && !plain {
-                compile.arg(format!("-fpass-plugin={}", self.tools.plugin.display()));
-                compile.args(["-mllvm", "-okl-target=mpi"]);
+            let is_for_ranks = build == Build::Okl && !plain;
+            match (language, is_for_ranks) {
+                (Language::Okl, true) => {
+                    compile.arg("--okl-target=mpi");
+                }
+                // Threads run its kernels.
+                (Language::Okl, false) => {
+                    compile.arg("--okl-target=cpu");
+                }
+                (_, true) => {
+                    compile.arg(format!("-fpass-plugin={}", self.tools.plugin.display()));
+                    compile.args(["-mllvm", "-okl-target=mpi"]);
+                }
+                (_, false) => {}
             }
             compile.args(&program.directives.flags);
             compile.arg("-c").arg(source).args(["-o", &object]);
@@ -599,7 +616,8 @@ fn check_warnings(said: &str, expected: &[String]) -> Result<(), String> {
         }
     }
     let unexpected = said.lines().find(|line| {
-        line.contains(TEAM_OF_ONE) && !expected.iter().any(|text| line.contains(text))
+        let is_alone = ON_ONE_RANK.iter().any(|text| line.contains(text));
+        is_alone && !expected.iter().any(|text| line.contains(text))
     });
     match unexpected {
         Some(line) => Err(format!("unexpected: {line}")),

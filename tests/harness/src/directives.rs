@@ -9,7 +9,7 @@
 //! | `compare: exact` | `exact` (default), `tolerance 1e-9` (numbers token by token), `sorted` (lines) |
 //! | `expect-exit: N` | exit code of both programs (default 0), or `failure`: any other |
 //! | `expect-stderr: text` | okl's stderr must contain it; without one, the runtime must say nothing |
-//! | `warns: text` | the okl compiler must print it; without one, no region may run as a team of one |
+//! | `warns: text` | the okl compiler must print it; without one, nothing may run on one rank only |
 //! | `reference: FILE` | expected output, beside the main file, instead of an OpenMP run; `none`: any |
 //! | `limit: N` | seconds one run may take, instead of `--timeout` |
 //! | `env: A=B` | a variable for both programs |

@@ -55,7 +55,7 @@ fn collect(path: &Path, tests: &mut Vec<PathBuf>) -> std::io::Result<()> {
         for entry in fs::read_dir(path)? {
             collect(&entry?.path(), tests)?;
         }
-    } else if tools::is_source(path) || path.extension().is_some_and(|e| e == "ll" || e == "okl") {
+    } else if tools::is_source(path) || path.extension().is_some_and(|e| e == "ll") {
         tests.push(path.to_owned());
     }
     Ok(())

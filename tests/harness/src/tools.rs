@@ -76,7 +76,10 @@ impl Tools {
 
     /// The compiler of a language.
     pub(crate) fn compiler(&self, language: Language) -> Command {
-        Command::new(self.llvm_bin.join(language.compiler()))
+        match language {
+            Language::Okl => self.driver(language.compiler()),
+            _ => Command::new(self.llvm_bin.join(language.compiler())),
+        }
     }
 
     /// One of our drivers.
@@ -117,6 +120,7 @@ static LIBRARIES: LazyLock<String> = LazyLock::new(|| {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Language {
     C,
+    Okl,
     Cxx,
     Fortran,
 }
@@ -126,6 +130,7 @@ impl Language {
     pub(crate) fn of(file: &Path) -> Option<Self> {
         match file.extension()?.to_str()? {
             "c" => Some(Self::C),
+            "okl" => Some(Self::Okl),
             "cpp" => Some(Self::Cxx),
             "f90" => Some(Self::Fortran),
             _ => None,
@@ -135,7 +140,10 @@ impl Language {
     /// What links a program of these files, and what else it needs: flang does not know of the C++ library.
     pub(crate) fn linker(files: &[PathBuf]) -> (Self, &'static [&'static str]) {
         let languages: Vec<_> = files.iter().filter_map(|file| Self::of(file)).collect();
-        let last = languages.iter().copied().max().unwrap_or(Self::C);
+        let last = match languages.iter().copied().max() {
+            Some(Self::Okl) => Self::Cxx,
+            last => last.unwrap_or(Self::C),
+        };
         let with_cxx = last == Self::Fortran && languages.contains(&Self::Cxx);
         (last, if with_cxx { &["-lstdc++"] } else { &[] })
     }
@@ -143,6 +151,7 @@ impl Language {
     fn compiler(self) -> &'static str {
         match self {
             Self::C => "clang",
+            Self::Okl => "okl-c++",
             Self::Cxx => "clang++",
             Self::Fortran => "flang",
         }

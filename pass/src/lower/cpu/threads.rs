@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use okl_abi::{LoopSchedule, f};
 
 use crate::analysis::variables::is_harmless;
+use crate::diagnostic::{Declined, Site};
 use crate::ir::{Counter, ParallelLoop};
 use crate::llvm::{
     Asks, Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode,
@@ -50,8 +51,12 @@ fn not<T>(why: &str) -> Result<T, Why> {
 }
 
 /// What becomes of loops over blocks of work items, which need so many bytes besides their variables. Several may be of
-/// one outermost loop.
-pub fn check<'m>(module: &Module, blocks: &[(ParallelLoop<'m>, u64)]) -> Vec<Nest<'m>> {
+/// one outermost loop. At most so many loops one in the other are counted through as one.
+pub fn check<'m>(
+    module: &Module,
+    blocks: &[(ParallelLoop<'m>, u64)],
+    most_loops: usize,
+) -> Vec<Nest<'m>> {
     let mut nests: Vec<Nest<'m>> = Vec::new();
     for (one, _) in blocks {
         if nests.iter().any(|nest| nest.site == one.site) {
@@ -59,13 +64,13 @@ pub fn check<'m>(module: &Module, blocks: &[(ParallelLoop<'m>, u64)]) -> Vec<Nes
         }
         let of_it = blocks.iter().filter(|(other, _)| other.site == one.site);
         let bytes = of_it.fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
-        nests.push(nest(module, one, bytes));
+        nests.push(nest(module, one, bytes, most_loops));
     }
     nests
 }
 
-fn nest<'m>(module: &Module, one: &ParallelLoop<'m>, bytes: u64) -> Nest<'m> {
-    let counters: Vec<_> = one.counters().cloned().collect();
+fn nest<'m>(module: &Module, one: &ParallelLoop<'m>, bytes: u64, most_loops: usize) -> Nest<'m> {
+    let counters: Vec<_> = one.counters().take(most_loops).cloned().collect();
     let how = shared(&counters).and_then(|shared| {
         let area = Area::of(&shared.loops[0]);
         area.check()?;
@@ -221,6 +226,15 @@ impl<'m> Nest<'m> {
         }
     }
 
+    /// What is to be said of it where ranks should share it, and cannot.
+    pub fn alone(&self) -> Option<Declined<'m>> {
+        let why = self.how.as_ref().err()?;
+        Some(Declined {
+            site: Site::Instruction(self.site.instruction()),
+            reason: format!("the blocks of this @outer loop run on rank 0: {why}"),
+        })
+    }
+
     /// Has threads share it, once all that only says what the code is is gone.
     pub fn emit(&self, module: &'m Module) {
         if let Ok(shared) = &self.how {
@@ -235,6 +249,8 @@ struct Counted<'m> {
     first: Value<'m>,
     step: Value<'m>,
     count: Value<'m>,
+    /// Whether it counts within 32 bits.
+    is_narrow: bool,
 }
 
 /// Code of the loops that is computed in front of them.
@@ -298,9 +314,14 @@ impl<'m> Copies<'m> {
             signed: counting.signed,
         };
         let [_, count] = builder.iterations(asks, compared, end, step);
+        let widths = [narrow, end.ty()].map(|ty| ty.bits().expect("an integer"));
         Counted {
+            is_narrow: widths.iter().all(|&bits| bits <= 32),
             variable: variable(counter),
-            first: builder.int_cast(first, long),
+            first: match counting.signed {
+                true => builder.cast(Opcode::LLVMSExt, first, long),
+                false => builder.int_cast(first, long),
+            },
             step,
             count,
         }
@@ -460,6 +481,9 @@ impl<'m> Shared<'m> {
                 true => builder.sum(counted.first, by),
                 false => builder.difference(counted.first, by),
             };
+            if counted.is_narrow {
+                promise_no_wrap([by, value]);
+            }
             let variable = counted.variable;
             let ty = variable.allocated_type().expect("a stack variable");
             builder.store(builder.int_cast(value, ty), *variable);
@@ -475,7 +499,9 @@ impl<'m> Shared<'m> {
         empty(steps);
         let builder = Builder::before(module, steps.terminator().expect("a complete block"));
         builder.stand_at(like);
-        builder.store(builder.plus(builder.load(long, number), 1), number);
+        let next = builder.plus(builder.load(long, number), 1);
+        promise_no_wrap([next]);
+        builder.store(next, number);
 
         let builder = at(end);
         let fini = declare_openmp(module, &f::okl_mpi_kmpc_for_static_fini);
@@ -492,6 +518,13 @@ impl<'m> Shared<'m> {
         area.blocks = blocks.chain([end, done]).collect();
         area.known = area.blocks.iter().copied().collect();
         (area, first)
+    }
+}
+
+/// Says of sums, differences and products that they do not overflow as numbers with a sign.
+fn promise_no_wrap<'m, const COUNT: usize>(values: [Value<'m>; COUNT]) {
+    for one in values.iter().filter_map(|one| one.as_instruction()) {
+        one.promise_no_wrap(true);
     }
 }
 

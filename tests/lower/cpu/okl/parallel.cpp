@@ -22,7 +22,7 @@
 // CHECK-NEXT:    call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr @okl.ident.2, i32 4, ptr @add.omp_outlined, i64 {{.*}}, i64 {{.*}}, ptr {{.*}}, ptr {{.*}})
 
 // What was lowered is a region of OpenMP's to whatever looks at it later.
-// REGION:       parallel region {{.*}}add
+// REGION:       @outer loop {{.*}}add
 // REGION-NEXT:    body add.omp_outlined
 // REGION-NEXT:    team
 // REGION:         step 0: static i64 loop, each thread; join

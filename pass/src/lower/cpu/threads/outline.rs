@@ -10,6 +10,7 @@ use crate::analysis::variables::is_harmless;
 use crate::ir::Region;
 use crate::llvm::{Block, Builder, Function, Instruction, Linkage, Module, Opcode, Type, Value};
 use crate::lower::runtime_call::declare_openmp;
+use crate::marks::BLOCKS;
 
 /// What the name of the function that threads run ends with, behind that of the kernel.
 const SUFFIX: &str = "omp_outlined";
@@ -51,6 +52,7 @@ pub fn outline<'m>(
         variable.move_before(entry);
     }
     body.set_attribute(module, "nounwind");
+    BLOCKS.put_on(module, body);
     keep_apart(module, area.kernel, body);
     body
 }
