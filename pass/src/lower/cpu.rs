@@ -127,10 +127,7 @@ pub fn check<'m>(
 impl<'m> Plan<'m> {
     /// Loops over blocks of work items that no threads share, and so no ranks either.
     pub fn alone(&self) -> Vec<Declined<'m>> {
-        self.nests
-            .iter()
-            .filter_map(threads::Nest::alone)
-            .collect()
+        self.nests.iter().filter_map(threads::Nest::alone).collect()
     }
 }
 

@@ -24,8 +24,8 @@ use crate::ir::{
 };
 use crate::llvm::{Block, Function, Instruction, Module};
 use crate::marks::LOWERED_KERNEL;
-use crate::recognise::{Found, KeepsThreads};
 use crate::recognise::steps::{self, Callees, Construct, Rules, Steps};
+use crate::recognise::{Found, KeepsThreads};
 
 use annotations::{Annotation, Kind, What};
 use loops::{Loop, Wrong, above};

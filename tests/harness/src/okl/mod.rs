@@ -1,4 +1,4 @@
-//! Random OKL programs: compiled by `okl-c++`, at every level of optimisation and on several threads, they print what an
+//! Random OKL programs: compiled by `okl-c++`, at every level of optimisation, on several threads and on ranks, they print what an
 //! interpreter of the language says.
 //!
 //! | file | what it has |
@@ -16,6 +16,7 @@ mod text;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::Common;
@@ -71,7 +72,17 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(), String> {
         &["-O2", "-g"],
     ];
     let level = random.one_of(&levels);
-    for flags in [&["-O3", "-march=native"][..], level] {
+    let executable = folder.join(&name);
+    let mut threads = [1, random.between(2, 5)].map(|threads| {
+        let mut start = Command::new(&executable);
+        start.env("OMP_NUM_THREADS", threads.to_string());
+        // Several tests share the cores: waiting threads must not spin.
+        start.env("OMP_WAIT_POLICY", "passive");
+        start
+    });
+    let mut on_ranks = process::on_ranks(&executable, random.between(2, 4));
+    on_ranks.env("OKL_VERIFY", random.between(0, 1).to_string());
+    let check = |flags: &[&str], starts: &mut [Command]| {
         let mut compile = tools.driver("okl-c++");
         // `10u ^ 93u` is what it is.
         compile.args(flags).arg("-Wno-xor-used-as-pow");
@@ -81,13 +92,9 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(), String> {
             let line = command_line(&compile);
             return Err(format!("{}: {line}\n{}", done.end, done.stderr));
         }
-        for threads in [1, random.between(2, 5)] {
-            let mut start = std::process::Command::new(folder.join(&name));
-            start.env("OMP_NUM_THREADS", threads.to_string());
-            // Several tests share the cores: waiting threads must not spin.
-            start.env("OMP_WAIT_POLICY", "passive");
-            let done = process::run(&mut start, folder, "", LIMIT)?;
-            let how = || format!("{}, {threads} threads", command_line(&compile));
+        for start in starts {
+            let done = process::run(start, folder, "", LIMIT)?;
+            let how = || format!("{}, {}", command_line(&compile), command_line(start));
             if done.end != End::Exit(0) {
                 return Err(format!("{}: {}\n{}", done.end, how(), done.stderr));
             }
@@ -95,8 +102,13 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(), String> {
                 return Err(format!("{}\n{why}", how()));
             }
         }
-    }
-    Ok(())
+        Ok(())
+    };
+    check(&["-O3", "-march=native"], &mut threads)?;
+    check(level, &mut threads)?;
+    // What threads cannot share, and the compiler tells of, is as right.
+    let of_ranks = [level, &["--okl-target=mpi", "-w"]].concat();
+    check(&of_ranks, &mut [on_ranks])
 }
 
 const EXACTLY: Comparison = Comparison::Exact;
