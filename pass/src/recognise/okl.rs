@@ -234,17 +234,17 @@ impl<'m> Kernel<'m> {
         Ok(all.collect())
     }
 
-    /// The innermost of the outer loops that all inner loops of an outermost one are in: those side by side in it are part
-    /// of its blocks.
+    /// The innermost of the outer loops that all inner loops of an outermost one are in: those side by side in it, and those
+    /// in another loop, are part of its blocks.
     fn blocks_of(&self, outermost: usize) -> usize {
         let mut innermost = outermost;
         loop {
             let of_kind = self.of_kind(Kind::Outer);
             let mut inside = of_kind.filter(|&at| self.loops[at].parent == Some(innermost));
-            let (Some(one), None) = (inside.next(), inside.next()) else {
-                return innermost;
-            };
-            innermost = one;
+            match (inside.next(), inside.next()) {
+                (Some(one), None) if !self.loops[one].is_apart => innermost = one,
+                _ => return innermost,
+            }
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Loop<'m> {
     pub no_barrier: bool,
     /// The loop of them that it is in.
     pub parent: Option<usize>,
+    /// Whether a loop of another kind stands between it and that one.
+    pub is_apart: bool,
 }
 
 /// What is wrong, and where.
@@ -84,6 +86,7 @@ impl<'m> Loop<'m> {
             signed: form.bound.counts_signed,
             no_barrier: says(|what| *what == What::NoBarrier),
             parent: None,
+            is_apart: false,
         })
     }
 
@@ -547,13 +550,13 @@ pub fn nest<'m>(loops: &mut [Loop<'m>], all: &[NaturalLoop<'m>]) -> Vec<Wrong<'m
                     && natural.blocks.len() < loops[parent].counter.blocks.len()
                     && loops[parent].has(natural.header)
             };
-            if all.iter().any(|natural| between(&natural)) {
-                let why = format!(
-                    "there is another loop between this {0} loop and the {0} loop around it",
-                    one.kind.name()
-                );
-                wrong.push((one.site, why));
+            let is_apart = all.iter().any(|natural| between(&natural));
+            // Blocks are run where they stand, in whatever loop.
+            if is_apart && one.kind == Kind::Inner {
+                let told = "there is another loop between this @inner loop and the @inner loop around it";
+                wrong.push((one.site, told.to_string()));
             }
+            loops[at].is_apart = is_apart;
         }
     }
     wrong
