@@ -129,6 +129,7 @@ impl<'m> Lowering<'m> {
                     loops,
                     notes: found.notes,
                     markers: found.markers,
+                    kernels: found.kernels,
                 };
                 cpu::check(module, loops, &mut declined, &mut mistakes)
             }
