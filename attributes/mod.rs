@@ -198,7 +198,11 @@ impl Semantics {
 
 /// The row of an attribute.
 pub fn named(name: &str) -> Option<&'static Attribute> {
-    ATTRIBUTES.into_iter().find(|one| one.name == name)
+    let all = ATTRIBUTES.into_iter();
+    #[cfg(test)]
+    let all = all.chain([&tests::PROBE]);
+    let mut all = all;
+    all.find(|one| one.name == name)
 }
 
 impl Attribute {
@@ -216,6 +220,30 @@ impl Attribute {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An attribute of variables, which only tests know: 7 is wrong, and the variable is called `probed` in the end.
+    pub static PROBE: Attribute = Attribute {
+        name: "probe",
+        places: &[Place::Variable, Place::Typedef],
+        stands: AT_VARIABLES,
+        arguments: [1, 2],
+        takes: "one or two numbers",
+        values: Values::Integers {
+            are: |number| number > 0,
+            must: "the arguments of '@probe' must be positive integers",
+        },
+        #[cfg(okl_pass)]
+        semantics: Semantics {
+            check: |_, one| one.numbers.contains(&7).then(|| "7 is wrong".to_string()),
+            check_kernel: |_, all| {
+                let last = all.last().filter(|_| all.len() > 1).into_iter();
+                last.map(|one| (one.site, "once is enough".to_string()))
+                    .collect()
+            },
+            lower: |_, one| one.variable.set_name("probed"),
+        },
+        ..PLAIN
+    };
 
     #[test]
     fn every_attribute_stands_somewhere_and_has_a_name_of_its_own() {

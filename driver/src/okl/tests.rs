@@ -474,6 +474,33 @@ fn sizes_may_name_later_parameters() {
     );
 }
 
+#[test]
+fn attributes_of_variables_hand_on_their_arguments() {
+    for (text, expected) in [
+        (
+            "@probe(2 * N, 3) float x;",
+            concat!(annotated!("\"okl.probe\", (int)(2 * N), 3"), " float x;"),
+        ),
+        (
+            "float x @probe(3) = 1;",
+            concat!("float x  ", annotated!("\"okl.probe\", 3"), " = 1;"),
+        ),
+        (
+            "typedef float T @probe(5); T x;",
+            concat!("typedef float T; ", annotated!("\"okl.probe\", 5"), " T x;"),
+        ),
+    ] {
+        assert_eq!(statement(text), expected);
+    }
+    assert_eq!(
+        errors("void f() { @probe(0) float x; @probe(1, 2, 3) float y; }"),
+        [
+            "1:19: the arguments of '@probe' must be positive integers",
+            "1:44: '@probe' takes one or two numbers"
+        ]
+    );
+}
+
 /// What is put in has lines of its own, and what stays is where it was.
 #[test]
 fn lines_and_columns_stay_in_preprocessed_text() {

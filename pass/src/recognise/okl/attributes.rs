@@ -205,3 +205,109 @@ impl<'m> Kernel<'m> {
         (!is_outermost).then(|| "this belongs to the outermost @outer loop".to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::llvm::OwnModule;
+    use crate::recognise;
+
+    /// A kernel in which a variable has `@probe` with these arguments, each time that it is given.
+    fn kernel(probes: &[&str]) -> OwnModule {
+        let (mut numbers, mut calls) = (String::new(), String::new());
+        for (at, numbers_of) in probes.iter().enumerate() {
+            let ty = vec!["i32"; numbers_of.split(',').count()].join(", ");
+            numbers += &format!("@args{at} = private constant {{ {ty} }} {{ {numbers_of} }}\n");
+            calls += &format!(
+                "call void @llvm.var.annotation.p0.p0(ptr %x, ptr @probe, ptr @file, i32 {at}, ptr @args{at})\n"
+            );
+        }
+        OwnModule::parse(&format!(
+            "@outer = private constant [10 x i8] c\"okl.outer\\00\"
+            @inner = private constant [10 x i8] c\"okl.inner\\00\"
+            @probe = private constant [10 x i8] c\"okl.probe\\00\"
+            @file = private constant [2 x i8] c\"f\\00\"
+            @kernel = private constant [11 x i8] c\"okl.kernel\\00\"
+            {numbers}
+            @llvm.global.annotations = appending global [1 x {{ ptr, ptr, ptr, i32, ptr }}]
+                [{{ ptr, ptr, ptr, i32, ptr }} {{ ptr @k, ptr @kernel, ptr @file, i32 1, ptr null }}], section \"llvm.metadata\"
+            declare void @llvm.var.annotation.p0.p0(ptr, ptr, ptr, i32, ptr)
+            define void @k(i32 %n) {{
+                %o = alloca i32
+                %i = alloca i32
+                %x = alloca i32
+                call void @llvm.var.annotation.p0.p0(ptr %o, ptr @outer, ptr @file, i32 1, ptr null)
+                store i32 0, ptr %o
+                br label %outer.asks
+            outer.asks:
+                %o.is = load i32, ptr %o
+                %o.more = icmp slt i32 %o.is, %n
+                br i1 %o.more, label %outer.body, label %outer.exit
+            outer.body:
+                {calls}
+                call void @llvm.var.annotation.p0.p0(ptr %i, ptr @inner, ptr @file, i32 1, ptr null)
+                store i32 0, ptr %i
+                br label %inner.asks
+            inner.asks:
+                %i.is = load i32, ptr %i
+                %i.more = icmp slt i32 %i.is, 4
+                br i1 %i.more, label %inner.body, label %outer.step
+            inner.body:
+                store i32 1, ptr %x
+                br label %inner.step
+            inner.step:
+                %i.was = load i32, ptr %i
+                %i.next = add nsw i32 %i.was, 1
+                store i32 %i.next, ptr %i
+                br label %inner.asks
+            outer.step:
+                %o.was = load i32, ptr %o
+                %o.next = add nsw i32 %o.was, 1
+                store i32 %o.next, ptr %o
+                br label %outer.asks
+            outer.exit:
+                ret void
+            }}"
+        ))
+    }
+
+    #[test]
+    fn what_is_wrong_with_attributes_of_variables_is_told() {
+        for (probes, expected) in [
+            (&["i32 4"][..], &[][..]),
+            (&["i32 1, i32 2"], &[]),
+            (&["i32 7"], &["7 is wrong"]),
+            (&["i32 1, i32 7"], &["7 is wrong"]),
+            (&["i32 4", "i32 5"], &["once is enough"]),
+            (
+                &["i32 7", "i32 7"],
+                &["7 is wrong", "7 is wrong", "once is enough"],
+            ),
+            (
+                &["i32 1, i32 0"],
+                &["the arguments of '@probe' must be positive integers"],
+            ),
+            (
+                &["i32 1, i32 2, i32 3"],
+                &["@probe takes one or two numbers"],
+            ),
+        ] {
+            let module = kernel(probes);
+            let found = recognise::recognise(&module);
+            let told: Vec<_> = found.mistakes.iter().map(|one| &one.reason[..]).collect();
+            assert_eq!(told, expected, "{probes:?}");
+            assert_eq!(found.kernels.len(), usize::from(expected.is_empty()));
+        }
+    }
+
+    #[test]
+    fn attributes_of_variables_are_lowered() {
+        let module = kernel(&["i32 4"]);
+        let found = recognise::recognise(&module);
+        let one = &found.kernels[0].uses[0];
+        assert_eq!((&one.numbers[..], one.ends().len()), (&[4][..], 0));
+        let variable = one.variable;
+        assert_eq!(variable.name(), "x");
+        found.kernels[0].lower_attributes();
+        assert_eq!(variable.name(), "probed");
+    }
+}
