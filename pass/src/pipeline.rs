@@ -127,9 +127,9 @@ impl<'m> Lowering<'m> {
             (_, Target::Cpu) => {
                 let loops = cpu::Loops {
                     loops,
+                    kernels: found.kernels,
                     notes: found.notes,
                     markers: found.markers,
-                    kernels: found.kernels,
                 };
                 cpu::check(module, loops, &mut declined, &mut mistakes)
             }

@@ -30,12 +30,12 @@ use crate::record::LoopRecord;
 pub struct Loops<'m> {
     /// The loops.
     pub loops: Vec<ParallelLoop<'m>>,
+    /// The kernels that those over blocks of work items are of.
+    pub kernels: Vec<Kernel<'m>>,
     /// What run times are told of the program's text.
     pub notes: Vec<Note<'m>>,
     /// Calls that only say what the code around them is.
     pub markers: Vec<Call<'m>>,
-    /// The kernels that loops over blocks of work items are of.
-    pub kernels: Vec<Kernel<'m>>,
 }
 
 /// What is to become of the loops of a module.
@@ -115,13 +115,13 @@ pub fn check<'m>(
         }
     }
     let nests = threads::check(module, &blocks);
+    let atomics = atomics::check(module, &found.markers, wrong);
     let is_lowered = |kernel: &Kernel<'m>| {
         let mut regions = blocks.iter().filter_map(|(one, _)| one.region());
         regions.any(|region| region.body == kernel.function)
     };
     let mut kernels = found.kernels;
     kernels.retain(is_lowered);
-    let atomics = atomics::check(module, &found.markers, wrong);
     Plan {
         sites,
         loops: plan,
