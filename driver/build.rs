@@ -12,6 +12,8 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // The parts of `attributes` that are the pass's.
+    println!("cargo::rustc-check-cfg=cfg(okl_pass)");
     // OUT_DIR is PROFILE/build/PACKAGE-HASH/out.
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let out = Path::new(&out);

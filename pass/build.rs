@@ -19,6 +19,9 @@ fn main() {
         "{config} is LLVM {version}; okl-pass needs LLVM {MAJOR}"
     );
 
+    // The parts of `attributes` that the driver does not see.
+    println!("cargo::rustc-check-cfg=cfg(okl_pass)");
+    println!("cargo::rustc-cfg=okl_pass");
     println!("cargo:rerun-if-changed=cxx");
     // Clippy has a build script of its own, and links nothing.
     if cfg!(clippy) {

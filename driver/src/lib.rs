@@ -6,6 +6,9 @@
 //! about it. `okl-run` starts a program on the ranks of an MPI job.
 
 pub mod arguments;
+// The pass has it too: see there.
+#[path = "../../attributes/mod.rs"]
+mod attributes;
 pub mod command;
 pub mod explain;
 mod front_step;

@@ -150,6 +150,16 @@ void okl_remove_loop_option(LLVMValueRef Terminator, OklText Name) {
                    makePostTransformationMetadata(End->getContext(), Loop, {text(Name)}, {}));
 }
 
+void okl_add_loop_option(LLVMValueRef Terminator, OklText Name, bool HasNumber, unsigned Number) {
+  auto *End = unwrap<Instruction>(Terminator);
+  LLVMContext &C = End->getContext();
+  SmallVector<Metadata *, 2> Option = {MDString::get(C, text(Name))};
+  if (HasNumber)
+    Option.push_back(ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(C), Number)));
+  MDNode *Loop = End->getMetadata(LLVMContext::MD_loop);
+  End->setMetadata(LLVMContext::MD_loop, makePostTransformationMetadata(C, Loop, {}, {MDNode::get(C, Option)}));
+}
+
 void okl_mark_independent(const LLVMValueRef *Accesses, size_t Count, const LLVMValueRef *Ends, size_t Loops) {
   LLVMContext &C = unwrap<Instruction>(Ends[0])->getContext();
   MDNode *Group = MDNode::getDistinct(C, {});

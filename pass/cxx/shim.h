@@ -76,6 +76,8 @@ bool okl_may_read(LLVMValueRef At);
 
 // Of a terminator that ends a loop.
 void okl_remove_loop_option(LLVMValueRef Terminator, OklText Name);
+// Adds an option, with a number of 32 bits if it has one.
+void okl_add_loop_option(LLVMValueRef Terminator, OklText Name, bool HasNumber, unsigned Number);
 // Of the ends of several loops, one in the other: no turn depends on another one by the loads and stores of a new group.
 void okl_mark_independent(const LLVMValueRef *Accesses, size_t Count, const LLVMValueRef *Ends, size_t Loops);
 // Of the end of a loop of which nothing is said of the kind: it is unrolled when it has been vectorised.

@@ -4,6 +4,10 @@
 #![deny(unsafe_code)]
 
 mod analysis;
+// The driver has it too, and asks for what the pass does not.
+#[allow(dead_code)]
+#[path = "../../attributes/mod.rs"]
+mod attributes;
 mod diagnostic;
 mod fortran;
 mod ir;

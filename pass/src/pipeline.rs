@@ -146,6 +146,7 @@ impl<'m> Lowering<'m> {
             (_, Target::Cpu) => {
                 let loops = cpu::Loops {
                     loops,
+                    kernels: found.kernels,
                     notes: found.notes,
                     markers: found.markers,
                     // What a share of several loops accesses is not known in front of them.

@@ -1,35 +1,12 @@
-//! The attributes: one row of a table for each, with where it may stand, its arguments, and what it
-//! becomes in C++.
+//! What attributes say that stand in a text: whether their arguments are right, and the annotations that they become.
 //!
-//! An attribute that becomes an annotation of a loop's iterator or of a variable needs nothing but a row.
-//! `docs/okl.md` lists what the annotations and markers are.
+//! Which attributes there are is said in the table of `attributes` at the root of the repository.
 
 use super::tokens::{Kind, Tokens};
-
-/// What an attribute stands before or behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A `for` loop.
-    Loop,
-    /// A block.
-    Block,
-    /// A lone `;`.
-    Null,
-    /// An expression and its `;`.
-    Expression,
-    /// A variable in a function.
-    Variable,
-    /// A variable outside all functions, or a static one of a class.
-    Global,
-    /// A parameter of a function.
-    Parameter,
-    /// A field of a class.
-    Field,
-    /// A name for a type.
-    Typedef,
-    /// A function, or what it returns.
-    Function,
-}
+use crate::attributes::language::{INNER, OUTER};
+pub(crate) use crate::attributes::{
+    ATTRIBUTES, Attribute, Form, LoopKind, Parentheses, Place, Values, named,
+};
 
 /// An argument of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,262 +19,6 @@ pub(crate) struct Argument {
 
 /// An error at a byte of the text.
 pub(crate) type Error = (usize, String);
-
-/// What an attribute becomes.
-pub(crate) enum Form {
-    /// An annotation of the loop's iterator: the arguments of `annotate`.
-    Iterator(fn(&[Argument]) -> String),
-    /// An annotation of what is declared.
-    Declared(&'static str),
-    /// A call in place of the attribute.
-    Call(fn(&[Argument]) -> String),
-    /// Calls before and behind an expression (`0`) or a block (`1`).
-    Around(fn(u8) -> [String; 2]),
-    /// `__restrict`.
-    Restrict,
-    /// The sizes of a multi-dimensional array.
-    Sizes,
-    /// The order of its dimensions.
-    Order,
-    /// A line for the preprocessor.
-    Directive,
-}
-
-/// Whether parentheses behind an attribute are its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parentheses {
-    /// They are.
-    Own,
-    /// Only if nothing is in them, or what follows begins anew: else they belong to the expression.
-    Expression,
-}
-
-/// An attribute of OKL.
-pub(crate) struct Attribute {
-    /// Its name.
-    pub(crate) name: &'static str,
-    /// What it may stand at.
-    pub(crate) places: &'static [Place],
-    /// The same in words: "it must stand ...".
-    pub(crate) stands: &'static str,
-    /// The attribute without which it means nothing at a loop.
-    pub(crate) needs: Option<&'static str>,
-    /// How many arguments it has.
-    pub(crate) arguments: [usize; 2],
-    /// The same in words: "it takes ...".
-    pub(crate) takes: &'static str,
-    /// Whose parentheses follow it.
-    pub(crate) parentheses: Parentheses,
-    /// What is wrong with the arguments, if their number is right.
-    pub(crate) check: fn(&[Argument]) -> Result<(), Error>,
-    /// What it becomes.
-    pub(crate) form: Form,
-}
-
-/// Any number of arguments.
-const MANY: usize = usize::MAX;
-const AT_LOOPS: &str = "before a 'for' loop or in its fourth clause";
-const AT_VARIABLES: &str = "at a variable in a kernel, or at a typedef";
-const AT_ARRAYS: &str = "at a variable, a parameter or a typedef";
-
-/// The attributes.
-pub(crate) static ATTRIBUTES: [Attribute; 15] = [
-    Attribute {
-        name: "kernel",
-        places: &[Place::Function],
-        stands: "before a function",
-        needs: None,
-        arguments: [0, 0],
-        takes: "no arguments",
-        parentheses: Parentheses::Own,
-        check: anything,
-        form: Form::Declared("okl.kernel"),
-    },
-    Attribute {
-        name: "outer",
-        places: &[Place::Loop],
-        stands: AT_LOOPS,
-        needs: None,
-        arguments: [0, 1],
-        takes: "at most one argument, the axis",
-        parentheses: Parentheses::Own,
-        check: |arguments| check_axis("outer", arguments),
-        form: Form::Iterator(|arguments| format!("\"okl.outer\", {}", axis(arguments))),
-    },
-    Attribute {
-        name: "inner",
-        places: &[Place::Loop],
-        stands: AT_LOOPS,
-        needs: None,
-        arguments: [0, 1],
-        takes: "at most one argument, the axis",
-        parentheses: Parentheses::Own,
-        check: |arguments| check_axis("inner", arguments),
-        form: Form::Iterator(|arguments| format!("\"okl.inner\", {}", axis(arguments))),
-    },
-    Attribute {
-        name: "tile",
-        places: &[Place::Loop],
-        stands: AT_LOOPS,
-        needs: None,
-        arguments: [1, 4],
-        takes: "a size, at most two loops, and 'check=true' or 'check=false'",
-        parentheses: Parentheses::Own,
-        check: |arguments| Tile::of(arguments).map(|_| ()),
-        form: Form::Iterator(|arguments| match Tile::of(arguments) {
-            Ok(tile) => tile.annotation(),
-            Err(_) => String::new(),
-        }),
-    },
-    Attribute {
-        name: "nobarrier",
-        places: &[Place::Loop],
-        stands: AT_LOOPS,
-        needs: Some("inner"),
-        arguments: [0, 0],
-        takes: "no arguments",
-        parentheses: Parentheses::Own,
-        check: anything,
-        form: Form::Iterator(|_| "\"okl.nobarrier\"".to_owned()),
-    },
-    Attribute {
-        name: "max_inner_dims",
-        places: &[Place::Loop],
-        stands: AT_LOOPS,
-        needs: Some("outer"),
-        arguments: [1, 3],
-        takes: "one to three sizes",
-        parentheses: Parentheses::Own,
-        check: |arguments| check_positive("max_inner_dims", arguments),
-        form: Form::Iterator(|arguments| listed("okl.max_inner_dims", arguments)),
-    },
-    Attribute {
-        name: "simd_length",
-        places: &[Place::Loop],
-        stands: AT_LOOPS,
-        needs: Some("outer"),
-        arguments: [1, 1],
-        takes: "one argument, the number of lanes",
-        parentheses: Parentheses::Own,
-        check: |arguments| check_positive("simd_length", arguments),
-        form: Form::Iterator(|arguments| listed("okl.simd_length", arguments)),
-    },
-    Attribute {
-        name: "shared",
-        places: &[Place::Variable, Place::Typedef],
-        stands: AT_VARIABLES,
-        needs: None,
-        arguments: [0, 0],
-        takes: "no arguments",
-        parentheses: Parentheses::Own,
-        check: anything,
-        form: Form::Declared("okl.shared"),
-    },
-    Attribute {
-        name: "exclusive",
-        places: &[Place::Variable, Place::Typedef],
-        stands: AT_VARIABLES,
-        needs: None,
-        arguments: [0, 0],
-        takes: "no arguments",
-        parentheses: Parentheses::Own,
-        check: anything,
-        form: Form::Declared("okl.exclusive"),
-    },
-    Attribute {
-        name: "atomic",
-        places: &[Place::Expression, Place::Block],
-        stands: "before an expression or a block",
-        needs: None,
-        arguments: [0, 0],
-        takes: "no arguments",
-        parentheses: Parentheses::Expression,
-        check: anything,
-        form: Form::Around(|block| {
-            [
-                format!("{{ __okl_atomic_begin({block});"),
-                "__okl_atomic_end(); }".to_owned(),
-            ]
-        }),
-    },
-    Attribute {
-        name: "barrier",
-        places: &[Place::Null],
-        stands: "alone, before a ';'",
-        needs: None,
-        arguments: [0, 1],
-        takes: "nothing or \"warp\"",
-        parentheses: Parentheses::Own,
-        check: check_barrier,
-        form: Form::Call(|arguments| format!("__okl_barrier({})", arguments.len())),
-    },
-    Attribute {
-        name: "dim",
-        places: &[
-            Place::Variable,
-            Place::Global,
-            Place::Parameter,
-            Place::Typedef,
-        ],
-        stands: AT_ARRAYS,
-        needs: None,
-        arguments: [1, MANY],
-        takes: "the size of each dimension",
-        parentheses: Parentheses::Own,
-        check: check_sizes,
-        form: Form::Sizes,
-    },
-    Attribute {
-        name: "dimOrder",
-        places: &[
-            Place::Variable,
-            Place::Global,
-            Place::Parameter,
-            Place::Typedef,
-        ],
-        stands: AT_ARRAYS,
-        needs: None,
-        arguments: [1, MANY],
-        takes: "the number of each dimension",
-        parentheses: Parentheses::Own,
-        check: |arguments| order(arguments).map(|_| ()),
-        form: Form::Order,
-    },
-    Attribute {
-        name: "restrict",
-        places: &[
-            Place::Variable,
-            Place::Global,
-            Place::Parameter,
-            Place::Field,
-            Place::Typedef,
-            Place::Function,
-        ],
-        stands: "at a variable, a parameter, a field, a typedef or a function",
-        needs: None,
-        arguments: [0, 0],
-        takes: "no arguments",
-        parentheses: Parentheses::Own,
-        check: anything,
-        form: Form::Restrict,
-    },
-    Attribute {
-        name: "directive",
-        places: &[],
-        stands: "before a statement or a declaration",
-        needs: None,
-        arguments: [1, 1],
-        takes: "one string, such as \"#pragma unroll\"",
-        parentheses: Parentheses::Own,
-        check: |arguments| directive(arguments).map(|_| ()),
-        form: Form::Directive,
-    },
-];
-
-/// The row of an attribute.
-pub(crate) fn named(name: &str) -> Option<&'static Attribute> {
-    ATTRIBUTES.iter().find(|one| one.name == name)
-}
 
 impl Attribute {
     /// What is wrong with the arguments of one that stands at byte `at`.
@@ -313,17 +34,47 @@ impl Attribute {
                 return Err((argument.at, message));
             }
         }
-        (self.check)(arguments)
+        if let Values::Integers { are, must } = self.values {
+            let is_wrong = |one: &&Argument| {
+                literal(&one.text).is_some_and(|number| !are(number)) || is_no_integer(&one.text)
+            };
+            if let Some(wrong) = arguments.iter().find(is_wrong) {
+                return Err((wrong.at, must.to_owned()));
+            }
+        }
+        match self.form {
+            Form::Tile => Tile::of(arguments).map(|_| ()),
+            Form::Order => order(arguments).map(|_| ()),
+            Form::Directive => directive(arguments).map(|_| ()),
+            Form::Call(_) => check_barrier(arguments),
+            Form::Annotation | Form::Around(_) | Form::Restrict | Form::Sizes => Ok(()),
+        }
     }
 
-    /// Whether it makes its loop run in parallel.
-    pub(crate) fn divides(&self) -> bool {
-        matches!(self.name, "outer" | "inner" | "tile")
+    /// The annotation that it becomes, if it becomes one.
+    pub(crate) fn annotation(&self, arguments: &[Argument]) -> Option<String> {
+        let words = match self.form {
+            Form::Annotation if arguments.is_empty() => {
+                self.without.iter().map(i64::to_string).collect()
+            }
+            Form::Annotation => arguments.iter().map(|one| constant(&one.text)).collect(),
+            Form::Tile => Tile::of(arguments).ok()?.words(),
+            _ => return None,
+        };
+        let name = format!("\"okl.{}\"", self.name);
+        let words = [name].into_iter().chain(words).collect::<Vec<_>>();
+        Some(format!("__attribute__((annotate({})))", words.join(", ")))
     }
-}
 
-fn anything(_: &[Argument]) -> Result<(), Error> {
-    Ok(())
+    /// What it makes of the loop at which it stands, the outer one of two first; nothing where it is about loops made otherwise.
+    pub(crate) fn makes(&self, arguments: &[Argument]) -> Option<Vec<LoopKind>> {
+        match self.name {
+            "outer" => Some(vec![LoopKind::Outer]),
+            "inner" => Some(vec![LoopKind::Inner]),
+            "tile" => Some(Tile::of(arguments).ok()?.kinds()),
+            _ => None,
+        }
+    }
 }
 
 /// A constant expression as an argument of `annotate`, which is to be an `int`.
@@ -332,52 +83,6 @@ fn constant(text: &str) -> String {
         text.to_owned()
     } else {
         format!("(int)({text})")
-    }
-}
-
-fn axis(arguments: &[Argument]) -> String {
-    let given = arguments.first();
-    given.map_or("-1".to_owned(), |one| constant(&one.text))
-}
-
-fn listed(name: &str, arguments: &[Argument]) -> String {
-    let mut words = vec![format!("\"{name}\"")];
-    words.extend(arguments.iter().map(|one| constant(&one.text)));
-    words.join(", ")
-}
-
-fn check_axis(name: &str, arguments: &[Argument]) -> Result<(), Error> {
-    for argument in arguments {
-        if literal(&argument.text).is_some_and(|axis| !(0..=2).contains(&axis))
-            || is_no_integer(&argument.text)
-        {
-            let message = format!("the axis of '@{name}' must be 0, 1 or 2");
-            return Err((argument.at, message));
-        }
-    }
-    Ok(())
-}
-
-fn check_positive(name: &str, arguments: &[Argument]) -> Result<(), Error> {
-    for argument in arguments {
-        if literal(&argument.text).is_some_and(|size| size <= 0) || is_no_integer(&argument.text) {
-            let message = format!("the arguments of '@{name}' must be positive integers");
-            return Err((argument.at, message));
-        }
-    }
-    Ok(())
-}
-
-fn check_sizes(arguments: &[Argument]) -> Result<(), Error> {
-    let wrong = |one: &&Argument| {
-        literal(&one.text).is_some_and(|size| size <= 0) || is_no_integer(&one.text)
-    };
-    match arguments.iter().find(wrong) {
-        Some(one) => Err((
-            one.at,
-            "the sizes of '@dim' must be positive integers".to_owned(),
-        )),
-        None => Ok(()),
     }
 }
 
@@ -455,7 +160,7 @@ pub(crate) struct Tile {
     /// The size, if only the compiler or the program knows it.
     pub(crate) computed: Option<String>,
     /// The kinds and the axes of the loop over tiles and of that in a tile.
-    loops: Vec<(&'static str, String)>,
+    loops: Vec<(LoopKind, String)>,
     check: bool,
 }
 
@@ -503,36 +208,35 @@ impl Tile {
                 tile.loops.push(one_loop(&tokens, argument)?);
             }
         }
-        tile.loops.resize_with(2, || ("regular", "-1".to_owned()));
+        tile.loops
+            .resize_with(2, || (LoopKind::Regular, "-1".to_owned()));
         Ok(tile)
     }
 
-    /// Whether one of its loops is of this kind.
-    pub(crate) fn has(&self, kind: &str) -> bool {
-        self.loops.iter().any(|(one, _)| *one == kind)
+    fn kinds(&self) -> Vec<LoopKind> {
+        self.loops.iter().map(|(kind, _)| *kind).collect()
     }
 
-    fn annotation(&self) -> String {
-        let size = self.constant.as_deref().unwrap_or("0");
-        let mut words = vec!["\"okl.tile\"".to_owned(), size.to_owned()];
+    fn words(&self) -> Vec<String> {
+        let mut words = vec![self.constant.clone().unwrap_or("0".to_owned())];
         for (kind, axis) in &self.loops {
-            words.push(format!("\"{kind}\""));
+            words.push(format!("\"{}\"", kind.name().trim_start_matches('@')));
             words.push(axis.clone());
         }
         words.push(u8::from(self.check).to_string());
-        words.join(", ")
+        words
     }
 }
 
 /// `@outer` or `@inner`, perhaps with an axis, as an argument of `@tile`.
-fn one_loop(tokens: &Tokens, argument: &Argument) -> Result<(&'static str, String), Error> {
+fn one_loop(tokens: &Tokens, argument: &Argument) -> Result<(LoopKind, String), Error> {
     let wrong = || {
         let message = "the second and third argument of '@tile' must be '@outer' or '@inner'";
         Err((argument.at, message.to_owned()))
     };
-    let kind = match tokens.word(1) {
-        "outer" if tokens.word(0) == "@" => "outer",
-        "inner" if tokens.word(0) == "@" => "inner",
+    let (kind, row) = match tokens.word(1) {
+        "outer" if tokens.word(0) == "@" => (LoopKind::Outer, &OUTER),
+        "inner" if tokens.word(0) == "@" => (LoopKind::Inner, &INNER),
         _ => return wrong(),
     };
     if tokens.all.len() == 2 {
@@ -546,12 +250,13 @@ fn one_loop(tokens: &Tokens, argument: &Argument) -> Result<(&'static str, Strin
     if text.is_empty() {
         return Ok((kind, "-1".to_owned()));
     }
-    let inner = [Argument {
+    let inner = Argument {
         text,
         at: argument.at,
-    }];
-    check_axis(kind, &inner)?;
-    Ok((kind, axis(&inner)))
+    };
+    let axis = constant(&inner.text);
+    row.check_arguments(argument.at, &[inner])?;
+    Ok((kind, axis))
 }
 
 /// Whether the text is a string or no expression at all.
@@ -658,15 +363,6 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(literal(text), value, "{text}");
-        }
-    }
-
-    #[test]
-    fn every_attribute_stands_somewhere_and_has_a_name_of_its_own() {
-        for (at, one) in ATTRIBUTES.iter().enumerate() {
-            assert!(ATTRIBUTES[..at].iter().all(|other| other.name != one.name));
-            let is_directive = matches!(one.form, Form::Directive);
-            assert_eq!(one.places.is_empty(), is_directive, "{}", one.name);
         }
     }
 }

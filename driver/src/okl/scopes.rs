@@ -32,7 +32,7 @@ pub(crate) struct Dimensions {
 pub(crate) struct Type {
     pub(crate) dimensions: Option<Dimensions>,
     /// The attributes that each variable of the type has, and the annotations these become.
-    pub(crate) annotations: Vec<(&'static str, &'static str)>,
+    pub(crate) annotations: Vec<(&'static str, String)>,
     pub(crate) shape: Shape,
 }
 

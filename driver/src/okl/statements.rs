@@ -1,6 +1,6 @@
 //! Statements, and the attributes before them.
 
-use super::attributes::{Form, Place, Tile};
+use super::attributes::{Form, LoopKind, Place, Tile};
 use super::normalise::{Context, Normaliser};
 use super::uses::Use;
 
@@ -223,9 +223,10 @@ impl Normaliser<'_> {
                 let mut free = true;
                 for one in &uses {
                     match &one.row.form {
-                        Form::Call(call) if free && context == Context::Function => {
+                        Form::Call(name) if free && context == Context::Function => {
                             self.has_markers = true;
-                            let text = one.rest.clone() + &call(&one.arguments);
+                            let count = one.arguments.len();
+                            let text = format!("{}{name}({count})", one.rest);
                             self.edit(one.start, one.end, text);
                             free = false;
                         }
@@ -285,7 +286,7 @@ impl Normaliser<'_> {
         for (number, one) in uses.iter().enumerate() {
             let fits =
                 number == 0 && context == Context::Function && one.row.places.contains(&place);
-            let Form::Around(calls) = one.row.form else {
+            let Form::Around([begins, ends]) = one.row.form else {
                 self.misplaced(one);
                 continue;
             };
@@ -304,10 +305,11 @@ impl Normaliser<'_> {
                 continue;
             };
             self.has_markers = true;
-            let [before, behind] = calls(u8::from(place == Place::Block));
-            self.edit(one.start, one.end, one.rest.clone() + &before);
+            let is_block = u8::from(place == Place::Block);
+            let before = format!("{}{{ {begins}({is_block});", one.rest);
+            self.edit(one.start, one.end, before);
             let byte = self.tokens.all[last].end;
-            self.edit(byte, byte, format!(" {behind}"));
+            self.edit(byte, byte, format!(" {ends}(); }}"));
         }
     }
 
@@ -404,6 +406,7 @@ impl Normaliser<'_> {
 
     /// Keeps those attributes of a loop that it may have together.
     fn check_loop(&mut self, uses: &mut Vec<Use>) {
+        let makes = |one: &Use| one.row.makes(&one.arguments);
         let mut kept: Vec<Use> = Vec::new();
         for one in std::mem::take(uses) {
             let name = one.row.name;
@@ -413,7 +416,7 @@ impl Normaliser<'_> {
                 self.error(one.at, format!("'@{name}' is given twice"));
             } else if let Some(other) = kept
                 .iter()
-                .find(|known| known.row.divides() && one.row.divides())
+                .find(|known| makes(known).is_some() && makes(&one).is_some())
             {
                 let message = format!(
                     "'@{name}' cannot stand at a loop that has '@{}'",
@@ -424,19 +427,28 @@ impl Normaliser<'_> {
                 kept.push(one);
             }
         }
-        for one in &kept {
-            let Some(needed) = one.row.needs else {
-                continue;
+        let mut all = kept.iter();
+        let made = all.find_map(|one| Some((one.row.name, makes(one)?)));
+        let loops = match &made {
+            Some((_, loops)) => &loops[..],
+            None => &[LoopKind::Regular],
+        };
+        for one in kept
+            .iter()
+            .filter(|one| one.row.belongs_to(loops).is_none())
+        {
+            let (name, fits) = (one.row.name, one.row.loops);
+            let message = match &made {
+                Some((other, _)) if fits.contains(&LoopKind::Regular) => {
+                    format!("'@{name}' cannot stand at a loop that has '@{other}'")
+                }
+                _ => {
+                    let needed = fits.iter().map(|kind| format!("'{}'", kind.name()));
+                    let needed: Vec<_> = needed.collect();
+                    format!("'@{name}' needs {} at the same loop", needed.join(" or "))
+                }
             };
-            let is_there = kept.iter().any(|other| {
-                other.row.name == needed
-                    || other.row.name == "tile"
-                        && Tile::of(&other.arguments).is_ok_and(|tile| tile.has(needed))
-            });
-            if !is_there {
-                let message = format!("'@{}' needs '@{needed}' at the same loop", one.row.name);
-                self.error(one.at, message);
-            }
+            self.error(one.at, message);
         }
         *uses = kept;
     }
@@ -469,12 +481,10 @@ impl Normaliser<'_> {
             self.error(self.tokens.start(iterator), message);
             return;
         };
-        let mut text = String::new();
-        for one in uses {
-            if let Form::Iterator(annotation) = one.row.form {
-                text += &format!("__attribute__((annotate({}))) ", annotation(&one.arguments));
-            }
-        }
+        let annotations = uses
+            .iter()
+            .filter_map(|one| one.row.annotation(&one.arguments));
+        let text: String = annotations.map(|one| one + " ").collect();
         let byte = self.tokens.start(first);
         self.edit(byte, byte, text);
         let tile = uses.iter().find(|one| one.row.name == "tile");

@@ -62,6 +62,20 @@ fn loops_are_annotated_at_their_iterators() {
             "@outer @simd_length(16)",
             vec!["\"okl.outer\", -1", "\"okl.simd_length\", 16"],
         ),
+        ("@unroll", vec!["\"okl.unroll\""]),
+        ("@unroll()", vec!["\"okl.unroll\""]),
+        (
+            "@unroll(2 * N) @inner",
+            vec!["\"okl.unroll\", (int)(2 * N)", "\"okl.inner\", -1"],
+        ),
+        (
+            "@tile(16, @outer, @inner) @unroll(4)",
+            vec![
+                "\"okl.tile\", 16, \"outer\", -1, \"inner\", -1, 1",
+                "\"okl.unroll\", 4",
+            ],
+        ),
+        ("[[okl_unroll(\"(4)\")]]", vec!["\"okl.unroll\", 4"]),
         (
             "@tile(16)",
             vec!["\"okl.tile\", 16, \"regular\", -1, \"regular\", -1, 1"],
@@ -460,6 +474,33 @@ fn sizes_may_name_later_parameters() {
     );
 }
 
+#[test]
+fn attributes_of_variables_hand_on_their_arguments() {
+    for (text, expected) in [
+        (
+            "@probe(2 * N, 3) float x;",
+            concat!(annotated!("\"okl.probe\", (int)(2 * N), 3"), " float x;"),
+        ),
+        (
+            "float x @probe(3) = 1;",
+            concat!("float x  ", annotated!("\"okl.probe\", 3"), " = 1;"),
+        ),
+        (
+            "typedef float T @probe(5); T x;",
+            concat!("typedef float T; ", annotated!("\"okl.probe\", 5"), " T x;"),
+        ),
+    ] {
+        assert_eq!(statement(text), expected);
+    }
+    assert_eq!(
+        errors("void f() { @probe(0) float x; @probe(1, 2, 3) float y; }"),
+        [
+            "1:19: the arguments of '@probe' must be positive integers",
+            "1:44: '@probe' takes one or two numbers"
+        ]
+    );
+}
+
 /// What is put in has lines of its own, and what stays is where it was.
 #[test]
 fn lines_and_columns_stay_in_preprocessed_text() {
@@ -523,7 +564,7 @@ fn wrong_texts_are_refused_at_their_place() {
 }
 
 const THERE_ARE: &str = "there are: @kernel, @outer, @inner, @tile, @nobarrier, @max_inner_dims, @simd_length, \
-                         @shared, @exclusive, @atomic, @barrier, @dim, @dimOrder, @restrict, @directive";
+                         @unroll, @shared, @exclusive, @atomic, @barrier, @dim, @dimOrder, @restrict, @directive";
 
 #[test]
 fn what_is_compiled_is_preprocessed_already() {
@@ -591,7 +632,7 @@ impl Random {
     }
 }
 
-const WORDS: [&str; 64] = [
+const WORDS: [&str; 65] = [
     "@outer",
     "@inner",
     "@tile",
@@ -604,6 +645,7 @@ const WORDS: [&str; 64] = [
     "@restrict",
     "@kernel",
     "@nobarrier",
+    "@unroll(2)",
     "@",
     "@what",
     "[[okl_outer(\"(0)\")]]",
@@ -783,10 +825,12 @@ fn random_texts_are_read() {
 #[test]
 fn a_text_without_attributes_stays_as_it_is() {
     let mut random = Random(0x0fed_cba9_8765_4321);
+    let words = WORDS.iter().skip_while(|one| **one != "for");
+    let words: Vec<_> = words.collect();
     for _ in 0..3000 {
         let mut text = String::new();
         for _ in 0..random.below(60) {
-            text += WORDS[17 + random.below(WORDS.len() - 17)];
+            text += words[random.below(words.len())];
             text += ["", " ", "\n"][random.below(3)];
         }
         for mode in [Mode::Source, Mode::Preprocessed] {

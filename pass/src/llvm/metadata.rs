@@ -14,6 +14,7 @@ use super::{Function, Global, Instruction, Module, Value};
 
 unsafe extern "C" {
     fn okl_remove_loop_option(terminator: LLVMValueRef, name: Text);
+    fn okl_add_loop_option(terminator: LLVMValueRef, name: Text, has_number: bool, number: u32);
     fn okl_mark_independent(
         accesses: *const LLVMValueRef,
         count: usize,
@@ -162,6 +163,13 @@ impl<'m> Instruction<'m> {
         assert!(self.loop_option(module, name).is_some());
         // SAFETY: an instruction with options of a loop; the text lives through the call.
         unsafe { okl_remove_loop_option(self.raw(), Text::new(name)) }
+    }
+
+    /// Gives the loop that this end of a block closes another option, with a number or without.
+    pub fn add_loop_option(self, name: &str, number: Option<u32>) {
+        let (has_number, number) = (number.is_some(), number.unwrap_or(0));
+        // SAFETY: an instruction; the text lives through the call.
+        unsafe { okl_add_loop_option(self.raw(), Text::new(name), has_number, number) }
     }
 
     /// The names of the options of the loop that this end of a block closes.

@@ -22,6 +22,7 @@ use crate::lower::elements::{Fields, components_of, may_lie_by_component};
 use crate::lower::op2;
 use crate::marks::{COMPONENTS, RANGE};
 use crate::recognise::Note;
+use crate::recognise::okl::Kernel;
 use crate::record::LoopRecord;
 
 /// The loops of a module outside of regions, and what goes with them.
@@ -29,6 +30,8 @@ use crate::record::LoopRecord;
 pub struct Loops<'m> {
     /// The loops.
     pub loops: Vec<ParallelLoop<'m>>,
+    /// The kernels that those over blocks of work items are of.
+    pub kernels: Vec<Kernel<'m>>,
     /// What run times are told of the program's text.
     pub notes: Vec<Note<'m>>,
     /// Calls that only say what the code around them is.
@@ -52,6 +55,8 @@ pub struct Plan<'m> {
     markers: Vec<Call<'m>>,
     /// What the run time is told besides.
     notes: Vec<Note<'m>>,
+    /// Kernels whose attributes may ask for something.
+    kernels: Vec<Kernel<'m>>,
 }
 
 /// A loop over a set.
@@ -113,6 +118,12 @@ pub fn check<'m>(
     }
     let nests = threads::check(module, &blocks, found.most_loops);
     let atomics = atomics::check(module, &found.markers, wrong);
+    let is_lowered = |kernel: &Kernel<'m>| {
+        let mut regions = blocks.iter().filter_map(|(one, _)| one.region());
+        regions.any(|region| region.body == kernel.function)
+    };
+    let mut kernels = found.kernels;
+    kernels.retain(is_lowered);
     Plan {
         sites,
         loops: plan,
@@ -121,6 +132,7 @@ pub fn check<'m>(
         atomics,
         markers: found.markers,
         notes: found.notes,
+        kernels,
     }
 }
 
@@ -154,6 +166,9 @@ pub fn emit(module: &Module, plan: &Plan<'_>) -> bool {
             components,
         };
         set_loop.call.emit(module, &set_loop.one, functions);
+    }
+    for kernel in &plan.kernels {
+        kernel.lower_attributes();
     }
     let emitted = plan.items.iter().map(|one| items::emit(module, one));
     let emitted: Vec<_> = emitted.collect();

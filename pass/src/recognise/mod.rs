@@ -32,6 +32,8 @@ pub struct Found<'m> {
     pub notes: Vec<Note<'m>>,
     /// Calls that only say what the code around them is, and go once its loops are lowered.
     pub markers: Vec<Call<'m>>,
+    /// OKL's kernels, which the loops of blocks are of.
+    pub kernels: Vec<okl::Kernel<'m>>,
 }
 
 /// Why the regions of a module stay in their process.

@@ -11,6 +11,7 @@
 //! something else.
 
 mod annotations;
+mod attributes;
 mod checks;
 mod counts;
 mod loops;
@@ -18,6 +19,8 @@ mod tiles;
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::meeting::{self, ItemCode, is_barrier};
+use crate::attributes::Place;
+use crate::attributes::max_inner_dims::MAX_INNER_DIMS;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{
     Body, Code, Description, Local, Origin, ParallelLoop, Part, Region, Schedule, Space, Span, Team,
@@ -27,8 +30,12 @@ use crate::marks::LOWERED_KERNEL;
 use crate::recognise::steps::{self, Callees, Construct, Rules, Steps};
 use crate::recognise::{Found, KeepsThreads};
 
-use annotations::{Annotation, Kind, What};
-use loops::{Loop, Wrong, above};
+use annotations::{Annotation, What};
+use loops::{Loop, above};
+
+pub use annotations::Kind;
+pub use attributes::Use;
+pub use loops::Wrong;
 
 /// Makes two loops of each loop that is a tile, where all of them are right. True where there are any.
 pub fn prepare(module: &Module) -> bool {
@@ -48,13 +55,24 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     found.markers.extend(annotations::markers(module));
     let functions = module.functions().into_iter();
     for function in functions.filter(|function| !kernels.contains(function)) {
-        for one in annotations::of(function) {
-            let what = match one.what {
+        let said = annotations::of(function);
+        for one in &said {
+            let is_loop = |other: &&Annotation<'m>| {
+                matches!(other.what, What::Loop(..) | What::Tile(_))
+                    && other.variable == one.variable
+            };
+            let what = match &one.what {
                 What::Loop(kind, _) => format!("{} loop", kind.name()),
+                // The loop itself is told of.
+                What::Attribute(..) if said.iter().any(|other| is_loop(&other)) => continue,
+                What::Attribute(row, _) if row.places.contains(&Place::Loop) => {
+                    format!("@{} loop", row.name)
+                }
+                What::Attribute(row, _) => format!("@{} variable", row.name),
                 What::Tile(_) => "@tile loop".to_string(),
                 What::Shared => "@shared variable".to_string(),
                 What::Exclusive => "@exclusive variable".to_string(),
-                _ => continue,
+                What::Other(_) => continue,
             };
             let told = format!("this {what} is in a function that is no kernel");
             found.mistakes.push(mistake((one.site.instruction(), told)));
@@ -88,8 +106,12 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
             });
             continue;
         }
-        match Kernel::of(function).and_then(|kernel| kernel.parallel_loops(&graph)) {
-            Ok(loops) => found.loops.extend(loops),
+        let kernel = Kernel::of(module, function);
+        match kernel.and_then(|kernel| Ok((kernel.parallel_loops(&graph)?, kernel))) {
+            Ok((loops, kernel)) => {
+                found.loops.extend(loops);
+                found.kernels.push(kernel);
+            }
             Err(wrong) => found.mistakes.extend(wrong.into_iter().map(mistake)),
         }
     }
@@ -103,12 +125,18 @@ fn mistake((at, reason): Wrong<'_>) -> Declined<'_> {
 }
 
 /// A kernel, whose loops are where they may be.
-struct Kernel<'m> {
-    function: Function<'m>,
+pub struct Kernel<'m> {
+    /// The module that it is in.
+    pub module: &'m Module,
+    /// Its code.
+    pub function: Function<'m>,
     said: Vec<Annotation<'m>>,
-    loops: Vec<Loop<'m>>,
+    /// Its `@outer` and `@inner` loops.
+    pub loops: Vec<Loop<'m>>,
     /// The direction of each loop.
-    axes: Vec<usize>,
+    pub axes: Vec<usize>,
+    /// Where attributes stand that have files of their own.
+    uses: Vec<Use<'m>>,
 }
 
 /// Code of an inner nest that nothing separates: of the innermost loop of these.
@@ -120,7 +148,7 @@ struct Segment<'m> {
 }
 
 impl<'m> Kernel<'m> {
-    fn of(function: Function<'m>) -> Result<Self, Vec<Wrong<'m>>> {
+    fn of(module: &'m Module, function: Function<'m>) -> Result<Self, Vec<Wrong<'m>>> {
         let natural = function.loops();
         let said = annotations::of(function);
         let mut wrong = Vec::new();
@@ -141,25 +169,29 @@ impl<'m> Kernel<'m> {
             return Err(wrong);
         }
         let axes = loops::axes(&loops).map_err(|one| vec![one])?;
-        let kernel = Self {
+        let mut kernel = Self {
+            module,
             function,
             said,
             loops,
             axes,
+            uses: Vec::new(),
         };
-        let wrong = kernel.check();
+        let mut wrong = kernel.check();
+        wrong.extend(kernel.find_uses(&natural));
         match wrong.is_empty() {
             true => Ok(kernel),
             false => Err(wrong),
         }
     }
 
-    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = usize> {
+    /// The loops of a kind.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = usize> {
         (0..self.loops.len()).filter(move |&at| self.loops[at].kind == kind)
     }
 
     /// The loops of a kind that are in none of their kind.
-    fn outermost(&self, kind: Kind) -> impl Iterator<Item = usize> {
+    pub fn outermost(&self, kind: Kind) -> impl Iterator<Item = usize> {
         self.of_kind(kind).filter(move |&at| {
             let parent = self.loops[at].parent;
             parent.is_none_or(|parent| self.loops[parent].kind != kind)
@@ -200,15 +232,21 @@ impl<'m> Kernel<'m> {
         [one.counter.body].into_iter().chain(others).collect()
     }
 
-    /// So many work items there are at most in a direction of a block, as the program says it.
-    fn most_items(&self, outermost: usize, axis: usize) -> Option<i64> {
-        let of_it = |one: &&Annotation<'m>| one.variable == self.loops[outermost].variable;
-        let mut said = self.said.iter().filter(of_it);
-        said.find_map(|one| match &one.what {
-            // What is not named is one.
-            What::MostItems(most) => Some(most.get(axis).copied().unwrap_or(1)),
-            _ => None,
-        })
+    /// So many work items there are at most in a direction of a block, as the program says it of the outermost loop around
+    /// them.
+    pub fn most_items(&self, outermost: usize, axis: usize) -> Option<i64> {
+        let of_it = |one: &&Use<'m>| {
+            one.variable == self.loops[outermost].variable
+                && one.attribute.name == MAX_INNER_DIMS.name
+        };
+        let said = self.uses.iter().find(of_it)?;
+        // What is not named is one.
+        Some(said.numbers.get(axis).copied().unwrap_or(1))
+    }
+
+    /// The outermost loop around one, which may be itself.
+    pub fn outermost_of(&self, at: usize) -> usize {
+        above(&self.loops, at).last().copied().unwrap_or(at)
     }
 
     fn parallel_loops(

@@ -58,8 +58,8 @@ void helper() {
 }
 
 // CHECK-DAG: variables.cpp:[[# @LINE + 6]]:{{.*}} error: @nobarrier is for @inner loops
-// CHECK-DAG: variables.cpp:[[# @LINE + 8]]:{{.*}} error: the numbers of @max_inner_dims are positive
-// CHECK-DAG: variables.cpp:[[# @LINE + 10]]:{{.*}} error: @max_inner_dims has one to three numbers
+// CHECK-DAG: variables.cpp:[[# @LINE + 8]]:{{.*}} error: the arguments of '@max_inner_dims' must be positive integers
+// CHECK-DAG: variables.cpp:[[# @LINE + 10]]:{{.*}} error: @max_inner_dims takes one to three sizes
 // CHECK-DAG: variables.cpp:[[# @LINE + 13]]:{{.*}} error: @max_inner_dims is for @outer loops
 // CHECK-DAG: variables.cpp:[[# @LINE + 15]]:{{.*}} error: there is no @unknown
 KERNEL void said(int n, int *a) {

@@ -36,10 +36,12 @@ impl Normaliser<'_> {
             named.shape = found.shape;
             named.dimensions = dimensions;
             for one in &uses {
-                if let Form::Declared(annotation) = one.row.form
-                    && !named.annotations.contains(&(one.row.name, annotation))
+                let annotation = one.row.annotation(&one.arguments);
+                let annotation = annotation.map(|text| (one.row.name, text));
+                if let Some(annotation) = annotation
+                    && !named.annotations.contains(&annotation)
                 {
-                    named.annotations.push((one.row.name, annotation));
+                    named.annotations.push(annotation);
                 }
             }
             What::Type(named)
@@ -87,11 +89,11 @@ impl Normaliser<'_> {
                     continue;
                 }
             }
-            match one.row.form {
-                Form::Declared(annotation) if !found.is_typedef => {
+            match one.row.annotation(&one.arguments) {
+                Some(annotation) if !found.is_typedef => {
                     let space = if one.start == one.end { " " } else { "" };
-                    let text = format!("__attribute__((annotate(\"{annotation}\"))){space}");
-                    self.edit(one.start, one.end, one.rest.clone() + &text);
+                    let text = format!("{}{annotation}{space}", one.rest);
+                    self.edit(one.start, one.end, text);
                 }
                 _ => self.remove(one),
             }
@@ -103,16 +105,16 @@ impl Normaliser<'_> {
             let place = Self::place(found, context, declarator);
             for one in &declarator.uses {
                 // A function that has a body takes no attributes behind its parameters.
-                let is_late = place == Place::Function && matches!(one.row.form, Form::Declared(_));
+                let is_late = place == Place::Function && matches!(one.row.form, Form::Annotation);
                 if !one.row.places.contains(&place) || is_late {
                     self.misplaced(one);
                     continue;
                 }
                 self.remove(one);
-                if let (Form::Declared(annotation), false) = (&one.row.form, found.is_typedef) {
+                let annotation = one.row.annotation(&one.arguments);
+                if let Some(annotation) = annotation.filter(|_| !found.is_typedef) {
                     let byte = self.byte_behind(declarator);
-                    let text = format!(" __attribute__((annotate(\"{annotation}\")))");
-                    self.edit(byte, byte, text);
+                    self.edit(byte, byte, format!(" {annotation}"));
                 }
                 self.at_declarator(found, declarator, one);
             }
@@ -188,8 +190,7 @@ impl Normaliser<'_> {
                     self.error(byte, message);
                 }
             }
-            let text = format!("__attribute__((annotate(\"{annotation}\"))) ");
-            self.edit(byte, byte, text);
+            self.edit(byte, byte, annotation + " ");
         }
     }
 
@@ -209,7 +210,7 @@ impl Normaliser<'_> {
     /// What an attribute means for one of the names that are declared.
     pub(super) fn at_declarator(&mut self, found: &Specifiers, declarator: &Declarator, one: &Use) {
         match one.row.form {
-            Form::Declared(_) => {
+            Form::Annotation => {
                 let place = Self::place(found, Context::Function, declarator);
                 if place == Place::Variable {
                     self.check_array(one.row.name, declarator, one.at);

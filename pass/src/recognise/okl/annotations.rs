@@ -1,6 +1,7 @@
 //! What the program says of its functions and variables, as clang hands it on: annotations of functions in
 //! `llvm.global.annotations`, of variables in calls of `llvm.var.annotation`.
 
+use crate::attributes::{Attribute, Form, LoopKind, Place, named};
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use crate::marks::is_okl_marker;
 
@@ -15,7 +16,7 @@ pub struct Annotation<'m> {
 }
 
 /// What can be said of a variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum What {
     /// It counts a loop of this kind, in a direction of the grid where one is named.
     Loop(Kind, Option<i64>),
@@ -25,14 +26,17 @@ pub enum What {
     Shared,
     /// Each work item has its own.
     Exclusive,
-    /// Nobody needs to wait at the end of its loop.
-    NoBarrier,
-    /// So many work items there are at most in each direction.
-    MostItems(Vec<i64>),
-    /// A hint for devices.
-    SimdLength,
+    /// An attribute that has a file of its own, with its arguments, as far as these are numbers.
+    Attribute(&'static Attribute, Vec<Option<i64>>),
     /// Something else.
     Other(String),
+}
+
+impl What {
+    /// Whether it is this attribute.
+    pub fn is(&self, attribute: &Attribute) -> bool {
+        matches!(self, What::Attribute(one, _) if one.name == attribute.name)
+    }
 }
 
 /// How a loop becomes one over blocks of its iterations and one over the iterations of a block.
@@ -72,6 +76,11 @@ impl Tile {
     pub fn kind(&self, at: usize) -> Option<Kind> {
         self.kinds[at].map(|(kind, _)| kind)
     }
+
+    /// The kinds of both.
+    pub fn loops(&self) -> [LoopKind; 2] {
+        [0, 1].map(|at| self.kind(at).map_or(LoopKind::Regular, LoopKind::from))
+    }
 }
 
 /// A kind of loop.
@@ -89,6 +98,15 @@ impl Kind {
         match self {
             Kind::Outer => "@outer",
             Kind::Inner => "@inner",
+        }
+    }
+}
+
+impl From<Kind> for LoopKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Outer => LoopKind::Outer,
+            Kind::Inner => LoopKind::Inner,
         }
     }
 }
@@ -154,7 +172,12 @@ fn annotation<'m>(call: Call<'m>) -> Option<Annotation<'m>> {
     let tile = Tile::of(values);
     let values = self::values(values);
     // That it is chosen automatically can be said, too.
-    let axis = values.first().copied().filter(|&axis| axis != -1);
+    let axis = values.first().copied().flatten().filter(|&axis| axis != -1);
+    let is_known = |row: &&Attribute| {
+        let mut places = row.places.iter();
+        let is_there = places.any(|one| [Place::Loop, Place::Variable].contains(one));
+        is_there && matches!(row.form, Form::Annotation)
+    };
     Some(Annotation {
         site: call,
         variable: of.underlying_object().as_op(Opcode::LLVMAlloca)?,
@@ -163,26 +186,26 @@ fn annotation<'m>(call: Call<'m>) -> Option<Annotation<'m>> {
             "inner" => What::Loop(Kind::Inner, axis),
             "shared" => What::Shared,
             "exclusive" => What::Exclusive,
-            "nobarrier" => What::NoBarrier,
-            "max_inner_dims" => What::MostItems(values),
-            "simd_length" => What::SimdLength,
-            "tile" if tile.is_some() => What::Tile(tile?),
-            other => What::Other(other.to_string()),
+            "tile" => tile.map_or(What::Other("tile".to_string()), What::Tile),
+            other => match named(other).filter(is_known) {
+                Some(row) => What::Attribute(row, values),
+                None => What::Other(other.to_string()),
+            },
         },
     })
 }
 
-/// The numbers that go with an annotation.
-fn values(of: Value<'_>) -> Vec<i64> {
+/// The numbers that go with an annotation, among other things.
+fn values(of: Value<'_>) -> Vec<Option<i64>> {
     let Some(value) = of.as_global().and_then(|one| one.initializer()) else {
         return Vec::new();
     };
     // A struct of zeros has no operands; the first number is enough to see that.
     if value.is_null() {
-        return vec![0];
+        return vec![Some(0)];
     }
     let numbers = value.operands().into_iter();
-    numbers.filter_map(Value::as_constant_int).collect()
+    numbers.map(Value::as_constant_int).collect()
 }
 
 /// All calls of a module that only say what the code around them is.

@@ -2,6 +2,7 @@
 
 use super::Kernel;
 use super::annotations::{Annotation, Kind, What};
+use super::attributes;
 use super::loops::{Wrong, above};
 use crate::analysis::leaving::Leaving;
 use crate::analysis::meeting::is_barrier;
@@ -37,11 +38,6 @@ pub fn local_kind(what: &What) -> Option<LocalKind> {
 /// What is wrong with what is said of a variable, wherever it is.
 pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<Wrong<'m>> {
     let at = one.site.instruction();
-    let of_it = said.iter().filter(|other| other.variable == one.variable);
-    let is_kind = |kind: Kind| {
-        let mut of_it = of_it.clone();
-        of_it.any(|other| matches!(other.what, What::Loop(its, _) if its == kind))
-    };
     let ty = one.variable.allocated_type();
     let is_sized = one.variable.operand(0).as_constant_int() == Some(1);
     let told = match &one.what {
@@ -51,16 +47,9 @@ pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<W
         }
         What::Shared if !ty.is_some_and(|ty| ty.is_array()) => Some("@shared is for arrays"),
         What::Shared | What::Exclusive => None,
-        What::NoBarrier if !is_kind(Kind::Inner) => Some("@nobarrier is for @inner loops"),
-        What::MostItems(_) if !is_kind(Kind::Outer) => Some("@max_inner_dims is for @outer loops"),
-        What::MostItems(most) if !(1..=3).contains(&most.len()) => {
-            Some("@max_inner_dims has one to three numbers")
+        What::Attribute(row, arguments) => {
+            return attributes::row(one, row, arguments, said).map(|told| (at, told));
         }
-        What::MostItems(most) if most.iter().any(|&most| most < 1) => {
-            Some("the numbers of @max_inner_dims are positive")
-        }
-        What::SimdLength if !is_kind(Kind::Outer) => Some("@simd_length is for @outer loops"),
-        What::NoBarrier | What::MostItems(_) | What::SimdLength => None,
         What::Other(other) if other == "tile" => Some(
             "what this @tile says is not understood: a size, two kinds of loops with an axis each, and a check",
         ),
@@ -73,7 +62,6 @@ impl<'m> Kernel<'m> {
     /// What is wrong with its loops and variables, the loops of which are one in the other as they may be.
     pub(super) fn check(&self) -> Vec<Wrong<'m>> {
         let mut wrong = self.depths();
-        wrong.extend(self.most_items_hold());
         wrong.extend(self.misplaced_locals());
         wrong.extend(self.written_from_inside());
         wrong.extend(self.misplaced_barriers());
@@ -101,30 +89,7 @@ impl<'m> Kernel<'m> {
                 }
             }
         }
-        let not_outermost = |one: &&Annotation<'m>| {
-            let mut outermost = self.outermost(Kind::Outer);
-            matches!(one.what, What::MostItems(_) | What::SimdLength)
-                && !outermost.any(|at| self.loops[at].variable == one.variable)
-        };
-        for one in self.said.iter().filter(not_outermost) {
-            let told = "this belongs to the outermost @outer loop";
-            wrong.push((one.site.instruction(), told.to_string()));
-        }
         wrong
-    }
-
-    /// Inner loops with more iterations than the program says.
-    fn most_items_hold(&self) -> Vec<Wrong<'m>> {
-        let inner = self.of_kind(Kind::Inner);
-        let wrong = inner.filter_map(|at| {
-            let outermost = *above(&self.loops, at).last()?;
-            let most = self.most_items(outermost, self.axes[at])?;
-            let count = self.loops[at].count?;
-            let told =
-                format!("this @inner loop has {count} iterations, and @max_inner_dims says {most}");
-            (count > most).then(|| (self.loops[at].site, told))
-        });
-        wrong.collect()
     }
 
     fn kind_around(&self, block: Block<'m>) -> Option<Kind> {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::annotations::{Annotation, Kind, What};
 use super::counts::Written;
 use crate::analysis::variables::{Does, uses};
+use crate::attributes::nobarrier::NOBARRIER;
 use crate::ir::{Counter, Counting, Extent};
 use crate::llvm::{Block, Comparison, Instruction, IntPredicate, NaturalLoop, Opcode, Value};
 
@@ -84,7 +85,7 @@ impl<'m> Loop<'m> {
             count: count.map(|(count, _)| count),
             width: form.width,
             signed: form.bound.counts_signed,
-            no_barrier: says(|what| *what == What::NoBarrier),
+            no_barrier: says(|what| what.is(&NOBARRIER)),
             parent: None,
             is_apart: false,
         })

@@ -178,8 +178,11 @@ impl<'m> Tiled<'m> {
             builder.call_alike(self.site, &[variable, *name, file, line, values]);
         }
         for (what, call) in &self.said {
-            let is_of_items = *what == What::NoBarrier && self.shape.kind(1) == Some(Kind::Inner);
-            if is_of_items == (at == 1) {
+            let belongs_to = match what {
+                What::Attribute(row, _) => row.belongs_to(&self.shape.loops()),
+                _ => None,
+            };
+            if belongs_to.unwrap_or(0) == at {
                 let mut arguments = call.arguments();
                 arguments[0] = variable;
                 builder.call_alike(*call, &arguments);
