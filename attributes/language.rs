@@ -62,11 +62,26 @@ pub static TILE: Attribute = Attribute {
     ..PLAIN
 };
 
-/// `@shared`.
+/// `@shared`. At a parameter it says what is passed, which on the processor makes no difference.
 pub static SHARED: Attribute = Attribute {
     name: "shared",
-    places: &[Place::Variable, Place::Typedef],
-    stands: AT_VARIABLES,
+    places: &[Place::Variable, Place::Typedef, Place::Parameter],
+    stands: "at a variable in a kernel, a parameter or a typedef",
+    ..PLAIN
+};
+
+/// `@global`, of older programs: what a pointer points to is in nobody's own memory.
+pub static GLOBAL: Attribute = Attribute {
+    name: "global",
+    places: &[
+        Place::Variable,
+        Place::Global,
+        Place::Parameter,
+        Place::Field,
+        Place::Typedef,
+    ],
+    stands: "at a variable, a parameter, a field or a typedef",
+    form: Form::Nothing,
     ..PLAIN
 };
 
@@ -88,14 +103,18 @@ pub static ATOMIC: Attribute = Attribute {
     ..PLAIN
 };
 
-/// `@barrier`, `@barrier("warp")`.
+/// `@barrier`, `@barrier("warp")`; of older programs `@barrier("local")` and `@barrier("global")`, which name the memory that
+/// everybody sees alike behind it: all of it, as with `@barrier`.
 pub static BARRIER: Attribute = Attribute {
     name: "barrier",
     places: &[Place::Null],
     stands: "alone, before a ';'",
     arguments: [0, 1],
-    takes: "nothing or \"warp\"",
-    form: Form::Call("__okl_barrier"),
+    takes: "nothing, \"warp\", \"local\" or \"global\"",
+    form: Form::Call(
+        "__okl_barrier",
+        &[("\"warp\"", 1), ("\"local\"", 0), ("\"global\"", 0)],
+    ),
     ..PLAIN
 };
 

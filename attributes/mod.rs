@@ -18,7 +18,7 @@ mod unroll;
 use crate::recognise::okl::{Kernel, Use, Wrong};
 
 /// The attributes.
-pub static ATTRIBUTES: [&Attribute; 16] = [
+pub static ATTRIBUTES: [&Attribute; 17] = [
     &language::KERNEL,
     &language::OUTER,
     &language::INNER,
@@ -29,6 +29,7 @@ pub static ATTRIBUTES: [&Attribute; 16] = [
     &unroll::UNROLL,
     &language::SHARED,
     &language::EXCLUSIVE,
+    &language::GLOBAL,
     &language::ATOMIC,
     &language::BARRIER,
     &language::DIM,
@@ -151,12 +152,14 @@ pub enum Form {
     Annotation,
     /// That of a tile.
     Tile,
-    /// A call in place of the attribute, which is told how many arguments that has.
-    Call(&'static str),
+    /// A call in place of the attribute, with the number of its argument, or 0 where it has none.
+    Call(&'static str, &'static [(&'static str, i64)]),
     /// Calls before and behind: the first is told whether that is a block.
     Around([&'static str; 2]),
     /// `__restrict`.
     Restrict,
+    /// Nothing: on the processor it makes no difference.
+    Nothing,
     /// The sizes of a multi-dimensional array.
     Sizes,
     /// The order of its dimensions.

@@ -46,8 +46,25 @@ impl Attribute {
             Form::Tile => Tile::of(arguments).map(|_| ()),
             Form::Order => order(arguments).map(|_| ()),
             Form::Directive => directive(arguments).map(|_| ()),
-            Form::Call(_) => check_barrier(arguments),
-            Form::Annotation | Form::Around(_) | Form::Restrict | Form::Sizes => Ok(()),
+            Form::Call(_, words) => self.check_word(words, arguments),
+            Form::Annotation
+            | Form::Around(_)
+            | Form::Restrict
+            | Form::Nothing
+            | Form::Sizes => Ok(()),
+        }
+    }
+
+    /// Whether an argument is one of some words.
+    fn check_word(&self, words: &[(&str, i64)], arguments: &[Argument]) -> Result<(), Error> {
+        let is_one = |text: &str| words.iter().any(|(word, _)| *word == text);
+        match arguments.first() {
+            Some(word) if !is_one(&word.text) => {
+                let (name, takes) = (self.name, self.takes);
+                let message = format!("'@{name}' takes {takes}, not {}", word.text);
+                Err((word.at, message))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -83,16 +100,6 @@ fn constant(text: &str) -> String {
         text.to_owned()
     } else {
         format!("(int)({text})")
-    }
-}
-
-fn check_barrier(arguments: &[Argument]) -> Result<(), Error> {
-    match arguments.first() {
-        Some(kind) if kind.text != "\"warp\"" => Err((
-            kind.at,
-            format!("'@barrier' takes nothing or \"warp\", not {}", kind.text),
-        )),
-        _ => Ok(()),
     }
 }
 

@@ -223,10 +223,12 @@ impl Normaliser<'_> {
                 let mut free = true;
                 for one in &uses {
                     match &one.row.form {
-                        Form::Call(name) if free && context == Context::Function => {
+                        Form::Call(name, words) if free && context == Context::Function => {
                             self.has_markers = true;
-                            let count = one.arguments.len();
-                            let text = format!("{}{name}({count})", one.rest);
+                            let word = one.arguments.first().map(|word| word.text.as_str());
+                            let known = words.iter().find(|(known, _)| Some(*known) == word);
+                            let number = known.map_or(0, |(_, number)| *number);
+                            let text = format!("{}{name}({number})", one.rest);
                             self.edit(one.start, one.end, text);
                             free = false;
                         }

@@ -329,6 +329,8 @@ fn statements_become_calls_of_markers() {
         ("@barrier;", "__okl_barrier(0);"),
         ("@barrier();", "__okl_barrier(0);"),
         ("@ barrier(\"warp\") ;", "__okl_barrier(1) ;"),
+        ("@barrier(\"local\");", "__okl_barrier(0);"),
+        ("@barrier(\"global\");", "__okl_barrier(0);"),
         ("[[okl_barrier(\"\")]];", "__okl_barrier(0);"),
         ("[[okl_barrier(\"(\\\"warp\\\")\")]];", "__okl_barrier(1);"),
         (
@@ -564,7 +566,7 @@ fn wrong_texts_are_refused_at_their_place() {
 }
 
 const THERE_ARE: &str = "there are: @kernel, @outer, @inner, @tile, @nobarrier, @max_inner_dims, @simd_length, \
-                         @unroll, @shared, @exclusive, @atomic, @barrier, @dim, @dimOrder, @restrict, @directive";
+                         @unroll, @shared, @exclusive, @global, @atomic, @barrier, @dim, @dimOrder, @restrict, @directive";
 
 #[test]
 fn what_is_compiled_is_preprocessed_already() {

@@ -82,15 +82,15 @@ impl Normaliser<'_> {
             .filter(|one| one.name.is_some() || context == Context::Parameter)
             .collect();
         for one in prefix {
-            match named.first() {
-                Some(first) if one.row.places.contains(&Self::place(found, context, first)) => {}
-                _ => {
-                    self.misplaced(one);
-                    continue;
-                }
-            }
+            let place = named
+                .first()
+                .map(|first| Self::place(found, context, first));
+            let Some(place) = place.filter(|place| one.row.places.contains(place)) else {
+                self.misplaced(one);
+                continue;
+            };
             match one.row.annotation(&one.arguments) {
-                Some(annotation) if !found.is_typedef => {
+                Some(annotation) if is_annotated(place) => {
                     let space = if one.start == one.end { " " } else { "" };
                     let text = format!("{}{annotation}{space}", one.rest);
                     self.edit(one.start, one.end, text);
@@ -98,7 +98,8 @@ impl Normaliser<'_> {
                 _ => self.remove(one),
             }
             for declarator in &named {
-                self.at_declarator(found, declarator, one);
+                let place = Self::place(found, context, declarator);
+                self.at_declarator(found, declarator, place, one);
             }
         }
         for declarator in declarators {
@@ -112,11 +113,11 @@ impl Normaliser<'_> {
                 }
                 self.remove(one);
                 let annotation = one.row.annotation(&one.arguments);
-                if let Some(annotation) = annotation.filter(|_| !found.is_typedef) {
+                if let Some(annotation) = annotation.filter(|_| is_annotated(place)) {
                     let byte = self.byte_behind(declarator);
                     self.edit(byte, byte, format!(" {annotation}"));
                 }
-                self.at_declarator(found, declarator, one);
+                self.at_declarator(found, declarator, place, one);
             }
         }
         self.inherited(found, context, &named);
@@ -208,10 +209,15 @@ impl Normaliser<'_> {
     }
 
     /// What an attribute means for one of the names that are declared.
-    pub(super) fn at_declarator(&mut self, found: &Specifiers, declarator: &Declarator, one: &Use) {
+    pub(super) fn at_declarator(
+        &mut self,
+        found: &Specifiers,
+        declarator: &Declarator,
+        place: Place,
+        one: &Use,
+    ) {
         match one.row.form {
             Form::Annotation => {
-                let place = Self::place(found, Context::Function, declarator);
                 if place == Place::Variable {
                     self.check_array(one.row.name, declarator, one.at);
                 }
@@ -254,4 +260,9 @@ impl Normaliser<'_> {
             || found.is_void == Some(false)
             || found.is_void.is_none() && found.shape == Shape::Scalar
     }
+}
+
+/// Whether what is declared gets an annotation: a type has none itself, and of parameters there is nothing to say.
+fn is_annotated(place: Place) -> bool {
+    !matches!(place, Place::Typedef | Place::Parameter)
 }
