@@ -31,15 +31,24 @@ pub static MAX_INNER_DIMS: Attribute = Attribute {
 mod pass {
     use crate::recognise::okl::{Kernel, Kind, Use, Wrong};
 
-    /// Inner loops with more iterations than the program says.
+    /// Inner loops with more iterations than the program says: of each nest the first one in a direction.
     pub fn check_kernel<'m>(kernel: &Kernel<'m>, _: &[&Use<'m>]) -> Vec<Wrong<'m>> {
-        let wrong = kernel.of_kind(Kind::Inner).filter_map(|at| {
-            let most = kernel.most_items(kernel.outermost_of(at), kernel.axes[at])?;
-            let count = kernel.loops[at].count?;
-            let told =
-                format!("this @inner loop has {count} iterations, and @max_inner_dims says {most}");
-            (count > most).then(|| (kernel.loops[at].site, told))
-        });
-        wrong.collect()
+        let mut told_of = Vec::new();
+        let mut wrong = Vec::new();
+        for at in kernel.of_kind(Kind::Inner) {
+            let (outermost, axis) = (kernel.outermost_of(at), kernel.axes[at]);
+            let most = kernel.most_items(outermost, axis);
+            let Some((count, most)) = kernel.loops[at].count.zip(most) else {
+                continue;
+            };
+            if count > most && !told_of.contains(&(outermost, axis)) {
+                told_of.push((outermost, axis));
+                let told = format!(
+                    "this @inner loop has {count} iterations, and @max_inner_dims says {most}"
+                );
+                wrong.push((kernel.loops[at].site, told));
+            }
+        }
+        wrong
     }
 }

@@ -18,7 +18,7 @@ mod unroll;
 use crate::recognise::okl::{Kernel, Use, Wrong};
 
 /// The attributes.
-pub static ATTRIBUTES: [&Attribute; 17] = [
+pub static ATTRIBUTES: &[&Attribute] = &[
     &language::KERNEL,
     &language::OUTER,
     &language::INNER,
@@ -201,7 +201,7 @@ impl Semantics {
 
 /// The row of an attribute.
 pub fn named(name: &str) -> Option<&'static Attribute> {
-    let all = ATTRIBUTES.into_iter();
+    let all = ATTRIBUTES.iter().copied();
     #[cfg(test)]
     let all = all.chain([&tests::PROBE]);
     let mut all = all;

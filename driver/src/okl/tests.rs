@@ -1,5 +1,6 @@
 //! What texts become, what is said of wrong ones, and random texts.
 
+use super::attributes::ATTRIBUTES;
 use super::normalise::Normaliser;
 use super::tokens::Tokens;
 use super::{Mode, at_columns, edits, normalise, normalise_for, without_definitions};
@@ -565,8 +566,12 @@ fn wrong_texts_are_refused_at_their_place() {
     assert!(WRONG.len() >= 60);
 }
 
-const THERE_ARE: &str = "there are: @kernel, @outer, @inner, @tile, @nobarrier, @max_inner_dims, @simd_length, \
-                         @unroll, @shared, @exclusive, @global, @atomic, @barrier, @dim, @dimOrder, @restrict, @directive";
+fn there_are() -> String {
+    let all = ATTRIBUTES.iter().map(|row| format!("@{}", row.name));
+    let all = all.collect::<Vec<_>>().join(", ");
+    assert!(all.starts_with("@kernel, @outer, @inner, @tile, ") && all.contains(", @unroll, "));
+    format!("there are: {all}")
+}
 
 #[test]
 fn what_is_compiled_is_preprocessed_already() {
@@ -583,17 +588,19 @@ fn what_is_compiled_is_preprocessed_already() {
 
 #[test]
 fn unknown_attributes_are_named() {
-    for (text, place) in [
-        ("@innr for (;;) ;", "1:1"),
+    for (text, place, name) in [
+        ("@innr for (;;) ;", "1:1", "innr"),
         (
             "void f() {\n  for (int i = 0; i < 3; ++i; @innr(1, 2)) ; }",
             "2:31",
+            "innr",
         ),
-        ("float s[2] @innr;", "1:12"),
-        ("[[nodiscard, okl_innr(\"\")]] int f();", "1:14"),
-        ("__attribute__((okl_innr)) int f();", "1:16"),
+        ("float s[2] @innr;", "1:12", "innr"),
+        ("[[nodiscard, okl_innr(\"\")]] int f();", "1:14", "innr"),
+        ("__attribute__((okl_innr)) int f();", "1:16", "innr"),
+        ("@ void k() {}", "1:1", "void"),
     ] {
-        let message = format!("{place}: unknown attribute '@innr'; {THERE_ARE}");
+        let message = format!("{place}: unknown attribute '@{name}'; {}", there_are());
         assert_eq!(errors(text), [message], "{text}");
     }
 }

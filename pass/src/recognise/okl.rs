@@ -236,8 +236,7 @@ impl<'m> Kernel<'m> {
     /// them.
     pub fn most_items(&self, outermost: usize, axis: usize) -> Option<i64> {
         let of_it = |one: &&Use<'m>| {
-            one.variable == self.loops[outermost].variable
-                && one.attribute.name == MAX_INNER_DIMS.name
+            one.variable == self.loops[outermost].variable && *one.attribute == MAX_INNER_DIMS
         };
         let said = self.uses.iter().find(of_it)?;
         // What is not named is one.

@@ -92,6 +92,17 @@ KERNEL void most(int n, int *a) {
         a[i] = 0;
 }
 
+// Once is enough.
+// CHECK-DAG: variables.cpp:[[# @LINE + 3]]:{{.*}} error: this @inner loop has 6 iterations, and @max_inner_dims says 4
+KERNEL void most_in_nests(int n, int *a) {
+  for (OUTER MAX_INNER_DIMS(4) int o = 0; o < n; o++) {
+    for (INNER int i = 0; i < 6; i++)
+      a[i] = 0;
+    for (INNER int i = 0; i < 7; i++)
+      a[i] = 0;
+  }
+}
+
 // CHECK-DAG: variables.cpp:[[# @LINE + 2]]:{{.*}} error: what this @tile says is not understood: a size, two kinds of loops with an axis each, and a check
 KERNEL void tiled(int n, int *a) {
   for (__attribute__((annotate("okl.tile", 16, "outer", "inner"))) int i = 0; i < n; i++)

@@ -7,7 +7,6 @@ const WRONG: &[(&str, &[&str])] = &[
     ("@kernel int x;", &["1:1: '@kernel' must stand before a function"]),
     ("void k() @kernel {}", &["1:10: '@kernel' must stand before a function"]),
     ("void f() { @kernel for (;;) ; }", &["1:12: '@kernel' must stand before a function"]),
-    ("@ void k() {}", &["1:1: unknown attribute '@void'; there are: @kernel, @outer, @inner, @tile, @nobarrier, @max_inner_dims, @simd_length, @unroll, @shared, @exclusive, @global, @atomic, @barrier, @dim, @dimOrder, @restrict, @directive"]),
     ("@outer void k();", &["1:1: '@outer' must stand before a 'for' loop or in its fourth clause"]),
     ("@barrier;", &["1:1: '@barrier' must stand alone, before a ';'"]),
     ("void f() { @outer x = 1; }", &["1:12: '@outer' must stand before a 'for' loop or in its fourth clause"]),

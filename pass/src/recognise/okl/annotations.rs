@@ -1,6 +1,8 @@
 //! What the program says of its functions and variables, as clang hands it on: annotations of functions in
 //! `llvm.global.annotations`, of variables in calls of `llvm.var.annotation`.
 
+use std::fmt;
+
 use crate::attributes::{Attribute, Form, LoopKind, Place, named};
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use crate::marks::is_okl_marker;
@@ -16,7 +18,7 @@ pub struct Annotation<'m> {
 }
 
 /// What can be said of a variable.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// It counts a loop of this kind, in a direction of the grid where one is named.
     Loop(Kind, Option<i64>),
@@ -35,7 +37,21 @@ pub enum What {
 impl What {
     /// Whether it is this attribute.
     pub fn is(&self, attribute: &Attribute) -> bool {
-        matches!(self, What::Attribute(one, _) if one.name == attribute.name)
+        matches!(self, What::Attribute(one, _) if *one == attribute)
+    }
+}
+
+impl PartialEq for Attribute {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Attribute {}
+
+impl fmt::Debug for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}", self.name)
     }
 }
 

@@ -181,9 +181,7 @@ impl<'m> Kernel<'m> {
         let mut rest: Vec<_> = self.uses.iter().collect();
         while let Some(first) = rest.first() {
             let attribute = first.attribute;
-            let (all, others) = rest
-                .into_iter()
-                .partition(|one| one.attribute.name == attribute.name);
+            let (all, others) = rest.into_iter().partition(|one| one.attribute == attribute);
             let all: Vec<_> = all;
             wrong.extend((attribute.semantics.check_kernel)(self, &all));
             rest = others;
