@@ -47,11 +47,9 @@ impl Attribute {
             Form::Order => order(arguments).map(|_| ()),
             Form::Directive => directive(arguments).map(|_| ()),
             Form::Call(_, words) => self.check_word(words, arguments),
-            Form::Annotation
-            | Form::Around(_)
-            | Form::Restrict
-            | Form::Nothing
-            | Form::Sizes => Ok(()),
+            Form::Annotation | Form::Around(_) | Form::Restrict | Form::Nothing | Form::Sizes => {
+                Ok(())
+            }
         }
     }
 

@@ -554,7 +554,8 @@ pub fn nest<'m>(loops: &mut [Loop<'m>], all: &[NaturalLoop<'m>]) -> Vec<Wrong<'m
             let is_apart = all.iter().any(|natural| between(&natural));
             // Blocks are run where they stand, in whatever loop.
             if is_apart && one.kind == Kind::Inner {
-                let told = "there is another loop between this @inner loop and the @inner loop around it";
+                let told =
+                    "there is another loop between this @inner loop and the @inner loop around it";
                 wrong.push((one.site, told.to_string()));
             }
             loops[at].is_apart = is_apart;
