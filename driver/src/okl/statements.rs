@@ -357,8 +357,13 @@ impl Normaliser<'_> {
                     }
                     self.expression(open + 1, first);
                 }
-                self.expression(first + 1, second);
-                self.expression(second + 1, last);
+                for (begin, end) in [(first + 1, second), (second + 1, last)] {
+                    if let Some(one) = uses.first().filter(|_| begin == end) {
+                        let message = form(one);
+                        self.error(self.tokens.start(end), message);
+                    }
+                    self.expression(begin, end);
+                }
             }
             _ => {
                 if let Some(one) = uses.first() {
@@ -469,14 +474,13 @@ impl Normaliser<'_> {
             self.error(self.tokens.start(iterator), message);
             return;
         };
-        let mut text = String::new();
+        let byte = self.tokens.start(first);
         for one in uses {
             if let Form::Iterator(annotation) = one.row.form {
-                text += &format!("__attribute__((annotate({}))) ", annotation(&one.arguments));
+                let text = format!("__attribute__((annotate({}))) ", annotation(&one.arguments));
+                self.edit_at(one.at, byte, byte, text);
             }
         }
-        let byte = self.tokens.start(first);
-        self.edit(byte, byte, text);
         let tile = uses.iter().find(|one| one.row.name == "tile");
         let tile = tile.and_then(|one| Tile::of(&one.arguments).ok());
         if let Some(size) = tile.and_then(|tile| tile.computed) {

@@ -1,7 +1,7 @@
 //! What the program says of its functions and variables, as clang hands it on: annotations of functions in
 //! `llvm.global.annotations`, of variables in calls of `llvm.var.annotation`.
 
-use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
+use crate::llvm::{Call, Function, Global, Instruction, Module, Opcode, Value};
 use crate::marks::is_okl_marker;
 
 /// What is said of a variable.
@@ -125,6 +125,21 @@ pub fn kernels(module: &Module) -> Vec<Function<'_>> {
         }
     }
     found
+}
+
+/// The variables outside of all functions, or static ones, of which something is said that only others can have.
+pub fn globals(module: &Module) -> Vec<(Global<'_>, String)> {
+    let list = module.global("llvm.global.annotations");
+    let entries = list.and_then(|list| list.initializer());
+    let entries = entries.into_iter().flat_map(|list| list.operands());
+    let said = entries.filter_map(|entry| {
+        let [of, what, ..] = entry.operands()[..] else {
+            return None;
+        };
+        let what = what.as_text()?.strip_prefix(PREFIX)?.to_string();
+        Some((of.as_global()?, what))
+    });
+    said.collect()
 }
 
 const KERNEL: &str = "okl.kernel";
