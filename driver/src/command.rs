@@ -223,7 +223,13 @@ fn normalize(arguments: &Arguments) -> Result<ExitCode, String> {
     let text = text.map_err(|error| format!("cannot read {name}: {error}"))?;
     let text = String::from_utf8(text).map_err(|_| format!("{name} is not UTF-8"))?;
     match okl::normalise_for(&text, &name, okl::Mode::Source, arguments.wishes.occa) {
-        Ok(normalised) => {
+        Ok(mut normalised) => {
+            // What is wrong with it is to be said of the user's file; where markers are declared, that is so already.
+            let is_preprocessed = text.starts_with("# 1 ");
+            let says_where = is_preprocessed || normalised.contains("\n#line 1 ");
+            if normalised != text && !says_where {
+                normalised.insert_str(0, &format!("#line 1 {name:?}\n"));
+            }
             let written = io::stdout().write_all(normalised.as_bytes());
             written.map_err(|error| format!("cannot write: {error}"))?;
             Ok(ExitCode::SUCCESS)

@@ -22,6 +22,8 @@
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm-c/Core.h"
 
 using namespace llvm;
@@ -44,6 +46,18 @@ void okl_diagnose(LLVMModuleRef M, LLVMValueRef Function, LLVMValueRef At, OklTe
     Location = DiagnosticLocation(Subprogram);
   F.getContext().diagnose(
       DiagnosticInfoUnsupported(F, Twine(text(Message)), Location, Severity));
+}
+
+void okl_error_in_file(LLVMModuleRef M, OklText File, OklText Contents, size_t Byte,
+                       OklText Message) {
+  auto Buffer = MemoryBuffer::getMemBufferCopy(text(Contents), text(File));
+  auto At = SMLoc::getFromPointer(Buffer->getBufferStart() + Byte);
+  SourceMgr Sources;
+  Sources.AddNewSourceBuffer(std::move(Buffer), SMLoc());
+  auto Error = Sources.GetMessage(At, SourceMgr::DK_Error, text(Message));
+  auto &Module = *unwrap(M);
+  Module.getContext().diagnose(
+      DiagnosticInfoSrcMgr(Error, Module.getName(), /*InlineAsmDiag=*/false));
 }
 
 void okl_remark(LLVMValueRef At, OklText Name, OklText Message, bool Missed) {

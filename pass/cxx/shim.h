@@ -41,6 +41,9 @@ void okl_register(void *PassBuilder);
 // Diagnostics. Function and At may be null.
 void okl_diagnose(LLVMModuleRef M, LLVMValueRef Function, LLVMValueRef At, OklText Message,
                   bool IsError);
+// At a byte of a file that the compiler has not read itself, whose reader is shown that line.
+void okl_error_in_file(LLVMModuleRef M, OklText File, OklText Contents, size_t Byte,
+                       OklText Message);
 void okl_remark(LLVMValueRef At, OklText Name, OklText Message, bool Missed);
 
 // Names and places as the user knows them.

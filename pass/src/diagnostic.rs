@@ -104,8 +104,60 @@ pub struct Declined<'m> {
     pub reason: String,
 }
 
+/// A place that clang does not find by itself: what becomes of OKL files is preprocessed, and annotations have lines also
+/// where nothing else has them.
+struct Place {
+    file: String,
+    line: u32,
+    column: Option<u32>,
+}
+
+impl Place {
+    fn of(site: Site<'_>) -> Option<Self> {
+        let (location, column) = match site {
+            Site::Instruction(at) if at.function().is_fortran() => return None,
+            Site::Instruction(at) => match at.source_location() {
+                Some((file, _)) if !file.ends_with(OKL) => return None,
+                Some(location) => (Some(location), at.source_column()),
+                None => (annotated_at(at), None),
+            },
+            Site::Function(function) => {
+                let location = function.source_location();
+                (location.filter(|(file, _)| file.ends_with(OKL)), None)
+            }
+            Site::Global(_) | Site::Module(_) => return None,
+        };
+        let (file, line) = location?;
+        Some(Self { file, line, column })
+    }
+
+    fn report(&self, module: &Module, message: &str) {
+        let (line, column) = (self.line.max(1) as usize, self.column.unwrap_or(1) as usize);
+        let contents = std::fs::read_to_string(&self.file).unwrap_or_default();
+        let mut before = contents.split_inclusive('\n').take(line);
+        let begins: usize = before.by_ref().take(line - 1).map(str::len).sum();
+        let here = before.next().map(str::trim_end);
+        let blank = |text: &str| text.len() - text.trim_start().len();
+        let byte = here.and_then(|here| match self.column {
+            Some(column) => (column <= here.len() as u32).then_some(begins + column as usize - 1),
+            None => Some(begins + blank(here)),
+        });
+        match byte {
+            Some(byte) => module.error_in_file(&self.file, &contents, byte, message),
+            // What stands there cannot be shown: it came from a pipe, or has changed.
+            None => {
+                let lines = "\n".repeat(line - 1) + &" ".repeat(column);
+                module.error_in_file(&self.file, &lines, line + column - 2, message);
+            }
+        }
+    }
+}
+
 /// Reports to the compiler's diagnostics.
 pub fn report(module: &Module, declined: &Declined<'_>, severity: Severity) {
+    if let (Severity::Error, Some(place)) = (severity, Place::of(declined.site)) {
+        return place.report(module, &declined.reason);
+    }
     match declined.site {
         // flang prints the types of the function's arguments, and no line.
         Site::Instruction(at) if at.function().is_fortran() => {

@@ -181,7 +181,7 @@ impl Tile {
         {
             return Err((
                 size.at,
-                "the size of '@tile' must be a positive integer".to_owned(),
+                "the size of '@tile' must be a positive integer, at most 2147483647".to_owned(),
             ));
         }
         let mut tile = Tile {
@@ -268,8 +268,17 @@ fn one_loop(tokens: &Tokens, argument: &Argument) -> Result<(LoopKind, String), 
 fn is_no_integer(text: &str) -> bool {
     let tokens = Tokens::of(text, "");
     (0..tokens.all.len()).any(|at| {
-        tokens.is(at, Kind::String) || matches!(tokens.word(at), "@" | ";" | "{" | "}" | "=")
+        tokens.is(at, Kind::String)
+            || tokens.is(at, Kind::Number) && is_floating(tokens.word(at))
+            || matches!(tokens.word(at), "@" | ";" | "{" | "}" | "=")
     })
+}
+
+/// Whether a literal is of a number with a fraction.
+fn is_floating(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let exponent = if word.starts_with("0x") { 'p' } else { 'e' };
+    word.contains('.') || word.contains(exponent)
 }
 
 /// The value of an expression of integer literals.

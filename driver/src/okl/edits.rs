@@ -12,6 +12,8 @@ pub(crate) struct Edit {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) text: String,
+    /// The byte at whose place the compiler is to see the text, if not where it is put in.
+    pub(crate) at: Option<usize>,
     /// The text has to have lines of its own where lines are not kept as they are.
     pub(crate) is_line: bool,
 }
@@ -22,7 +24,8 @@ pub(crate) fn apply(tokens: &Tokens, mut edits: Vec<Edit>, mode: Mode) -> String
     if mode == Mode::Preprocessed {
         // What touches is put in at once.
         edits.dedup_by(|next, edit| {
-            let joins = next.start == edit.end && !next.is_line && !edit.is_line;
+            let is_here = next.at.is_none() && edit.at.is_none();
+            let joins = next.start == edit.end && is_here && !next.is_line && !edit.is_line;
             if joins {
                 edit.text += &next.text;
                 edit.end = next.end;
@@ -69,14 +72,22 @@ pub(crate) fn apply(tokens: &Tokens, mut edits: Vec<Edit>, mode: Mode) -> String
                 }
             }
             Mode::Preprocessed
-                if edit.text.len() <= old.len() && !old.contains('\n') && !edit.is_line =>
+                if edit.at.is_none()
+                    && edit.text.len() <= old.len()
+                    && !old.contains('\n')
+                    && !edit.is_line =>
             {
                 out += &edit.text;
                 out.extend(repeat_n(' ', old.len() - edit.text.len()));
             }
             Mode::Preprocessed => {
                 if !edit.text.is_empty() {
-                    let _ = write!(out, "\n{}{}", marker(tokens, start), edit.text);
+                    let place = edit.at.unwrap_or(start);
+                    let _ = write!(out, "\n{}", marker(tokens, place));
+                    if !edit.is_line {
+                        out.extend(repeat_n(' ', tokens.position(place).column - 1));
+                    }
+                    out += &edit.text;
                 }
                 let _ = write!(out, "\n{}", marker(tokens, at));
                 out.extend(repeat_n(' ', tokens.position(at).column - 1));

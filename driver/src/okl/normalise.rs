@@ -102,6 +102,18 @@ impl<'a> Normaliser<'a> {
             start,
             end,
             text,
+            at: None,
+            is_line: false,
+        });
+    }
+
+    /// Puts something in that the compiler is to see at another place.
+    pub(crate) fn edit_at(&mut self, at: usize, start: usize, end: usize, text: String) {
+        self.edits.push(Edit {
+            start,
+            end,
+            text,
+            at: Some(at),
             is_line: false,
         });
     }
@@ -111,6 +123,7 @@ impl<'a> Normaliser<'a> {
             start,
             end,
             text,
+            at: None,
             is_line: true,
         });
     }

@@ -361,8 +361,13 @@ impl Normaliser<'_> {
                     }
                     self.expression(open + 1, first);
                 }
-                self.expression(first + 1, second);
-                self.expression(second + 1, last);
+                for (begin, end) in [(first + 1, second), (second + 1, last)] {
+                    if let Some(one) = uses.first().filter(|_| begin == end) {
+                        let message = form(one);
+                        self.error(self.tokens.start(end), message);
+                    }
+                    self.expression(begin, end);
+                }
             }
             _ => {
                 if let Some(one) = uses.first() {
@@ -483,12 +488,12 @@ impl Normaliser<'_> {
             self.error(self.tokens.start(iterator), message);
             return;
         };
-        let annotations = uses
-            .iter()
-            .filter_map(|one| one.row.annotation(&one.arguments));
-        let text: String = annotations.map(|one| one + " ").collect();
         let byte = self.tokens.start(first);
-        self.edit(byte, byte, text);
+        for one in uses {
+            if let Some(annotation) = one.row.annotation(&one.arguments) {
+                self.edit_at(one.at, byte, byte, annotation + " ");
+            }
+        }
         let tile = uses.iter().find(|one| one.row.name == "tile");
         let tile = tile.and_then(|one| Tile::of(&one.arguments).ok());
         if let Some(size) = tile.and_then(|tile| tile.computed) {

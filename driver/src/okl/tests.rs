@@ -208,8 +208,8 @@ fn functions_and_variables_are_annotated() {
             concat!(annotated!("\"okl.shared\""), " float s[8];"),
         ),
         (
-            "static @shared float s[8];",
-            concat!("static ", annotated!("\"okl.shared\""), " float s[8];"),
+            "volatile @shared float s[8];",
+            concat!("volatile ", annotated!("\"okl.shared\""), " float s[8];"),
         ),
         (
             "const float @shared s[8];",
@@ -526,7 +526,7 @@ fn lines_and_columns_stay_in_preprocessed_text() {
 # 9 "a.okl" 2
 
 # 9 "a.okl"
-__attribute__((annotate("okl.kernel")))
+             __attribute__((annotate("okl.kernel")))
 # 9 "a.okl"
         void k(int *m           ) {
   
@@ -535,22 +535,26 @@ __attribute__((annotate("okl.kernel")))
 # 10 "a.okl"
                                       for (
 # 10 "a.okl"
-__attribute__((annotate("okl.outer", -1))) __attribute__((annotate("okl.simd_length", 4))) 
+                               __attribute__((annotate("okl.outer", -1))) 
+# 10 "a.okl"
+                                           
+# 12 "a.okl"
+ __attribute__((annotate("okl.simd_length", 4))) 
 # 10 "a.okl"
                                            int i = 0; i < 9;
  ++i
 # 12 "a.okl"
                 ) m
 # 12 "a.okl"
-[(
+                   [(
 # 12 "a.okl"
                     i
 # 12 "a.okl"
-)+(2)*(
+                     )+(2)*(
 # 12 "a.okl"
                        1
 # 12 "a.okl"
-)]
+                        )]
 # 12 "a.okl"
                           = 0;
 }

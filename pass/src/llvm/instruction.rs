@@ -124,6 +124,15 @@ impl<'m> Instruction<'m> {
         }
     }
 
+    /// The column from the debug information, where there is one.
+    pub fn source_column(self) -> Option<u32> {
+        if self.debug_location().is_null() {
+            return None;
+        }
+        // SAFETY: an instruction with a location.
+        Some(unsafe { LLVMGetDebugLocColumn(self.raw()) }).filter(|column| *column > 0)
+    }
+
     /// Replaces one operand.
     pub fn set_operand(self, index: usize, value: Value<'m>) {
         assert!(value.ty() == self.operand(index).ty());

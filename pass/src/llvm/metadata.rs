@@ -4,8 +4,8 @@ use std::ffi::{c_char, c_uint};
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::{
-    LLVMDIFileGetFilename, LLVMDIGlobalVariableExpressionGetVariable, LLVMDIVariableGetFile,
-    LLVMDIVariableGetLine,
+    LLVMDIFileGetFilename, LLVMDIGlobalVariableExpressionGetVariable, LLVMDIScopeGetFile,
+    LLVMDISubprogramGetLine, LLVMDIVariableGetFile, LLVMDIVariableGetLine, LLVMGetSubprogram,
 };
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMValueRef};
 
@@ -81,6 +81,23 @@ impl Function<'_> {
             let first = producers.first().map(|one| operands(*one));
             let text = first.and_then(|operands| text_of(*operands.first()?));
             text.unwrap_or_default()
+        }
+    }
+}
+
+impl Function<'_> {
+    /// File and line of its definition, from the debug information.
+    pub fn source_location(self) -> Option<(String, u32)> {
+        let mut size = 0;
+        // SAFETY: a function, whose description LLVM returns, or null; and that of its file.
+        unsafe {
+            let subprogram = LLVMGetSubprogram(self.raw());
+            if subprogram.is_null() {
+                return None;
+            }
+            let file = LLVMDIScopeGetFile(subprogram);
+            let name = (!file.is_null()).then(|| LLVMDIFileGetFilename(file, &mut size))?;
+            Some((copied(name, size)?, LLVMDISubprogramGetLine(subprogram)))
         }
     }
 }

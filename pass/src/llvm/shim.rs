@@ -51,6 +51,13 @@ unsafe extern "C" {
         message: Text,
         is_error: bool,
     );
+    fn okl_error_in_file(
+        module: LLVMModuleRef,
+        file: Text,
+        contents: Text,
+        byte: usize,
+        message: Text,
+    );
     fn okl_remark(at: LLVMValueRef, name: Text, message: Text, missed: bool);
     fn okl_demangle(name: Text, sink: TextSink, to: *mut c_void);
     fn okl_function_source_name(function: LLVMValueRef, sink: TextSink, to: *mut c_void);
@@ -146,6 +153,21 @@ impl Module {
                 at,
                 Text::new(message),
                 severity == Severity::Error,
+            );
+        }
+    }
+
+    /// Reports an error at a byte of a file that the compiler has not read itself, such as one that was preprocessed.
+    pub fn error_in_file(&self, file: &str, contents: &str, byte: usize, message: &str) {
+        assert!(byte <= contents.len());
+        // SAFETY: the texts live through the call, and the byte is in the second one or at its end.
+        unsafe {
+            okl_error_in_file(
+                self.raw(),
+                Text::new(file),
+                Text::new(contents),
+                byte,
+                Text::new(message),
             );
         }
     }

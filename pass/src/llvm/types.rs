@@ -166,6 +166,13 @@ impl<'m> Type<'m> {
             .then(|| unsafe { Type::new(LLVMGetElementType(self.raw)) })
     }
 
+    /// How many elements an array has.
+    pub fn array_length(self) -> Option<u64> {
+        // SAFETY: an array type, as just checked.
+        self.is_array()
+            .then(|| unsafe { LLVMGetArrayLength2(self.raw) })
+    }
+
     /// The name of a struct that has one.
     pub fn struct_name(self) -> Option<String> {
         if self.kind() != LLVMTypeKind::LLVMStructTypeKind {

@@ -15,6 +15,7 @@ mod attributes;
 mod checks;
 mod counts;
 mod loops;
+mod races;
 mod tiles;
 
 use crate::analysis::call_graph::CallGraph;
@@ -53,6 +54,15 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     }
     let kernels = annotations::kernels(module);
     found.markers.extend(annotations::markers(module));
+    for (variable, what) in annotations::globals(module) {
+        let name = crate::llvm::demangle(&variable.name());
+        let told = format!("the variable {name} has @{what}, and exists once: it cannot be static");
+        found.mistakes.push(Declined {
+            site: Site::Global(variable),
+            reason: told,
+        });
+    }
+    let mut with_inner = Vec::new();
     let functions = module.functions().into_iter();
     for function in functions.filter(|function| !kernels.contains(function)) {
         let said = annotations::of(function);
@@ -74,8 +84,11 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
                 What::Exclusive => "@exclusive variable".to_string(),
                 What::Other(_) => continue,
             };
+            if matches!(one.what, What::Loop(Kind::Inner, _)) {
+                with_inner.push(function);
+            }
             let told = format!("this {what} is in a function that is no kernel");
-            found.mistakes.push(mistake((one.site.instruction(), told)));
+            add(found, vec![(one.site.instruction(), told)]);
         }
     }
     if kernels.iter().any(|one| !one.is_declaration()) {
@@ -91,7 +104,7 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
         return;
     }
     if let Err(wrong) = tiles::check(module) {
-        found.mistakes.extend(wrong.into_iter().map(mistake));
+        add(found, wrong);
     }
     let graph = CallGraph::of(module);
     for function in kernels {
@@ -112,15 +125,39 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
                 found.loops.extend(loops);
                 found.kernels.push(kernel);
             }
-            Err(wrong) => found.mistakes.extend(wrong.into_iter().map(mistake)),
+            Err(mut wrong) => {
+                // They are told of where they are.
+                let calls = || {
+                    function
+                        .instructions()
+                        .into_iter()
+                        .filter_map(|one| one.as_call())
+                };
+                let mut called = calls().filter_map(|call| call.callee_function());
+                if called.any(|callee| with_inner.contains(&callee)) {
+                    wrong.retain(|(_, told)| told != loops::NO_INNER);
+                }
+                add(found, wrong);
+            }
         }
     }
 }
 
-fn mistake((at, reason): Wrong<'_>) -> Declined<'_> {
-    Declined {
-        site: Site::Instruction(at),
-        reason,
+/// Adds mistakes, each once: what two loops of one tile have in common is one.
+fn add<'m>(found: &mut Found<'m>, wrong: Vec<Wrong<'m>>) {
+    for (at, reason) in wrong {
+        let site = Site::Instruction(at);
+        let is_known = |known: &Declined<'m>| match known.site {
+            Site::Instruction(other) => {
+                known.reason == reason
+                    && known.site.to_string() == site.to_string()
+                    && other.source_column() == at.source_column()
+            }
+            _ => false,
+        };
+        if !found.mistakes.iter().any(is_known) {
+            found.mistakes.push(Declined { site, reason });
+        }
     }
 }
 
@@ -151,17 +188,18 @@ impl<'m> Kernel<'m> {
     fn of(module: &'m Module, function: Function<'m>) -> Result<Self, Vec<Wrong<'m>>> {
         let natural = function.loops();
         let said = annotations::of(function);
-        let mut wrong = Vec::new();
+        let (mut wrong, mut wrong_loops) = (Vec::new(), Vec::new());
         let mut loops = Vec::new();
         for one in &said {
             wrong.extend(checks::annotation(one, &said));
             if let What::Loop(kind, axis) = one.what {
                 match Loop::of(one, kind, axis, &natural, &said) {
                     Ok(one) => loops.push(one),
-                    Err(one) => wrong.push(one),
+                    Err(one) => wrong_loops.push(one),
                 }
             }
         }
+        wrong.extend(loops::causes(wrong_loops));
         if wrong.is_empty() {
             wrong = loops::nest(&mut loops, &natural);
         }
@@ -257,7 +295,10 @@ impl<'m> Kernel<'m> {
         let mut wrong = Vec::new();
         for leaf in leaves {
             match self.segments(leaf, graph) {
-                Ok(some) => segments.extend(some),
+                Ok(some) => {
+                    wrong.extend(some.iter().flat_map(|one| races::of(self, one)));
+                    segments.extend(some);
+                }
                 Err(one) => wrong.push(one),
             }
         }

@@ -17,7 +17,7 @@ KERNEL void no_inner(int n, int *a) {
 }
 
 // CHECK-DAG: errors.cpp:[[# @LINE + 3]]:{{.*}} error: this @inner loop is outside of any @outer loop
-// PLAIN-DAG: errors.cpp:[[# @LINE + 2]]: this @inner loop is outside of any @outer loop
+// PLAIN-DAG: errors.cpp:[[# @LINE + 2]]:3: error: this @inner loop is outside of any @outer loop
 KERNEL void no_outer(int n, int *a) {
   for (INNER int i = 0; i < n; i++)
     a[i] = 0;
@@ -163,8 +163,7 @@ KERNEL void too_small(int n, int *a) {
 }
 
 // How they are left.
-// CHECK-DAG: errors.cpp:[[# @LINE + 6]]:{{.*}} error: this @inner loop is left by a `break`, `return` or `goto`: all of its iterations have to run
-// CHECK-DAG: errors.cpp:[[# @LINE + 10]]:{{.*}} error: this @outer loop is left by
+// CHECK-DAG: errors.cpp:[[# @LINE + 5]]:{{.*}} error: this @inner loop is left by a `break`, `return` or `goto`: all of its iterations have to run
 // CHECK-DAG: errors.cpp:[[# @LINE + 10]]:{{.*}} error: this @inner loop is left by
 // CHECK-DAG: errors.cpp:[[# @LINE + 14]]:{{.*}} error: this @outer loop is left by
 KERNEL void left(int n, int *a) {

@@ -13,7 +13,7 @@ KERNEL void placed(int n, int *a) {
     }
 }
 
-// CHECK-DAG: variables.cpp:[[# @LINE + 4]]:{{.*}} error: @shared is for arrays
+// CHECK-DAG: variables.cpp:[[# @LINE + 4]]:{{.*}} error: a @shared variable is an array
 // CHECK-DAG: variables.cpp:[[# @LINE + 4]]:{{.*}} error: the size of this variable is not known when the program is compiled
 KERNEL void sized(int n, int *a) {
   for (OUTER int o = 0; o < n; o++) {
@@ -177,7 +177,7 @@ KERNEL void captured(int n, int *a) {
   }
 }
 
-// CHECK-DAG: variables.cpp:[[# @LINE + 3]]:{{.*}} error: a barrier is inside of an @outer loop
+// CHECK-DAG: variables.cpp:[[# @LINE + 3]]:{{.*}} error: this barrier stands outside of any @outer loop: there are no work items that could meet
 // CHECK-DAG: variables.cpp:[[# @LINE + 5]]:{{.*}} error: this barrier stands between two @inner loops, one in the other
 KERNEL void barriers(int n, int *a) {
   BARRIER;

@@ -7,6 +7,11 @@ use super::super::scopes::{Shape, What};
 use super::super::uses::Use;
 use super::{Declarator, Specifiers};
 
+/// Whether it says whose a variable of a block of work items is.
+fn is_of_items(name: &str) -> bool {
+    matches!(name, "shared" | "exclusive")
+}
+
 impl Normaliser<'_> {
     /// Declares the name of a declarator.
     pub(super) fn declare(
@@ -81,6 +86,10 @@ impl Normaliser<'_> {
             .iter()
             .filter(|one| one.name.is_some() || context == Context::Parameter)
             .collect();
+        for declarator in declarators {
+            let uses: Vec<_> = prefix.iter().chain(&declarator.uses).collect();
+            self.check_together(found, &uses);
+        }
         for one in prefix {
             let place = named
                 .first()
@@ -92,8 +101,10 @@ impl Normaliser<'_> {
             match one.row.annotation(&one.arguments) {
                 Some(annotation) if is_annotated(place) => {
                     let space = if one.start == one.end { " " } else { "" };
-                    let text = format!("{}{annotation}{space}", one.rest);
-                    self.edit(one.start, one.end, text);
+                    let text = format!("{annotation}{space}");
+                    let name = named.first().and_then(|first| first.name);
+                    let at = name.map_or(one.at, |name| self.tokens.start(name));
+                    self.edit_at(at, one.start, one.end, one.rest.clone() + &text);
                 }
                 _ => self.remove(one),
             }
@@ -128,6 +139,28 @@ impl Normaliser<'_> {
             .any(|one| one.row.name == "kernel");
         if is_kernel && context == Context::File {
             self.kernel(found, &named);
+        }
+    }
+
+    /// Says what attributes of one name cannot stand together, or with its specifiers.
+    fn check_together(&mut self, found: &Specifiers, uses: &[&Use]) {
+        for (number, one) in uses.iter().enumerate() {
+            let name = one.row.name;
+            let mut before = uses[..number].iter().map(|known| known.row.name);
+            if before.clone().any(|known| known == name) {
+                self.error(one.at, format!("'@{name}' is given twice"));
+            } else if is_of_items(name)
+                && let Some(known) = before.find(|known| is_of_items(known))
+            {
+                let message = format!("'@{name}' cannot stand at a variable that has '@{known}'");
+                self.error(one.at, message);
+            }
+            if is_of_items(name) && found.is_static && !found.is_typedef {
+                self.error(
+                    one.at,
+                    format!("'@{name}' cannot stand at a static variable"),
+                );
+            }
         }
     }
 
@@ -191,7 +224,9 @@ impl Normaliser<'_> {
                     self.error(byte, message);
                 }
             }
-            self.edit(byte, byte, annotation + " ");
+            let name_at = declarators.first().and_then(|first| first.name);
+            let at = name_at.map_or(byte, |name| self.tokens.start(name));
+            self.edit_at(at, byte, byte, annotation + " ");
         }
     }
 
@@ -200,7 +235,10 @@ impl Normaliser<'_> {
         if attribute != "shared" {
             return;
         }
-        if declarator.is_open {
+        if declarator.initial.is_some() {
+            let message = "a '@shared' variable cannot have an initial value: work items write it";
+            self.error(at, message.to_owned());
+        } else if declarator.is_open {
             let message = "the size of a '@shared' array must be known";
             self.error(at, message.to_owned());
         } else if matches!(declarator.shape, Shape::Scalar | Shape::Pointer) {
@@ -258,7 +296,7 @@ impl Normaliser<'_> {
     pub(super) fn returns_something(&self, found: &Specifiers, declarator: &Declarator) -> bool {
         declarator.star.is_some()
             || found.is_void == Some(false)
-            || found.is_void.is_none() && found.shape == Shape::Scalar
+            || found.is_void.is_none() && found.shape != Shape::Unknown
     }
 }
 

@@ -77,15 +77,23 @@ pub fn check<'m>(module: &Module, markers: &[Call<'m>], wrong: &mut Vec<Declined
         .map(|begin| (begin, Form::of(module, begin)))
         .collect();
     let locks = forms.iter().any(|(_, form)| matches!(form, Form::Section));
+    // A `return` leaves atomic code and the loops around it: one mistake.
+    let is_in = |known: &Declined<'m>, function: Function<'m>| matches!(known.site, Site::Instruction(other) if other.function() == function);
+    let known = wrong.len();
     let mut atomics = Vec::new();
     for (begin, form) in forms {
         let needs_lock = locks && !matches!(form, Form::Own);
         match inside(begin).and_then(|inside| inside.check(needs_lock)) {
             Ok(ends) => atomics.push(Atomic { begin, ends, form }),
-            Err((at, reason)) if needs_lock => wrong.push(Declined {
-                site: Site::Instruction(at),
-                reason: reason.to_string(),
-            }),
+            Err((at, reason)) if needs_lock => {
+                let mut before = wrong[..known].iter();
+                if !before.any(|known| is_in(known, at.function())) {
+                    wrong.push(Declined {
+                        site: Site::Instruction(at),
+                        reason: reason.to_string(),
+                    });
+                }
+            }
             // It is found to be a few instructions that come to their end.
             Err(_) => atomics.push(Atomic {
                 begin,
@@ -166,7 +174,10 @@ fn inside(begin: Call<'_>) -> Result<Inside<'_>, Wrong<'_>> {
                 return Err((at, told));
             }
             if call.is_some_and(|call| is_okl_marker(&call.callee_name())) {
-                return Err((*one, "a barrier is in @atomic code"));
+                return Err((
+                    *one,
+                    "this barrier is in @atomic code: while one work item waits in there, no other one comes to it",
+                ));
             }
             found.calls.extend(call);
         }

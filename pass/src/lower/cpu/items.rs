@@ -207,6 +207,7 @@ fn items<'m>(
     for nest in nests.iter().filter(|nest| nest.is_split()) {
         can_be_split(nest, &nests)?;
     }
+    too_large(module, region)?;
     let mut arrays = Vec::new();
     let of_kind = |kind| region.locals.iter().filter(move |one| one.kind == kind);
     for local in of_kind(LocalKind::Exclusive) {
@@ -226,6 +227,24 @@ fn items<'m>(
         outside: blocks.filter(|block| !inside.contains(&block)).collect(),
         shared: of_kind(LocalKind::Shared).map(|one| one.variable).collect(),
     })
+}
+
+/// Checks that what the work items of a block share fits on the stack.
+fn too_large<'m>(module: &Module, region: &Region<'m>) -> Result<(), Wrong<'m>> {
+    let mut bytes = 0_u64;
+    let shared = region.locals.iter();
+    for local in shared.filter(|one| one.kind == LocalKind::Shared) {
+        let size = local.variable.allocated_type().map(|ty| module.size_of(ty));
+        bytes = bytes.saturating_add(size.unwrap_or(0));
+        if bytes > MOST_BYTES {
+            let told = format!(
+                "the @shared variables of a block do not fit on the stack: up to this one they have {bytes} bytes, of at \
+                 most {MOST_BYTES}"
+            );
+            return Err((local.site.instruction(), told));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that the loops of a nest count the same a second time, and that nothing but variables leads from one part of the

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::attributes::{Attribute, Form, LoopKind, Place, named};
-use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
+use crate::llvm::{Call, Function, Global, Instruction, Module, Opcode, Value};
 use crate::marks::is_okl_marker;
 
 /// What is said of a variable.
@@ -159,6 +159,21 @@ pub fn kernels(module: &Module) -> Vec<Function<'_>> {
         }
     }
     found
+}
+
+/// The variables outside of all functions, or static ones, of which something is said that only others can have.
+pub fn globals(module: &Module) -> Vec<(Global<'_>, String)> {
+    let list = module.global("llvm.global.annotations");
+    let entries = list.and_then(|list| list.initializer());
+    let entries = entries.into_iter().flat_map(|list| list.operands());
+    let said = entries.filter_map(|entry| {
+        let [of, what, ..] = entry.operands()[..] else {
+            return None;
+        };
+        let what = what.as_text()?.strip_prefix(PREFIX)?.to_string();
+        Some((of.as_global()?, what))
+    });
+    said.collect()
 }
 
 const KERNEL: &str = "okl.kernel";

@@ -8,7 +8,8 @@ use crate::analysis::leaving::Leaving;
 use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::{Does, is_destination, is_of_exception, uses};
 use crate::ir::LocalKind;
-use crate::llvm::{Block, Function, Instruction, Opcode};
+use crate::llvm::{Block, Function, Instruction, Opcode, Type};
+use crate::marks::OKL_ATOMIC;
 
 /// What is wrong with a kernel as a function.
 pub fn function(function: Function<'_>) -> Option<String> {
@@ -35,6 +36,11 @@ pub fn local_kind(what: &What) -> Option<LocalKind> {
     }
 }
 
+fn is_exclusive<'m>(variable: Instruction<'m>, said: &[Annotation<'m>]) -> bool {
+    let is_it = |one: &Annotation<'m>| one.variable == variable && one.what == What::Exclusive;
+    said.iter().any(is_it)
+}
+
 /// What is wrong with what is said of a variable, wherever it is.
 pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<Wrong<'m>> {
     let at = one.site.instruction();
@@ -45,7 +51,13 @@ pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<W
         What::Shared | What::Exclusive if !is_sized => {
             Some("the size of this variable is not known when the program is compiled")
         }
-        What::Shared if !ty.is_some_and(|ty| ty.is_array()) => Some("@shared is for arrays"),
+        What::Shared if !ty.is_some_and(|ty| ty.is_array()) => {
+            Some("a @shared variable is an array: one of one element, if nothing else")
+        }
+        What::Shared if is_empty(ty) => Some("this @shared array has no elements"),
+        What::Shared if is_exclusive(one.variable, said) => {
+            Some("a variable is @shared, or each work item has its own: not both")
+        }
         What::Shared | What::Exclusive => None,
         What::Attribute(row, arguments) => {
             return attributes::row(one, row, arguments, said).map(|told| (at, told));
@@ -58,14 +70,54 @@ pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<W
     told.map(|told| (at, told.to_string()))
 }
 
+/// Whether an array has no elements.
+fn is_empty(ty: Option<Type<'_>>) -> bool {
+    let arrays = std::iter::successors(ty, |ty| ty.array_element());
+    arrays.into_iter().any(|ty| ty.array_length() == Some(0))
+}
+
 impl<'m> Kernel<'m> {
     /// What is wrong with its loops and variables, the loops of which are one in the other as they may be.
     pub(super) fn check(&self) -> Vec<Wrong<'m>> {
         let mut wrong = self.depths();
+        wrong.extend(self.too_many_blocks());
         wrong.extend(self.misplaced_locals());
         wrong.extend(self.written_from_inside());
         wrong.extend(self.misplaced_barriers());
+        wrong.extend(self.atomic_loops());
         wrong
+    }
+
+    /// Atomic code with inner loops in it: whether one work item or all have the lock, nobody could say.
+    fn atomic_loops(&self) -> Vec<Wrong<'m>> {
+        let is_call = |one: &Instruction<'m>, name: &str| {
+            let call = one.as_call();
+            call.is_some_and(|call| call.callee_name() == name)
+        };
+        let all = self.function.instructions().into_iter();
+        let begins = all.filter(|one| is_call(one, OKL_ATOMIC[0]));
+        let has_loop = |begin: &Instruction<'m>| {
+            let mut seen = vec![begin.block()];
+            let mut at = 0;
+            while let Some(&block) = seen.get(at) {
+                let code = block.instructions().into_iter();
+                let mut code = code.skip_while(|one| at == 0 && one != begin);
+                let has_ended = code.any(|one| is_call(&one, OKL_ATOMIC[1]));
+                if !has_ended {
+                    let next = block.successors().into_iter();
+                    let new: Vec<_> = next.filter(|next| !seen.contains(next)).collect();
+                    seen.extend(new);
+                }
+                at += 1;
+            }
+            let mut inner = self.of_kind(Kind::Inner);
+            inner.any(|inner| seen[1..].contains(&self.loops[inner].header))
+        };
+        let told =
+            "this @atomic code has an @inner loop in it: it stands inside of all @inner loops";
+        let outside = begins.filter(|one| self.kind_around(one.block()) != Some(Kind::Inner));
+        let wrong = outside.filter(has_loop);
+        wrong.map(|one| (one, told.to_string())).collect()
     }
 
     /// Loops that are not as deep as the others of one nest.
@@ -90,6 +142,19 @@ impl<'m> Kernel<'m> {
             }
         }
         wrong
+    }
+
+    /// Outer loops that have more iterations together than can be counted.
+    fn too_many_blocks(&self) -> Vec<Wrong<'m>> {
+        let paths = self.innermost(Kind::Outer).map(|at| self.path(at));
+        let wrong = paths.filter_map(|path| {
+            let counts = path.iter().map(|&at| self.loops[at].count);
+            let mut counts = counts.map(|count| count.unwrap_or(1));
+            let product = counts.try_fold(1_i64, |product, count| product.checked_mul(count));
+            let told = "these @outer loops have more iterations together than 64 bits can count";
+            (product.is_none()).then(|| (self.loops[path[0]].site, told.to_string()))
+        });
+        wrong.collect()
     }
 
     fn kind_around(&self, block: Block<'m>) -> Option<Kind> {
@@ -130,8 +195,18 @@ impl<'m> Kernel<'m> {
                     && !(is_first && before.contains(&used.block()))
             });
             if let Some((used, _)) = outside {
-                let told = format!("{name} variables are used inside of @inner loops only");
-                wrong.push((used, told));
+                let place =
+                    |one: Instruction<'m>| Some((one.source_location()?, one.source_column()));
+                // The variable is used where it is declared: by its initial value, or by that which its type has.
+                if place(used).is_some() && place(used) == place(at) {
+                    let told = format!(
+                        "a {name} variable cannot have an initial value, also not by its type: work items write it"
+                    );
+                    wrong.push((at, told));
+                } else {
+                    let told = format!("{name} variables are used inside of @inner loops only");
+                    wrong.push((used, told));
+                }
             }
         }
         wrong
@@ -226,7 +301,9 @@ impl<'m> Kernel<'m> {
             let around = self.around(one.block());
             let mut leaves = self.innermost(Kind::Inner);
             let told = match around.map(|at| self.loops[at].kind) {
-                None => "a barrier is inside of an @outer loop",
+                None => {
+                    "this barrier stands outside of any @outer loop: there are no work items that could meet"
+                }
                 Some(Kind::Outer) => continue,
                 Some(Kind::Inner) if one.opcode() != Opcode::LLVMCall => {
                     "this barrier stands where variables have to be destroyed if it fails"

@@ -40,6 +40,35 @@ pub struct Loop<'m> {
 /// What is wrong, and where.
 pub type Wrong<'m> = (Instruction<'m>, String);
 
+/// A loop that is wrong.
+pub struct WrongLoop<'m> {
+    /// What is, and where.
+    pub wrong: Wrong<'m>,
+    /// Its blocks, where what is wrong may only come of a loop in it that is.
+    pub may_follow: Vec<Block<'m>>,
+}
+
+impl<'m> From<Wrong<'m>> for WrongLoop<'m> {
+    fn from(wrong: Wrong<'m>) -> Self {
+        Self {
+            wrong,
+            may_follow: Vec::new(),
+        }
+    }
+}
+
+/// What is wrong with loops, without what comes of other things that are: a `return` leaves all the loops around it.
+pub fn causes(all: Vec<WrongLoop<'_>>) -> Vec<Wrong<'_>> {
+    let follows = |one: &WrongLoop<'_>| {
+        let has = |other: &WrongLoop<'_>| one.may_follow.contains(&other.wrong.0.block());
+        all.iter()
+            .any(|other| other.wrong.0 != one.wrong.0 && has(other))
+    };
+    let kept: Vec<_> = all.iter().map(|one| !follows(one)).collect();
+    let kept = all.into_iter().zip(kept).filter(|(_, is_kept)| *is_kept);
+    kept.map(|(one, _)| one.wrong).collect()
+}
+
 impl<'m> Loop<'m> {
     /// The loop that an annotated variable counts. `all` are those of the function, `said` what is said of its variables.
     pub fn of(
@@ -48,7 +77,7 @@ impl<'m> Loop<'m> {
         axis: Option<i64>,
         all: &[NaturalLoop<'m>],
         said: &[Annotation<'m>],
-    ) -> Result<Self, Wrong<'m>> {
+    ) -> Result<Self, WrongLoop<'m>> {
         let site = annotation.site.instruction();
         check_axis(kind, axis).map_err(|told| (site, told))?;
         let form = Form::of(annotation, kind.name(), all, said)?;
@@ -160,9 +189,9 @@ impl<'m> Form<'m> {
         name: &str,
         all: &[NaturalLoop<'m>],
         said: &[Annotation<'m>],
-    ) -> Result<Self, Wrong<'m>> {
+    ) -> Result<Self, WrongLoop<'m>> {
         let site = annotation.site.instruction();
-        let wrong = |why: &str| (site, format!("this {name} loop {why}"));
+        let wrong = |why: &str| WrongLoop::from((site, format!("this {name} loop {why}")));
         let variable = annotation.variable;
         let of_it = |one: &&Annotation<'m>| one.variable == variable;
         let is_loop = |one: &&Annotation<'m>| matches!(one.what, What::Loop(..) | What::Tile(_));
@@ -171,7 +200,8 @@ impl<'m> Form<'m> {
         }
         let ty = variable.allocated_type().and_then(|ty| ty.bits());
         let width = ty.filter(|bits| [8, 16, 32, 64].contains(bits));
-        let width = width.ok_or_else(|| wrong("counts with something that is no integer"))?;
+        let width = width
+            .ok_or_else(|| wrong("counts with something that is no integer of at most 64 bits"))?;
         let stores = stores(variable).ok_or_else(|| {
             wrong("has an iterator whose address is taken: nothing but the loop may change it")
         })?;
@@ -191,10 +221,14 @@ impl<'m> Form<'m> {
             [] => return Err(wrong("has an iterator without a first value")),
             _ => return Err(wrong("has an iterator that is changed elsewhere")),
         };
+        let may_follow = |why: &str| WrongLoop {
+            may_follow: natural.blocks.clone(),
+            ..wrong(why)
+        };
         let steps = match inside[..] {
             [one] => one,
             [] => return Err(wrong(form)),
-            _ => return Err(wrong("has an iterator that is changed in its body")),
+            _ => return Err(may_follow("has an iterator that is changed in its body")),
         };
         let changes = Changes::of(natural, variable);
         let header = natural.header;
@@ -229,8 +263,9 @@ impl<'m> Form<'m> {
             _ => {}
         }
         if leaves(natural, exit) {
-            return Err(wrong(
-                "is left by a `break`, `return` or `goto`: all of its iterations have to run",
+            return Err(may_follow(
+                "is left by a `break`, `return` or `goto`: all of its iterations have to run; `continue` ends one of \
+                 them",
             ));
         }
         let numbers = constant.and_then(|by| {
@@ -503,6 +538,9 @@ pub fn count(distance: i128, by: i128, is_last: bool) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
+/// What is wrong with an outer loop without work items.
+pub const NO_INNER: &str = "this @outer loop has no @inner loop in it";
+
 /// Which loop each of them is in, and what is wrong with that.
 pub fn nest<'m>(loops: &mut [Loop<'m>], all: &[NaturalLoop<'m>]) -> Vec<Wrong<'m>> {
     for at in 0..loops.len() {
@@ -529,9 +567,10 @@ pub fn nest<'m>(loops: &mut [Loop<'m>], all: &[NaturalLoop<'m>]) -> Vec<Wrong<'m
             Kind::Outer if of_kind(Kind::Inner) > 0 => {
                 Some("this @outer loop is inside of an @inner loop")
             }
-            Kind::Outer if !has_inner(loops, at) => {
-                Some("this @outer loop has no @inner loop in it")
-            }
+            Kind::Outer if !has_inner(loops, at) => Some(NO_INNER),
+            Kind::Inner if is_beside_outer(loops, at) => Some(
+                "this @inner loop stands beside an @outer loop, in the same @outer loop: all loops of a level are of one kind",
+            ),
             Kind::Outer if of_kind(Kind::Outer) >= 3 => {
                 Some("this is the fourth @outer loop, one in the other: there are at most three")
             }
@@ -568,6 +607,12 @@ pub fn nest<'m>(loops: &mut [Loop<'m>], all: &[NaturalLoop<'m>]) -> Vec<Wrong<'m
 pub fn above(loops: &[Loop<'_>], at: usize) -> Vec<usize> {
     let parents = std::iter::successors(loops[at].parent, |&one| loops[one].parent);
     parents.collect()
+}
+
+fn is_beside_outer(loops: &[Loop<'_>], at: usize) -> bool {
+    let parent = loops[at].parent;
+    let mut all = loops.iter();
+    all.any(|one| one.kind == Kind::Outer && one.parent == parent)
 }
 
 fn has_inner(loops: &[Loop<'_>], at: usize) -> bool {

@@ -14,7 +14,7 @@ mod emit;
 use std::collections::HashSet;
 
 use super::annotations::{self, Annotation, Kind, Tile, What};
-use super::loops::{Form, Wrong, check_axis};
+use super::loops::{Form, Wrong, WrongLoop, causes, check_axis};
 use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::{Does, is_destination, is_harmless, uses};
 use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode, Value};
@@ -112,11 +112,13 @@ impl<'m> Tiles<'m> {
                 }
                 size => size,
             };
-            match size.and_then(|size| Tiled::of(one, shape, size, &natural, &said)) {
+            let of = |size| Tiled::of(one, shape, size, &natural, &said);
+            match size.map_err(WrongLoop::from).and_then(of) {
                 Ok(one) => tiled.push(one),
                 Err(one) => wrong.push(one),
             }
         }
+        let mut wrong = causes(wrong);
         if wrong.is_empty() {
             wrong = nest(&mut tiled);
         }
@@ -193,7 +195,7 @@ impl<'m> Tiled<'m> {
         (size, marker): (Size<'m>, Option<Call<'m>>),
         natural: &[NaturalLoop<'m>],
         said: &[Annotation<'m>],
-    ) -> Result<Self, Wrong<'m>> {
+    ) -> Result<Self, WrongLoop<'m>> {
         let site = one.site.instruction();
         for (kind, axis) in shape.kinds.into_iter().flatten() {
             check_axis(kind, axis).map_err(|told| (site, told))?;
@@ -201,10 +203,10 @@ impl<'m> Tiled<'m> {
         if [shape.kind(0), shape.kind(1)] == [Some(Kind::Inner), Some(Kind::Outer)] {
             let told = "the first loop of this @tile, which is over blocks, is @inner, and the second one @outer: @outer \
                         loops are around @inner loops";
-            return Err((site, told.to_string()));
+            return Err((site, told.to_string()).into());
         }
         let form = Form::of(one, "@tile", natural, said)?;
-        let wrong = |told: &str| (site, format!("this @tile loop {told}"));
+        let wrong = |told: &str| WrongLoop::from((site, format!("this @tile loop {told}")));
         let unknown = || wrong("has a condition, or a step, that is not understood");
         let ends = ends(&form, one.variable).ok_or_else(unknown)?;
         let others = said
@@ -240,7 +242,7 @@ impl<'m> Tiled<'m> {
         {
             let told = "this barrier is inside of a @tile with a check: it is not sure that all work items of the last \
                         block come to it; where the size divides the number of iterations, check=false says so";
-            return Err((barrier, told.to_string()));
+            return Err((barrier, told.to_string()).into());
         }
         Ok(tiled)
     }
