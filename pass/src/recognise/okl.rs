@@ -264,6 +264,7 @@ impl<'m> Kernel<'m> {
                 Err(one) => wrong.push(one),
             }
         }
+        wrong.extend(races::between(self, &segments));
         if !wrong.is_empty() {
             return Err(wrong);
         }
