@@ -54,9 +54,12 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     }
     let kernels = annotations::kernels(module);
     found.markers.extend(annotations::markers(module));
-    for (variable, what) in annotations::globals(module) {
-        let name = crate::llvm::demangle(&variable.name());
-        let told = format!("the variable {name} has @{what}, and exists once: it cannot be static");
+    for (variable, what, place) in annotations::globals(module) {
+        let told = "exists once in the program: it is declared in a kernel, and not static";
+        let told = match variable.source_location().is_empty() {
+            true => format!("{place}: this @{what} variable {told}"),
+            false => format!("this @{what} variable {told}"),
+        };
         found.mistakes.push(Declined {
             site: Site::Global(variable),
             reason: told,
@@ -302,6 +305,7 @@ impl<'m> Kernel<'m> {
                 Err(one) => wrong.push(one),
             }
         }
+        wrong.extend(races::between(self, &segments));
         if !wrong.is_empty() {
             return Err(wrong);
         }

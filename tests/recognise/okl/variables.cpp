@@ -26,6 +26,28 @@ KERNEL void sized(int n, int *a) {
   }
 }
 
+// CHECK-DAG: error: {{.*}}variables.cpp:[[# @LINE + 5]]: this @shared variable exists once in the program: it is declared in a kernel, and not static
+// CHECK-DAG: error: {{.*}}variables.cpp:[[# @LINE + 1]]: this @exclusive variable exists once in the program
+EXCLUSIVE int everywhere;
+KERNEL void once(int n, int *a) {
+  for (OUTER int o = 0; o < n; o++) {
+    SHARED static int all[4];
+    for (INNER int i = 0; i < 4; i++)
+      a[i] = all[i] + everywhere;
+  }
+}
+
+// CHECK-DAG: variables.cpp:[[# @LINE + 4]]:{{.*}} error: a variable is @shared, or each work item has its own: not both
+// CHECK-DAG: variables.cpp:[[# @LINE + 4]]:{{.*}} error: this @shared array has no elements
+KERNEL void kinds(int n, int *a) {
+  for (OUTER int o = 0; o < n; o++) {
+    SHARED EXCLUSIVE int both[4];
+    SHARED int none[0];
+    for (INNER int i = 0; i < 4; i++)
+      a[i] = both[i] + none[i];
+  }
+}
+
 // CHECK-DAG: variables.cpp:[[# @LINE + 6]]:{{.*}} error: @shared variables are used inside of @inner loops only
 // CHECK-DAG: variables.cpp:[[# @LINE + 8]]:{{.*}} error: @exclusive variables are used inside of @inner loops only
 KERNEL void used(int n, int *a) {

@@ -161,17 +161,19 @@ pub fn kernels(module: &Module) -> Vec<Function<'_>> {
     found
 }
 
-/// The variables outside of all functions, or static ones, of which something is said that only others can have.
-pub fn globals(module: &Module) -> Vec<(Global<'_>, String)> {
+/// The variables outside of all functions, or static ones, of which something is said that only others can have: what, and
+/// where.
+pub fn globals(module: &Module) -> Vec<(Global<'_>, String, String)> {
     let list = module.global("llvm.global.annotations");
     let entries = list.and_then(|list| list.initializer());
     let entries = entries.into_iter().flat_map(|list| list.operands());
     let said = entries.filter_map(|entry| {
-        let [of, what, ..] = entry.operands()[..] else {
+        let [of, what, file, line, ..] = entry.operands()[..] else {
             return None;
         };
         let what = what.as_text()?.strip_prefix(PREFIX)?.to_string();
-        Some((of.as_global()?, what))
+        let place = format!("{}:{}", file.as_text()?, line.as_constant_int()?);
+        Some((of.as_global()?, what, place))
     });
     said.collect()
 }

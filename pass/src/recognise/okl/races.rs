@@ -64,6 +64,104 @@ pub fn of<'m>(kernel: &Kernel<'m>, segment: &Segment<'m>) -> Vec<Wrong<'m>> {
         .collect()
 }
 
+/// What is sure to go wrong between nests of which `@nobarrier` says that nobody waits at the end of the first one.
+pub fn between<'m>(kernel: &Kernel<'m>, segments: &[Segment<'m>]) -> Vec<Wrong<'m>> {
+    // Without barriers inside, that is.
+    let nest = |one: &Segment<'m>| one.path[0];
+    let is_alone = |one: &&Segment<'m>| {
+        let of_it = segments.iter().filter(|other| nest(other) == nest(one));
+        of_it.count() == 1
+    };
+    let alone: Vec<_> = segments.iter().filter(is_alone).collect();
+    let mut wrong = Vec::new();
+    for first in &alone {
+        let second = alone.iter().find(|other| follows(kernel, first, other));
+        let Some(second) = second else { continue };
+        let Some(both) = Items::of(kernel, first).zip(Items::of(kernel, second)) else {
+            continue;
+        };
+        let said = kernel.said.iter().filter(|one| one.what == What::Shared);
+        wrong.extend(said.filter_map(|array| {
+            let before = both.0.accesses(array.variable, first);
+            let behind = both.1.accesses(array.variable, second);
+            race_between([&both.0, &both.1], &before, &behind)
+        }));
+    }
+    wrong
+}
+
+/// Whether work items go from one nest straight to another, which has the same directions, and nobody waits.
+fn follows<'m>(kernel: &Kernel<'m>, first: &Segment<'m>, second: &Segment<'m>) -> bool {
+    let [one, other] = [first, second].map(|segment| &kernel.loops[segment.path[0]]);
+    let axes = |of: &Segment<'m>| {
+        of.path
+            .iter()
+            .map(|&at| kernel.axes[at])
+            .collect::<Vec<_>>()
+    };
+    if !one.no_barrier || first.path == second.path || axes(first) != axes(second) {
+        return false;
+    }
+    let begins = other.site.block();
+    let mut way = vec![one.counter.exit];
+    while let Some(&block) = way.last() {
+        let has_barrier = block.instructions().into_iter().any(is_barrier);
+        match block.successors()[..] {
+            _ if has_barrier => return false,
+            _ if block == begins => return true,
+            [next] if !way.contains(&next) => way.push(next),
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn race_between<'m>(
+    [first, second]: [&Items<'_, 'm>; 2],
+    before: &[Access<'m>],
+    behind: &[Access<'m>],
+) -> Option<Wrong<'m>> {
+    for one in before {
+        for other in behind.iter().filter(|other| other.types == one.types) {
+            // That both write the same value is not excluded.
+            if one.is_write == other.is_write {
+                continue;
+            }
+            let from = vec![Number::constant(0); one.indices.len()];
+            let places = first
+                .elements(one, &from)
+                .zip(second.elements(other, &from));
+            let Some((places, others)) = places else {
+                continue;
+            };
+            let mut items: HashMap<&Vec<i64>, Vec<&Vec<i64>>> = HashMap::new();
+            for (key, item) in &places {
+                items.entry(key).or_default().push(item);
+            }
+            let meets = |(key, item): &(Vec<i64>, Vec<i64>)| {
+                let here = items.get(key);
+                here.is_some_and(|here| here.iter().any(|other| *other != item))
+            };
+            if others.iter().any(meets) {
+                let does = if one.is_write {
+                    ["read", "write"]
+                } else {
+                    ["write", "read"]
+                };
+                let told = format!(
+                    "work items of a block {} here what others {}{}, and do not wait in between, as @nobarrier says: \
+                     take it away",
+                    does[0],
+                    does[1],
+                    line_of(one.at)
+                );
+                return Some((other.at, told));
+            }
+        }
+    }
+    None
+}
+
 /// How the place of an access is told to the reader of another one.
 fn line_of(one: Instruction<'_>) -> String {
     match one.source_location() {
