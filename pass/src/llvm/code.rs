@@ -315,18 +315,34 @@ impl<'m> Instruction<'m> {
     /// Of an addition, subtraction, multiplication or shift to the left: whether it says that it does not overflow, with
     /// a sign.
     pub fn has_no_signed_wrap(self) -> bool {
-        let says = matches!(
-            self.opcode(),
-            Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl
-        );
-        // SAFETY: an operation that may say so.
-        says && unsafe { LLVMGetNSW(self.raw()) != 0 }
+        self.opcode() != Opcode::LLVMTrunc && self.keeps_number(true)
     }
 
-    /// Says of an integer that is made narrower that it stays the same number, with or without a sign.
+    /// Whether it says that its result is the number that it computes, with or without a sign: it does not overflow, and
+    /// what is made narrower stays the same.
+    pub fn keeps_number(self, signed: bool) -> bool {
+        let says = matches!(
+            self.opcode(),
+            Opcode::LLVMAdd
+                | Opcode::LLVMSub
+                | Opcode::LLVMMul
+                | Opcode::LLVMShl
+                | Opcode::LLVMTrunc
+        );
+        // SAFETY: an operation that may say so.
+        says && unsafe {
+            match signed {
+                true => LLVMGetNSW(self.raw()) != 0,
+                false => LLVMGetNUW(self.raw()) != 0,
+            }
+        }
+    }
+
+    /// Says of a sum, or of an integer that is made narrower, that it is the number that it is computed as, with or without
+    /// a sign.
     pub fn promise_no_wrap(self, signed: bool) {
-        assert!(self.opcode() == Opcode::LLVMTrunc);
-        // SAFETY: a truncation, which may say so.
+        assert!(matches!(self.opcode(), Opcode::LLVMTrunc | Opcode::LLVMAdd));
+        // SAFETY: an operation that may say so.
         unsafe {
             match signed {
                 true => LLVMSetNSW(self.raw(), 1),
