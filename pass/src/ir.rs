@@ -584,7 +584,7 @@ impl<'m> ParallelLoop<'m> {
     }
 
     /// The loops that count through its space.
-    pub fn counters(&self) -> impl Iterator<Item = &Counter<'m>> {
+    pub fn counters(&self) -> impl DoubleEndedIterator<Item = &Counter<'m>> {
         let extents = match &self.space {
             Space::Range(extents) => &extents[..],
             Space::Set { .. } => &[],

@@ -315,12 +315,27 @@ impl<'m> Instruction<'m> {
     /// Of an addition, subtraction, multiplication or shift to the left: whether it says that it does not overflow, with
     /// a sign.
     pub fn has_no_signed_wrap(self) -> bool {
+        self.opcode() != Opcode::LLVMTrunc && self.keeps_number(true)
+    }
+
+    /// Whether it says that its result is the number that it computes, with or without a sign: it does not overflow, and
+    /// what is made narrower stays the same.
+    pub fn keeps_number(self, signed: bool) -> bool {
         let says = matches!(
             self.opcode(),
-            Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl
+            Opcode::LLVMAdd
+                | Opcode::LLVMSub
+                | Opcode::LLVMMul
+                | Opcode::LLVMShl
+                | Opcode::LLVMTrunc
         );
         // SAFETY: an operation that may say so.
-        says && unsafe { LLVMGetNSW(self.raw()) != 0 }
+        says && unsafe {
+            match signed {
+                true => LLVMGetNSW(self.raw()) != 0,
+                false => LLVMGetNUW(self.raw()) != 0,
+            }
+        }
     }
 
     /// Says of an integer that is made narrower that it stays the same number, with or without a sign, or of a sum,

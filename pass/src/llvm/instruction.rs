@@ -217,6 +217,13 @@ impl<'m> Instruction<'m> {
         unsafe { LLVMGetAlignment(self.raw()) }
     }
 
+    /// Has a memory instruction access an address that is aligned to no more than so many bytes.
+    pub fn limit_alignment(self, bytes: u32) {
+        let bytes = bytes.min(self.alignment());
+        // SAFETY: an access to memory, and a power of two.
+        unsafe { LLVMSetAlignment(self.raw(), bytes) }
+    }
+
     /// Alignment in bytes of a stack variable.
     pub fn stack_alignment(self) -> u32 {
         assert!(self.opcode() == Opcode::LLVMAlloca);

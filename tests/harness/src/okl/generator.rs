@@ -5,7 +5,7 @@
 //! `@atomic` in one way that may happen in any order.
 
 use super::kernel::{
-    Blocks, Bound, Cell, Count, Expression, Index, Nest, Operation, Phase, Program, SUMS,
+    Blocks, Border, Bound, Cell, Count, Expression, Index, Nest, Operation, Phase, Program, SUMS,
     Statement, Tile,
 };
 use crate::random::text::Random;
@@ -33,6 +33,7 @@ pub(super) fn program(seed: u64) -> Program {
         sums,
         earlier: Vec::new(),
         names: vec!["n".to_owned()],
+        counts: Vec::new(),
         variables: Vec::new(),
         cells: Vec::new(),
         states: Vec::new(),
@@ -83,6 +84,8 @@ struct Generator {
     earlier: Vec<usize>,
     /// What can be read here.
     names: Vec<String>,
+    /// Loops around, those over work items last.
+    counts: Vec<Count>,
     /// What can be written here, which can be read, too.
     variables: Vec<String>,
     /// Arrays that are a work item's own, with their cells.
@@ -102,15 +105,17 @@ fn is_signed(ty: &str) -> bool {
 }
 
 /// What is visible at a place.
-struct Mark([usize; 3]);
+struct Mark([usize; 4]);
 
 impl Generator {
     fn mark(&self) -> Mark {
-        Mark([self.names.len(), self.variables.len(), self.cells.len()])
+        let [names, variables] = [self.names.len(), self.variables.len()];
+        Mark([names, self.counts.len(), variables, self.cells.len()])
     }
 
-    fn forget(&mut self, Mark([names, variables, cells]): &Mark) {
+    fn forget(&mut self, Mark([names, counts, variables, cells]): &Mark) {
         self.names.truncate(*names);
+        self.counts.truncate(*counts);
         self.variables.truncate(*variables);
         self.cells.truncate(*cells);
     }
@@ -209,6 +214,7 @@ impl Generator {
             };
             let plus = size.0 as i64 - size.1.as_ref().map_or(0, |_| self.n);
             self.names.push(count.name.clone());
+            self.counts.push(count.clone());
             tiles.push(Tile {
                 count,
                 size: Bound { of: size.1, plus },
@@ -238,6 +244,7 @@ impl Generator {
         }
         self.name_axes(&mut outer);
         self.names.extend(outer.iter().map(|one| one.name.clone()));
+        self.counts.extend(outer.iter().cloned());
         // Of what has a sign, differences are known.
         let signed = outer.iter().filter(|one| is_signed(one.ty));
         let mut bases: Vec<_> = signed.map(|one| one.name.clone()).collect();
@@ -350,6 +357,7 @@ impl Generator {
         let marks = self.mark();
         let names = blocks.shapes[shape].iter().map(|one| one.name.clone());
         self.names.extend(names);
+        self.counts.extend(blocks.shapes[shape].iter().cloned());
         self.is_first_shape = shape == 0;
         marks
     }
@@ -466,7 +474,7 @@ impl Generator {
     }
 
     fn statement(&mut self, depth: usize) -> Statement {
-        let choice = self.random.between(0, 15);
+        let choice = self.random.between(0, 16);
         match choice {
             0 | 1 => {
                 let value = self.value(2);
@@ -534,6 +542,15 @@ impl Generator {
                 };
                 Statement::If(condition, then, otherwise)
             }
+            14 if depth > 0 => {
+                let border = self.border();
+                let then = self.inside(depth - 1);
+                let otherwise = match self.random.chance(30) {
+                    true => self.inside(depth - 1),
+                    false => Vec::new(),
+                };
+                Statement::Border(border, then, otherwise)
+            }
             13 if depth > 0 => {
                 let (name, limit) = (self.new_name("r"), self.value(1));
                 let modulo = self.random.between(1, 5) as u32;
@@ -547,6 +564,60 @@ impl Generator {
                 let value = self.value(3);
                 self.write(value)
             }
+        }
+    }
+
+    /// A border near which there are items.
+    fn border(&mut self) -> Border {
+        let all = self.counts.len();
+        // Mostly one of the innermost loop.
+        let at = match self.random.chance(70) {
+            true => all - 1,
+            false => self.random.between(0, all - 1),
+        };
+        let one = self.counts[at].clone();
+        let is_signed = is_signed(one.ty);
+        let far = one.step * (one.most as i64 - 1);
+        let mut range = [far.min(0), far.max(0)].map(|by| by + one.first.plus);
+        let mut sum = vec![(one.name.clone(), 1)];
+        let others = self.counts.iter().filter(|other| {
+            let is_plain = other.first.of.is_none() && self::is_signed(other.ty);
+            is_plain && other.name != one.name
+        });
+        let others: Vec<_> = others.cloned().collect();
+        if is_signed && !others.is_empty() && self.random.chance(50) {
+            let other = others[self.random.between(0, others.len() - 1)].clone();
+            let by = self.random.one_of(&[1, 2, 4, -1]);
+            let far = other.step * (other.most as i64 - 1);
+            let ends = [0, far].map(|far| (other.first.plus + far) * by);
+            range[0] += ends[0].min(ends[1]);
+            range[1] += ends[0].max(ends[1]);
+            sum.push((other.name, by));
+        }
+        let sign = ["<", "<=", ">", ">=", "==", "==", "!="];
+        let sign = self.random.one_of(&sign);
+        let wide = (range[1] - range[0] + 2) as usize;
+        let limit = range[0] - 1 + self.random.between(0, wide) as i64;
+        let limit = match (is_signed, &one.first.of) {
+            // Without a sign, numbers are not negative.
+            (false, _) => Bound {
+                of: None,
+                plus: limit.max(0) + if one.first.of.is_some() { self.n } else { 0 },
+            },
+            (true, None) if self.random.chance(40) => Bound {
+                of: Some("n".to_owned()),
+                plus: limit - self.n,
+            },
+            (true, of) => Bound {
+                of: of.clone(),
+                plus: limit,
+            },
+        };
+        Border {
+            sum,
+            sign,
+            limit,
+            is_signed,
         }
     }
 

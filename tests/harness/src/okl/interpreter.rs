@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::kernel::{
-    Blocks, Bound, Cell, Count, Expression, Index, Nest, Phase, Program, Statement, Tile,
+    Blocks, Border, Bound, Cell, Count, Expression, Index, Nest, Phase, Program, Statement, Tile,
 };
 use super::text::arrays;
 use crate::random::text::Random;
@@ -278,6 +278,10 @@ impl Memory {
                         _ => self.run(then, item),
                     }
                 }
+                Statement::Border(border, then, otherwise) => match self.is_within(border, item) {
+                    true => self.run(then, item),
+                    false => self.run(otherwise, item),
+                },
                 Statement::For(name, value, modulo, body) => {
                     // It is asked again for each iteration.
                     let mut turn = 0;
@@ -290,6 +294,21 @@ impl Memory {
                 Statement::Together(..) | Statement::Barrier => unreachable!("all items meet"),
                 Statement::Skip(condition) => item.is_done = self.value(condition, item) % 4 == 1,
             }
+        }
+    }
+
+    fn is_within(&self, border: &Border, item: &Item) -> bool {
+        let number = |name: &String| item.names.get(name).unwrap_or_else(|| &self.names[name]);
+        let sum: i64 = border.sum.iter().map(|(name, by)| number(name) * by).sum();
+        let limit = self.bound(&border.limit);
+        match border.sign {
+            "<" => sum < limit,
+            "<=" => sum <= limit,
+            ">" => sum > limit,
+            ">=" => sum >= limit,
+            "==" => sum == limit,
+            "!=" => sum != limit,
+            _ => unreachable!("an operator of the generator"),
         }
     }
 

@@ -136,6 +136,8 @@ pub(super) enum Statement {
     /// `@atomic CELL OP= E`, as a block or not.
     Atomic(Cell, Operation, Expression, bool),
     If(Expression, Vec<Statement>, Vec<Statement>),
+    /// What happens if an item is on one side of a border, and on the other one.
+    Border(Border, Vec<Statement>, Vec<Statement>),
     /// A loop over `NAME` from 0 to below a number modulo another one.
     For(String, Expression, u32, Vec<Statement>),
     /// The same with a number that is the same for all work items of a block, and barriers in it.
@@ -143,6 +145,17 @@ pub(super) enum Statement {
     /// `if (E) continue;`
     Skip(Expression),
     Barrier,
+}
+
+/// `A + F * B OP LIMIT`
+#[derive(Clone)]
+pub(super) struct Border {
+    /// Iterators, and what they are multiplied with. They have signs where there are several.
+    pub(super) sum: Vec<(String, i64)>,
+    pub(super) sign: &'static str,
+    pub(super) limit: Bound,
+    /// Whether the iterator has a sign.
+    pub(super) is_signed: bool,
 }
 
 /// What an assignment does with what there is.

@@ -1,7 +1,8 @@
 //! A random program as OKL: the kernel, and a host program that prints all that the kernel writes.
 
 use super::kernel::{
-    Blocks, Bound, Cell, Count, Expression, Index, Nest, Phase, Program, SUMS, Statement, Tile,
+    Blocks, Border, Bound, Cell, Count, Expression, Index, Nest, Phase, Program, SUMS, Statement,
+    Tile,
 };
 use crate::random::text::Text;
 
@@ -255,6 +256,16 @@ fn write_statements(text: &mut Text, statements: &[Statement], place: &Place) {
                     text.line("}");
                 }
             }
+            Statement::Border(border, then, otherwise) => {
+                text.line(format!("if ({}) {{", condition(border)));
+                write_statements(text, then, place);
+                text.line("}");
+                if !otherwise.is_empty() {
+                    text.line("else {");
+                    write_statements(text, otherwise, place);
+                    text.line("}");
+                }
+            }
             Statement::For(name, value, modulo, body) => {
                 let limit = format!("(int)({} % {modulo}u)", of(value));
                 text.line(format!(
@@ -276,6 +287,19 @@ fn write_statements(text: &mut Text, statements: &[Statement], place: &Place) {
             Statement::Barrier => text.line("@barrier;"),
         }
     }
+}
+
+fn condition(border: &Border) -> String {
+    let terms = border.sum.iter().map(|(name, by)| match by {
+        1 => name.clone(),
+        by => format!("{name} * {by}"),
+    });
+    let terms: Vec<_> = terms.collect();
+    let limit = match border.is_signed {
+        true => bound(&border.limit),
+        false => format!("{}u", bound(&border.limit)),
+    };
+    format!("{} {} {limit}", terms.join(" + "), border.sign)
 }
 
 fn cell(one: &Cell, place: &Place) -> String {

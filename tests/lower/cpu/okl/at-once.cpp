@@ -8,7 +8,9 @@
 // FAST-NOT:   masked
 // FAST:       load <8 x float>
 // CHECK-LABEL: define internal void @add.omp_outlined(
+// Once for where the condition holds for all of a block, and once for where it is asked.
 // CHECK-COUNT-3: !llvm.access.group ![[# GROUP:]]
+// CHECK-COUNT-3: !llvm.access.group
 // CHECK-NOT:     !llvm.access.group
 // CHECK:         ret void
 KERNEL void add(int n, const float *a, const float *b, float *ab) {

@@ -14,8 +14,9 @@ use super::strides::Strides;
 use crate::analysis::variables::{Does, is_harmless, uses};
 use crate::llvm::{Block, Function, Instruction, Module, Opcode, Value};
 
-/// A loop that turns less often is not made to wait for vectors.
-const LEAST_TURNS: i64 = 4;
+/// A loop that turns less often is not made to wait for vectors, and one that turns more often LLVM does not write out
+/// before.
+const SHORT: std::ops::RangeInclusive<i64> = 4..=64;
 
 /// What is known of the variables of a kernel.
 pub struct Known<'a, 'm> {
@@ -99,7 +100,7 @@ pub fn emit<'m>(
     is_bounded: bool,
     has_loops: bool,
 ) {
-    let (header, steps) = turns.loops[turns.loops.len() - 1];
+    let (header, steps) = turns.innermost();
     let ends: Vec<_> = steps.terminator().into_iter().collect();
     let options = ends.iter().flat_map(|end| end.loop_options(module));
     let options: Vec<_> = options.collect();
@@ -144,10 +145,11 @@ pub fn emit<'m>(
         .iter()
         .any(|said| one.starts_with(said))
     };
-    let is_long = turns.count.is_none_or(|count| count >= LEAST_TURNS);
-    let is_left_alone = !options.iter().any(is_said) && !has_loops && !is_bounded;
+    // What ends at a condition may turn a few times only where LLVM has written out a loop around it.
+    let is_short = is_bounded || turns.count.is_some_and(|count| SHORT.contains(&count));
+    let is_left_alone = !options.iter().any(is_said) && !has_loops;
     let mut others = all.iter().filter(|one| !accesses.contains(one));
-    if is_left_alone && is_long && others.all(is_simple) {
+    if is_left_alone && is_short && others.all(is_simple) {
         ends[ends.len() - 1].unroll_late();
     }
 }

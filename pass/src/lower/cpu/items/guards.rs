@@ -39,8 +39,8 @@ pub fn emit<'m>(
     body: &[Block<'m>],
     common: &HashSet<Value<'m>>,
 ) -> bool {
-    let (header, steps) = turns.loops[turns.loops.len() - 1];
-    let Some((grows, signed)) = direction(turns.iterator, header, steps) else {
+    let (header, steps) = turns.innermost();
+    let Some((grows, signed)) = direction(turns.iterator(), header, steps) else {
         return false;
     };
     let decides = header.terminator().expect("a complete block");
@@ -228,15 +228,10 @@ impl<'m> Guards<'_, 'm> {
                 Some(Course::Moves { signed: false })
             }
             (Opcode::LLVMAdd, [Course::Same, other] | [other, Course::Same])
-                if one.has_no_signed_wrap() && Some(*other) == signed =>
-            {
-                signed
-            }
-            (Opcode::LLVMSub, [other, Course::Same])
-                if one.has_no_signed_wrap() && Some(*other) == signed =>
-            {
-                signed
-            }
+            | (Opcode::LLVMSub, [other, Course::Same]) => match other {
+                Course::Moves { signed } => one.keeps_number(*signed).then_some(*other),
+                Course::Same => None,
+            },
             _ => None,
         }
     }
@@ -246,7 +241,7 @@ impl<'m> Guards<'_, 'm> {
         if !load.is_plain_access() {
             return None;
         }
-        if address == self.turns.iterator {
+        if address == self.turns.iterator() {
             let signed = self.signed;
             return Some(Course::Moves { signed });
         }
@@ -281,7 +276,7 @@ impl<'m> Guards<'_, 'm> {
             return false;
         };
         let address = load.operand(0);
-        if address == self.turns.iterator {
+        if address == self.turns.iterator() {
             return true;
         }
         let Some(variable) = address.as_op(Opcode::LLVMAlloca) else {
@@ -333,7 +328,7 @@ impl<'m> Guards<'_, 'm> {
 }
 
 /// Whether a block does nothing but go to another one.
-fn leads_only_to<'m>(from: Block<'m>, to: Block<'m>) -> bool {
+pub(super) fn leads_only_to<'m>(from: Block<'m>, to: Block<'m>) -> bool {
     let mut block = from;
     let mut seen = HashSet::new();
     while block != to {

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Nest;
 use crate::analysis::meeting::{Cut, Next, Pieces};
+use crate::ir::Extent;
 use crate::llvm::{Block, Instruction, Opcode, Value};
 
 /// A nest that becomes one nest for each piece of its body.
@@ -42,15 +43,99 @@ pub struct Turns<'m> {
     /// Their first blocks and those in which they step, the outermost first: only the innermost one where others are side by
     /// side in the one around them.
     pub loops: Vec<(Block<'m>, Block<'m>)>,
-    /// The iterator of the innermost one.
-    pub iterator: Value<'m>,
+    /// How all of the nest count, the outermost first.
+    pub axes: Vec<Axis<'m>>,
     /// How often that turns, where the compiler knows it.
     pub count: Option<i64>,
     /// Whether some of the code is atomic.
     pub is_atomic: bool,
 }
 
+/// How a loop over work items counts.
+#[derive(Clone)]
+pub struct Axis<'m> {
+    /// Gives the iterator its first value.
+    pub begins: Instruction<'m>,
+    /// How far it is from the first item to the last one, where the compiler knows it.
+    pub far: Option<i64>,
+    /// The step, where it is a constant, of which the sign says nothing.
+    pub step: Option<i64>,
+    /// Whether the iterator has a sign.
+    pub signed: bool,
+}
+
+impl<'m> Axis<'m> {
+    fn of(extent: &Extent<'m>) -> Option<Self> {
+        let counter = extent.counter.as_ref()?;
+        let last = extent.last.and_then(|last| last.as_constant_int());
+        let last = last.filter(|last| *last >= 0);
+        let step = counter.counting.step.as_constant_int();
+        let far = last.zip(step).and_then(|(last, step)| {
+            let by = step.checked_abs()?.checked_mul(last)?;
+            Some(if counter.counting.is_up { by } else { -by })
+        });
+        let limit = 1_i128 << (extent.width - 1);
+        let fits = |far: &i64| match counter.begins.operand(0).as_constant_int() {
+            Some(first) => {
+                let end = i128::from(first) + i128::from(*far);
+                let least = if extent.signed { -limit } else { 0 };
+                [end, first.into()]
+                    .iter()
+                    .all(|one| (least..limit).contains(one))
+            }
+            None => extent.width >= 32,
+        };
+        Some(Self {
+            begins: counter.begins,
+            far: far.filter(fits),
+            step,
+            signed: extent.signed,
+        })
+    }
+
+    /// The iterator.
+    pub fn variable(&self) -> Value<'m> {
+        self.begins.operand(1)
+    }
+
+    /// Its first value.
+    pub fn first(&self) -> Value<'m> {
+        self.begins.operand(0)
+    }
+}
+
 impl<'m> Turns<'m> {
+    /// The innermost loop: its first block, and that in which it steps.
+    pub fn innermost(&self) -> (Block<'m>, Block<'m>) {
+        self.loops[self.loops.len() - 1]
+    }
+
+    /// The iterator of the innermost loop.
+    pub fn iterator(&self) -> Value<'m> {
+        self.axes[self.axes.len() - 1].variable()
+    }
+
+    /// Of copies of their blocks, as they were made; other blocks are the same.
+    pub fn copied(&self, copies: &HashMap<Block<'m>, Block<'m>>) -> Self {
+        let copy = |block: Block<'m>| copies.get(&block).copied().unwrap_or(block);
+        let loops = self.loops.iter();
+        let axes = self.axes.iter().map(|axis| {
+            let all = axis.begins.block().instructions();
+            let at = all.iter().position(|one| *one == axis.begins);
+            Axis {
+                begins: copy(axis.begins.block()).instructions()[at.expect("it is there")],
+                ..axis.clone()
+            }
+        });
+        Self {
+            loops: loops
+                .map(|&(one, other)| (copy(one), copy(other)))
+                .collect(),
+            axes: axes.collect(),
+            ..self.clone()
+        }
+    }
+
     /// Of a nest as it is.
     pub(super) fn of(nest: &Nest<'m>, is_alone: bool) -> Self {
         let loops = nest.counters();
@@ -63,7 +148,7 @@ impl<'m> Turns<'m> {
         let last = nest.extents.last().and_then(|extent| extent.last);
         Self {
             loops,
-            iterator: nest.innermost().steps.operand(1),
+            axes: nest.extents.iter().filter_map(Axis::of).collect(),
             count: last.and_then(|last| Some(last.as_constant_int()? + 1)),
             is_atomic: nest.is_atomic,
         }
@@ -223,15 +308,7 @@ impl<'m> Split<'m> {
             block.turn(self.entry, start);
         }
         let nests = nests.into_iter().flatten();
-        let turns = nests.map(|nest| Turns {
-            loops: self
-                .loops
-                .iter()
-                .map(|(one, other)| (nest[one], nest[other]))
-                .collect(),
-            ..self.like.clone()
-        });
-        turns.collect()
+        nests.map(|nest| self.like.copied(&nest)).collect()
     }
 }
 

@@ -58,7 +58,7 @@ impl<'m> Strides<'_, 'm> {
         };
         let size = self.module.size_of(ty) as i64;
         let stride = self.of_address(address, 0);
-        stride.is_none_or(|stride| stride != 0 && stride != size)
+        stride.is_none_or(|stride| stride != 0 && stride.checked_abs() != Some(size))
     }
 
     /// What an address is computed of: a parameter, if that is where a variable has it from.
@@ -189,15 +189,18 @@ impl<'m> Strides<'_, 'm> {
             return of(self, write.operand(0), depth + 1);
         }
         // What counts is as much as is added to it.
-        let sum = write.operand(0).as_op(Opcode::LLVMAdd)?;
+        let sum = write.operand(0).as_instruction();
+        let is_sum =
+            |sum: &Instruction<'m>| [Opcode::LLVMAdd, Opcode::LLVMSub].contains(&sum.opcode());
+        let sum = sum.filter(is_sum)?;
         let is_it = |value: Value<'m>| {
             value
                 .as_op(Opcode::LLVMLoad)
                 .is_some_and(|load| load.operand(0) == variable)
         };
-        match [sum.operand(0), sum.operand(1)] {
-            [one, by] if is_it(one) => by.as_constant_int(),
-            [by, one] if is_it(one) => by.as_constant_int(),
+        match (sum.opcode(), [sum.operand(0), sum.operand(1)]) {
+            (Opcode::LLVMAdd, [one, by] | [by, one]) if is_it(one) => by.as_constant_int(),
+            (Opcode::LLVMSub, [one, by]) if is_it(one) => by.as_constant_int()?.checked_neg(),
             _ => None,
         }
     }

@@ -123,6 +123,16 @@ impl<'m> Area<'m> {
         if !is_small || !users.into_iter().all(is_plain) || self.kernel.has_attribute("optnone") {
             return None;
         }
+        let mut stores = variable.instruction_users();
+        stores.retain(|user| user.opcode() == Opcode::LLVMStore);
+        if let [store] = stores[..]
+            && store.operand(0).is_constant()
+            && store.operand(0).ty() == ty
+        {
+            let new = self.instead(module, variable);
+            Builder::before(module, first).store(store.operand(0), *new);
+            return Some(new);
+        }
         let front = self.blocks[0].predecessors()[0].terminator()?;
         let builder = Builder::before(module, front);
         let value = builder.load(ty, *variable);

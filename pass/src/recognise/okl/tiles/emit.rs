@@ -144,8 +144,13 @@ impl<'m> Tiled<'m> {
             Some(number) => Number::Constant(number),
             None => Number::Variable(variable()),
         };
+        let first = self.first().as_constant_int();
+        let first = first.map(|first| match self.form.bound.counts_signed {
+            true => first,
+            false => first & (u64::MAX >> (64 - self.form.width)) as i64,
+        });
         Numbers {
-            first: number(None),
+            first: number(first),
             step: number(self.form.by.map(i64::wrapping_abs)),
             size: number(self.size.constant()),
             count: number(self.count()),
@@ -302,6 +307,10 @@ impl<'m> Tiled<'m> {
         let block = builder.load(int, numbers.block);
         let item = builder.load(int, numbers.item);
         let number = builder.sum(block, item);
+        // A block that comes so late nobody lives to see.
+        if let Some(sum) = number.as_op(Opcode::LLVMAdd) {
+            sum.promise_no_wrap(false);
+        }
         let inside = match has_check && self.shape.kind(1).is_some() {
             true => {
                 let inside = function.append_block(module);
