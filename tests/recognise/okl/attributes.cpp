@@ -8,7 +8,7 @@
 #define UNROLL_BY(...) __attribute__((annotate("okl.unroll", __VA_ARGS__)))
 
 // CHECK-DAG: attributes.cpp:[[# @LINE + 3]]:{{.*}} error: @unroll is for @inner and regular loops
-// PLAIN-DAG: attributes.cpp:[[# @LINE + 2]]: @unroll is for @inner and regular loops
+// PLAIN-DAG: attributes.cpp:[[# @LINE + 2]]:{{[0-9]+}}: error: @unroll is for @inner and regular loops
 KERNEL void outer(int n, int *a) {
   for (OUTER UNROLL_BY(2) int o = 0; o < n; o++)
     for (INNER UNROLL int i = 0; i < 4; i++)
@@ -16,7 +16,7 @@ KERNEL void outer(int n, int *a) {
 }
 
 // CHECK-DAG: attributes.cpp:[[# @LINE + 3]]:{{.*}} error: this @unroll loop is in a function that is no kernel
-// PLAIN-DAG: attributes.cpp:[[# @LINE + 2]]: this @unroll loop is in a function that is no kernel
+// PLAIN-DAG: attributes.cpp:[[# @LINE + 2]]:{{[0-9]+}}: error: this @unroll loop is in a function that is no kernel
 void outside(int n, int *a) {
   for (UNROLL int i = 0; i < n; i++)
     a[i] = 0;
