@@ -64,7 +64,8 @@ fn lower_as(module: &Module, options: &Options) -> bool {
         (is_right, is_right && lowering.emit(module) || prepared)
     };
     // What threads share of blocks is regions: ranks share them like others.
-    let (is_right, blocks) = carry_out(Lowering::of_blocks(module, options));
+    let blocks = Lowering::of_blocks(module, options).map(carry_out);
+    let (is_right, blocks) = blocks.unwrap_or((true, false));
     let rest = is_right && carry_out(Lowering::of(module, options)).1;
     merged || blocks || rest
 }
@@ -97,19 +98,15 @@ enum Regions<'m> {
 }
 
 impl<'m> Lowering<'m> {
-    /// Of loops over blocks of work items that ranks are to share: threads share them before.
-    fn of_blocks(module: &'m Module, options: &Options) -> Self {
-        let is_asked = options.plan.is_some_and(|asked| asked.distribute);
-        let prepared = is_asked && recognise::prepare(module);
-        let found = match is_asked {
-            true => recognise::recognise_blocks(module),
-            false => Found::default(),
-        };
-        let plans = Plans::of_blocks(options);
-        Self {
+    /// Of loops over blocks of work items, where ranks are to share them: threads share them before.
+    fn of_blocks(module: &'m Module, options: &Options) -> Option<Self> {
+        let asked = options.plan.filter(|asked| asked.distribute)?;
+        let prepared = recognise::prepare(module);
+        let found = recognise::recognise_blocks(module);
+        Some(Self {
             prepared,
-            ..Self::check(module, found, plans, false)
-        }
+            ..Self::check(module, found, Plans::of_blocks(asked), false)
+        })
     }
 
     /// Of a module, which is prepared before: it means the same then.
@@ -147,7 +144,8 @@ impl<'m> Lowering<'m> {
                 let loops = cpu::Loops {
                     loops,
                     kernels: found.kernels,
-                    notes: found.notes,
+                    // Of the whole file, which is looked at once more behind them.
+                    notes: (!plans.loops.distribute).then_some(found.notes),
                     markers: found.markers,
                     // What a share of several loops accesses is not known in front of them.
                     most_loops: match plans.loops.distribute {
@@ -343,12 +341,14 @@ fn print_plan(run: &Run<'_>) -> bool {
         return false;
     };
     let copy = OwnModule::copy_of(run.module);
-    let blocks = Lowering::of_blocks(&copy, &options);
-    blocks.print();
-    if blocks.is_right() {
+    if let Some(blocks) = Lowering::of_blocks(&copy, &options) {
+        blocks.print();
+        if !blocks.is_right() {
+            return false;
+        }
         blocks.emit(&copy);
-        Lowering::of(&copy, &options).print();
     }
+    Lowering::of(&copy, &options).print();
     false
 }
 

@@ -56,11 +56,11 @@ impl Plans {
         }
     }
 
-    /// Of loops over blocks of work items before regions are looked for.
-    pub fn of_blocks(options: &Options) -> Self {
+    /// Of loops over blocks of work items that go where the user asked, before regions are looked for.
+    pub fn of_blocks(asked: Plan) -> Self {
         Self {
             regions: LOCAL,
-            loops: options.plan.unwrap_or(LOCAL),
+            loops: asked,
         }
     }
 }

@@ -32,8 +32,8 @@ pub struct Loops<'m> {
     pub loops: Vec<ParallelLoop<'m>>,
     /// The kernels that those over blocks of work items are of.
     pub kernels: Vec<Kernel<'m>>,
-    /// What run times are told of the program's text.
-    pub notes: Vec<Note<'m>>,
+    /// What run times are told of the program's text; nothing where that is not yet to be done.
+    pub notes: Option<Vec<Note<'m>>>,
     /// Calls that only say what the code around them is.
     pub markers: Vec<Call<'m>>,
     /// So many loops over blocks are counted through as one where they stand one in the other.
@@ -53,8 +53,8 @@ pub struct Plan<'m> {
     atomics: atomics::Plan<'m>,
     /// Calls that say what the code around them is.
     markers: Vec<Call<'m>>,
-    /// What the run time is told besides.
-    notes: Vec<Note<'m>>,
+    /// What the run time is told besides, if it is told.
+    notes: Option<Vec<Note<'m>>>,
     /// Kernels whose attributes may ask for something.
     kernels: Vec<Kernel<'m>>,
 }
@@ -145,7 +145,8 @@ impl<'m> Plan<'m> {
 
 /// Replaces the loops. True where the module was changed.
 pub fn emit(module: &Module, plan: &Plan<'_>) -> bool {
-    let told = op2::notes::tell(module, &plan.notes);
+    let notes = plan.notes.as_ref();
+    let told = notes.is_some_and(|notes| op2::notes::tell(module, notes));
     let mut sizes = HashMap::new();
     for set_loop in &plan.loops {
         inline_calls(module, set_loop.kernel, &mut Vec::new(), &mut sizes);
