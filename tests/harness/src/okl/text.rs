@@ -225,6 +225,18 @@ fn write_loop(text: &mut Text, count: &Count, attribute: &str) {
     }
 }
 
+/// A condition, with what is done where it holds and where it does not.
+fn write_if(text: &mut Text, condition: &str, [then, otherwise]: [&[Statement]; 2], place: &Place) {
+    text.line(format!("if ({condition}) {{"));
+    write_statements(text, then, place);
+    text.line("}");
+    if !otherwise.is_empty() {
+        text.line("else {");
+        write_statements(text, otherwise, place);
+        text.line("}");
+    }
+}
+
 fn write_statements(text: &mut Text, statements: &[Statement], place: &Place) {
     let of = |one: &Expression| written(one, place);
     for statement in statements {
@@ -246,25 +258,16 @@ fn write_statements(text: &mut Text, statements: &[Statement], place: &Place) {
                     false => text.line(format!("@atomic {what}")),
                 }
             }
-            Statement::If(condition, then, otherwise) => {
-                text.line(format!("if ({} % 3u) {{", of(condition)));
-                write_statements(text, then, place);
-                text.line("}");
-                if !otherwise.is_empty() {
-                    text.line("else {");
-                    write_statements(text, otherwise, place);
-                    text.line("}");
-                }
+            Statement::If(number, then, otherwise) => {
+                write_if(
+                    text,
+                    &format!("{} % 3u", of(number)),
+                    [then, otherwise],
+                    place,
+                );
             }
             Statement::Border(border, then, otherwise) => {
-                text.line(format!("if ({}) {{", condition(border)));
-                write_statements(text, then, place);
-                text.line("}");
-                if !otherwise.is_empty() {
-                    text.line("else {");
-                    write_statements(text, otherwise, place);
-                    text.line("}");
-                }
+                write_if(text, &condition(border), [then, otherwise], place);
             }
             Statement::For(name, value, modulo, body) => {
                 let limit = format!("(int)({} % {modulo}u)", of(value));
