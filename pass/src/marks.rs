@@ -57,6 +57,20 @@ pub const BLOCKS: Mark = Mark {
     value: "",
 };
 
+/// The attribute of a function that runs blocks of a kernel whose costs are asked for: its value is the name of the
+/// kernel's record.
+const COSTS: &str = "okl-costs";
+
+/// Says that a function runs blocks of the kernel with this record.
+pub fn note_costs(module: &Module, function: Function<'_>, record: Global<'_>) {
+    function.mark(module, COSTS, &record.name());
+}
+
+/// The record of the kernel whose blocks a function runs, if its costs are asked for.
+pub fn costs_of<'m>(module: &'m Module, function: Function<'m>) -> Option<Global<'m>> {
+    module.global(&function.mark_value(COSTS)?)
+}
+
 /// What the region of this body accesses has been looked at.
 pub const DECLARED: Mark = Mark {
     name: "okl-sections",

@@ -28,6 +28,7 @@ pub const STAGES: &[Stage] = &[
     at(Point::Peephole, "okl-choose-version", choose_version),
     // Simplified, before vectorisation: say what regions access, and make loops work on several elements at once.
     at(Point::BeforeVectorising, "okl-sections", declare_sections),
+    at(Point::BeforeVectorising, "okl-costs", declare_costs),
     at(Point::BeforeVectorising, "okl-lanes", add_lanes),
     // At the end: versions that turned out the same become one.
     at(Point::End, "okl-finish", finish),
@@ -152,6 +153,8 @@ impl<'m> Lowering<'m> {
                         true => 1,
                         false => ParallelLoop::MOST_EXTENTS,
                     },
+                    // On ranks regions tell.
+                    with_costs: !plans.loops.distribute,
                 };
                 cpu::check(module, loops, &mut declined, &mut mistakes)
             }
@@ -292,6 +295,12 @@ fn declare_sections(run: &Run<'_>) -> bool {
     let announces = mpi::serial_code::emit(module, &serial_code);
     let apart = mpi::thread_private::tell_apart(module);
     restored || calls || declares || announces || apart
+}
+
+/// Has the kernels of a lowered module say what they access, for those who ask what they cost.
+fn declare_costs(run: &Run<'_>) -> bool {
+    let plan = cpu::costs::check(run.module);
+    cpu::costs::declare_accesses(run.module, &plan)
 }
 
 /// Has a function in two versions know which it is, wherever LLVM has brought a choice into it.

@@ -16,7 +16,7 @@ void collapsed(void) {
 
 void halves(void) {
 // CHECK: region at {{.*}}narrow-indices.c:[[@LINE+3]]: complete
-// CHECK-DAG: read bound x [{{.*}} x 1] of 8 bytes at ((8 * (.omp.iv / 2)) + x)
+// CHECK-DAG: read bound x [{{.*}} x 8] of 8 bytes at ((8 * (.omp.iv / 2)) + x)
 // CHECK-DAG: write y [{{.*}} x 8] of 8 bytes at ((8 * .omp.iv) + y)
 #pragma omp parallel for
   for (int i = 0; i < N; i++)

@@ -70,7 +70,8 @@ mod tests {
     use crate::analysis::sections::is_mathematics;
 
     fn all() -> impl Iterator<Item = &'static RuntimeFn> {
-        okl_abi::ALL.iter().chain(okl_abi::op2::ALL).copied()
+        let lists = [okl_abi::ALL, okl_abi::op2::ALL, okl_abi::cpu::ALL];
+        lists.into_iter().flatten().copied()
     }
 
     #[test]

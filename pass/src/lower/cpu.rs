@@ -7,6 +7,7 @@
 //! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
 
 mod atomics;
+pub mod costs;
 pub mod items;
 pub mod lanes;
 mod threads;
@@ -38,6 +39,8 @@ pub struct Loops<'m> {
     pub markers: Vec<Call<'m>>,
     /// So many loops over blocks are counted through as one where they stand one in the other.
     pub most_loops: usize,
+    /// Whether the user may ask what kernels cost.
+    pub with_costs: bool,
 }
 
 /// What is to become of the loops of a module.
@@ -55,8 +58,10 @@ pub struct Plan<'m> {
     markers: Vec<Call<'m>>,
     /// What the run time is told besides, if it is told.
     notes: Option<Vec<Note<'m>>>,
-    /// Kernels whose attributes may ask for something.
+    /// Kernels whose loops are lowered: their attributes may ask for something.
     kernels: Vec<Kernel<'m>>,
+    /// Whether the user may ask what they cost.
+    with_costs: bool,
 }
 
 /// A loop over a set.
@@ -133,6 +138,7 @@ pub fn check<'m>(
         markers: found.markers,
         notes: found.notes,
         kernels,
+        with_costs: found.with_costs,
     }
 }
 
@@ -181,8 +187,17 @@ pub fn emit(module: &Module, plan: &Plan<'_>) -> bool {
         marker.take_out(module);
     }
     items::finish(module, &emitted);
-    for nest in &plan.nests {
-        nest.emit(module);
+    let bodies: Vec<_> = plan
+        .nests
+        .iter()
+        .filter_map(|one| one.emit(module))
+        .collect();
+    if plan.with_costs {
+        for kernel in &plan.kernels {
+            let own = bodies.iter().filter(|one| one.kernel == kernel.function);
+            let own: Vec<_> = own.map(|one| one.body).collect();
+            costs::emit(module, kernel, &own);
+        }
     }
     let has_items = !plan.items.is_empty() || !plan.markers.is_empty();
     told || has_items || !plan.loops.is_empty()

@@ -2,6 +2,7 @@
 //! a `check` that only reads and an `emit` that cannot fail.
 
 pub mod cpu;
+mod declarations;
 mod elements;
 pub mod mpi;
 mod op2;

@@ -170,6 +170,8 @@ pub struct Kernel<'m> {
     pub module: &'m Module,
     /// Its code.
     pub function: Function<'m>,
+    /// `file:line`.
+    pub place: String,
     said: Vec<Annotation<'m>>,
     /// Its `@outer` and `@inner` loops.
     pub loops: Vec<Loop<'m>>,
@@ -213,6 +215,7 @@ impl<'m> Kernel<'m> {
         let mut kernel = Self {
             module,
             function,
+            place: annotations::place_of(module, function).unwrap_or_default(),
             said,
             loops,
             axes,

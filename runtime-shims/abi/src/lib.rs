@@ -9,6 +9,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod cpu;
 mod effects;
 mod functions;
 pub mod op2;
@@ -89,6 +90,7 @@ impl RuntimeFn {
     pub fn short_name(&self) -> &'static str {
         let rest = self.name.strip_prefix("okl_mpi_");
         rest.or_else(|| self.name.strip_prefix("okl_op2_"))
+            .or_else(|| self.name.strip_prefix("okl_cpu_"))
             .unwrap_or(self.name)
     }
 
@@ -167,7 +169,8 @@ pub fn runtime_function(name: &str) -> Option<&'static RuntimeFn> {
     if let Some(function) = replacement_of(name) {
         return Some(function);
     }
-    let mut all = ALL.iter().chain(op2::ALL).chain(openmp::ALL);
+    let lists = [ALL, op2::ALL, cpu::ALL, openmp::ALL];
+    let mut all = lists.into_iter().flatten();
     all.find(|function| function.name == name).copied()
 }
 
@@ -290,6 +293,7 @@ mod tests {
             ("ompc_display_affinity", f::okl_mpi_omp_display_affinity),
             ("__atomic_load", f::okl_mpi_atomic_load_n),
             ("okl_op2_par_loop_v3", op2::f::okl_op2_par_loop_v3),
+            ("okl_cpu_begin_kernel_v1", cpu::f::okl_cpu_begin_kernel_v1),
         ] {
             for name in [name, ours.name] {
                 let found = runtime_function(name).map(|f| (f.name, f.effects));
@@ -374,7 +378,8 @@ mod tests {
             (Effects::REDUCES, "combine"),
             (Effects::REDUCES, "reach"),
         ];
-        for one in ALL.iter().chain(op2::ALL).chain(openmp::ALL) {
+        let lists = [ALL, op2::ALL, cpu::ALL, openmp::ALL];
+        for one in lists.into_iter().flatten() {
             let name = one.name;
             for (a, b) in contradictions {
                 assert!(!(one.has(a) && one.has(b)), "{name}: {a:?}, {b:?}");

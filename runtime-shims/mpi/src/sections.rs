@@ -12,8 +12,7 @@ use std::{
 };
 
 use okl_abi::{
-    DirectAccess, RegionDescriptor, SectionEntry, SectionTable, SectionValue, region_flags,
-    section_access,
+    DirectAccess, RegionDescriptor, SectionEntry, SectionTable, region_flags, section_access,
 };
 
 use crate::{
@@ -22,6 +21,7 @@ use crate::{
     settings::settings,
 };
 use between::Numbers;
+use okl_coherence::geometry::declaration::{self, entry_list, value_count, value_list};
 use okl_coherence::geometry::ranges::{Range, Ranges};
 use okl_coherence::geometry::shape::{DoesNotFit, Shape};
 use okl_coherence::geometry::signature::Signature;
@@ -310,16 +310,6 @@ impl Entry<'_> {
     }
 }
 
-fn entry_list(table: &SectionTable) -> &[SectionEntry] {
-    // SAFETY: the pass emits `entry_count` constant entries.
-    unsafe { std::slice::from_raw_parts(table.entries.cast(), table.entry_count as usize) }
-}
-
-fn value_list(table: &SectionTable) -> &[SectionValue] {
-    // SAFETY: the pass emits `value_count` constants.
-    unsafe { std::slice::from_raw_parts(table.values.cast(), table.value_count as usize) }
-}
-
 impl Entry<'_> {
     /// What holds the object that the address points into, where it is not just the section.
     fn object(&self) -> Option<(usize, usize)> {
@@ -338,21 +328,12 @@ impl Entry<'_> {
     }
 }
 
-/// Values of an entry: the address, and stride and count of each dimension.
-fn value_count(entry: &SectionEntry) -> usize {
-    1 + 2 * entry.dimensions as usize
-}
-
 /// The entries of a declaration.
-fn entries<'a>(table: &'a SectionTable, mut values: &'a [i64]) -> impl Iterator<Item = Entry<'a>> {
-    entry_list(table).iter().map(move |entry| {
-        let (own, rest) = values.split_at(value_count(entry));
-        values = rest;
-        Entry {
-            entry,
-            address: own[0] as u64,
-            dimensions: &own[1..],
-        }
+fn entries<'a>(table: &'a SectionTable, values: &'a [i64]) -> impl Iterator<Item = Entry<'a>> {
+    declaration::entries(table, values).map(|(entry, own)| Entry {
+        entry,
+        address: own[0] as u64,
+        dimensions: &own[1..],
     })
 }
 
@@ -403,16 +384,8 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     program_stacks::make_next_frames_writable();
     // SAFETY: the pass emits the table.
     let table = unsafe { &*raw_table.cast::<SectionTable>() };
-    let values = value_list(table).iter().map(|value| {
-        let computed = match value.computed {
-            -1 => 0,
-            // SAFETY: the pass computes as many values as the table refers to.
-            at => unsafe { *computed.cast::<i64>().add(at as usize) },
-        };
-        let variable = value.variable.addr() as i64;
-        computed.wrapping_add(variable).wrapping_add(value.constant)
-    });
-    let values: &[i64] = &values.collect::<Vec<_>>();
+    // SAFETY: the pass computes as many values as the table refers to.
+    let values: &[i64] = &unsafe { declaration::values(table, computed) };
     let accesses = rows::with_tables(entries(table, values));
     let (known, behind): (Vec<_>, Vec<_>) = accesses.into_iter().partition(|one| one.depth() == 0);
     let mut signature = Signature::START.with(std::ptr::from_ref(table) as u64);

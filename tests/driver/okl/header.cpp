@@ -1,7 +1,7 @@
 // okl.hpp, OKL in plain C++: with the plugin kernels are OKL, without it they are their loops, also for g++.
 //
 // RUN: for level in -O0 "-O3 -g" "-O1 -std=c++14" "-O2 -std=c++23"; do %okl-c++ -Wall -Wextra -pedantic -Wconversion -Werror -DPLUGIN $level %s -o %t && %t || exit 1; done | FileCheck --check-prefixes=CHECK,PLUGIN %s
-// RUN: clang++-22 -fopenmp -O1 -Wall -Werror -DPLUGIN -fpass-plugin=%plugin -I %S/../../../runtime-shims/okl/include %s -o %t && %t | FileCheck --check-prefixes=CHECK,PLUGIN %s
+// RUN: clang++-22 -fopenmp -O1 -Wall -Werror -DPLUGIN -fpass-plugin=%plugin -I %S/../../../runtime-shims/okl/include %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t && %t | FileCheck --check-prefixes=CHECK,PLUGIN %s
 // RUN: for compiler in clang++-22 g++; do $compiler -O1 -std=c++14 -Wall -Wextra -pedantic -Wconversion -Werror -I %S/../../../runtime-shims/okl/include %s -o %t && %t || exit 1; done | FileCheck %s
 // Both spellings in one file.
 // RUN: cp %s %t.okl && echo '@kernel void text(int *a) { @outer for (int i = 0; i < 2; ++i) @inner for (int j = 0; j < 4; ++j) { a[j] = i; @barrier; @atomic a[j] += 1; } }' >>%t.okl && %okl-c++ -Wall -Werror -DPLUGIN %t.okl -o %t && %t | FileCheck --check-prefixes=CHECK,PLUGIN %s

@@ -46,8 +46,8 @@ impl Tools {
 
     /// Says so if the plugin or the runtime has not been built.
     pub(crate) fn require_libraries(&self) -> Result<(), String> {
-        let runtimes = ["libokl_mpi.so", "libokl_op2.so", "libokl_job_mpi.so"]
-            .map(|name| self.runtime_dir.join(name));
+        let runtimes = ["mpi", "op2", "cpu", "job_mpi"]
+            .map(|name| self.runtime_dir.join(format!("libokl_{name}.so")));
         for library in runtimes.iter().chain([&self.plugin]) {
             if !library.is_file() {
                 return Err(format!(

@@ -264,6 +264,10 @@ impl<'m> Nests<'m> {
             } else {
                 match self.recurrence(access.address).filter(|one| one.of == of) {
                     Some(one) => (one.start, one.step),
+                    None if self.leave_collapsed(access, of, times) => {
+                        access.block = preheader;
+                        return true;
+                    }
                     None => return false,
                 }
             };

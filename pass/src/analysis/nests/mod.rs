@@ -5,11 +5,13 @@
 //! uses it sees that.
 //!
 //! `hoist` first brings loops into a form in which their bounds and addresses are known in front of them, with what `sole`
-//! knows of objects. `extents` leaves them one by one; `conditions` says under which conditions, `tiles` joins rows,
+//! knows of objects. `extents` leaves them one by one, `collapsed` those that are several at once; `conditions` says under
+//! which conditions, `tiles` joins rows,
 //! `widening` computes with numbers that do not overflow, `tables` and `between` follow what a nest loads itself. `rewrite`
 //! replaces parts of expressions; `names` puts them in words. `iterations` says the same of one turn of a loop.
 
 mod between;
+mod collapsed;
 mod conditions;
 mod extents;
 mod hoist;

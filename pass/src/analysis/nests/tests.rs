@@ -4,6 +4,7 @@
 //! The nests are two loops around a store; a section's terms are evaluated for some values of the parameters, and compared
 //! with the addresses that the loops go through.
 
+mod collapsed;
 mod programs;
 mod projection;
 

@@ -117,9 +117,16 @@ impl<'a, 'm> Widening<'a, 'm> {
             Kind::UnsignedDivide => {
                 let value = self.widen(operands[0], depth + 1)?;
                 let value = self.not_negative(value, bits);
-                let divisor = operands[1];
-                (divisor.constant()? > 0)
-                    .then(|| nests.quotient(value, nests.with_sign(divisor, WORD)))
+                let divisor = nests.with_sign(operands[1], WORD);
+                if divisor.constant().is_none() {
+                    if !nests.is_fixed(divisor, self.scope) {
+                        return None;
+                    }
+                    self.not_negative(nests.more(divisor, -1), bits);
+                    let divisor = nests.choice(Kind::UnsignedMax, &[divisor, nests.word(1)]);
+                    return Some(nests.quotient(value, divisor));
+                }
+                (divisor.constant()? > 0).then(|| nests.quotient(value, divisor))
             }
             kind @ (Kind::UnsignedMin | Kind::UnsignedMax) => {
                 // Of numbers that are not negative the sign does not matter.

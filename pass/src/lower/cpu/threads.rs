@@ -236,11 +236,17 @@ impl<'m> Nest<'m> {
     }
 
     /// Has threads share it, once all that only says what the code is is gone.
-    pub fn emit(&self, module: &'m Module) {
-        if let Ok(shared) = &self.how {
-            shared.emit(module);
-        }
+    pub fn emit(&self, module: &'m Module) -> Option<Outlined<'m>> {
+        self.how.as_ref().ok().map(|shared| shared.emit(module))
     }
+}
+
+/// What threads share.
+pub struct Outlined<'m> {
+    /// The kernel that it is of.
+    pub kernel: Function<'m>,
+    /// What each of them runs.
+    pub body: Function<'m>,
 }
 
 /// What is computed of a loop in front of it, as integers of 64 bits.
@@ -364,7 +370,7 @@ impl<'m> Shared<'m> {
         &self.loops[0]
     }
 
-    fn emit(&self, module: &'m Module) {
+    fn emit(&self, module: &'m Module) -> Outlined<'m> {
         let outermost = self.outermost();
         let kernel = outermost.decides.function();
         let places = Places::of(module, kernel);
@@ -394,6 +400,7 @@ impl<'m> Shared<'m> {
             builder.ask(is_more, count, module.const_i64(2))
         };
         fork(module, call, &places, thread, several);
+        Outlined { kernel, body }
     }
 
     /// Makes the loops one loop over a thread's part of their iterations. With the first instruction that reads no

@@ -7,14 +7,14 @@ use std::collections::HashSet;
 use okl_abi::{f, region_flags};
 
 use super::globals;
-use crate::analysis::memory::base_of;
 use crate::analysis::nests::source_name;
 use crate::analysis::sections::{
-    Declaration, Direct, Entry, FunctionSections, MOST_MARKS, Quantity, Region, What,
-    is_one_of_several, regions,
+    Declaration, Direct, Entry, FunctionSections, Quantity, Region, What, is_one_of_several,
+    regions,
 };
 use crate::diagnostic::Site;
-use crate::llvm::{Builder, Function, Global, Instruction, Linkage, Module, Opcode, Value};
+use crate::llvm::{Function, Instruction, Linkage, Module, Value};
+use crate::lower::declarations::{self, place};
 use crate::lower::runtime_call::declare;
 use crate::marks::{DECLARED, is_for_ranks};
 use crate::record::RegionRecord;
@@ -162,11 +162,6 @@ fn declaration_text<'m>(sections: &FunctionSections<'m>, one: &Declaration<'m>) 
     text
 }
 
-/// Where to point the user for a declaration: at its first access.
-fn place<'m>(one: &Declaration<'m>) -> Instruction<'m> {
-    one.entries[0].at
-}
-
 fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String {
     let show = |quantity: Quantity<'m>| match quantity {
         Quantity::Term(term) => sections.nests.text(term),
@@ -266,8 +261,9 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
     }
     own(&functions);
     for sections in functions {
-        emit_function(module, sections);
-        sections.function.forget_memory_effects();
+        declarations::emit(module, sections, |builder, table, values| {
+            builder.call(declare(module, &f::okl_mpi_sections), &[table, values])
+        });
     }
     for one in &plan.forks {
         let region = plan.region(one.record.body);
@@ -304,314 +300,6 @@ fn become_own<'m>(function: Function<'m>, callers: &[Function<'m>]) {
         let caller = one.user().as_instruction().filter(|_| one.is_callee());
         !caller.is_some_and(|caller| callers.contains(&caller.function()))
     });
-}
-
-/// The values of a declaration's entries, one behind the other.
-struct Values<'m> {
-    /// What is computed in front of the nest: each quantity once, but for those of entries with marks, which the run
-    /// time replaces.
-    computed: Vec<(Option<Quantity<'m>>, Value<'m>)>,
-    sources: Vec<Source<'m>>,
-}
-
-/// A value, as the sum of these.
-struct Source<'m> {
-    /// Place in [`Values::computed`].
-    computed: Option<usize>,
-    /// A variable, for its address.
-    variable: Option<Value<'m>>,
-    number: i64,
-}
-
-impl<'m> Values<'m> {
-    /// Emits what computes them.
-    fn compute(module: &'m Module, sections: &FunctionSections<'m>, one: &Declaration<'m>) -> Self {
-        let mut values = Self {
-            computed: Vec::new(),
-            sources: Vec::new(),
-        };
-        for entry in one.entries.iter().flat_map(Entry::with_tables) {
-            for quantity in quantities(entry) {
-                let source = if is_marked(entry) {
-                    values.computed_whole(module, sections, one, quantity)
-                } else {
-                    values.source(module, sections, one, quantity)
-                };
-                values.sources.push(source);
-            }
-        }
-        values
-    }
-
-    /// A quantity in a place of its own.
-    fn computed_whole(
-        &mut self,
-        module: &'m Module,
-        sections: &FunctionSections<'m>,
-        one: &Declaration<'m>,
-        quantity: Quantity<'m>,
-    ) -> Source<'m> {
-        let value = compute(module, sections, one, quantity);
-        self.computed.push((None, value));
-        Source {
-            computed: Some(self.computed.len() - 1),
-            variable: None,
-            number: 0,
-        }
-    }
-
-    /// A quantity, of which only what is no constant and no variable's address is computed, once.
-    fn source(
-        &mut self,
-        module: &'m Module,
-        sections: &FunctionSections<'m>,
-        one: &Declaration<'m>,
-        quantity: Quantity<'m>,
-    ) -> Source<'m> {
-        let (rest, variable, number) = match quantity {
-            Quantity::Constant(number) => (None, None, number),
-            Quantity::Value(value) => match value.as_global() {
-                Some(global) if !global.is_thread_local() => (None, Some(value), 0),
-                _ => (Some(quantity), None, 0),
-            },
-            Quantity::Term(term) => {
-                let (rest, variable, number) = sections.nests.split(term);
-                (rest.map(Quantity::Term), variable, number)
-            }
-        };
-        let mut known = self.computed.iter();
-        let known = rest.and_then(|_| known.position(|one| one.0 == rest));
-        let mut source = Source {
-            computed: known,
-            variable,
-            number,
-        };
-        if let (Some(rest), None) = (rest, known) {
-            let value = compute(module, sections, one, rest);
-            match value.as_constant_int() {
-                Some(more) => source.number = number.wrapping_add(more),
-                None => {
-                    source.computed = Some(self.computed.len());
-                    self.computed.push((Some(rest), value));
-                }
-            }
-        }
-        source
-    }
-
-    /// As the table has them.
-    fn constants(&self, module: &'m Module) -> Vec<Value<'m>> {
-        let constant = |source: &Source<'m>| {
-            let null = module.pointer().zero();
-            module.const_struct(&[
-                module.const_i64(source.computed.map_or(-1, |place| place as i64)),
-                source.variable.unwrap_or(null),
-                module.const_i64(source.number),
-            ])
-        };
-        self.sources.iter().map(constant).collect()
-    }
-}
-
-fn is_marked(entry: &Entry<'_>) -> bool {
-    matches!(entry.what, What::Marked { .. })
-}
-
-/// As the ABI says it.
-fn access_bits(what: What) -> i64 {
-    use okl_abi::section_access::{
-        ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, NUMBERS, OBJECT, READ, RELATIVE, SIGNED,
-        TABLE, WRITE,
-    };
-    const { assert!(MOST_MARKS == okl_abi::section_access::MOST_MARKS) };
-    let and = |bits, is_so| if is_so { bits } else { 0 };
-    match what {
-        What::Elements {
-            is_write,
-            exact,
-            relative,
-        } => {
-            let bound = and(BOUND, !exact);
-            let relative = and(RELATIVE, relative);
-            match is_write {
-                false => READ | bound | relative,
-                true => WRITE | and(MAY, !exact) | bound | relative,
-            }
-        }
-        What::Pointers { relative } => TABLE | and(RELATIVE, relative),
-        What::Numbers { signed } => TABLE | NUMBERS | and(SIGNED, signed),
-        What::Anywhere { of_variable } => READ | ANYWHERE | and(OBJECT, of_variable),
-        What::Between { of_variable } => READ | ANYWHERE | BETWEEN | and(OBJECT, of_variable),
-        What::Marked {
-            by_bits,
-            of_variable,
-        } => WRITE | MARKED | and(BITS, by_bits) | and(OBJECT, of_variable),
-    }
-}
-
-/// Emits what computes a quantity in front of a declaration, as an `i64`.
-fn compute<'m>(
-    module: &'m Module,
-    sections: &FunctionSections<'m>,
-    one: &Declaration<'m>,
-    quantity: Quantity<'m>,
-) -> Value<'m> {
-    match quantity {
-        Quantity::Term(term) => sections.nests.expand(term, one.before),
-        Quantity::Value(value) => Builder::before(module, one.before).bits_of(value, 64),
-        Quantity::Constant(number) => module.const_i64(number),
-    }
-}
-
-/// The address, and stride and count of each dimension.
-fn quantities<'m>(entry: &Entry<'m>) -> Vec<Quantity<'m>> {
-    let dimensions = entry.dimensions.iter().flat_map(|&(a, b)| [a, b]);
-    [entry.address].into_iter().chain(dimensions).collect()
-}
-
-fn emit_function<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
-    let compute = |one| Values::compute(module, sections, one);
-    let all: Vec<_> = sections.declarations.iter().map(compute).collect();
-    let Some(most) = all.iter().map(|values| values.computed.len()).max() else {
-        return;
-    };
-    let room = module.array(module.int(64), most as u64);
-    let room = Builder::at_entry(module, sections.function).alloca(room, 8);
-    let callee = declare(module, &f::okl_mpi_sections);
-    let mut calls = Vec::new();
-    for (one, values) in sections.declarations.iter().zip(&all) {
-        let builder = Builder::before(module, one.before);
-        for (index, (_, value)) in values.computed.iter().enumerate() {
-            builder.store(*value, builder.offset(room, index as i64 * 8));
-        }
-        calls.push(builder.call(callee, &[*table(module, one, values), room]));
-        emit_marks(module, sections, one, values, room);
-    }
-    for call in calls {
-        load_later(call, room);
-    }
-}
-
-/// Moves what is loaded and computed in front of a declaration, though not for it, behind it: else it would be kept in
-/// memory during the call. `room` is where the declared values are.
-fn load_later<'m>(declaration: Value<'m>, room: Value<'m>) {
-    let declaration = declaration.as_instruction().expect("it is a call");
-    let all = declaration.block().instructions();
-    let place = all.iter().position(|&one| one == declaration);
-    let place = place.expect("it is in its block");
-    let mut above = HashSet::from([declaration]);
-    let mut before = all[place + 1];
-    for &at in all[..place].iter().rev() {
-        let is_for_it = at
-            .instruction_users()
-            .iter()
-            .any(|user| above.contains(user));
-        let of_room = at.address().is_some_and(|address| base_of(address) == room);
-        let is_load = at.opcode() == Opcode::LLVMLoad;
-        if is_for_it && at.only_computes() || of_room && !is_load {
-            above.insert(at);
-        } else if at.only_computes() && !of_room {
-            at.move_before(before);
-            before = at;
-        } else {
-            break;
-        }
-    }
-}
-
-/// Makes the stores of a declaration mark what they write, where the runtime says that marks go.
-fn emit_marks<'m>(
-    module: &'m Module,
-    sections: &FunctionSections<'m>,
-    one: &Declaration<'m>,
-    values: &Values<'m>,
-    room: Value<'m>,
-) {
-    let builder = Builder::before(module, one.before);
-    let mut sources = &values.sources[..];
-    for (index, entry) in one.entries.iter().enumerate() {
-        let all = entry.with_tables();
-        let count = all.iter().map(|one| quantities(one).len()).sum::<usize>();
-        let (own, rest) = sources.split_at(count);
-        sources = rest;
-        if !is_marked(entry) {
-            continue;
-        }
-        let first = own[0].computed;
-        let first = first.expect("the values of such an entry are computed") as i64;
-        let told = |place, ty| builder.load(ty, builder.offset(room, (first + place) * 8));
-        let (start, mask) = (told(0, module.int(64)), told(2, module.int(64)));
-        let marks = told(1, module.pointer());
-        let number = |builder: &Builder<'m>, address| {
-            let distance = builder.difference(address, start);
-            let number = builder.shift_right(distance, entry.element.trailing_zeros());
-            builder.and(number, mask)
-        };
-        let by_bits = matches!(entry.what, What::Marked { by_bits: true, .. });
-        for mark in one.marks.iter().filter(|mark| mark.entry == index) {
-            let size = module.const_i64(mark.size);
-            let count = mark.size / entry.element;
-            if let (Some(run), false) = (&mark.run, by_bits) {
-                let address = sections.nests.expand(run.address, run.before);
-                let times = sections.nests.expand(run.count, run.before);
-                let builder = Builder::before(module, run.before);
-                let lowest = match run.falls {
-                    true => {
-                        let way = builder.multiply(builder.plus(times, -1), size);
-                        builder.difference(address, way)
-                    }
-                    false => address,
-                };
-                let number = number(&builder, lowest);
-                // Nothing behind the last mark, as where marks go nowhere.
-                let room = builder.plus(builder.difference(mask, number), 1);
-                let count = builder.multiply(times, module.const_i64(count));
-                let place = builder.element(module.int(8), marks, number);
-                builder.fill(place, 1, builder.least(count, room));
-                continue;
-            }
-            let builder = Builder::before(module, mark.at);
-            let number = number(&builder, builder.bits_of(mark.address, 64));
-            if by_bits {
-                for more in 0..count {
-                    builder.set_bit(marks, builder.plus(number, more));
-                }
-            } else {
-                let place = builder.element(module.int(8), marks, number);
-                builder.fill(place, 1, module.const_i64(count));
-            }
-        }
-    }
-}
-
-fn table<'m>(module: &'m Module, one: &Declaration<'m>, values: &Values<'m>) -> Global<'m> {
-    let text = |text: &str| -> Value<'m> { *module.add_text("okl.text", text) };
-    let entries: Vec<_> = one
-        .entries
-        .iter()
-        .flat_map(Entry::with_tables)
-        .map(|entry| {
-            module.const_struct(&[
-                module.const_i64(access_bits(entry.what)),
-                module.const_i64(entry.element),
-                module.const_i64(entry.dimensions.len() as i64),
-                text(&entry.object),
-                text(&Site::Instruction(entry.at).to_string()),
-            ])
-        })
-        .collect();
-    let list = module.const_array(entries[0].ty(), &entries);
-    let list = module.add_constant("okl.sections.entries", list);
-    let values = values.constants(module);
-    let value_list = module.const_array(values[0].ty(), &values);
-    let value = module.const_struct(&[
-        text(&Site::Instruction(place(one)).to_string()),
-        *list,
-        module.const_i64(entries.len() as i64),
-        *module.add_constant("okl.sections.values", value_list),
-        module.const_i64(values.len() as i64),
-    ]);
-    module.add_constant("okl.sections", value)
 }
 
 fn complete_record<'m>(module: &'m Module, record: &RegionRecord<'m>, region: &Region<'m>) {

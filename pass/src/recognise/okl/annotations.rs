@@ -161,6 +161,19 @@ pub fn kernels(module: &Module) -> Vec<Function<'_>> {
     found
 }
 
+/// The file and line in which a function is said to be a kernel.
+pub fn place_of(module: &Module, kernel: Function<'_>) -> Option<String> {
+    let list = module.global("llvm.global.annotations")?.initializer()?;
+    list.operands().into_iter().find_map(|entry| {
+        let [of, what, file, line, ..] = entry.operands()[..] else {
+            return None;
+        };
+        let is_it = of.through_alias().as_function() == Some(kernel)
+            && what.as_text().as_deref() == Some(KERNEL);
+        is_it.then(|| Some(format!("{}:{}", file.as_text()?, line.as_constant_int()?)))?
+    })
+}
+
 /// The variables outside of all functions, or static ones, of which something is said that only others can have: what, and
 /// where.
 pub fn globals(module: &Module) -> Vec<(Global<'_>, String, String)> {

@@ -1,6 +1,6 @@
 // Barriers in regular loops and under conditions that are the same for all work items: kernels compute what plainly written
 // loops do.
-// RUN: for level in -O0 "-O2 -g" "-O3 -march=native"; do clang++-22 -fopenmp -std=c++17 $level -fpass-plugin=%plugin %s -o %t && timeout 60 %t || exit 1; done | FileCheck %s
+// RUN: for level in -O0 "-O2 -g" "-O3 -march=native"; do clang++-22 -fopenmp -std=c++17 $level -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t && timeout 60 %t || exit 1; done | FileCheck %s
 #include "okl.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Blocks see what the kernel has, of every type, and have variables of every kind themselves.
-// RUN: for level in "-O0 -g" "-O2 -g" "-O3 -march=native"; do clang++-22 -std=c++17 -Wno-vla-cxx-extension $level -fopenmp -fpass-plugin=%plugin %s -o %t || exit 1; for threads in 1 2 5; do OMP_NUM_THREADS=$threads %t || exit 1; done; done
+// RUN: for level in "-O0 -g" "-O2 -g" "-O3 -march=native"; do clang++-22 -std=c++17 -Wno-vla-cxx-extension $level -fopenmp -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t || exit 1; for threads in 1 2 5; do OMP_NUM_THREADS=$threads %t || exit 1; done; done
 #include "okl.h"
 
 #include <complex>

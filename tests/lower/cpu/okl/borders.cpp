@@ -1,6 +1,6 @@
 // Where conditions hold for all items of a block, a version of it runs that asks none of them; what one item does alone stands
 // behind the loop over items; arrays of items lie component by component.
-// RUN: for level in "-O0 -g" "-O1" "-O2 -g" "-O3 -march=native"; do clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin %s -o %t || exit 1; for threads in 1 3; do OMP_NUM_THREADS=$threads %t || exit 1; done; done
+// RUN: for level in "-O0 -g" "-O1" "-O2 -g" "-O3 -march=native"; do clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t || exit 1; for threads in 1 3; do OMP_NUM_THREADS=$threads %t || exit 1; done; done
 // RUN: clang++-22 -std=c++17 -O3 -mavx2 -fno-math-errno -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck --check-prefix=FAST %s
 // RUN: clang++-22 -std=c++17 -O0 -Xclang -disable-O0-optnone -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck %s
 #include "okl.h"

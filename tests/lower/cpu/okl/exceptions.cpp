@@ -1,5 +1,5 @@
 // An exception that an iteration handles itself is one like others; one that would leave it ends the program.
-// RUN: for level in "-O0 -g" -O2; do clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin -Rpass-missed=okl %s -o %t 2>&1 | FileCheck --check-prefix=TOLD %s || exit 1; for threads in 1 3; do OMP_NUM_THREADS=$threads sh -c 'for n in 0 1 2 3; do %t $n -1; echo $?; done; for n in 0 1 2 3; do %t $n 3; echo $?; done; %t 0 0; echo $?' | FileCheck %s || exit 1; done; done
+// RUN: for level in "-O0 -g" -O2; do clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin -Rpass-missed=okl %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t 2>&1 | FileCheck --check-prefix=TOLD %s || exit 1; for threads in 1 3; do OMP_NUM_THREADS=$threads sh -c 'for n in 0 1 2 3; do %t $n -1; echo $?; done; for n in 0 1 2 3; do %t $n 3; echo $?; done; %t 0 0; echo $?' | FileCheck %s || exit 1; done; done
 #include "okl.h"
 
 #include <cstdio>

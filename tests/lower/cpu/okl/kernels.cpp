@@ -1,5 +1,5 @@
 // Kernels compute what plainly written loops do, at every level of optimisation.
-// RUN: for level in -O0 "-O2 -g" "-O3 -march=native"; do clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin %s -o %t || exit 1; for threads in 1 2 5; do OMP_NUM_THREADS=$threads %t || exit 1; done; done | FileCheck %s
+// RUN: for level in -O0 "-O2 -g" "-O3 -march=native"; do clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t || exit 1; for threads in 1 2 5; do OMP_NUM_THREADS=$threads %t || exit 1; done; done | FileCheck %s
 #include "okl.h"
 
 #include <cmath>

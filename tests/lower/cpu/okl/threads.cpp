@@ -1,7 +1,7 @@
 // Threads share blocks, each of which runs once, in whatever way loops count; what is atomic is.
-// RUN: clang++-22 -std=c++17 -O0 -c -g -fpass-plugin=%plugin %s -o %t.o && clang++-22 -fopenmp %t.o -o %t0
-// RUN: clang++-22 -std=c++17 -O1 -fopenmp -DLOCKED -fpass-plugin=%plugin %s -o %t1
-// RUN: clang++-22 -std=c++17 -O3 -march=native -fno-exceptions -fopenmp -fpass-plugin=%plugin %s -o %t3
+// RUN: clang++-22 -std=c++17 -O0 -c -g -fpass-plugin=%plugin %s -o %t.o && clang++-22 -fopenmp %t.o -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t0
+// RUN: clang++-22 -std=c++17 -O1 -fopenmp -DLOCKED -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t1
+// RUN: clang++-22 -std=c++17 -O3 -march=native -fno-exceptions -fopenmp -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t3
 // RUN: for threads in 1 2 5; do for level in 0 1 3; do OMP_NUM_THREADS=$threads %t$level $threads || exit 1; done; done
 #include "okl.h"
 

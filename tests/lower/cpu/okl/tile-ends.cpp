@@ -1,5 +1,5 @@
 // A tile whose size or step turns out not to be positive ends the program, unless there are no iterations.
-// RUN: for level in -O0 -O2; do clang++-22 -fopenmp -std=c++17 $level -fpass-plugin=%plugin %s -o %t && OMP_NUM_THREADS=1 %t 0 4 1 && %t 8 4 2 && %t 0 0 0 && %t 8 4 2 unsigned || exit 1; for what in "8 0 1" "8 -4 1" "8 4 0" "8 4 -1" "8 4 -1 unsigned"; do (%t $what; test $? -ge 128) || exit 1; done; done
+// RUN: for level in -O0 -O2; do clang++-22 -fopenmp -std=c++17 $level -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t && OMP_NUM_THREADS=1 %t 0 4 1 && %t 8 4 2 && %t 0 0 0 && %t 8 4 2 unsigned || exit 1; for what in "8 0 1" "8 -4 1" "8 4 0" "8 4 -1" "8 4 -1 unsigned"; do (%t $what; test $? -ge 128) || exit 1; done; done
 #include "okl.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Tiles one in the other, with variables of blocks and of work items, compute what plainly written loops do.
-// RUN: for level in -O0 "-O2 -g" "-O3 -march=native"; do clang++-22 -fopenmp -std=c++17 $level -fpass-plugin=%plugin %s -o %t && OMP_NUM_THREADS=3 %t || exit 1; done
+// RUN: for level in -O0 "-O2 -g" "-O3 -march=native"; do clang++-22 -fopenmp -std=c++17 $level -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t && OMP_NUM_THREADS=3 %t || exit 1; done
 #include "okl.h"
 #include "random.h"
 

@@ -1,5 +1,5 @@
 // Loops with @tile run each of their iterations once, and no other, in whatever way they count.
-// RUN: for level in -O0 "-O2 -g -march=native"; do clang++-22 -fopenmp -std=c++17 -Wno-sign-compare $level -fpass-plugin=%plugin %s -o %t && OMP_NUM_THREADS=1 %t || exit 1; done | FileCheck %s
+// RUN: for level in -O0 "-O2 -g -march=native"; do clang++-22 -fopenmp -std=c++17 -Wno-sign-compare $level -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t && OMP_NUM_THREADS=1 %t || exit 1; done | FileCheck %s
 #include "okl.h"
 #include "random.h"
 
