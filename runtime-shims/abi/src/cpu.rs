@@ -33,3 +33,14 @@ abi_structs! {
         number: i64,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_the_one_of_its_version() {
+        let hash = crate::hash(TEXT, LAYOUT_TEXT);
+        assert_eq!((ALL.len(), hash), (3, 0xf2925fb0b609bec));
+    }
+}
