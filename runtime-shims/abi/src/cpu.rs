@@ -8,8 +8,7 @@ use crate::{functions::function_table, tables::abi_structs};
 macro_rules! for_each_cpu_fn {
     ($m:ident) => {
         $m! {
-            /// Where a [`Kernel`](crate::cpu::Kernel) begins: for [`okl_cpu_end_kernel_v1`](crate::cpu::f::okl_cpu_end_kernel_v1),
-            /// when that is; 0 where nothing is measured.
+            /// Where a `Kernel` begins: when that is, for `okl_cpu_end_kernel_v1`; 0 where nothing is measured.
             fn okl_cpu_begin_kernel_v1(kernel: ptr) -> i64: [APART];
             /// Where it ends.
             fn okl_cpu_end_kernel_v1(kernel: ptr, begin: i64): [APART];
