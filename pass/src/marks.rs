@@ -4,7 +4,7 @@
 //! Functions have string attributes. LLVM keeps none of ours for variables: those have names, and nothing but this file
 //! knows how they begin.
 
-use crate::llvm::{Function, Global, Module, Value};
+use crate::llvm::{Block, Function, Global, Module, Value};
 
 /// A string attribute of functions, and one of its values.
 #[derive(Clone, Copy)]
@@ -201,6 +201,31 @@ pub const LOWERED_KERNEL: Mark = Mark {
     name: "okl-kernel",
     value: "lowered",
 };
+
+/// The option of loops over work items.
+const ITEMS: &str = "okl.items";
+
+/// Says of the loop that this block closes that it is one over work items, or over rows of them.
+pub fn mark_items(module: &Module, latch: Block<'_>) {
+    let end = latch.terminator().expect("a complete block");
+    if end.loop_option(module, ITEMS).is_none() {
+        end.add_loop_option(ITEMS, None);
+    }
+}
+
+/// Whether the loop that this block closes is one over work items, or over rows of them.
+pub fn is_over_items(module: &Module, latch: Block<'_>) -> bool {
+    let end = latch.terminator();
+    end.is_some_and(|end| end.loop_option(module, ITEMS).is_some())
+}
+
+/// Takes back what was said of the loop that this block closes.
+pub fn forget_items(module: &Module, latch: Block<'_>) {
+    if is_over_items(module, latch) {
+        let end = latch.terminator().expect("a complete block");
+        end.remove_loop_option(module, ITEMS);
+    }
+}
 
 /// The call at which the work items of a block meet.
 pub const OKL_BARRIER: &str = "__okl_barrier";

@@ -26,10 +26,12 @@ pub const STAGES: &[Stage] = &[
     at(Point::Start, "okl-lower", lower),
     // Wherever LLVM simplifies a function: it may know now which of its two versions it is.
     at(Point::Peephole, "okl-choose-version", choose_version),
-    // Simplified, before vectorisation: say what regions access, and make loops work on several elements at once.
+    // Simplified, before vectorisation: say what regions access, make loops work on several elements at once, and fetch
+    // rows of blocks ahead, which adds calls that those before need not know.
     at(Point::BeforeVectorising, "okl-sections", declare_sections),
     at(Point::BeforeVectorising, "okl-costs", declare_costs),
     at(Point::BeforeVectorising, "okl-lanes", add_lanes),
+    at(Point::BeforeVectorising, "okl-prefetch", add_prefetches),
     // At the end: versions that turned out the same become one.
     at(Point::End, "okl-finish", finish),
     // For tests and the curious.
@@ -313,6 +315,12 @@ fn choose_version(run: &Run<'_>) -> bool {
 fn add_lanes(run: &Run<'_>) -> bool {
     let plans = cpu::lanes::check(run.module, &run.vector_unit());
     cpu::lanes::emit(run.module, &plans)
+}
+
+/// Has blocks of work items fetch what later ones access.
+fn add_prefetches(run: &Run<'_>) -> bool {
+    let plans = cpu::prefetch::check(run.module);
+    cpu::prefetch::emit(run.module, &plans)
 }
 
 /// What is left to do after all other passes.

@@ -292,6 +292,21 @@ impl<'m> Builder<'m> {
         unsafe { LLVMBuildMemCpy(self.raw, to.raw(), align, from.raw(), align, bytes.raw()) };
     }
 
+    /// Has the processor fetch the line of memory around an address, whatever is there, to read or to write it soon.
+    pub fn prefetch(&self, address: Value<'m>, is_written: bool) {
+        let name = "llvm.prefetch.p0";
+        let declared = self.module.function(name).unwrap_or_else(|| {
+            let (pointer, int) = (self.module.pointer(), self.module.int(32));
+            let parameters = [pointer, int, int, int];
+            let ty = self.module.function_type(self.module.void(), &parameters);
+            self.module
+                .add_function(name, ty, Linkage::LLVMExternalLinkage)
+        });
+        // To all caches, and as data.
+        let how = [is_written.into(), 3, 1].map(|one| self.module.const_i32(one));
+        self.call(declared, &[address, how[0], how[1], how[2]]);
+    }
+
     /// Ends the program by a signal.
     pub fn trap(&self) {
         let name = "llvm.trap";

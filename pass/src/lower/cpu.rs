@@ -4,12 +4,14 @@
 //! What each parameter of the body points to is known here, so that LLVM sees plain address arithmetic
 //! around the body and inlines it. The run time decides which ranges run, where and when.
 //!
-//! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
+//! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`]. Short
+//! rows of blocks of work items are prefetched then: [`prefetch`].
 
 mod atomics;
 pub mod costs;
 pub mod items;
 pub mod lanes;
+pub mod prefetch;
 mod threads;
 
 use std::collections::HashMap;

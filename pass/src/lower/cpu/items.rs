@@ -25,7 +25,7 @@ use crate::analysis::variables::{is_destination, is_harmless};
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Counter, Extent, LocalKind, ParallelLoop, Region, Space};
 use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode, Value};
-use crate::marks::{LOWERED_KERNEL, OKL_BARRIER, is_okl_marker};
+use crate::marks::{LOWERED_KERNEL, OKL_BARRIER, is_okl_marker, mark_items};
 
 use arrays::{ALIGNMENT, Array, MOST_BYTES, count_in, exclusive, private};
 pub use split::Split;
@@ -369,6 +369,9 @@ pub fn emit<'m>(module: &'m Module, items: &Items<'m>) -> Emitted<'m> {
     let shared = items.shared.iter().map(|one| **one);
     let common = arrays.chain(shared).collect();
     LOWERED_KERNEL.put_on(module, kernel);
+    for counter in items.nests.iter().flat_map(|nest| nest.counters()) {
+        mark_items(module, counter.steps.block());
+    }
     let nests = items.nests.iter().enumerate();
     let parts = nests.map(|(at, nest)| match &nest.pieces {
         Some(pieces) => Part::Split(Split::of(nest, pieces, jumps[&at])),

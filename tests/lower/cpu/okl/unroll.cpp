@@ -14,9 +14,9 @@
 // CHECK-NOT: !llvm.loop
 // CHECK: }
 // CHECK: ![[# BLOCKS]] = distinct !{![[# BLOCKS]], ![[# PROGRESS:]]}
-// CHECK: ![[# FIRST]] = distinct !{![[# FIRST]], ![[# PROGRESS]], ![[# COUNT:]], ![[#]]}
+// CHECK: ![[# FIRST]] = distinct !{![[# FIRST]], ![[# PROGRESS]], ![[# COUNT:]], ![[#]], ![[#]]}
 // CHECK: ![[# COUNT]] = !{!"llvm.loop.unroll.count", i32 4}
-// CHECK: ![[# SECOND]] = distinct !{![[# SECOND]], ![[# PROGRESS]], ![[# COUNT]], ![[#]]}
+// CHECK: ![[# SECOND]] = distinct !{![[# SECOND]], ![[# PROGRESS]], ![[# COUNT]], ![[#]], ![[#]]}
 // CHECK: ![[# ALL]] = distinct !{![[# ALL]], ![[# PROGRESS]], ![[# ENABLE:]]}
 // CHECK: ![[# ENABLE]] = !{!"llvm.loop.unroll.enable"}
 KERNEL void k(int n, int *a) {
