@@ -19,6 +19,17 @@ struct Values<'m> {
     /// time replaces.
     computed: Vec<(Option<Quantity<'m>>, Value<'m>)>,
     sources: Vec<Source<'m>>,
+    overflow: Overflow,
+}
+
+/// What becomes of sections where indices of the program overflow, which a program with indices of types with a sign does
+/// not do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Overflow {
+    /// They are larger than all memory, which the run time sees.
+    Noticed,
+    /// They are some sections: code that asks is much longer than the sections themselves.
+    Ignored,
 }
 
 /// A value, as the sum of these.
@@ -32,10 +43,16 @@ struct Source<'m> {
 
 impl<'m> Values<'m> {
     /// Emits what computes them.
-    fn compute(module: &'m Module, sections: &FunctionSections<'m>, one: &Declaration<'m>) -> Self {
+    fn compute(
+        module: &'m Module,
+        sections: &FunctionSections<'m>,
+        one: &Declaration<'m>,
+        overflow: Overflow,
+    ) -> Self {
         let mut values = Self {
             computed: Vec::new(),
             sources: Vec::new(),
+            overflow,
         };
         for entry in one.entries.iter().flat_map(Entry::with_tables) {
             for quantity in quantities(entry) {
@@ -58,7 +75,7 @@ impl<'m> Values<'m> {
         one: &Declaration<'m>,
         quantity: Quantity<'m>,
     ) -> Source<'m> {
-        let value = compute(module, sections, one, quantity);
+        let value = compute(module, sections, one, quantity, self.overflow);
         self.computed.push((None, value));
         Source {
             computed: Some(self.computed.len() - 1),
@@ -94,7 +111,7 @@ impl<'m> Values<'m> {
             number,
         };
         if let (Some(rest), None) = (rest, known) {
-            let value = compute(module, sections, one, rest);
+            let value = compute(module, sections, one, rest, self.overflow);
             match value.as_constant_int() {
                 Some(more) => source.number = number.wrapping_add(more),
                 None => {
@@ -162,9 +179,13 @@ fn compute<'m>(
     sections: &FunctionSections<'m>,
     one: &Declaration<'m>,
     quantity: Quantity<'m>,
+    overflow: Overflow,
 ) -> Value<'m> {
     match quantity {
-        Quantity::Term(term) => sections.nests.expand(term, one.before),
+        Quantity::Term(term) => match overflow {
+            Overflow::Noticed => sections.nests.expand(term, one.before),
+            Overflow::Ignored => sections.nests.expand_unchecked(term, one.before),
+        },
         Quantity::Value(value) => Builder::before(module, one.before).bits_of(value, 64),
         Quantity::Constant(number) => module.const_i64(number),
     }
@@ -180,9 +201,10 @@ fn quantities<'m>(entry: &Entry<'m>) -> Vec<Quantity<'m>> {
 pub fn emit<'m>(
     module: &'m Module,
     sections: &FunctionSections<'m>,
+    overflow: Overflow,
     declare: impl Fn(&Builder<'m>, Value<'m>, Value<'m>) -> Value<'m>,
 ) {
-    let compute = |one| Values::compute(module, sections, one);
+    let compute = |one| Values::compute(module, sections, one, overflow);
     let all: Vec<_> = sections.declarations.iter().map(compute).collect();
     let Some(most) = all.iter().map(|values| values.computed.len()).max() else {
         return;

@@ -504,6 +504,22 @@ impl<'m> Nests<'m> {
     /// Computes a term of a section in front of an instruction of the preheader.
     pub fn expand(&self, term: Term<'m>, before: Instruction<'m>) -> Value<'m> {
         let (value, when) = self.parts(term);
+        self.expand_when(value, when, before)
+    }
+
+    /// The same where nobody asks whether indices of the program overflow.
+    pub fn expand_unchecked(&self, term: Term<'m>, before: Instruction<'m>) -> Value<'m> {
+        let (value, mut when) = self.parts(term);
+        when.checks.clear();
+        self.expand_when(value, when, before)
+    }
+
+    fn expand_when(
+        &self,
+        value: Expression<'m>,
+        when: Conditions<'m>,
+        before: Instruction<'m>,
+    ) -> Value<'m> {
         let word = self.module.int(WORD);
         let mut result = self.compute(value, before);
         if result.ty().is_pointer() {

@@ -10,7 +10,7 @@ use crate::analysis::sections::{FunctionSections, regions};
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{Builder, Function, Global, Instruction, Linkage, Module, Opcode};
-use crate::lower::declarations;
+use crate::lower::declarations::{self, Overflow};
 use crate::lower::runtime_call::declare;
 use crate::marks::{DECLARED, costs_of, note_costs};
 use crate::recognise::okl::Kernel;
@@ -95,7 +95,7 @@ pub fn declare_accesses<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
             builder.call(says, &[*part.record, table, values])
         };
         match &part.sections {
-            Some(sections) => declarations::emit(module, sections, says),
+            Some(sections) => declarations::emit(module, sections, Overflow::Ignored, says),
             None => {
                 let builder = Builder::at_entry(module, part.function);
                 builder.stand_at_start_of(part.function);

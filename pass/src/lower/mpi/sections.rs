@@ -14,7 +14,7 @@ use crate::analysis::sections::{
 };
 use crate::diagnostic::Site;
 use crate::llvm::{Function, Instruction, Linkage, Module, Value};
-use crate::lower::declarations::{self, place};
+use crate::lower::declarations::{self, Overflow, place};
 use crate::lower::runtime_call::declare;
 use crate::marks::{DECLARED, is_for_ranks};
 use crate::record::RegionRecord;
@@ -261,9 +261,14 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
     }
     own(&functions);
     for sections in functions {
-        declarations::emit(module, sections, |builder, table, values| {
-            builder.call(declare(module, &f::okl_mpi_sections), &[table, values])
-        });
+        declarations::emit(
+            module,
+            sections,
+            Overflow::Noticed,
+            |builder, table, values| {
+                builder.call(declare(module, &f::okl_mpi_sections), &[table, values])
+            },
+        );
     }
     for one in &plan.forks {
         let region = plan.region(one.record.body);
