@@ -24,6 +24,8 @@ const KERNELS: [&str; 6] = [
 const TOLERANCE: f64 = 1e-5;
 /// What the sizes are divided by where nothing is measured.
 const TINY: &str = "16";
+/// Of arrays, in bytes, for all variants.
+const ALIGNMENT: &str = "64";
 
 /// A way to run the kernels.
 struct Variant {
@@ -48,6 +50,13 @@ struct Times {
 
 type Kernels = BTreeMap<&'static str, Times>;
 
+/// What a run of the program says.
+struct Found {
+    kernels: Kernels,
+    /// Seconds in which one thread reads the vector that `reduction` adds up.
+    reading: f64,
+}
+
 /// Builds all variants, runs them `repetitions` times, and tells of it in Markdown; at tiny sizes where `is_smoke`.
 pub(crate) fn run(
     root: &Path,
@@ -60,7 +69,7 @@ pub(crate) fn run(
     let folder = built.path();
     let load = Load::now();
     let variants = build(root, libraries, occa, folder)?;
-    let mut all: Vec<Vec<Kernels>> = variants.iter().map(|_| Vec::new()).collect();
+    let mut all: Vec<Vec<Found>> = variants.iter().map(|_| Vec::new()).collect();
     for repetition in 0..repetitions {
         for (variant, runs) in variants.iter().zip(&mut all) {
             eprintln!(
@@ -140,7 +149,7 @@ fn build(
     Ok(variants)
 }
 
-fn once(variant: &Variant, folder: &Path, is_smoke: bool) -> Result<Kernels, String> {
+fn once(variant: &Variant, folder: &Path, is_smoke: bool) -> Result<Found, String> {
     // OCCA compiles kernels when it first runs: each run begins without them.
     let cache = tempfile::tempdir_in(folder).map_err(|error| error.to_string())?;
     let mut command = Command::new("timeout");
@@ -149,17 +158,33 @@ fn once(variant: &Variant, folder: &Path, is_smoke: bool) -> Result<Kernels, Str
         .args(variant.mode)
         .args(is_smoke.then_some(TINY))
         .env("OMP_NUM_THREADS", variant.threads.to_string())
-        .env("OMP_PROC_BIND", "close")
-        .env("OMP_PLACES", "cores")
+        // Threads are not bound: libocca.so is linked to GNU's OpenMP, which would bind the thread that clang's run time
+        // starts others from.
+        .env("OCCA_MEM_BYTE_ALIGN", ALIGNMENT)
         .env("OCCA_CACHE_DIR", cache.path())
         .env("OCCA_CXX", variant.compiler)
         .env("OCCA_CXXFLAGS", FLAGS.join(" "));
     let (stdout, _) = finish(&mut command)?;
-    let found = times(&stdout);
-    match KERNELS.iter().find(|name| !found.contains_key(*name)) {
-        Some(name) => Err(format!("{}: no times of {name}:\n{stdout}", variant.name)),
-        None => Ok(found),
+    let kernels = times(&stdout);
+    let missing = KERNELS.into_iter().find(|name| !kernels.contains_key(name));
+    match (missing, reading(&stdout)) {
+        (None, Some(reading)) => Ok(Found { kernels, reading }),
+        (missing, _) => {
+            let name = missing.unwrap_or("reading");
+            Err(format!("{}: no times of {name}:\n{stdout}", variant.name))
+        }
     }
+}
+
+/// From the line `reading time SECONDS sum VALUE`.
+fn reading(stdout: &str) -> Option<f64> {
+    stdout.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["reading", "time", seconds, "sum", _] => seconds.parse().ok(),
+            _ => None,
+        }
+    })
 }
 
 /// From the lines `KERNEL first SECONDS` and `KERNEL time SECONDS checksum VALUE`.
@@ -195,10 +220,10 @@ fn times(stdout: &str) -> Kernels {
 }
 
 /// Checks that all variants have computed the same.
-fn compare(variants: &[Variant], all: &[Vec<Kernels>]) -> Result<(), String> {
-    let expected = &all[0][0];
+fn compare(variants: &[Variant], all: &[Vec<Found>]) -> Result<(), String> {
+    let expected = &all[0][0].kernels;
     for (variant, runs) in variants.iter().zip(all) {
-        for (kernel, times) in runs.iter().flatten() {
+        for (kernel, times) in runs.iter().flat_map(|run| &run.kernels) {
             let (one, other) = (expected[kernel].checksum, times.checksum);
             if !same_checksum(one, other, TOLERANCE) {
                 return Err(format!("{kernel}: {}: {other}, not {one}", variant.name));
@@ -209,7 +234,7 @@ fn compare(variants: &[Variant], all: &[Vec<Kernels>]) -> Result<(), String> {
 }
 
 /// A table of times, and of ratios to okl on as many threads.
-fn report(variants: &[Variant], all: &[Vec<Kernels>], load: &Load) -> String {
+fn report(variants: &[Variant], all: &[Vec<Found>], load: &Load) -> String {
     let mut text = format!(
         "# OKL kernels\n\nMilliseconds of a call (median of {} repetitions; each is the least of ten calls), and behind it \
          how much of that time okl takes on as many threads (median of the repetitions' ratios). {}\n\n",
@@ -224,7 +249,7 @@ fn report(variants: &[Variant], all: &[Vec<Kernels>], load: &Load) -> String {
     let _ = writeln!(text, "|---|{}---|", "---|".repeat(KERNELS.len()));
     let column = |at: usize, kernel: &str| -> Vec<Option<f64>> {
         let runs = all[at].iter();
-        runs.map(|run| run.get(kernel).map(|one| one.seconds))
+        runs.map(|run| run.kernels.get(kernel).map(|one| one.seconds))
             .collect()
     };
     for (at, variant) in variants.iter().enumerate() {
@@ -243,13 +268,30 @@ fn report(variants: &[Variant], all: &[Vec<Kernels>], load: &Load) -> String {
             format!("{median:.2}{ratio}")
         });
         let cells: Vec<_> = cells.collect();
-        let firsts: Vec<f64> = all[at].iter().map(|run| run[KERNELS[0]].first).collect();
+        let firsts: Vec<f64> = all[at]
+            .iter()
+            .map(|run| run.kernels[KERNELS[0]].first)
+            .collect();
         let first = Spread::of(&firsts).map_or(f64::NAN, |spread| spread.median);
         let _ = writeln!(
             text,
             "| {} | {} | {first:.2} |",
             variant.name,
             cells.join(" | ")
+        );
+    }
+    let reading: Vec<f64> = all[0].iter().map(|run| run.reading).collect();
+    let at_reading = Spread::of_ratios(
+        &column(0, "reduction"),
+        &reading.iter().copied().map(Some).collect::<Vec<_>>(),
+    );
+    if let (Some(reading), Some(ratio)) = (Spread::of(&reading), at_reading) {
+        let _ = writeln!(
+            text,
+            "\nOne thread reads the vector that `reduction` adds up in {:.2} ms if it does nothing else; okl's `reduction` \
+             takes {:.2} times as long on one thread.",
+            1e3 * reading.median,
+            ratio.median
         );
     }
     text
@@ -270,5 +312,10 @@ mod tests {
         };
         assert_eq!(found, Kernels::from([("triad", triad)]));
         assert_eq!(times("stencil time 0.1 checksum 1\n"), Kernels::new());
+        assert_eq!(
+            reading("triad first 1\nreading time 0.25 sum 3\n"),
+            Some(0.25)
+        );
+        assert_eq!(reading("reading time"), None);
     }
 }
