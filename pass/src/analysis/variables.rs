@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use crate::analysis::sections::is_final;
 use crate::llvm::{Function, Instruction, Opcode, Type, Value};
 
 /// What an instruction does with a variable.
@@ -232,7 +233,7 @@ fn of_call<'m>(
                 _ => (copied, false),
             }
         }
-        Some(callee) if calls > 0 => of_parameter(callee, at, to, calls - 1),
+        Some(callee) if calls > 0 && is_final(callee) => of_parameter(callee, at, to, calls - 1),
         _ => (Does::Unknown, false),
     });
     let all: Vec<_> = its.collect();

@@ -444,7 +444,7 @@ pub fn finish<'m>(module: &'m Module, emitted: &[Emitted<'m>]) {
             let body: Vec<_> = body
                 .filter(|block| ![header, steps].contains(block))
                 .collect();
-            let (body, more) = apart::emit(module, &turns, &body, &common);
+            let (body, more) = apart::emit(module, &turns, &body, &known);
             turns_left.extend(more);
             let mut others = natural.iter();
             let has_loops =

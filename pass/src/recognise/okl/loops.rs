@@ -268,7 +268,9 @@ impl<'m> Form<'m> {
                  them",
             ));
         }
-        let numbers = constant.and_then(|by| {
+        // How often a part of the iterator is below the end, nobody counts.
+        let counted = constant.filter(|_| bound.is_whole(width));
+        let numbers = counted.and_then(|by| {
             let begin = number(begins.operand(0), bound.counts_signed)?;
             Some((begin, number(bound.value, bound.signed)?, i128::from(by)))
         });
@@ -282,7 +284,7 @@ impl<'m> Form<'m> {
                 ));
             }
         }
-        let count = match (known, constant) {
+        let count = match (known, counted) {
             (Some(count), _) => Some((count, true)),
             (None, Some(by)) => {
                 let written = Written {
@@ -315,9 +317,11 @@ impl<'m> Form<'m> {
     }
 }
 
+/// Whether a value is all of a variable.
 fn is_load_of<'m>(value: Value<'m>, variable: Instruction<'m>) -> bool {
     let load = value.as_op(Opcode::LLVMLoad);
-    load.is_some_and(|load| load.operand(0) == *variable)
+    let is_whole = Some(value.ty()) == variable.allocated_type();
+    load.is_some_and(|load| load.operand(0) == *variable && is_whole)
 }
 
 /// The stores into a variable, where nothing else changes it, whoever else reads it.
@@ -401,6 +405,18 @@ impl<'m> Bound<'m> {
             signed,
             counts_signed,
         })
+    }
+
+    /// Whether all of an iterator with so many bits is compared.
+    fn is_whole(&self, width: u32) -> bool {
+        let mut value = self.iterator;
+        while let Some(cast) = value.as_instruction()
+            && cast.is_cast()
+            && value.ty().bits() > Some(width)
+        {
+            value = cast.operand(0);
+        }
+        value.as_op(Opcode::LLVMLoad).is_some()
     }
 }
 

@@ -62,6 +62,14 @@
         if (i < n - 20 * o)                                                                                           \
           if (i + (INT_MAX - n + 20 * o) < INT_MAX - 3) b[o * 16 + i] += 1;                                           \
   }                                                                                                                   \
+  /* Of some rows, to which alone items come; in others it would overflow. */                                         \
+  KERNEL_(void rows(int n, int m, int *b)) {                                                                          \
+    for (OUTER int o = 0; o < 3; ++o)                                                                                 \
+      for (INNER int j = 0; j < 16; ++j)                                                                              \
+        if (j < m)                                                                                                    \
+          for (INNER int i = 0; i < 16; ++i)                                                                          \
+            if (i + j * 0x10000000 < n) b[o * 256 + j * 16 + i] += 1;                                                 \
+  }                                                                                                                   \
   /* Numbers without a sign, which wrap around. */                                                                    \
   KERNEL_(void wraps(int n, unsigned from, int *b)) {                                                                 \
     for (OUTER int o = 0; o < n; ++o)                                                                                 \
@@ -287,6 +295,19 @@ KERNEL void pieces(int n, int *a) {
   }
 }
 
+// Some items come to a condition and others do not, since the program ends before.
+static int reached[16];
+__attribute__((noinline)) static void ends_from(int i, int last) {
+  if (i >= last) std::exit(0);
+}
+KERNEL void stops(int n, int from, int last) {
+  for (OUTER int o = 0; o < 1; ++o)
+    for (INNER int i = 0; i < 16; ++i) {
+      ends_from(i, last);
+      if (i * 0x10000000 + from < n) reached[i] = 1;
+    }
+}
+
 static int wrong;
 static void check(const char *name, bool is_right) {
   if (!is_right) {
@@ -313,6 +334,7 @@ int main() {
     for (int m : {0, 1, 7, 8, 9, 24, 30}) COMPARE(corner, n, m, a.data());
     COMPARE(moving, n, a.data());
     COMPARE(far, n);
+    for (int m : {0, 1, 3, 7}) COMPARE(rows, n, m);
     for (unsigned from : {0u, 84u, 85u, 90u, 100u, 0x7ffffff8u, 0xfffffff0u, 0xfffffff8u}) COMPARE(wraps, n, from);
     COMPARE(ends, n, a.data());
     COMPARE(between, n, a.data());
@@ -358,5 +380,10 @@ int main() {
     }
     for (int i = 0; i < 6; i++) check("pieces", all[o * 6 + i] == two[i][0] + two[i][1] + s[i]);
   }
-  return wrong != 0;
+  std::atexit([] {
+    for (int one : reached) check("stops", !one);
+    std::_Exit(wrong != 0);
+  });
+  stops(10, 11, 3);
+  return 1;
 }

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::at_once::Known;
 use super::split::{Axis, Turns};
 use crate::analysis::meeting::cannot_fail;
 use crate::analysis::variables::{Does, is_harmless, uses};
@@ -40,7 +41,7 @@ struct Iteration<'a, 'm> {
     axis: &'a Axis<'m>,
     steps: Block<'m>,
     blocks: HashSet<Block<'m>>,
-    common: &'a HashSet<Value<'m>>,
+    known: &'a Known<'a, 'm>,
     /// Stores that each item comes to so far.
     stored: HashSet<Instruction<'m>>,
 }
@@ -78,7 +79,7 @@ pub fn emit<'m>(
     module: &'m Module,
     turns: &Turns<'m>,
     body: &[Block<'m>],
-    common: &HashSet<Value<'m>>,
+    known: &Known<'_, 'm>,
 ) -> (Vec<Block<'m>>, Vec<Turns<'m>>) {
     let (header, steps) = turns.innermost();
     let axis = &turns.axes[turns.axes.len() - 1];
@@ -97,7 +98,7 @@ pub fn emit<'m>(
         axis,
         steps,
         blocks: blocks.collect(),
-        common,
+        known,
         stored: HashSet::new(),
     };
     let parts = iteration.parts(first);
@@ -304,7 +305,9 @@ impl<'m> Iteration<'_, 'm> {
             return false;
         };
         match one.opcode() {
-            Opcode::LLVMLoad if one.operand(0) == self.iterator() => true,
+            Opcode::LLVMLoad if one.operand(0) == self.iterator() => {
+                one.ty() == self.axis.first().ty()
+            }
             Opcode::LLVMLoad => self
                 .stored_value(one)
                 .is_some_and(|value| self.is_iterator(value, depth + 1)),
@@ -323,7 +326,7 @@ impl<'m> Iteration<'_, 'm> {
     fn is_quiet(&self, one: Instruction<'m>) -> bool {
         let is_own = |address: Value<'m>| {
             let is_variable = address.as_op(Opcode::LLVMAlloca).is_some();
-            is_variable && !self.common.contains(&address)
+            is_variable && !self.known.common.contains(&address)
         };
         match one.opcode() {
             Opcode::LLVMBr | Opcode::LLVMSwitch => true,
@@ -349,7 +352,7 @@ impl<'m> Iteration<'_, 'm> {
         let mut all = load.block().instructions().into_iter();
         let is_behind = store.block() == load.block()
             && all.find(|one| *one == store || *one == load) == Some(load);
-        let is_plain = load.is_plain_access() && !self.common.contains(&address);
+        let is_plain = load.is_plain_access() && !self.known.common.contains(&address);
         (is_it && is_plain && !is_behind).then(|| store.operand(0))
     }
 
@@ -364,6 +367,10 @@ impl<'m> Iteration<'_, 'm> {
 
     /// Whether a value of the iteration can be computed again behind the loop, when the iterator is that item's.
     fn can_compute(&self, value: Value<'m>, depth: usize) -> bool {
+        if let Some(variable) = value.as_op(Opcode::LLVMAlloca) {
+            // What other items write is not that item's any more.
+            return self.known.common.contains(&value) || self.stays(variable);
+        }
         let inside = value.as_instruction();
         let Some(one) = inside.filter(|one| self.blocks.contains(&one.block())) else {
             return true;
@@ -379,10 +386,20 @@ impl<'m> Iteration<'_, 'm> {
         let Some(variable) = address.as_op(Opcode::LLVMAlloca) else {
             return false;
         };
-        let is_plain = one.is_plain_access() && !self.common.contains(&address);
+        let is_plain = one.is_plain_access() && !self.known.common.contains(&address);
         let is_known = address == self.iterator() || self.stays(variable);
         let stored = || self.stored_value(one);
         is_plain && (is_known || stored().is_some_and(|value| self.can_compute(value, depth + 1)))
+    }
+
+    /// Whether it is known that an access is to a variable, or to what is there behind the loop as it is in it.
+    fn is_to_known(&self, one: Instruction<'m>) -> bool {
+        let address = one.address().filter(|_| one.is_plain_access());
+        address.is_some_and(|address| {
+            let (base, _) = address.base_and_offset(self.known.module);
+            let is_variable = base.as_op(Opcode::LLVMAlloca).is_some();
+            is_variable || self.known.is_common(address, &mut HashSet::new())
+        })
     }
 
     /// What has to be there for a part behind the loop; none where that cannot be.
@@ -394,7 +411,7 @@ impl<'m> Iteration<'_, 'm> {
         for one in all {
             let is_right = match one.opcode() {
                 Opcode::LLVMBr | Opcode::LLVMSwitch => true,
-                Opcode::LLVMLoad | Opcode::LLVMStore => one.is_plain_access(),
+                Opcode::LLVMLoad | Opcode::LLVMStore => self.is_to_known(one),
                 _ => is_harmless(one) || one.only_computes() || one.opcode() == Opcode::LLVMPHI,
             };
             if !is_right || !one.instruction_users().iter().all(has) {
@@ -422,7 +439,7 @@ impl<'m> Iteration<'_, 'm> {
         part: &Part<'m>,
         needs: &mut Needs<'m>,
     ) -> Option<()> {
-        if self.common.contains(&*variable) || *variable == self.iterator() {
+        if self.known.common.contains(&*variable) || *variable == self.iterator() {
             // Nobody else gives the iterator another value.
             let users = variable.instruction_users().into_iter();
             let mut users = users.filter(|one| part.blocks.contains(&one.block()));

@@ -20,9 +20,9 @@ const SHORT: std::ops::RangeInclusive<i64> = 4..=64;
 
 /// What is known of the variables of a kernel.
 pub struct Known<'a, 'm> {
-    module: &'m Module,
+    pub(super) module: &'m Module,
     /// Variables of all work items, and arrays with an element for each.
-    common: &'a HashSet<Value<'m>>,
+    pub(super) common: &'a HashSet<Value<'m>>,
     /// Blocks outside of all iterations of outer loops.
     outside: &'a HashSet<Block<'m>>,
     /// Whether the address of another variable may be in memory.
@@ -52,7 +52,7 @@ impl<'a, 'm> Known<'a, 'm> {
     }
 
     /// Whether an address leads to what is in common, or to an element of each work item's own.
-    fn is_common(&self, address: Value<'m>, seen: &mut HashSet<Value<'m>>) -> bool {
+    pub(super) fn is_common(&self, address: Value<'m>, seen: &mut HashSet<Value<'m>>) -> bool {
         let (base, _) = address.base_and_offset(self.module);
         if !seen.insert(base) {
             // What is computed of it is what it is otherwise.

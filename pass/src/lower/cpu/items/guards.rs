@@ -241,17 +241,20 @@ impl<'m> Guards<'_, 'm> {
         if !load.is_plain_access() {
             return None;
         }
+        let variable = address.as_op(Opcode::LLVMAlloca)?;
         if address == self.turns.iterator() {
+            // Some of its bytes do not grow as it does.
+            let is_whole = variable.allocated_type() == Some((*load).ty());
             let signed = self.signed;
-            return Some(Course::Moves { signed });
+            return is_whole.then_some(Course::Moves { signed });
         }
         if let Some(&value) = self.stored.get(&address) {
             // Written once, in front of what reads it.
-            let uses = address.as_op(Opcode::LLVMAlloca).map(uses)?;
+            let uses = uses(variable);
             let writes = uses.iter().filter(|(_, does)| *does == Does::Write);
-            return (writes.count() == 1).then(|| self.course(value))?;
+            let is_it = writes.count() == 1 && value.ty() == (*load).ty();
+            return is_it.then(|| self.course(value))?;
         }
-        let variable = address.as_op(Opcode::LLVMAlloca)?;
         let stays = |(one, does): &(Instruction<'m>, Does)| match does {
             Does::Read => true,
             Does::Write => !self.blocks.contains(&one.block()),

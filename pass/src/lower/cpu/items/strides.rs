@@ -40,7 +40,10 @@ impl<'m> Strides<'_, 'm> {
             .map(|(_, (object, is_store))| (*object, *is_store))
             .collect();
         far.iter().all(|&(object, _)| {
-            let same = far.iter().filter(|(other, _)| *other == object);
+            let same = far.iter().filter(|(other, _)| {
+                let is_one = |value| self.is_object(value);
+                *other == object || !is_one(object) || !is_one(*other)
+            });
             let writes = same.clone().any(|(_, is_store)| *is_store);
             let touches = |(other, is_store): &(Value<'m>, bool)| {
                 (writes || *is_store) && self.may_be_same(object, *other)
@@ -87,7 +90,16 @@ impl<'m> Strides<'_, 'm> {
         }
     }
 
+    /// Whether it is known which object that is: what a pointer leads to that is one of several may be any.
+    fn is_object(&self, value: Value<'m>) -> bool {
+        let is_given = value.as_parameter().is_some() || value.as_global().is_some();
+        is_given || self.common.contains(&value)
+    }
+
     fn may_be_same(&self, one: Value<'m>, other: Value<'m>) -> bool {
+        if !self.is_object(one) || !self.is_object(other) {
+            return true;
+        }
         let is_own = |value: Value<'m>| self.common.contains(&value);
         let is_restricted = |value: Value<'m>| {
             let parameter = value.as_parameter();

@@ -2,10 +2,10 @@
 //! but at the border, a version of its code runs in which they are not asked.
 //!
 //! What is left counts to constants then, and LLVM can write it out and keep what is shared in registers. Whether the
-//! conditions hold is asked once in front of a block: on their way from the beginning of an iteration work items come to
-//! the first of them in any case, and to the next ones where those before hold. Each compares numbers that grow or fall
-//! with the iterators, and do not overflow, so that those of the first or the last item decide. Which version runs makes no
-//! difference where control does not come to a condition at all.
+//! conditions hold is asked once in front of a block: on their way from the beginning of an iteration all work items come to
+//! the first of them, where any does, and to the next ones where those before hold. Each compares numbers that grow or fall
+//! with the iterators, and do not overflow where an item comes to them, so that those of the first or the last item decide.
+//! Which version runs makes no difference where control does not come to a condition at all.
 
 use std::collections::{HashMap, HashSet};
 
@@ -55,6 +55,8 @@ struct Code<'a, 'm> {
     kernel: Function<'m>,
     begins: Block<'m>,
     blocks: HashSet<Block<'m>>,
+    /// The loops in it.
+    loops: Vec<&'a NaturalLoop<'m>>,
     /// What runs more than once in a block.
     repeated: HashSet<Block<'m>>,
     common: &'a HashSet<Value<'m>>,
@@ -118,13 +120,14 @@ pub fn emit<'m>(
     let no = module.int(1).zero();
     let mut holds: Option<Value<'m>> = None;
     for one in &conditions {
-        let one = one.emit(&builder);
+        // One that no item comes to says nothing of the others, also where it overflows.
+        let one = builder.freeze(one.emit(&builder));
         holds = Some(match holds {
             None => one,
             Some(before) => builder.select(before, one, no),
         });
     }
-    let holds = builder.freeze(holds.expect("there are some"));
+    let holds = holds.expect("there are some");
     builder.go_if(holds, copy_of[&first], first);
     jump.erase();
     for one in &conditions {
@@ -245,15 +248,18 @@ impl<'a, 'm> Code<'a, 'm> {
         kernel: Function<'m>,
         begins: Block<'m>,
         blocks: &[Block<'m>],
-        natural: &[NaturalLoop<'m>],
+        natural: &'a [NaturalLoop<'m>],
         common: &'a HashSet<Value<'m>>,
     ) -> Self {
         let inside = natural.iter().filter(|one| blocks.contains(&one.header));
+        let loops: Vec<_> = inside.collect();
+        let repeated = loops.iter().flat_map(|one| one.blocks.iter().copied());
         Self {
             kernel,
             begins,
             blocks: blocks.iter().copied().collect(),
-            repeated: inside.flat_map(|one| one.blocks.iter().copied()).collect(),
+            repeated: repeated.collect(),
+            loops,
             common,
         }
     }
@@ -264,6 +270,9 @@ impl<'a, 'm> Code<'a, 'm> {
         let [mut block, _] = header.successors()[..] else {
             return Vec::new();
         };
+        if !self.is_whole(turns) {
+            return Vec::new();
+        }
         let mut way = Way {
             code: self,
             turns,
@@ -273,7 +282,11 @@ impl<'a, 'm> Code<'a, 'm> {
         let mut found: Vec<Condition<'m>> = Vec::new();
         let mut seen = HashSet::new();
         while block != steps && self.blocks.contains(&block) && seen.insert(block) {
-            let stores = block.instructions().into_iter();
+            let all = block.instructions();
+            if all.iter().any(|one| may_end(*one)) {
+                break;
+            }
+            let stores = all.into_iter();
             way.stored
                 .extend(stores.filter(|one| one.opcode() == Opcode::LLVMStore));
             let end = block.terminator().expect("a complete block");
@@ -303,18 +316,51 @@ impl<'a, 'm> Code<'a, 'm> {
         if avoided == self.begins {
             return true;
         }
-        let mut seen = HashSet::from([self.begins]);
-        let mut rest = vec![self.begins];
+        !self.leads(vec![self.begins], at, avoided)
+    }
+
+    /// Whether all items there are come to where an iteration of the innermost loop over them begins: then those do whose
+    /// iterators are the first and the last ones.
+    fn is_whole(&self, turns: &Turns<'m>) -> bool {
+        let (header, _) = turns.innermost();
+        let outside = turns.axes[0].begins.block();
+        let around = self.loops.iter().filter(|one| {
+            let has = |block| one.blocks.contains(block);
+            one.header != header && has(&header) && !has(&outside)
+        });
+        let mut around = around.copied();
+        around.all(|one| {
+            let next = one.header.successors().into_iter();
+            let next = next.filter(|next| *next != header && one.blocks.contains(next));
+            let code = one.blocks.iter().flat_map(|block| block.instructions());
+            let inner = self.loops.iter().find(|one| one.header == header);
+            let is_between = |at: &Instruction<'m>| {
+                inner.is_some_and(|inner| !inner.blocks.contains(&at.block()))
+            };
+            !self.leads(next.collect(), one.header, header) && !code.filter(is_between).any(may_end)
+        })
+    }
+
+    /// Whether control may come from one of some blocks to another one, and not through a third one.
+    fn leads(&self, from: Vec<Block<'m>>, to: Block<'m>, without: Block<'m>) -> bool {
+        let mut seen: HashSet<_> = from.iter().copied().collect();
+        let mut rest = from;
         while let Some(block) = rest.pop() {
-            if block == at {
-                return false;
+            if block == to {
+                return true;
             }
             let next = block.successors().into_iter();
-            let next = next.filter(|next| *next != avoided && self.blocks.contains(next));
+            let next = next.filter(|next| *next != without && self.blocks.contains(next));
             rest.extend(next.filter(|next| seen.insert(*next)));
         }
-        true
+        false
     }
+}
+
+/// Whether an item may end the program there, and come to nothing of what follows.
+fn may_end(one: Instruction<'_>) -> bool {
+    let call = one.as_call();
+    call.is_some_and(|call| !call.callee_name().starts_with("llvm.") && !one.only_computes())
 }
 
 /// Whether an instruction stands before another one of its block.
@@ -474,6 +520,8 @@ impl<'m> Way<'_, 'm> {
                 Some(first) => self.signed || first.min(first + far) >= 0,
                 None => self.signed == axis.signed,
             };
+            // Some of its bytes do not grow as it does.
+            let is_right = is_right && load.is_plain_access() && (*load).ty() == first.ty();
             let by = match is_most {
                 true => far.max(0),
                 false => far.min(0),
