@@ -7,6 +7,7 @@
 //! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`].
 
 mod atomics;
+mod counted;
 pub mod items;
 pub mod lanes;
 mod threads;
