@@ -25,7 +25,7 @@ pub enum Site<'m> {
 impl fmt::Display for Site<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Site::Instruction(at) => match at.source_location().or_else(|| annotated_at(at)) {
+            Site::Instruction(at) => match place(at) {
                 Some((file, line)) => write!(f, "{file}:{line}"),
                 None => write!(f, "{}", place_of(at.function())),
             },
@@ -41,6 +41,11 @@ impl fmt::Display for Site<'_> {
             Site::Module(module) => write!(f, "{}", module.source_file()),
         }
     }
+}
+
+/// File and line of an instruction, where they are known.
+pub fn place(at: Instruction<'_>) -> Option<(String, u32)> {
+    at.source_location().or_else(|| annotated_at(at))
 }
 
 /// File and line of the variable that an instruction says something of.

@@ -83,6 +83,17 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// Reserves stack memory for so many of a type, until the stack is what it was, or the function returns.
+    pub fn allocas(&self, ty: Type<'m>, count: Value<'m>, align: u32) -> Value<'m> {
+        assert!(count.ty().is_integer());
+        // SAFETY: a positioned builder, a sized type and an integer.
+        unsafe {
+            let raw = LLVMBuildArrayAlloca(self.raw, ty.raw(), count.raw(), c"".as_ptr());
+            LLVMSetAlignment(raw, align);
+            Value::new(raw)
+        }
+    }
+
     /// Loads from memory.
     pub fn load(&self, ty: Type<'m>, address: Value<'m>) -> Value<'m> {
         assert!(address.ty().is_pointer());

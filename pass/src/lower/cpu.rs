@@ -9,6 +9,7 @@
 
 mod atomics;
 pub mod costs;
+mod counted;
 pub mod items;
 pub mod lanes;
 pub mod prefetch;

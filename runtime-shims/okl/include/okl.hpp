@@ -28,8 +28,11 @@
 // Before the variable that a loop declares: OKL_OUTER(), or OKL_OUTER(1) for axis 1.
 #define OKL_OUTER(...) OKL_SAYS("okl.outer", okl::axis(__VA_ARGS__))
 #define OKL_INNER(...) OKL_SAYS("okl.inner", okl::axis(__VA_ARGS__))
-// OKL_TILE(16, OKL_AS_OUTER(), OKL_AS_INNER()): blocks of 16 iterations. The size is a constant.
+// OKL_TILE(16, OKL_AS_OUTER(), OKL_AS_INNER()): blocks of 16 iterations. A size that is no constant stands with the first
+// value: for (OKL_TILE(OKL_COMPUTED, OKL_AS_OUTER(), OKL_AS_INNER()) int i = OKL_TILE_SIZE(size, 0); i < n; ++i)
 #define OKL_TILE(SIZE, BLOCKS, ITERATIONS) OKL_SAYS("okl.tile", SIZE, BLOCKS, ITERATIONS, 1)
+#define OKL_COMPUTED 0
+#define OKL_TILE_SIZE(SIZE, FIRST) (okl::tile_size(static_cast<long long>(SIZE)), FIRST)
 #define OKL_AS_OUTER(...) "outer", okl::axis(__VA_ARGS__)
 #define OKL_AS_INNER(...) "inner", okl::axis(__VA_ARGS__)
 #define OKL_AS_LOOP() "regular", -1
@@ -71,9 +74,11 @@ enum Group { block, warp };
 OKL_MARKS void barrier(int group = block) noexcept __asm__("__okl_barrier");
 void atomic_begin(int is_block) noexcept __asm__("__okl_atomic_begin");
 void atomic_end() noexcept __asm__("__okl_atomic_end");
+void tile_size(long long size) noexcept __asm__("__okl_tile_size");
 inline void barrier(int) noexcept {}
 inline void atomic_begin(int) noexcept {}
 inline void atomic_end() noexcept {}
+inline void tile_size(long long) noexcept {}
 
 namespace detail {
 template <long... Sizes> struct Place;

@@ -8,7 +8,7 @@
 //
 // What is wrong with kernels is said as of OKL; what only looks like one number is the wrong number of indices.
 // RUN: (%okl-c++ -DWRONG_LOOP -g -c %s -o %t.o 2>&1 || true) | FileCheck --check-prefix=LOOP %s
-// LOOP: header.cpp:[[@LINE+12]]:{{[0-9]+}}: error: this @inner loop is outside of any @outer loop
+// LOOP: header.cpp:[[@LINE+16]]:{{[0-9]+}}: error: this @inner loop is outside of any @outer loop
 // RUN: (%okl-c++ -DWRONG_INDEX -c %s -o %t.o 2>&1 || true) | FileCheck --check-prefix=INDEX %s
 // INDEX: error: {{.*}}as many indices as sizes
 // RUN: clang++-22 -DTILE -I %S/../../../runtime-shims/okl/include -S -emit-llvm %s -o - | FileCheck --check-prefix=TILE %s
@@ -17,6 +17,10 @@
 // TILE-DAG: [[OUTER]] = {{.*}} c"outer\00"
 // TILE-DAG: [[REGULAR]] = {{.*}} c"regular\00"
 // TILE: call void @llvm.var.annotation.p0.p0(ptr %{{[0-9a-z]+}}, ptr [[TILE]], {{.*}}, ptr [[ARGUMENTS]])
+// A tile has one size, in one of the two places.
+// RUN: (%okl-c++ -DWRONG_SIZE -g -c %s -o %t.o 2>&1 || true) | FileCheck --check-prefix=SIZE --implicit-check-not=error: %s
+// SIZE-DAG: header.cpp:[[@LINE+15]]:{{[0-9]+}}: error: this @tile has two sizes
+// SIZE-DAG: header.cpp:[[@LINE+17]]:{{[0-9]+}}: error: the size of a @tile is a positive number
 #include <okl.hpp>
 #ifdef WRONG_LOOP
 OKL_KERNEL void wrong(int *a) {
@@ -26,6 +30,14 @@ OKL_KERNEL void wrong(int *a) {
 #ifdef TILE
 OKL_KERNEL void tiles(int *a) {
   for (OKL_TILE(16, OKL_AS_OUTER(1), OKL_AS_LOOP()) int i = 0; i < 64; ++i) a[i] = 0;
+}
+#endif
+#ifdef WRONG_SIZE
+OKL_KERNEL void two_sizes(int n, int *a) {
+  for (OKL_TILE(16, OKL_AS_OUTER(), OKL_AS_INNER()) int i = OKL_TILE_SIZE(n, 0); i < n; ++i) a[i] = 0;
+}
+OKL_KERNEL void no_size(int n, int *a) {
+  for (OKL_TILE(OKL_COMPUTED, OKL_AS_OUTER(), OKL_AS_INNER()) int i = 0; i < n; ++i) a[i] = 0;
 }
 #endif
 #include <cstdio>
@@ -54,6 +66,14 @@ OKL_KERNEL void transpose(const float *a, float *b) {
 #ifdef WRONG_INDEX
   b[0] = from(1);
 #endif
+}
+
+template <class T> OKL_KERNEL void blocks(T size, long n, int *a) {
+  for (OKL_TILE(OKL_COMPUTED, OKL_AS_OUTER(), OKL_AS_INNER(0)) long i = OKL_TILE_SIZE(size, n - 1); i > 0; i -= 2)
+    OKL_ATOMIC(a[i] += static_cast<int>(i));
+  for (OKL_TILE(OKL_COMPUTED, OKL_AS_OUTER(1), OKL_AS_INNER(1)) int i = OKL_TILE_SIZE(size + size, 0); i < n; ++i)
+    for (OKL_TILE(OKL_COMPUTED, OKL_AS_OUTER(0), OKL_AS_INNER(0)) long j = OKL_TILE_SIZE(size, 0L); j < 3; ++j)
+      OKL_ATOMIC(a[i] += 100);
 }
 
 #ifdef PLUGIN
@@ -90,6 +110,11 @@ int main() {
   // CHECK-NEXT: 0 4 1 5 2 6 3 7
   transpose(a, b);
   print(8, b);
+  // CHECK-NEXT: 300 301 300 303 300 305 300 307 300 309
+  int c[10] = {};
+  blocks(4u, 10, c);
+  for (int one : c) printf("%d ", one);
+  puts("");
 #ifdef PLUGIN
   // PLUGIN-NEXT: 7 106 205 304 403 502 601 700 815 914 1013 1112 1211 1310 1409 1508
   barriers(a);

@@ -3,7 +3,7 @@
 //!
 //! A nest with barriers in it becomes one nest for each piece between them, around which the conditions and regular loops
 //! are that the barriers stand in ([`split`]). A variable that a work item still needs behind a barrier or in another nest
-//! becomes an array with an element for each ([`arrays`]). What is shared is a variable of the block as it is.
+//! becomes an array with an element for each ([`arrays`], and [`room`] where the program counts them). What is shared is a variable of the block as it is.
 //!
 //! Blocks whose items all do the same have a version of their own ([`whole`]), and what some items do alone stands behind the
 //! loop over all of them ([`apart`]). LLVM is told that work items do not depend on each other, so that it may run several at
@@ -14,6 +14,7 @@ mod apart;
 mod arrays;
 mod at_once;
 mod guards;
+mod room;
 mod split;
 mod strides;
 mod whole;
@@ -37,6 +38,8 @@ pub struct Items<'m> {
     over: whole::Over<'m>,
     nests: Vec<Nest<'m>>,
     arrays: Vec<Array<'m>>,
+    /// Room for those whose size the compiler does not know.
+    room: Option<room::Room<'m>>,
     shared: Vec<Instruction<'m>>,
     /// What runs outside of all iterations of outer loops.
     outside: HashSet<Block<'m>>,
@@ -204,13 +207,16 @@ fn items<'m>(
     let inside: Vec<_> = one.counters().flat_map(|one| &one.blocks).collect();
     let blocks = kernel.blocks().into_iter();
     let innermost = one.counters().next_back().expect("it has a loop");
+    let over = whole::Over {
+        header: innermost.decides.block(),
+        steps: innermost.steps.block(),
+        body: innermost.body,
+    };
+    let all = innermost.blocks.iter().copied().collect();
     Ok(Items {
         kernel,
-        over: whole::Over {
-            header: innermost.decides.block(),
-            steps: innermost.steps.block(),
-            body: innermost.body,
-        },
+        over,
+        room: room::find(module, over, all, &nests, &arrays)?,
         nests,
         arrays,
         outside: blocks.filter(|block| !inside.contains(&block)).collect(),
@@ -346,6 +352,7 @@ pub fn emit<'m>(module: &'m Module, items: &Items<'m>) -> Emitted<'m> {
     for variable in &items.shared {
         variable.set_alignment(ALIGNMENT);
     }
+    let rooms = items.room.as_ref().map(|room| room.emit(module));
     // An iteration begins in a block of its own.
     let mut jumps = HashMap::new();
     let has_array = |at: usize| items.arrays.iter().any(|one| one.is_used_in(at));
@@ -365,7 +372,8 @@ pub fn emit<'m>(module: &'m Module, items: &Items<'m>) -> Emitted<'m> {
         }
     }
     let arrays = items.arrays.iter();
-    let arrays = arrays.map(|one| one.emit(module, kernel, &items.nests, &jumps, &counts));
+    let rooms = rooms.as_ref();
+    let arrays = arrays.map(|one| one.emit(module, kernel, &items.nests, &jumps, &counts, rooms));
     let shared = items.shared.iter().map(|one| **one);
     let common = arrays.chain(shared).collect();
     LOWERED_KERNEL.put_on(module, kernel);

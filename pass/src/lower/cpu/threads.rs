@@ -10,17 +10,15 @@
 mod area;
 mod outline;
 
-use std::collections::{HashMap, HashSet};
-
 use okl_abi::{LoopSchedule, f};
 
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Counter, ParallelLoop};
 use crate::llvm::{
-    Asks, Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode,
-    Value,
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
 };
+use crate::lower::cpu::counted::{Copies, Counted, compares_whole, variable};
 use crate::lower::runtime_call::declare_openmp;
 
 use area::{Area, is_read_from, is_slot};
@@ -104,11 +102,6 @@ fn shared<'m>(counters: &[Counter<'m>]) -> Result<Shared<'m>, Why> {
     Ok(Shared { loops })
 }
 
-fn variable<'m>(counter: &Counter<'m>) -> Instruction<'m> {
-    let variable = counter.begins.operand(1).as_op(Opcode::LLVMAlloca);
-    variable.expect("a loop counts with a stack variable")
-}
-
 /// Whether an outer loop does nothing but run an inner one.
 fn is_alone<'m>(outer: &Counter<'m>, inner: &Counter<'m>) -> bool {
     let first = outer.body;
@@ -161,15 +154,7 @@ fn stays_in<'m>(block: Block<'m>, blocks: &[Block<'m>]) -> bool {
 /// does not come to it.
 fn counts<'m>(counter: &Counter<'m>, area: &Area<'m>, is_inner: bool) -> Result<(), Why> {
     let counting = &counter.counting;
-    let variable = variable(counter);
-    let compared = match counting.compared.as_instruction() {
-        Some(cast) if matches!(cast.opcode(), Opcode::LLVMSExt | Opcode::LLVMZExt) => {
-            cast.operand(0)
-        }
-        _ => counting.compared,
-    };
-    let load = compared.as_op(Opcode::LLVMLoad);
-    if load.is_none_or(|load| load.operand(0) != *variable) {
+    if !compares_whole(counter) {
         return not("it compares only a part of its iterator");
     }
     let is_simple = |one: &Instruction<'m>| one.only_computes() || one.opcode() == Opcode::LLVMBr;
@@ -249,91 +234,6 @@ pub struct Outlined<'m> {
     pub body: Function<'m>,
 }
 
-/// What is computed of a loop in front of it, as integers of 64 bits.
-struct Counted<'m> {
-    variable: Instruction<'m>,
-    first: Value<'m>,
-    step: Value<'m>,
-    count: Value<'m>,
-    /// Whether it counts within 32 bits.
-    is_narrow: bool,
-}
-
-/// Code of the loops that is computed in front of them.
-struct Copies<'m> {
-    builder: Builder<'m>,
-    known: HashSet<Block<'m>>,
-    copies: HashMap<Value<'m>, Value<'m>>,
-}
-
-impl<'m> Copies<'m> {
-    fn value(&mut self, value: Value<'m>) -> Value<'m> {
-        let inside = value.as_instruction();
-        let Some(one) = inside.filter(|one| self.known.contains(&one.block())) else {
-            return value;
-        };
-        if let Some(&copy) = self.copies.get(&value) {
-            return copy;
-        }
-        let operands: Vec<_> = one
-            .operands()
-            .into_iter()
-            .map(|one| self.value(one))
-            .collect();
-        let copy = self.builder.copy_of(one, &operands);
-        self.copies.insert(value, copy);
-        copy
-    }
-
-    /// How often a loop runs, exactly as it would find out itself.
-    fn counted(&mut self, module: &'m Module, counter: &Counter<'m>) -> Counted<'m> {
-        let counting = &counter.counting;
-        let long = module.int(64);
-        let first = self.value(counter.begins.operand(0));
-        let end = self.value(counting.end);
-        let narrow = first.ty();
-        let step = match counting.step.as_constant_int() {
-            Some(by) => {
-                let bits = narrow.bits().expect("an integer");
-                let mask = u64::MAX >> (64 - bits);
-                module.const_i64(((by.unsigned_abs() & mask) as i64).max(1))
-            }
-            None => {
-                let by = self.value(counting.step);
-                let builder = &self.builder;
-                let by = builder.int_cast(builder.int_cast(by, narrow), long);
-                // A step of 0 has no meaning, and is to do no harm here.
-                let is_zero = builder.compare(by, module.const_i64(0), false);
-                builder.select(is_zero, module.const_i64(1), by)
-            }
-        };
-        let builder = &self.builder;
-        let compared = match counting.compared.as_instruction() {
-            Some(cast) if cast.opcode() != Opcode::LLVMLoad => {
-                builder.cast(cast.opcode(), first, end.ty())
-            }
-            _ => first,
-        };
-        let asks = Asks {
-            is_up: counting.is_up,
-            is_last: counting.is_last,
-            signed: counting.signed,
-        };
-        let [_, count] = builder.iterations(asks, compared, end, step);
-        let widths = [narrow, end.ty()].map(|ty| ty.bits().expect("an integer"));
-        Counted {
-            is_narrow: widths.iter().all(|&bits| bits <= 32),
-            variable: variable(counter),
-            first: match counting.signed {
-                true => builder.cast(Opcode::LLVMSExt, first, long),
-                false => builder.int_cast(first, long),
-            },
-            step,
-            count,
-        }
-    }
-}
-
 /// The variables of a thread's part of a loop, of which each thread has its own, but for the first two.
 struct Places<'m> {
     /// What the run time calls the thread, and what it is bound to.
@@ -374,11 +274,8 @@ impl<'m> Shared<'m> {
         let outermost = self.outermost();
         let kernel = outermost.decides.function();
         let places = Places::of(module, kernel);
-        let mut copies = Copies {
-            builder: Builder::before(module, outermost.begins),
-            known: Area::of(outermost).known,
-            copies: HashMap::new(),
-        };
+        let known = Area::of(outermost).known;
+        let mut copies = Copies::before(module, outermost.begins, known);
         let counted = self.loops.iter().map(|one| copies.counted(module, one));
         let counted: Vec<_> = counted.collect();
         let builder = copies.builder;

@@ -150,7 +150,7 @@ fn size<'m>(one: &Annotation<'m>, shape: &Tile) -> Result<(Size<'m>, Option<Call
         },
         (size, _) => Size::Constant(size),
     };
-    if markers.len() > 1 {
+    if markers.len() > 1 || given.is_some() && shape.size != 0 {
         return Err((site, "this @tile has two sizes".to_string()));
     }
     if given.is_some_and(|call| call.instruction().opcode() != Opcode::LLVMCall) {

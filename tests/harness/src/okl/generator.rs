@@ -140,7 +140,8 @@ impl Generator {
             true => None,
             false => Some(bases[random.between(0, bases.len() - 1)].clone()),
         };
-        if constant && base.is_some() {
+        let is_below_zero = !is_signed(ty) && base.as_deref().is_some_and(|of| of != "n");
+        if constant && base.is_some() || is_below_zero {
             // In others the difference may be another one, for all that is known.
             ty = "long";
         }
@@ -256,7 +257,9 @@ impl Generator {
             for _ in 0..depth {
                 let most = [24, 6, 3][depth - 1];
                 let iterations = self.random.between(1, most);
-                let count = self.count("i", iterations, &bases, true);
+                // How many others have is counted when a block begins.
+                let is_known = self.random.chance(70);
+                let count = self.count("i", iterations, &bases, is_known);
                 shape.push(count);
             }
             self.name_axes(&mut shape);

@@ -2,15 +2,18 @@
 // RUN: for level in -O0 -O2; do (clang++-22 -std=c++17 $level -gline-tables-only -fpass-plugin=%plugin -c %s -o %t.o 2>&1; true) | FileCheck --implicit-check-not=error: --implicit-check-not=warning: %s || exit 1; done
 #include "okl.h"
 
-// A variable that only one nest needs has no room for each work item, and that of a nest in a loop does.
-// CHECK-DAG: errors.cpp:[[# @LINE + 4]]:{{.*}} error: how many work items a block has is not known when the program is compiled, and each needs its own of this variable: @max_inner_dims says how many there are at most
+// A variable that only one nest needs has no room for each work item, and that of a nest in a loop does. What is computed before
+// the first nest can be counted: tests/okl/counted.okl.
+// CHECK-DAG: errors.cpp:[[# @LINE + 4]]:{{.*}} error: how many work items a block has is not known when the first @inner loop with this variable begins, and each needs its own: compute it before, or say with @max_inner_dims how many there are at most
 KERNEL void unknown(int n, int m, int *a) {
   for (OUTER int o = 0; o < n; ++o) {
     EXCLUSIVE int free;
     EXCLUSIVE int own;
-    for (INNER int i = 0; i < m; ++i)
+    int size = m;
+    for (INNER int i = 0; i < size; ++i)
       own = free = a[i], a[i] = free;
-    for (INNER int i = 0; i < m; ++i)
+    size = a[0];
+    for (INNER int i = 0; i < size; ++i)
       a[i] = own;
   }
 }
@@ -19,19 +22,20 @@ KERNEL void in_a_loop(int n, int m, int *a) {
   for (OUTER int o = 0; o < n; ++o) {
     EXCLUSIVE int again;
     for (int k = 0; k < 2; ++k)
-      for (INNER int i = 0; i < m; ++i)
+      for (INNER int i = 0; i < m + k; ++i)
         a[i] = again++;
   }
 }
 
-// CHECK-DAG: errors.cpp:[[# @LINE + 4]]:{{.*}} error: how many work items a block has is not known
+// CHECK-DAG: errors.cpp:[[# @LINE + 5]]:{{.*}} error: how many work items a block has is not known
 KERNEL void behind_a_barrier(int n, int m, int *a) {
   for (OUTER int o = 0; o < n; ++o)
-    for (INNER int i = 0; i < m; ++i) {
-      int own = a[i];
-      BARRIER;
-      a[m - 1 - i] = own;
-    }
+    for (int k = 0; k < 2; ++k)
+      for (INNER int i = 0; i < m + k; ++i) {
+        int own = a[i];
+        BARRIER;
+        a[m - 1 - i] = own;
+      }
 }
 
 // CHECK-DAG: errors.cpp:[[# @LINE + 3]]:{{.*}} error: a variable for each work item of a block does not fit on the stack

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::room::Rooms;
 use super::{Nest, Wrong};
 use crate::analysis::variables::{Does, is_harmless, uses};
 use crate::ir::{Counter, ParallelLoop};
@@ -23,14 +24,18 @@ const AXES: usize = ParallelLoop::MOST_EXTENTS;
 /// A variable of which each work item has one.
 pub(super) struct Array<'m> {
     variable: Instruction<'m>,
-    /// Work items of a block.
+    /// Where it is declared, or first used.
+    pub(super) site: Instruction<'m>,
+    /// Work items of a block, where the compiler knows that.
     count: u64,
+    /// Whether the program counts the work items, and not the compiler.
+    pub(super) is_computed: bool,
     /// The work items that there are room for, by direction.
     room: [i64; AXES],
     /// What mentions it, and the nest that that is in.
     users: Vec<(usize, Instruction<'m>)>,
     /// Behind these it is the same for all work items.
-    fills: Vec<Instruction<'m>>,
+    pub(super) fills: Vec<Instruction<'m>>,
     /// Where it lies component by component.
     components: Option<Components<'m>>,
 }
@@ -186,16 +191,15 @@ fn array<'m>(
     fills: Vec<Instruction<'m>>,
 ) -> Result<Array<'m>, Wrong<'m>> {
     let mut room = [1_i64; AXES];
+    let mut is_computed = false;
     for (at, _) in &users {
         for extent in &nests[*at].extents {
             let last = extent.last.and_then(|last| last.as_constant_int());
-            let Some(last) = last.or(extent.most) else {
-                let told = "how many work items a block has is not known when the program is compiled, and each needs its \
-                            own of this variable: @max_inner_dims says how many there are at most";
-                return Err((site, told.to_string()));
-            };
             let axis = extent.counter.as_ref().map_or(0, |one| one.axis);
-            room[axis] = room[axis].max(last.saturating_add(1));
+            match last.or(extent.most) {
+                Some(last) => room[axis] = room[axis].max(last.saturating_add(1)),
+                None => is_computed = true,
+            }
         }
     }
     let count = room.iter().try_fold(1_u64, |count, &room| {
@@ -204,9 +208,12 @@ fn array<'m>(
     let size = |count: u64| stride(module, variable)?.checked_mul(count);
     match count.filter(|&count| size(count).is_some_and(|bytes| bytes <= MOST_BYTES)) {
         Some(count) => Ok(Array {
-            components: Components::of(module, variable).filter(|_| fills.is_empty()),
+            components: Components::of(module, variable)
+                .filter(|_| fills.is_empty() && !is_computed),
             variable,
+            site,
             count,
+            is_computed,
             room,
             users,
             fills,
@@ -356,7 +363,9 @@ impl<'m> Array<'m> {
         nests: &[Nest<'m>],
         jumps: &HashMap<usize, Instruction<'m>>,
         counts: &HashMap<Instruction<'m>, Value<'m>>,
+        rooms: Option<&Rooms<'_, 'm>>,
     ) -> Value<'m> {
+        let rooms = rooms.filter(|_| self.is_computed);
         let (ty, count) = match &self.components {
             Some(one) => (one.scalar, one.count * self.pitch(module, one)),
             None => {
@@ -364,14 +373,19 @@ impl<'m> Array<'m> {
                 (ty, self.count)
             }
         };
-        let entry = Builder::at_entry(module, kernel);
         let alignment = ALIGNMENT.max(self.variable.stack_alignment());
-        let all = entry.alloca(module.array(ty, count), alignment);
+        let all = match rooms {
+            Some(rooms) => rooms.array(module, ty, alignment),
+            None => {
+                let entry = Builder::at_entry(module, kernel);
+                entry.alloca(module.array(ty, count), alignment)
+            }
+        };
         let mut addresses: HashMap<usize, Value<'m>> = HashMap::new();
         for &(at, user) in &self.users {
             let address = *addresses.entry(at).or_insert_with(|| {
                 let jump = jumps[&at];
-                let number = self.number(module, &nests[at], jump, counts);
+                let number = self.number(module, (at, &nests[at]), jump, counts, rooms);
                 Builder::before(module, jump).element(ty, all, number)
             });
             match &self.components {
@@ -382,10 +396,25 @@ impl<'m> Array<'m> {
                 None => redirect(user, *self.variable, address),
             }
         }
-        for &fill in &self.fills {
-            self.fill(module, kernel, fill, all);
+        let count = rooms.map_or(module.const_i64(self.count as i64), |rooms| rooms.items);
+        let is_early = |fill: &Instruction<'m>| rooms.is_some_and(|rooms| rooms.is_early(*fill));
+        let (early, fills): (Vec<_>, Vec<_>) = self.fills.iter().partition(|one| is_early(one));
+        // There is no array yet where they stand.
+        let at = all.as_instruction().filter(|_| !early.is_empty());
+        for fill in fills.into_iter().chain(at) {
+            self.fill(module, kernel, fill, all, count);
         }
         all
+    }
+
+    /// The nests whose work items use it.
+    pub(super) fn nests(&self) -> impl Iterator<Item = usize> + '_ {
+        self.users.iter().map(|&(at, _)| at)
+    }
+
+    /// Bytes of it for each work item.
+    pub(super) fn item_bytes(&self, module: &Module) -> u64 {
+        stride(module, self.variable).unwrap_or(u64::MAX)
     }
 
     /// Whether work items of a nest use it.
@@ -393,9 +422,10 @@ impl<'m> Array<'m> {
         self.users.iter().any(|&(at, _)| at == nest)
     }
 
-    /// Bytes of it.
+    /// Bytes of it, where the compiler knows how many there are.
     pub(super) fn bytes(&self, module: &Module) -> u64 {
         match &self.components {
+            _ if self.is_computed => 0,
             Some(one) => {
                 let scalars = one.count.saturating_mul(self.pitch(module, one));
                 scalars.saturating_mul(module.size_of(one.scalar))
@@ -422,9 +452,10 @@ impl<'m> Array<'m> {
     fn number(
         &self,
         module: &'m Module,
-        nest: &Nest<'m>,
+        (at, nest): (usize, &Nest<'m>),
         jump: Instruction<'m>,
         counts: &HashMap<Instruction<'m>, Value<'m>>,
+        rooms: Option<&Rooms<'_, 'm>>,
     ) -> Value<'m> {
         let mut number = module.const_i64(0);
         for (axis, _) in self.room.iter().enumerate().rev() {
@@ -435,10 +466,15 @@ impl<'m> Array<'m> {
             let Some((extent, count)) = of_axis else {
                 continue;
             };
-            let room = module.const_i64(self.room[axis]);
+            let room = match rooms {
+                Some(rooms) => rooms.axes[axis],
+                None => module.const_i64(self.room[axis]),
+            };
             let builder = Builder::before(module, jump);
             let count = builder.load(module.int(64), count);
-            if extent.last.is_none() {
+            if let Some(rooms) = rooms {
+                rooms.look(module, at, axis, count, jump);
+            } else if extent.last.is_none() {
                 let is_less = Comparison::Integer(IntPredicate::LLVMIntUGE);
                 let then = jump.insert_if(builder.ask(is_less, count, room));
                 Builder::before(module, then).trap();
@@ -456,6 +492,7 @@ impl<'m> Array<'m> {
         kernel: Function<'m>,
         behind: Instruction<'m>,
         all: Value<'m>,
+        count: Value<'m>,
     ) {
         let ty = self.variable.allocated_type().expect("a stack variable");
         let element = element(module, self.variable).expect("a stack variable");
@@ -474,7 +511,6 @@ impl<'m> Array<'m> {
         let bytes = module.size_of(ty) as i64;
         builder.copy_aligned(to, *self.variable, bytes, align);
         let more = builder.plus(number, 1);
-        let count = module.const_i64(self.count as i64);
         let is_end = builder.compare(more, count, false);
         builder.go_if(is_end, after, inside);
         number.add_incoming(module.const_i64(0), before);

@@ -114,6 +114,14 @@ pub fn emit<'m>(
         .map(|block| if block == over.body { first } else { block })
         .collect();
     let copies = Block::copies(&blocks);
+    // Arrays that a block itself gets memory for.
+    let all = |blocks: &[Block<'m>]| -> Vec<Instruction<'m>> {
+        let blocks = blocks.iter();
+        blocks.flat_map(|block| block.instructions()).collect()
+    };
+    let pairs = all(&blocks).into_iter().zip(all(&copies));
+    let pairs: Vec<_> = pairs.filter(|(one, _)| common.contains(&**one)).collect();
+    common.extend(pairs.into_iter().map(|(_, copy)| *copy));
     let copy_of: HashMap<_, _> = blocks.iter().copied().zip(copies.iter().copied()).collect();
     let jump = over.body.terminator().expect("a complete block");
     let builder = Builder::before(module, jump);

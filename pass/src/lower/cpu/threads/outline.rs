@@ -62,7 +62,11 @@ pub fn outline<'m>(
 fn keep_apart<'m>(module: &'m Module, kernel: Function<'m>, body: Function<'m>) {
     let is_known = |one: Instruction<'m>| {
         let callee = one.as_call().map(|call| call.callee_function());
-        let is_ours = |callee: Function<'m>| callee.name().starts_with("__kmpc_for_static_");
+        let is_ours = |callee: Function<'m>| {
+            let ends = ["noreturn", "nounwind"];
+            let ends = ends.iter().all(|one| callee.has_attribute(one));
+            ends || callee.name().starts_with("__kmpc_for_static_")
+        };
         let is_known = callee.is_none_or(|callee| {
             callee.is_some_and(|callee| callee.is_intrinsic() || is_ours(callee))
         });

@@ -133,7 +133,10 @@ impl<'m> Tiles<'m> {
         root.say(&builder, 1, numbers[chain[0]].item);
         builder.store(module.const_i64(0), numbers[chain[0]].item);
         builder.go(root.form.header);
-        root.form.decides.block().turn(root.form.exit, exit);
+        // Where the loop over items ends is in the block: more may come to stand there.
+        let behind = self.function.append_block(module);
+        Builder::at_end_like(module, behind, root.site.instruction()).go(exit);
+        root.form.decides.block().turn(root.form.exit, behind);
     }
 }
 
