@@ -12,10 +12,12 @@ use crate::statistics::Spread;
 use crate::tools::{COMPILER_CPP, FLAGS, LIMIT, finish};
 
 /// The kernels, in the order in which the program runs them.
-const KERNELS: [&str; 6] = [
+const KERNELS: [&str; 7] = [
     "triad",
     "stencil",
     "reduction",
+    // The same of 1 MiB.
+    "cached",
     "product",
     "tensor",
     "sparse",
@@ -236,7 +238,7 @@ fn compare(variants: &[Variant], all: &[Vec<Found>]) -> Result<(), String> {
 /// A table of times, and of ratios to okl on as many threads.
 fn report(variants: &[Variant], all: &[Vec<Found>], load: &Load) -> String {
     let mut text = format!(
-        "# OKL kernels\n\nMilliseconds of a call (median of {} repetitions; each is the least of ten calls), and behind it \
+        "# OKL kernels\n\nMilliseconds of a call (median of {} repetitions; each is the least of ten calls or more; `cached` is the reduction of 1 MiB), and behind it \
          how much of that time okl takes on as many threads (median of the repetitions' ratios). {}\n\n",
         all[0].len(),
         load.note()
@@ -265,7 +267,8 @@ fn report(variants: &[Variant], all: &[Vec<Found>], load: &Load) -> String {
                 .and_then(|ours| Spread::of_ratios(&column(ours, kernel), &its))
                 .map(|spread| format!(" ({:.2})", spread.median))
                 .unwrap_or_default();
-            format!("{median:.2}{ratio}")
+            let digits = if median < 0.1 { 4 } else { 2 };
+            format!("{median:.digits$}{ratio}")
         });
         let cells: Vec<_> = cells.collect();
         let firsts: Vec<f64> = all[at]

@@ -2,7 +2,7 @@
 // stack until it ends. What there is no room for ends the program, with its line.
 // RUN: clang++-22 -std=c++17 -O0 -Xclang -disable-O0-optnone -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck %s
 // RUN: clang++-22 -std=c++17 -O3 -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck --check-prefix=FAST %s
-// RUN: for level in "-O0 -g" -O2; do clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin %s -o %t && %t 131072 || exit 1; done
+// RUN: for level in "-O0 -g" -O2; do clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin %s -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t && %t 131072 || exit 1; done
 // RUN: (%t 131073; test $? -gt 128) 2>&1 | FileCheck --check-prefix=LARGE %s
 // RUN: (%t 8 4; test $? -gt 128) 2>&1 | FileCheck --check-prefix=MORE %s
 #include "okl.h"

@@ -1,5 +1,5 @@
 // What a function does to a variable is not known where another file may replace it.
-// RUN: for level in "-O0" "-O1" "-O3 -march=native"; do clang++-22 -std=c++17 $level -DELSEWHERE -c %s -o %t.o && clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin %s %t.o -o %t || exit 1; for threads in 1 3; do OMP_NUM_THREADS=$threads %t || exit 1; done; done
+// RUN: for level in "-O0" "-O1" "-O3 -march=native"; do clang++-22 -std=c++17 $level -DELSEWHERE -c %s -o %t.o && clang++-22 -std=c++17 $level -fopenmp -fpass-plugin=%plugin %s %t.o -L%runtime-dir -lokl_cpu -Wl,-rpath,%runtime-dir -o %t || exit 1; for threads in 1 3; do OMP_NUM_THREADS=$threads %t || exit 1; done; done
 #ifdef ELSEWHERE
 void change(int *number) { *number -= 30; }
 #else
