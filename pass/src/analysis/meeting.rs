@@ -86,8 +86,20 @@ pub fn cut<'m>(code: &ItemCode<'_, 'm>) -> Result<Pieces<'m>, Instruction<'m>> {
 
 /// The ends of blocks that decide whether an instruction is reached, and how often: one way on from each of them cannot
 /// but lead there, and another one leads out of these blocks without it; or they decide so of such an end. What ends the
-/// program does not lead out of them.
-pub fn conditions<'m>(of: Instruction<'m>, blocks: &[Block<'m>]) -> Vec<Instruction<'m>> {
+/// program does not lead out of them, nor does an exception that leaves the loops over work items around them: for that it
+/// ends, too.
+pub fn conditions<'m>(
+    of: Instruction<'m>,
+    blocks: &[Block<'m>],
+    nest: &[Block<'m>],
+) -> Vec<Instruction<'m>> {
+    let follow = |one: Block<'m>| {
+        let end = one.terminator();
+        let may_throw = end.is_some_and(|end| end.opcode() == Opcode::LLVMInvoke);
+        let mut next = one.successors();
+        next.retain(|to| !may_throw || nest.contains(to));
+        next
+    };
     let inside: HashSet<_> = blocks[1..].iter().copied().collect();
     let leaves = |one: &Block<'m>| !inside.contains(one);
     let is_return =
@@ -102,7 +114,7 @@ pub fn conditions<'m>(of: Instruction<'m>, blocks: &[Block<'m>]) -> Vec<Instruct
         let mut count = None;
         while count.replace(known.len()) != Some(known.len()) {
             for &one in blocks.iter().filter(|one| Some(**one) != not) {
-                let next = one.successors();
+                let next = follow(one);
                 let leads = |to: &Block<'m>| !leaves(to) && known.contains(to);
                 if next.iter().any(leads) {
                     known.insert(one);
@@ -116,11 +128,11 @@ pub fn conditions<'m>(of: Instruction<'m>, blocks: &[Block<'m>]) -> Vec<Instruct
         let mut to_it = HashSet::from([block]);
         close(&mut to_it, None);
         let others = blocks.iter().copied().filter(|one| *one != block);
-        let is_last = |one: &Block<'m>| returns(*one) || one.successors().iter().any(leaves);
+        let is_last = |one: &Block<'m>| returns(*one) || follow(*one).iter().any(leaves);
         let mut around: HashSet<_> = others.filter(is_last).collect();
         close(&mut around, Some(block));
         for &one in blocks {
-            let next = one.successors();
+            let next = follow(one);
             let goes_around = |to: &Block<'m>| !never(to) && (leaves(to) || around.contains(to));
             let must = |to: &Block<'m>| !goes_around(to) && to_it.contains(to);
             if next.iter().any(goes_around)
@@ -150,7 +162,7 @@ impl<'m> Common<'m> {
         self.barriers.push(barrier);
         let mut rest = vec![barrier];
         while let Some(next) = rest.pop() {
-            let ends = conditions(next, code.blocks).into_iter();
+            let ends = conditions(next, code.blocks, code.nest).into_iter();
             let mut new: Vec<_> = ends
                 .map(|end| Some((end, end.branch_condition()?)))
                 .collect::<Option<_>>()?;

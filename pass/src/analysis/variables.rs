@@ -1,7 +1,7 @@
 //! What a function does with a stack variable, as clang writes it before anything is simplified: through addresses that
 //! are computed from it, kept in other variables and by lambdas, and handed to functions, which may hand them back.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::analysis::sections::is_final;
 use crate::llvm::{Function, Instruction, Opcode, Type, Value};
@@ -17,8 +17,8 @@ pub enum Does {
     Unknown,
 }
 
-/// How far calls are followed.
-const MOST_CALLS: usize = 4;
+/// How far calls are followed: the standard library hands references on through many.
+const MOST_CALLS: usize = 12;
 
 /// What instructions of its function do with a variable. What only says something of it does nothing.
 pub fn uses<'m>(variable: Instruction<'m>) -> Vec<(Instruction<'m>, Does)> {
@@ -67,8 +67,11 @@ pub fn is_of_exception(variable: Instruction<'_>) -> bool {
 }
 
 fn of_address<'m>(address: Value<'m>, calls: usize) -> Vec<(Instruction<'m>, Does)> {
-    through(address, To::Variable, calls)
+    through(address, To::Variable, calls, &mut Known::new())
 }
+
+/// What functions do with what their parameters lead to, and whether their results may lead there.
+type Known<'m> = HashMap<(Function<'m>, usize, To<'m>), (Does, bool)>;
 
 /// What an address leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -94,7 +97,12 @@ fn field<'m>(part: Instruction<'m>) -> Option<Field<'m>> {
 }
 
 /// What is done with a variable through an address.
-fn through<'m>(address: Value<'m>, to: To<'m>, calls: usize) -> Vec<(Instruction<'m>, Does)> {
+fn through<'m>(
+    address: Value<'m>,
+    to: To<'m>,
+    calls: usize,
+    known: &mut Known<'m>,
+) -> Vec<(Instruction<'m>, Does)> {
     let mut found = Vec::new();
     let mut rest = vec![(address, to)];
     let mut seen = HashSet::from([(address, to)]);
@@ -158,7 +166,7 @@ fn through<'m>(address: Value<'m>, to: To<'m>, calls: usize) -> Vec<(Instruction
                 }
                 _ if is_harmless(user) => None,
                 _ => {
-                    let (does, hands_back) = of_call(user, address, to, calls);
+                    let (does, hands_back) = of_call(user, address, to, calls, known);
                     if hands_back {
                         leads.push((*user, To::Variable));
                     }
@@ -212,6 +220,7 @@ fn of_call<'m>(
     address: Value<'m>,
     to: To<'m>,
     calls: usize,
+    known: &mut Known<'m>,
 ) -> (Does, bool) {
     let Some(call) = user.as_call() else {
         return (Does::Unknown, false);
@@ -233,7 +242,9 @@ fn of_call<'m>(
                 _ => (copied, false),
             }
         }
-        Some(callee) if calls > 0 && is_final(callee) => of_parameter(callee, at, to, calls - 1),
+        Some(callee) if calls > 0 && is_final(callee) => {
+            of_parameter(callee, at, to, calls - 1, known)
+        }
         _ => (Does::Unknown, false),
     });
     let all: Vec<_> = its.collect();
@@ -243,16 +254,29 @@ fn of_call<'m>(
 }
 
 /// What a function does with what one of its parameters leads to, and whether its result may lead there.
-fn of_parameter<'m>(function: Function<'m>, at: usize, to: To<'m>, calls: usize) -> (Does, bool) {
+fn of_parameter<'m>(
+    function: Function<'m>,
+    at: usize,
+    to: To<'m>,
+    calls: usize,
+    known: &mut Known<'m>,
+) -> (Does, bool) {
     let parameters = function.parameters();
     let Some(&parameter) = parameters.get(at).filter(|_| !function.is_declaration()) else {
         return (Does::Unknown, false);
     };
-    let all = through(parameter, to, calls).into_iter();
+    if let Some(found) = known.get(&(function, at, to)) {
+        return *found;
+    }
+    // Of one that calls itself.
+    known.insert((function, at, to), (Does::Unknown, true));
+    let all = through(parameter, to, calls, known).into_iter();
     let (ends, others): (Vec<_>, Vec<_>) =
         all.partition(|(one, _)| one.opcode() == Opcode::LLVMRet);
     let does = others.into_iter().map(|(_, does)| does);
-    (worst(does).unwrap_or(Does::Read), !ends.is_empty())
+    let found = (worst(does).unwrap_or(Does::Read), !ends.is_empty());
+    known.insert((function, at, to), found);
+    found
 }
 
 /// The one of several things done that all have to reckon with.

@@ -10,6 +10,7 @@
 mod atomics;
 pub mod costs;
 mod counted;
+mod exceptions;
 pub mod items;
 pub mod lanes;
 pub mod prefetch;

@@ -21,11 +21,13 @@ mod whole;
 
 use std::collections::{HashMap, HashSet};
 
+use crate::analysis::leaving::Leaving;
 use crate::analysis::meeting::{self, ItemCode, Pieces, is_barrier};
 use crate::analysis::variables::{is_destination, is_harmless};
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Counter, Extent, LocalKind, ParallelLoop, Region, Space};
 use crate::llvm::{Block, Call, Function, Instruction, Module, NaturalLoop, Opcode, Value};
+use crate::lower::cpu::exceptions;
 use crate::marks::{LOWERED_KERNEL, OKL_BARRIER, is_okl_marker, mark_items};
 
 use arrays::{ALIGNMENT, Array, MOST_BYTES, count_in, exclusive, private};
@@ -59,6 +61,8 @@ struct Nest<'m> {
     pieces: Option<Pieces<'m>>,
     /// The regular loops of a block that it is in.
     around: Vec<Vec<Block<'m>>>,
+    /// Where exceptions go to, and nothing else, that leave it. Of one that is cut nothing is destroyed there: the program ends.
+    leaving: Vec<Block<'m>>,
     /// Whether some of it is atomic.
     is_atomic: bool,
 }
@@ -80,15 +84,18 @@ impl<'m> Nest<'m> {
             segments: Vec::new(),
             pieces: None,
             around: Vec::new(),
+            leaving: Vec::new(),
             is_atomic: false,
         };
+        let outermost = nest.outermost();
+        let header = outermost.decides.block();
+        nest.leaving = Leaving::of(&outermost.blocks, header, outermost.exit).own;
         let innermost = nest.innermost();
         let end = innermost.steps.block();
         let is_other =
             |block: &Block<'m>| ![innermost.decides.block(), innermost.body].contains(block);
         let others = innermost.blocks.iter().copied().filter(is_other);
         let blocks: Vec<_> = [innermost.body].into_iter().chain(others).collect();
-        let header = nest.outermost().decides.block();
         let around = natural.iter().filter(|one| {
             one.header != header && one.blocks.contains(&header) && !outer.contains(&one.header)
         });
@@ -150,6 +157,23 @@ impl<'m> Nest<'m> {
         let is_around = |blocks: &Vec<Block<'m>>| !blocks.contains(&since.block());
         let pieces = self.pieces.as_ref();
         self.around.iter().any(is_around) || pieces.is_some_and(|pieces| pieces.repeats(segment))
+    }
+
+    /// Has the program end for exceptions that would leave it.
+    fn end_for_exceptions(&self, module: &'m Module) {
+        let mut pad = None;
+        let blocks = &self.outermost().blocks;
+        for block in &self.body {
+            let end = block.terminator().expect("a complete block");
+            let next = block.successors().into_iter();
+            let leaves = |next: &Block<'m>| !blocks.contains(next);
+            if end.opcode() == Opcode::LLVMInvoke
+                && let Some(next) = next.filter(leaves).next_back()
+            {
+                let pad = *pad.get_or_insert_with(|| exceptions::pad(module, end));
+                block.turn(next, pad);
+            }
+        }
     }
 
     /// The part in which an instruction is.
@@ -351,6 +375,9 @@ pub fn emit<'m>(module: &'m Module, items: &Items<'m>) -> Emitted<'m> {
     let kernel = items.kernel;
     for variable in &items.shared {
         variable.set_alignment(ALIGNMENT);
+    }
+    for nest in items.nests.iter().filter(|nest| nest.is_split()) {
+        nest.end_for_exceptions(module);
     }
     let rooms = items.room.as_ref().map(|room| room.emit(module));
     // An iteration begins in a block of its own.

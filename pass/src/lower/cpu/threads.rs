@@ -27,8 +27,6 @@ pub use outline::{PLAIN, ident};
 
 /// Bytes that blocks of a kernel may have on the stacks of threads.
 const MOST_BYTES: u64 = 256 << 10;
-/// How the C++ run time finds out who handles an exception.
-const PERSONALITY: &str = "__gxx_personality_v0";
 /// What becomes of a nest of outer loops.
 pub struct Nest<'m> {
     site: Call<'m>,

@@ -8,7 +8,7 @@ use crate::analysis::leaving::Leaving;
 use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::{Does, is_destination, is_of_exception, uses};
 use crate::ir::LocalKind;
-use crate::llvm::{Block, Function, Instruction, Opcode, Type};
+use crate::llvm::{Block, Function, Instruction, Opcode, Type, demangle};
 use crate::marks::OKL_ATOMIC;
 
 /// What is wrong with a kernel as a function.
@@ -68,6 +68,12 @@ pub fn annotation<'m>(one: &Annotation<'m>, said: &[Annotation<'m>]) -> Option<W
         What::Other(other) => return Some((at, format!("there is no @{other}"))),
     };
     told.map(|told| (at, told.to_string()))
+}
+
+/// Whether an object is destroyed.
+fn is_destructor(one: Instruction<'_>) -> bool {
+    let call = one.as_call();
+    call.is_some_and(|call| demangle(&call.callee_name()).contains("::~"))
 }
 
 /// Whether an array has no elements.
@@ -203,6 +209,11 @@ impl<'m> Kernel<'m> {
                         "a {name} variable cannot have an initial value, also not by its type: work items write it"
                     );
                     wrong.push((at, told));
+                } else if is_destructor(used) {
+                    let told = format!(
+                        "a {name} variable cannot be of a type with a destructor: nobody says which work item runs it"
+                    );
+                    wrong.push((at, told));
                 } else {
                     let told = format!("{name} variables are used inside of @inner loops only");
                     wrong.push((used, told));
@@ -245,10 +256,10 @@ impl<'m> Kernel<'m> {
         let is_known = |one: &Instruction<'m>| self.said.iter().any(|said| said.variable == *one);
         let is_hidden = |one: Instruction<'m>| is_destination(one) || is_of_exception(one);
         let variables = variables.filter(|one| !is_known(one) && !is_hidden(*one));
-        // What a block of work items has is destroyed outside of the loop if there is an exception.
-        let ends = self.loops.iter().map(|one| match one.kind {
-            Kind::Outer => Leaving::of(&one.counter.blocks, one.header, one.counter.exit).own,
-            Kind::Inner => Vec::new(),
+        // What a block or a work item has is destroyed outside of the loop if there is an exception.
+        let ends = self.loops.iter().map(|one| {
+            let counter = &one.counter;
+            Leaving::of(&counter.blocks, one.header, counter.exit).own
         });
         let ends: Vec<_> = ends.collect();
         variables

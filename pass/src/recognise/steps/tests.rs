@@ -128,7 +128,7 @@ fn joins(cut: &Steps<'_>) -> Vec<bool> {
 
 /// What decides of a barrier: the numbers of the blocks that end so.
 fn decides<'m>(barrier: &Barrier<'m>, blocks: &[Block<'m>]) -> Vec<usize> {
-    let all = conditions(barrier.path[0], blocks).into_iter();
+    let all = conditions(barrier.path[0], blocks, blocks).into_iter();
     let number = |one: Instruction<'m>| blocks.iter().position(|block| *block == one.block());
     let mut all: Vec<_> = all.filter_map(number).collect();
     all.sort_unstable();

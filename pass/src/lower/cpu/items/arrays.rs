@@ -140,6 +140,8 @@ pub(super) fn private<'m>(
             rest.extend(block.successors());
         }
     }
+    // Nothing leaves a nest that is cut by an exception.
+    reached.retain(|block| !nests[nest].leaving.contains(block));
     let entry = kernel.blocks()[0].instructions().into_iter();
     let variables = entry.filter(|one| one.opcode() == Opcode::LLVMAlloca);
     let mut arrays = Vec::new();

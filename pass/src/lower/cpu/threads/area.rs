@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::{PERSONALITY, Why, not};
+use super::{Why, not};
 use crate::analysis::leaving::Leaving;
 use crate::analysis::variables::{Does, is_harmless, is_of_exception, uses, uses_of_parameter};
 use crate::ir::Counter;
 use crate::llvm::{Block, Function, Instruction, Module, Opcode, Value};
+use crate::lower::cpu::exceptions::PERSONALITY;
 
 /// The code that threads run: a loop, and what is reached from it before the program ends.
 pub struct Area<'m> {

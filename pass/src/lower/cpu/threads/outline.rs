@@ -4,18 +4,17 @@ use std::collections::HashSet;
 
 use okl_abi::{f, openmp};
 
+use super::Places;
 use super::area::{Area, Is, Variable, is_pad};
-use super::{PERSONALITY, Places};
 use crate::analysis::variables::is_harmless;
 use crate::ir::Region;
-use crate::llvm::{Block, Builder, Function, Instruction, Linkage, Module, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, Function, Instruction, Module, Opcode, Value};
+use crate::lower::cpu::exceptions;
 use crate::lower::runtime_call::declare_openmp;
 use crate::marks::BLOCKS;
 
 /// What the name of the function that threads run ends with, behind that of the kernel.
 const SUFFIX: &str = "omp_outlined";
-/// Ends the program, for an exception that nobody handles.
-const TERMINATE: &str = "_ZSt9terminatev";
 
 /// Makes a function of the code. `first` stands behind what is to become its first parameters.
 pub fn outline<'m>(
@@ -163,29 +162,12 @@ fn keep_exceptions<'m>(module: &'m Module, kernel: Function<'m>, blocks: &mut Ve
         .iter()
         .flat_map(|block| block.instructions())
         .collect();
-    let ends = |builder: &Builder<'m>| {
-        let ty = module.function_type(module.void(), &[]);
-        builder.call(external(module, TERMINATE, ty), &[]);
-        builder.unreachable();
-    };
-    let ends_for = |builder: &Builder<'m>, thrown: Value<'m>| {
-        let ty = module.function_type(module.pointer(), &[module.pointer()]);
-        builder.call(external(module, "__cxa_begin_catch", ty), &[thrown]);
-        ends(builder);
-    };
     // Where exceptions come to that nothing in the blocks handles.
     let mut pad = None;
     let mut added = Vec::new();
     let mut pad_like = |like: Instruction<'m>, added: &mut Vec<Block<'m>>| {
         *pad.get_or_insert_with(|| {
-            if kernel.personality().is_none() {
-                let ty = module.variadic_type(module.int(32), &[]);
-                kernel.set_personality(external(module, PERSONALITY, ty));
-            }
-            let block = kernel.append_block(module);
-            let builder = Builder::at_end_like(module, block, like);
-            let thrown = builder.caught();
-            ends_for(&builder, thrown);
+            let block = exceptions::pad(module, like);
             added.push(block);
             block
         })
@@ -200,7 +182,7 @@ fn keep_exceptions<'m>(module: &'m Module, kernel: Function<'m>, blocks: &mut Ve
             Opcode::LLVMResume => {
                 let builder = Builder::before(module, one);
                 let thrown = builder.extract(one.operand(0), 0);
-                ends_for(&builder, thrown);
+                exceptions::end_for(&builder, thrown);
                 one.erase();
             }
             Opcode::LLVMInvoke | Opcode::LLVMBr | Opcode::LLVMSwitch => {
@@ -217,7 +199,7 @@ fn keep_exceptions<'m>(module: &'m Module, kernel: Function<'m>, blocks: &mut Ve
                         true => pad_like(one, &mut added),
                         false => {
                             let new = kernel.append_block(module);
-                            ends(&Builder::at_end_like(module, new, one));
+                            exceptions::end(&Builder::at_end_like(module, new, one));
                             added.push(new);
                             new
                         }
@@ -229,12 +211,6 @@ fn keep_exceptions<'m>(module: &'m Module, kernel: Function<'m>, blocks: &mut Ve
         }
     }
     blocks.extend(added);
-}
-
-/// A function of another library.
-fn external<'m>(module: &'m Module, name: &str, ty: Type<'m>) -> Function<'m> {
-    let add = || module.add_function(name, ty, Linkage::LLVMExternalLinkage);
-    module.function(name).unwrap_or_else(add)
 }
 
 /// Has all threads run what a call runs, where there is something for several, and else this thread.
