@@ -449,7 +449,12 @@ impl<'a> Setting<'a> {
     fn runtime(&self, build: Build) -> Vec<String> {
         let dir = self.tools.runtime_dir.display();
         match build {
-            Build::OpenMp => Vec::new(),
+            // OKL's kernels on threads need it.
+            Build::OpenMp => vec![
+                format!("-L{dir}"),
+                "-Wl,--push-state,--as-needed,-lokl_cpu,--pop-state".to_owned(),
+                format!("-Wl,-rpath,{dir}"),
+            ],
             Build::Okl => vec![
                 format!("-L{dir}"),
                 "-lokl_mpi".to_owned(),

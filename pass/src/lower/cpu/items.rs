@@ -165,10 +165,10 @@ impl<'m> Nest<'m> {
         let blocks = &self.outermost().blocks;
         for block in &self.body {
             let end = block.terminator().expect("a complete block");
-            let next = block.successors().into_iter();
+            let mut next = block.successors().into_iter();
             let leaves = |next: &Block<'m>| !blocks.contains(next);
             if end.opcode() == Opcode::LLVMInvoke
-                && let Some(next) = next.filter(leaves).next_back()
+                && let Some(next) = next.rfind(leaves)
             {
                 let pad = *pad.get_or_insert_with(|| exceptions::pad(module, end));
                 block.turn(next, pad);
