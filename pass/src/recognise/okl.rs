@@ -67,7 +67,7 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
     }
     let mut with_inner = Vec::new();
     let functions = module.functions().into_iter();
-    for function in functions.filter(|function| !kernels.contains(function)) {
+    for function in functions.filter(|one| !kernels.iter().any(|(kernel, _)| kernel == one)) {
         let said = annotations::of(function);
         for one in &said {
             let is_loop = |other: &&Annotation<'m>| {
@@ -94,14 +94,15 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
             add(found, vec![(one.site.instruction(), told)]);
         }
     }
-    if kernels.iter().any(|one| !one.is_declaration()) {
+    if kernels.iter().any(|(one, _)| !one.is_declaration()) {
         // What was lowered before has regions, too.
         found.keeps_threads.get_or_insert(KeepsThreads {
             why: "the file has OKL kernels",
             unless_asked: true,
         });
     }
-    let is_left = |one: &Function<'m>| !one.is_declaration() && !LOWERED_KERNEL.is_on(*one);
+    let is_left =
+        |(one, _): &(Function<'m>, String)| !one.is_declaration() && !LOWERED_KERNEL.is_on(*one);
     let mut kernels = kernels.into_iter().filter(is_left).peekable();
     if kernels.peek().is_none() {
         return;
@@ -110,7 +111,7 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
         add(found, wrong);
     }
     let graph = CallGraph::of(module);
-    for function in kernels {
+    for (function, place) in kernels {
         // Its loops are not yet what they are to be: a tile is wrong, here or in another kernel.
         if annotations::of(function).iter().any(is_tile) {
             continue;
@@ -122,7 +123,7 @@ pub fn recognise<'m>(module: &'m Module, found: &mut Found<'m>) {
             });
             continue;
         }
-        let kernel = Kernel::of(module, function);
+        let kernel = Kernel::of(module, function, place);
         match kernel.and_then(|kernel| Ok((kernel.parallel_loops(&graph)?, kernel))) {
             Ok((loops, kernel)) => {
                 found.loops.extend(loops);
@@ -170,7 +171,7 @@ pub struct Kernel<'m> {
     pub module: &'m Module,
     /// Its code.
     pub function: Function<'m>,
-    /// `file:line`.
+    /// `file:line`; empty where nothing says so.
     pub place: String,
     said: Vec<Annotation<'m>>,
     /// Its `@outer` and `@inner` loops.
@@ -190,7 +191,11 @@ struct Segment<'m> {
 }
 
 impl<'m> Kernel<'m> {
-    fn of(module: &'m Module, function: Function<'m>) -> Result<Self, Vec<Wrong<'m>>> {
+    fn of(
+        module: &'m Module,
+        function: Function<'m>,
+        place: String,
+    ) -> Result<Self, Vec<Wrong<'m>>> {
         let natural = function.loops();
         let said = annotations::of(function);
         let (mut wrong, mut wrong_loops) = (Vec::new(), Vec::new());
@@ -215,7 +220,7 @@ impl<'m> Kernel<'m> {
         let mut kernel = Self {
             module,
             function,
-            place: annotations::place_of(module, function).unwrap_or_default(),
+            place,
             said,
             loops,
             axes,

@@ -105,7 +105,10 @@ unsafe fn with_cost(kernel: *mut c_void, change: impl FnOnce(&mut Cost)) {
 }
 
 /// See [`okl_abi::cpu`].
-pub fn okl_cpu_begin_kernel_v1(_kernel: *mut c_void) -> i64 {
+///
+/// # Safety
+/// None: it is called as the others are.
+pub unsafe fn okl_cpu_begin_kernel_v1(_kernel: *mut c_void) -> i64 {
     if measures() { now() } else { 0 }
 }
 

@@ -18,7 +18,6 @@ macro_rules! export {
         /// # Safety
         /// Called by the code of a kernel, with the arguments it documents.
         #[unsafe(no_mangle)]
-        #[allow(unused_unsafe)]
         pub unsafe extern "C" fn $name($($param: okl_abi::rust_type!($type)),*) $(-> okl_abi::rust_type!($ret))? {
             // SAFETY: the caller's promise.
             unsafe { kernels::$name($($param),*) }

@@ -141,52 +141,45 @@ pub fn are_used(module: &Module) -> bool {
 /// What the names of the intrinsics begin with that say something of a variable.
 const ANNOTATES: &str = "llvm.var.annotation";
 
-/// The functions of a module that are said to be kernels, each once.
-pub fn kernels(module: &Module) -> Vec<Function<'_>> {
+/// What is said of functions, of variables outside of them and of static ones: of which, what, and where, if that is known.
+fn said_of_globals(module: &Module) -> impl Iterator<Item = (Value<'_>, String, Option<String>)> {
     let list = module.global("llvm.global.annotations");
     let entries = list.and_then(|list| list.initializer());
     let entries = entries.into_iter().flat_map(|list| list.operands());
-    let mut found = Vec::new();
-    for entry in entries {
-        let [of, what, ..] = entry.operands()[..] else {
-            continue;
+    entries.filter_map(|entry| {
+        let operands = entry.operands();
+        let [of, what, ref rest @ ..] = operands[..] else {
+            return None;
         };
+        let place = match rest {
+            [file, line, ..] => file.as_text().zip(line.as_constant_int()),
+            _ => None,
+        };
+        let place = place.map(|(file, line)| format!("{file}:{line}"));
+        Some((of, what.as_text()?, place))
+    })
+}
+
+/// The functions of a module that are said to be kernels, each once, and where that is said, if it is known.
+pub fn kernels(module: &Module) -> Vec<(Function<'_>, String)> {
+    let mut found: Vec<(Function<'_>, String)> = Vec::new();
+    for (of, what, place) in said_of_globals(module) {
         let function = of.through_alias().as_function();
-        if let Some(function) = function.filter(|_| what.as_text().as_deref() == Some(KERNEL))
-            && !found.contains(&function)
+        if let Some(function) = function.filter(|_| what == KERNEL)
+            && !found.iter().any(|(known, _)| *known == function)
         {
-            found.push(function);
+            found.push((function, place.unwrap_or_default()));
         }
     }
     found
 }
 
-/// The file and line in which a function is said to be a kernel.
-pub fn place_of(module: &Module, kernel: Function<'_>) -> Option<String> {
-    let list = module.global("llvm.global.annotations")?.initializer()?;
-    list.operands().into_iter().find_map(|entry| {
-        let [of, what, file, line, ..] = entry.operands()[..] else {
-            return None;
-        };
-        let is_it = of.through_alias().as_function() == Some(kernel)
-            && what.as_text().as_deref() == Some(KERNEL);
-        is_it.then(|| Some(format!("{}:{}", file.as_text()?, line.as_constant_int()?)))?
-    })
-}
-
 /// The variables outside of all functions, or static ones, of which something is said that only others can have: what, and
 /// where.
 pub fn globals(module: &Module) -> Vec<(Global<'_>, String, String)> {
-    let list = module.global("llvm.global.annotations");
-    let entries = list.and_then(|list| list.initializer());
-    let entries = entries.into_iter().flat_map(|list| list.operands());
-    let said = entries.filter_map(|entry| {
-        let [of, what, file, line, ..] = entry.operands()[..] else {
-            return None;
-        };
-        let what = what.as_text()?.strip_prefix(PREFIX)?.to_string();
-        let place = format!("{}:{}", file.as_text()?, line.as_constant_int()?);
-        Some((of.as_global()?, what, place))
+    let said = said_of_globals(module).filter_map(|(of, what, place)| {
+        let what = what.strip_prefix(PREFIX)?.to_string();
+        Some((of.as_global()?, what, place?))
     });
     said.collect()
 }

@@ -211,7 +211,7 @@ impl<'m> Kernel<'m> {
                     wrong.push((at, told));
                 } else if is_destructor(used) {
                     let told = format!(
-                        "a {name} variable cannot be of a type with a destructor: nobody says which work item runs it"
+                        "{name} variables cannot be of a type with a destructor: nobody says which work item runs it"
                     );
                     wrong.push((at, told));
                 } else {

@@ -82,6 +82,7 @@ pub fn prepare(module: &Module) -> bool {
 /// The tiles of all kernels, or all that is wrong with them.
 pub fn check(module: &Module) -> Result<Vec<Tiles<'_>>, Vec<Wrong<'_>>> {
     let kernels = annotations::kernels(module).into_iter();
+    let kernels = kernels.map(|(function, _)| function);
     let kernels = kernels.filter(|one| !one.is_declaration() && !LOWERED_KERNEL.is_on(*one));
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for function in kernels {
