@@ -134,6 +134,8 @@ const OURS: &str = "okl.";
 const SLOT: &str = "okl.tp.";
 /// What those of the initial values of these copies begin with.
 const IMAGE: &str = "okl.tp.image.";
+/// What those of the functions begin with that say where such a pointer is.
+const PLACE: &str = "okl.place.";
 /// What the name of what stands for such a copy while LLVM vectorises begins with.
 const APART: &str = "okl.apart.";
 /// What the names of the functions begin with that run loops of ours for a range of elements: one at a time, and several,
@@ -184,6 +186,11 @@ pub fn image_name(variable: &str) -> String {
 fn is_image(global: Global<'_>) -> bool {
     let is_filled = global.is_declaration() || global.is_externally_initialized();
     global.name().starts_with(IMAGE) && !is_filled
+}
+
+/// The name of the function that returns the address of the pointer to a copy of a variable.
+pub fn place_name(variable: &str) -> String {
+    format!("{PLACE}{variable}")
 }
 
 /// The name of what stands for the copy of a variable while LLVM vectorises.

@@ -26,7 +26,7 @@ pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v8` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v9` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -101,10 +101,10 @@ abi_structs! {
         name: ptr,
     }
 
-    /// A `thread_local` variable (OpenMP `threadprivate`): each rank has a copy in its private area.
+    /// A `thread_local` variable (OpenMP `threadprivate`): each thread has a copy in its rank's private area.
     struct ThreadPrivateEntry {
-        /// The pointer variable through which translated code reaches this rank's copy.
-        slot: ptr,
+        /// `ptr (*)(void)`: where the calling thread has the pointer through which translated code reaches its copy.
+        place: ptr,
         /// The initial value, `size` bytes.
         image: ptr,
         /// Size in bytes.

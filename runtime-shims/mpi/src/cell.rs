@@ -1,15 +1,14 @@
-//! State of the program's thread.
+//! State of the program's threads.
 //!
-//! Guarantee: at most one borrow of a cell is alive at a time. Only the program's thread, and the
-//! fault handler that interrupts it, reach these cells; a second borrow means that runtime code
-//! touched protected memory while it held runtime state, and panics. Signal handlers of the program wait. Where a rank has several threads,
-//! they reach a cell one at a time ([`crate::turns::alone`]), or each has one of its own.
+//! Guarantee: at most one borrow of a cell is alive at a time. Only the program's threads, one at a time
+//! ([`crate::turns::alone`]), and the fault handler that interrupts them, reach these cells; a second borrow means that
+//! runtime code touched protected memory while it held runtime state, and panics. Signal handlers of the program wait.
 
 use std::cell::{Cell, UnsafeCell};
 
-use crate::scopes;
+use crate::{scopes, turns};
 
-/// A value of the program's thread.
+/// A value of the program's threads, or of one of them.
 pub(crate) struct ProgramCell<T> {
     value: UnsafeCell<T>,
     borrowed: Cell<bool>,
@@ -32,20 +31,27 @@ impl<T> ProgramCell<T> {
     /// # Panics
     /// If the value is lent already.
     pub(crate) fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        scopes::undisturbed(|| turns::alone(|| self.lend(body)))
+    }
+
+    /// The same, of a cell that only the calling thread has.
+    pub(crate) fn with_own<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        scopes::undisturbed(|| self.lend(body))
+    }
+
+    fn lend<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
         struct Return<'a>(&'a Cell<bool>);
         impl Drop for Return<'_> {
             fn drop(&mut self) {
                 self.0.set(false);
             }
         }
-        scopes::undisturbed(|| {
-            assert!(
-                !self.borrowed.replace(true),
-                "runtime state is in use: protected memory was touched inside the runtime"
-            );
-            let _return = Return(&self.borrowed);
-            // SAFETY: `borrowed` was false, so no other reference exists; one thread only (see above).
-            body(unsafe { &mut *self.value.get() })
-        })
+        assert!(
+            !self.borrowed.replace(true),
+            "runtime state is in use: protected memory was touched inside the runtime"
+        );
+        let _return = Return(&self.borrowed);
+        // SAFETY: `borrowed` was false, so no other reference exists; one thread at a time (see above).
+        body(unsafe { &mut *self.value.get() })
     }
 }

@@ -65,6 +65,7 @@ mod symbolise;
 mod sync;
 mod tasks;
 mod team;
+mod thread_privates;
 mod threads;
 mod touch;
 mod traffic;

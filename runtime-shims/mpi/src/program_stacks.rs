@@ -1,16 +1,38 @@
 //! The stacks program code runs on, and where they end.
+//!
+//! Each thread of a rank has an equal part of the rank's private area: its `threadprivate` variables, a page that
+//! nobody can access, and its stack for region frames. What one thread has lies as far behind what the thread before
+//! it has as the parts do: [`offset`].
 
-use std::{
-    cell::Cell,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::{kernel, layout, mpi_job, program, stack};
+use crate::{kernel, layout, mpi_job, program, stack, turns};
 use okl_coherence::PAGE;
 
-/// The top of this rank's stack for region frames.
+/// Bytes of a thread's part.
+static PART: AtomicUsize = AtomicUsize::new(0);
+/// Where the guard is in each part.
+static GUARD: AtomicUsize = AtomicUsize::new(0);
+
+/// Divides this rank's private area among `threads` threads.
+pub(crate) fn divide(threads: usize) {
+    let area = layout::layout().private_area(mpi_job::rank());
+    PART.store((area.end() - area.address) / threads / PAGE * PAGE, Relaxed);
+}
+
+/// Bytes from what this rank's first thread has to what thread `index` has.
+pub(crate) fn offset(index: usize) -> usize {
+    index * PART.load(Relaxed)
+}
+
+/// Where the first thread's part begins.
+pub(crate) fn first_part() -> usize {
+    layout::layout().private_area(mpi_job::rank()).address
+}
+
+/// The top of the calling thread's stack for region frames.
 pub(crate) fn region_stack_top() -> usize {
-    layout::layout().private_area(mpi_job::rank()).end()
+    first_part() + offset(turns::index() + 1)
 }
 
 /// The top of rank 0's stack for serial code.
@@ -18,46 +40,28 @@ pub(crate) fn serial_stack_top() -> usize {
     layout::layout().stack().end()
 }
 
-/// The page between this rank's `threadprivate` variables and its stack for region frames.
-static GUARD: AtomicUsize = AtomicUsize::new(0);
-
-/// Makes the first page behind `thread_privates_end` inaccessible: a stack that grows too far faults there.
-pub(crate) fn install_guard(thread_privates_end: usize) {
+/// Makes the first page behind the `threadprivate` variables of each of `threads` threads inaccessible: a stack that
+/// grows too far faults there. Those of the first thread end at `thread_privates_end`.
+pub(crate) fn install_guards(threads: usize, thread_privates_end: usize) {
     let guard = thread_privates_end.next_multiple_of(PAGE);
-    // SAFETY: a page of this rank's private area that nothing uses.
-    let failed = unsafe { kernel::mprotect(guard as *mut _, PAGE, libc::PROT_NONE) } != 0;
-    assert!(!failed, "mprotect: {}", std::io::Error::last_os_error());
-    GUARD.store(guard, Relaxed);
-}
-
-thread_local! {
-    /// Start and end of the guard of the calling thread's own stack, where it is not the program's thread.
-    static OWN_GUARD: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
-
-/// Notes where the stack of the calling thread, which is not the program's, ends.
-pub(crate) fn note_thread() {
-    // SAFETY: asks the C library about the calling thread; the attributes are ours.
-    let (lowest, guard) = unsafe {
-        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
-        let (mut lowest, mut bytes, mut guard) = (std::ptr::null_mut(), 0, 0);
-        libc::pthread_getattr_np(libc::pthread_self(), &mut attributes);
-        libc::pthread_attr_getstack(&attributes, &mut lowest, &mut bytes);
-        libc::pthread_attr_getguardsize(&attributes, &mut guard);
-        libc::pthread_attr_destroy(&mut attributes);
-        (lowest as usize, guard)
-    };
-    OWN_GUARD.set((lowest - guard, lowest));
+    for index in 0..threads {
+        let page = (guard + offset(index)) as *mut _;
+        // SAFETY: a page of this rank's private area that nothing uses.
+        let failed = unsafe { kernel::mprotect(page, PAGE, libc::PROT_NONE) } != 0;
+        assert!(!failed, "mprotect: {}", std::io::Error::last_os_error());
+    }
+    GUARD.store(guard - first_part(), Relaxed);
 }
 
 /// What overflowed and how to enlarge it, if a fault at `address` is a stack overflow.
 pub(crate) fn overflow_at(address: usize) -> Option<&'static str> {
     /// A frame may skip the pages right below the stack.
     const REACH: usize = 1 << 20;
-    let serial = layout::get()?.stack();
+    let layout = layout::get()?;
+    let (serial, own) = (layout.stack(), layout.private_area(mpi_job::rank()));
     let guard = GUARD.load(Relaxed);
-    let (own, own_end) = OWN_GUARD.get();
-    if (guard..guard + PAGE).contains(&address) || (own..own_end).contains(&address) {
+    let is_in_part = || (address - own.address) % PART.load(Relaxed);
+    if (own.address..own.end()).contains(&address) && (guard..guard + PAGE).contains(&is_in_part()) {
         Some("the stack of a region is exhausted; raise OMP_STACKSIZE")
     } else if (serial.address - REACH..serial.address).contains(&address) {
         Some("the stack of the initial thread is exhausted; raise ulimit -s")

@@ -3,10 +3,8 @@
 
 use std::{
     cell::Cell,
-    sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed},
+    sync::atomic::{AtomicPtr, Ordering::Relaxed},
 };
-
-static PRIVATE_SCOPES: AtomicU32 = AtomicU32::new(0);
 
 /// What to call when the runtime is no longer busy; null: nothing.
 static DELIVER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
@@ -14,19 +12,21 @@ static DELIVER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 thread_local! {
     /// How many steps of the runtime the thread is in that a signal handler must not see half done.
     static STEPS: Cell<u32> = const { Cell::new(0) };
+    /// How many scopes the thread is in whose allocations are private.
+    static PRIVATE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `body`, whose allocations (in MPI, in the C library) are private to this process. No handler of
+/// Runs `body`, whose allocations (in MPI, in the C library) on this thread are private to this process. No handler of
 /// the program's interrupts it.
 pub(crate) fn private<R>(body: impl FnOnce() -> R) -> R {
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
-            PRIVATE_SCOPES.fetch_sub(1, Relaxed);
+            PRIVATE.set(PRIVATE.get() - 1);
             let_handlers_run();
         }
     }
-    PRIVATE_SCOPES.fetch_add(1, Relaxed);
+    PRIVATE.set(PRIVATE.get() + 1);
     let _leave = Leave;
     body()
 }
@@ -72,10 +72,10 @@ pub(crate) fn call_no_longer() {
 
 /// Whether the calling thread, one of the program's, runs what no handler may interrupt.
 pub(crate) fn is_in_runtime() -> bool {
-    PRIVATE_SCOPES.load(Relaxed) != 0 || STEPS.get() != 0
+    PRIVATE.get() != 0 || STEPS.get() != 0
 }
 
-/// Whether what is allocated now is private.
+/// Whether what the calling thread allocates now is private.
 pub(crate) fn is_private() -> bool {
-    PRIVATE_SCOPES.load(Relaxed) != 0
+    PRIVATE.get() != 0
 }

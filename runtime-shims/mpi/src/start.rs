@@ -5,7 +5,6 @@
 //! all ranks end.
 
 use std::{
-    collections::HashMap,
     ffi::{c_char, c_void},
     os::fd::AsRawFd,
 };
@@ -17,7 +16,7 @@ use crate::{
     foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, memory,
     memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process, program,
     program_graph, program_stacks, region, report, service::Remote, settings, settings::Settings,
-    settings::settings, stack, stats, stream_format, sync, team, threads, view::View, waiting,
+    settings::settings, stack, stats, stream_format, sync, team, thread_privates, threads, view::View, waiting,
 };
 use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
 use okl_job::{agree, launcher, own_environment};
@@ -74,12 +73,14 @@ pub(crate) fn okl_mpi_main(
         report::fatal(&error);
     }
     // Their initial values may be those of shared variables.
-    let thread_privates = thread_privates();
-    share_memory(several_nodes);
-    fill_thread_privates(&thread_privates);
+    let variables = thread_privates::find();
+    let threads = threads::start(threads_per_rank, ranks_here);
+    share_memory(several_nodes, threads);
+    program_stacks::divide(threads);
+    thread_privates::fill(variables, threads);
+    thread_privates::adopt();
     sync::start();
     team::start(icv);
-    threads::start(threads_per_rank, ranks_here);
     if icv.display_env != 0 && mpi_job::rank() == 0 {
         api::okl_mpi_omp_display_env(i32::from(icv.display_env == 2));
     }
@@ -271,9 +272,9 @@ fn report_foreign_regions() {
 }
 
 /// Lays out shared memory, maps this rank's file and the other ranks', and starts the protocol.
-fn share_memory(several_nodes: bool) {
+fn share_memory(several_nodes: bool, threads: usize) {
     let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
-    let shared = Layout::new(&program_graph::shared_ranges(), agree_on_sizes(), ranks);
+    let shared = Layout::new(&program_graph::shared_ranges(), agree_on_sizes(threads), ranks);
     let bytes = layout::file_bytes(&shared);
     // SAFETY: creates a descriptor; the result is checked.
     let file = unsafe { libc::memfd_create(c"okl".as_ptr(), libc::MFD_CLOEXEC) };
@@ -333,8 +334,8 @@ fn no_address_space(bytes: usize, error: &std::io::Error) -> ! {
     ))
 }
 
-/// Sizes that hold the largest node's needs; all ranks get the same.
-fn agree_on_sizes() -> Sizes {
+/// Sizes that hold the largest node's needs, with `threads` threads on each rank; all ranks get the same.
+fn agree_on_sizes(threads: usize) -> Sizes {
     let ranks = mpi_job::ranks() as usize;
     // SAFETY: asks for two numbers and a limit.
     let (memory, stack_limit) = unsafe {
@@ -368,7 +369,7 @@ fn agree_on_sizes() -> Sizes {
     Sizes {
         stack: round(stack.max(256 << 20)),
         arena,
-        private: round(private) + (1 << 20),
+        private: (round(private) + (1 << 20)) * threads,
     }
 }
 
@@ -508,62 +509,6 @@ fn share_console(token: u64, peers: &[Peer]) {
     } else {
         console::collect();
     }
-}
-
-/// A `thread_local` variable of the program.
-struct ThreadPrivate {
-    slot: usize,
-    align: usize,
-    value: Vec<u8>,
-}
-
-/// The `thread_local` variables with their initial values. Several files may have the same one, and not all of it (a
-/// common block).
-fn thread_privates() -> Vec<ThreadPrivate> {
-    let mut places: HashMap<usize, usize> = HashMap::new();
-    let mut found: Vec<ThreadPrivate> = Vec::new();
-    let modules = program_graph::modules();
-    for variable in modules.iter().flat_map(|module| module.thread_privates()) {
-        let slot = variable.slot as usize;
-        // SAFETY: the pass names the initial value with its size.
-        let value = unsafe {
-            std::slice::from_raw_parts(variable.image.cast::<u8>(), variable.size as usize)
-        };
-        let next = found.len();
-        let place = *places.entry(slot).or_insert(next);
-        if place == next {
-            found.push(ThreadPrivate {
-                slot,
-                align: 1,
-                value: Vec::new(),
-            });
-        }
-        let known = &mut found[place];
-        known.align = known.align.max(variable.align as usize);
-        if known.value.len() < value.len() {
-            known.value = value.to_vec();
-        }
-    }
-    found
-}
-
-/// Gives each `thread_local` variable its place in this rank's private area.
-fn fill_thread_privates(variables: &[ThreadPrivate]) {
-    let mut next = layout::layout().private_area(mpi_job::rank()).address;
-    for variable in variables {
-        next = next.next_multiple_of(variable.align);
-        // SAFETY: the slot is the pass's pointer variable; the place is ours and large enough.
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                variable.value.as_ptr(),
-                next as *mut u8,
-                variable.value.len(),
-            );
-            (variable.slot as *mut usize).write(next);
-        }
-        next += variable.value.len();
-    }
-    program_stacks::install_guard(next);
 }
 
 /// Rank 0, on the shared stack: constructors, `main`, exit.

@@ -38,7 +38,7 @@ thread_local! {
 
 fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
     STATE.with(|cell| {
-        cell.with(|state| match state.as_mut() {
+        cell.with_own(|state| match state.as_mut() {
             Some(state) => body(state),
             None => report::not_started("a file with OpenMP"),
         })
@@ -57,7 +57,7 @@ pub(crate) fn start(icv: Icv) {
         ..Level::default()
     };
     STATE.with(|cell| {
-        cell.with(|state| {
+        cell.with_own(|state| {
             **state = Some(State {
                 levels: vec![initial],
             })

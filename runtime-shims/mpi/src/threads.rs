@@ -13,10 +13,11 @@
 //! * The threads declare in an order that does not depend on time, by turns: [`in_turn`]. A rank's
 //!   declarations are so the same in every iteration of a program, and known ones need no new plan.
 //!
-//! The stacks of the other threads are private to the process. What the threads of different ranks show
-//! each other lies in shared memory, as ever.
+//! What the other threads run of the program they run on stacks in the rank's private area ([`program_stacks`]), which
+//! other ranks can read.
 
 use std::{
+    cell::RefCell,
     ffi::c_void,
     sync::{
         Condvar, Mutex, MutexGuard,
@@ -32,10 +33,9 @@ use okl_abi::{RegionDescriptor, region_flags};
 
 use crate::{
     api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, mpi_job,
-    program_stacks, region, report, scopes, sections, settings::settings, sync, team, turns,
+    program_stacks, region, report, scopes, sections, settings::settings, stack, sync, team, thread_privates, turns,
     waiting,
 };
-use okl_coherence::PAGE;
 
 /// Threads of each rank.
 static PER_RANK: AtomicU32 = AtomicU32::new(1);
@@ -110,7 +110,7 @@ static CHANGED: Condvar = Condvar::new();
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Most threads of a team.
-const MOST_THREADS: u64 = 1 << 20;
+const MOST_THREADS: u64 = 1 << 17;
 
 fn state() -> MutexGuard<'static, State> {
     STATE.lock().expect("a panic ends the job")
@@ -153,7 +153,7 @@ fn wait_for<R>(mut ready: impl FnMut(&mut State) -> Option<R>) -> R {
 
 /// Fixes the number of threads of each rank: what rank 0 was told. With `OKL_VERIFY` it is one, so that
 /// what a rank wrote is what a thread wrote. `ranks_here` are on this node. Collective.
-pub(crate) fn start(asked: i32, ranks_here: u32) {
+pub(crate) fn start(asked: i32, ranks_here: u32) -> usize {
     let mut threads = [if settings().verify {
         1
     } else {
@@ -170,6 +170,7 @@ pub(crate) fn start(asked: i32, ranks_here: u32) {
     PER_RANK.store(threads[0] as u32, Relaxed);
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     HAVE_PROCESSORS.store(u64::from(ranks_here) * threads[0] <= processors, Relaxed);
+    threads[0] as usize
 }
 
 fn per_rank() -> u32 {
@@ -340,8 +341,8 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
 
 // ---- The other threads ---------------------------------------------------------------------------
 
-/// Address space behind each stack that is no memory: a large frame must not skip it.
-const GUARD: usize = 64 << 20;
+/// Bytes of the stack on which such a thread waits; what it runs of the program has a stack in the rank's private area.
+const WAITING_STACK: usize = 256 << 10;
 
 /// Creates the rank's other threads, once.
 fn create() {
@@ -349,39 +350,31 @@ fn create() {
     while CREATED.load(Relaxed) < per_rank() {
         let index = CREATED.fetch_add(1, Relaxed);
         waiting::note_thread();
-        // SAFETY: plain calls with structures of our own; the thread gets a number.
-        let error = unsafe {
-            let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
-            let mut thread = 0;
-            libc::pthread_attr_init(&mut attributes);
-            libc::pthread_attr_setstacksize(
-                &mut attributes,
-                settings().stack_bytes.next_multiple_of(PAGE),
-            );
-            libc::pthread_attr_setguardsize(&mut attributes, GUARD);
-            let argument = std::ptr::without_provenance_mut(index as usize);
-            let error = libc::pthread_create(&mut thread, &attributes, live, argument);
-            libc::pthread_attr_destroy(&mut attributes);
-            error
-        };
-        if error != 0 {
+        let created = std::thread::Builder::new()
+            .name(format!("okl-thread-{index}"))
+            .stack_size(WAITING_STACK)
+            .spawn(move || live(index));
+        if let Err(error) = created {
             report::fatal(&format!(
-                "no thread {} of OMP_NUM_THREADS={}: {}",
+                "no thread {} of OMP_NUM_THREADS={}: {error}",
                 index + 1,
                 per_rank(),
-                std::io::Error::from_raw_os_error(error)
             ));
         }
     }
 }
 
+thread_local! {
+    /// What the calling thread is to run.
+    static SHARE: RefCell<Option<Work>> = const { RefCell::new(None) };
+}
+
 /// The life of a thread other than the program's: it ends with the process.
-extern "C" fn live(index: *mut c_void) -> *mut c_void {
-    let index = index.addr() as u32;
+fn live(index: u32) {
     turns::set_index(index);
     block_signals();
     fault::install_stack();
-    program_stacks::note_thread();
+    thread_privates::adopt();
     let mut seen = 0;
     loop {
         let work = wait_for(|state| {
@@ -390,17 +383,24 @@ extern "C" fn live(index: *mut c_void) -> *mut c_void {
             let takes_part = is_new && (index as usize) < state.members.len();
             takes_part.then(|| state.work.clone()).flatten()
         });
-        float_environment::adopt(work.float_settings);
-        team::start(work.icv);
-        team::enter(
-            work.first + index as i32,
-            work.threads,
-            work.location,
-            work.icv,
-        );
-        sync::invoke(work.region as *const RegionDescriptor, work.args);
+        SHARE.set(Some(work));
+        stack::call_on(program_stacks::region_stack_top(), run_share);
         attend(Meeting::End);
     }
+}
+
+/// Runs the calling thread's part of a region.
+extern "C" fn run_share() {
+    let work = SHARE.take().expect("it was handed out");
+    float_environment::adopt(work.float_settings);
+    team::start(work.icv);
+    team::enter(
+        work.first + turns::index() as i32,
+        work.threads,
+        work.location,
+        work.icv,
+    );
+    sync::invoke(work.region as *const RegionDescriptor, work.args);
 }
 
 /// Signals to the process are the program's thread's; what a thread itself does wrong reaches it.

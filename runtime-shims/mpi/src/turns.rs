@@ -19,6 +19,8 @@ static TURN: Mutex<()> = Mutex::new(());
 thread_local! {
     /// Number of the calling thread in its rank; of a thread that runs no program code 0, too.
     static INDEX: Cell<u32> = const { Cell::new(0) };
+    /// How often the calling thread has entered [`alone`].
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
 /// The caller's number in its rank.
@@ -47,14 +49,29 @@ pub(crate) fn are_several() -> bool {
     ACTIVE.load(Relaxed) > 1
 }
 
-/// Runs `body`, which changes the rank's part of the protocol, while no other thread of the rank does so.
+/// Runs `body`, which uses the state of the rank, while no other thread of the rank does so. Within it the same thread may
+/// do so again.
+///
+/// `body` must not wait for what another thread of this rank does.
+#[inline]
 pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
-    if !are_several() {
-        return body();
+    if are_several() { take_turn(body) } else { body() }
+}
+
+fn take_turn<R>(body: impl FnOnce() -> R) -> R {
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            DEPTH.set(DEPTH.get() - 1);
+        }
     }
     // A signal handler, which may cause a fault, does not run meanwhile.
-    scopes::private(|| {
-        let _turn = TURN.lock().expect("a panic ends the job");
-        body()
+    scopes::undisturbed(|| {
+        let turn = (DEPTH.get() == 0).then(|| TURN.lock().expect("a panic ends the job"));
+        DEPTH.set(DEPTH.get() + 1);
+        let leave = Leave;
+        let result = body();
+        drop((leave, turn));
+        result
     })
 }

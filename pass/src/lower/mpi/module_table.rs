@@ -161,7 +161,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
     let externs = array(module, "okl.externs", externs.collect());
     let thread_privates = parts.thread_privates.iter().map(|private| {
         module.const_struct(&[
-            *private.slot,
+            *private.place,
             *private.image,
             module.const_i64(private.size as i64),
             module.const_i64(i64::from(private.align)),
@@ -231,7 +231,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
     let ty = module.function_type(module.void(), &[]);
     let register = module.add_function(REGISTER, ty, Linkage::LLVMInternalLinkage);
     let builder = Builder::at_end(module, register.append_block(module));
-    builder.call(declare(module, &f::okl_mpi_register_v8), &[*table]);
+    builder.call(declare(module, &f::okl_mpi_register_v9), &[*table]);
     if let Some(units) = parts.units {
         builder.call(declare(module, &f::okl_mpi_fortran_units), &[*units]);
     }

@@ -1,5 +1,5 @@
-//! `thread_local` variables, and those that the OpenMP run time is asked for: each rank has a copy outside the shared
-//! memory, which the code reaches through a pointer variable that the runtime fills.
+//! `thread_local` variables, and those that the OpenMP run time is asked for: each thread of a rank has a copy outside the
+//! shared memory, which the code reaches through a pointer variable, itself one of each thread, that the runtime fills.
 //!
 //! The second kind is an ordinary variable, which only holds the initial value of the copies: several files may define
 //! one (a common block), of which the linker keeps the one with a value. So each file defines the pointer to the copy.
@@ -13,8 +13,8 @@ use crate::analysis::runtime::argument;
 use crate::diagnostic::{Declined, Site};
 use crate::llvm::{Builder, Call, Function, Global, Instruction, Linkage, Module, Opcode, Value};
 use crate::marks::{
-    apart_name, image_name, is_for_ranks, is_ours, is_plain, slot_name, variable_apart,
-    variable_of_slot,
+    RANKS, apart_name, image_name, is_for_ranks, is_ours, is_plain, place_name, slot_name,
+    variable_apart, variable_of_slot,
 };
 
 /// Asks for the calling thread's copy of a variable.
@@ -42,8 +42,8 @@ impl Plan<'_> {
 
 /// A variable as the module table lists it.
 pub struct ThreadPrivate<'m> {
-    /// The pointer to this rank's copy.
-    pub slot: Global<'m>,
+    /// A function that returns the address of the pointer to the calling thread's copy.
+    pub place: Function<'m>,
     /// The initial value.
     pub image: Global<'m>,
     /// Size in bytes.
@@ -184,7 +184,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<ThreadPrivate<'m>> {
             at.erase();
         }
         entries.push(ThreadPrivate {
-            slot,
+            place: place(module, slot, &one.variable.name()),
             image: one.variable,
             size: one.size,
             align: one.variable.alignment().max(LARGEST_ALIGNMENT),
@@ -210,10 +210,21 @@ fn slot_for_all<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
         Some(module.pointer().zero()),
         linkage,
     );
+    slot.set_thread_local();
     slot.copy_visibility_of(variable);
     slot.set_alignment(8);
     slot.set_externally_initialized();
     slot
+}
+
+/// A function that returns the address of the slot, which is another one on each thread.
+fn place<'m>(module: &'m Module, slot: Global<'m>, variable: &str) -> Function<'m> {
+    let ty = module.function_type(module.pointer(), &[]);
+    let place = module.add_function(&place_name(variable), ty, Linkage::LLVMInternalLinkage);
+    let block = place.append_block(module);
+    Builder::at_end(module, block).ret(Some(*slot));
+    RANKS.put_on(module, place);
+    place
 }
 
 fn slot<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
@@ -225,6 +236,7 @@ fn slot<'m>(module: &'m Module, variable: Global<'m>) -> Global<'m> {
         other => other,
     };
     let slot = module.add_global(&name, pointer, initial, linkage);
+    slot.set_thread_local();
     slot.copy_visibility_of(variable);
     slot.set_alignment(8);
     if !variable.is_declaration() {
@@ -253,7 +265,7 @@ fn entry<'m>(module: &'m Module, variable: Global<'m>, slot: Global<'m>) -> Thre
         image.set_readonly();
     }
     ThreadPrivate {
-        slot,
+        place: place(module, slot, &name),
         image,
         size: module.size_of(ty),
         align: variable.alignment().max(module.align_of(ty)),
