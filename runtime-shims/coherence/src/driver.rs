@@ -89,8 +89,8 @@ pub trait Rank: Collectives {
     fn declare_nothing(&mut self);
     /// The same on all ranks: from its next execution on the pages of the region that runs are tracked.
     fn track_pages(&mut self);
-    /// The same on all ranks: whether the region that runs can tell nothing from here on.
-    fn stop_declaring(&mut self) -> bool;
+    /// The same on all ranks: the region that runs tells nothing from here on.
+    fn stop_declaring(&mut self);
 }
 
 /// Why a rank synchronises. All members of a team must agree.
@@ -514,9 +514,8 @@ impl Driver {
         if rank.coherence(|coherence| coherence.deals_out_pieces()) {
             rank.declare_nothing();
             // There may be any number of synchronisations until it ends.
-            if rank.stop_declaring() {
-                stop_declaring(rank);
-            }
+            rank.stop_declaring();
+            stop_declaring(rank);
         }
     }
 }

@@ -59,21 +59,28 @@ struct State {
     next: u64,
 }
 
-static STATE: ProgramCell<Option<State>> = ProgramCell::new(None);
-
-fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
-    STATE.with(|state| body(state.get_or_insert_default()))
+thread_local! {
+    static STATE: ProgramCell<Option<State>> = const { ProgramCell::new(None) };
 }
 
-/// Every rank, at a fork: loops count from bit 0 again.
+fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
+    STATE.with(|cell| cell.with_own(|state| body(state.get_or_insert_default())))
+}
+
+/// The program's thread of every rank, at a fork: loops count from bit 0 again.
 pub(crate) fn restart() {
-    let used = state(|state| std::mem::take(state).next);
+    let used = begin();
     if crate::mpi_job::rank() == 0 {
         for word in 0..used.div_ceil(64) {
             let offset = control_area::DOACROSS + 8 * word as usize;
             exchange_word(offset, load_word(offset), 0);
         }
     }
+}
+
+/// On the calling thread loops count from bit 0 again. How many bits they had.
+pub(crate) fn begin() -> u64 {
+    state(|state| std::mem::take(state).next)
 }
 
 /// `__kmpc_doacross_init`.
@@ -133,7 +140,9 @@ pub(crate) fn okl_mpi_kmpc_doacross_wait(_ident: *mut c_void, _gtid: i32, iterat
     while load_word(word) & mask == 0 {
         patience.wait();
     }
-    coherence(|coherence| coherence.acquire());
+    if region::is_distributed() {
+        coherence(|coherence| coherence.acquire());
+    }
 }
 
 /// `__kmpc_doacross_post`.
@@ -141,8 +150,10 @@ pub(crate) fn okl_mpi_kmpc_doacross_post(_ident: *mut c_void, _gtid: i32, iterat
     if !team::is_parallel() {
         return;
     }
-    console::flush();
-    coherence(|coherence| coherence.release());
+    if region::is_distributed() {
+        console::flush();
+        coherence(|coherence| coherence.release());
+    }
     let Some((word, mask)) = bit_of(iteration) else {
         return;
     };

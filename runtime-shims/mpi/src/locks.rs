@@ -4,6 +4,9 @@
 //! the ranks agree on addresses, and a named critical section's variable has one address for all source
 //! files. Releasing a lock sends what its holder wrote to the pages' homes, acquiring it drops every
 //! copy: what it protects travels with it.
+//!
+//! The word is the rank's, whose threads take the lock in turn: one that gives it back leaves it to another one that waits
+//! for it, so that it stays in the rank, but not for ever. What it protects is there then.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,17 +30,35 @@ use crate::{
     mpi_job, observe,
     observe::Event,
     observe::Place,
-    region, report, stats, team,
+    region, report, stats, team, turns,
 };
 
-/// Known slots, how often this rank holds each nest lock, and the guards of the function-local statics
-/// that it knows to be initialised.
+/// Known slots, where each lock that this rank uses is in it, and the guards of the function-local statics that it knows
+/// to be initialised.
 #[derive(Default)]
 struct Known {
     slots: HashMap<u64, usize>,
-    nested: HashMap<u64, i32>,
+    here: HashMap<u64, Here>,
     statics: HashSet<u64>,
 }
+
+/// A lock in this rank.
+#[derive(Default)]
+struct Here {
+    /// The thread that has it, or asks other ranks for it.
+    thread: Option<usize>,
+    /// Others that wait for it.
+    waiting: u32,
+    /// The rank has it.
+    is_held: bool,
+    /// How often threads have left it to each other since.
+    passed: u32,
+    /// How often the thread holds a nest lock.
+    depth: i32,
+}
+
+/// A rank that others may wait for does not keep a lock for longer.
+const MOST_PASSED: u32 = 64;
 
 static KNOWN: ProgramCell<Option<Known>> = ProgramCell::new(None);
 
@@ -104,13 +125,56 @@ fn exchange(key: u64, expected: u64, desired: u64) -> u64 {
     }
 }
 
-/// Whether the lock was free and is now this rank's, or had been this rank's before.
-fn try_lock(key: u64) -> Tried {
+/// What the calling thread tried.
+#[derive(PartialEq)]
+enum Tried {
+    Taken,
+    Held,
+    /// By the thread itself.
+    HeldHere,
+}
+
+/// Looks at a lock in this rank.
+fn here<R>(key: u64, body: impl FnOnce(&mut Here) -> R) -> R {
+    known(|known| body(known.here.entry(key).or_default()))
+}
+
+/// Takes the lock from the other threads of this rank, if none has it; then [`try_lock_of_ranks`] is to follow.
+fn try_lock_here(key: u64) -> Tried {
+    let me = turns::index();
+    here(key, |here| match here.thread {
+        None => {
+            here.thread = Some(me);
+            Tried::Taken
+        }
+        Some(thread) if thread == me => Tried::HeldHere,
+        Some(_) => Tried::Held,
+    })
+}
+
+fn give_back_here(key: u64) {
+    known(|known| {
+        let waiting = known.here.get_mut(&key).map(|here| {
+            here.thread = None;
+            here.waiting
+        });
+        if waiting == Some(0) {
+            known.here.remove(&key);
+        }
+    });
+}
+
+/// Takes the lock for this rank, if it is free or the rank has kept it.
+fn try_lock_of_ranks(key: u64) -> Tried {
+    if here(key, |here| here.is_held) {
+        return Tried::Taken;
+    }
     let own = held(key, mpi_job::rank());
     match exchange(key, free(key), own) {
         old if old == own => Tried::HeldHere,
         old if old != free(key) => Tried::Held,
         _ => {
+            here(key, |here| (here.is_held, here.passed) = (true, 0));
             if region::is_distributed() {
                 coherence(|coherence| coherence.acquire());
                 stats::count(|counts| counts.locks += 1);
@@ -120,22 +184,24 @@ fn try_lock(key: u64) -> Tried {
     }
 }
 
-#[derive(PartialEq)]
-enum Tried {
-    Taken,
-    Held,
-    HeldHere,
+/// Whether the lock was free and is now the calling thread's.
+fn try_lock(key: u64) -> bool {
+    if try_lock_here(key) != Tried::Taken {
+        return false;
+    }
+    let is_taken = try_lock_of_ranks(key) == Tried::Taken;
+    if !is_taken {
+        give_back_here(key);
+    }
+    is_taken
 }
 
-/// Acquires a lock for the construct that `ident` describes, if one does.
-fn lock(key: u64, ident: *mut c_void) {
-    let _span = observe::span(|| Event::lock(key, Place::of_construct(ident)));
-    // Whoever holds it may wait for what this rank has collected.
-    coherence(|coherence| coherence.combine());
+/// Tries again and again.
+fn insist(mut attempt: impl FnMut() -> Tried) {
     let patience = Patience::new();
     let mut waiting = None;
     loop {
-        match try_lock(key) {
+        match attempt() {
             Tried::Taken => return,
             Tried::Held => {}
             Tried::HeldHere => report::fatal(
@@ -147,17 +213,46 @@ fn lock(key: u64, ident: *mut c_void) {
     }
 }
 
+/// Acquires a lock for the construct that `ident` describes, if one does.
+fn lock(key: u64, ident: *mut c_void) {
+    let _span = observe::span(|| Event::lock(key, Place::of_construct(ident)));
+    // Whoever holds it may wait for what this rank has collected.
+    coherence(|coherence| coherence.combine());
+    here(key, |here| here.waiting += 1);
+    insist(|| try_lock_here(key));
+    here(key, |here| here.waiting -= 1);
+    insist(|| try_lock_of_ranks(key));
+}
+
 fn unlock(key: u64) {
+    let stays = here(key, |here| {
+        let stays = here.waiting > 0 && here.passed < MOST_PASSED;
+        here.passed += 1;
+        here.is_held = stays;
+        if stays {
+            here.thread = None;
+        }
+        stays
+    });
+    if stays {
+        return;
+    }
     if region::is_distributed() {
         console::flush();
         coherence(|coherence| coherence.release());
     }
     exchange(key, held(key, mpi_job::rank()), free(key));
+    give_back_here(key);
 }
 
-/// `__kmpc_critical`. Serial code needs no exclusion: nobody else runs.
+/// Whether the caller is not alone: code that is runs without exclusion.
+fn has_company() -> bool {
+    region::is_distributed() || turns::are_several()
+}
+
+/// `__kmpc_critical`.
 pub(crate) fn okl_mpi_kmpc_critical(ident: *mut c_void, _gtid: i32, name: *mut c_void) {
-    if region::is_distributed() {
+    if has_company() {
         lock(name as u64, ident);
     }
 }
@@ -174,7 +269,7 @@ pub(crate) fn okl_mpi_kmpc_critical_with_hint(
 
 /// `__kmpc_end_critical`.
 pub(crate) fn okl_mpi_kmpc_end_critical(_ident: *mut c_void, _gtid: i32, name: *mut c_void) {
-    if region::is_distributed() {
+    if has_company() {
         unlock(name as u64);
     }
 }
@@ -205,7 +300,7 @@ pub(crate) fn okl_mpi_omp_init_lock(lock: *mut c_void) {
         }
         old = was;
     }
-    known(|known| known.nested.remove(&key));
+    known(|known| known.here.remove(&key));
 }
 
 /// `omp_init_lock_with_hint`.
@@ -219,7 +314,7 @@ pub(crate) fn okl_mpi_omp_destroy_lock(lock: *mut c_void) {
     table().give_back(key);
     known(|known| {
         known.slots.remove(&key);
-        known.nested.remove(&key);
+        known.here.remove(&key);
     });
 }
 
@@ -235,7 +330,7 @@ pub(crate) fn okl_mpi_omp_unset_lock(key: *mut c_void) {
 
 /// `omp_test_lock`.
 pub(crate) fn okl_mpi_omp_test_lock(key: *mut c_void) -> i32 {
-    i32::from(try_lock(key as u64) == Tried::Taken)
+    i32::from(try_lock(key as u64))
 }
 
 /// `omp_init_nest_lock`.
@@ -253,13 +348,17 @@ pub(crate) fn okl_mpi_omp_destroy_nest_lock(lock: *mut c_void) {
     okl_mpi_omp_destroy_lock(lock);
 }
 
-/// How often this rank holds the nest lock `key`.
+/// How often the calling thread holds the nest lock `key`.
 fn depth(key: u64) -> i32 {
-    known(|known| known.nested.get(&key).copied().unwrap_or(0))
+    let me = turns::index();
+    here(key, |here| match here.thread {
+        Some(thread) if thread == me => here.depth,
+        _ => 0,
+    })
 }
 
 fn set_depth(key: u64, depth: i32) {
-    known(|known| known.nested.insert(key, depth));
+    here(key, |here| here.depth = depth);
 }
 
 /// `omp_set_nest_lock`.
@@ -286,7 +385,7 @@ pub(crate) fn okl_mpi_omp_unset_nest_lock(key: *mut c_void) {
 pub(crate) fn okl_mpi_omp_test_nest_lock(key: *mut c_void) -> i32 {
     let key = key as u64;
     let held = depth(key);
-    if held == 0 && try_lock(key) != Tried::Taken {
+    if held == 0 && !try_lock(key) {
         return 0;
     }
     set_depth(key, held + 1);
@@ -311,8 +410,8 @@ fn guard_byte(guard: *mut c_void, index: usize) -> *mut u8 {
 /// initialised since the last barrier: that rank's other writes are not here yet. Within a region each
 /// rank asks once under the lock.
 pub(crate) fn okl_mpi_guard_acquire(guard: *mut c_void) -> i32 {
-    let distributed = region::is_distributed();
-    if distributed {
+    let has_company = has_company();
+    if has_company {
         if known(|known| known.statics.contains(&(guard as u64))) {
             return 0;
         }
@@ -325,7 +424,7 @@ pub(crate) fn okl_mpi_guard_acquire(guard: *mut c_void) -> i32 {
     };
     if done {
         note_initialised(guard);
-        if distributed {
+        if has_company {
             unlock(guard as u64);
         }
     }
@@ -337,7 +436,7 @@ pub(crate) fn okl_mpi_guard_release(guard: *mut c_void) {
     // SAFETY: as above.
     unsafe { guard_byte(guard, GUARD_INITIALISED).write_volatile(1) };
     note_initialised(guard);
-    if region::is_distributed() {
+    if has_company() {
         unlock(guard as u64);
     }
 }
@@ -354,7 +453,7 @@ fn note_initialised(guard: *mut c_void) {
 
 /// `__cxa_guard_abort`: initialising it threw.
 pub(crate) fn okl_mpi_guard_abort(guard: *mut c_void) {
-    if region::is_distributed() {
+    if has_company() {
         unlock(guard as u64);
     }
 }

@@ -3,7 +3,7 @@
 //! Beside each store to a computed place of an object the program sets a mark, a byte or a bit for each element
 //! of the object: bytes are faster to set, bits are so few that they stay in the caches. Guarantee: what is
 //! [taken](take) of an object are just the bytes that marked stores wrote since it was taken last. The marks
-//! of an object are private memory of this process.
+//! of an object are private memory of this process; each thread has its own.
 
 use std::ptr;
 
@@ -12,7 +12,7 @@ use okl_abi::{
     section_access::{BITS, MOST_MARKS},
 };
 
-use crate::cell::ProgramCell;
+use crate::{cell::ProgramCell, turns};
 use okl_coherence::{geometry::ranges::Range, geometry::ranges::Ranges};
 
 /// Where the program puts the marks of an object: that of the element at `address` has the number
@@ -39,6 +39,7 @@ pub(crate) const NOWHERE: Place = Place {
 
 /// The marks of one object.
 struct Marks {
+    thread: usize,
     bytes: Range,
     element: u64,
     are_bits: bool,
@@ -56,15 +57,17 @@ const MOST_OBJECTS: usize = 64;
 /// and lies at `bytes` of the memory file.
 pub(crate) fn of(start: usize, bytes: Range, entry: &SectionEntry) -> Place {
     let (element, are_bits) = (entry.element as u64, entry.access & BITS != 0);
+    let thread = turns::index();
+    let wanted = (thread, bytes, element, are_bits);
     ALL.with(|all| {
         let known = all
             .iter_mut()
-            .find(|one| (one.bytes, one.element, one.are_bits) == (bytes, element, are_bits));
+            .find(|one| (one.thread, one.bytes, one.element, one.are_bits) == wanted);
         if let Some(known) = known {
             known.in_use = true;
             return known.place;
         }
-        if all.len() >= MOST_OBJECTS {
+        if all.iter().filter(|one| one.thread == thread).count() >= MOST_OBJECTS {
             all.retain(|one| one.in_use);
         }
         let count = (bytes.1 - bytes.0).div_ceil(element) as usize;
@@ -76,6 +79,7 @@ pub(crate) fn of(start: usize, bytes: Range, entry: &SectionEntry) -> Place {
             mask,
         };
         all.push(Marks {
+            thread,
             bytes,
             element,
             are_bits,

@@ -22,7 +22,9 @@ pub(crate) fn restart() {
 pub(crate) fn enter(position: u64) {
     if team::is_parallel() {
         wait_for(position);
-        coherence(|coherence| coherence.acquire());
+        if region::is_distributed() {
+            coherence(|coherence| coherence.acquire());
+        }
     }
 }
 
@@ -31,8 +33,10 @@ pub(crate) fn enter(position: u64) {
 pub(crate) fn leave(position: u64) {
     if team::is_parallel() {
         wait_for(position);
-        console::flush();
-        coherence(|coherence| coherence.release());
+        if region::is_distributed() {
+            console::flush();
+            coherence(|coherence| coherence.release());
+        }
         exchange_word(control_area::ORDERED, position, position + 1);
     }
 }

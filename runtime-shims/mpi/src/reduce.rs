@@ -10,7 +10,7 @@
 use std::ffi::c_void;
 
 use crate::{
-    layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, scopes, stats,
+    layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, region, scopes, stats,
     team, threads,
 };
 use okl_coherence::{PAGE, driver::tree};
@@ -69,7 +69,10 @@ fn reduce(
         for &other in others {
             combine(list, other as *mut c_void);
         }
-        between_ranks(ident, items, list, combine, Reach::of(reach, items))
+        match region::is_distributed() {
+            true => between_ranks(ident, items, list, combine, Reach::of(reach, items)),
+            false => 1,
+        }
     });
     stores.unwrap_or(0)
 }

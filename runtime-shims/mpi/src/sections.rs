@@ -46,9 +46,6 @@ static ROWS_ARE_APART: AtomicBool = AtomicBool::new(false);
 /// The region that runs.
 static REGION: AtomicPtr<RegionDescriptor> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Whether a rank has several threads in it.
-static SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
-
 /// What it accesses without a declaration.
 static DIRECT: ProgramCell<Vec<Range>> = ProgramCell::new(Vec::new());
 
@@ -84,15 +81,13 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
     Some((start.max(segment.address), end.min(segment.end())))
 }
 
-/// At a fork of a team of so many threads: how the region accesses memory; `None` where every write is tracked
+/// At a fork: how the region accesses memory; `None` where every write is tracked
 /// anyway. [`begin_declarations`] is to follow, when the ranks know.
 pub(crate) fn enter_region(
     region: *mut RegionDescriptor,
     args: &[u64],
-    threads: i32,
 ) -> Option<Accesses> {
     REGION.store(region, Relaxed);
-    SEVERAL_THREADS.store(threads > mpi_job::ranks() as i32, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
     let flags = flags_of(region);
     // SAFETY: the pass emits the descriptor, and `direct_count` constant entries. The runtime's own region
@@ -182,22 +177,16 @@ pub(crate) fn check_changes(changes: &[Change], atomic: &Ranges) {
     }
 }
 
-/// From its next execution on the region that runs declares nothing, and has one thread on each rank. On all
-/// ranks.
+/// From its next execution on the region that runs declares nothing. On all ranks.
 pub(crate) fn declare_nothing() {
-    let sections = region_flags::DECLARES_ALL | region_flags::NO_ATOMICS | region_flags::THREADS;
+    let sections = region_flags::DECLARES_ALL | region_flags::NO_ATOMICS;
     // SAFETY: a region runs; descriptors are writable and private to the process.
     unsafe { (*REGION.load(Relaxed)).flags &= !sections };
 }
 
-/// At a synchronisation, on all ranks: pages serve the region from here on, unless a rank has several threads in
-/// it. Whether they do.
-pub(crate) fn stop_declaring() -> bool {
-    if SEVERAL_THREADS.load(Relaxed) {
-        return false;
-    }
+/// At a synchronisation, on all ranks: pages serve the region from here on.
+pub(crate) fn stop_declaring() {
     DECLARING.store(false, Relaxed);
-    true
 }
 
 /// In a region, where this rank ends the job: what it did not declare can be accessed.
@@ -217,7 +206,7 @@ pub(crate) fn take_rows_are_apart() -> bool {
 pub(crate) fn track_pages() {
     // SAFETY: as above.
     unsafe {
-        (*REGION.load(Relaxed)).flags &= !(region_flags::DECLARES_ALL | region_flags::THREADS);
+        (*REGION.load(Relaxed)).flags &= !region_flags::DECLARES_ALL;
     }
 }
 

@@ -5,7 +5,10 @@
 
 mod this_rank;
 
-use std::ffi::{CStr, c_void};
+use std::{
+    ffi::{CStr, c_void},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 use okl_abi::{RegionDescriptor, region_flags};
 use okl_coherence::{
@@ -25,7 +28,7 @@ use crate::{
     memory::{self, coherence},
     mpi_job, objects,
     observe::{self, Event, Place},
-    ordered, program, program_graph, program_stacks, report, sections, stack, stats, stream_format,
+    ordered, program, program_graph, program_stacks, region, report, sections, stack, stats, stream_format,
     tasks, team, threads,
     threads::Meeting,
     verify,
@@ -80,9 +83,12 @@ fn synchronise(kind: Kind, payload: u64) -> Met {
 
 /// `__kmpc_barrier`.
 pub(crate) fn okl_mpi_kmpc_barrier(ident: *mut c_void, _gtid: i32) {
+    tasks::complete_all();
+    if !team::is_parallel() {
+        return;
+    }
     threads::together(Meeting::Barrier, |_| {
-        tasks::complete_all();
-        if team::is_parallel() {
+        if region::is_distributed() {
             let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
             stats::count(|counts| counts.barriers += 1);
             synchronise(Kind::Barrier, 0);
@@ -107,24 +113,34 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
     copy: *mut c_void,
     did_it: i32,
 ) {
+    /// The list of the thread that ran the single, which is the first of its rank.
+    static SOURCE: AtomicU64 = AtomicU64::new(0);
     if !team::is_parallel() {
         return;
     }
     let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
-    let payload = if did_it != 0 { data as u64 } else { 0 };
-    let payloads = synchronise(Kind::Exchange, payload).payloads;
-    let source = payloads.iter().copied().find(|&list| list != 0);
-    if let Some(source) = source
-        && did_it == 0
-    {
-        // SAFETY: the compiler's copy function, called as libomp calls it. It reads the other rank's
+    threads::together(Meeting::Barrier, |_| {
+        let mut source = if did_it != 0 { data as u64 } else { 0 };
+        if region::is_distributed() {
+            let payloads = synchronise(Kind::Exchange, source).payloads;
+            source = payloads.iter().copied().find(|&list| list != 0).unwrap_or(0);
+        }
+        SOURCE.store(source, Relaxed);
+    });
+    let source = SOURCE.load(Relaxed);
+    if source != 0 && did_it == 0 {
+        // SAFETY: the compiler's copy function, called as libomp calls it. It reads another rank's
         // private memory through faults.
         unsafe {
             let copy: extern "C" fn(*mut c_void, *mut c_void) = std::mem::transmute(copy);
             copy(data, source as *mut c_void);
         }
     }
-    synchronise(Kind::Exchange, 0);
+    threads::together(Meeting::Barrier, |_| {
+        if region::is_distributed() {
+            synchronise(Kind::Exchange, 0);
+        }
+    });
 }
 
 /// A region as it reaches every rank. Null is the one in which the threads end.
@@ -146,44 +162,33 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     if !mpi_job::has_started() {
         report::not_started(&format!("{}: this region", location_of(region)));
     }
-    let size = team::take_team_size(threads::most_in(region));
+    let size = team::take_team_size();
     let threads = size.threads;
     // SAFETY: the pass emits the descriptor, and `count` captured values.
     let args: Vec<u64> =
         unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
-    // A nested team, and one of which the compiler or the run time has already said why it has one thread, is
-    // never as large as asked.
-    let is_outer = team::level() == 0 && !is_team_of_one(region);
-    if is_outer && size.most < size.asked {
+    // A nested team, and one of which the compiler or the run time has already said why other ranks have no part in it,
+    // is never as large as asked.
+    let is_outer = team::level() == 0 && !is_declined(region);
+    if is_outer && size.threads < size.asked {
         threads::warn_of_few(region, location_of(region), size);
     }
     // What libraries call back as the process exits finds no other ranks.
-    let alone = threads == 1
-        || !is_outer
-        || !program::is_running()
-        || stream_format::declines(location_of(region));
-    if alone {
-        sections::okl_mpi_serial_code();
-        let _region = observe::span(|| Event::region(location_of(region), 0, 1));
-        team::enter_one(Some(location_of(region)));
-        invoke(region, args);
-        tasks::complete_all();
-        team::leave();
-        return;
+    if threads == 1 || team::level() > 0 || !program::is_running() {
+        return run_alone(region, args);
     }
-    if threads < size.most {
-        threads::warn_of_one(region, location_of(region), threads, size.most);
+    let fork = Fork {
+        region,
+        threads,
+        args,
+        icv: team::icv(|icv| *icv),
+    };
+    if !is_outer || stream_format::declines(location_of(region)) {
+        return run_here(fork);
     }
     stats::count(|counts| counts.forks += 1);
     observe::regions::enter();
-    FORK_SLOT.with(|slot| {
-        *slot = Some(Fork {
-            region,
-            threads,
-            args,
-            icv: team::icv(|icv| *icv),
-        })
-    });
+    FORK_SLOT.with(|slot| *slot = Some(fork));
     variables::follow();
     FRAME.with(|frame| *frame = stack::pointer());
     stack::call_on(program_stacks::region_stack_top(), fork_on_region_stack);
@@ -194,6 +199,60 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     }
 }
 
+/// Runs a region in a team of one.
+fn run_alone(region: *mut RegionDescriptor, args: Vec<u64>) {
+    sections::okl_mpi_serial_code();
+    let _region = observe::span(|| Event::region(location_of(region), 0, 1));
+    team::enter_one(Some(location_of(region)));
+    invoke(region, args);
+    tasks::complete_all();
+    team::leave();
+}
+
+/// Rank 0: runs a region that cannot be distributed, in a team of this rank's threads. To the other ranks it is serial code.
+fn run_here(mut fork: Fork) {
+    fork.threads = fork.threads.min(threads::most_here(fork.icv));
+    if fork.threads == 1 {
+        return run_alone(fork.region, fork.args);
+    }
+    sections::okl_mpi_serial_code();
+    FORK_SLOT.with(|slot| *slot = Some(fork));
+    FRAME.with(|frame| *frame = stack::pointer());
+    stack::call_on(program_stacks::region_stack_top(), run_here_on_region_stack);
+}
+
+extern "C" fn run_here_on_region_stack() {
+    let fork = FORK_SLOT
+        .with(Option::take)
+        .expect("run_here stored it");
+    let location = location_of(fork.region);
+    let _region = observe::span(|| Event::region(location, 0, fork.threads));
+    ordered::restart();
+    doacross::restart();
+    run_share(&fork, 0, false);
+    team::leave();
+    make_frames_writable(FRAME.with(|frame| *frame));
+}
+
+/// Runs what the threads of this rank do in a region, the first of which has the number `first`.
+fn run_share(fork: &Fork, first: i32, is_distributed: bool) {
+    let work = threads::Work {
+        region: fork.region as usize,
+        args: fork.args.clone(),
+        first,
+        threads: fork.threads,
+        is_distributed,
+        location: location_of(fork.region),
+        icv: fork.icv,
+        float_settings: float_environment::current(),
+    };
+    work.enter_team();
+    threads::begin(&work);
+    invoke(fork.region, work.args);
+    tasks::complete_all();
+    threads::end();
+}
+
 /// Rank 0, as the program ends: a region in which the threads end, if that is to be noticed.
 pub(crate) fn end_threads() {
     if !exit::other_threads_have_destructors() {
@@ -202,7 +261,7 @@ pub(crate) fn end_threads() {
     FORK_SLOT.with(|slot| {
         *slot = Some(Fork {
             region: std::ptr::null_mut(),
-            threads: mpi_job::ranks() as i32,
+            threads: threads::most(),
             args: Vec::new(),
             icv: team::icv(|icv| *icv),
         })
@@ -213,8 +272,8 @@ pub(crate) fn end_threads() {
 
 /// The body of that region: one thread after the other, so that each sees what those before it did.
 fn end_in_turn() {
-    for rank in 1..mpi_job::ranks() {
-        if rank == mpi_job::rank() {
+    for number in 1..team::num_threads() {
+        if number == team::thread_num() {
             exit::end_thread();
         }
         okl_mpi_kmpc_barrier(std::ptr::null_mut(), 0);
@@ -249,7 +308,7 @@ pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: 
 }
 
 /// Whether the pass or the whole-program call graph declined the region.
-fn is_team_of_one(region: *mut RegionDescriptor) -> bool {
+fn is_declined(region: *mut RegionDescriptor) -> bool {
     const DISTRIBUTE: i64 = 1;
     const ONE: i64 = 2;
     // SAFETY: descriptors are private to the process and used by the program's thread only.
@@ -368,7 +427,7 @@ fn run_region(fork: Fork) {
     let first = threads::first_in(fork.threads);
     let number = first.unwrap_or(fork.threads);
     let _region = observe::span(|| Event::region(location, number, fork.threads));
-    let accesses = sections::enter_region(region, &fork.args, fork.threads);
+    let accesses = sections::enter_region(region, &fork.args);
     let entered = Region {
         name: region as u64,
         threads: fork.threads as u64,
@@ -378,13 +437,9 @@ fn run_region(fork: Fork) {
     sections::begin_declarations();
     if let Some(first) = first {
         cancel::enter_region();
-        team::enter(first, fork.threads, location, fork.icv);
         let identity = Signature::START.with(region as u64);
         coherence(|coherence| coherence.begin_first_interval(identity));
-        threads::begin(region, &fork.args, first, fork.threads, location, fork.icv);
-        invoke(fork.region, fork.args);
-        threads::end();
-        tasks::complete_all();
+        run_share(&fork, first, true);
         let _span = observe::span(|| Event::Join(location));
         while !synchronise(Kind::Join, 0).joined {}
         coherence(|coherence| coherence.end_intervals());

@@ -9,7 +9,7 @@
 
 use std::ffi::c_void;
 
-use crate::{api::source_of, cell::ProgramCell, mpi_job, region, report, team};
+use crate::{api::source_of, cell::ProgramCell, mpi_job, region, report, team, threads, turns};
 
 mod record;
 mod state;
@@ -19,7 +19,14 @@ use state::{
     Creator, Dependence, Detached, Grain, Group, Item, Queued, Tasks, UnknownEvent, taskloop_parts,
 };
 
-static TASKS: ProgramCell<Tasks> = ProgramCell::new(Tasks::new());
+thread_local! {
+    static TASKS: ProgramCell<Tasks> = const { ProgramCell::new(Tasks::new()) };
+}
+
+/// The tasks of the calling thread.
+fn tasks<R>(body: impl FnOnce(&mut Tasks) -> R) -> R {
+    TASKS.with(|cell| cell.with_own(body))
+}
 
 /// A list of dependences of the program.
 ///
@@ -53,18 +60,18 @@ unsafe fn submit(ident: *mut c_void, gtid: i32, task: *mut c_void, dependences: 
         return;
     }
     let level = team::level();
-    let creator = TASKS.with(|tasks| tasks.creator(level));
-    if TASKS.with(|tasks| tasks.is_too_deep(creator)) {
+    let creator = tasks(|tasks| tasks.creator(level));
+    if tasks(|tasks| tasks.is_too_deep(creator)) {
         let queued = Queued {
             gtid,
             task,
             creator,
             dependences,
         };
-        TASKS.with(|tasks| tasks.queue.push_back(queued));
+        tasks(|tasks| tasks.queue.push_back(queued));
         return;
     }
-    if !dependences.is_empty() && TASKS.with(|tasks| tasks.depends_on_event(creator, &dependences))
+    if !dependences.is_empty() && tasks(|tasks| tasks.depends_on_event(creator, &dependences))
     {
         // SAFETY: the caller's `ident_t`.
         event_missing(&unsafe { source_of(ident) }, "a task with this dependence");
@@ -82,7 +89,7 @@ unsafe fn run(gtid: i32, task: *mut c_void, creator: Creator, dependences: Vec<D
     unsafe {
         begin(task, creator);
         call(gtid, task);
-        if TASKS.with(|tasks| tasks.has_room_for_queue()) {
+        if tasks(|tasks| tasks.has_room_for_queue()) {
             run_queue();
         }
         end(gtid, task, dependences);
@@ -97,7 +104,7 @@ unsafe fn begin(task: *mut c_void, creator: Creator) {
     let header = unsafe { &mut *header_of(task) };
     header.running = true;
     let flags = header.flags;
-    TASKS.with(|tasks| tasks.begin(level, flags, creator, icv));
+    tasks(|tasks| tasks.begin(level, flags, creator, icv));
 }
 
 /// Calls the routine once, and again as long as the task hands itself in again.
@@ -129,7 +136,7 @@ unsafe fn end(gtid: i32, task: *mut c_void, dependences: Vec<Dependence>) -> boo
         header.running = false;
         header.event
     };
-    let (frame, complete) = TASKS.with(|tasks| tasks.end(event, dependences));
+    let (frame, complete) = tasks(|tasks| tasks.end(event, dependences));
     if complete {
         // SAFETY: the body has run and no event is open. Destructors still belong to the task.
         unsafe { dispose(gtid, task) };
@@ -140,14 +147,14 @@ unsafe fn end(gtid: i32, task: *mut c_void, dependences: Vec<Dependence>) -> boo
 
 /// Runs the tasks that were put off, in the order of their creation, and those they put off.
 fn run_queue() {
-    while let Some(next) = TASKS.with(|tasks| tasks.queue.pop_front()) {
+    while let Some(next) = tasks(|tasks| tasks.queue.pop_front()) {
         let Queued {
             gtid,
             task,
             creator,
             dependences,
         } = next;
-        if TASKS.with(|tasks| tasks.depends_on_event(creator, &dependences)) {
+        if tasks(|tasks| tasks.depends_on_event(creator, &dependences)) {
             event_missing(region::location(), "a task with a dependence");
         }
         // SAFETY: the queue holds records that have not run.
@@ -159,7 +166,7 @@ fn run_queue() {
 pub(crate) fn complete_all() {
     run_queue();
     let level = team::level();
-    if TASKS.with(|tasks| tasks.waiting().any(|done| done.creator.level == level)) {
+    if tasks(|tasks| tasks.waiting().any(|done| done.creator.level == level)) {
         event_missing(
             region::location(),
             "a barrier, or the end of the parallel region,",
@@ -252,7 +259,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_begin_if0(
     task: *mut c_void,
 ) {
     let level = team::level();
-    let creator = TASKS.with(|tasks| tasks.creator(level));
+    let creator = tasks(|tasks| tasks.creator(level));
     // SAFETY: the caller's record.
     unsafe { begin(task, creator) };
 }
@@ -288,7 +295,7 @@ unsafe fn wait_for_dependences(ident: *mut c_void, lists: [(i32, *mut c_void); 2
         // SAFETY: the caller's lists and `ident_t`.
         unsafe {
             let list = dependences(count, list);
-            if TASKS.with(|tasks| tasks.depends_on_event(tasks.creator(level), &list)) {
+            if tasks(|tasks| tasks.depends_on_event(tasks.creator(level), &list)) {
                 event_missing(&source_of(ident), "a construct with this dependence");
             }
         }
@@ -336,7 +343,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait_deps_51(
 pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait(ident: *mut c_void, _gtid: i32) -> i32 {
     run_queue();
     let level = team::level();
-    let waits = TASKS.with(|tasks| {
+    let waits = tasks(|tasks| {
         let creator = tasks.creator(level);
         tasks.waiting().any(|done| done.creator == creator)
     });
@@ -354,7 +361,7 @@ pub(crate) fn okl_mpi_kmpc_omp_taskyield(_ident: *mut c_void, _gtid: i32, _end_p
 
 /// `__kmpc_taskgroup`.
 pub(crate) fn okl_mpi_kmpc_taskgroup(_ident: *mut c_void, _gtid: i32) {
-    TASKS.with(|tasks| {
+    tasks(|tasks| {
         let id = tasks.number();
         tasks.groups.push(Group {
             id,
@@ -370,7 +377,7 @@ pub(crate) fn okl_mpi_kmpc_taskgroup(_ident: *mut c_void, _gtid: i32) {
 /// `ident` points to an `ident_t` or nowhere.
 pub(crate) unsafe fn okl_mpi_kmpc_end_taskgroup(ident: *mut c_void, _gtid: i32) {
     run_queue();
-    let waits = TASKS.with(|tasks| {
+    let waits = tasks(|tasks| {
         let group = tasks.groups.pop().expect("a taskgroup ends that began");
         tasks.waiting().any(|done| done.id > group.first_task)
     });
@@ -488,7 +495,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskred_init(
         size: item.size,
     };
     let new: Vec<Item> = list.iter().map(item).collect();
-    TASKS.with(|tasks| {
+    tasks(|tasks| {
         let group = tasks
             .groups
             .last_mut()
@@ -521,7 +528,7 @@ pub(crate) fn okl_mpi_kmpc_task_reduction_get_th_data(
     group: *mut c_void,
     item: *mut c_void,
 ) -> *mut c_void {
-    let found = TASKS.with(|tasks| tasks.reduction_item(group.addr() as u64, item.addr()));
+    let found = tasks(|tasks| tasks.reduction_item(group.addr() as u64, item.addr()));
     item.with_addr(found)
 }
 
@@ -549,8 +556,13 @@ pub(crate) fn okl_mpi_kmpc_omp_reg_task_with_affinity(
     0
 }
 
-/// The bits of an event that number it; the rank stands above them.
+/// The bits of an event that number it; the thread stands above them.
 const EVENT_BITS: u32 = 40;
+
+/// A number that no other thread of any rank has.
+fn this_thread() -> i64 {
+    i64::from(mpi_job::rank()) + i64::from(mpi_job::ranks()) * turns::index() as i64
+}
 
 /// `__kmpc_task_allow_completion_event`: the event of a task with a `detach` clause.
 ///
@@ -564,9 +576,9 @@ pub(crate) unsafe fn okl_mpi_kmpc_task_allow_completion_event(
     // SAFETY: a record with its header.
     let header = unsafe { &mut *header_of(task) };
     if header.event == 0 {
-        let rank = i64::from(mpi_job::rank()) + 1;
-        header.event = TASKS.with(|tasks| {
-            let event = rank << EVENT_BITS | tasks.number() as i64;
+        let owner = this_thread() + 1;
+        header.event = tasks(|tasks| {
+            let event = owner << EVENT_BITS | tasks.number() as i64;
             tasks.detached.push(Detached {
                 event,
                 gtid,
@@ -582,18 +594,17 @@ pub(crate) unsafe fn okl_mpi_kmpc_task_allow_completion_event(
 
 /// `omp_fulfill_event`.
 pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
-    match TASKS.with(|tasks| tasks.fulfill(event)) {
+    match tasks(|tasks| tasks.fulfill(event)) {
         Ok(None) => {}
         // SAFETY: the body has run, and this was what the task's completion waited for.
         Ok(Some((gtid, task))) => unsafe { dispose(gtid, task) },
         Err(UnknownEvent) => {
             let owner = (event >> EVENT_BITS) - 1;
-            let message = if owner == i64::from(mpi_job::rank()) {
+            let message = if owner == this_thread() {
                 "the event is fulfilled already".to_owned()
-            } else if (0..i64::from(mpi_job::ranks())).contains(&owner) {
-                format!(
-                    "the event belongs to a task of rank {owner}, and only that rank can fulfil it"
-                )
+            } else if (0..i64::from(threads::most())).contains(&owner) {
+                "the event belongs to a task of another thread, and only that thread can fulfil it"
+                    .to_owned()
             } else {
                 format!("{event:#x} is no event")
             };
@@ -608,11 +619,11 @@ pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
 /// `omp_in_final`.
 pub(crate) fn okl_mpi_omp_in_final() -> i32 {
     let level = team::level();
-    TASKS.with(|tasks| tasks.creator(level).is_final.into())
+    tasks(|tasks| tasks.creator(level).is_final.into())
 }
 
 /// `omp_in_explicit_task`.
 pub(crate) fn okl_mpi_omp_in_explicit_task() -> i32 {
     let level = team::level();
-    TASKS.with(|tasks| (tasks.creator(level).task != 0).into())
+    tasks(|tasks| (tasks.creator(level).task != 0).into())
 }

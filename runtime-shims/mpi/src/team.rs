@@ -1,8 +1,8 @@
 //! The team that the calling thread is in.
 //!
 //! Rank `r` is thread `r` of a distributed team, or has several consecutive threads of it: see
-//! [`crate::threads`]. Everything nested in a region, and every region that is not distributed, runs in a
-//! team of one.
+//! [`crate::threads`]. A region that cannot be distributed has a team of rank 0's threads. Everything nested in a region
+//! runs in a team of one.
 
 use std::mem::ManuallyDrop;
 
@@ -82,7 +82,7 @@ pub(crate) fn level() -> i32 {
 
 /// Number of enclosing regions with more than one thread: 0 or 1.
 pub(crate) fn active_level() -> i32 {
-    i32::from(region::is_distributed())
+    state(|state| state.levels.iter().filter(|level| level.num_threads > 1).count() as i32)
 }
 
 /// Whether the innermost team has more than one thread.
@@ -124,27 +124,23 @@ pub(crate) fn loop_state<R>(body: impl FnOnce(&mut Dispatch) -> R) -> R {
 pub(crate) struct TeamSize {
     /// Threads it would have, were it distributed.
     pub(crate) threads: i32,
-    /// Threads it would have, were every thread of each rank to take part.
-    pub(crate) most: i32,
     /// Threads that the program has asked for; 0: any number, or what there are will do.
     pub(crate) asked: i32,
 }
 
-/// The size of a team forked now, of which the region admits `most` threads. Uses up a `num_threads` clause.
-pub(crate) fn take_team_size(most: i32) -> TeamSize {
+/// The size of a team forked now. Uses up a `num_threads` clause.
+pub(crate) fn take_team_size() -> TeamSize {
     let clause = innermost(|level| std::mem::take(&mut level.pushed_num_threads));
     let icv = icv(|icv| *icv);
     if icv.max_active_levels == 0 {
         return TeamSize {
             threads: 1,
-            most: 1,
             asked: 0,
         };
     }
     let asked = if clause > 0 { clause } else { icv.num_threads };
     TeamSize {
-        threads: icv.most_threads(clause, most),
-        most: icv.most_threads(clause, threads::most()),
+        threads: icv.most_threads(clause, threads::most_in(icv)),
         asked: if icv.dynamic != 0 { 0 } else { asked },
     }
 }
@@ -165,8 +161,15 @@ pub(crate) fn enter_one(location: Option<&'static str>) {
     }
 }
 
-/// Enters the team of a distributed region, with the control variables of the thread that forked it.
-pub(crate) fn enter(thread_num: i32, num_threads: i32, location: &'static str, icv: Icv) {
+/// Enters the team of a region, which is distributed or one of rank 0's threads, with the control variables of the thread
+/// that forked it.
+pub(crate) fn enter(
+    thread_num: i32,
+    num_threads: i32,
+    location: &'static str,
+    icv: Icv,
+    is_distributed: bool,
+) {
     let location = Some(location);
     state(|state| {
         state.levels.push(Level {
@@ -178,7 +181,7 @@ pub(crate) fn enter(thread_num: i32, num_threads: i32, location: &'static str, i
         });
     });
     region::set_location(location);
-    region::set_distributed(true);
+    region::set_distributed(is_distributed);
 }
 
 /// Leaves the innermost team.
@@ -210,7 +213,7 @@ pub(crate) fn okl_mpi_kmpc_push_num_threads(
 
 /// `__kmpc_serialized_parallel`.
 pub(crate) fn okl_mpi_kmpc_serialized_parallel(_ident: *mut std::ffi::c_void, _gtid: i32) {
-    take_team_size(1);
+    take_team_size();
     enter_one(None);
 }
 

@@ -1,11 +1,11 @@
 //! The threads of a rank, where `OMP_NUM_THREADS` asks for more than one.
 //!
-//! The program's own thread is thread 0 of its rank; the others are created at the first region that may
-//! use them ([`okl_abi::region_flags::THREADS`]) and wait between such regions. Guarantee:
+//! The program's own thread is thread 0 of its rank; the others are created at the first region with a team, and wait
+//! between regions. Guarantee:
 //!
 //! * In a team of `n` threads each rank has `ceil(n / ranks)` consecutive ones, the last ranks what is
 //!   left; so no rank has two while another has none, and a team of at most one per rank is as it would
-//!   be without threads.
+//!   be without threads. A region that cannot be distributed has rank 0's threads.
 //! * What concerns the whole rank (barriers, reductions between ranks, the end of the region) its first
 //!   thread does while the others wait: [`together`].
 //! * Page faults and declarations change the rank's state while other threads compute; one thread at a
@@ -29,11 +29,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use okl_abi::{RegionDescriptor, region_flags};
+use okl_abi::RegionDescriptor;
 
 use crate::{
-    api::Icv, cell::ProgramCell, fault, float_environment, interpose::signals, mpi_job,
-    program_stacks, region, report, scopes, sections, settings::settings, stack, sync, team, thread_privates, turns,
+    api::Icv, cell::ProgramCell, doacross, fault, float_environment, interpose::signals, mpi_job,
+    program_stacks, region, report, scopes, sections, settings::settings, stack, sync, tasks, team, thread_privates, turns,
     waiting,
 };
 
@@ -68,15 +68,39 @@ impl Meeting {
 
 /// A region as it is handed to the threads.
 #[derive(Clone)]
-struct Work {
-    region: usize,
-    args: Vec<u64>,
+pub(crate) struct Work {
+    pub(crate) region: usize,
+    pub(crate) args: Vec<u64>,
     /// The team's number of the rank's first thread.
-    first: i32,
-    threads: i32,
-    location: &'static str,
-    icv: Icv,
-    float_settings: u64,
+    pub(crate) first: i32,
+    /// Threads of the team.
+    pub(crate) threads: i32,
+    /// Whether other ranks have threads in it, or could.
+    pub(crate) is_distributed: bool,
+    pub(crate) location: &'static str,
+    pub(crate) icv: Icv,
+    pub(crate) float_settings: u64,
+}
+
+impl Work {
+    /// The calling thread enters the team.
+    pub(crate) fn enter_team(&self) {
+        team::enter(
+            self.first + turns::index() as i32,
+            self.threads,
+            self.location,
+            self.icv,
+            self.is_distributed,
+        );
+    }
+
+    /// Threads that this rank has in the team.
+    fn threads_here(&self) -> u32 {
+        match self.is_distributed {
+            true => on_each_rank(self.threads).min((self.threads - self.first) as u32),
+            false => self.threads as u32,
+        }
+    }
 }
 
 /// Where a thread of the running region is.
@@ -182,14 +206,20 @@ pub(crate) fn most() -> i32 {
     (mpi_job::ranks() * per_rank()) as i32
 }
 
-/// The most threads the team of a region can have.
-pub(crate) fn most_in(region: *const RegionDescriptor) -> i32 {
-    // SAFETY: null, or a descriptor that the pass emitted.
-    let flags = unsafe { region.as_ref() }.map_or(0, |region| region.flags);
-    if flags & region_flags::THREADS != 0 {
-        most()
-    } else {
-        mpi_job::ranks() as i32
+/// The most threads a team can have that is forked with these control variables. Threads of one rank may not leave a
+/// construct at different places, as they do where one is cancelled.
+pub(crate) fn most_in(icv: Icv) -> i32 {
+    match icv.cancellation {
+        0 => most(),
+        _ => mpi_job::ranks() as i32,
+    }
+}
+
+/// The same, of a team that is not distributed.
+pub(crate) fn most_here(icv: Icv) -> i32 {
+    match icv.cancellation {
+        0 => per_rank() as i32,
+        _ => 1,
     }
 }
 
@@ -209,17 +239,9 @@ pub(crate) fn first_in(threads: i32) -> Option<i32> {
     (first < threads).then_some(first)
 }
 
-/// On the program's thread, before it runs its own share: lets the rank's other threads of a team of
-/// `threads` run theirs.
-pub(crate) fn begin(
-    region: *const RegionDescriptor,
-    args: &[u64],
-    first: i32,
-    threads: i32,
-    location: &'static str,
-    icv: Icv,
-) {
-    let active = on_each_rank(threads).min((threads - first) as u32);
+/// On the program's thread, before it runs its own share: lets the rank's other threads of the team run theirs.
+pub(crate) fn begin(work: &Work) {
+    let active = work.threads_here();
     if active == 1 {
         return;
     }
@@ -229,15 +251,7 @@ pub(crate) fn begin(
         let mut state = state();
         state.members = vec![Member::default(); active as usize];
         state.regions += 1;
-        state.work = Some(Work {
-            region: region as usize,
-            args: args.to_vec(),
-            first,
-            threads,
-            location,
-            icv,
-            float_settings: float_environment::current(),
-        });
+        state.work = Some(work.clone());
         tell(state);
     });
 }
@@ -394,13 +408,10 @@ extern "C" fn run_share() {
     let work = SHARE.take().expect("it was handed out");
     float_environment::adopt(work.float_settings);
     team::start(work.icv);
-    team::enter(
-        work.first + turns::index() as i32,
-        work.threads,
-        work.location,
-        work.icv,
-    );
+    work.enter_team();
+    doacross::begin();
     sync::invoke(work.region as *const RegionDescriptor, work.args);
+    tasks::complete_all();
 }
 
 /// Signals to the process are the program's thread's; what a thread itself does wrong reaches it.
@@ -423,24 +434,6 @@ fn block_signals() {
     }
 }
 
-/// On rank 0, at a region that gets `threads` threads and not `wanted`: says so once. A program that shares
-/// work out by `omp_get_max_threads` is to be read again.
-pub(crate) fn warn_of_one(
-    region: *const RegionDescriptor,
-    location: &str,
-    threads: i32,
-    wanted: i32,
-) {
-    static WARNED: Regions = Regions::new(Vec::new());
-    if is_first(&WARNED, region) {
-        report::warn(&format!(
-            "warning: the parallel region {} has one thread on each rank, {threads} threads and not {wanted}; \
-             -Rpass-missed=okl tells why when it is compiled",
-            report::at(location)
-        ));
-    }
-}
-
 /// On rank 0, at a region that asks for more threads than a team has: says so once, as libomp does.
 pub(crate) fn warn_of_few(region: *const RegionDescriptor, location: &str, size: team::TeamSize) {
     static WARNED: Regions = Regions::new(Vec::new());
@@ -449,7 +442,7 @@ pub(crate) fn warn_of_few(region: *const RegionDescriptor, location: &str, size:
             "warning: the parallel region {} asks for {} threads and gets {}: no team has more",
             report::at(location),
             size.asked,
-            size.most
+            size.threads
         ));
     }
 }

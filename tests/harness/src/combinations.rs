@@ -28,7 +28,14 @@ pub(crate) enum Mode {
     NodesShared,
     /// The same, and the messages go through TCP.
     NodesTcp,
+    /// As processes of one node, with several threads each.
+    Threads,
+    /// Every rank as a node of its own, with several threads each.
+    NodesThreads,
 }
+
+/// Threads of each rank where it has several.
+const THREADS: u32 = 2;
 
 impl Mode {
     /// As the command line has it.
@@ -39,6 +46,8 @@ impl Mode {
             Mode::Verify => "verify",
             Mode::NodesShared => "nodes-shared",
             Mode::NodesTcp => "nodes-tcp",
+            Mode::Threads => "threads",
+            Mode::NodesThreads => "nodes-threads",
         }
     }
 
@@ -49,12 +58,23 @@ impl Mode {
         const SHARED: (&str, &str) = ("OMPI_MCA_btl", "vader,self");
         const TCP: (&str, &str) = ("OMPI_MCA_btl", "tcp,self");
         const NODES: (&str, &str) = ("OKL_RANKS_PER_NODE", "1");
+        const SEVERAL: (&str, &str) = ("OMP_NUM_THREADS", "2");
         match self {
             Mode::Node => &[PML, SHARED],
             Mode::Untuned => &[],
             Mode::Verify => &[PML, SHARED, ("OKL_VERIFY", "1")],
             Mode::NodesShared => &[PML, SHARED, NODES],
             Mode::NodesTcp => &[PML, TCP, NODES],
+            Mode::Threads => &[PML, SHARED, SEVERAL],
+            Mode::NodesThreads => &[PML, SHARED, NODES, SEVERAL],
+        }
+    }
+
+    /// Threads of each rank, where the test does not say something else.
+    pub(crate) fn threads(self) -> u32 {
+        match self {
+            Mode::Threads | Mode::NodesThreads => THREADS,
+            Mode::Node | Mode::Untuned | Mode::Verify | Mode::NodesShared | Mode::NodesTcp => 1,
         }
     }
 }

@@ -249,6 +249,9 @@ impl<'a> Setting<'a> {
             return Err("needs another optimisation level".to_owned());
         }
         let is_skipped = |mode: &Mode| {
+            if mode.threads() > 1 && matches!(asked.threads, Threads::Fixed(_)) {
+                return true;
+            }
             let sets = mode.environment();
             let skips = &asked.skip_with;
             sets.iter()
@@ -288,7 +291,7 @@ impl<'a> Setting<'a> {
         let mut first = String::new();
         for one in wanted {
             let threads = match program.directives.threads {
-                Threads::Ranks => one.ranks.max(1),
+                Threads::Ranks => one.ranks.max(1) * one.mode.threads(),
                 Threads::Fixed(threads) => threads,
                 Threads::Any => 1,
             };
@@ -380,7 +383,7 @@ impl<'a> Setting<'a> {
         let mut first: Option<String> = None;
         for one in wanted {
             let threads = match program.directives.threads {
-                Threads::Ranks | Threads::Any => one.ranks.max(1),
+                Threads::Ranks | Threads::Any => one.ranks.max(1) * one.mode.threads(),
                 Threads::Fixed(threads) => threads,
             };
             if program.directives.threads != Threads::Any {

@@ -1,4 +1,7 @@
 //! Locks and atomics: what they protect travels with them, through the homes of its pages.
+//!
+//! Other threads of the rank may write meanwhile. So each byte that changed is looked at once, for the message and the
+//! twin; and pages are closed before it is found what changed in them, not after.
 
 use super::{Access, Coherence, Event, Machine, changed_ranges};
 use crate::{layout::Page, page_table::flag};
@@ -21,22 +24,26 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// Drops every copy, after sending what changed in it: the next read of a page asks its home.
+    /// Drops every copy, and sends what changed in it: the next read of a page asks its home.
     pub fn acquire(&mut self) {
-        self.release();
         self.counts.acquires += 1;
-        self.drop_section_copies();
+        let mut closed = self.close_section_copies();
         for page in std::mem::take(&mut self.cached) {
             self.pages.clear(page, flag::CACHED);
             if self.pages.home(page) != self.rank
                 && self.pages.access(page) != Access::None
                 && !self.pages.has(page, flag::SECTION | flag::ENTERING)
             {
-                self.pages.drop_twin(page);
+                closed.push(page);
                 self.change_access(page, Access::None);
             }
         }
         self.apply_pending();
+        self.release();
+        for page in closed {
+            self.pages.drop_twin(page);
+        }
+        self.forget_section_copies();
         self.drop_private_copies();
         let dirty = std::mem::take(&mut self.dirty);
         for page in dirty {

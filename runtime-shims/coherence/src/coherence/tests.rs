@@ -69,7 +69,6 @@ impl Job {
             relayed: 0,
             marked: vec![Vec::new(); ranks],
             advised: vec![0; ranks],
-            may_stop: false,
             has_stopped: vec![false; ranks],
         }));
         let wires = Rc::new(RefCell::new(Wires::default()));

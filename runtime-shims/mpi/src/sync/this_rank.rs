@@ -179,7 +179,7 @@ impl Rank for ThisRank {
         sections::track_pages();
     }
 
-    fn stop_declaring(&mut self) -> bool {
-        sections::stop_declaring()
+    fn stop_declaring(&mut self) {
+        sections::stop_declaring();
     }
 }

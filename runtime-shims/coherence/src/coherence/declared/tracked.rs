@@ -293,27 +293,33 @@ impl<M: Machine> Coherence<M> {
         !pieces.is_empty()
     }
 
-    /// In a tracked region, when a lock is acquired and all changes have been sent: closes every page that
-    /// is not wholly this rank's own. What it owns of others stays in its memory.
-    pub(in crate::coherence) fn drop_section_copies(&mut self) {
-        let mode = &mut self.sections;
+    /// In a tracked region, when a lock is acquired: closes every page that is not wholly this rank's own, and
+    /// returns them. [`Coherence::forget_section_copies`] is to follow when what changed in them has been sent.
+    pub(in crate::coherence) fn close_section_copies(&mut self) -> Vec<Page> {
+        let mode = &self.sections;
         if !mode.tracking || mode.owners.is_empty() {
-            return;
+            return Vec::new();
         }
         let own = whole_pages(&mode.owners.of(self.rank));
         let others = mode.owners.all().minus(&own);
-        mode.valid.clear();
-        mode.interval.compared.clear();
         let mut open: Vec<Page> = others
             .iter()
             .flat_map(pages_touched)
             .filter(|&page| self.pages.access(page) != Access::None)
             .collect();
-        for &page in &open {
-            self.pages.drop_twin(page);
-        }
         for run in runs_of(&mut open) {
             self.set_section_access(run, Access::None);
+        }
+        open
+    }
+
+    /// Nothing that other ranks own is current here any more. What this rank owns of the pages that were closed stays
+    /// in its memory.
+    pub(in crate::coherence) fn forget_section_copies(&mut self) {
+        let mode = &mut self.sections;
+        if mode.tracking && !mode.owners.is_empty() {
+            mode.valid.clear();
+            mode.interval.compared.clear();
         }
     }
 

@@ -45,8 +45,6 @@ pub(super) struct Cluster {
     /// How often each rank was told that the region that runs is to access memory otherwise from its next execution
     /// on.
     pub(super) advised: Vec<usize>,
-    /// Whether a region can tell nothing from some synchronisation on, and on which ranks it does so.
-    pub(super) may_stop: bool,
     pub(super) has_stopped: Vec<bool>,
 }
 
@@ -476,10 +474,7 @@ impl Rank for Side {
         self.cluster.borrow_mut().advised[self.rank as usize] += 1;
     }
 
-    fn stop_declaring(&mut self) -> bool {
-        let mut cluster = self.cluster.borrow_mut();
-        let may_stop = cluster.may_stop;
-        cluster.has_stopped[self.rank as usize] |= may_stop;
-        may_stop
+    fn stop_declaring(&mut self) {
+        self.cluster.borrow_mut().has_stopped[self.rank as usize] = true;
     }
 }
