@@ -67,7 +67,6 @@ const TABLE: &[Advice] = &[
     advice("Threads", "", "Compile the file with --okl-target=cpu, or let loops of OP2 do what its regions do."),
     advice("Locked", "@atomic", "Write `@atomic` before single updates such as `a[i] += x`, and keep conditions and calls with addresses out of it."),
     advice("Locked", "", "Let the critical section do nothing but updates such as `sum += x`, or use a reduction."),
-    advice("OneThread", "", "Start one rank for each core, or leave this out of the region if ranks are to have several threads."),
     advice("Lanes", "one element at a time", "Compile with -O2 -march=native, and let the kernel be short, with constant loops and no calls."),
     advice("Storage", "looks at op_dat->data", "Get the data with op_fetch_data instead of op_dat->data."),
     advice("Storage", "", "Let the kernel only read its data, or add to them through OP_INC."),

@@ -114,10 +114,6 @@ bool okl_only_reads_memory(LLVMValueRef Call) {
   return unwrap<CallBase>(Call)->getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem).onlyReadsMemory();
 }
 
-bool okl_keeps_no_argument(LLVMValueRef Call, unsigned Index) {
-  return unwrap<CallBase>(Call)->doesNotCapture(Index);
-}
-
 void okl_variable_name(LLVMValueRef V, int How, OklTextSink Sink, void *To) {
   auto Records = How == 1 ? findDVRDeclares(unwrap(V)) : findDVRValues(unwrap(V));
   for (DbgVariableRecord *Record : Records) {

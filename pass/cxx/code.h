@@ -40,8 +40,6 @@ LLVMValueRef okl_offset_in_object(LLVMModuleRef M, LLVMValueRef Address, int64_t
 int okl_memory_reach(LLVMValueRef Call);
 // Whether a call only reads memory, errno left aside.
 bool okl_only_reads_memory(LLVMValueRef Call);
-// Whether a call keeps no copy of an argument, an address, beyond its end.
-bool okl_keeps_no_argument(LLVMValueRef Call, unsigned Index);
 
 // The name of the variable that the debug records of a value are about: one that the value is (0), one at the address
 // that the value is (1), or one at an address that is found through the value (2).

@@ -14,13 +14,12 @@ int map[N], counts[2 * N];
 struct point points[N];
 char text[N];
 
-// CHECK: region at {{.*}}marked.c:[[@LINE+8]]: complete
+// CHECK: region at {{.*}}marked.c:[[@LINE+7]]: complete
 // CHECK:      nest
 // CHECK-NEXT:   read x [
 // CHECK-NEXT:   read map [
 // CHECK-NEXT:   write marked y by bits of 8 bytes
-// REMARK: marked.c:[[@LINE+3]]:1: remark: region declares all its accesses (3 sections)
-// REMARK: marked.c:[[@LINE+2]]:1: remark: each rank runs this region with one thread: it writes where cannot be told before the loop ({{.*}}marked.c{{.*}})
+// REMARK: marked.c:[[@LINE+2]]:1: remark: region declares all its accesses (3 sections)
 void scatter(void) {
 #pragma omp parallel for
   for (int i = 0; i < N; i++)

@@ -1,7 +1,7 @@
 //! The dominators and the loops of a function, and what its instructions access: the safe side of `cxx/code.h`.
 
 use std::collections::HashMap;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_void};
 
 use inkwell::llvm_sys::LLVMValueKind;
 use inkwell::llvm_sys::core::*;
@@ -56,7 +56,6 @@ unsafe extern "C" {
     ) -> LLVMValueRef;
     fn okl_memory_reach(call: LLVMValueRef) -> c_int;
     fn okl_only_reads_memory(call: LLVMValueRef) -> bool;
-    fn okl_keeps_no_argument(call: LLVMValueRef, index: c_uint) -> bool;
     fn okl_variable_name(value: LLVMValueRef, how: c_int, sink: TextSink, to: *mut c_void);
     fn okl_operand_text(value: LLVMValueRef, sink: TextSink, to: *mut c_void);
 }
@@ -262,12 +261,6 @@ pub enum Reach {
 }
 
 impl Call<'_> {
-    /// Whether it keeps no copy of argument `index`, an address, beyond its end.
-    pub fn keeps_no_argument(self, index: usize) -> bool {
-        // SAFETY: a call, and an argument that it has.
-        unsafe { okl_keeps_no_argument(self.raw(), index as c_uint) }
-    }
-
     /// What memory it may access, and whether it returns normally if at all.
     pub fn reach(self) -> Reach {
         // SAFETY: a call.

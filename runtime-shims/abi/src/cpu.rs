@@ -14,7 +14,7 @@ macro_rules! for_each_cpu_fn {
             fn okl_cpu_end_kernel_v1(kernel: ptr, begin: i64): [APART];
             /// What a thread's part of the kernel accesses, as `okl_mpi_sections` has it, but for marks; null where that is
             /// not known.
-            fn okl_cpu_accesses_v1(kernel: ptr, table: ptr, computed: ptr): [APART, EVERY_THREAD];
+            fn okl_cpu_accesses_v1(kernel: ptr, table: ptr, computed: ptr): [APART];
         }
     };
 }

@@ -82,8 +82,6 @@ impl Effects {
     // The run time.
     /// Ours has nothing in its place: a program that uses it is refused.
     pub const UNSUPPORTED: Self = Self(1 << 30);
-    /// Each thread of a rank may call it; others are for a rank's first thread.
-    pub const EVERY_THREAD: Self = Self(1 << 18);
     /// Runs code of the program, whose exceptions and `longjmp`s may pass through it.
     pub const MAY_UNWIND: Self = Self(1 << 19);
 

@@ -47,7 +47,7 @@ macro_rules! for_each_mpi_fn {
             /// Makes the object behind a pointer present and writable before an unknown function sees it.
             fn okl_mpi_touch(object: ptr): [SEPARATES, APART] "hands memory to a library";
             /// `__kmpc_global_thread_num`.
-            fn okl_mpi_kmpc_global_thread_num(ident: ptr) -> i32: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_kmpc_global_thread_num(ident: ptr) -> i32: [QUIET, ASKS];
             /// `__kmpc_push_num_threads`.
             fn okl_mpi_kmpc_push_num_threads(ident: ptr, gtid: i32, threads: i32): [QUIET, ASKS];
             /// `__kmpc_push_proc_bind`.
@@ -65,7 +65,7 @@ macro_rules! for_each_mpi_fn {
 
             // Synchronisation.
             /// `__kmpc_barrier`.
-            fn okl_mpi_kmpc_barrier(ident: ptr, gtid: i32): [SEPARATES, BARRIER, ACQUIRES, ORDERS, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_barrier(ident: ptr, gtid: i32): [SEPARATES, BARRIER, ACQUIRES, ORDERS, APART];
             /// `__kmpc_cancel_barrier`.
             fn okl_mpi_kmpc_cancel_barrier(ident: ptr, gtid: i32) -> i32: [BARRIER, ACQUIRES, APART] "may be cancelled";
             /// `__kmpc_cancel`.
@@ -75,17 +75,17 @@ macro_rules! for_each_mpi_fn {
             /// `__kmpc_flush`.
             fn okl_mpi_kmpc_flush(ident: ptr): [FLUSHES, APART] "flushes";
             /// `__kmpc_master`.
-            fn okl_mpi_kmpc_master(ident: ptr, gtid: i32) -> i32: [SEPARATES, CHOOSES, FIRST, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_master(ident: ptr, gtid: i32) -> i32: [SEPARATES, CHOOSES, FIRST, APART];
             /// `__kmpc_end_master`.
-            fn okl_mpi_kmpc_end_master(ident: ptr, gtid: i32): [SEPARATES, ENDS_CHOICE, FIRST, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_end_master(ident: ptr, gtid: i32): [SEPARATES, ENDS_CHOICE, FIRST, APART];
             /// `__kmpc_masked`.
-            fn okl_mpi_kmpc_masked(ident: ptr, gtid: i32, filter: i32) -> i32: [SEPARATES, CHOOSES, FILTERED, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_masked(ident: ptr, gtid: i32, filter: i32) -> i32: [SEPARATES, CHOOSES, FILTERED, APART];
             /// `__kmpc_end_masked`.
-            fn okl_mpi_kmpc_end_masked(ident: ptr, gtid: i32): [SEPARATES, ENDS_CHOICE, FILTERED, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_end_masked(ident: ptr, gtid: i32): [SEPARATES, ENDS_CHOICE, FILTERED, APART];
             /// `__kmpc_single`.
-            fn okl_mpi_kmpc_single(ident: ptr, gtid: i32) -> i32: [SEPARATES, CHOOSES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_single(ident: ptr, gtid: i32) -> i32: [SEPARATES, CHOOSES, APART];
             /// `__kmpc_end_single`.
-            fn okl_mpi_kmpc_end_single(ident: ptr, gtid: i32): [SEPARATES, ENDS_CHOICE, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_end_single(ident: ptr, gtid: i32): [SEPARATES, ENDS_CHOICE, APART];
             /// `__kmpc_copyprivate`.
             fn okl_mpi_kmpc_copyprivate(ident: ptr, gtid: i32, size: i64, data: ptr, copy: ptr, did_it: i32): [BARRIER, ACQUIRES, APART] "copies private variables";
             /// `__kmpc_critical`.
@@ -104,9 +104,9 @@ macro_rules! for_each_mpi_fn {
             /// `__kmpc_end_ordered`.
             fn okl_mpi_kmpc_end_ordered(ident: ptr, gtid: i32): [APART] "has an ordered part";
             /// `__kmpc_scope`.
-            fn okl_mpi_kmpc_scope(ident: ptr, gtid: i32, reserved: ptr): [QUIET, EVERY_THREAD];
+            fn okl_mpi_kmpc_scope(ident: ptr, gtid: i32, reserved: ptr): [QUIET];
             /// `__kmpc_end_scope`.
-            fn okl_mpi_kmpc_end_scope(ident: ptr, gtid: i32, reserved: ptr): [SEPARATES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_end_scope(ident: ptr, gtid: i32, reserved: ptr): [SEPARATES, APART];
             /// `__kmpc_error`.
             fn okl_mpi_kmpc_error(ident: ptr, severity: i32, message: ptr): [APART];
             /// `__kmpc_doacross_init`.
@@ -127,59 +127,59 @@ macro_rules! for_each_mpi_fn {
             // Reductions.
             /// `__kmpc_reduce`; `reach` is 1 where `combine` may reach memory other than the items themselves, else 0,
             /// or, where no item has more than `n` bytes, `-n`.
-            fn okl_mpi_reduce(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, reach: i32) -> i32: [SEPARATES, REDUCES, ACQUIRES, EVERY_THREAD, APART];
+            fn okl_mpi_reduce(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, reach: i32) -> i32: [SEPARATES, REDUCES, ACQUIRES, APART];
             /// `__kmpc_reduce_nowait`; `reach` as in `okl_mpi_reduce`.
-            fn okl_mpi_reduce_nowait(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, reach: i32) -> i32: [SEPARATES, REDUCES, ACQUIRES, EVERY_THREAD, APART];
+            fn okl_mpi_reduce_nowait(ident: ptr, gtid: i32, items: i32, list_size: i64, list: ptr, combine: ptr, lock: ptr, reach: i32) -> i32: [SEPARATES, REDUCES, ACQUIRES, APART];
             /// `__kmpc_end_reduce`.
-            fn okl_mpi_kmpc_end_reduce(ident: ptr, gtid: i32, lock: ptr): [SEPARATES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_end_reduce(ident: ptr, gtid: i32, lock: ptr): [SEPARATES, APART];
             /// `__kmpc_end_reduce_nowait`.
-            fn okl_mpi_kmpc_end_reduce_nowait(ident: ptr, gtid: i32, lock: ptr): [SEPARATES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_end_reduce_nowait(ident: ptr, gtid: i32, lock: ptr): [SEPARATES, APART];
 
             // Worksharing loops.
             /// `__kmpc_for_static_init_4`.
-            fn okl_mpi_kmpc_for_static_init_4(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr, increment: i32, chunk: i32): [QUIET, SHARES, EVERY_THREAD];
+            fn okl_mpi_kmpc_for_static_init_4(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr, increment: i32, chunk: i32): [QUIET, SHARES];
             /// `__kmpc_for_static_init_4u`.
-            fn okl_mpi_kmpc_for_static_init_4u(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr, increment: i32, chunk: i32): [QUIET, SHARES, UNSIGNED, EVERY_THREAD];
+            fn okl_mpi_kmpc_for_static_init_4u(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr, increment: i32, chunk: i32): [QUIET, SHARES, UNSIGNED];
             /// `__kmpc_for_static_init_8`.
-            fn okl_mpi_kmpc_for_static_init_8(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr, increment: i64, chunk: i64): [QUIET, SHARES, EVERY_THREAD];
+            fn okl_mpi_kmpc_for_static_init_8(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr, increment: i64, chunk: i64): [QUIET, SHARES];
             /// `__kmpc_for_static_init_8u`.
-            fn okl_mpi_kmpc_for_static_init_8u(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr, increment: i64, chunk: i64): [QUIET, SHARES, UNSIGNED, EVERY_THREAD];
+            fn okl_mpi_kmpc_for_static_init_8u(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr, increment: i64, chunk: i64): [QUIET, SHARES, UNSIGNED];
             /// `__kmpc_dist_for_static_init_4`.
-            fn okl_mpi_kmpc_dist_for_static_init_4(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, upper_dist: ptr, stride: ptr, increment: i32, chunk: i32): [QUIET, SHARES, EVERY_THREAD];
+            fn okl_mpi_kmpc_dist_for_static_init_4(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, upper_dist: ptr, stride: ptr, increment: i32, chunk: i32): [QUIET, SHARES];
             /// `__kmpc_dist_for_static_init_4u`.
-            fn okl_mpi_kmpc_dist_for_static_init_4u(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, upper_dist: ptr, stride: ptr, increment: i32, chunk: i32): [QUIET, SHARES, UNSIGNED, EVERY_THREAD];
+            fn okl_mpi_kmpc_dist_for_static_init_4u(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, upper_dist: ptr, stride: ptr, increment: i32, chunk: i32): [QUIET, SHARES, UNSIGNED];
             /// `__kmpc_dist_for_static_init_8`.
-            fn okl_mpi_kmpc_dist_for_static_init_8(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, upper_dist: ptr, stride: ptr, increment: i64, chunk: i64): [QUIET, SHARES, EVERY_THREAD];
+            fn okl_mpi_kmpc_dist_for_static_init_8(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, upper_dist: ptr, stride: ptr, increment: i64, chunk: i64): [QUIET, SHARES];
             /// `__kmpc_dist_for_static_init_8u`.
-            fn okl_mpi_kmpc_dist_for_static_init_8u(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, upper_dist: ptr, stride: ptr, increment: i64, chunk: i64): [QUIET, SHARES, UNSIGNED, EVERY_THREAD];
+            fn okl_mpi_kmpc_dist_for_static_init_8u(ident: ptr, gtid: i32, schedule: i32, last: ptr, lower: ptr, upper: ptr, upper_dist: ptr, stride: ptr, increment: i64, chunk: i64): [QUIET, SHARES, UNSIGNED];
             /// `__kmpc_dispatch_init_4`.
-            fn okl_mpi_kmpc_dispatch_init_4(ident: ptr, gtid: i32, schedule: i32, lower: i32, upper: i32, stride: i32, chunk: i32): [SEPARATES, DEALS, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_init_4(ident: ptr, gtid: i32, schedule: i32, lower: i32, upper: i32, stride: i32, chunk: i32): [SEPARATES, DEALS, APART];
             /// `__kmpc_dispatch_init_4u`.
-            fn okl_mpi_kmpc_dispatch_init_4u(ident: ptr, gtid: i32, schedule: i32, lower: i32, upper: i32, stride: i32, chunk: i32): [SEPARATES, DEALS, UNSIGNED, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_init_4u(ident: ptr, gtid: i32, schedule: i32, lower: i32, upper: i32, stride: i32, chunk: i32): [SEPARATES, DEALS, UNSIGNED, APART];
             /// `__kmpc_dispatch_init_8`.
-            fn okl_mpi_kmpc_dispatch_init_8(ident: ptr, gtid: i32, schedule: i32, lower: i64, upper: i64, stride: i64, chunk: i64): [SEPARATES, DEALS, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_init_8(ident: ptr, gtid: i32, schedule: i32, lower: i64, upper: i64, stride: i64, chunk: i64): [SEPARATES, DEALS, APART];
             /// `__kmpc_dispatch_init_8u`.
-            fn okl_mpi_kmpc_dispatch_init_8u(ident: ptr, gtid: i32, schedule: i32, lower: i64, upper: i64, stride: i64, chunk: i64): [SEPARATES, DEALS, UNSIGNED, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_init_8u(ident: ptr, gtid: i32, schedule: i32, lower: i64, upper: i64, stride: i64, chunk: i64): [SEPARATES, DEALS, UNSIGNED, APART];
             /// `__kmpc_dispatch_next_4`.
-            fn okl_mpi_kmpc_dispatch_next_4(ident: ptr, gtid: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr) -> i32: [SEPARATES, SHARES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_next_4(ident: ptr, gtid: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr) -> i32: [SEPARATES, SHARES, APART];
             /// `__kmpc_dispatch_next_4u`.
-            fn okl_mpi_kmpc_dispatch_next_4u(ident: ptr, gtid: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr) -> i32: [SEPARATES, SHARES, UNSIGNED, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_next_4u(ident: ptr, gtid: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr) -> i32: [SEPARATES, SHARES, UNSIGNED, APART];
             /// `__kmpc_dispatch_next_8`.
-            fn okl_mpi_kmpc_dispatch_next_8(ident: ptr, gtid: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr) -> i32: [SEPARATES, SHARES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_next_8(ident: ptr, gtid: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr) -> i32: [SEPARATES, SHARES, APART];
             /// `__kmpc_dispatch_next_8u`.
-            fn okl_mpi_kmpc_dispatch_next_8u(ident: ptr, gtid: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr) -> i32: [SEPARATES, SHARES, UNSIGNED, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_next_8u(ident: ptr, gtid: i32, last: ptr, lower: ptr, upper: ptr, stride: ptr) -> i32: [SEPARATES, SHARES, UNSIGNED, APART];
             /// `__kmpc_dispatch_fini_4`.
-            fn okl_mpi_kmpc_dispatch_fini_4(ident: ptr, gtid: i32): [SEPARATES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_fini_4(ident: ptr, gtid: i32): [SEPARATES, APART];
             /// `__kmpc_dispatch_fini_4u`.
-            fn okl_mpi_kmpc_dispatch_fini_4u(ident: ptr, gtid: i32): [SEPARATES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_fini_4u(ident: ptr, gtid: i32): [SEPARATES, APART];
             /// `__kmpc_dispatch_fini_8`.
-            fn okl_mpi_kmpc_dispatch_fini_8(ident: ptr, gtid: i32): [SEPARATES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_fini_8(ident: ptr, gtid: i32): [SEPARATES, APART];
             /// `__kmpc_dispatch_fini_8u`.
-            fn okl_mpi_kmpc_dispatch_fini_8u(ident: ptr, gtid: i32): [SEPARATES, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_fini_8u(ident: ptr, gtid: i32): [SEPARATES, APART];
             /// `__kmpc_for_static_fini`.
-            fn okl_mpi_kmpc_for_static_fini(ident: ptr, gtid: i32): [QUIET, ENDS_SHARE, EVERY_THREAD];
+            fn okl_mpi_kmpc_for_static_fini(ident: ptr, gtid: i32): [QUIET, ENDS_SHARE];
             /// `__kmpc_dispatch_deinit`.
-            fn okl_mpi_kmpc_dispatch_deinit(ident: ptr, gtid: i32): [SEPARATES, ENDS_DEAL, EVERY_THREAD, APART];
+            fn okl_mpi_kmpc_dispatch_deinit(ident: ptr, gtid: i32): [SEPARATES, ENDS_DEAL, APART];
 
             // Tasks: each runs at once on the rank that creates it.
             /// `__kmpc_omp_task_alloc`.
@@ -251,31 +251,31 @@ macro_rules! for_each_mpi_fn {
             /// `omp_set_num_threads`.
             fn okl_mpi_omp_set_num_threads(threads: i32): [ASKS, APART];
             /// `omp_get_num_threads`.
-            fn okl_mpi_omp_get_num_threads() -> i32: [QUIET, ASKS, ANSWERS, EVERY_THREAD];
+            fn okl_mpi_omp_get_num_threads() -> i32: [QUIET, ASKS, ANSWERS];
             /// `omp_get_max_threads`.
-            fn okl_mpi_omp_get_max_threads() -> i32: [QUIET, ASKS, ANSWERS, EVERY_THREAD];
+            fn okl_mpi_omp_get_max_threads() -> i32: [QUIET, ASKS, ANSWERS];
             /// `omp_get_thread_num`.
-            fn okl_mpi_omp_get_thread_num() -> i32: [QUIET, ASKS, ANSWERS, EVERY_THREAD];
+            fn okl_mpi_omp_get_thread_num() -> i32: [QUIET, ASKS, ANSWERS];
             /// `omp_get_num_procs`.
-            fn okl_mpi_omp_get_num_procs() -> i32: [QUIET, ASKS, ANSWERS, EVERY_THREAD];
+            fn okl_mpi_omp_get_num_procs() -> i32: [QUIET, ASKS, ANSWERS];
             /// `omp_in_parallel`.
-            fn okl_mpi_omp_in_parallel() -> i32: [QUIET, ASKS, ANSWERS, EVERY_THREAD];
+            fn okl_mpi_omp_in_parallel() -> i32: [QUIET, ASKS, ANSWERS];
             /// `omp_get_dynamic`.
-            fn okl_mpi_omp_get_dynamic() -> i32: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_dynamic() -> i32: [QUIET, ASKS];
             /// `omp_get_cancellation`.
             fn okl_mpi_omp_get_cancellation() -> i32: [QUIET, ASKS];
             /// `omp_get_nested`.
-            fn okl_mpi_omp_get_nested() -> i32: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_nested() -> i32: [QUIET, ASKS];
             /// `omp_get_thread_limit`.
-            fn okl_mpi_omp_get_thread_limit() -> i32: [QUIET, ASKS, ANSWERS, EVERY_THREAD];
+            fn okl_mpi_omp_get_thread_limit() -> i32: [QUIET, ASKS, ANSWERS];
             /// `omp_get_supported_active_levels`.
             fn okl_mpi_omp_get_supported_active_levels() -> i32: [QUIET, ASKS];
             /// `omp_get_max_active_levels`.
-            fn okl_mpi_omp_get_max_active_levels() -> i32: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_max_active_levels() -> i32: [QUIET, ASKS];
             /// `omp_get_level`.
-            fn okl_mpi_omp_get_level() -> i32: [QUIET, ASKS, ANSWERS, EVERY_THREAD];
+            fn okl_mpi_omp_get_level() -> i32: [QUIET, ASKS, ANSWERS];
             /// `omp_get_active_level`.
-            fn okl_mpi_omp_get_active_level() -> i32: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_active_level() -> i32: [QUIET, ASKS];
             /// `omp_in_final`.
             fn okl_mpi_omp_in_final() -> i32: [QUIET, ASKS];
             /// `omp_in_explicit_task`.
@@ -295,9 +295,9 @@ macro_rules! for_each_mpi_fn {
             /// `omp_get_device_num`.
             fn okl_mpi_omp_get_device_num() -> i32: [QUIET, ASKS];
             /// `omp_get_num_teams`.
-            fn okl_mpi_omp_get_num_teams() -> i32: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_num_teams() -> i32: [QUIET, ASKS];
             /// `omp_get_team_num`.
-            fn okl_mpi_omp_get_team_num() -> i32: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_team_num() -> i32: [QUIET, ASKS];
             /// `omp_get_max_teams`.
             fn okl_mpi_omp_get_max_teams() -> i32: [QUIET, ASKS];
             /// `omp_get_teams_thread_limit`.
@@ -319,9 +319,9 @@ macro_rules! for_each_mpi_fn {
             /// `omp_set_max_active_levels`.
             fn okl_mpi_omp_set_max_active_levels(levels: i32): [APART];
             /// `omp_get_ancestor_thread_num`.
-            fn okl_mpi_omp_get_ancestor_thread_num(level: i32) -> i32: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_ancestor_thread_num(level: i32) -> i32: [QUIET, ASKS];
             /// `omp_get_team_size`.
-            fn okl_mpi_omp_get_team_size(level: i32) -> i32: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_team_size(level: i32) -> i32: [QUIET, ASKS];
             /// `omp_get_place_num_procs`.
             fn okl_mpi_omp_get_place_num_procs(place: i32) -> i32: [QUIET, ASKS];
             /// `omp_get_place_proc_ids`.
@@ -349,9 +349,9 @@ macro_rules! for_each_mpi_fn {
             /// `omp_pause_resource_all`.
             fn okl_mpi_omp_pause_resource_all(kind: i32) -> i32: [APART];
             /// `omp_get_wtime`.
-            fn okl_mpi_omp_get_wtime() -> f64: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_wtime() -> f64: [QUIET, ASKS];
             /// `omp_get_wtick`.
-            fn okl_mpi_omp_get_wtick() -> f64: [QUIET, ASKS, EVERY_THREAD];
+            fn okl_mpi_omp_get_wtick() -> f64: [QUIET, ASKS];
             /// `omp_init_lock`.
             fn okl_mpi_omp_init_lock(lock: ptr): [APART];
             /// `omp_init_lock_with_hint`.

@@ -349,7 +349,6 @@ mod tests {
             (Effects::QUIET, Effects::UNPLAIN),
             (Effects::QUIET, Effects::MAY_UNWIND),
             (Effects::ENTERS, Effects::LEAVES),
-            (Effects::EVERY_THREAD, Effects::MAY_UNWIND),
             (Effects::FIRST, Effects::FILTERED),
             (Effects::CHOOSES, Effects::ENDS_CHOICE),
             (Effects::APART, Effects::ATOMIC),

@@ -273,8 +273,6 @@ pub mod region_flags {
     pub const SERIAL_CODE_ANNOUNCED: i64 = 4;
     /// The region has no atomic accesses: its threads access shared memory by loads and stores alone.
     pub const NO_ATOMICS: i64 = 8;
-    /// A rank may run the region with several threads.
-    pub const THREADS: i64 = 16;
 }
 
 /// Bits of [`SectionEntry::access`].

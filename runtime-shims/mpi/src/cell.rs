@@ -34,7 +34,8 @@ impl<T> ProgramCell<T> {
         scopes::undisturbed(|| turns::alone(|| self.lend(body)))
     }
 
-    /// The same, of a cell that only the calling thread has.
+    /// The same, of a cell that only the calling thread has. Its value is never dropped (`ManuallyDrop`): the program's exit
+    /// handlers use it, and the C library would keep note of the destructor in the program's memory.
     pub(crate) fn with_own<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
         scopes::undisturbed(|| self.lend(body))
     }

@@ -3,7 +3,7 @@
 //! One bit for each iteration, in rank 0's control area, says that the iteration has posted. All
 //! threads of a team meet the same loops in the same order, so each finds a loop's bits without asking.
 
-use std::ffi::c_void;
+use std::{ffi::c_void, mem::ManuallyDrop};
 
 use crate::{
     cell::ProgramCell,
@@ -60,7 +60,8 @@ struct State {
 }
 
 thread_local! {
-    static STATE: ProgramCell<Option<State>> = const { ProgramCell::new(None) };
+    static STATE: ProgramCell<ManuallyDrop<Option<State>>> =
+        const { ProgramCell::new(ManuallyDrop::new(None)) };
 }
 
 fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {

@@ -1,6 +1,6 @@
 //! The stacks program code runs on, and where they end.
 //!
-//! Each thread of a rank has an equal part of the rank's private area: its `threadprivate` variables, a page that
+//! Each thread of a rank has an equal part of the rank's private area: its `threadprivate` variables, a guard that
 //! nobody can access, and its stack for region frames. What one thread has lies as far behind what the thread before
 //! it has as the parts do: [`offset`].
 
@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::{kernel, layout, mpi_job, program, stack, turns};
 use okl_coherence::PAGE;
+
+/// Bytes of a guard: a large frame must not skip it.
+pub(crate) const GUARD_BYTES: usize = 16 << 20;
 
 /// Bytes of a thread's part.
 static PART: AtomicUsize = AtomicUsize::new(0);
@@ -40,14 +43,14 @@ pub(crate) fn serial_stack_top() -> usize {
     layout::layout().stack().end()
 }
 
-/// Makes the first page behind the `threadprivate` variables of each of `threads` threads inaccessible: a stack that
+/// Makes the memory behind the `threadprivate` variables of each of `threads` threads inaccessible: a stack that
 /// grows too far faults there. Those of the first thread end at `thread_privates_end`.
 pub(crate) fn install_guards(threads: usize, thread_privates_end: usize) {
     let guard = thread_privates_end.next_multiple_of(PAGE);
     for index in 0..threads {
         let page = (guard + offset(index)) as *mut _;
-        // SAFETY: a page of this rank's private area that nothing uses.
-        let failed = unsafe { kernel::mprotect(page, PAGE, libc::PROT_NONE) } != 0;
+        // SAFETY: pages of this rank's private area that nothing uses.
+        let failed = unsafe { kernel::mprotect(page, GUARD_BYTES, libc::PROT_NONE) } != 0;
         assert!(!failed, "mprotect: {}", std::io::Error::last_os_error());
     }
     GUARD.store(guard - first_part(), Relaxed);
@@ -61,7 +64,7 @@ pub(crate) fn overflow_at(address: usize) -> Option<&'static str> {
     let (serial, own) = (layout.stack(), layout.private_area(mpi_job::rank()));
     let guard = GUARD.load(Relaxed);
     let is_in_part = || (address - own.address) % PART.load(Relaxed);
-    if (own.address..own.end()).contains(&address) && (guard..guard + PAGE).contains(&is_in_part()) {
+    if (own.address..own.end()).contains(&address) && (guard..guard + GUARD_BYTES).contains(&is_in_part()) {
         Some("the stack of a region is exhausted; raise OMP_STACKSIZE")
     } else if (serial.address - REACH..serial.address).contains(&address) {
         Some("the stack of the initial thread is exhausted; raise ulimit -s")

@@ -369,7 +369,7 @@ fn agree_on_sizes(threads: usize) -> Sizes {
     Sizes {
         stack: round(stack.max(256 << 20)),
         arena,
-        private: (round(private) + (1 << 20)) * threads,
+        private: (round(private) + program_stacks::GUARD_BYTES) * threads,
     }
 }
 

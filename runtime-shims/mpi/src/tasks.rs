@@ -7,7 +7,7 @@
 //! detached task, which waits for its event. An event that is needed and not fulfilled stops the
 //! program, because no other thread will fulfil it.
 
-use std::ffi::c_void;
+use std::{ffi::c_void, mem::ManuallyDrop};
 
 use crate::{api::source_of, cell::ProgramCell, mpi_job, region, report, team, threads, turns};
 
@@ -20,12 +20,13 @@ use state::{
 };
 
 thread_local! {
-    static TASKS: ProgramCell<Tasks> = const { ProgramCell::new(Tasks::new()) };
+    static TASKS: ProgramCell<ManuallyDrop<Tasks>> =
+        const { ProgramCell::new(ManuallyDrop::new(Tasks::new())) };
 }
 
 /// The tasks of the calling thread.
 fn tasks<R>(body: impl FnOnce(&mut Tasks) -> R) -> R {
-    TASKS.with(|cell| cell.with_own(body))
+    TASKS.with(|cell| cell.with_own(|tasks| body(tasks)))
 }
 
 /// A list of dependences of the program.

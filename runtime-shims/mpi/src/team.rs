@@ -31,7 +31,6 @@ struct State {
 }
 
 thread_local! {
-    /// Never dropped: the program's exit handlers, which run after those of its thread, use it.
     static STATE: ProgramCell<ManuallyDrop<Option<State>>> =
         const { ProgramCell::new(ManuallyDrop::new(None)) };
 }

@@ -3,9 +3,9 @@
 // RUN: FileCheck %s < %t.ll
 // RUN: clang++-22 -O2 -fpass-plugin=%plugin -mllvm -okl-target=mpi -c %s -o %t.o
 
-// CHECK-DAG: @okl.tp.dynamic = externally_initialized global ptr null
-// CHECK-DAG: @okl.tp.__tls_guard = internal externally_initialized global ptr null
-// CHECK-DAG: @okl.tp._ZN1SIiE1tE = linkonce_odr externally_initialized global ptr null, comdat
+// CHECK-DAG: @okl.tp.dynamic = thread_local externally_initialized global ptr null
+// CHECK-DAG: @okl.tp.__tls_guard = internal thread_local externally_initialized global ptr null
+// CHECK-DAG: @okl.tp._ZN1SIiE1tE = linkonce_odr thread_local externally_initialized global ptr null, comdat
 // CHECK-DAG: @_ZSt15__once_callable = external thread_local global ptr
 int f();
 thread_local int dynamic = f();

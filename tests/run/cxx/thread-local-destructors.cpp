@@ -39,7 +39,7 @@ int main() {
     mine.values[0] = 10 + omp_get_thread_num();
     also.values[1] = 20 + omp_get_thread_num();
   }
-#pragma omp parallel num_threads(2)
-  mine.values.back() += 100;
+#pragma omp parallel
+  if (omp_get_thread_num() < 2) mine.values.back() += 100;
   std::printf("end of main\n");
 }

@@ -1,11 +1,9 @@
-// Without optimisation nothing is known of what a region accesses: it has one thread on each rank, and that
-// is reported.
+// Without optimisation nothing is known of what a region accesses: it has all threads of each rank even so.
 // reference: omp-num-threads.out
 // ranks: 2
 // env: OMP_NUM_THREADS=3
 // opt: -O0
 // skip-with: OKL_VERIFY=1
-// expect-stderr: warning: the parallel region in function main has one thread on each rank, 2 threads and not 6
 #include <omp.h>
 #include <stdio.h>
 

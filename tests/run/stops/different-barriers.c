@@ -4,7 +4,7 @@
 // ranks: 2
 // limit: 20
 // expect-exit: failure
-// expect-stderr: wait at different places: this one at
+// expect-stderr: wait at different places:
 // expect-stderr: different-barriers.c:14
 #include <omp.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
-// Regions that threads of a rank share between regions with one thread on each rank, and serial code.
+// Regions of threads that declare what they access between regions whose pages are tracked, and serial code.
 // ranks: 2 3
 // threads: any
 // env: OMP_NUM_THREADS=2
 // opt: -O2
-// expect-stderr: has one thread on each rank
 // skip-with: OKL_VERIFY=1
 #include <omp.h>
 #include <stdio.h>

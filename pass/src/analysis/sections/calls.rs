@@ -110,7 +110,7 @@ pub(in crate::analysis) fn effect<'m>(
 }
 
 /// What a call of a runtime function is to the user, as the end of a sentence that begins with "it".
-pub(super) fn in_words(function: &RuntimeFn) -> String {
+fn in_words(function: &RuntimeFn) -> String {
     function.words.map_or_else(
         || format!("calls {}", function.short_name()),
         str::to_string,

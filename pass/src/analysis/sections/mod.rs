@@ -15,7 +15,6 @@ mod merge;
 pub(super) mod places;
 mod plainness;
 mod program;
-mod threads;
 
 use std::collections::HashMap;
 use std::rc::Rc;

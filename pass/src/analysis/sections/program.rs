@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::plainness::has_no_atomics;
-use super::{Direct, FunctionSections, Known, Scan, Spoiled, threads};
+use super::{Direct, FunctionSections, Known, Scan, Spoiled};
 use crate::llvm::{Function, Module};
 
 /// A region whose accesses are looked for.
@@ -15,8 +15,6 @@ pub struct Region<'m> {
     pub spoiled: Option<Spoiled<'m>>,
     /// Whether its threads access shared memory by loads and stores alone.
     pub no_atomics: bool,
-    /// What keeps a process from running it with several threads, where it declares all its accesses.
-    pub one_thread: Option<Spoiled<'m>>,
     /// Accesses it does not declare, where it declares all others.
     pub direct: Vec<Direct<'m>>,
     /// The functions that declare something, the body first.
@@ -29,26 +27,7 @@ pub fn regions<'m>(module: &'m Module, bodies: &[Function<'m>]) -> Vec<Region<'m
     for &body in bodies {
         analyse(module, bodies, body, &mut known, &mut HashSet::new());
     }
-    let regions = bodies.iter().map(|body| region(*body, &known));
-    regions
-        .map(|mut region| {
-            if region.spoiled.is_none() {
-                region.one_thread =
-                    first_mark(&region).or_else(|| threads::obstacle(module, region.body));
-            }
-            region
-        })
-        .collect()
-}
-
-/// Marks are taken while nobody sets some.
-fn first_mark<'m>(region: &Region<'m>) -> Option<Spoiled<'m>> {
-    let declarations = region.functions.iter().flat_map(|one| &one.declarations);
-    let mark = declarations.flat_map(|one| &one.marks).next()?;
-    Some(Spoiled {
-        at: mark.at,
-        reason: "writes where cannot be told before the loop".to_string(),
-    })
+    bodies.iter().map(|body| region(*body, &known)).collect()
 }
 
 /// Analyses a function after those it calls.
@@ -80,7 +59,6 @@ fn region<'m>(body: Function<'m>, known: &Known<'m>) -> Region<'m> {
         body,
         spoiled: sections.spoiled.clone(),
         no_atomics: has_no_atomics(body),
-        one_thread: None,
         direct: sections.direct.clone(),
         functions: Vec::new(),
     };

@@ -94,14 +94,6 @@ impl<'m> Plan<'m> {
                         &format!("region declares all its accesses ({count} section{plural})"),
                         false,
                     );
-                    if let Some(obstacle) = &region.one_thread {
-                        let message = format!(
-                            "each rank runs this region with one thread: it {} ({})",
-                            obstacle.reason,
-                            Site::Instruction(obstacle.at)
-                        );
-                        one.at.remark("OneThread", &message, true);
-                    }
                 }
                 Some(spoiled) => {
                     let message = format!(
@@ -315,9 +307,6 @@ fn complete_record<'m>(module: &'m Module, record: &RegionRecord<'m>, region: &R
     }
     if region.spoiled.is_none() {
         flags |= region_flags::DECLARES_ALL | region_flags::SERIAL_CODE_ANNOUNCED;
-        if region.one_thread.is_none() {
-            flags |= region_flags::THREADS;
-        }
         let list = direct_list(module, record, region);
         if let Some(first) = list.first() {
             let array = module.const_array(first.ty(), &list);

@@ -1,17 +1,18 @@
 //! Destructors of objects that live until the program or a thread ends.
 //!
 //! Guarantee: the destructor of a function-local static runs once, when the program exits on rank 0,
-//! whichever rank initialised the object. Those of a rank's `thread_local` objects run on that rank, last
-//! object first: rank 0's as it exits, the other ranks' after all else of the program, one rank after the
+//! whichever rank initialised the object. Those of a thread's `thread_local` objects run on that thread, last
+//! object first: the initial thread's as it exits, the others' after all else of the program, one thread after the
 //! other. What a function registered for the exit reads is current, although a region that knows nothing of
 //! it may be running.
 
 use std::{
     ffi::{c_int, c_void},
+    mem::ManuallyDrop,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use crate::{cell::ProgramCell, mpi_job, next::Next, program, region, sections};
+use crate::{cell::ProgramCell, mpi_job, next::Next, program, region, sections, turns};
 
 /// Words of one registration: function, argument, and the library it belongs to.
 const WORDS: usize = 3;
@@ -24,11 +25,14 @@ static NEXT_OF_THREAD: Next = Next::new("__cxa_thread_atexit\0");
 /// What this rank, which is not rank 0, registered since the last synchronisation.
 static REGISTERED: ProgramCell<Vec<u64>> = ProgramCell::new(Vec::new());
 
-/// A registration that tells rank 0 that another rank has destructors of `thread_local` objects.
+/// A registration that tells rank 0 that another thread has destructors of `thread_local` objects.
 const OF_THREAD: [u64; WORDS] = [0; WORDS];
-/// Function and argument of these, on ranks other than 0.
-static OF_THIS_THREAD: ProgramCell<Vec<(usize, usize)>> = ProgramCell::new(Vec::new());
-/// Rank 0: whether another rank has some.
+thread_local! {
+    /// Function and argument of these, on other threads than the initial one.
+    static OF_THIS_THREAD: ProgramCell<ManuallyDrop<Vec<(usize, usize)>>> =
+        const { ProgramCell::new(ManuallyDrop::new(Vec::new())) };
+}
+/// Rank 0: whether another thread has some.
 static OTHER_THREADS: AtomicBool = AtomicBool::new(false);
 
 /// Looks up the real functions.
@@ -43,12 +47,14 @@ unsafe extern "C" fn __cxa_thread_atexit(
     argument: usize,
     library: usize,
 ) -> c_int {
-    if program::allocates_shared() && mpi_job::rank() != 0 {
-        let first = OF_THIS_THREAD.with(|registered| {
+    if program::allocates_shared() && (mpi_job::rank() != 0 || turns::is_other()) {
+        let first = of_this_thread(|registered| {
             registered.push((function, argument));
             registered.len() == 1
         });
-        if first {
+        if mpi_job::rank() == 0 {
+            OTHER_THREADS.store(true, Relaxed);
+        } else if first {
             REGISTERED.with(|registered| registered.extend(OF_THREAD));
         }
         return 0;
@@ -66,9 +72,13 @@ pub(crate) fn other_threads_have_destructors() -> bool {
     OTHER_THREADS.load(Relaxed)
 }
 
-/// Runs the destructors of this rank's `thread_local` objects, which may make new ones.
+fn of_this_thread<R>(body: impl FnOnce(&mut Vec<(usize, usize)>) -> R) -> R {
+    OF_THIS_THREAD.with(|cell| cell.with_own(|registered| body(registered)))
+}
+
+/// Runs the destructors of the calling thread's `thread_local` objects, which may make new ones.
 pub(crate) fn end_thread() {
-    while let Some((function, argument)) = OF_THIS_THREAD.with(Vec::pop) {
+    while let Some((function, argument)) = of_this_thread(Vec::pop) {
         // SAFETY: the program registered a destructor and its object.
         unsafe {
             let destructor: extern "C" fn(usize) = std::mem::transmute(function);
