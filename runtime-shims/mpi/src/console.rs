@@ -10,12 +10,12 @@ use std::{
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixListener, UnixStream},
     },
-    sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::Relaxed},
 };
 
 use okl_job::opened::Opened;
 
-use crate::{cell::ProgramCell, files, memory, report, scopes, stream_format};
+use crate::{cell::ProgramCell, files, memory, report, scopes, stream_format, turns};
 
 /// How ranks of rank 0's node come to its standard output.
 struct Sharing {
@@ -195,6 +195,9 @@ fn exchange(body: impl FnOnce(&mut libc::msghdr)) {
     body(&mut message);
 }
 
+/// Bytes of it that have been handed over. (Other threads of the rank may be writing: it is emptied when none are.)
+static HANDED_OVER: AtomicU64 = AtomicU64::new(0);
+
 /// Collects this rank's standard output until the next [`flush`].
 pub(crate) fn collect() {
     // SAFETY: a new descriptor put in place of standard output.
@@ -289,23 +292,27 @@ fn flush_cpp_stream() {
 
 fn hand_over(file: i32) {
     // SAFETY: reads and empties a descriptor of our own.
-    unsafe {
-        let length = libc::lseek(file, 0, libc::SEEK_END);
-        if length <= 0 {
-            return;
+    turns::alone(|| unsafe {
+        let first = HANDED_OVER.load(Relaxed);
+        let length = libc::lseek(file, 0, libc::SEEK_END) as u64;
+        if length > first {
+            let mut text = vec![0u8; (length - first) as usize];
+            let got = libc::pread(file, text.as_mut_ptr().cast(), text.len(), first as i64);
+            assert_eq!(
+                got,
+                text.len() as isize,
+                "reading collected output: {}",
+                std::io::Error::last_os_error()
+            );
+            memory::coherence(|coherence| coherence.machine.write_to_console(&text));
+            HANDED_OVER.store(length, Relaxed);
         }
-        let mut text = vec![0u8; length as usize];
-        let got = libc::pread(file, text.as_mut_ptr().cast(), text.len(), 0);
-        assert_eq!(
-            got,
-            length as isize,
-            "reading collected output: {}",
-            std::io::Error::last_os_error()
-        );
-        libc::ftruncate(file, 0);
-        libc::lseek(file, 0, libc::SEEK_SET);
-        memory::coherence(|coherence| coherence.machine.write_to_console(&text));
-    }
+        if !turns::are_several() && length > 0 {
+            libc::ftruncate(file, 0);
+            libc::lseek(file, 0, libc::SEEK_SET);
+            HANDED_OVER.store(0, Relaxed);
+        }
+    });
 }
 
 #[cfg(test)]

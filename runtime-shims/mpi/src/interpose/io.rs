@@ -2,7 +2,7 @@
 //!
 //! Guarantee: where program code passes shared memory to one of these, exactly the bytes the kernel reads
 //! are present and those it may write are writable, before the call. The kernel would not fault on a
-//! protected page, but fail with `EFAULT`.
+//! protected page, but fail with `EFAULT`. Where another thread of the rank closes one in between, it is asked again.
 //!
 //! Each line of the table is a C function of the same name and signature; pointers and sizes are `usize`,
 //! which the calling convention does not tell apart. The statements say what the kernel does with the
@@ -15,8 +15,11 @@ use std::{
     mem,
 };
 
-use super::{allocation::copy_for_program, text_length};
-use crate::{console, files, layout, memory, next::Next, program, scopes};
+use super::{
+    allocation::{copy_for_program, errno},
+    text_length,
+};
+use crate::{console, files, layout, memory, next::Next, program, scopes, turns};
 
 macro_rules! interpose {
     ($($(#[$scope:ident])? fn $name:ident($($arg:ident: $type:ty),*) -> $ret:ty { $($before:tt)* })*) => {
@@ -35,18 +38,68 @@ macro_rules! interpose {
         $(
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($arg: $type),*) -> $ret {
-                $($before)*
-                // SAFETY: the C library's function of this name has this signature. (A variadic one takes
-                // its arguments in the same registers.)
-                let next = unsafe {
-                    mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $ret>(next::$name.address())
-                };
-                // SAFETY: what the caller promises is what this function demands.
-                let call = || unsafe { next($($arg),*) };
-                scoped!($($scope)? call, [$($arg as usize),*])
+                let mut attempts = 1;
+                loop {
+                    $($before)*
+                    // SAFETY: the C library's function of this name has this signature. (A variadic one takes
+                    // its arguments in the same registers.)
+                    let next = unsafe {
+                        mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $ret>(next::$name.address())
+                    };
+                    // SAFETY: what the caller promises is what this function demands.
+                    let call = || unsafe { next($($arg),*) };
+                    let result = scoped!($($scope)? call, [$($arg as usize),*]);
+                    if attempts == MOST_ATTEMPTS || !has_met_closed_page(&result) {
+                        return result;
+                    }
+                    attempts += 1;
+                }
             }
         )*
     };
+}
+
+/// So often the kernel is asked, where other threads close pages meanwhile.
+const MOST_ATTEMPTS: u32 = 1000;
+
+/// What a system call returns.
+trait Outcome {
+    fn is_failure(&self) -> bool;
+}
+
+macro_rules! outcome {
+    ($($type:ty: $fails:expr;)*) => {
+        $(impl Outcome for $type {
+            fn is_failure(&self) -> bool {
+                let fails: fn(&$type) -> bool = $fails;
+                fails(self)
+            }
+        })*
+    };
+}
+
+outcome! {
+    i32: |status| *status == -1;
+    isize: |length| *length == -1;
+    i64: |_| false;
+    usize: |_| false;
+    (): |_| false;
+}
+
+/// Whether the kernel met a page that another thread of the rank may have closed.
+fn has_met_closed_page(result: &impl Outcome) -> bool {
+    result.is_failure()
+        && errno() == libc::EFAULT
+        && turns::are_several()
+        && program::allocates_shared()
+}
+
+/// A private copy of what goes to a stream, where other threads may close its pages meanwhile: what the stream has
+/// written of it already cannot be asked for.
+fn copied(from: usize, length: usize) -> Option<Vec<u8>> {
+    let is_in_danger = turns::are_several() && length > 0 && is_programs(from);
+    // SAFETY: callers pass what `fwrite` takes.
+    is_in_danger.then(|| unsafe { std::slice::from_raw_parts(from as *const u8, length) }.to_vec())
 }
 
 /// Calls the real function in its scope.
@@ -296,10 +349,14 @@ interpose! {
     }
     fn fwrite(from: usize, size: usize, count: usize, stream: usize) -> usize {
         take(from, size.saturating_mul(count));
+        let copy = copied(from, size.saturating_mul(count));
+        let from = copy.as_ref().map_or(from, |copy| copy.as_ptr() as usize);
         let stream = files::stream(stream);
     }
     fn fwrite_unlocked(from: usize, size: usize, count: usize, stream: usize) -> usize {
         take(from, size.saturating_mul(count));
+        let copy = copied(from, size.saturating_mul(count));
+        let from = copy.as_ref().map_or(from, |copy| copy.as_ptr() as usize);
         let stream = files::stream(stream);
     }
     fn fputs(text: usize, stream: usize) -> i32 { let stream = files::stream(stream); }
