@@ -31,6 +31,7 @@ mod kernel;
 #[cfg(test)]
 mod layers;
 mod layout;
+mod libomp;
 mod locale;
 mod lock_table;
 mod locks;

@@ -24,14 +24,14 @@ use crate::{
     cell::ProgramCell,
     console, doacross, files, float_environment, fortran,
     interpose::{exit, variables},
-    layout, locale,
+    layout, libomp, locale,
     memory::{self, coherence},
     mpi_job, objects,
     observe::{self, Event, Place},
     ordered, program, program_graph, program_stacks, region, report, sections, stack, stats, stream_format,
     tasks, team, threads,
     threads::Meeting,
-    verify,
+    turns, verify,
 };
 
 /// The program's words of a fork: kind and team size, region, and what a thread inherits. Then come the captured
@@ -119,7 +119,7 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
         return;
     }
     let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
-    threads::together(Meeting::Barrier, |_| {
+    threads::together(Meeting::Copies, |_| {
         let mut source = if did_it != 0 { data as u64 } else { 0 };
         if region::is_distributed() {
             let payloads = synchronise(Kind::Exchange, source).payloads;
@@ -136,7 +136,7 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
             copy(data, source as *mut c_void);
         }
     }
-    threads::together(Meeting::Barrier, |_| {
+    threads::together(Meeting::Copies, |_| {
         if region::is_distributed() {
             synchronise(Kind::Exchange, 0);
         }
@@ -206,7 +206,7 @@ fn run_alone(region: *mut RegionDescriptor, args: Vec<u64>) {
     team::enter_one(Some(location_of(region)));
     invoke(region, args);
     tasks::complete_all();
-    team::leave();
+    team::leave_one();
 }
 
 /// Rank 0: runs a region that cannot be distributed, in a team of this rank's threads. To the other ranks it is serial code.
@@ -236,7 +236,7 @@ extern "C" fn run_here_on_region_stack() {
 
 /// Runs what the threads of this rank do in a region, the first of which has the number `first`.
 fn run_share(fork: &Fork, first: i32, is_distributed: bool) {
-    let work = threads::Work {
+    threads::run(threads::Work {
         region: fork.region as usize,
         args: fork.args.clone(),
         first,
@@ -245,12 +245,7 @@ fn run_share(fork: &Fork, first: i32, is_distributed: bool) {
         location: location_of(fork.region),
         icv: fork.icv,
         float_settings: float_environment::current(),
-    };
-    work.enter_team();
-    threads::begin(&work);
-    invoke(fork.region, work.args);
-    tasks::complete_all();
-    threads::end();
+    });
 }
 
 /// Rank 0, as the program ends: a region in which the threads end, if that is to be noticed.
@@ -331,12 +326,25 @@ fn location_of(region: *const RegionDescriptor) -> &'static str {
         .unwrap_or("an unnamed place")
 }
 
+/// What compiled code calls the number of the calling thread.
+fn thread() -> i32 {
+    match turns::are_several() {
+        true => libomp::thread(),
+        false => mpi_job::rank() as i32,
+    }
+}
+
+/// `__kmpc_global_thread_num`.
+pub(crate) fn okl_mpi_kmpc_global_thread_num(_ident: *mut c_void) -> i32 {
+    thread()
+}
+
 /// Calls the region's body with this thread's number and `args`.
 pub(crate) fn invoke(region: *const RegionDescriptor, mut args: Vec<u64>) {
     if region.is_null() {
         return end_in_turn();
     }
-    let mut gtid = mpi_job::rank() as i32;
+    let mut gtid = thread();
     let mut bound = team::thread_num();
     // SAFETY: the trampoline the pass emits, with the arguments it stored.
     unsafe {

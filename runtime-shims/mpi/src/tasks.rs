@@ -1,6 +1,7 @@
-//! Tasks: each runs at once, on the thread that creates it.
+//! Tasks. Where a rank has several threads, they are the OpenMP run time's, which shares them out among the rank's threads.
+//! Elsewhere each runs at once, on the thread that creates it.
 //!
-//! Guarantee: an order that OpenMP allows. A task has run before its creator goes on, so siblings run
+//! Guarantee there: an order that OpenMP allows. A task has run before its creator goes on, so siblings run
 //! in the order of their creation, which fulfils every dependence; reductions go straight into the
 //! original variable. Two things are left for later: the children of a chain of tasks so deep that the
 //! stack might not hold it, run before any construct that waits for them; and the completion of a
@@ -9,7 +10,7 @@
 
 use std::{ffi::c_void, mem::ManuallyDrop};
 
-use crate::{api::source_of, cell::ProgramCell, mpi_job, region, report, team, threads, turns};
+use crate::{api::source_of, cell::ProgramCell, libomp, mpi_job, region, report, team, turns};
 
 mod record;
 mod state;
@@ -27,6 +28,11 @@ thread_local! {
 /// The tasks of the calling thread.
 fn tasks<R>(body: impl FnOnce(&mut Tasks) -> R) -> R {
     TASKS.with(|cell| cell.with_own(|tasks| body(tasks)))
+}
+
+/// What runs the tasks of ranks with several threads, where this is one.
+fn of_several() -> Option<&'static libomp::Functions> {
+    turns::are_several().then(libomp::functions)
 }
 
 /// A list of dependences of the program.
@@ -165,6 +171,10 @@ fn run_queue() {
 
 /// Completes the tasks of this thread before a barrier or the end of a region.
 pub(crate) fn complete_all() {
+    // The threads' barrier does so.
+    if turns::are_several() {
+        return;
+    }
     run_queue();
     let level = team::level();
     if tasks(|tasks| tasks.waiting().any(|done| done.creator.level == level)) {
@@ -180,13 +190,17 @@ pub(crate) fn complete_all() {
 /// # Safety
 /// `entry` is the task's routine.
 pub(crate) unsafe fn okl_mpi_kmpc_omp_task_alloc(
-    _ident: *mut c_void,
-    _gtid: i32,
+    ident: *mut c_void,
+    gtid: i32,
     flags: i32,
     task_size: i64,
     shareds_size: i64,
     entry: *mut c_void,
 ) -> *mut c_void {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_omp_task_alloc)(ident, gtid, flags, task_size as usize, shareds_size as usize, entry) };
+    }
     const SHAREDS_ALIGNMENT: usize = 16;
     let (task_size, shareds_size) = (task_size as usize, shareds_size as usize);
     let shareds_offset = task_size
@@ -223,6 +237,10 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task(
     gtid: i32,
     task: *mut c_void,
 ) -> i32 {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_omp_task)(ident, gtid, task) };
+    }
     // SAFETY: the caller hands the record over.
     unsafe { submit(ident, gtid, task, Vec::new()) };
     0
@@ -241,6 +259,10 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_with_deps(
     noalias_count: i32,
     noalias_deps: *mut c_void,
 ) -> i32 {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_omp_task_with_deps)(ident, gtid, task, count, deps, noalias_count, noalias_deps) };
+    }
     // SAFETY: the caller's lists and record.
     unsafe {
         let mut all = dependences(count, deps);
@@ -255,10 +277,14 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_with_deps(
 /// # Safety
 /// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`].
 pub(crate) unsafe fn okl_mpi_kmpc_omp_task_begin_if0(
-    _ident: *mut c_void,
-    _gtid: i32,
+    ident: *mut c_void,
+    gtid: i32,
     task: *mut c_void,
 ) {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_omp_task_begin_if0)(ident, gtid, task) };
+    }
     let level = team::level();
     let creator = tasks(|tasks| tasks.creator(level));
     // SAFETY: the caller's record.
@@ -274,6 +300,10 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_complete_if0(
     gtid: i32,
     task: *mut c_void,
 ) {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_omp_task_complete_if0)(ident, gtid, task) };
+    }
     // SAFETY: the caller's record and `ident_t`.
     unsafe {
         if (*header_of(task)).resubmitted {
@@ -309,12 +339,16 @@ unsafe fn wait_for_dependences(ident: *mut c_void, lists: [(i32, *mut c_void); 2
 /// The lists have the lengths given.
 pub(crate) unsafe fn okl_mpi_kmpc_omp_wait_deps(
     ident: *mut c_void,
-    _gtid: i32,
+    gtid: i32,
     count: i32,
     deps: *mut c_void,
     noalias_count: i32,
     noalias_deps: *mut c_void,
 ) {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_omp_wait_deps)(ident, gtid, count, deps, noalias_count, noalias_deps) };
+    }
     // SAFETY: the caller's lists.
     unsafe { wait_for_dependences(ident, [(count, deps), (noalias_count, noalias_deps)]) };
 }
@@ -326,13 +360,17 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_wait_deps(
 #[allow(clippy::too_many_arguments)]
 pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait_deps_51(
     ident: *mut c_void,
-    _gtid: i32,
+    gtid: i32,
     count: i32,
     deps: *mut c_void,
     noalias_count: i32,
     noalias_deps: *mut c_void,
-    _no_wait: i32,
+    no_wait: i32,
 ) {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_omp_taskwait_deps_51)(ident, gtid, count, deps, noalias_count, noalias_deps, no_wait) };
+    }
     // SAFETY: the caller's lists.
     unsafe { wait_for_dependences(ident, [(count, deps), (noalias_count, noalias_deps)]) };
 }
@@ -341,7 +379,11 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait_deps_51(
 ///
 /// # Safety
 /// `ident` points to an `ident_t` or nowhere.
-pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait(ident: *mut c_void, _gtid: i32) -> i32 {
+pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait(ident: *mut c_void, gtid: i32) -> i32 {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_omp_taskwait)(ident, gtid) };
+    }
     run_queue();
     let level = team::level();
     let waits = tasks(|tasks| {
@@ -356,12 +398,20 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait(ident: *mut c_void, _gtid: i32) -
 }
 
 /// `__kmpc_omp_taskyield`.
-pub(crate) fn okl_mpi_kmpc_omp_taskyield(_ident: *mut c_void, _gtid: i32, _end_part: i32) -> i32 {
+pub(crate) fn okl_mpi_kmpc_omp_taskyield(ident: *mut c_void, gtid: i32, end_part: i32) -> i32 {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_omp_taskyield)(ident, gtid, end_part) };
+    }
     0
 }
 
 /// `__kmpc_taskgroup`.
-pub(crate) fn okl_mpi_kmpc_taskgroup(_ident: *mut c_void, _gtid: i32) {
+pub(crate) fn okl_mpi_kmpc_taskgroup(ident: *mut c_void, gtid: i32) {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_taskgroup)(ident, gtid) };
+    }
     tasks(|tasks| {
         let id = tasks.number();
         tasks.groups.push(Group {
@@ -376,7 +426,11 @@ pub(crate) fn okl_mpi_kmpc_taskgroup(_ident: *mut c_void, _gtid: i32) {
 ///
 /// # Safety
 /// `ident` points to an `ident_t` or nowhere.
-pub(crate) unsafe fn okl_mpi_kmpc_end_taskgroup(ident: *mut c_void, _gtid: i32) {
+pub(crate) unsafe fn okl_mpi_kmpc_end_taskgroup(ident: *mut c_void, gtid: i32) {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_end_taskgroup)(ident, gtid) };
+    }
     run_queue();
     let waits = tasks(|tasks| {
         let group = tasks.groups.pop().expect("a taskgroup ends that began");
@@ -424,7 +478,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
     ident: *mut c_void,
     gtid: i32,
     task: *mut c_void,
-    _if_value: i32,
+    if_value: i32,
     lower: *mut c_void,
     upper: *mut c_void,
     stride: i64,
@@ -434,6 +488,10 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
     modifier: i32,
     duplicate: *mut c_void,
 ) {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_taskloop_5)(ident, gtid, task, if_value, lower, upper, stride, no_group, schedule, grain_size, modifier, duplicate) };
+    }
     // SAFETY: the caller's record and bounds, and copies of them.
     unsafe {
         if no_group == 0 {
@@ -465,10 +523,14 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
 /// # Safety
 /// `data` points to `items` descriptions.
 pub(crate) unsafe fn okl_mpi_kmpc_taskred_init(
-    _gtid: i32,
+    gtid: i32,
     items: i32,
     data: *mut c_void,
 ) -> *mut c_void {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_taskred_init)(gtid, items, data) };
+    }
     /// libomp's `kmp_taskred_input_t`.
     #[repr(C)]
     struct Description {
@@ -513,10 +575,14 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskred_init(
 pub(crate) unsafe fn okl_mpi_kmpc_taskred_modifier_init(
     ident: *mut c_void,
     gtid: i32,
-    _worksharing: i32,
+    worksharing: i32,
     items: i32,
     data: *mut c_void,
 ) -> *mut c_void {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_taskred_modifier_init)(ident, gtid, worksharing, items, data) };
+    }
     okl_mpi_kmpc_taskgroup(ident, gtid);
     // SAFETY: the caller's array.
     unsafe { okl_mpi_kmpc_taskred_init(gtid, items, data) }
@@ -525,10 +591,14 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskred_modifier_init(
 /// `__kmpc_task_reduction_get_th_data`: where a task reduces into. Tasks of a group run one after the
 /// other, so that is the variable itself.
 pub(crate) fn okl_mpi_kmpc_task_reduction_get_th_data(
-    _gtid: i32,
+    gtid: i32,
     group: *mut c_void,
     item: *mut c_void,
 ) -> *mut c_void {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_task_reduction_get_th_data)(gtid, group, item) };
+    }
     let found = tasks(|tasks| tasks.reduction_item(group.addr() as u64, item.addr()));
     item.with_addr(found)
 }
@@ -540,8 +610,12 @@ pub(crate) fn okl_mpi_kmpc_task_reduction_get_th_data(
 pub(crate) unsafe fn okl_mpi_kmpc_task_reduction_modifier_fini(
     ident: *mut c_void,
     gtid: i32,
-    _worksharing: i32,
+    worksharing: i32,
 ) {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_task_reduction_modifier_fini)(ident, gtid, worksharing) };
+    }
     // SAFETY: the caller's `ident_t`.
     unsafe { okl_mpi_kmpc_end_taskgroup(ident, gtid) };
 }
@@ -557,29 +631,28 @@ pub(crate) fn okl_mpi_kmpc_omp_reg_task_with_affinity(
     0
 }
 
-/// The bits of an event that number it; the thread stands above them.
+/// The bits of an event that number it; the rank stands above them.
 const EVENT_BITS: u32 = 40;
-
-/// A number that no other thread of any rank has.
-fn this_thread() -> i64 {
-    i64::from(mpi_job::rank()) + i64::from(mpi_job::ranks()) * turns::index() as i64
-}
 
 /// `__kmpc_task_allow_completion_event`: the event of a task with a `detach` clause.
 ///
 /// # Safety
 /// `task` comes from [`okl_mpi_kmpc_omp_task_alloc`] and has not run.
 pub(crate) unsafe fn okl_mpi_kmpc_task_allow_completion_event(
-    _ident: *mut c_void,
+    ident: *mut c_void,
     gtid: i32,
     task: *mut c_void,
 ) -> *mut c_void {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.__kmpc_task_allow_completion_event)(ident, gtid, task) };
+    }
     // SAFETY: a record with its header.
     let header = unsafe { &mut *header_of(task) };
     if header.event == 0 {
-        let owner = this_thread() + 1;
+        let rank = i64::from(mpi_job::rank()) + 1;
         header.event = tasks(|tasks| {
-            let event = owner << EVENT_BITS | tasks.number() as i64;
+            let event = rank << EVENT_BITS | tasks.number() as i64;
             tasks.detached.push(Detached {
                 event,
                 gtid,
@@ -595,17 +668,22 @@ pub(crate) unsafe fn okl_mpi_kmpc_task_allow_completion_event(
 
 /// `omp_fulfill_event`.
 pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.omp_fulfill_event)(event) };
+    }
     match tasks(|tasks| tasks.fulfill(event)) {
         Ok(None) => {}
         // SAFETY: the body has run, and this was what the task's completion waited for.
         Ok(Some((gtid, task))) => unsafe { dispose(gtid, task) },
         Err(UnknownEvent) => {
             let owner = (event >> EVENT_BITS) - 1;
-            let message = if owner == this_thread() {
+            let message = if owner == i64::from(mpi_job::rank()) {
                 "the event is fulfilled already".to_owned()
-            } else if (0..i64::from(threads::most())).contains(&owner) {
-                "the event belongs to a task of another thread, and only that thread can fulfil it"
-                    .to_owned()
+            } else if (0..i64::from(mpi_job::ranks())).contains(&owner) {
+                format!(
+                    "the event belongs to a task of rank {owner}, and only that rank can fulfil it"
+                )
             } else {
                 format!("{event:#x} is no event")
             };
@@ -619,12 +697,20 @@ pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
 
 /// `omp_in_final`.
 pub(crate) fn okl_mpi_omp_in_final() -> i32 {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.omp_in_final)() };
+    }
     let level = team::level();
     tasks(|tasks| tasks.creator(level).is_final.into())
 }
 
 /// `omp_in_explicit_task`.
 pub(crate) fn okl_mpi_omp_in_explicit_task() -> i32 {
+    if let Some(libomp) = of_several() {
+        // SAFETY: the caller's arguments.
+        return unsafe { (libomp.omp_in_explicit_task)() };
+    }
     let level = team::level();
     tasks(|tasks| (tasks.creator(level).task != 0).into())
 }

@@ -7,7 +7,7 @@
 use std::mem::ManuallyDrop;
 
 use crate::{
-    api::Icv, cell::ProgramCell, loops::Dispatch, mpi_job, region, report, tasks, threads,
+    api::Icv, cell::ProgramCell, libomp, loops::Dispatch, region, report, tasks, threads, turns,
 };
 
 /// One nesting level.
@@ -144,8 +144,12 @@ pub(crate) fn take_team_size() -> TeamSize {
     }
 }
 
-/// Enters a team of one.
+/// Enters a team of one. Where the rank has several threads the OpenMP run time has to know, too: whose tasks are whose.
 pub(crate) fn enter_one(location: Option<&'static str>) {
+    if turns::are_several() {
+        // SAFETY: the caller is a thread of the run time's.
+        unsafe { (libomp::functions().__kmpc_serialized_parallel)(libomp::place(), libomp::thread()) };
+    }
     let icv = icv(|icv| *icv);
     state(|state| {
         state.levels.push(Level {
@@ -181,6 +185,17 @@ pub(crate) fn enter(
     });
     region::set_location(location);
     region::set_distributed(is_distributed);
+}
+
+/// Leaves the team of one that was entered last.
+pub(crate) fn leave_one() {
+    leave();
+    if turns::are_several() {
+        // SAFETY: as in `enter_one`.
+        unsafe {
+            (libomp::functions().__kmpc_end_serialized_parallel)(libomp::place(), libomp::thread());
+        }
+    }
 }
 
 /// Leaves the innermost team.
@@ -219,10 +234,5 @@ pub(crate) fn okl_mpi_kmpc_serialized_parallel(_ident: *mut std::ffi::c_void, _g
 /// `__kmpc_end_serialized_parallel`.
 pub(crate) fn okl_mpi_kmpc_end_serialized_parallel(_ident: *mut std::ffi::c_void, _gtid: i32) {
     tasks::complete_all();
-    leave();
-}
-
-/// `__kmpc_global_thread_num`.
-pub(crate) fn okl_mpi_kmpc_global_thread_num(_ident: *mut std::ffi::c_void) -> i32 {
-    mpi_job::rank() as i32
+    leave_one();
 }

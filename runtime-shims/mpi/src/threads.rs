@@ -1,7 +1,7 @@
 //! The threads of a rank, where `OMP_NUM_THREADS` asks for more than one.
 //!
-//! The program's own thread is thread 0 of its rank; the others are created at the first region with a team, and wait
-//! between regions. Guarantee:
+//! The program's own thread is thread 0 of its rank; the others are those of the OpenMP run time ([`libomp`]), which also
+//! runs tasks on them. Guarantee:
 //!
 //! * In a team of `n` threads each rank has `ceil(n / ranks)` consecutive ones, the last ranks what is
 //!   left; so no rank has two while another has none, and a team of at most one per rank is as it would
@@ -17,10 +17,10 @@
 //! other ranks can read.
 
 use std::{
-    cell::RefCell,
+    cell::Cell,
     ffi::c_void,
     sync::{
-        Condvar, Mutex, MutexGuard,
+        Condvar, Mutex, MutexGuard, Once,
         atomic::{
             AtomicBool, AtomicU32, AtomicU64,
             Ordering::{Acquire, Relaxed, Release},
@@ -32,7 +32,7 @@ use std::{
 use okl_abi::RegionDescriptor;
 
 use crate::{
-    api::Icv, cell::ProgramCell, doacross, fault, float_environment, interpose::signals, mpi_job,
+    api::Icv, cell::ProgramCell, doacross, fault, float_environment, interpose::signals, libomp, mpi_job,
     program_stacks, region, report, scopes, sections, settings::settings, stack, sync, tasks, team, thread_privates, turns,
     waiting,
 };
@@ -46,7 +46,9 @@ static HAVE_PROCESSORS: AtomicBool = AtomicBool::new(false);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
     Barrier,
-    /// A reduction, with the address of the thread's list of items.
+    /// The copies of private variables, which are no barrier for tasks.
+    Copies,
+    /// A reduction, with the address of the thread's list of items. It is none for tasks either.
     Reduction(usize),
     /// The end of the region.
     End,
@@ -56,6 +58,7 @@ impl Meeting {
     fn name(self) -> &'static str {
         match self {
             Self::Barrier => "a barrier",
+            Self::Copies => "a copyprivate clause",
             Self::Reduction(_) => "a reduction",
             Self::End => "the end of the region",
         }
@@ -115,8 +118,6 @@ struct Member {
 /// What the threads of a rank tell each other.
 struct State {
     members: Vec<Member>,
-    /// Regions handed out so far, and the last one.
-    regions: u64,
     work: Option<Work>,
     /// Meetings that have ended.
     meetings: u64,
@@ -124,7 +125,6 @@ struct State {
 
 static STATE: Mutex<State> = Mutex::new(State {
     members: Vec::new(),
-    regions: 0,
     work: None,
     meetings: 0,
 });
@@ -239,68 +239,107 @@ pub(crate) fn first_in(threads: i32) -> Option<i32> {
     (first < threads).then_some(first)
 }
 
-/// On the program's thread, before it runs its own share: lets the rank's other threads of the team run theirs.
-pub(crate) fn begin(work: &Work) {
+/// On the program's thread: runs its own share of a region, and lets the rank's other threads of the team run theirs.
+pub(crate) fn run(work: Work) {
     let active = work.threads_here();
     if active == 1 {
-        return;
+        return run_share(work);
     }
+    scopes::private(create);
+    turns::set_active(active);
     scopes::private(|| {
-        create();
-        turns::set_active(active);
         let mut state = state();
         state.members = vec![Member::default(); active as usize];
-        state.regions += 1;
-        state.work = Some(work.clone());
-        tell(state);
+        state.work = Some(work);
     });
+    libomp::fork(active as i32, |index| {
+        if index == 0 {
+            share_of_this_thread();
+        } else {
+            become_thread(index);
+            stack::call_on(program_stacks::region_stack_top(), share_of_this_thread);
+        }
+    });
+    turns::set_active(1);
 }
 
-/// On the program's thread, behind its own share: waits for the others' ends.
-pub(crate) fn end() {
-    if turns::are_several() {
-        together(Meeting::End, |_| {});
-        turns::set_active(1);
+/// Runs the calling thread's share of the region that runs.
+extern "C" fn share_of_this_thread() {
+    let work = scopes::private(|| state().work.clone());
+    run_share(work.expect("a region runs"));
+    // Before the stack is left: tasks may be run here.
+    together(Meeting::End, |_| {});
+}
+
+fn run_share(work: Work) {
+    if turns::is_other() {
+        float_environment::adopt(work.float_settings);
+        team::start(work.icv);
+        doacross::begin();
     }
+    work.enter_team();
+    sync::invoke(work.region as *const RegionDescriptor, work.args);
+    tasks::complete_all();
 }
 
 /// At a synchronisation of the team: the rank's first thread does what `body` does for all of them, when
 /// all are there, and returns its result; the others wait until it has. `body` gets the lists of their
-/// reductions, in the order of the threads.
+/// reductions, in the order of the threads. At a barrier all tasks are run.
 pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) -> Option<R> {
-    if turns::is_other() {
-        attend(meeting);
-        return None;
-    }
     if !turns::are_several() {
         return Some(body(&[]));
     }
-    let lists = scopes::private(|| gather(meeting));
+    let runs_tasks = matches!(meeting, Meeting::Barrier | Meeting::End);
+    let is_first = match runs_tasks {
+        true => {
+            announce(meeting);
+            libomp::barrier_of_all_but_first()
+        }
+        false => gather(meeting),
+    };
+    if !is_first {
+        return None;
+    }
+    let lists = scopes::private(|| lists_of(meeting));
     let result = body(&lists);
-    scopes::private(|| {
-        let mut state = state();
-        state.members.fill(Member::default());
-        state.meetings += 1;
-        tell(state);
-    });
+    scopes::private(|| drop(lists));
+    let mut state = state();
+    state.members.fill(Member::default());
+    state.meetings += 1;
+    tell(state);
+    if runs_tasks {
+        libomp::end_barrier();
+    }
     Some(result)
 }
 
-fn attend(meeting: Meeting) {
+/// The calling thread is at a meeting. How many have ended.
+fn announce(meeting: Meeting) -> u64 {
     let mut state = state();
     state.members[turns::index()].waits_at = Some(meeting);
-    let before = state.meetings;
+    let ended = state.meetings;
     tell(state);
-    wait_for(|state| (state.meetings != before).then_some(()));
+    ended
 }
 
-/// Waits until all threads of the rank are at a meeting; the others' lists.
-fn gather(meeting: Meeting) -> Vec<usize> {
-    let mut state = state();
-    state.members[0].waits_at = Some(meeting);
-    tell(state);
-    let met: Vec<Meeting> =
-        wait_for(|state| state.members[1..].iter().map(|one| one.waits_at).collect());
+/// Waits until all threads of the rank are at a meeting, on the first one; on another one until that has ended. Whether the
+/// caller is the first.
+fn gather(meeting: Meeting) -> bool {
+    let before = announce(meeting);
+    if turns::is_other() {
+        wait_for(|state| (state.meetings != before).then_some(()));
+        return false;
+    }
+    let is_there = |one: &Member| one.waits_at.is_some();
+    wait_for(|state| state.members.iter().all(is_there).then_some(()));
+    true
+}
+
+/// The lists of the rank's other threads, which are all at a meeting.
+fn lists_of(meeting: Meeting) -> Vec<usize> {
+    let state = state();
+    let others = state.members[1..].iter();
+    let met: Vec<Meeting> = others.filter_map(|one| one.waits_at).collect();
     if let Some((index, &other)) = (1..).zip(&met).find(|(_, other)| !meeting.is_like(**other)) {
         report::fatal(&format!(
             "the threads of {} wait at different places: thread {} at {}, thread {} at {}; OpenMP demands \
@@ -314,7 +353,7 @@ fn gather(meeting: Meeting) -> Vec<usize> {
     }
     let lists = met.iter().filter_map(|one| match one {
         Meeting::Reduction(list) => Some(*list),
-        Meeting::Barrier | Meeting::End => None,
+        Meeting::Barrier | Meeting::Copies | Meeting::End => None,
     });
     lists.collect()
 }
@@ -355,63 +394,36 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
 
 // ---- The other threads ---------------------------------------------------------------------------
 
-/// Bytes of the stack on which such a thread waits; what it runs of the program has a stack in the rank's private area.
-const WAITING_STACK: usize = 256 << 10;
-
-/// Creates the rank's other threads, once.
+/// Has the run time create the rank's other threads, once.
 fn create() {
-    static CREATED: AtomicU32 = AtomicU32::new(1);
-    while CREATED.load(Relaxed) < per_rank() {
-        let index = CREATED.fetch_add(1, Relaxed);
-        waiting::note_thread();
-        let created = std::thread::Builder::new()
-            .name(format!("okl-thread-{index}"))
-            .stack_size(WAITING_STACK)
-            .spawn(move || live(index));
-        if let Err(error) = created {
-            report::fatal(&format!(
-                "no thread {} of OMP_NUM_THREADS={}: {error}",
-                index + 1,
-                per_rank(),
-            ));
+    static CREATED: Once = Once::new();
+    CREATED.call_once(|| {
+        let functions = libomp::functions();
+        // SAFETY: settings. Threads that wait must leave the processor to others where there are more than processors.
+        unsafe {
+            (functions.omp_set_dynamic)(0);
+            if !HAVE_PROCESSORS.load(Relaxed) {
+                (functions.kmp_set_blocktime)(0);
+            }
         }
+        libomp::fork(per_rank() as i32, |_| {});
+    });
+}
+
+/// The calling thread, one of the run time's, is from now on this rank's thread `index`.
+fn become_thread(index: usize) {
+    thread_local! {
+        static IS_KNOWN: Cell<bool> = const { Cell::new(false) };
     }
-}
-
-thread_local! {
-    /// What the calling thread is to run.
-    static SHARE: RefCell<Option<Work>> = const { RefCell::new(None) };
-}
-
-/// The life of a thread other than the program's: it ends with the process.
-fn live(index: u32) {
-    turns::set_index(index);
-    block_signals();
-    fault::install_stack();
+    if !IS_KNOWN.replace(true) {
+        waiting::note_thread();
+        block_signals();
+        fault::install_stack();
+    } else if turns::index() == index {
+        return;
+    }
+    turns::set_index(index as u32);
     thread_privates::adopt();
-    let mut seen = 0;
-    loop {
-        let work = wait_for(|state| {
-            let is_new = state.regions != seen;
-            seen = state.regions;
-            let takes_part = is_new && (index as usize) < state.members.len();
-            takes_part.then(|| state.work.clone()).flatten()
-        });
-        SHARE.set(Some(work));
-        stack::call_on(program_stacks::region_stack_top(), run_share);
-        attend(Meeting::End);
-    }
-}
-
-/// Runs the calling thread's part of a region.
-extern "C" fn run_share() {
-    let work = SHARE.take().expect("it was handed out");
-    float_environment::adopt(work.float_settings);
-    team::start(work.icv);
-    work.enter_team();
-    doacross::begin();
-    sync::invoke(work.region as *const RegionDescriptor, work.args);
-    tasks::complete_all();
 }
 
 /// Signals to the process are the program's thread's; what a thread itself does wrong reaches it.

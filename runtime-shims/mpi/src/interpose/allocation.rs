@@ -5,9 +5,9 @@
 //! exported functions or takes a lock; of a thread that is not the program's, no thread-local state is touched.
 //! No signal handler of the program comes inside.
 //!
-//! Two kinds of memory asked for on behalf of program code are private even so, told by the return address
+//! Some memory asked for on behalf of program code is private even so, told by the return address
 //! of the call: buffers that the C library lends to the kernel, which must never be protected (those of a
-//! `FILE` and of a `DIR`), and what the dynamic loader keeps for all threads.
+//! `FILE` and of a `DIR`), and what the dynamic loader and the OpenMP run time keep for all threads.
 
 use std::{
     ffi::{CStr, c_int, c_void},
@@ -329,12 +329,12 @@ impl Code {
 }
 
 /// Code whose allocations are private: the dynamic loader; the function that makes the buffer of a `FILE`;
-/// the place in the C library that makes a `DIR` with its buffer.
-static PRIVATE_CALLERS: [Code; 3] = [const { Code::unknown() }; 3];
+/// the place in the C library that makes a `DIR` with its buffer; the OpenMP run time.
+static PRIVATE_CALLERS: [Code; 4] = [const { Code::unknown() }; 4];
 
 /// Fills [`PRIVATE_CALLERS`].
 pub(super) fn find_private_callers() {
-    let [loader, file_buffer, directory_buffer] = &PRIVATE_CALLERS;
+    let [loader, file_buffer, directory_buffer, openmp] = &PRIVATE_CALLERS;
     if let Some(function) = symbol(c"__tls_get_addr")
         && let Some(range) = object_with(function)
     {
@@ -342,6 +342,11 @@ pub(super) fn find_private_callers() {
     }
     if let Some(range) = symbol(c"_IO_file_doallocate").and_then(extent_of_function) {
         file_buffer.set(range);
+    }
+    if let Some(function) = symbol(c"__kmpc_fork_call")
+        && let Some(range) = object_with(function)
+    {
+        openmp.set(range);
     }
     // The function has no name that can be looked up: watch it at work.
     if let Some(caller) = DIRECTORY_BUFFER.watch(|| {
