@@ -11,7 +11,7 @@ pub const OPTIONS: [(&str, &str); 7] = [
     ("--okl-target=mpi|cpu", "where parallel regions go"),
     (
         "--okl-strict",
-        "what would run as a team of one is an error",
+        "what would run on rank 0 alone is an error",
     ),
     ("--okl-explain", "tells what costs time, and what to change"),
     ("--okl-show", "prints the command in place of running it"),

@@ -281,7 +281,7 @@ DebugLoc:        { File: 'a/very''long/name.c',
                    Line: 5, Column: 1 }
 Function:        main
 Args:
-  - String:          'region runs as a team of one: it calls rand, which keeps state in the C library (a.c:6)'
+  - String:          'region runs on rank 0 alone: it calls rand, which keeps state in the C library (a.c:6)'
 ...
 --- !Missed
 Pass:            okl
@@ -315,7 +315,7 @@ Args:
         assert_eq!(
             explain(remarks, false),
             "okl: what costs most comes first:
-a/very'long/name.c:5: region runs as a team of one: it calls rand, which keeps state in the C library (a.c:6) [Declined]
+a/very'long/name.c:5: region runs on rank 0 alone: it calls rand, which keeps state in the C library (a.c:6) [Declined]
     Call a variant that keeps its state in the caller (rand_r, strtok_r, localtime_r), or call it before the region.
 in function f: a \"new\" one [New]
 a.c:4: parallel region distributed over MPI ranks [Distributed]

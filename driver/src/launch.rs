@@ -1,8 +1,9 @@
 //! `okl-run`: starts a program on ranks, with the launcher of the MPI that the run-time library is for.
 //!
-//! Where all ranks are on this machine, each gets cores of its own as long as there are enough, and the
+//! A machine has one rank, whose threads are as many as it has cores, unless the user says something else. Where all
+//! ranks are on this machine, each gets cores of its own as long as there are enough, and the
 //! transports that are quickest there. What the user says himself stays as he says it, and in an
-//! allocation of a batch system, or with hosts, their number and place are left to the launcher.
+//! allocation of a batch system, or with hosts, the number of machines is left to the launcher.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -22,18 +23,17 @@ use crate::quote::command_line;
 #[command(
     name = "okl-run",
     version,
-    override_usage = "okl-run [-n RANKS] [--per core|socket] [--okl-show] [LAUNCHER'S OPTIONS] PROGRAM [ARGUMENTS]",
-    after_help = "Each rank runs OMP_NUM_THREADS threads (default 1; with `--per socket`, as many as the \
-                  socket has cores) and gets as many cores, where there are enough. Other options go to the \
-                  launcher."
+    override_usage = "okl-run [-n RANKS] [--per machine|socket|core] [--okl-show] [LAUNCHER'S OPTIONS] PROGRAM [ARGUMENTS]",
+    after_help = "Each rank runs OMP_NUM_THREADS threads (default: as many as its machine or socket has cores; with `-n` \
+                  or `--per core`, 1) and gets as many cores, where there are enough. Other options go to the launcher."
 )]
 struct Cli {
-    /// Number of ranks. Default: as many as there are cores, or sockets, for them
+    /// Number of ranks. Default: one for each machine, or as many as there are cores, or sockets, for them
     #[arg(short = 'n', long = "np", value_name = "RANKS", value_parser = clap::value_parser!(u32).range(1..))]
     ranks: Option<u32>,
-    /// Whether each core, or each socket, is for one rank
-    #[arg(long, value_name = "WHAT", value_enum, default_value = "core")]
-    per: Per,
+    /// What is for one rank: each machine (the default), each socket or each core (the default with `-n`)
+    #[arg(long, value_name = "WHAT", value_enum)]
+    per: Option<Per>,
     /// Prints the command in place of running it
     #[arg(long = "okl-show", alias = "show")]
     show: bool,
@@ -44,8 +44,9 @@ struct Cli {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Per {
-    Core,
+    Machine,
     Socket,
+    Core,
 }
 
 /// An implementation of MPI.
@@ -313,7 +314,16 @@ fn command(
         None => None,
     };
     let sockets = machine.sockets.min(machine.cores).max(1);
-    let (ranks, threads) = match (cli.per, cli.ranks) {
+    let per = cli.per.unwrap_or(match cli.ranks {
+        Some(_) => Per::Core,
+        None => Per::Machine,
+    });
+    let (ranks, threads) = match (per, cli.ranks) {
+        (Per::Machine, ranks) => {
+            let here = ranks.filter(|_| is_local).unwrap_or(1);
+            let threads = asked.unwrap_or((machine.cores / here).max(1));
+            (ranks.or(is_local.then_some(1)), threads)
+        }
         (Per::Core, Some(ranks)) => (Some(ranks), asked.unwrap_or(1)),
         (Per::Core, None) => {
             let threads = asked.unwrap_or(1);
@@ -324,6 +334,7 @@ fn command(
             (ranks.or(is_local.then_some(sockets)), threads)
         }
     };
+    let has_machine = per == Per::Machine && !is_local;
 
     let mut words: Vec<String> = Vec::new();
     let mut add = |more: &[&str]| words.extend(more.iter().map(|one| one.to_string()));
@@ -361,7 +372,9 @@ fn command(
             if binds {
             } else if is_local && !fits {
                 add(&["--bind-to", "none"]);
-            } else if cli.per == Per::Socket {
+            } else if has_machine {
+                add(&["--map-by", "ppr:1:node", "--bind-to", "none"]);
+            } else if per == Per::Socket {
                 add(&["--map-by", &format!("socket:PE={cores}")]);
             } else {
                 add(&["--map-by", &format!("slot:PE={cores}")]);
@@ -375,9 +388,11 @@ fn command(
             }
         }
         Mpi::Mpich => {
-            if !binds && (fits || !is_local) {
+            if !binds && has_machine {
+                add(&["-ppn", "1", "-bind-to", "none"]);
+            } else if !binds && (fits || !is_local) {
                 let what = format!("core:{cores}");
-                let place = if cli.per == Per::Socket {
+                let place = if per == Per::Socket {
                     "socket"
                 } else {
                     &what
@@ -600,12 +615,24 @@ mod tests {
             format!("-n 4 --map-by slot:PE=2 {QUICK} ./prog")
         );
         assert_eq!(
-            open("./prog", &two),
+            open("--per core ./prog", &two),
             format!("-n 4 --map-by slot:PE=2 {QUICK} ./prog")
         );
         assert_eq!(
-            open("./prog", &[]),
+            open("--per core ./prog", &[]),
             format!("-n 8 --map-by slot:PE=1 {QUICK} ./prog")
+        );
+        assert_eq!(
+            open("./prog", &[]),
+            format!("8 threads: -n 1 --map-by slot:PE=8 {QUICK} ./prog")
+        );
+        assert_eq!(
+            open("./prog", &two),
+            format!("-n 1 --map-by slot:PE=2 {QUICK} ./prog")
+        );
+        assert_eq!(
+            open("-n 9 ./prog", &[]),
+            format!("-n 9 --oversubscribe --bind-to none {QUICK} ./prog")
         );
         assert_eq!(
             open("-np 5 ./prog", &two),
@@ -684,7 +711,15 @@ mod tests {
         );
         assert_eq!(
             open("./prog", &[("SLURM_JOB_ID", "7")]),
+            "8 threads: --map-by ppr:1:node --bind-to none ./prog"
+        );
+        assert_eq!(
+            open("--per core ./prog", &[("SLURM_JOB_ID", "7")]),
             "--map-by slot:PE=1 ./prog"
+        );
+        assert_eq!(
+            open("--per machine -H a,b -n 2 ./prog", &[]),
+            "8 threads: -n 2 --map-by ppr:1:node --bind-to none -H a,b ./prog"
         );
     }
 

@@ -233,7 +233,7 @@ impl<'m> Lowering<'m> {
             }
             Regions::Share(plan) => {
                 for (one, alone) in plan.regions() {
-                    let why = alone.map(|reason| format!(", as a team of one: it {reason}"));
+                    let why = alone.map(|reason| format!(", on rank 0 alone: it {reason}"));
                     print(
                         one.origin,
                         one.site,

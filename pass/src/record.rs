@@ -314,7 +314,7 @@ impl<'m> RegionRecord<'m> {
 
     /// Whether its team has one thread.
     pub fn is_alone(&self) -> bool {
-        self.flags() & region_flags::TEAM_OF_ONE != 0
+        self.flags() & region_flags::RANK_ZERO_ALONE != 0
     }
 
     /// Completes it: its flags, and the list of what it accesses at known addresses with its length.

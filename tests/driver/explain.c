@@ -2,9 +2,9 @@
 //
 // RUN: split-file %s %t.d
 // RUN: cd %t.d && (%okl-cc --okl-explain -O2 -fopenmp -c first.c second.c; echo "ends with $?") 2>text && FileCheck --check-prefix=WARNING %s <text && sed -n '/^okl:/,$p' text | FileCheck --match-full-lines %s
-// WARNING: first.c:11:1: warning: parallel region runs as a team of one: it calls rand
+// WARNING: first.c:11:1: warning: parallel region runs on rank 0 alone: it calls rand
 // CHECK: okl: what costs most comes first:
-// CHECK-NEXT: first.c:11: parallel region runs as a team of one: it calls rand, which keeps state in the C library (first.c:12) [Declined]
+// CHECK-NEXT: first.c:11: parallel region runs on rank 0 alone: it calls rand, which keeps state in the C library (first.c:12) [Declined]
 // CHECK-NEXT:     Call a variant that keeps its state in the caller (rand_r, strtok_r, localtime_r), or call it before the region.
 // CHECK-NEXT: second.c:4: pages of this region are tracked: it reads from an object that is not known before the loop (second.c:5) [Tracked]
 // CHECK-NEXT:     Give the loop one array (rows at one distance, a[i * n + j]) instead of pointers that it loads itself.

@@ -11,7 +11,7 @@
 ! RUN: cd %t.d && %okl-fc --okl-target=cpu -cpp -O1 -fopenmp main.f90 twice.o -o threads && OMP_NUM_THREADS=2 ./threads | FileCheck --check-prefix=THREADS %s
 ! THREADS: 2 110
 ! RUN: cd %t.d && (not %okl-fc --okl-strict -O1 -fopenmp -DDRAW -cpp -c main.f90 2>&1) | FileCheck --check-prefix=STRICT %s
-! STRICT: error: in the main program: parallel region runs as a team of one: it calls a random number procedure
+! STRICT: error: in the main program: parallel region runs on rank 0 alone: it calls a random number procedure
 ! RUN: cd %t.d && %okl-fc --okl-explain -cpp -O1 -fopenmp -c main.f90 2>&1 | FileCheck --check-prefix=EXPLAIN %s
 ! EXPLAIN: distributed over MPI ranks
 ! RUN: printf "include 'omp_lib.h'\nprint *, omp_get_num_procs() > 0\nend\n" >%t.d/included.f90 && %okl-fc -fopenmp %t.d/included.f90 -o %t.d/included && %t.d/included | FileCheck --check-prefix=INCLUDED %s

@@ -6,7 +6,7 @@
 // SHOW-NEXT: {{.*}}/mpirun.openmpi -n 1000 --oversubscribe --bind-to none --mca pml ob1 --mca btl vader,self ./prog
 // SHOW-NEXT: {{.*}}/mpirun.openmpi -n 2 --map-by slot:PE=1 -H a,b ./prog
 // SHOW-NEXT: {{.*}}/mpirun.openmpi -n 1 --mca btl tcp,self --bind-to none ./prog 'a b'
-// SHOW-NEXT: {{.*}}/mpirun.openmpi --map-by slot:PE=1 ./prog
+// SHOW-NEXT: OMP_NUM_THREADS={{[0-9]+}} {{.*}}/mpirun.openmpi --map-by ppr:1:node --bind-to none ./prog
 // Another object through which programs call MPI is the launcher's to hand on.
 // RUN: cp %runtime-dir/libokl_job_mpi.so %t.so && cd $(dirname %t) && env -u OMP_NUM_THREADS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OKL_MPI=$(basename %t).so %okl-run -n 1 --okl-show ./prog | FileCheck --check-prefix=OBJECT --match-full-lines %s
 // OBJECT: OKL_MPI=/{{.*}}.so {{.*}}/mpirun.openmpi -n 1 -x OKL_MPI --map-by slot:PE=1 --mca pml ob1 --mca btl vader,self ./prog

@@ -1,5 +1,5 @@
 // A function of an object that was not compiled with the plugin may keep state of its own: the region
-// that calls it runs as a team of one, and the user is told.
+// that calls it runs on rank 0 alone, and the user is told.
 //
 // RUN: clang-22 -O1 -DLIBRARY -c %s -o %t.library.o
 // RUN: clang-22 -O1 -g -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s %t.library.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
@@ -8,8 +8,8 @@
 // RUN: clang-22 -O1 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s %t.library.o -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: mpirun --allow-run-as-root --oversubscribe -n 2 %t 2>&1 | FileCheck --check-prefix=NOLINE %s
 //
-// NOLINE: the parallel region in function main runs as a team of one: it calls next
-// CHECK: the parallel region at {{.*}}untranslated-callee.c:26 runs as a team of one: it calls next (in {{.*}}), which was not compiled with okl and may keep state of its own
+// NOLINE: the parallel region in function main runs on rank 0 alone: it calls next
+// CHECK: the parallel region at {{.*}}untranslated-callee.c:26 runs on rank 0 alone: it calls next (in {{.*}}), which was not compiled with okl and may keep state of its own
 // CHECK: sum 5050
 int next(void);
 

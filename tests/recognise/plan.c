@@ -17,7 +17,7 @@ void shared(void) {
   for (int i = 0; i < 100; i++) a[i] = i;
 }
 
-// CHECK-NEXT: {{^}}parallel region at {{.*}}plan.c:[[# @LINE + 3]]: shared by the ranks of an MPI job, on the processor, as a team of one: it calls rand, which keeps state in the C library ({{.*}}plan.c:[[# @LINE + 4]]){{$}}
+// CHECK-NEXT: {{^}}parallel region at {{.*}}plan.c:[[# @LINE + 3]]: shared by the ranks of an MPI job, on the processor, on rank 0 alone: it calls rand, which keeps state in the C library ({{.*}}plan.c:[[# @LINE + 4]]){{$}}
 // CPU-NEXT:   {{^}}parallel region at {{.*}}plan.c:[[# @LINE + 2]]: on the processor{{$}}
 void alone(void) {
 #pragma omp parallel for

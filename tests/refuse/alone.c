@@ -9,16 +9,16 @@
 
 static int helper(void) { return rand(); }
 
-// CHECK: alone.c:[[# @LINE + 4]]:1: warning: parallel region runs as a team of one: it calls rand, which keeps state in the C library ({{.*}}alone.c:[[# @LINE - 2]])
-// REMARK: alone.c:[[# @LINE + 3]]:1: remark: parallel region runs as a team of one: it calls rand, which keeps state in the C library ({{.*}}) [-Rpass-missed=okl]
-// STRICT: error: parallel region runs as a team of one: it calls rand, which keeps state in the C library
+// CHECK: alone.c:[[# @LINE + 4]]:1: warning: parallel region runs on rank 0 alone: it calls rand, which keeps state in the C library ({{.*}}alone.c:[[# @LINE - 2]])
+// REMARK: alone.c:[[# @LINE + 3]]:1: remark: parallel region runs on rank 0 alone: it calls rand, which keeps state in the C library ({{.*}}) [-Rpass-missed=okl]
+// STRICT: error: parallel region runs on rank 0 alone: it calls rand, which keeps state in the C library
 void state(int *a) {
 #pragma omp parallel
   a[0] = helper();
 }
 
-// CHECK: alone.c:[[# @LINE + 3]]:1: warning: parallel region runs as a team of one: it calls fgets on a file that is open in one process only ({{.*}}alone.c:[[# @LINE + 7]])
-// NODEBUG: warning: parallel region runs as a team of one: it calls fgets on a file that is open in one process only (in function file)
+// CHECK: alone.c:[[# @LINE + 3]]:1: warning: parallel region runs on rank 0 alone: it calls fgets on a file that is open in one process only ({{.*}}alone.c:[[# @LINE + 7]])
+// NODEBUG: warning: parallel region runs on rank 0 alone: it calls fgets on a file that is open in one process only (in function file)
 void file(FILE *f, char *text) {
 #pragma omp parallel
   {
@@ -28,13 +28,13 @@ void file(FILE *f, char *text) {
   }
 }
 
-// CHECK: alone.c:[[# @LINE + 2]]:1: warning: parallel region runs as a team of one: it calls {{getc|getchar}}, which reads the standard input
+// CHECK: alone.c:[[# @LINE + 2]]:1: warning: parallel region runs on rank 0 alone: it calls {{getc|getchar}}, which reads the standard input
 void input(int *a) {
 #pragma omp parallel
   a[0] = getchar();
 }
 
-// CHECK: alone.c:[[# @LINE + 2]]:1: warning: parallel region runs as a team of one: it executes inline assembly with effects on memory
+// CHECK: alone.c:[[# @LINE + 2]]:1: warning: parallel region runs on rank 0 alone: it executes inline assembly with effects on memory
 void assembly(int *a) {
 #pragma omp parallel
   __asm__ volatile("lock; incl %0" : "+m"(*a));

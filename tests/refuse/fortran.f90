@@ -44,9 +44,9 @@ program main
   call MPI_Init(i)
 #endif
 end program
-! CHECK: warning: in procedure model::draw: parallel region runs as a team of one: it calls a random number procedure, which keeps state in Fortran's library (in procedure model::draw)
-! CHECK: warning: in procedure model::step::inner: parallel region runs as a team of one: it opens a unit (in procedure model::step::inner)
-! CHECK: warning: in the main program: parallel region runs as a team of one: it reads from a unit (in the main program)
-! LINE: warning: {{.*}}fortran.f90:[[# @LINE - 34]]: parallel region runs as a team of one: it calls a random number procedure, which keeps state in Fortran's library ({{.*}}fortran.f90:[[# @LINE - 34]])
+! CHECK: warning: in procedure model::draw: parallel region runs on rank 0 alone: it calls a random number procedure, which keeps state in Fortran's library (in procedure model::draw)
+! CHECK: warning: in procedure model::step::inner: parallel region runs on rank 0 alone: it opens a unit (in procedure model::step::inner)
+! CHECK: warning: in the main program: parallel region runs on rank 0 alone: it reads from a unit (in the main program)
+! LINE: warning: {{.*}}fortran.f90:[[# @LINE - 34]]: parallel region runs on rank 0 alone: it calls a random number procedure, which keeps state in Fortran's library ({{.*}}fortran.f90:[[# @LINE - 34]])
 ! REFUSED: error: in the main program: okl: this file calls mpi_init: a program that uses MPI itself cannot be distributed over MPI ranks
 ! DELIM: okl: rank 1: {{.*}}writes to unit 11, while the program opens units with DELIM= (in the main program): other ranks than 0 do not know how that changes the text; let the master thread write it

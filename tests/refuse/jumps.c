@@ -12,7 +12,7 @@ void out(void) {
     leave();
 }
 
-// CHECK: jumps.c:[[# @LINE + 2]]:1: warning: parallel region runs as a team of one: it calls longjmp
+// CHECK: jumps.c:[[# @LINE + 2]]:1: warning: parallel region runs on rank 0 alone: it calls longjmp
 void inside(void) {
 #pragma omp parallel
   if (setjmp(place) == 0) leave();

@@ -6,7 +6,7 @@
 volatile int volatile_flag;
 atomic_int flag, lock;
 
-// CHECK: waiting.c:[[# @LINE + 2]]:1: warning: parallel region runs as a team of one: it waits for another thread to change a variable, without a synchronisation point ({{.*}}waiting.c:[[# @LINE + 3]])
+// CHECK: waiting.c:[[# @LINE + 2]]:1: warning: parallel region runs on rank 0 alone: it waits for another thread to change a variable, without a synchronisation point ({{.*}}waiting.c:[[# @LINE + 3]])
 void on_volatile(void) {
 #pragma omp parallel
   while (!volatile_flag)

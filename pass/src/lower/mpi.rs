@@ -161,7 +161,7 @@ impl<'m> Plan<'m> {
             .filter_map(|(one, reason)| {
                 Some(Declined {
                     site: Site::Instruction(one.site.instruction()),
-                    reason: format!("{} runs as a team of one: it {}", one.origin, reason?),
+                    reason: format!("{} runs on rank 0 alone: it {}", one.origin, reason?),
                 })
             })
             .collect()

@@ -161,7 +161,7 @@ abi_structs! {
         location: ptr,
         /// [`region_flags`].
         flags: i64,
-        /// The decision the runtime caches: 0 not yet made, 1 distribute, 2 team of one.
+        /// The decision the runtime caches: 0 not yet made, 1 distribute, 2 rank 0 alone.
         decision: i64,
         /// [`DirectAccess`] array: what a region with [`region_flags::DECLARES_ALL`] accesses without
         /// declaring it.
@@ -263,8 +263,8 @@ pub mod function_flags {
 
 /// Bits of [`RegionDescriptor::flags`].
 pub mod region_flags {
-    /// The pass declined to distribute the region: it runs as a team of one.
-    pub const TEAM_OF_ONE: i64 = 1;
+    /// The pass declined to distribute the region: it runs on rank 0 alone.
+    pub const RANK_ZERO_ALONE: i64 = 1;
     /// Everything the region accesses in shared memory is declared by `okl_mpi_sections` before it is
     /// accessed, or is listed in [`RegionDescriptor::direct`](crate::RegionDescriptor::direct).
     pub const DECLARES_ALL: i64 = 2;

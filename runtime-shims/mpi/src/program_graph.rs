@@ -1,7 +1,7 @@
 //! The whole program as its modules describe it: shared variables, constructors, and who calls whom.
 //!
 //! Guarantee: a region from which a construct is reachable that is wrong in a team of several ranks, or
-//! a function that was not compiled with okl, runs as a team of one, in whatever source file that is.
+//! a function that was not compiled with okl, runs on rank 0 alone, in whatever source file that is.
 //! The pass sees one module at a time; here all of them are known.
 
 use std::{
@@ -179,7 +179,7 @@ pub(crate) fn close() {
     assert!(GRAPH.set(graph).is_ok(), "one job starts once");
 }
 
-/// Whether `region` must run as a team of one. If so the user is told why, once.
+/// Whether `region` must run on rank 0 alone. If so the user is told why, once.
 pub(crate) fn declines(region: &RegionDescriptor) -> bool {
     let Some(graph) = GRAPH.get() else {
         return false;
@@ -188,7 +188,7 @@ pub(crate) fn declines(region: &RegionDescriptor) -> bool {
         return false;
     };
     report::warn(&format!(
-        "warning: the parallel region {} runs as a team of one: it {reason}",
+        "warning: the parallel region {} runs on rank 0 alone: it {reason}",
         report::at(text(region.location))
     ));
     true

@@ -213,7 +213,7 @@ pub(crate) fn is_redirected() -> bool {
     unsafe { streams()[0].ios.as_ref() }.is_some_and(|ios| is_programs(ios.buffer))
 }
 
-/// Whether the region at `location` must run as a team of one because a stream has what only this process
+/// Whether the region at `location` must run on rank 0 alone because a stream has what only this process
 /// can use. If so the user is told, once.
 pub(crate) fn declines(location: &str) -> bool {
     static TOLD: AtomicBool = AtomicBool::new(false);
@@ -222,7 +222,7 @@ pub(crate) fn declines(location: &str) -> bool {
     };
     if !TOLD.swap(true, Relaxed) {
         report::warn(&format!(
-            "warning: the parallel region {} runs as a team of one, as all do while a standard stream of C++ \
+            "warning: the parallel region {} runs on rank 0 alone, as all do while a standard stream of C++ \
              {obstacle}",
             report::at(location)
         ));

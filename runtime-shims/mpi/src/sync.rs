@@ -310,7 +310,7 @@ fn is_declined(region: *mut RegionDescriptor) -> bool {
     let region = unsafe { &mut *region };
     if region.decision == 0 {
         let declined =
-            region.flags & region_flags::TEAM_OF_ONE != 0 || program_graph::declines(region);
+            region.flags & region_flags::RANK_ZERO_ALONE != 0 || program_graph::declines(region);
         region.decision = if declined { ONE } else { DISTRIBUTE };
     }
     region.decision == ONE

@@ -22,7 +22,7 @@ use crate::{Common, Launch};
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(180);
 /// What the compiler says when something is not distributed.
-const ON_ONE_RANK: [&str; 2] = ["runs as a team of one", "run on rank 0"];
+const ON_ONE_RANK: [&str; 2] = ["runs on rank 0 alone", "run on rank 0"];
 
 /// How the runtime's messages begin.
 const RUNTIME_SAYS: &str = "okl: rank ";

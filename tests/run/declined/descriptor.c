@@ -1,6 +1,6 @@
 // write on a descriptor that is open in one process only.
 // threads: any
-// warns: parallel region runs as a team of one: it calls write on a file that is open in one process only
+// warns: parallel region runs on rank 0 alone: it calls write on a file that is open in one process only
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // setenv in a region, read again in serial code.
 // threads: any
-// warns: parallel region runs as a team of one: it calls setenv, which keeps state in the C library
+// warns: parallel region runs on rank 0 alone: it calls setenv, which keeps state in the C library
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // A file opened, written and closed inside each iteration.
 // threads: any
-// warns: parallel region runs as a team of one: it calls fopen
+// warns: parallel region runs on rank 0 alone: it calls fopen
 #include <stdio.h>
 
 int main(void) {

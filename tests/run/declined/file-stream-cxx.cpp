@@ -1,6 +1,6 @@
 // A C++ file stream written in a region.
 // threads: any
-// warns: parallel region runs as a team of one: it
+// warns: parallel region runs on rank 0 alone: it
 #include <cstdio>
 #include <fstream>
 #include <string>

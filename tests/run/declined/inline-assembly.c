@@ -1,6 +1,6 @@
 // Inline assembly that writes memory.
 // threads: any
-// warns: parallel region runs as a team of one: it executes inline assembly
+// warns: parallel region runs on rank 0 alone: it executes inline assembly
 #include <stdio.h>
 
 int main(void) {

@@ -1,6 +1,6 @@
 // A POSIX mutex works inside one process only.
 // threads: any
-// warns: parallel region runs as a team of one: it calls pthread_mutex_lock, which works inside one process only
+// warns: parallel region runs on rank 0 alone: it calls pthread_mutex_lock, which works inside one process only
 #include <pthread.h>
 #include <stdio.h>
 

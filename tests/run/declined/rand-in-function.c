@@ -1,6 +1,6 @@
 // The call hides in a function two levels below the region; other regions stay distributed.
 // threads: any
-// warns: parallel region runs as a team of one: it calls drand48, which keeps state in the C library
+// warns: parallel region runs on rank 0 alone: it calls drand48, which keeps state in the C library
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 // threads: 1
 // flags: -gline-tables-only
 // warns: rand.c:14:
-// warns: parallel region runs as a team of one: it calls rand, which keeps state in the C library
+// warns: parallel region runs on rank 0 alone: it calls rand, which keeps state in the C library
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // threads: any
 // flags: -gline-tables-only
 // warns: spin-flag.c:13:
-// warns: parallel region runs as a team of one: it waits with a flush for another thread to change a variable, but does not read it atomically: what a thread writes arrives where it synchronises itself
+// warns: parallel region runs on rank 0 alone: it waits with a flush for another thread to change a variable, but does not read it atomically: what a thread writes arrives where it synchronises itself
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // The same with a volatile variable.
 // threads: any
-// warns: parallel region runs as a team of one: it waits for another thread to change a variable, without a synchronisation point
+// warns: parallel region runs on rank 0 alone: it waits for another thread to change a variable, without a synchronisation point
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // Standard input read by one thread inside a region.
 // threads: any
 // stdin: 3 10 20 30\n
-// warns: parallel region runs as a team of one: it calls scanf, which reads the standard input
+// warns: parallel region runs on rank 0 alone: it calls scanf, which reads the standard input
 #include <stdio.h>
 
 int main(void) {

@@ -1,6 +1,6 @@
 // The same through std::mutex and std::lock_guard.
 // threads: any
-// warns: parallel region runs as a team of one: it calls pthread_mutex_lock, which works inside one process only
+// warns: parallel region runs on rank 0 alone: it calls pthread_mutex_lock, which works inside one process only
 #include <cstdio>
 #include <mutex>
 #include <vector>

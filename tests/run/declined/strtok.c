@@ -1,6 +1,6 @@
 // strtok in a critical section of a region.
 // threads: any
-// warns: parallel region runs as a team of one: it calls strtok, which keeps state in the C library
+// warns: parallel region runs on rank 0 alone: it calls strtok, which keeps state in the C library
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // localtime and its static buffer in a region.
 // threads: any
 // env: TZ=UTC
-// warns: parallel region runs as a team of one: it calls gmtime, which keeps state in the C library
+// warns: parallel region runs on rank 0 alone: it calls gmtime, which keeps state in the C library
 #include <stdio.h>
 #include <time.h>
 

@@ -1,7 +1,7 @@
 // One rank is plain OpenMP: threads that wait for each other, teams of the size that is asked for, nested ones.
 // ranks: 0 1
 // threads: 2
-// warns: runs as a team of one
+// warns: runs on rank 0 alone
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // A naked function is its assembly alone: a check in front of it overwrote its argument.
-// warns: runs as a team of one
+// warns: runs on rank 0 alone
 #include <stdio.h>
 
 __attribute__((naked, noinline)) static int three_more(int x) {

@@ -1,5 +1,5 @@
 // A function of the program that has the name of one of the C library's that pause may be what a loop waits for.
-// warns: parallel region runs as a team of one: it waits for another thread to change a variable
+// warns: parallel region runs on rank 0 alone: it waits for another thread to change a variable
 #include <stdio.h>
 
 static volatile int ready;

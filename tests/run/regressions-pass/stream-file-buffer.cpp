@@ -1,7 +1,7 @@
 // While std::cout writes to a file, which one process has open, regions run as teams of one.
 // threads: any
 // ranks: 2 4
-// expect-stderr: runs as a team of one, as all do while a standard stream of C++ writes to the program's own std::filebuf
+// expect-stderr: runs on rank 0 alone, as all do while a standard stream of C++ writes to the program's own std::filebuf
 #include <cstdio>
 #include <fstream>
 #include <iostream>

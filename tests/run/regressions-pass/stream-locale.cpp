@@ -1,7 +1,7 @@
 // While std::cout has a locale of its own, which one process knows, regions run as teams of one.
 // threads: any
 // ranks: 2 4
-// expect-stderr: runs as a team of one, as all do while a standard stream of C++ has a locale that was given to it by imbue
+// expect-stderr: runs on rank 0 alone, as all do while a standard stream of C++ has a locale that was given to it by imbue
 #include <iostream>
 #include <locale>
 #include <string>

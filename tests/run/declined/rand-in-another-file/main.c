@@ -1,7 +1,7 @@
 // The unsafe call is in another source file: seen when the whole program is known, at start-up.
 // threads: any
 // ranks: 2 3 4
-// expect-stderr: runs as a team of one: it calls rand, which keeps state in the C library
+// expect-stderr: runs on rank 0 alone: it calls rand, which keeps state in the C library
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 // threads: any
 // flags: -gline-tables-only
 // ranks: 2 4
-// expect-stderr: main.c:13 runs as a team of one: it calls rand
+// expect-stderr: main.c:13 runs on rank 0 alone: it calls rand
 // expect-stderr: draw.c:4
 #include <stdio.h>
 
