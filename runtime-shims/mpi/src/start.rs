@@ -16,7 +16,7 @@ use crate::{
     foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, memory,
     memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process, program,
     program_graph, program_stacks, region, report, service::Remote, settings, settings::Settings,
-    settings::settings, stack, stats, stream_format, sync, team, thread_privates, threads, view::View, waiting,
+    settings::settings, stack, stats, stream_format, sync, team, thread_privates, threads, turns, view::View, waiting,
 };
 use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
 use okl_job::{agree, launcher, own_environment};
@@ -599,6 +599,10 @@ extern "C" fn at_exit(status: i32, _: *mut c_void) {
         run();
     }
     console::flush();
+    // In a region of this rank's threads, which run on.
+    if turns::are_several() {
+        mpi_job::abort(status);
+    }
     sync::end_threads();
     // Afterwards no rank is left from which a page of this stack could be fetched.
     sync::make_frames_writable(stack::pointer());

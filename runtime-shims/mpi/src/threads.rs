@@ -406,7 +406,7 @@ fn create() {
                 (functions.kmp_set_blocktime)(0);
             }
         }
-        libomp::fork(per_rank() as i32, |_| {});
+        waiting::note_created(|| libomp::fork(per_rank() as i32, |_| {}));
     });
 }
 
@@ -416,7 +416,6 @@ fn become_thread(index: usize) {
         static IS_KNOWN: Cell<bool> = const { Cell::new(false) };
     }
     if !IS_KNOWN.replace(true) {
-        waiting::note_thread();
         block_signals();
         fault::install_stack();
     } else if turns::index() == index {

@@ -22,9 +22,11 @@ pub(crate) fn note_threads() {
     THREADS.store(threads(), Relaxed);
 }
 
-/// The run time starts one more.
-pub(crate) fn note_thread() {
-    THREADS.fetch_add(1, Relaxed);
+/// The threads that `create` starts are the run time's, too.
+pub(crate) fn note_created(create: impl FnOnce()) {
+    let before = threads();
+    create();
+    THREADS.fetch_add(threads() - before, Relaxed);
 }
 
 fn threads() -> usize {
