@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
-use crate::object::{self, CHOICE, mpi};
+use crate::object::{self, CHOICE};
 use crate::{
     end::{self, Speaker},
     launcher,
@@ -18,6 +18,8 @@ use functions::{ANY, BITS, Comm, Info, Request, SUM};
 
 pub use functions::Threads;
 pub use object::{functions, load};
+pub use turns::take_turns;
+use turns::{are_taken, mpi};
 
 /// Whether MPI has been started, by the program or by okl.
 pub fn is_initialised() -> bool {
@@ -111,6 +113,16 @@ pub enum Wait {
     Patiently,
 }
 
+impl Wait {
+    /// A thread that takes turns with another one does not wait inside MPI.
+    fn in_turn(self) -> Self {
+        match are_taken() {
+            true => Self::Patiently,
+            false => self,
+        }
+    }
+}
+
 /// A number that crosses.
 pub trait Element: Copy + Default + sealed::Element {}
 impl Element for u8 {}
@@ -169,7 +181,7 @@ impl Pending {
 
     /// Returns when it is complete.
     pub fn complete(&mut self, wait: Wait) {
-        if wait == Wait::Patiently {
+        if wait.in_turn() == Wait::Patiently {
             return wait_until(|| self.is_complete());
         }
         if let Some(mut request) = self.0.take() {
@@ -205,8 +217,10 @@ impl Communicator {
 
     /// That of a number in Fortran; none for `MPI_COMM_NULL`.
     pub fn of_fortran(number: i32) -> Option<Self> {
-        // SAFETY: a conversion, and a constant.
-        let (handle, none) = unsafe { ((mpi().of_fortran)(number), (mpi().no_communicator)()) };
+        // SAFETY: a conversion.
+        let handle = unsafe { (mpi().of_fortran)(number) };
+        // SAFETY: a constant.
+        let none = unsafe { (mpi().no_communicator)() };
         (handle != none).then(|| Self::of(handle))
     }
 
@@ -254,7 +268,7 @@ impl Communicator {
     /// # Safety
     /// `start` starts an operation for the room that it is given, or does it where that is null.
     unsafe fn run(wait: Wait, start: impl FnOnce(*mut Request)) {
-        match wait {
+        match wait.in_turn() {
             Wait::InMpi => start(std::ptr::null_mut()),
             // SAFETY: the caller's promise.
             Wait::Patiently => unsafe { Pending::of(start) }.complete(wait),
@@ -428,7 +442,7 @@ impl Communicator {
 
     /// The same of as many elements as there is `room` for.
     pub fn receive_into<T: Element>(self, room: &mut [T], rank: u32, wait: Wait) {
-        if wait == Wait::Patiently {
+        if wait.in_turn() == Wait::Patiently {
             self.next::<T>(rank, wait);
         }
         self.take(room, rank);
@@ -437,7 +451,7 @@ impl Communicator {
     /// Waits for a message: its elements.
     fn next<T: Element>(self, rank: u32, wait: Wait) -> usize {
         let mut found = None;
-        match wait {
+        match wait.in_turn() {
             Wait::InMpi => found = self.probe::<T>(rank as i32, true),
             Wait::Patiently => wait_until(|| {
                 found = self.probe::<T>(rank as i32, false);
@@ -449,11 +463,17 @@ impl Communicator {
 
     fn take<T: Element>(self, room: &mut [T], rank: u32) {
         let (count, data) = (count(room.len()), room.as_mut_ptr().cast());
-        let (one, from, at_once) = (self.handle, rank as i32, std::ptr::null_mut());
-        // SAFETY: room for as many as is said.
-        unsafe { (mpi().receive)(one, data, count, T::BYTES, from, self.tag, at_once) };
+        let (one, from) = (self.handle, rank as i32);
+        let start = |request| {
+            // SAFETY: room for as many as is said.
+            unsafe { (mpi().receive)(one, data, count, T::BYTES, from, self.tag, request) }
+        };
+        // SAFETY: as above.
+        unsafe { Self::run(Wait::InMpi, start) };
     }
 }
+
+mod turns;
 
 #[cfg(test)]
 mod tests;
