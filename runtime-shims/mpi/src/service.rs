@@ -317,11 +317,13 @@ fn block_signals() {
 fn run_promptly() {
     const SCHED_OTHER: u32 = 0;
     const SLICE_NS: u64 = 100_000;
+    // SAFETY: asks for a number.
+    let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
         sched_policy: SCHED_OTHER,
         sched_flags: 0,
-        sched_nice: 0,
+        sched_nice: nice,
         sched_priority: 0,
         sched_runtime: SLICE_NS,
         sched_deadline: 0,
