@@ -5,6 +5,7 @@
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::object::{self, CHOICE};
@@ -89,14 +90,23 @@ pub fn no_info() -> Info {
     unsafe { (mpi().no_info)() }
 }
 
-/// Looks at `done` until it is. A thread that only yields keeps its turn from threads that wake up; so one that waits for
-/// long leaves the processor.
+/// How long a thread that waits looks again and again before it leaves the processor: in microseconds.
+static PATIENCE: AtomicU64 = AtomicU64::new(30);
+
+/// From now on a thread that waits keeps its processor for longer: nobody else needs it, but for a moment, as a thread
+/// that wakes up and is done.
+pub fn keep_processor() {
+    PATIENCE.store(2000, Relaxed);
+}
+
+/// Looks at `done` until it is. A thread that only yields keeps its turn from threads that always run; so one that waits
+/// for long leaves the processor.
 pub fn wait_until(mut done: impl FnMut() -> bool) {
-    const PATIENCE: Duration = Duration::from_micros(30);
     const PAUSE: Duration = Duration::from_micros(5);
+    let patience = Duration::from_micros(PATIENCE.load(Relaxed));
     let since = Instant::now();
     while !done() {
-        if since.elapsed() < PATIENCE {
+        if since.elapsed() < patience {
             std::thread::yield_now();
         } else {
             std::thread::sleep(PAUSE);

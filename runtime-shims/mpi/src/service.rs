@@ -14,6 +14,7 @@ mod reached;
 use std::thread::JoinHandle;
 
 use okl_abi::AtomicOp;
+use okl_job::mpi;
 
 use self::{answers::Answers, polled::Polled, reached::Reached};
 use crate::{
@@ -60,16 +61,29 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// Starts the service thread over this rank's memory. `nodes` are those of all ranks; they use the interfaces of
-    /// `choice`. Collective.
-    pub(crate) fn start(own: View, log: fn(&[u8]), nodes: &[u32], choice: &Choice) -> Self {
+    /// `choice`. Where it `is_crowded` ranks do not have a processor each. Collective.
+    pub(crate) fn start(
+        own: View,
+        log: fn(&[u8]),
+        nodes: &[u32],
+        choice: &Choice,
+        is_crowded: bool,
+    ) -> Self {
         let answers = Answers { own, log };
-        let way = scopes::private(|| match Reached::start(answers, nodes, choice) {
-            Ok(reached) => Way::Sockets(reached),
-            Err(why) => {
-                poll_instead(&why);
-                Way::Mpi(Polled::start(answers))
-            }
-        });
+        let way = scopes::private(
+            || match Reached::start(answers, nodes, choice, is_crowded) {
+                Ok(reached) => {
+                    if !is_crowded {
+                        mpi::keep_processor();
+                    }
+                    Way::Sockets(reached)
+                }
+                Err(why) => {
+                    poll_instead(&why);
+                    Way::Mpi(Polled::start(answers))
+                }
+            },
+        );
         let ranks = mpi_job::ranks() as usize;
         Self {
             way,

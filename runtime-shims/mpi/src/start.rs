@@ -307,8 +307,10 @@ fn share_memory(several_nodes: bool) {
     }
     let nodes = number_nodes(&peers);
     let all_are_near = peers.iter().all(|peer| matches!(peer, Peer::Mapped(_)));
-    let remote = (!agree::all(all_are_near, mpi_job::gathered))
-        .then(|| Remote::start(own, files::log_pieces, &nodes, &settings().interfaces));
+    let remote = (!agree::all(all_are_near, mpi_job::gathered)).then(|| {
+        let choice = &settings().interfaces;
+        Remote::start(own, files::log_pieces, &nodes, choice, is_crowded())
+    });
     let table = PageTable::new(rank, shared.clone(), settings().verify);
     layout::install(shared.clone());
     memory::install(Coherence::new(

@@ -19,6 +19,9 @@ use crate::{
 const PATIENCE_AT_START: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// An answer, where a rank has a processor, comes in about that time, and a thread that sleeps wakes up later.
+const LOOKS: Duration = Duration::from_micros(200);
+
 /// When a rank is gone the launcher ends the job, as a rule, within this time.
 const PATIENCE_WITH_LAUNCHER: Duration = Duration::from_secs(10);
 
@@ -33,6 +36,8 @@ pub(super) struct Reached {
     places: Vec<Place>,
     /// To each rank that was asked something.
     connections: Vec<Option<Connection>>,
+    /// How long an answer is looked for before this thread sleeps.
+    looks: Duration,
     stop: Stop,
     thread: JoinHandle<()>,
 }
@@ -40,7 +45,12 @@ pub(super) struct Reached {
 impl Reached {
     /// Starts the thread that answers. `nodes` are those of all ranks, and the interfaces of `choice` are used. An error
     /// says, on all ranks, why the ranks do not reach each other so. Collective.
-    pub(super) fn start(answers: Answers, nodes: &[u32], choice: &Choice) -> Result<Self, String> {
+    pub(super) fn start(
+        answers: Answers,
+        nodes: &[u32],
+        choice: &Choice,
+        is_crowded: bool,
+    ) -> Result<Self, String> {
         let me = Identity {
             secret: agree_on_secret()?,
             rank: mpi_job::rank(),
@@ -64,6 +74,10 @@ impl Reached {
             me,
             places,
             connections: (0..me.ranks).map(|_| None).collect(),
+            looks: match is_crowded {
+                true => Duration::ZERO,
+                false => LOOKS,
+            },
             stop,
             thread,
         };
@@ -125,7 +139,8 @@ impl Reached {
     }
 
     pub(super) fn receive(&mut self, into: &mut [u8], rank: u32) {
-        if let Err(error) = self.connection(rank).receive(into) {
+        let looks = self.looks;
+        if let Err(error) = self.connection(rank).receive(into, looks) {
             lost(rank, &error);
         }
     }

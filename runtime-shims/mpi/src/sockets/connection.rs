@@ -57,12 +57,17 @@ impl Connection {
         usize::try_from(sent).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Waits for as many bytes as there is room for.
-    pub(crate) fn receive(&mut self, mut room: &mut [u8]) -> io::Result<()> {
+    /// Waits for as many bytes as there is room for. Sleeps only when it has looked for so long.
+    pub(crate) fn receive(&mut self, mut room: &mut [u8], looks: Duration) -> io::Result<()> {
+        let since = Instant::now();
         while !room.is_empty() {
-            let count = now(|| receive_some(&self.0, room))?;
-            let count = count.ok_or(io::ErrorKind::TimedOut)?;
-            room = &mut room[count..];
+            let waits = since.elapsed() >= looks;
+            let flags = if waits { 0 } else { libc::MSG_DONTWAIT };
+            match now(|| receive_some(&self.0, room, flags))? {
+                Some(count) => room = &mut room[count..],
+                None if waits => return Err(io::ErrorKind::TimedOut.into()),
+                None => std::thread::yield_now(),
+            }
         }
         Ok(())
     }
@@ -73,7 +78,7 @@ impl Connection {
         let hello = greeting::hello(me.rank, to, greeting::random()?);
         self.send_plain(&hello)?;
         let mut answer = [0; 32];
-        self.receive(&mut answer)?;
+        self.receive(&mut answer, Duration::ZERO)?;
         let proof = greeting::proof(me.secret, &hello, &answer);
         self.send_plain(&proof.ok_or(io::ErrorKind::PermissionDenied)?)?;
         self.0.set_read_timeout(None)
@@ -97,9 +102,10 @@ pub(super) fn send_some(to: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
 }
 
 /// Receives what is there.
-pub(super) fn receive_some(from: &TcpStream, room: &mut [u8]) -> io::Result<usize> {
+pub(super) fn receive_some(from: &TcpStream, room: &mut [u8], flags: i32) -> io::Result<usize> {
+    let (to, length) = (room.as_mut_ptr().cast(), room.len());
     // SAFETY: room for so many bytes.
-    let got = unsafe { libc::recv(from.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), 0) };
+    let got = unsafe { libc::recv(from.as_raw_fd(), to, length, flags) };
     usize::try_from(got).map_err(|_| io::Error::last_os_error())
 }
 

@@ -291,7 +291,7 @@ impl Peer {
                 self.state = State::Rank(*rank, Incoming::default());
             }
             State::Rank(rank, incoming) => {
-                let Some(count) = now(|| receive_some(stream, room))? else {
+                let Some(count) = now(|| receive_some(stream, room, 0))? else {
                     return Ok(());
                 };
                 let outgoing = &mut self.outgoing;
@@ -312,7 +312,7 @@ impl Peer {
 
 /// Reads on; whether all has come.
 fn fill(stream: &TcpStream, room: &mut [u8], count: &mut usize) -> io::Result<bool> {
-    if let Some(more) = now(|| receive_some(stream, &mut room[*count..]))? {
+    if let Some(more) = now(|| receive_some(stream, &mut room[*count..], 0))? {
         *count += more;
     }
     Ok(*count == room.len())

@@ -12,6 +12,7 @@ use crate::greeting::Secret;
 
 const SECRET: Secret = Secret([1, 2, 3, 4]);
 const HERE: [IpAddr; 1] = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
+const LOOKS: Duration = Duration::from_micros(20);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn identity(rank: u32) -> Identity {
@@ -61,7 +62,7 @@ fn ask(connection: &mut Connection, rank: u32, request: &[u8]) {
     let (head, data) = request.split_at(request.len() / 3);
     connection.send(head, data).expect("it is open");
     let mut answer = vec![0; 1 + request.len() * usize::from(request[0])];
-    connection.receive(&mut answer).expect("it answers");
+    connection.receive(&mut answer, LOOKS).expect("it answers");
     assert_eq!(u32::from(answer[0]), rank);
     assert!(
         answer[1..]
@@ -108,7 +109,7 @@ fn one_that_does_not_listen_keeps_nobody_waiting() {
     }
     let mut answer = vec![0; 1 + 3 * request.len()];
     for _ in 0..16 {
-        lazy.receive(&mut answer).expect("it is answered");
+        lazy.receive(&mut answer, LOOKS).expect("it is answered");
         assert!(answer[0] == 1 && answer[1..].iter().all(|&byte| byte == 3));
     }
     running.end();
@@ -234,5 +235,5 @@ fn an_end_that_has_gone_is_an_error() {
     let mut connection = running.reach(1);
     ask(&mut connection, 1, &[1]);
     running.end();
-    assert!(connection.receive(&mut [0]).is_err());
+    assert!(connection.receive(&mut [0], LOOKS).is_err());
 }
