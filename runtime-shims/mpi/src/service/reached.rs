@@ -114,8 +114,11 @@ impl Reached {
 
     fn reach(&self, rank: u32, patience: Duration) -> Result<Connection, String> {
         let Place { addresses, port } = &self.places[rank as usize];
-        sockets::reach(addresses, *port, self.me, rank, patience)
-            .map_err(|why| format!("rank {} does not reach rank {rank} ({why})", self.me.rank))
+        let reached = match addresses[..] {
+            [] => Err("its chosen interfaces lead to no other machine".to_owned()),
+            _ => sockets::reach(addresses, *port, self.me, rank, patience),
+        };
+        reached.map_err(|why| format!("rank {} does not reach rank {rank} ({why})", self.me.rank))
     }
 
     fn connection(&mut self, rank: u32) -> &mut Connection {
