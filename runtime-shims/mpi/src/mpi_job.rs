@@ -27,7 +27,7 @@ pub(crate) struct Job {
     collective: Communicator,
     rank: u32,
     ranks: u32,
-    /// How it waits: whether this rank has a second thread, to which it must leave the processor.
+    /// How it waits: whether this rank has a second thread, which needs the processor to answer.
     wait: Wait,
     /// For single messages between the ranks' program threads, where there are several nodes.
     tree: Option<Communicator>,

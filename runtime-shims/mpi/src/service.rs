@@ -329,13 +329,16 @@ fn block_signals() {
 /// Where the thread runs beside the program's it asks to be run as soon as it wakes: with a slice shorter than other
 /// threads' (Linux 6.12; older kernels ignore it) it preempts them.
 fn run_promptly() {
-    const SCHED_OTHER: u32 = 0;
     const SLICE_NS: u64 = 100_000;
+    // SAFETY: asks for a number.
+    if unsafe { libc::sched_getscheduler(0) } != libc::SCHED_OTHER {
+        return;
+    }
     // SAFETY: asks for a number.
     let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
-        sched_policy: SCHED_OTHER,
+        sched_policy: libc::SCHED_OTHER as u32,
         sched_flags: 0,
         sched_nice: nice,
         sched_priority: 0,

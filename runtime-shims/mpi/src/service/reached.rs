@@ -15,15 +15,15 @@ use crate::{
     sockets::{self, Connection, Identity, Server, Stop},
 };
 
-/// How long an attempt to reach a rank may take when the job starts, and later.
+/// How long an attempt to reach a rank may take when the job starts, and later: then a debugger may have stopped it.
 const PATIENCE_AT_START: Duration = Duration::from_secs(10);
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// An answer, where a rank has a processor, comes in about that time, and a thread that sleeps wakes up later.
-const LOOKS: Duration = Duration::from_micros(200);
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// When a rank is gone the launcher ends the job, as a rule, within this time.
 const PATIENCE_WITH_LAUNCHER: Duration = Duration::from_secs(10);
+
+/// An answer, where a rank has a processor, comes in about that time, and a thread that sleeps wakes up later.
+const LOOKS: Duration = Duration::from_micros(200);
 
 /// Where a rank is reached.
 struct Place {
