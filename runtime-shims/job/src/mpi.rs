@@ -5,9 +5,10 @@
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use crate::object::{self, CHOICE, mpi};
+use crate::object::{self, CHOICE};
 use crate::{
     end::{self, Speaker},
     launcher,
@@ -18,6 +19,8 @@ use functions::{ANY, BITS, Comm, Info, Request, SUM};
 
 pub use functions::Threads;
 pub use object::{functions, load};
+pub use turns::take_turns;
+use turns::{are_taken, mpi};
 
 /// Whether MPI has been started, by the program or by okl.
 pub fn is_initialised() -> bool {
@@ -87,14 +90,23 @@ pub fn no_info() -> Info {
     unsafe { (mpi().no_info)() }
 }
 
-/// Looks at `done` until it is. A thread that only yields keeps its turn from threads that wake up; so one that waits for
-/// long leaves the processor.
+/// How long a thread that waits looks again and again before it leaves the processor: in microseconds.
+static PATIENCE: AtomicU64 = AtomicU64::new(30);
+
+/// From now on a thread that waits keeps its processor for longer: nobody else needs it, but for a moment, as a thread
+/// that wakes up and is done.
+pub fn keep_processor() {
+    PATIENCE.store(2000, Relaxed);
+}
+
+/// Looks at `done` until it is. A thread that only yields keeps its turn from threads that always run; so one that waits
+/// for long leaves the processor.
 pub fn wait_until(mut done: impl FnMut() -> bool) {
-    const PATIENCE: Duration = Duration::from_micros(30);
     const PAUSE: Duration = Duration::from_micros(5);
+    let patience = Duration::from_micros(PATIENCE.load(Relaxed));
     let since = Instant::now();
     while !done() {
-        if since.elapsed() < PATIENCE {
+        if since.elapsed() < patience {
             std::thread::yield_now();
         } else {
             std::thread::sleep(PAUSE);
@@ -109,6 +121,16 @@ pub enum Wait {
     InMpi,
     /// With [`wait_until`], where another thread needs the processor.
     Patiently,
+}
+
+impl Wait {
+    /// A thread that takes turns with another one does not wait inside MPI.
+    fn in_turn(self) -> Self {
+        match are_taken() {
+            true => Self::Patiently,
+            false => self,
+        }
+    }
 }
 
 /// A number that crosses.
@@ -169,7 +191,7 @@ impl Pending {
 
     /// Returns when it is complete.
     pub fn complete(&mut self, wait: Wait) {
-        if wait == Wait::Patiently {
+        if wait.in_turn() == Wait::Patiently {
             return wait_until(|| self.is_complete());
         }
         if let Some(mut request) = self.0.take() {
@@ -205,8 +227,10 @@ impl Communicator {
 
     /// That of a number in Fortran; none for `MPI_COMM_NULL`.
     pub fn of_fortran(number: i32) -> Option<Self> {
-        // SAFETY: a conversion, and a constant.
-        let (handle, none) = unsafe { ((mpi().of_fortran)(number), (mpi().no_communicator)()) };
+        // SAFETY: a conversion.
+        let handle = unsafe { (mpi().of_fortran)(number) };
+        // SAFETY: a constant.
+        let none = unsafe { (mpi().no_communicator)() };
         (handle != none).then(|| Self::of(handle))
     }
 
@@ -254,7 +278,7 @@ impl Communicator {
     /// # Safety
     /// `start` starts an operation for the room that it is given, or does it where that is null.
     unsafe fn run(wait: Wait, start: impl FnOnce(*mut Request)) {
-        match wait {
+        match wait.in_turn() {
             Wait::InMpi => start(std::ptr::null_mut()),
             // SAFETY: the caller's promise.
             Wait::Patiently => unsafe { Pending::of(start) }.complete(wait),
@@ -428,7 +452,7 @@ impl Communicator {
 
     /// The same of as many elements as there is `room` for.
     pub fn receive_into<T: Element>(self, room: &mut [T], rank: u32, wait: Wait) {
-        if wait == Wait::Patiently {
+        if wait.in_turn() == Wait::Patiently {
             self.next::<T>(rank, wait);
         }
         self.take(room, rank);
@@ -437,7 +461,7 @@ impl Communicator {
     /// Waits for a message: its elements.
     fn next<T: Element>(self, rank: u32, wait: Wait) -> usize {
         let mut found = None;
-        match wait {
+        match wait.in_turn() {
             Wait::InMpi => found = self.probe::<T>(rank as i32, true),
             Wait::Patiently => wait_until(|| {
                 found = self.probe::<T>(rank as i32, false);
@@ -449,11 +473,17 @@ impl Communicator {
 
     fn take<T: Element>(self, room: &mut [T], rank: u32) {
         let (count, data) = (count(room.len()), room.as_mut_ptr().cast());
-        let (one, from, at_once) = (self.handle, rank as i32, std::ptr::null_mut());
-        // SAFETY: room for as many as is said.
-        unsafe { (mpi().receive)(one, data, count, T::BYTES, from, self.tag, at_once) };
+        let (one, from) = (self.handle, rank as i32);
+        let start = |request| {
+            // SAFETY: room for as many as is said.
+            unsafe { (mpi().receive)(one, data, count, T::BYTES, from, self.tag, request) }
+        };
+        // SAFETY: as above.
+        unsafe { Self::run(Wait::InMpi, start) };
     }
 }
+
+mod turns;
 
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,10 @@ mod files;
 mod float_environment;
 mod foreign_regions;
 mod fortran;
+mod frames;
+mod greeting;
 mod heap;
+mod interfaces;
 mod interpose;
 mod kernel;
 #[cfg(test)]
@@ -58,6 +61,7 @@ mod scopes;
 mod sections;
 mod service;
 mod settings;
+mod sockets;
 mod stack;
 mod start;
 mod stats;

@@ -27,13 +27,14 @@ pub(crate) struct Job {
     collective: Communicator,
     rank: u32,
     ranks: u32,
-    /// How it waits: whether this rank has a second thread, to which it must leave the processor.
+    /// How it waits: whether this rank has a second thread, which needs the processor to answer.
     wait: Wait,
     /// For single messages between the ranks' program threads, where there are several nodes.
     tree: Option<Communicator>,
+    threads: Threads,
 }
 
-// SAFETY: used by the program's threads only, one at a time; the service thread has communicators of its own.
+// SAFETY: used by the program's threads only, one at a time; a service thread has communicators of its own.
 unsafe impl Sync for Job {}
 // SAFETY: as above.
 unsafe impl Send for Job {}
@@ -50,14 +51,13 @@ pub(crate) struct Nodes {
 
 pub(crate) use okl_job::mpi::{load, wait_until};
 
-/// Starts MPI, which has been loaded. Where there `may` be several nodes a second thread of each rank may communicate too;
-/// an error says that this MPI cannot do that. With `in_turn` several threads will, one at a time. `per_node` ranks are
-/// taken for a node, if it is said.
+/// Starts MPI, which has been loaded. Where there `may` be several nodes a second thread of each rank may have to
+/// communicate too ([`may_take_turns`]). With `in_turn` several threads will, one at a time; an error says that this MPI
+/// cannot do that. `per_node` ranks are taken for a node, if it is said.
 pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<Nodes, String> {
-    let wanted = match (may, in_turn) {
-        (true, _) => Threads::Multiple,
-        (false, true) => Threads::Serialized,
-        (false, false) => Threads::Funneled,
+    let wanted = match may || in_turn {
+        true => Threads::Serialized,
+        false => Threads::Funneled,
     };
     let Started { is_ours, threads } = scopes::private(|| mpi::start(wanted))?;
     if !is_ours {
@@ -66,19 +66,15 @@ pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<N
                 .into(),
         );
     }
-    if threads < wanted {
+    if in_turn && threads < wanted {
         return Err(
-            "this MPI library lacks MPI_THREAD_MULTIPLE, which ranks on several nodes need, or \
-             MPI_THREAD_SERIALIZED, which several threads on each rank need"
+            "this MPI library lacks MPI_THREAD_SERIALIZED, which several threads on each rank need"
                 .into(),
         );
     }
     scopes::private(keep_libraries);
     let collective = scopes::private(|| Communicator::world().duplicate());
     let nodes = scopes::private(|| nodes(collective, per_node));
-    if nodes.several && threads < Threads::Multiple {
-        return Err("some ranks are on another node than the launcher says".into());
-    }
     let job = Job {
         collective,
         rank: collective.rank(),
@@ -88,9 +84,15 @@ pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<N
             false => Wait::InMpi,
         },
         tree: (nodes.several).then(|| scopes::private(|| collective.duplicate())),
+        threads,
     };
     assert!(JOB.set(job).is_ok(), "one job starts once");
     Ok(nodes)
+}
+
+/// Whether several threads may call MPI, one at a time.
+pub(crate) fn may_take_turns() -> bool {
+    job().threads >= Threads::Serialized
 }
 
 /// Asks MPI which ranks share memory (MPI 4.1, section 7.4.2). Collective.

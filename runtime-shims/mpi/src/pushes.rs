@@ -92,7 +92,7 @@ impl Pushes {
 
     /// Begins to receive `bytes` from `rank`. The message's number.
     pub(crate) fn expect(&mut self, rank: u32, bytes: usize) -> u64 {
-        let mut buffer = self.buffer(bytes);
+        let mut buffer = self.used_buffer();
         buffer.resize(bytes, 0);
         // SAFETY: the buffer lives, unmoved, until it is complete.
         let pending =
@@ -123,7 +123,16 @@ impl Pushes {
         transfer.expect("what comes was expected").buffer = buffer;
     }
 
+    /// An empty one, with room for so many bytes.
     fn buffer(&mut self, bytes: usize) -> Vec<u8> {
+        let mut buffer = self.used_buffer();
+        buffer.clear();
+        buffer.reserve(bytes);
+        buffer
+    }
+
+    /// One with anything in it.
+    fn used_buffer(&mut self) -> Vec<u8> {
         scopes::private(|| {
             let spare = &mut self.spare;
             let is_full = self.forgotten.len() >= MOST_FORGOTTEN;
@@ -139,10 +148,7 @@ impl Pushes {
                 !done
             });
         });
-        let mut buffer = self.spare.pop().unwrap_or_default();
-        buffer.clear();
-        buffer.reserve(bytes);
-        buffer
+        self.spare.pop().unwrap_or_default()
     }
 
     /// Whether a message has arrived.

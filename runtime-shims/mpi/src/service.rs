@@ -2,27 +2,24 @@
 //!
 //! Guarantee: a request is served whatever the rank's program thread is doing. Requests of one rank
 //! are served in the order it sent them. The thread touches nothing but the runtime's view, so it
-//! never faults and needs no lock.
+//! never faults and needs no lock; it sleeps while nobody asks, unless ranks do not reach each other but by MPI.
 //!
 //! Puts and contributions are collected and sent in one message a home; [`Remote::settle`] sends them and waits until
 //! each home has answered. All other requests wait for their reply at once.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
-    },
-    thread::JoinHandle,
-    time::{Duration, Instant},
-};
+mod answers;
+mod polled;
+mod reached;
+
+use std::thread::JoinHandle;
 
 use okl_abi::AtomicOp;
-use okl_job::{
-    mpi::{Communicator, Wait},
-    report,
-};
+use okl_job::mpi;
 
-use crate::{mpi_job, pushes::Pushes, scopes, traffic::Traffic, view::View};
+use self::{answers::Answers, polled::Polled, reached::Reached};
+use crate::{
+    interfaces::Choice, mpi_job, pushes::Pushes, report, scopes, traffic::Traffic, view::View,
+};
 
 const GET: u64 = 1;
 const PUT: u64 = 2;
@@ -44,22 +41,15 @@ const PUT_BATCH: usize = 1 << 16;
 /// Largest reply in one message.
 const GET_BATCH: usize = 1 << 20;
 
-/// How long the thread looks for requests without a pause after the last one, and how long it then
-/// sleeps between looks: short enough for a fault, long enough to leave the core to the program.
-const ALERT: Duration = Duration::from_micros(300);
-const NAP: Duration = Duration::from_micros(20);
-
-/// A communicator lent to one thread.
-struct Channel(Communicator);
-
-// SAFETY: MPI runs with MPI_THREAD_MULTIPLE, and one thread of this process uses the communicator
-// for receiving; sending is safe from any.
-unsafe impl Send for Channel {}
+/// How requests and their answers travel.
+enum Way {
+    Sockets(Reached),
+    Mpi(Polled),
+}
 
 /// The asking side.
 pub(crate) struct Remote {
-    requests: Communicator,
-    replies: Communicator,
+    way: Way,
     /// Messages that nobody asks for.
     pub(crate) pushes: Pushes,
     /// For each rank, puts and contributions not yet sent, after one another: (offset, length, bytes) and
@@ -67,38 +57,40 @@ pub(crate) struct Remote {
     puts: Vec<Vec<u8>>,
     unsettled: Vec<bool>,
     traffic: Traffic,
-    stop: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
 }
 
 impl Remote {
-    /// Starts the service thread over this rank's memory. Collective.
-    pub(crate) fn start(own: View, log: fn(&[u8])) -> Self {
-        let requests = mpi_job::duplicate();
-        let replies = mpi_job::duplicate();
-        let (serving, answering) = (Channel(requests), Channel(replies));
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = scopes::private(|| {
-            std::thread::Builder::new()
-                .name("okl-service".into())
-                .spawn(move || {
-                    block_signals();
-                    run_promptly();
-                    serve(own, log, serving, answering, &stopped);
-                })
-                .expect("the system allows another thread")
-        });
+    /// Starts the service thread over this rank's memory. `nodes` are those of all ranks; they use the interfaces of
+    /// `choice`. Where it `is_crowded` ranks do not have a processor each. Collective.
+    pub(crate) fn start(
+        own: View,
+        log: fn(&[u8]),
+        nodes: &[u32],
+        choice: &Choice,
+        is_crowded: bool,
+    ) -> Self {
+        let answers = Answers { own, log };
+        let way = scopes::private(
+            || match Reached::start(answers, nodes, choice, is_crowded) {
+                Ok(reached) => {
+                    if !is_crowded {
+                        mpi::keep_processor();
+                    }
+                    Way::Sockets(reached)
+                }
+                Err(why) => {
+                    poll_instead(&why);
+                    Way::Mpi(Polled::start(answers))
+                }
+            },
+        );
         let ranks = mpi_job::ranks() as usize;
         Self {
-            requests,
-            replies,
+            way,
             pushes: Pushes::start(),
             puts: vec![Vec::new(); ranks],
             unsettled: vec![false; ranks],
             traffic: Traffic::default(),
-            stop,
-            thread,
         }
     }
 
@@ -108,16 +100,19 @@ impl Remote {
     }
 
     fn request(&mut self, words: [u64; 5], data: &[u8], rank: u32) {
-        let mut message = Vec::with_capacity(HEADER + data.len());
-        for word in words {
-            message.extend_from_slice(&word.to_le_bytes());
+        let mut head = [0; HEADER];
+        for (room, word) in head.as_chunks_mut().0.iter_mut().zip(words) {
+            *room = word.to_le_bytes();
         }
-        message.extend_from_slice(data);
+        let bytes = head.len() + data.len();
         match words[0] {
-            PUT => self.traffic.data(1, message.len()),
-            _ => self.traffic.control(1, message.len()),
+            PUT => self.traffic.data(1, bytes),
+            _ => self.traffic.control(1, bytes),
         }
-        scopes::private(|| self.requests.send(&message, rank, Wait::InMpi));
+        match &mut self.way {
+            Way::Sockets(reached) => reached.send(&head, data, rank),
+            Way::Mpi(polled) => polled.send(&head, data, rank),
+        }
     }
 
     /// Waits for what was asked for.
@@ -132,8 +127,11 @@ impl Remote {
         self.receive(into, rank);
     }
 
-    fn receive(&self, into: &mut [u8], rank: u32) {
-        scopes::private(|| self.replies.receive_into(into, rank, Wait::Patiently));
+    fn receive(&mut self, into: &mut [u8], rank: u32) {
+        match &mut self.way {
+            Way::Sockets(reached) => reached.receive(into, rank),
+            Way::Mpi(polled) => polled.receive(into, rank),
+        }
     }
 
     /// Reads from `offset` of the file of `rank`.
@@ -283,12 +281,38 @@ impl Remote {
         scopes::private(move || {
             let mut this = self;
             this.pushes.finish();
-            this.stop.store(true, SeqCst);
-            this.thread
-                .join()
-                .expect("the service thread does not panic");
+            match this.way {
+                Way::Sockets(reached) => reached.stop(),
+                Way::Mpi(polled) => polled.stop(),
+            }
         });
     }
+}
+
+/// Says once what it costs that ranks do not reach each other, and ends the job where MPI cannot stand in.
+fn poll_instead(why: &str) {
+    if !mpi_job::may_take_turns() {
+        report::fatal(&format!(
+            "{why}, and this MPI library cannot stand in: it lacks MPI_THREAD_SERIALIZED"
+        ));
+    }
+    if mpi_job::rank() == 0 {
+        report::warn(&format!(
+            "warning: ranks on different nodes have no connection of their own: {why}; so a thread of each rank asks MPI \
+             for requests every 20 us, which takes an eighth of a core. OKL_SOCKET_IFNAME names interfaces to use"
+        ));
+    }
+}
+
+/// Starts the service thread, which runs `body`.
+fn start_thread(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    let thread = std::thread::Builder::new().name("okl-service".into());
+    let thread = thread.spawn(move || {
+        block_signals();
+        run_promptly();
+        body();
+    });
+    thread.expect("the system allows another thread")
 }
 
 /// Signals are the program thread's business.
@@ -299,117 +323,29 @@ fn block_signals() {
         libc::sigfillset(&mut all);
         libc::sigdelset(&mut all, libc::SIGSEGV);
         libc::pthread_sigmask(libc::SIG_BLOCK, &all, std::ptr::null_mut());
-        // The default slack of 50 us would dominate a nap.
-        libc::prctl(libc::PR_SET_TIMERSLACK, 1000);
     }
 }
 
-/// A launcher that binds each rank to a core binds this thread to the program's core. It runs wherever
-/// there is room, and where there is none it asks to be run as soon as it wakes: with a slice shorter
-/// than other threads' (Linux 6.12; older kernels ignore it) it preempts them.
+/// Where the thread runs beside the program's it asks to be run as soon as it wakes: with a slice shorter than other
+/// threads' (Linux 6.12; older kernels ignore it) it preempts them.
 fn run_promptly() {
-    const SCHED_OTHER: u32 = 0;
     const SLICE_NS: u64 = 100_000;
+    // SAFETY: asks for a number.
+    if unsafe { libc::sched_getscheduler(0) } != libc::SCHED_OTHER {
+        return;
+    }
+    // SAFETY: asks for a number.
+    let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+    let attributes = libc::sched_attr {
+        size: size_of::<libc::sched_attr>() as u32,
+        sched_policy: libc::SCHED_OTHER as u32,
+        sched_flags: 0,
+        sched_nice: nice,
+        sched_priority: 0,
+        sched_runtime: SLICE_NS,
+        sched_deadline: 0,
+        sched_period: 0,
+    };
     // SAFETY: changes this thread's scheduling only; a refusal leaves it as it was.
-    unsafe {
-        let mut everywhere: libc::cpu_set_t = std::mem::zeroed();
-        for processor in 0..libc::CPU_SETSIZE as usize {
-            libc::CPU_SET(processor, &mut everywhere);
-        }
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &everywhere);
-        let attributes = libc::sched_attr {
-            size: size_of::<libc::sched_attr>() as u32,
-            sched_policy: SCHED_OTHER,
-            sched_flags: 0,
-            sched_nice: 0,
-            sched_priority: 0,
-            sched_runtime: SLICE_NS,
-            sched_deadline: 0,
-            sched_period: 0,
-        };
-        libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0);
-    }
-}
-
-/// Serves requests until `stop`.
-fn serve(own: View, log: fn(&[u8]), requests: Channel, replies: Channel, stop: &AtomicBool) {
-    let mut last = Instant::now();
-    while !stop.load(SeqCst) {
-        match requests.0.sender() {
-            Some(rank) => {
-                let message = requests.0.receive(rank, Wait::InMpi);
-                answer(own, log, &message, replies.0, rank);
-                last = Instant::now();
-            }
-            None if last.elapsed() < ALERT => std::thread::yield_now(),
-            None => std::thread::sleep(NAP),
-        }
-    }
-}
-
-/// A contribution as [`Remote::combine`] packs it.
-fn contribute(own: View, what: u64, value: u64) {
-    let operation = AtomicOp::ALL[(what >> CONTRIBUTION_OPERATION & 0x7f) as usize];
-    let size = 1 << (what >> CONTRIBUTION_SIZE & 0xf);
-    let offset = what & ((1 << CONTRIBUTION_SIZE) - 1);
-    own.combine(offset as usize, size, operation, value);
-}
-
-fn answer(own: View, log: fn(&[u8]), message: &[u8], replies: Communicator, rank: u32) {
-    let word =
-        |i: usize| u64::from_le_bytes(message[8 * i..8 * i + 8].try_into().expect("8 bytes"));
-    let (operation, offset, length) = (word(0), word(1) as usize, word(2) as usize);
-    let reply = |bytes: &[u8]| replies.send(bytes, rank, Wait::InMpi);
-    match operation {
-        GET => {
-            // SAFETY: within the own file. The program may write other bytes of these pages at the
-            // same time; the bytes a race-free program reads are stable.
-            reply(unsafe { std::slice::from_raw_parts(own.at(offset), length) });
-        }
-        PULL => {
-            let mut packed = Vec::with_capacity(length);
-            for place in message[HEADER..].chunks_exact(16) {
-                let number = |at: usize| {
-                    u64::from_le_bytes(place[at..at + 8].try_into().expect("8 bytes")) as usize
-                };
-                // SAFETY: as for GET.
-                packed.extend_from_slice(unsafe {
-                    std::slice::from_raw_parts(own.at(number(0)), number(8))
-                });
-            }
-            reply(&packed);
-        }
-        PUT => {
-            let mut data = &message[HEADER..];
-            while !data.is_empty() {
-                let number = |at: usize| {
-                    u64::from_le_bytes(data[at..at + 8].try_into().expect("8 bytes")) as usize
-                };
-                let (offset, length) = (number(0), number(8));
-                if offset as u64 & CONTRIBUTION != 0 {
-                    contribute(own, offset as u64, length as u64);
-                    data = &data[16..];
-                    continue;
-                }
-                own.write(offset, &data[16..16 + length]);
-                data = &data[16 + length..];
-            }
-        }
-        COMPARE_EXCHANGE => {
-            reply(
-                &own.compare_exchange(offset, word(3), word(4), length as u32)
-                    .to_le_bytes(),
-            );
-        }
-        SETTLE => reply(&[0; 8]),
-        CONSOLE => {
-            report::write_all(1, &message[HEADER..]);
-            reply(&[0; 8]);
-        }
-        FILES => {
-            log(&message[HEADER..]);
-            reply(&[0; 8]);
-        }
-        _ => unreachable!("operation {operation} of rank {rank}"),
-    }
+    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }

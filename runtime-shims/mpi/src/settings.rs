@@ -4,6 +4,8 @@ use std::{path::PathBuf, sync::OnceLock};
 
 use okl_job::settings;
 
+use crate::interfaces;
+
 /// What is asked for.
 pub(crate) mod asked {
     /// Forks, barriers, ends of regions, reductions and locks are told.
@@ -42,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) sections: bool,
     /// `OKL_RANKS_PER_NODE=n`: treat each `n` consecutive ranks as a node of their own.
     pub(crate) ranks_per_node: Option<u32>,
+    /// `OKL_SOCKET_IFNAME=name,name`: over which interfaces ranks on different nodes ask each other.
+    pub(crate) interfaces: interfaces::Choice,
     /// `OMP_STACKSIZE` in bytes: each rank's stack for region frames.
     pub(crate) stack_bytes: usize,
 }
@@ -69,6 +73,7 @@ impl Settings {
             verify: switch("OKL_VERIFY", false)?,
             sections: switch("OKL_SECTIONS", true)?,
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
+            interfaces: interfaces::Choice::of(&variable("OKL_SOCKET_IFNAME").unwrap_or_default()),
             stack_bytes,
         })
     }

@@ -306,13 +306,14 @@ fn share_memory(several_nodes: bool, threads: usize) {
         });
         mpi_job::share_memory(slots.collect(), is_crowded());
     }
-    let remote = peers
-        .iter()
-        .any(|peer| matches!(peer, Peer::Remote))
-        .then(|| Remote::start(own, files::log_pieces));
+    let nodes = number_nodes(&peers);
+    let all_are_near = peers.iter().all(|peer| matches!(peer, Peer::Mapped(_)));
+    let remote = (!agree::all(all_are_near, mpi_job::gathered)).then(|| {
+        let choice = &settings().interfaces;
+        Remote::start(own, files::log_pieces, &nodes, choice, is_crowded())
+    });
     let table = PageTable::new(rank, shared.clone(), settings().verify);
     layout::install(shared.clone());
-    let nodes = number_nodes(&peers);
     memory::install(Coherence::new(
         rank,
         table,

@@ -1,0 +1,89 @@
+//! What a rank answers to requests.
+//!
+//! Guarantee: it touches nothing but the runtime's view, so it never faults and needs no lock.
+
+use okl_abi::AtomicOp;
+use okl_job::report;
+
+use super::{
+    COMPARE_EXCHANGE, CONSOLE, CONTRIBUTION, CONTRIBUTION_OPERATION, CONTRIBUTION_SIZE, FILES, GET,
+    HEADER, PULL, PUT, SETTLE,
+};
+use crate::view::View;
+
+/// What is asked of: this rank's memory, and where it writes what goes to files.
+#[derive(Clone, Copy)]
+pub(super) struct Answers {
+    pub(super) own: View,
+    pub(super) log: fn(&[u8]),
+}
+
+/// A contribution as [`super::Remote::combine`] packs it.
+fn contribute(own: View, what: u64, value: u64) {
+    let operation = AtomicOp::ALL[(what >> CONTRIBUTION_OPERATION & 0x7f) as usize];
+    let size = 1 << (what >> CONTRIBUTION_SIZE & 0xf);
+    let offset = what & ((1 << CONTRIBUTION_SIZE) - 1);
+    own.combine(offset as usize, size, operation, value);
+}
+
+impl Answers {
+    /// Does what `message` of `rank` asks for, and replies if it asks for one.
+    pub(super) fn answer(self, rank: u32, message: &[u8], mut reply: impl FnMut(&[u8])) {
+        let Self { own, log } = self;
+        let word =
+            |i: usize| u64::from_le_bytes(message[8 * i..8 * i + 8].try_into().expect("8 bytes"));
+        let (operation, offset, length) = (word(0), word(1) as usize, word(2) as usize);
+        match operation {
+            GET => {
+                // SAFETY: within the own file. The program may write other bytes of these pages at the
+                // same time; the bytes a race-free program reads are stable.
+                reply(unsafe { std::slice::from_raw_parts(own.at(offset), length) });
+            }
+            PULL => {
+                let mut packed = Vec::with_capacity(length);
+                for place in message[HEADER..].chunks_exact(16) {
+                    let number = |at: usize| {
+                        u64::from_le_bytes(place[at..at + 8].try_into().expect("8 bytes")) as usize
+                    };
+                    // SAFETY: as for GET.
+                    packed.extend_from_slice(unsafe {
+                        std::slice::from_raw_parts(own.at(number(0)), number(8))
+                    });
+                }
+                reply(&packed);
+            }
+            PUT => {
+                let mut data = &message[HEADER..];
+                while !data.is_empty() {
+                    let number = |at: usize| {
+                        u64::from_le_bytes(data[at..at + 8].try_into().expect("8 bytes")) as usize
+                    };
+                    let (offset, length) = (number(0), number(8));
+                    if offset as u64 & CONTRIBUTION != 0 {
+                        contribute(own, offset as u64, length as u64);
+                        data = &data[16..];
+                        continue;
+                    }
+                    own.write(offset, &data[16..16 + length]);
+                    data = &data[16 + length..];
+                }
+            }
+            COMPARE_EXCHANGE => {
+                reply(
+                    &own.compare_exchange(offset, word(3), word(4), length as u32)
+                        .to_le_bytes(),
+                );
+            }
+            SETTLE => reply(&[0; 8]),
+            CONSOLE => {
+                report::write_all(1, &message[HEADER..]);
+                reply(&[0; 8]);
+            }
+            FILES => {
+                log(&message[HEADER..]);
+                reply(&[0; 8]);
+            }
+            _ => unreachable!("operation {operation} of rank {rank}"),
+        }
+    }
+}
