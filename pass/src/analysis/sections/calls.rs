@@ -66,6 +66,9 @@ fn is_message(call: Call<'_>, name: &str) -> bool {
         })
 }
 
+/// Functions that end the program for an exception that may not leave where it came to.
+const TERMINATE: [&str; 2] = ["__clang_call_terminate", "_ZSt9terminatev"];
+
 /// What an instruction does.
 pub(in crate::analysis) fn effect<'m>(
     module: &'m Module,
@@ -160,7 +163,6 @@ fn of_runtime_call<'m>(places: &Places<'m>, call: Call<'m>, function: &RuntimeFn
 }
 
 fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
-    let at = call.instruction();
     let name = call.callee_name();
     if let Some(access) = copies(places, call, &name) {
         return access;
@@ -191,6 +193,9 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     if copies.any(|(_, object)| !places.is_own(object)) {
         return Effect::Spoils("passes a structure by value".to_string());
     }
+    if TERMINATE.contains(&&name[..]) {
+        return Effect::Nothing;
+    }
     if callee.is_declaration() {
         if is_mathematics(&name) || is_message(call, &name) {
             return Effect::Nothing;
@@ -200,12 +205,6 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             Some(_) => format!("calls {shown}"),
             None => format!("calls {shown}, which is not known here"),
         });
-    }
-    if at.opcode() == Opcode::LLVMInvoke {
-        return Effect::Spoils(format!(
-            "may leave {} by an exception",
-            crate::diagnostic::user_name(callee)
-        ));
     }
     // Nothing may be declared in what a process runs that has all of the regions.
     if is_undistributed_too(callee) {

@@ -17,12 +17,12 @@ mod plainness;
 mod program;
 mod threads;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::analysis::nests::{Extent, Nests, Scope, Turns};
 use crate::diagnostic::user_name;
-use crate::llvm::{Block, Function, Instruction, Module, Reach, Value, demangle};
+use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
 use calls::can_be_copied;
 use calls::{Effect, effect};
 pub use calls::{is_final, is_mathematics, is_one_of_several};
@@ -95,6 +95,8 @@ pub struct FunctionSections<'m> {
     synchronises: bool,
     /// Whether it has a worksharing loop.
     shares: bool,
+    /// Whether an exception may leave it while it is in the middle of what it has declared, or its callers.
+    leaves_in_nest: bool,
     /// The first thing that cannot be declared.
     pub spoiled: Option<Spoiled<'m>>,
 }
@@ -153,6 +155,8 @@ struct Scan<'m> {
     /// Every function of the program that it calls, with the first call.
     called: Vec<(Function<'m>, Instruction<'m>)>,
     loops: Vec<Loop<'m>>,
+    /// Those that are no nests: what is inside them is declared there.
+    open: Vec<usize>,
 }
 
 struct Loop<'m> {
@@ -177,11 +181,13 @@ impl<'m> Scan<'m> {
                 callees: Vec::new(),
                 synchronises: false,
                 shares: false,
+                leaves_in_nest: false,
                 spoiled: None,
             },
             effects: HashMap::new(),
             called: Vec::new(),
             loops: Vec::new(),
+            open: Vec::new(),
         };
         let mut accesses = 0;
         let mut first = None;
@@ -229,6 +235,7 @@ impl<'m> Scan<'m> {
             }
             self.out.synchronises |= callee.synchronises;
             self.out.shares |= callee.shares;
+            self.out.leaves_in_nest |= callee.leaves_in_nest;
             for one in &callee.direct {
                 add_new(&mut self.out.direct, one.clone());
             }
@@ -243,10 +250,42 @@ impl<'m> Scan<'m> {
                 self.out.callees.push(callee.function);
             }
         }
+        self.look_at_handlers(known);
         if self.out.spoiled.is_none() && !self.summarise(known) {
             self.declare(known);
         }
+        self.note_throws();
         self.out
+    }
+
+    /// Exceptions that end the program are no matter. Where one is handled, all that was declared before it was thrown
+    /// has to have been accessed.
+    fn look_at_handlers(&mut self, known: &Known<'m>) {
+        let calls = self.out.function.instructions().into_iter();
+        let invokes = calls.filter_map(|at| Some((at, (*at).as_call()?.invoke_targets()?.1)));
+        let handled = invokes.filter(|(_, handler)| !self.out.nests.is_last(*handler));
+        for (at, _) in handled.collect::<Vec<_>>() {
+            if let Some(Effect::Calls(callee)) = self.effects.get(&at)
+                && known.get(callee).is_some_and(|callee| callee.leaves_in_nest)
+            {
+                let name = user_name(*callee);
+                self.spoil(at, format!("may leave {name} by an exception"));
+            }
+        }
+    }
+
+    /// Finds out whether an exception may leave the function where it, or its caller, has declared more than has been
+    /// accessed.
+    fn note_throws(&mut self) {
+        let is_summarised = self.out.summary.is_some();
+        let nests = &self.out.nests;
+        let is_in_nest = |one: &Instruction<'m>| {
+            let mut around = nests.loops_around(one.block());
+            is_summarised || around.any(|index| !self.open.contains(&index))
+        };
+        let instructions = self.out.function.instructions().into_iter();
+        let mut in_nests = instructions.filter(is_in_nest);
+        self.out.leaves_in_nest |= in_nests.any(may_leave);
     }
 
     fn spoil(&mut self, at: Instruction<'m>, reason: String) {
@@ -295,8 +334,6 @@ impl<'m> Scan<'m> {
                 children: Vec::new(),
             });
         }
-        // Loops that are no nests themselves.
-        let mut open = Vec::new();
         rest.reverse();
         while let Some(index) = rest.pop() {
             if let Err(refused) = self.nest(index, known) {
@@ -304,14 +341,14 @@ impl<'m> Scan<'m> {
                     self.spoil(refused.at, refused.reason);
                     return;
                 }
-                open.push(index);
+                self.open.push(index);
                 rest.extend(self.loops[index].children.iter().rev());
             }
         }
         for block in self.out.function.blocks() {
             if innermost
                 .get(&block)
-                .is_none_or(|index| open.contains(index))
+                .is_none_or(|index| self.open.contains(index))
                 && let Err(refused) = self.block(block, known)
             {
                 self.spoil(refused.at, refused.reason);
@@ -620,6 +657,29 @@ impl<'m> Scan<'m> {
         }
         Ok(())
     }
+}
+
+/// Whether an exception that comes to an instruction may leave the function.
+fn may_leave(at: Instruction<'_>) -> bool {
+    match (*at).as_call().and_then(Call::invoke_targets) {
+        Some((_, pad)) => resumes(pad),
+        None => at.opcode() == Opcode::LLVMCall && at.may_throw(),
+    }
+}
+
+/// Whether control may come from a block to where the function is left by an exception.
+fn resumes(pad: Block<'_>) -> bool {
+    let mut rest = vec![pad];
+    let mut seen = HashSet::new();
+    while let Some(block) = rest.pop() {
+        let end = block.terminator();
+        if end.is_some_and(|end| end.opcode() == Opcode::LLVMResume) {
+            return true;
+        }
+        let next = block.successors().into_iter();
+        rest.extend(next.filter(|next| seen.insert(*next)));
+    }
+    false
 }
 
 /// What is accessed in a scope. Where rows are clipped at the end of a loop, its last turn is for itself: so
