@@ -166,7 +166,12 @@ impl<M: Machine> Coherence<M> {
             return false;
         }
         interval.written = Rc::default();
-        interval.marked = Ranges::default();
+        let marked = std::mem::take(&mut interval.marked);
+        interval.tracked.extend(marked.iter().map(|range| Declared {
+            mode: Mode::MayWrite,
+            shape: Shape::whole(range),
+            object: range,
+        }));
         if !interval.handed_over {
             interval.handed_over = true;
             interval.tell_of_all(Mode::HandedOver);
