@@ -13,12 +13,12 @@ macro_rules! for_each_mpi_fn {
         $m! {
             // Start-up.
             /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
-            fn okl_mpi_register_v8(table: ptr): [APART];
+            fn okl_mpi_register_v9(table: ptr): [APART];
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32: [MAY_UNWIND];
 
             // Output of Fortran programs.
-            /// Hands over `FortranUnits`; called as `okl_mpi_register_v8` is.
+            /// Hands over `FortranUnits`; called as `okl_mpi_register_v9` is.
             fn okl_mpi_fortran_units(units: ptr): [APART];
             /// Before a statement that writes text to `unit`: the unit it is to name.
             fn okl_mpi_fortran_begin(unit: i32) -> i32: [APART];
@@ -40,6 +40,9 @@ macro_rules! for_each_mpi_fn {
             /// address of the first element, then stride and count of each dimension, outer ones first. All values
             /// are `i64`. Those of entries with `MARKED` are replaced.
             fn okl_mpi_sections(table: ptr, computed: ptr): [APART];
+            /// In a region with `DECLARES_ALL`: whether what follows accesses memory without declaring it. Declarations
+            /// are not heeded while it does. What the answer was before.
+            fn okl_mpi_undeclared(now: i32) -> i32: [APART];
             /// After a region with `SERIAL_CODE_ANNOUNCED`: serial code goes on that touches memory.
             fn okl_mpi_serial_code(): [APART];
             /// Instead of `okl_mpi_serial_code`, before each access to memory: `bytes` are read or written.

@@ -26,7 +26,7 @@ pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v8` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v9` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -266,7 +266,8 @@ pub mod region_flags {
     /// The pass declined to distribute the region: it runs as a team of one.
     pub const TEAM_OF_ONE: i64 = 1;
     /// Everything the region accesses in shared memory is declared by `okl_mpi_sections` before it is
-    /// accessed, or is listed in [`RegionDescriptor::direct`](crate::RegionDescriptor::direct).
+    /// accessed, or is listed in [`RegionDescriptor::direct`](crate::RegionDescriptor::direct), or follows on
+    /// `okl_mpi_undeclared`.
     pub const DECLARES_ALL: i64 = 2;
     /// The function that forks calls `okl_mpi_serial_code` or `okl_mpi_serial_access` before serial code
     /// touches what the region may have declared.
@@ -275,6 +276,8 @@ pub mod region_flags {
     pub const NO_ATOMICS: i64 = 8;
     /// A rank may run the region with several threads.
     pub const THREADS: i64 = 16;
+    /// There is code that follows on `okl_mpi_undeclared`, and does not end the program.
+    pub const STRETCHES: i64 = 32;
 }
 
 /// Bits of [`SectionEntry::access`].

@@ -18,7 +18,7 @@ use okl_abi::{
 use crate::{
     cell::ProgramCell, heap::MOST_SMALL, layout, marks, memory::coherence, mpi_job, names, objects,
     observe, observe::Event, program_graph, program_graph::text, program_stacks, region, report,
-    settings::settings,
+    settings::settings, turns,
 };
 use between::Numbers;
 use okl_coherence::geometry::declaration::{self, entry_list, value_count, value_list};
@@ -30,6 +30,12 @@ use rows::{Behind, Run};
 
 /// Whether declarations are taken: the region that runs declares all it accesses.
 static DECLARING: AtomicBool = AtomicBool::new(false);
+
+/// Whether what runs meanwhile declares nothing.
+static IN_STRETCH: AtomicBool = AtomicBool::new(false);
+
+/// With `OKL_VERIFY`: whether something has run since the last synchronisation that declares nothing.
+static HAD_STRETCH: AtomicBool = AtomicBool::new(false);
 
 /// On rank 0: from before a region that declares all it accesses until after it.
 static HANDLERS_WAIT: AtomicBool = AtomicBool::new(false);
@@ -92,6 +98,8 @@ pub(crate) fn enter_region(
     threads: i32,
 ) -> Option<Accesses> {
     REGION.store(region, Relaxed);
+    IN_STRETCH.store(false, Relaxed);
+    HAD_STRETCH.store(false, Relaxed);
     SEVERAL_THREADS.store(threads > mpi_job::ranks() as i32, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
     let flags = flags_of(region);
@@ -158,6 +166,9 @@ pub(crate) fn check_changes(changes: &[Change], atomic: &Ranges) {
         return;
     };
     let declared = Ranges::of(declared).union(&marks::take(true));
+    if HAD_STRETCH.swap(IN_STRETCH.load(Relaxed), Relaxed) {
+        return;
+    }
     let layout = layout::layout();
     let changed = changes
         .iter()
@@ -197,7 +208,36 @@ pub(crate) fn stop_declaring() -> bool {
         return false;
     }
     DECLARING.store(false, Relaxed);
+    IN_STRETCH.store(false, Relaxed);
     true
+}
+
+/// `okl_mpi_undeclared`.
+pub(crate) fn okl_mpi_undeclared(now: i32) -> i32 {
+    if !DECLARING.load(Relaxed) {
+        return 0;
+    }
+    let before = turns::alone(|| {
+        // The protocol runs on this rank's stack.
+        program_stacks::make_next_frames_writable();
+        let before = IN_STRETCH.swap(now != 0, Relaxed);
+        match (before, now != 0) {
+            (false, true) if settings().verify => HAD_STRETCH.store(true, Relaxed),
+            (false, true) => coherence(|coherence| coherence.begin_stretch()),
+            (true, false) if !settings().verify => coherence(|coherence| coherence.end_stretch()),
+            _ => {}
+        }
+        before
+    });
+    before.into()
+}
+
+/// Runs code of the program that the runtime calls, and nothing is known of.
+pub(crate) fn undeclared<R>(body: impl FnOnce() -> R) -> R {
+    let before = okl_mpi_undeclared(1);
+    let result = body();
+    okl_mpi_undeclared(before);
+    result
 }
 
 /// In a region, where this rank ends the job: what it did not declare can be accessed.
@@ -224,6 +264,7 @@ pub(crate) fn track_pages() {
 /// After the last synchronisation of a region.
 pub(crate) fn leave_region(region: *const RegionDescriptor) {
     DECLARING.store(false, Relaxed);
+    IN_STRETCH.store(false, Relaxed);
     RECORD.with(|record| *record = None);
     coherence(|coherence| coherence.leave_region());
     if mpi_job::rank() == 0 {
@@ -337,10 +378,10 @@ fn entries<'a>(table: &'a SectionTable, values: &'a [i64]) -> impl Iterator<Item
     })
 }
 
-/// Whether declarations are taken: the region that runs declares all it accesses.
+/// Whether declarations are taken: what runs declares all it accesses.
 #[inline]
 pub(crate) fn are_taken() -> bool {
-    DECLARING.load(Relaxed)
+    DECLARING.load(Relaxed) && !IN_STRETCH.load(Relaxed)
 }
 
 /// A declaration that is not taken: nothing is marked.

@@ -9,7 +9,7 @@
 
 use std::ffi::c_void;
 
-use crate::{api::source_of, cell::ProgramCell, mpi_job, region, report, team};
+use crate::{api::source_of, cell::ProgramCell, mpi_job, region, report, sections, team};
 
 mod record;
 mod state;
@@ -81,7 +81,7 @@ unsafe fn run(gtid: i32, task: *mut c_void, creator: Creator, dependences: Vec<D
     // SAFETY: as for this function.
     unsafe {
         begin(task, creator);
-        call(gtid, task);
+        sections::undeclared(|| call(gtid, task));
         if TASKS.with(|tasks| tasks.has_room_for_queue()) {
             run_queue();
         }
