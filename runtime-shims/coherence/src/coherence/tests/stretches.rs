@@ -148,9 +148,11 @@ fn run_some(
             5..=8 if plain(at) && interval.may_write(rank, at, ranks) => {
                 job.check(rank, page, at % PAGE, "in a stretch, before it is written");
                 job.write(rank, page, at % PAGE, random.below(256) as u8);
+                interval.released.retain(|&(_, other)| other != at);
             }
             9..=11 if plain(at) && interval.may_write(rank, at, ranks) => {
                 job.write(rank, page, at % PAGE, random.below(256) as u8);
+                interval.released.retain(|&(_, other)| other != at);
             }
             _ if plain(at) && interval.may_read(rank, at, ranks) => {
                 job.check(rank, page, at % PAGE, "in a stretch");
@@ -269,6 +271,8 @@ fn region(job: &mut Job, random: &mut Random, rounds: usize) {
                 is_in_nest[rank] = part != Part::Second;
                 job.run_part(rank, &nests[nest].1, part, random);
                 interval.done[nest] = part == Part::Second;
+                let nest = &nests[nest].1;
+                interval.released.retain(|&(_, at)| !accesses(nest, at).1);
             }
             for rank in 0..ranks {
                 if random.chance(often) {
