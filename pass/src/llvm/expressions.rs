@@ -405,7 +405,8 @@ impl<'m> Evolution<'m> {
 
     /// How often a loop goes back to its header, unless the program ends in it.
     pub fn backedge_taken_count(&self, of: usize) -> Option<Expression<'m>> {
-        let known = |one: Raw| Some(Expression::new(one)).filter(|one| !one.is(ExpressionKind::Unknown));
+        let known =
+            |one: Raw| Some(Expression::new(one)).filter(|one| !one.is(ExpressionKind::Unknown));
         // SAFETY: a loop of the function.
         let whole = known(unsafe { okl_expression_backedges(self.raw(), self.raw_loop(of)) });
         whole.or_else(|| match self.exiting(of)[..] {

@@ -40,8 +40,8 @@ macro_rules! for_each_mpi_fn {
             /// address of the first element, then stride and count of each dimension, outer ones first. All values
             /// are `i64`. Those of entries with `MARKED` are replaced.
             fn okl_mpi_sections(table: ptr, computed: ptr): [APART];
-            /// In a region with `DECLARES_ALL`: whether what follows accesses memory without declaring it. Declarations
-            /// are not heeded while it does. What the answer was before.
+            /// In a region with `DECLARES_ALL`: whether what follows accesses memory without declaring it (1), or all is
+            /// declared (0); 2 only asks. Declarations are not heeded while it does. What was so before.
             fn okl_mpi_undeclared(now: i32) -> i32: [APART];
             /// After a region with `SERIAL_CODE_ANNOUNCED`: serial code goes on that touches memory.
             fn okl_mpi_serial_code(): [APART];

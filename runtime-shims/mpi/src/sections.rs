@@ -217,6 +217,10 @@ pub(crate) fn okl_mpi_undeclared(now: i32) -> i32 {
     if !DECLARING.load(Relaxed) {
         return 0;
     }
+    const ASKS: i32 = 2;
+    if now == ASKS {
+        return IN_STRETCH.load(Relaxed).into();
+    }
     let before = turns::alone(|| {
         // The protocol runs on this rank's stack.
         program_stacks::make_next_frames_writable();

@@ -112,6 +112,29 @@ pub(in crate::analysis) fn effect<'m>(
     }
 }
 
+/// Whether what an instruction does that cannot be declared is nothing that code may do whose region declares its other
+/// accesses: it is about other ways to access what threads share, or about their order.
+pub(super) fn spoils_region(at: Instruction<'_>) -> bool {
+    const OTHERWISE: Effects = Effects::ACQUIRES
+        .and(Effects::UNPLAIN)
+        .and(Effects::ATOMIC)
+        .and(Effects::BARRIER)
+        .and(Effects::REDUCES)
+        .and(Effects::FLUSHES)
+        .and(Effects::ENTERS)
+        .and(Effects::LEAVES)
+        .and(Effects::ORDERS)
+        .and(Effects::YIELDS);
+    if at.is_atomic_access() || at.opcode() == Opcode::LLVMCallBr {
+        return true;
+    }
+    let Some(call) = (*at).as_call() else {
+        return false;
+    };
+    call.callee().as_inline_assembly().is_some()
+        || runtime::function(call).is_some_and(|function| function.effects.has_some(OTHERWISE))
+}
+
 /// What a call of a runtime function is to the user, as the end of a sentence that begins with "it".
 pub(super) fn in_words(function: &RuntimeFn) -> String {
     function.words.map_or_else(

@@ -6,7 +6,7 @@
 //! described by its parameters has a *summary*; its callers declare them.
 //!
 //! Nothing is declared inside a loop that does not synchronise: it would be declared over and over.
-//! What is left spoils the function, and with it the region.
+//! What is left are *stretches* of code that declare nothing; some of it spoils the function, and with it the region.
 
 pub(super) mod calls;
 mod entry;
@@ -15,6 +15,7 @@ mod merge;
 pub(super) mod places;
 mod plainness;
 mod program;
+mod stretches;
 mod threads;
 
 use std::collections::{HashMap, HashSet};
@@ -24,7 +25,7 @@ use crate::analysis::nests::{Extent, Nests, Scope, Turns};
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
 use calls::can_be_copied;
-use calls::{Effect, effect};
+use calls::{Effect, effect, spoils_region};
 pub use calls::{is_final, is_mathematics, is_one_of_several};
 pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, is_of_variable, point};
@@ -33,6 +34,7 @@ use marks::alignment;
 use places::{Place, Places};
 
 pub use program::{Region, regions};
+pub use stretches::Stretch;
 
 /// Functions with more memory accesses are left to the pages.
 const MOST_ACCESSES: usize = 20_000;
@@ -89,6 +91,10 @@ pub struct FunctionSections<'m> {
     summary: Option<Vec<Entry<'m>>>,
     /// What is not declared because its address is known anyway.
     pub direct: Vec<Direct<'m>>,
+    /// What is neither, and is told to the run time.
+    pub stretches: Vec<Stretch<'m>>,
+    /// Where it handles exceptions, in front of the first instruction.
+    pub handlers: Vec<Instruction<'m>>,
     /// The functions it calls that declare what they access.
     pub callees: Vec<Function<'m>>,
     /// Whether it may synchronise.
@@ -97,6 +103,8 @@ pub struct FunctionSections<'m> {
     shares: bool,
     /// Whether an exception may leave it while it is in the middle of what it has declared, or its callers.
     leaves_in_nest: bool,
+    /// Whether it reads what threads share before the program ends in it.
+    reads_at_end: bool,
     /// The first thing that cannot be declared.
     pub spoiled: Option<Spoiled<'m>>,
 }
@@ -107,8 +115,16 @@ impl FunctionSections<'_> {
         !self.synchronises
             && self.spoiled.is_none()
             && self.declarations.is_empty()
+            && self.stretches.is_empty()
             && self.callees.is_empty()
             && self.summary.as_ref().is_none_or(Vec::is_empty)
+    }
+
+    /// Whether it, or what it calls, has declarations or stretches of its own.
+    fn says_something(&self) -> bool {
+        let says_nothing =
+            self.declarations.is_empty() && self.stretches.is_empty() && self.callees.is_empty();
+        !self.is_quiet() && (self.declares_itself() || !says_nothing)
     }
 
     /// Whether calls of it need no declaration by the caller.
@@ -178,10 +194,13 @@ impl<'m> Scan<'m> {
                 declarations: Vec::new(),
                 summary: None,
                 direct: Vec::new(),
+                stretches: Vec::new(),
+                handlers: Vec::new(),
                 callees: Vec::new(),
                 synchronises: false,
                 shares: false,
                 leaves_in_nest: false,
+                reads_at_end: false,
                 spoiled: None,
             },
             effects: HashMap::new(),
@@ -204,7 +223,10 @@ impl<'m> Scan<'m> {
                         scan.called.push((*callee, instruction));
                     }
                 }
-                Effect::Spoils(reason) => scan.spoil(instruction, reason.clone()),
+                Effect::Spoils(reason) if spoils_region(instruction) => {
+                    scan.spoil(instruction, reason.clone());
+                }
+                Effect::Spoils(_) => {}
             }
             scan.effects.insert(instruction, effect);
         }
@@ -222,12 +244,10 @@ impl<'m> Scan<'m> {
     /// Finds out what to declare; every called function has been analysed, but those that are
     /// being analysed now.
     fn finish(mut self, known: &Known<'m>) -> FunctionSections<'m> {
-        for (callee, at) in self.called.clone() {
+        for (callee, _) in self.called.clone() {
             let Some(callee) = known.get(&callee) else {
-                self.spoil(
-                    at,
-                    format!("calls {}, which is recursive", user_name(callee)),
-                );
+                let reason = format!("calls {}, which is recursive", user_name(callee));
+                self.spoil_calls(callee, &reason);
                 continue;
             };
             if self.out.spoiled.is_none() {
@@ -236,25 +256,29 @@ impl<'m> Scan<'m> {
             self.out.synchronises |= callee.synchronises;
             self.out.shares |= callee.shares;
             self.out.leaves_in_nest |= callee.leaves_in_nest;
+            self.out.reads_at_end |= callee.reads_at_end;
             for one in &callee.direct {
                 add_new(&mut self.out.direct, one.clone());
             }
-            if callee.declares_itself() && !callee.is_quiet() {
+            if callee.says_something() {
                 if is_one_of_several(callee.function) && !can_be_copied(callee.function) {
                     let name = user_name(callee.function);
-                    self.spoil(
-                        at,
-                        format!("calls {name}, of which other files have a copy"),
-                    );
+                    let reason = format!("calls {name}, of which other files have a copy");
+                    self.spoil_calls(callee.function, &reason);
+                    continue;
                 }
                 self.out.callees.push(callee.function);
             }
         }
         self.look_at_handlers(known);
+        self.find_handlers();
         if self.out.spoiled.is_none() && !self.summarise(known) {
             self.declare(known);
         }
         self.note_throws();
+        let mut blocks = self.out.function.blocks().into_iter();
+        self.out.reads_at_end |=
+            blocks.any(|block| self.out.nests.is_last(block) && self.reads_shared(block));
         self.out
     }
 
@@ -266,10 +290,12 @@ impl<'m> Scan<'m> {
         let handled = invokes.filter(|(_, handler)| !self.out.nests.is_last(*handler));
         for (at, _) in handled.collect::<Vec<_>>() {
             if let Some(Effect::Calls(callee)) = self.effects.get(&at)
-                && known.get(callee).is_some_and(|callee| callee.leaves_in_nest)
+                && known
+                    .get(callee)
+                    .is_some_and(|callee| callee.leaves_in_nest)
             {
-                let name = user_name(*callee);
-                self.spoil(at, format!("may leave {name} by an exception"));
+                let reason = format!("may leave {} by an exception", user_name(*callee));
+                self.effects.insert(at, Effect::Spoils(reason));
             }
         }
     }
@@ -288,6 +314,15 @@ impl<'m> Scan<'m> {
         self.out.leaves_in_nest |= in_nests.any(may_leave);
     }
 
+    /// No call of a function can be described.
+    fn spoil_calls(&mut self, of: Function<'m>, reason: &str) {
+        for effect in self.effects.values_mut() {
+            if matches!(effect, Effect::Calls(callee) if *callee == of) {
+                *effect = Effect::Spoils(reason.to_string());
+            }
+        }
+    }
+
     fn spoil(&mut self, at: Instruction<'m>, reason: String) {
         if self.out.spoiled.is_none() {
             self.out.spoiled = Some(Spoiled { at, reason });
@@ -296,15 +331,23 @@ impl<'m> Scan<'m> {
 
     /// Describes all accesses by the parameters, where that is possible.
     fn summarise(&mut self, known: &Known<'m>) -> bool {
-        if self.is_body || self.out.synchronises || self.out.shares || !self.out.callees.is_empty()
-        {
+        let mut callees = self.out.callees.iter();
+        let declare_themselves = callees.any(|callee| known[callee].declares_itself());
+        if self.is_body || self.out.synchronises || self.out.shares || declare_themselves {
             return false;
         }
-        let blocks = self.out.function.blocks();
+        let blocks = self.out.function.blocks().into_iter();
+        let (last, blocks): (Vec<_>, Vec<_>) =
+            blocks.partition(|&block| self.out.nests.is_last(block));
         match self.describe(&blocks, Scope::Function, known, None) {
             Ok((entries, direct)) if entries.len() <= MOST_IN_SUMMARY => {
                 self.out.summary = Some(entries);
                 self.add_direct(direct);
+                for block in last {
+                    if let Err(refused) = self.block(block, known) {
+                        self.spoil(refused.at, refused.reason);
+                    }
+                }
                 true
             }
             _ => false,
@@ -338,8 +381,8 @@ impl<'m> Scan<'m> {
         while let Some(index) = rest.pop() {
             if let Err(refused) = self.nest(index, known) {
                 if !self.is_outer(index, known) {
-                    self.spoil(refused.at, refused.reason);
-                    return;
+                    self.add_loop(index, refused);
+                    continue;
                 }
                 self.open.push(index);
                 rest.extend(self.loops[index].children.iter().rev());
@@ -368,7 +411,10 @@ impl<'m> Scan<'m> {
             .into_iter()
             .any(|instruction| match self.effects.get(&instruction) {
                 Some(Effect::Synchronises | Effect::Shares) => true,
-                Some(Effect::Calls(callee)) => known[callee].synchronises || known[callee].shares,
+                Some(Effect::Calls(callee)) => {
+                    let callee = known.get(callee);
+                    callee.is_some_and(|callee| callee.synchronises || callee.shares)
+                }
                 _ => false,
             })
     }
@@ -385,6 +431,10 @@ impl<'m> Scan<'m> {
         let scope = Scope::Loop(index);
         let mut marked = Vec::new();
         let (entries, direct) = self.describe(&one.blocks, scope, known, Some(&mut marked))?;
+        let mut entries = entries;
+        if self.ends_reading(index, known) {
+            entries.extend(entries.clone().iter().filter_map(Entry::as_read));
+        }
         if entries.len() > MOST_ENTRIES {
             return Err(Spoiled {
                 at: entries[0].at,
@@ -579,13 +629,41 @@ impl<'m> Scan<'m> {
         Ok(())
     }
 
+    /// Notes which calls in a block outside the nests access what cannot be described.
+    fn spoil_unknown_calls(&mut self, block: Block<'m>, known: &Known<'m>) {
+        for at in block.instructions() {
+            let Some(Effect::Calls(callee)) = self.effects.get(&at) else {
+                continue;
+            };
+            let callee = &*known[callee];
+            let (mut entries, mut direct) = (Vec::new(), Vec::new());
+            if !callee.declares_itself()
+                && let Err(refused) =
+                    self.call(callee, at, Scope::At(at), &mut entries, &mut direct)
+            {
+                self.effects.insert(at, Effect::Spoils(refused.reason));
+            }
+        }
+    }
+
     /// Declares what a block outside the nests accesses. Accesses share a declaration where their
     /// addresses are known in front of the first and nothing lies between.
     fn block(&mut self, block: Block<'m>, known: &Known<'m>) -> Result<(), Spoiled<'m>> {
+        self.spoil_unknown_calls(block, known);
+        let stretches = self.stretches_of(block, known);
         let mut position = HashMap::new();
         let mut group: Option<(usize, Instruction<'m>, Vec<Entry<'m>>)> = None;
         for (index, at) in block.instructions().into_iter().enumerate() {
             position.insert(at, index);
+            if stretches
+                .iter()
+                .any(|&(first, end)| (first..end).contains(&index))
+            {
+                if let Some((_, before, entries)) = group.take() {
+                    self.add_declaration(before, entries);
+                }
+                continue;
+            }
             let mut entries = Vec::new();
             let mut direct = Vec::new();
             let is_access = match self.effects.get(&at) {

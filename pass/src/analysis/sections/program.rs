@@ -19,6 +19,8 @@ pub struct Region<'m> {
     pub one_thread: Option<Spoiled<'m>>,
     /// Accesses it does not declare, where it declares all others.
     pub direct: Vec<Direct<'m>>,
+    /// Code that declares nothing, and after which the program goes on.
+    pub stretches: Vec<Spoiled<'m>>,
     /// The functions that declare something, the body first.
     pub functions: Vec<Rc<FunctionSections<'m>>>,
 }
@@ -33,8 +35,10 @@ pub fn regions<'m>(module: &'m Module, bodies: &[Function<'m>]) -> Vec<Region<'m
     regions
         .map(|mut region| {
             if region.spoiled.is_none() {
-                region.one_thread =
-                    first_mark(&region).or_else(|| threads::obstacle(module, region.body));
+                let stretch = region.stretches.first().cloned();
+                region.one_thread = stretch
+                    .or_else(|| first_mark(&region))
+                    .or_else(|| threads::obstacle(module, region.body));
             }
             region
         })
@@ -82,6 +86,7 @@ fn region<'m>(body: Function<'m>, known: &Known<'m>) -> Region<'m> {
         no_atomics: has_no_atomics(body),
         one_thread: None,
         direct: sections.direct.clone(),
+        stretches: Vec::new(),
         functions: Vec::new(),
     };
     let mut listed = HashSet::new();
@@ -91,6 +96,15 @@ fn region<'m>(body: Function<'m>, known: &Known<'m>) -> Region<'m> {
             rest.extend(known[&function].callees.iter().rev());
             region.functions.push(Rc::clone(&known[&function]));
         }
+    }
+    let handles = region.functions.iter().any(|one| !one.handlers.is_empty());
+    let stretches = region.functions.iter().flat_map(|one| &one.stretches);
+    let stretches = stretches.filter(|one| !one.ends_program(handles));
+    region.stretches = stretches.map(|one| one.spoiled.clone()).collect();
+    let declarations = region.functions.iter().flat_map(|one| &one.declarations);
+    if declarations.into_iter().all(|one| !one.is_nest) && region.spoiled.is_none() {
+        // There is nothing to declare apart from it.
+        region.spoiled = region.stretches.first().cloned();
     }
     region
 }
