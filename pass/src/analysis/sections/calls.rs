@@ -66,8 +66,11 @@ fn is_message(call: Call<'_>, name: &str) -> bool {
         })
 }
 
-/// Functions that end the program for an exception that may not leave where it came to.
-const TERMINATE: [&str; 2] = ["__clang_call_terminate", "_ZSt9terminatev"];
+/// Whether a function ends the program for an exception that may not leave where it came to; copies have names with a dot.
+fn terminates(name: &str) -> bool {
+    const ALL: [&str; 2] = ["__clang_call_terminate", "_ZSt9terminatev"];
+    name.split('.').next().is_some_and(|name| ALL.contains(&name))
+}
 
 /// What an instruction does.
 pub(in crate::analysis) fn effect<'m>(
@@ -216,7 +219,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     if copies.any(|(_, object)| !places.is_own(object)) {
         return Effect::Spoils("passes a structure by value".to_string());
     }
-    if TERMINATE.contains(&&name[..]) {
+    if terminates(&name) {
         return Effect::Nothing;
     }
     if callee.is_declaration() {

@@ -173,6 +173,8 @@ struct Scan<'m> {
     loops: Vec<Loop<'m>>,
     /// Those that are no nests: what is inside them is declared there.
     open: Vec<usize>,
+    /// Those that are stretches.
+    tracked: Vec<usize>,
 }
 
 struct Loop<'m> {
@@ -207,6 +209,7 @@ impl<'m> Scan<'m> {
             called: Vec::new(),
             loops: Vec::new(),
             open: Vec::new(),
+            tracked: Vec::new(),
         };
         let mut accesses = 0;
         let mut first = None;
@@ -271,10 +274,10 @@ impl<'m> Scan<'m> {
             }
         }
         self.look_at_handlers(known);
-        self.find_handlers();
         if self.out.spoiled.is_none() && !self.summarise(known) {
             self.declare(known);
         }
+        self.find_handlers();
         self.note_throws();
         let mut blocks = self.out.function.blocks().into_iter();
         self.out.reads_at_end |=

@@ -67,6 +67,7 @@ impl<'m> Scan<'m> {
         behind.dedup();
         behind.retain(|&block| !self.out.nests.is_last(block));
         self.add_stretch(before, behind, spoiled, Last::No);
+        self.tracked.push(index);
     }
 
     /// A stretch that ends where these blocks begin.
@@ -188,11 +189,17 @@ impl<'m> Scan<'m> {
         })
     }
 
-    /// Where exceptions are handled, whatever was thrown out of is over.
+    /// Where exceptions are handled, whatever was thrown out of is over, unless it is all in one stretch.
     pub(super) fn find_handlers(&mut self) {
+        let nests = &self.out.nests;
+        let is_tracked = |block: Block<'m>| {
+            let mut around = nests.loops_around(block);
+            around.any(|one| self.tracked.contains(&one))
+        };
         for at in self.out.function.instructions() {
             if let Some((_, pad)) = (*at).as_call().and_then(Call::invoke_targets)
-                && !self.out.nests.is_last(pad)
+                && !nests.is_last(pad)
+                && !is_tracked(pad)
                 && let Some(first) = pad.first_insertion_point()
                 && !self.out.handlers.contains(&first)
             {

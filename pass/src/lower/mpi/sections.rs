@@ -101,7 +101,7 @@ impl<'m> Plan<'m> {
                     };
                     one.at.remark("Declared", &what, false);
                     for stretch in &region.stretches {
-                        if told.insert(stretch.at) {
+                        if told.insert(Site::Instruction(stretch.at).to_string()) {
                             let reason = &stretch.reason;
                             let message = format!(
                                 "pages are tracked while this runs, and the region's other accesses are declared: it {reason}"
