@@ -106,7 +106,7 @@ impl<'m> Plan<'m> {
                             let message = format!(
                                 "pages are tracked while this runs, and the region's other accesses are declared: it {reason}"
                             );
-                            stretch.at.remark("Stretch", &message, true);
+                            stretch.at.remark("Tracked", &message, true);
                         }
                     }
                     if let Some(obstacle) = &region.one_thread {
