@@ -20,10 +20,10 @@ double norm(const double *, int);
 // REMARK-DAG: stretches.c:[[@LINE+12]]:7: remark: pages are tracked while this runs, and the region's other accesses are declared: it calls timer_start, which is not known here
 // REMARK-DAG: stretches.c:[[@LINE+20]]:14: remark: pages are tracked while this runs, and the region's other accesses are declared: it calls changed, which is not known here
 // CODE-LABEL: define internal void @solve.omp_outlined(
-// CODE: [[BEFORE:%.*]] = {{.*}}call i32 @okl_mpi_undeclared(i32 2)
-// CODE: call i32 @okl_mpi_undeclared(i32 1)
+// CODE: [[BEFORE:%.*]] = {{.*}}call i32 @okl_mpi_undeclared(i32 2, ptr null)
+// CODE: call i32 @okl_mpi_undeclared(i32 1, ptr {{.*}})
 // CODE-NEXT: call void @timer_start
-// CODE-NEXT: call i32 @okl_mpi_undeclared(i32 [[BEFORE]])
+// CODE-NEXT: call i32 @okl_mpi_undeclared(i32 [[BEFORE]], ptr null)
 void solve(int turns) {
 #pragma omp parallel
   for (int turn = 0; turn < turns; turn++) {

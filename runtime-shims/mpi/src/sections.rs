@@ -213,7 +213,7 @@ pub(crate) fn stop_declaring() -> bool {
 }
 
 /// `okl_mpi_undeclared`.
-pub(crate) fn okl_mpi_undeclared(now: i32) -> i32 {
+pub(crate) fn okl_mpi_undeclared(now: i32, place: *mut c_void) -> i32 {
     if !DECLARING.load(Relaxed) {
         return 0;
     }
@@ -227,7 +227,7 @@ pub(crate) fn okl_mpi_undeclared(now: i32) -> i32 {
         let before = IN_STRETCH.swap(now != 0, Relaxed);
         match (before, now != 0) {
             (false, true) if settings().verify => HAD_STRETCH.store(true, Relaxed),
-            (false, true) => coherence(|coherence| coherence.begin_stretch()),
+            (false, true) => coherence(|coherence| coherence.begin_stretch(place as u64)),
             (true, false) if !settings().verify => coherence(|coherence| coherence.end_stretch()),
             _ => {}
         }
@@ -238,9 +238,9 @@ pub(crate) fn okl_mpi_undeclared(now: i32) -> i32 {
 
 /// Runs code of the program that the runtime calls, and nothing is known of.
 pub(crate) fn undeclared<R>(body: impl FnOnce() -> R) -> R {
-    let before = okl_mpi_undeclared(1);
+    let before = okl_mpi_undeclared(1, std::ptr::null_mut());
     let result = body();
-    okl_mpi_undeclared(before);
+    okl_mpi_undeclared(before, std::ptr::null_mut());
     result
 }
 

@@ -3,6 +3,7 @@
 use okl_abi::f;
 
 use crate::analysis::sections::FunctionSections;
+use crate::diagnostic::Site;
 use crate::llvm::{Builder, Module};
 use crate::lower::runtime_call::declare;
 
@@ -18,16 +19,19 @@ pub(super) fn emit<'m>(module: &'m Module, sections: &FunctionSections<'m>) {
     if sections.stretches.is_empty() && ends.is_empty() {
         return;
     }
+    let nowhere = module.pointer().zero();
     if !ends.is_empty() {
         let builder = Builder::at_entry(module, sections.function);
-        let before = builder.call(undeclared, &[module.const_i32(ASKS)]);
+        let before = builder.call(undeclared, &[module.const_i32(ASKS), nowhere]);
         for &end in ends {
-            Builder::before(module, end).call(undeclared, &[before]);
+            Builder::before(module, end).call(undeclared, &[before, nowhere]);
         }
     }
     for one in &sections.stretches {
         let now = module.const_i32(BEGINS);
-        Builder::before(module, one.before).call(undeclared, &[now]);
+        let place = Site::Instruction(one.spoiled.at).to_string();
+        let place = *module.add_text("okl.text", &place);
+        Builder::before(module, one.before).call(undeclared, &[now, place]);
     }
     sections.function.forget_memory_effects();
 }

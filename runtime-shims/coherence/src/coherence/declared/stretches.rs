@@ -12,6 +12,7 @@
 //!   that others made of them since are dropped, and bytes of them are claimed only by who has certainly written them.
 //! * Pages that are about to enter section mode are made wholly current, and compared with a twin.
 //! * What faults did is told when the stretch ends, before anything else is declared: plans depend on it.
+//! * What it touched when it was last run is made accessible when it begins: [`crate::coherence::learned`].
 //! * Declarations are not heeded in a stretch. It may synchronise, and then goes on.
 //! * Under locks what was declared and written before goes to its owners, too. It is [`Mode::HandedOver`] then: who owns it
 //!   stays what it is, unless nobody else may have written it.
@@ -51,12 +52,14 @@ impl Interval {
 }
 
 impl<M: Machine> Coherence<M> {
-    /// In a region that declares its accesses: code follows that does not, until [`Coherence::end_stretch`].
-    pub fn begin_stretch(&mut self) {
+    /// In a region that declares its accesses: code follows that does not, until [`Coherence::end_stretch`]. `place` stands
+    /// for it.
+    pub fn begin_stretch(&mut self, place: u64) {
         if self.sections.declaring && !self.sections.in_stretch {
             self.combine();
             self.sections.in_stretch = true;
             self.enter_stretch();
+            self.begin_learning(place);
         }
     }
 
@@ -65,6 +68,7 @@ impl<M: Machine> Coherence<M> {
         if self.sections.in_stretch {
             self.combine();
             self.sections.in_stretch = false;
+            self.end_learning();
             self.tell_faults();
         }
     }

@@ -92,7 +92,8 @@ fn some_place(job: &Job, interval: &Interval<'_>, random: &mut Random) -> usize 
 }
 
 fn begin(job: &mut Job, rank: usize) {
-    job.ranks[rank].begin_stretch();
+    let place = job.forks % 2;
+    job.ranks[rank].begin_stretch(place);
     job.in_stretch[rank] = true;
 }
 
