@@ -69,7 +69,9 @@ fn is_message(call: Call<'_>, name: &str) -> bool {
 /// Whether a function ends the program for an exception that may not leave where it came to; copies have names with a dot.
 fn terminates(name: &str) -> bool {
     const ALL: [&str; 2] = ["__clang_call_terminate", "_ZSt9terminatev"];
-    name.split('.').next().is_some_and(|name| ALL.contains(&name))
+    name.split('.')
+        .next()
+        .is_some_and(|name| ALL.contains(&name))
 }
 
 /// What an instruction does.
