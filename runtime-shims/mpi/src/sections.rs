@@ -140,9 +140,8 @@ pub(crate) fn enter_region(
             direct: pages,
             contributions: flags & region_flags::NO_ATOMICS == 0,
         },
-        false => Accesses::Tracked {
-            atomics: flags & region_flags::NO_ATOMICS == 0,
-        },
+        // Atomic accesses go to who holds the bytes.
+        false => Accesses::Tracked { atomics: false },
     })
 }
 
@@ -218,8 +217,9 @@ pub(crate) fn okl_mpi_undeclared(now: i32, place: *mut c_void) -> i32 {
         return 0;
     }
     const ASKS: i32 = 2;
-    if now == ASKS {
-        return IN_STRETCH.load(Relaxed).into();
+    let is_now = IN_STRETCH.load(Relaxed);
+    if now == ASKS || is_now == (now != 0) {
+        return is_now.into();
     }
     let before = turns::alone(|| {
         // The protocol runs on this rank's stack.
@@ -316,10 +316,10 @@ pub(crate) fn okl_mpi_serial_access(address: *mut c_void, bytes: i64, writes: i3
     }
 }
 
-/// Whether the program's signal handlers have to wait: a region that declares all it accesses knows
-/// nothing of theirs.
+/// Whether the program's signal handlers have to wait: what declares all it accesses knows nothing of
+/// theirs.
 pub(crate) fn handlers_wait() -> bool {
-    HANDLERS_WAIT.load(Relaxed)
+    HANDLERS_WAIT.load(Relaxed) && !IN_STRETCH.load(Relaxed)
 }
 
 /// The flags of a region; none of the runtime's own region at the end of the program.

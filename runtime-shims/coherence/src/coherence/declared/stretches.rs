@@ -234,7 +234,13 @@ impl<M: Machine> Coherence<M> {
     /// changed of them is there.
     pub(in crate::coherence) fn before_atomic_in_sections(&mut self, page: Page) {
         self.combine_page(page);
-        if self.send_section_changes() {
+        let own = self.sections.interval.own();
+        let declares_some = own.iter().any(|range| pages_touched(range).contains(&page));
+        let mut sent = declares_some && self.hand_over();
+        if self.pages.has(page, flag::SECTION) {
+            sent |= self.send_changes_in_section(page);
+        }
+        if sent {
             self.machine.settle();
         }
         self.note_contribution(page);

@@ -273,7 +273,13 @@ impl<M: Machine> Coherence<M> {
 
     /// Notes that a page in section mode is contributed to where its bytes are held.
     pub(in crate::coherence) fn note_contribution(&mut self, page: Page) {
-        self.sections.interval.contributed.push(page);
+        const MANY: usize = 4096;
+        let contributed = &mut self.sections.interval.contributed;
+        contributed.push(page);
+        if contributed.len() >= MANY && contributed.len().is_power_of_two() {
+            contributed.sort_unstable();
+            contributed.dedup();
+        }
     }
 
     /// In a tracked region or stretch, when a lock is released: sends what this rank changed to the owners. Whether it
@@ -281,20 +287,24 @@ impl<M: Machine> Coherence<M> {
     pub(in crate::coherence) fn send_section_changes(&mut self) -> bool {
         let mut sent = self.hand_over();
         for index in 0..self.sections.interval.compared.len() {
-            let page = self.sections.interval.compared[index];
-            let contents = *self.machine.contents(page);
-            let Some(twin) = self.pages.twin(page) else {
-                continue;
-            };
-            let at = position(page);
-            let changed = changed_ranges(&contents, twin)
-                .map(|(start, end)| (at + start as u64, at + end as u64));
-            let changed = Ranges::of(changed.collect());
-            twin.copy_from_slice(&contents);
-            sent |= self.send_bytes(&changed);
-            sent |= self.send_home(&changed);
+            sent |= self.send_changes_in_section(self.sections.interval.compared[index]);
         }
         sent
+    }
+
+    /// The same of one page that is compared with a twin.
+    pub(super) fn send_changes_in_section(&mut self, page: Page) -> bool {
+        let contents = *self.machine.contents(page);
+        let Some(twin) = self.pages.twin(page) else {
+            return false;
+        };
+        let at = position(page);
+        let changed = changed_ranges(&contents, twin)
+            .map(|(start, end)| (at + start as u64, at + end as u64));
+        let changed = Ranges::of(changed.collect());
+        twin.copy_from_slice(&contents);
+        let sent = self.send_bytes(&changed);
+        self.send_home(&changed) || sent
     }
 
     /// Sends bytes to their owners; complete after [`Machine::settle`]. Whether there are any.
