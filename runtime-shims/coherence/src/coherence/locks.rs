@@ -68,6 +68,10 @@ impl<M: Machine> Coherence<M> {
     /// Records that `bytes` now stand at the home of `page`, in this rank's copy too if it has one.
     pub fn after_atomic(&mut self, page: Page, offset: usize, bytes: &[u8], written: bool) {
         if self.pages.has(page, flag::SECTION) {
+            // Where it is held others may change it meanwhile.
+            if self.holder(page, offset, bytes.len()) == Some(self.rank) {
+                return;
+            }
             self.machine.contents(page)[offset..offset + bytes.len()].copy_from_slice(bytes);
             if let Some(twin) = self.pages.twin(page) {
                 twin[offset..offset + bytes.len()].copy_from_slice(bytes);
