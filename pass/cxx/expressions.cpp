@@ -186,6 +186,10 @@ OklExpressionRef okl_expression_backedges(OklCode *C, const OklLoop *L) {
   return wrap(C->evolution().getBackedgeTakenCount(unwrap(L)));
 }
 
+OklExpressionRef okl_expression_backedges_until(OklCode *C, const OklLoop *L, LLVMBasicBlockRef Exiting) {
+  return wrap(C->evolution().getExitCount(unwrap(L), unwrap(Exiting)));
+}
+
 OklExpressionRef okl_expression_object(OklCode *C, OklExpressionRef Address) {
   return wrap(C->evolution().getPointerBase(unwrap(Address)));
 }

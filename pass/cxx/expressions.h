@@ -98,6 +98,8 @@ OklExpressionRef okl_expression_recurrence(OklCode *C, const OklExpressionRef *O
 OklExpressionRef okl_expression_at_turn(OklCode *C, OklExpressionRef Recurrence, OklExpressionRef Turn);
 // How often the block that closes a loop goes back.
 OklExpressionRef okl_expression_backedges(OklCode *C, const OklLoop *L);
+// The same, if the loop is left from that block only.
+OklExpressionRef okl_expression_backedges_until(OklCode *C, const OklLoop *L, LLVMBasicBlockRef Exiting);
 // The object of an address, and an address without it.
 OklExpressionRef okl_expression_object(OklCode *C, OklExpressionRef Address);
 OklExpressionRef okl_expression_offset(OklCode *C, OklExpressionRef Address);

@@ -1,6 +1,6 @@
 //! The dominators and the loops of a function, and what its instructions access: the safe side of `cxx/code.h`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_void};
 
 use inkwell::llvm_sys::LLVMValueKind;
@@ -82,6 +82,26 @@ pub struct Code<'m> {
     loops: Vec<CodeLoop<'m>>,
     numbers: HashMap<*const RawLoop, usize>,
     innermost: HashMap<Block<'m>, usize>,
+    last: HashSet<Block<'m>>,
+}
+
+/// The blocks of a function that lead, without a loop, to nothing but the end of the program or of the function by an
+/// exception.
+fn last_blocks(function: Function<'_>) -> HashSet<Block<'_>> {
+    let mut last = HashSet::new();
+    let blocks = function.blocks();
+    let mut grows = true;
+    while grows {
+        grows = false;
+        for &block in blocks.iter().rev() {
+            let returns = block
+                .terminator()
+                .is_none_or(|end| end.opcode() == Opcode::LLVMRet);
+            let is_last = !returns && block.successors().iter().all(|next| last.contains(next));
+            grows |= is_last && last.insert(block);
+        }
+    }
+    last
 }
 
 impl Drop for Code<'_> {
@@ -147,6 +167,7 @@ impl<'m> Code<'m> {
             loops: found.loops,
             numbers: found.numbers,
             innermost,
+            last: last_blocks(function),
         }
     }
 
@@ -187,14 +208,21 @@ impl<'m> Code<'m> {
         self.loops_around(block).any(|one| one == number)
     }
 
-    /// The blocks from which a loop is left.
+    /// The blocks from which a loop is left for code from which control may return.
     pub fn exiting(&self, number: usize) -> Vec<Block<'m>> {
         let leaves = |block: &Block<'m>| {
             let next = block.successors();
-            next.into_iter().any(|next| !self.contains(number, next))
+            next.into_iter()
+                .any(|next| !self.contains(number, next) && !self.is_last(next))
         };
         let blocks = &self.loops[number].blocks;
         blocks.iter().copied().filter(leaves).collect()
+    }
+
+    /// Whether control, once in a block, does not return from the function: it comes to the end of the program, or
+    /// leaves by an exception.
+    pub fn is_last(&self, block: Block<'m>) -> bool {
+        self.last.contains(&block)
     }
 
     /// Whether control passes `a` on every way to `b`.

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+use inkwell::llvm_sys::prelude::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
 
 use super::code::{RawCode, RawLoop};
 use super::shim::{TextSink, collect_text};
@@ -54,6 +54,11 @@ unsafe extern "C" {
     ) -> Raw;
     fn okl_expression_at_turn(code: *mut RawCode, recurrence: Raw, turn: Raw) -> Raw;
     fn okl_expression_backedges(code: *mut RawCode, of: *const RawLoop) -> Raw;
+    fn okl_expression_backedges_until(
+        code: *mut RawCode,
+        of: *const RawLoop,
+        exiting: LLVMBasicBlockRef,
+    ) -> Raw;
     fn okl_expression_object(code: *mut RawCode, address: Raw) -> Raw;
     fn okl_expression_offset(code: *mut RawCode, address: Raw) -> Raw;
 
@@ -398,11 +403,19 @@ impl<'m> Evolution<'m> {
         Expression::new(unsafe { okl_expression_at_turn(self.raw(), recurrence.raw, turn.raw) })
     }
 
-    /// How often a loop goes back to its header.
+    /// How often a loop goes back to its header, unless the program ends in it.
     pub fn backedge_taken_count(&self, of: usize) -> Option<Expression<'m>> {
+        let known =
+            |one: Raw| Some(Expression::new(one)).filter(|one| !one.is(ExpressionKind::Unknown));
         // SAFETY: a loop of the function.
-        let one = unsafe { okl_expression_backedges(self.raw(), self.raw_loop(of)) };
-        Some(Expression::new(one)).filter(|one| !one.is(ExpressionKind::Unknown))
+        let whole = known(unsafe { okl_expression_backedges(self.raw(), self.raw_loop(of)) });
+        whole.or_else(|| match self.exiting(of)[..] {
+            // SAFETY: as above, and one of its blocks.
+            [exiting] => known(unsafe {
+                okl_expression_backedges_until(self.raw(), self.raw_loop(of), exiting.raw())
+            }),
+            _ => None,
+        })
     }
 
     /// What an address is computed from, as far as that is known; an integer itself.

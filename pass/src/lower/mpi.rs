@@ -27,6 +27,7 @@ mod regions;
 mod runtime_calls;
 pub mod sections;
 pub mod serial_code;
+mod stretches;
 pub mod thread_private;
 pub mod twins;
 mod unsafe_sites;

@@ -40,6 +40,10 @@ macro_rules! for_each_mpi_fn {
             /// address of the first element, then stride and count of each dimension, outer ones first. All values
             /// are `i64`. Those of entries with `MARKED` are replaced.
             fn okl_mpi_sections(table: ptr, computed: ptr): [APART];
+            /// In a region with `DECLARES_ALL`: whether what follows accesses memory without declaring it (1), or all is
+            /// declared (0); 2 only asks. Declarations are not heeded while it does. What was so before. `place` is where
+            /// such code begins, in words.
+            fn okl_mpi_undeclared(now: i32, place: ptr) -> i32: [APART];
             /// After a region with `SERIAL_CODE_ANNOUNCED`: serial code goes on that touches memory.
             fn okl_mpi_serial_code(): [APART];
             /// Instead of `okl_mpi_serial_code`, before each access to memory: `bytes` are read or written.

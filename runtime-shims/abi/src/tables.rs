@@ -266,13 +266,16 @@ pub mod region_flags {
     /// The pass declined to distribute the region: it runs on rank 0 alone.
     pub const RANK_ZERO_ALONE: i64 = 1;
     /// Everything the region accesses in shared memory is declared by `okl_mpi_sections` before it is
-    /// accessed, or is listed in [`RegionDescriptor::direct`](crate::RegionDescriptor::direct).
+    /// accessed, or is listed in [`RegionDescriptor::direct`](crate::RegionDescriptor::direct), or follows on
+    /// `okl_mpi_undeclared`.
     pub const DECLARES_ALL: i64 = 2;
     /// The function that forks calls `okl_mpi_serial_code` or `okl_mpi_serial_access` before serial code
     /// touches what the region may have declared.
     pub const SERIAL_CODE_ANNOUNCED: i64 = 4;
     /// The region has no atomic accesses: its threads access shared memory by loads and stores alone.
     pub const NO_ATOMICS: i64 = 8;
+    /// There is code that follows on `okl_mpi_undeclared`, and does not end the program.
+    pub const STRETCHES: i64 = 16;
 }
 
 /// Bits of [`SectionEntry::access`].

@@ -107,9 +107,12 @@ fn update(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) ->
         }
         Place::Home { page, offset } => {
             stats::count(|counts| counts.atomics += 1);
+            let home = coherence(|coherence| coherence.holder(page, offset % PAGE, size as usize));
+            let Some(home) = home else {
+                return update_in_parts(address, size, new);
+            };
             coherence(|coherence| {
                 coherence.before_atomic(page);
-                let home = coherence.pages().home(page);
                 let mut old = coherence.machine.load(offset, size as u32, home) & mask(size);
                 loop {
                     let value = new(old).map(|value| value & mask(size));
@@ -141,6 +144,21 @@ fn update(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) ->
             })
         }
     }
+}
+
+/// The same for an object whose bytes several ranks hold.
+fn update_in_parts(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) -> u64 {
+    let object = address as *mut c_void;
+    exclusively(object, || {
+        let mut bytes = [0u8; 8];
+        copy(object, bytes.as_mut_ptr().cast(), size.into());
+        let old = u64::from_ne_bytes(bytes);
+        if let Some(value) = new(old) {
+            let mut bytes = value.to_ne_bytes();
+            copy(bytes.as_mut_ptr().cast(), object, size.into());
+        }
+        old
+    })
 }
 
 /// Atomic load.

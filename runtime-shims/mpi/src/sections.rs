@@ -18,7 +18,7 @@ use okl_abi::{
 use crate::{
     cell::ProgramCell, heap::MOST_SMALL, layout, marks, memory::coherence, mpi_job, names, objects,
     observe, observe::Event, program_graph, program_graph::text, program_stacks, region, report,
-    settings::settings,
+    settings::settings, turns,
 };
 use between::Numbers;
 use okl_coherence::geometry::declaration::{self, entry_list, value_count, value_list};
@@ -30,6 +30,12 @@ use rows::{Behind, Run};
 
 /// Whether declarations are taken: the region that runs declares all it accesses.
 static DECLARING: AtomicBool = AtomicBool::new(false);
+
+/// Whether what runs meanwhile declares nothing.
+static IN_STRETCH: AtomicBool = AtomicBool::new(false);
+
+/// With `OKL_VERIFY`: whether something has run since the last synchronisation that declares nothing.
+static HAD_STRETCH: AtomicBool = AtomicBool::new(false);
 
 /// On rank 0: from before a region that declares all it accesses until after it.
 static HANDLERS_WAIT: AtomicBool = AtomicBool::new(false);
@@ -81,13 +87,16 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
     Some((start.max(segment.address), end.min(segment.end())))
 }
 
-/// At a fork: how the region accesses memory; `None` where every write is tracked
+/// At a fork of a team of so many threads: how the region accesses memory; `None` where every write is tracked
 /// anyway. [`begin_declarations`] is to follow, when the ranks know.
 pub(crate) fn enter_region(
     region: *mut RegionDescriptor,
     args: &[u64],
+    threads: i32,
 ) -> Option<Accesses> {
     REGION.store(region, Relaxed);
+    IN_STRETCH.store(false, Relaxed);
+    HAD_STRETCH.store(false, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
     let flags = flags_of(region);
     // SAFETY: the pass emits the descriptor, and `direct_count` constant entries. The runtime's own region
@@ -100,7 +109,11 @@ pub(crate) fn enter_region(
             _ => &[],
         }
     };
-    let declares_all = flags & region_flags::DECLARES_ALL != 0;
+    // While one thread of a rank runs what is not described, no other one may declare.
+    let has_stretches = flags & region_flags::STRETCHES != 0;
+    let are_several = threads > mpi_job::ranks() as i32;
+    let declares_all =
+        flags & region_flags::DECLARES_ALL != 0 && !(has_stretches && are_several);
     let mut undeclared = Vec::new();
     if declares_all {
         for one in direct {
@@ -127,9 +140,8 @@ pub(crate) fn enter_region(
             direct: pages,
             contributions: flags & region_flags::NO_ATOMICS == 0,
         },
-        false => Accesses::Tracked {
-            atomics: flags & region_flags::NO_ATOMICS == 0,
-        },
+        // Atomic accesses go to who holds the bytes.
+        false => Accesses::Tracked { atomics: false },
     })
 }
 
@@ -153,6 +165,9 @@ pub(crate) fn check_changes(changes: &[Change], atomic: &Ranges) {
         return;
     };
     let declared = Ranges::of(declared).union(&marks::take(true));
+    if HAD_STRETCH.swap(IN_STRETCH.load(Relaxed), Relaxed) {
+        return;
+    }
     let layout = layout::layout();
     let changed = changes
         .iter()
@@ -187,6 +202,40 @@ pub(crate) fn declare_nothing() {
 /// At a synchronisation, on all ranks: pages serve the region from here on.
 pub(crate) fn stop_declaring() {
     DECLARING.store(false, Relaxed);
+    IN_STRETCH.store(false, Relaxed);
+}
+
+/// `okl_mpi_undeclared`.
+pub(crate) fn okl_mpi_undeclared(now: i32, place: *mut c_void) -> i32 {
+    if !DECLARING.load(Relaxed) {
+        return 0;
+    }
+    const ASKS: i32 = 2;
+    let is_now = IN_STRETCH.load(Relaxed);
+    if now == ASKS || is_now == (now != 0) {
+        return is_now.into();
+    }
+    let before = turns::alone(|| {
+        // The protocol runs on this rank's stack.
+        program_stacks::make_next_frames_writable();
+        let before = IN_STRETCH.swap(now != 0, Relaxed);
+        match (before, now != 0) {
+            (false, true) if settings().verify => HAD_STRETCH.store(true, Relaxed),
+            (false, true) => coherence(|coherence| coherence.begin_stretch(place as u64)),
+            (true, false) if !settings().verify => coherence(|coherence| coherence.end_stretch()),
+            _ => {}
+        }
+        before
+    });
+    before.into()
+}
+
+/// Runs code of the program that the runtime calls, and nothing is known of.
+pub(crate) fn undeclared<R>(body: impl FnOnce() -> R) -> R {
+    let before = okl_mpi_undeclared(1, std::ptr::null_mut());
+    let result = body();
+    okl_mpi_undeclared(before, std::ptr::null_mut());
+    result
 }
 
 /// In a region, where this rank ends the job: what it did not declare can be accessed.
@@ -213,6 +262,7 @@ pub(crate) fn track_pages() {
 /// After the last synchronisation of a region.
 pub(crate) fn leave_region(region: *const RegionDescriptor) {
     DECLARING.store(false, Relaxed);
+    IN_STRETCH.store(false, Relaxed);
     RECORD.with(|record| *record = None);
     coherence(|coherence| coherence.leave_region());
     if mpi_job::rank() == 0 {
@@ -260,10 +310,10 @@ pub(crate) fn okl_mpi_serial_access(address: *mut c_void, bytes: i64, writes: i3
     }
 }
 
-/// Whether the program's signal handlers have to wait: a region that declares all it accesses knows
-/// nothing of theirs.
+/// Whether the program's signal handlers have to wait: what declares all it accesses knows nothing of
+/// theirs.
 pub(crate) fn handlers_wait() -> bool {
-    HANDLERS_WAIT.load(Relaxed)
+    HANDLERS_WAIT.load(Relaxed) && !IN_STRETCH.load(Relaxed)
 }
 
 /// The flags of a region; none of the runtime's own region at the end of the program.
@@ -326,10 +376,10 @@ fn entries<'a>(table: &'a SectionTable, values: &'a [i64]) -> impl Iterator<Item
     })
 }
 
-/// Whether declarations are taken: the region that runs declares all it accesses.
+/// Whether declarations are taken: what runs declares all it accesses.
 #[inline]
 pub(crate) fn are_taken() -> bool {
-    DECLARING.load(Relaxed)
+    DECLARING.load(Relaxed) && !IN_STRETCH.load(Relaxed)
 }
 
 /// A declaration that is not taken: nothing is marked.

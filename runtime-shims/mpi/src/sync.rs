@@ -192,9 +192,10 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     variables::follow();
     FRAME.with(|frame| *frame = stack::pointer());
     stack::call_on(program_stacks::region_stack_top(), fork_on_region_stack);
-    // A region that declares all it accesses writes to no unit.
+    // What declares all it accesses writes to no unit.
     // SAFETY: a descriptor that the pass emitted.
-    if unsafe { (*region).flags } & region_flags::DECLARES_ALL == 0 {
+    let flags = unsafe { (*region).flags };
+    if flags & region_flags::DECLARES_ALL == 0 || flags & region_flags::STRETCHES != 0 {
         fortran::deliver();
     }
 }
@@ -435,7 +436,7 @@ fn run_region(fork: Fork) {
     let first = threads::first_in(fork.threads);
     let number = first.unwrap_or(fork.threads);
     let _region = observe::span(|| Event::region(location, number, fork.threads));
-    let accesses = sections::enter_region(region, &fork.args);
+    let accesses = sections::enter_region(region, &fork.args, fork.threads);
     let entered = Region {
         name: region as u64,
         threads: fork.threads as u64,

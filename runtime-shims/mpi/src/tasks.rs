@@ -10,7 +10,9 @@
 
 use std::{ffi::c_void, mem::ManuallyDrop};
 
-use crate::{api::source_of, cell::ProgramCell, libomp, mpi_job, region, report, team, turns};
+use crate::{
+    api::source_of, cell::ProgramCell, libomp, mpi_job, region, report, sections, team, turns,
+};
 
 mod record;
 mod state;
@@ -95,7 +97,7 @@ unsafe fn run(gtid: i32, task: *mut c_void, creator: Creator, dependences: Vec<D
     // SAFETY: as for this function.
     unsafe {
         begin(task, creator);
-        call(gtid, task);
+        sections::undeclared(|| call(gtid, task));
         if tasks(|tasks| tasks.has_room_for_queue()) {
             run_queue();
         }

@@ -201,6 +201,18 @@ impl<'m> Hoister<'_, 'm> {
         writers.iter().any(|&writer| self.may_write(writer, load))
     }
 
+    /// Whether a call cannot get at the variable that a load reads: it is one of this function, or a captured one, to which
+    /// there is one way only, and no argument leads there.
+    fn is_out_of_reach(&self, at: Instruction<'m>, load: Instruction<'m>) -> bool {
+        let read = load.operand(0).underlying_object();
+        let Some(call) = at.as_call().filter(|_| read.as_global().is_none()) else {
+            return false;
+        };
+        let mut arguments = call.arguments().into_iter();
+        arguments.all(|one| !one.ty().is_pointer() || one.underlying_object() != read)
+            && self.is_sole(read)
+    }
+
     fn is_sole(&self, object: Value<'m>) -> bool {
         let known = self.sole.borrow().get(&object).copied();
         known.unwrap_or_else(|| {
@@ -226,7 +238,9 @@ impl<'m> Hoister<'_, 'm> {
         }
         let (to, object, update) = match self.writer(at) {
             Writer::Nothing => return false,
-            Writer::Anything => return self.code.may_change(at, load),
+            Writer::Anything => {
+                return !self.is_out_of_reach(at, load) && self.code.may_change(at, load);
+            }
             Writer::Into { to, object, update } => (to, object, update),
         };
         let read = load.operand(0).underlying_object();

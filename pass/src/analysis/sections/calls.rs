@@ -66,6 +66,14 @@ fn is_message(call: Call<'_>, name: &str) -> bool {
         })
 }
 
+/// Whether a function ends the program for an exception that may not leave where it came to; copies have names with a dot.
+fn terminates(name: &str) -> bool {
+    const ALL: [&str; 2] = ["__clang_call_terminate", "_ZSt9terminatev"];
+    name.split('.')
+        .next()
+        .is_some_and(|name| ALL.contains(&name))
+}
+
 /// What an instruction does.
 pub(in crate::analysis) fn effect<'m>(
     module: &'m Module,
@@ -107,6 +115,29 @@ pub(in crate::analysis) fn effect<'m>(
         },
         _ => Effect::Nothing,
     }
+}
+
+/// Whether what an instruction does that cannot be declared is nothing that code may do whose region declares its other
+/// accesses: it is about other ways to access what threads share, or about their order.
+pub(super) fn spoils_region(at: Instruction<'_>) -> bool {
+    const OTHERWISE: Effects = Effects::ACQUIRES
+        .and(Effects::UNPLAIN)
+        .and(Effects::ATOMIC)
+        .and(Effects::BARRIER)
+        .and(Effects::REDUCES)
+        .and(Effects::FLUSHES)
+        .and(Effects::ENTERS)
+        .and(Effects::LEAVES)
+        .and(Effects::ORDERS)
+        .and(Effects::YIELDS);
+    if at.is_atomic_access() || at.opcode() == Opcode::LLVMCallBr {
+        return true;
+    }
+    let Some(call) = (*at).as_call() else {
+        return false;
+    };
+    call.callee().as_inline_assembly().is_some()
+        || runtime::function(call).is_some_and(|function| function.effects.has_some(OTHERWISE))
 }
 
 /// What a call of a runtime function is to the user, as the end of a sentence that begins with "it".
@@ -160,7 +191,6 @@ fn of_runtime_call<'m>(places: &Places<'m>, call: Call<'m>, function: &RuntimeFn
 }
 
 fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
-    let at = call.instruction();
     let name = call.callee_name();
     if let Some(access) = copies(places, call, &name) {
         return access;
@@ -191,6 +221,9 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     if copies.any(|(_, object)| !places.is_own(object)) {
         return Effect::Spoils("passes a structure by value".to_string());
     }
+    if terminates(&name) {
+        return Effect::Nothing;
+    }
     if callee.is_declaration() {
         if is_mathematics(&name) || is_message(call, &name) {
             return Effect::Nothing;
@@ -200,12 +233,6 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             Some(_) => format!("calls {shown}"),
             None => format!("calls {shown}, which is not known here"),
         });
-    }
-    if at.opcode() == Opcode::LLVMInvoke {
-        return Effect::Spoils(format!(
-            "may leave {} by an exception",
-            crate::diagnostic::user_name(callee)
-        ));
     }
     // Nothing may be declared in what a process runs that has all of the regions.
     if is_undistributed_too(callee) {

@@ -35,6 +35,29 @@ pub struct Entry<'m> {
     pub table: Option<Box<Entry<'m>>>,
 }
 
+impl Entry<'_> {
+    /// Where it writes elements: that these may be read, too.
+    pub(super) fn as_read(&self) -> Option<Self> {
+        let What::Elements {
+            is_write: true,
+            relative,
+            ..
+        } = self.what
+        else {
+            return None;
+        };
+        let what = What::Elements {
+            is_write: false,
+            exact: false,
+            relative,
+        };
+        Some(Self {
+            what,
+            ..self.clone()
+        })
+    }
+}
+
 /// What an entry says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {

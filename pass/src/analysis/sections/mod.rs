@@ -6,7 +6,7 @@
 //! described by its parameters has a *summary*; its callers declare them.
 //!
 //! Nothing is declared inside a loop that does not synchronise: it would be declared over and over.
-//! What is left spoils the function, and with it the region.
+//! What is left are *stretches* of code that declare nothing; some of it spoils the function, and with it the region.
 
 pub(super) mod calls;
 mod entry;
@@ -15,15 +15,16 @@ mod merge;
 pub(super) mod places;
 mod plainness;
 mod program;
+mod stretches;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::analysis::nests::{Extent, Nests, Scope, Turns};
 use crate::diagnostic::user_name;
-use crate::llvm::{Block, Function, Instruction, Module, Reach, Value, demangle};
+use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
 use calls::can_be_copied;
-use calls::{Effect, effect};
+use calls::{Effect, effect, spoils_region};
 pub use calls::{is_final, is_mathematics, is_one_of_several};
 pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, is_of_variable, point};
@@ -32,6 +33,7 @@ use marks::alignment;
 use places::{Place, Places};
 
 pub use program::{Region, regions};
+pub use stretches::Stretch;
 
 /// Functions with more memory accesses are left to the pages.
 const MOST_ACCESSES: usize = 20_000;
@@ -88,12 +90,20 @@ pub struct FunctionSections<'m> {
     summary: Option<Vec<Entry<'m>>>,
     /// What is not declared because its address is known anyway.
     pub direct: Vec<Direct<'m>>,
+    /// What is neither, and is told to the run time.
+    pub stretches: Vec<Stretch<'m>>,
+    /// Where it handles exceptions, in front of the first instruction.
+    pub handlers: Vec<Instruction<'m>>,
     /// The functions it calls that declare what they access.
     pub callees: Vec<Function<'m>>,
     /// Whether it may synchronise.
     synchronises: bool,
     /// Whether it has a worksharing loop.
     shares: bool,
+    /// Whether an exception may leave it while it is in the middle of what it has declared, or its callers.
+    leaves_in_nest: bool,
+    /// Whether it reads what threads share before the program ends in it.
+    reads_at_end: bool,
     /// The first thing that cannot be declared.
     pub spoiled: Option<Spoiled<'m>>,
 }
@@ -104,8 +114,16 @@ impl FunctionSections<'_> {
         !self.synchronises
             && self.spoiled.is_none()
             && self.declarations.is_empty()
+            && self.stretches.is_empty()
             && self.callees.is_empty()
             && self.summary.as_ref().is_none_or(Vec::is_empty)
+    }
+
+    /// Whether it, or what it calls, has declarations or stretches of its own.
+    fn says_something(&self) -> bool {
+        let says_nothing =
+            self.declarations.is_empty() && self.stretches.is_empty() && self.callees.is_empty();
+        !self.is_quiet() && (self.declares_itself() || !says_nothing)
     }
 
     /// Whether calls of it need no declaration by the caller.
@@ -152,6 +170,10 @@ struct Scan<'m> {
     /// Every function of the program that it calls, with the first call.
     called: Vec<(Function<'m>, Instruction<'m>)>,
     loops: Vec<Loop<'m>>,
+    /// Those that are no nests: what is inside them is declared there.
+    open: Vec<usize>,
+    /// Those that are stretches.
+    tracked: Vec<usize>,
 }
 
 struct Loop<'m> {
@@ -173,14 +195,20 @@ impl<'m> Scan<'m> {
                 declarations: Vec::new(),
                 summary: None,
                 direct: Vec::new(),
+                stretches: Vec::new(),
+                handlers: Vec::new(),
                 callees: Vec::new(),
                 synchronises: false,
                 shares: false,
+                leaves_in_nest: false,
+                reads_at_end: false,
                 spoiled: None,
             },
             effects: HashMap::new(),
             called: Vec::new(),
             loops: Vec::new(),
+            open: Vec::new(),
+            tracked: Vec::new(),
         };
         let mut accesses = 0;
         let mut first = None;
@@ -197,7 +225,10 @@ impl<'m> Scan<'m> {
                         scan.called.push((*callee, instruction));
                     }
                 }
-                Effect::Spoils(reason) => scan.spoil(instruction, reason.clone()),
+                Effect::Spoils(reason) if spoils_region(instruction) => {
+                    scan.spoil(instruction, reason.clone());
+                }
+                Effect::Spoils(_) => {}
             }
             scan.effects.insert(instruction, effect);
         }
@@ -215,12 +246,10 @@ impl<'m> Scan<'m> {
     /// Finds out what to declare; every called function has been analysed, but those that are
     /// being analysed now.
     fn finish(mut self, known: &Known<'m>) -> FunctionSections<'m> {
-        for (callee, at) in self.called.clone() {
+        for (callee, _) in self.called.clone() {
             let Some(callee) = known.get(&callee) else {
-                self.spoil(
-                    at,
-                    format!("calls {}, which is recursive", user_name(callee)),
-                );
+                let reason = format!("calls {}, which is recursive", user_name(callee));
+                self.spoil_calls(callee, &reason);
                 continue;
             };
             if self.out.spoiled.is_none() {
@@ -228,24 +257,72 @@ impl<'m> Scan<'m> {
             }
             self.out.synchronises |= callee.synchronises;
             self.out.shares |= callee.shares;
+            self.out.leaves_in_nest |= callee.leaves_in_nest;
+            self.out.reads_at_end |= callee.reads_at_end;
             for one in &callee.direct {
                 add_new(&mut self.out.direct, one.clone());
             }
-            if callee.declares_itself() && !callee.is_quiet() {
+            if callee.says_something() {
                 if is_one_of_several(callee.function) && !can_be_copied(callee.function) {
                     let name = user_name(callee.function);
-                    self.spoil(
-                        at,
-                        format!("calls {name}, of which other files have a copy"),
-                    );
+                    let reason = format!("calls {name}, of which other files have a copy");
+                    self.spoil_calls(callee.function, &reason);
+                    continue;
                 }
                 self.out.callees.push(callee.function);
             }
         }
+        self.look_at_handlers(known);
         if self.out.spoiled.is_none() && !self.summarise(known) {
             self.declare(known);
         }
+        self.find_handlers();
+        self.note_throws();
+        let mut blocks = self.out.function.blocks().into_iter();
+        self.out.reads_at_end |=
+            blocks.any(|block| self.out.nests.is_last(block) && self.reads_shared(block));
         self.out
+    }
+
+    /// Exceptions that end the program are no matter. Where one is handled, all that was declared before it was thrown
+    /// has to have been accessed.
+    fn look_at_handlers(&mut self, known: &Known<'m>) {
+        let calls = self.out.function.instructions().into_iter();
+        let invokes = calls.filter_map(|at| Some((at, (*at).as_call()?.invoke_targets()?.1)));
+        let handled = invokes.filter(|(_, handler)| !self.out.nests.is_last(*handler));
+        for (at, _) in handled.collect::<Vec<_>>() {
+            if let Some(Effect::Calls(callee)) = self.effects.get(&at)
+                && known
+                    .get(callee)
+                    .is_some_and(|callee| callee.leaves_in_nest)
+            {
+                let reason = format!("may leave {} by an exception", user_name(*callee));
+                self.effects.insert(at, Effect::Spoils(reason));
+            }
+        }
+    }
+
+    /// Finds out whether an exception may leave the function where it, or its caller, has declared more than has been
+    /// accessed.
+    fn note_throws(&mut self) {
+        let is_summarised = self.out.summary.is_some();
+        let nests = &self.out.nests;
+        let is_in_nest = |one: &Instruction<'m>| {
+            let mut around = nests.loops_around(one.block());
+            is_summarised || around.any(|index| !self.open.contains(&index))
+        };
+        let instructions = self.out.function.instructions().into_iter();
+        let mut in_nests = instructions.filter(is_in_nest);
+        self.out.leaves_in_nest |= in_nests.any(may_leave);
+    }
+
+    /// No call of a function can be described.
+    fn spoil_calls(&mut self, of: Function<'m>, reason: &str) {
+        for effect in self.effects.values_mut() {
+            if matches!(effect, Effect::Calls(callee) if *callee == of) {
+                *effect = Effect::Spoils(reason.to_string());
+            }
+        }
     }
 
     fn spoil(&mut self, at: Instruction<'m>, reason: String) {
@@ -256,15 +333,23 @@ impl<'m> Scan<'m> {
 
     /// Describes all accesses by the parameters, where that is possible.
     fn summarise(&mut self, known: &Known<'m>) -> bool {
-        if self.is_body || self.out.synchronises || self.out.shares || !self.out.callees.is_empty()
-        {
+        let mut callees = self.out.callees.iter();
+        let declare_themselves = callees.any(|callee| known[callee].declares_itself());
+        if self.is_body || self.out.synchronises || self.out.shares || declare_themselves {
             return false;
         }
-        let blocks = self.out.function.blocks();
+        let blocks = self.out.function.blocks().into_iter();
+        let (last, blocks): (Vec<_>, Vec<_>) =
+            blocks.partition(|&block| self.out.nests.is_last(block));
         match self.describe(&blocks, Scope::Function, known, None) {
             Ok((entries, direct)) if entries.len() <= MOST_IN_SUMMARY => {
                 self.out.summary = Some(entries);
                 self.add_direct(direct);
+                for block in last {
+                    if let Err(refused) = self.block(block, known) {
+                        self.spoil(refused.at, refused.reason);
+                    }
+                }
                 true
             }
             _ => false,
@@ -294,23 +379,21 @@ impl<'m> Scan<'m> {
                 children: Vec::new(),
             });
         }
-        // Loops that are no nests themselves.
-        let mut open = Vec::new();
         rest.reverse();
         while let Some(index) = rest.pop() {
             if let Err(refused) = self.nest(index, known) {
                 if !self.is_outer(index, known) {
-                    self.spoil(refused.at, refused.reason);
-                    return;
+                    self.add_loop(index, refused);
+                    continue;
                 }
-                open.push(index);
+                self.open.push(index);
                 rest.extend(self.loops[index].children.iter().rev());
             }
         }
         for block in self.out.function.blocks() {
             if innermost
                 .get(&block)
-                .is_none_or(|index| open.contains(index))
+                .is_none_or(|index| self.open.contains(index))
                 && let Err(refused) = self.block(block, known)
             {
                 self.spoil(refused.at, refused.reason);
@@ -330,7 +413,10 @@ impl<'m> Scan<'m> {
             .into_iter()
             .any(|instruction| match self.effects.get(&instruction) {
                 Some(Effect::Synchronises | Effect::Shares) => true,
-                Some(Effect::Calls(callee)) => known[callee].synchronises || known[callee].shares,
+                Some(Effect::Calls(callee)) => {
+                    let callee = known.get(callee);
+                    callee.is_some_and(|callee| callee.synchronises || callee.shares)
+                }
                 _ => false,
             })
     }
@@ -347,6 +433,10 @@ impl<'m> Scan<'m> {
         let scope = Scope::Loop(index);
         let mut marked = Vec::new();
         let (entries, direct) = self.describe(&one.blocks, scope, known, Some(&mut marked))?;
+        let mut entries = entries;
+        if self.ends_reading(index, known) {
+            entries.extend(entries.clone().iter().filter_map(Entry::as_read));
+        }
         if entries.len() > MOST_ENTRIES {
             return Err(Spoiled {
                 at: entries[0].at,
@@ -541,13 +631,41 @@ impl<'m> Scan<'m> {
         Ok(())
     }
 
+    /// Notes which calls in a block outside the nests access what cannot be described.
+    fn spoil_unknown_calls(&mut self, block: Block<'m>, known: &Known<'m>) {
+        for at in block.instructions() {
+            let Some(Effect::Calls(callee)) = self.effects.get(&at) else {
+                continue;
+            };
+            let callee = &*known[callee];
+            let (mut entries, mut direct) = (Vec::new(), Vec::new());
+            if !callee.declares_itself()
+                && let Err(refused) =
+                    self.call(callee, at, Scope::At(at), &mut entries, &mut direct)
+            {
+                self.effects.insert(at, Effect::Spoils(refused.reason));
+            }
+        }
+    }
+
     /// Declares what a block outside the nests accesses. Accesses share a declaration where their
     /// addresses are known in front of the first and nothing lies between.
     fn block(&mut self, block: Block<'m>, known: &Known<'m>) -> Result<(), Spoiled<'m>> {
+        self.spoil_unknown_calls(block, known);
+        let stretches = self.stretches_of(block, known);
         let mut position = HashMap::new();
         let mut group: Option<(usize, Instruction<'m>, Vec<Entry<'m>>)> = None;
         for (index, at) in block.instructions().into_iter().enumerate() {
             position.insert(at, index);
+            if stretches
+                .iter()
+                .any(|&(first, end)| (first..end).contains(&index))
+            {
+                if let Some((_, before, entries)) = group.take() {
+                    self.add_declaration(before, entries);
+                }
+                continue;
+            }
             let mut entries = Vec::new();
             let mut direct = Vec::new();
             let is_access = match self.effects.get(&at) {
@@ -619,6 +737,29 @@ impl<'m> Scan<'m> {
         }
         Ok(())
     }
+}
+
+/// Whether an exception that comes to an instruction may leave the function.
+fn may_leave(at: Instruction<'_>) -> bool {
+    match (*at).as_call().and_then(Call::invoke_targets) {
+        Some((_, pad)) => resumes(pad),
+        None => at.opcode() == Opcode::LLVMCall && at.may_throw(),
+    }
+}
+
+/// Whether control may come from a block to where the function is left by an exception.
+fn resumes(pad: Block<'_>) -> bool {
+    let mut rest = vec![pad];
+    let mut seen = HashSet::new();
+    while let Some(block) = rest.pop() {
+        let end = block.terminator();
+        if end.is_some_and(|end| end.opcode() == Opcode::LLVMResume) {
+            return true;
+        }
+        let next = block.successors().into_iter();
+        rest.extend(next.filter(|next| seen.insert(*next)));
+    }
+    false
 }
 
 /// What is accessed in a scope. Where rows are clipped at the end of a loop, its last turn is for itself: so

@@ -17,6 +17,8 @@ pub struct Region<'m> {
     pub no_atomics: bool,
     /// Accesses it does not declare, where it declares all others.
     pub direct: Vec<Direct<'m>>,
+    /// Code that declares nothing, and after which the program goes on.
+    pub stretches: Vec<Spoiled<'m>>,
     /// The functions that declare something, the body first.
     pub functions: Vec<Rc<FunctionSections<'m>>>,
 }
@@ -60,6 +62,7 @@ fn region<'m>(body: Function<'m>, known: &Known<'m>) -> Region<'m> {
         spoiled: sections.spoiled.clone(),
         no_atomics: has_no_atomics(body),
         direct: sections.direct.clone(),
+        stretches: Vec::new(),
         functions: Vec::new(),
     };
     let mut listed = HashSet::new();
@@ -69,6 +72,15 @@ fn region<'m>(body: Function<'m>, known: &Known<'m>) -> Region<'m> {
             rest.extend(known[&function].callees.iter().rev());
             region.functions.push(Rc::clone(&known[&function]));
         }
+    }
+    let handles = region.functions.iter().any(|one| !one.handlers.is_empty());
+    let stretches = region.functions.iter().flat_map(|one| &one.stretches);
+    let stretches = stretches.filter(|one| !one.ends_program(handles));
+    region.stretches = stretches.map(|one| one.spoiled.clone()).collect();
+    let declarations = region.functions.iter().flat_map(|one| &one.declarations);
+    if declarations.into_iter().all(|one| !one.is_nest) && region.spoiled.is_none() {
+        // There is nothing to declare apart from it.
+        region.spoiled = region.stretches.first().cloned();
     }
     region
 }

@@ -77,7 +77,10 @@ pub fn check(module: &Module) -> Plan<'_> {
         let declarations = region.functions.iter().flat_map(|one| &one.declarations);
         let has_marks = declarations.into_iter().any(|one| !one.marks.is_empty());
         // What is called says nothing.
-        let is_known = region.spoiled.is_none() && region.functions.len() == 1 && !has_marks;
+        let is_known = region.spoiled.is_none()
+            && region.stretches.is_empty()
+            && region.functions.len() == 1
+            && !has_marks;
         Part {
             function: region.body,
             record,

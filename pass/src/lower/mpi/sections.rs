@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use okl_abi::{f, region_flags};
 
-use super::globals;
+use super::{globals, stretches};
 use crate::analysis::nests::source_name;
 use crate::analysis::sections::{
     Declaration, Direct, Entry, FunctionSections, Quantity, Region, What, is_one_of_several,
@@ -83,17 +83,32 @@ impl<'m> Plan<'m> {
 
     /// Tells for each region what came out.
     pub fn remark(&self) {
+        let mut told = HashSet::new();
         for one in &self.forks {
             let region = self.region(one.record.body);
             match &region.spoiled {
                 None => {
                     let count = section_count(region);
                     let plural = if count == 1 { "" } else { "s" };
-                    one.at.remark(
-                        "Declared",
-                        &format!("region declares all its accesses ({count} section{plural})"),
-                        false,
-                    );
+                    let what = match region.stretches.is_empty() {
+                        true => {
+                            format!("region declares all its accesses ({count} section{plural})")
+                        }
+                        false => format!(
+                            "region declares its accesses ({count} section{plural}), but for those of code that cannot \
+                             be described"
+                        ),
+                    };
+                    one.at.remark("Declared", &what, false);
+                    for stretch in &region.stretches {
+                        if told.insert(Site::Instruction(stretch.at).to_string()) {
+                            let reason = &stretch.reason;
+                            let message = format!(
+                                "pages are tracked while this runs, and the region's other accesses are declared: it {reason}"
+                            );
+                            stretch.at.remark("Tracked", &message, true);
+                        }
+                    }
                 }
                 Some(spoiled) => {
                     let message = format!(
@@ -114,11 +129,16 @@ impl<'m> Plan<'m> {
             let region = self.region(one.record.body);
             text += &format!("region at {}: ", Site::Instruction(one.at));
             match &region.spoiled {
-                None => text += "complete\n",
+                None if region.stretches.is_empty() => text += "complete\n",
+                None => text += "complete but for\n",
                 Some(spoiled) => {
                     let site = Site::Instruction(spoiled.at);
                     text += &format!("tracked, it {} ({site})\n", spoiled.reason);
                 }
+            }
+            for one in region.stretches.iter().filter(|_| region.spoiled.is_none()) {
+                let site = Site::Instruction(one.at);
+                text += &format!("  tracked, it {} ({site})\n", one.reason);
             }
             for one in &region.direct {
                 text += &format!("  direct {}\n", direct_text(one));
@@ -253,6 +273,8 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
     }
     own(&functions);
     for sections in functions {
+        // Declarations in the same place come behind.
+        stretches::emit(module, sections);
         declarations::emit(
             module,
             sections,
@@ -307,6 +329,9 @@ fn complete_record<'m>(module: &'m Module, record: &RegionRecord<'m>, region: &R
     }
     if region.spoiled.is_none() {
         flags |= region_flags::DECLARES_ALL | region_flags::SERIAL_CODE_ANNOUNCED;
+        if !region.stretches.is_empty() {
+            flags |= region_flags::STRETCHES;
+        }
         let list = direct_list(module, record, region);
         if let Some(first) = list.first() {
             let array = module.const_array(first.ty(), &list);

@@ -22,12 +22,14 @@
 //!   those of every rank in a region that does not declare all its accesses: [`tracked`].
 //! * What a region that declares its accesses reads undeclared even so is copied by a fault. That is told as a
 //!   read, and from then on the page is open on this rank only where it is wholly current.
+//! * Where such a region runs code that declares nothing, that is [`stretches`].
 //! * Where such a region has atomic accesses it cannot use pages in section mode: they go back to a home.
 
 mod early;
 mod plan;
 mod prediction;
 mod pushes;
+mod stretches;
 mod tracked;
 mod transition;
 mod trees;
@@ -77,6 +79,10 @@ pub enum Mode {
     /// rank's too, where no other rank may have written it. Then what a rank owns is in few pieces. Not in
     /// regions with contributions.
     Keep,
+    /// Pages of which this rank alone has bytes it may write without telling: of any section.
+    Unnoticed,
+    /// What this rank declared to write went to its owners, and may have been written by others since: of any section.
+    HandedOver,
 }
 
 /// A section that the program is about to access, in positions of the memory file.
@@ -154,6 +160,9 @@ struct Interval {
     copied: Ranges,
     /// Pages in section mode with contributions.
     contributed: Vec<Page>,
+    /// It has told these two of all.
+    unnoticed: bool,
+    handed_over: bool,
     /// What stands for these in an exchange.
     tracked: Vec<Declared>,
 }
@@ -166,6 +175,8 @@ pub(super) struct SectionMode {
     declaring: bool,
     /// The region that runs declares nothing, but may access pages in section mode.
     tracking: bool,
+    /// The region that runs declares all it accesses, but for what runs now on this rank.
+    in_stretch: bool,
     /// Pages that it accesses undeclared, and what stands for them.
     direct: Vec<Page>,
     direct_id: Signature,
@@ -220,6 +231,7 @@ impl SectionMode {
             allowed,
             declaring: false,
             tracking: false,
+            in_stretch: false,
             direct: Vec::new(),
             direct_id: Signature::START,
             barred: HashSet::new(),
@@ -327,6 +339,7 @@ impl<M: Machine> Coherence<M> {
     #[must_use]
     pub(crate) fn enter_region(&mut self, accesses: Accesses) -> bool {
         let mode = &mut self.sections;
+        mode.in_stretch = false;
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
         mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
         let (mut direct, contributions) = match accesses {
@@ -385,6 +398,9 @@ impl<M: Machine> Coherence<M> {
         self.sections.declaring = false;
         self.sections.tracking = false;
         self.sections.expected = None;
+        if std::mem::take(&mut self.sections.in_stretch) {
+            self.forget_declarations();
+        }
     }
 
     /// Gives pages homes again: each to the rank that owns most of it.

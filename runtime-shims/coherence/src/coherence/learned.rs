@@ -1,4 +1,4 @@
-//! What a region that declares nothing accesses, learned from the time before.
+//! What a region that declares nothing accesses, or code that declares nothing in another one, learned from the time before.
 //!
 //! An interval between two synchronisations mostly touches the pages that it touched when it was last
 //! run. They are fetched and opened when it begins, all at once: one message for each owner instead of one
@@ -135,10 +135,23 @@ impl<M: Machine> Coherence<M> {
         self.learned.turn_to(None);
     }
 
+    /// In a region that declares its accesses, code follows that does not.
+    pub(super) fn begin_learning(&mut self, place: u64) {
+        self.turn_to(Some(Signature::START.with(u64::MAX).with(place)));
+    }
+
+    /// It has ended.
+    pub(super) fn end_learning(&mut self) {
+        self.turn_to(None);
+    }
+
     fn begin_interval(&mut self, synchronisation: u64) {
         let number = self.learned.number;
         let key = self.learned.region;
-        let key = key.map(|region| region.with(number).with(synchronisation));
+        self.turn_to(key.map(|region| region.with(number).with(synchronisation)));
+    }
+
+    fn turn_to(&mut self, key: Option<Signature>) {
         if let Some(touched) = self.learned.turn_to(key) {
             self.make_accessible(&touched.read, false);
             self.make_accessible(&touched.written, true);

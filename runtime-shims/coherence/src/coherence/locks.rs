@@ -56,12 +56,14 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// Sends the changed bytes of `page` home before an atomic operation is carried out there.
+    /// Sends the changed bytes of `page` to where an atomic operation is carried out.
     pub fn before_atomic(&mut self, page: Page) {
-        assert!(
-            !self.pages.has(page, flag::SECTION | flag::ENTERING),
-            "an atomic in a page whose accesses are declared"
-        );
+        if self.pages.has(page, flag::SECTION | flag::ENTERING) {
+            self.before_atomic_in_sections(page);
+        }
+        if self.pages.has(page, flag::SECTION) {
+            return;
+        }
         self.combine_page(page);
         if self.pages.home(page) != self.rank && self.pages.has_twin(page) {
             self.send_changes(page);
@@ -72,6 +74,17 @@ impl<M: Machine> Coherence<M> {
 
     /// Records that `bytes` now stand at the home of `page`, in this rank's copy too if it has one.
     pub fn after_atomic(&mut self, page: Page, offset: usize, bytes: &[u8], written: bool) {
+        if self.pages.has(page, flag::SECTION) {
+            // Where it is held others may change it meanwhile.
+            if self.holder(page, offset, bytes.len()) == Some(self.rank) {
+                return;
+            }
+            self.machine.contents(page)[offset..offset + bytes.len()].copy_from_slice(bytes);
+            if let Some(twin) = self.pages.twin(page) {
+                twin[offset..offset + bytes.len()].copy_from_slice(bytes);
+            }
+            return;
+        }
         if self.pages.home(page) != self.rank && self.pages.access(page) != Access::None {
             self.machine.contents(page)[offset..offset + bytes.len()].copy_from_slice(bytes);
             if let Some(twin) = self.pages.twin(page) {

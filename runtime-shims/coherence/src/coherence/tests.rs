@@ -22,6 +22,7 @@ mod declared;
 mod meetings;
 mod nests;
 mod ranks;
+mod stretches;
 
 use cluster::{Cluster, Side, Simulated, Wires};
 use ranks::{Node, Ranks};
@@ -38,10 +39,13 @@ struct Job {
     /// The pages programs use: globals, stack, arenas.
     used: u32,
     forks: u64,
+    /// The ranks that run code which declares nothing, in a region that declares its accesses.
+    in_stretch: Vec<bool>,
 }
 
 impl Job {
     fn new(ranks: usize, verify: bool, mappings: Option<u32>) -> Self {
+        let count = ranks;
         let sizes = Sizes {
             stack: 2 * PAGE,
             arena: 4 * PAGE,
@@ -104,6 +108,7 @@ impl Job {
             truth: vec![[0; PAGE]; pages],
             used,
             forks: 0,
+            in_stretch: vec![false; count],
         }
     }
 
@@ -450,7 +455,10 @@ fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, ato
 }
 
 fn atomic(job: &mut Job, rank: usize, page: Page, offset: usize, value: u8) {
-    let home = job.ranks[rank].pages().home(page) as usize;
+    let Some(home) = job.ranks[rank].holder(page, offset, 1) else {
+        return;
+    };
+    let home = home as usize;
     job.ranks[rank].before_atomic(page);
     {
         let mut cluster = job.cluster.borrow_mut();

@@ -43,7 +43,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Prepares for the accesses that `declared` describes and `signature` stands for.
     pub fn declare(&mut self, signature: Signature, declared: impl FnOnce() -> Vec<Declared>) {
-        if !self.sections.declaring {
+        if !self.sections.declaring || self.sections.in_stretch {
             return;
         }
         self.counts.declarations += 1;

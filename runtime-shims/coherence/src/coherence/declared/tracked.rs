@@ -5,7 +5,7 @@
 //! it, and it stays the owner. What is current here can be read; all else faults. In a tracked region the
 //! faults since the last synchronisation are told as uncertain writes and reads of whole pages, so that
 //! [`super::transition`] need not know of them. So are the reads that a region did not declare which declares
-//! its accesses.
+//! its accesses, and all accesses of its [`super::stretches`].
 
 use std::rc::Rc;
 
@@ -44,15 +44,24 @@ impl<M: Machine> Coherence<M> {
             return;
         }
         let key = mode.state();
-        let closing = mode.closings.get(key).cloned().unwrap_or_else(|| {
+        // What was declared before a stretch since the last synchronisation.
+        let key = match mode.interval.signature.filter(|_| mode.in_stretch) {
+            Some(declared) => key.with_signature(declared),
+            None => key,
+        };
+        let is_known = !mode.in_stretch || mode.interval.marking.is_empty();
+        let known = mode.closings.get(key).filter(|_| is_known).cloned();
+        let closing = known.unwrap_or_else(|| {
             let opened = &self.sections.opened;
             let closing = Rc::new(Closing {
                 protections: self.undeclared_protections(),
                 none_opened: opened.remove(&opened.ranges()),
             });
             let pieces = closing.protections.len() + closing.none_opened.len();
-            let closings = &mut self.sections.closings;
-            closings.insert(key, Rc::clone(&closing), pieces);
+            if is_known {
+                let closings = &mut self.sections.closings;
+                closings.insert(key, Rc::clone(&closing), pieces);
+            }
             closing
         });
         for &(run, access) in &closing.protections {
@@ -110,7 +119,11 @@ impl<M: Machine> Coherence<M> {
         let mode = &self.sections;
         let own = mode.owners.of(self.rank);
         let shared = mode.owners.shared().intersection(&own);
-        let current = own.union(&mode.valid.ranges());
+        let declared = match mode.in_stretch {
+            true => mode.interval.own().intersection(mode.owners.all()),
+            false => Ranges::default(),
+        };
+        let current = own.union(&mode.valid.ranges()).union(&declared);
         let readable = whole_pages(&current);
         let noticed = Ranges::of(
             shared
@@ -122,6 +135,12 @@ impl<M: Machine> Coherence<M> {
                 .collect(),
         );
         let writable = whole_pages(&own).minus(&noticed);
+        let writable = match mode.in_stretch {
+            true => {
+                writable.union(&whole_pages(&mode.interval.written).intersection(mode.owners.all()))
+            }
+            false => writable,
+        };
         let readable = readable.minus(&writable);
         let closed = mode.owners.all().minus(&writable).minus(&readable);
         let (writable, readable) = without_islands(writable, readable);
@@ -241,37 +260,51 @@ impl<M: Machine> Coherence<M> {
             .into_iter()
             .map(|run| whole(Mode::Contribute, bytes_of(run)));
         let mut words = Vec::new();
-        for one in opened.chain(copied).chain(contributed) {
+        let told: Vec<Declared> = opened.chain(copied).chain(contributed).collect();
+        for one in told {
             one.push_to(&mut words);
             interval.tracked.push(one);
         }
+        interval.opened.clear();
+        interval.copied = Ranges::default();
         let so_far = interval.signature.unwrap_or(Signature::START);
         interval.signature = Some(words.into_iter().fold(so_far, Signature::with));
     }
 
     /// Notes that a page in section mode is contributed to where its bytes are held.
     pub(in crate::coherence) fn note_contribution(&mut self, page: Page) {
-        self.sections.interval.contributed.push(page);
+        const MANY: usize = 4096;
+        let contributed = &mut self.sections.interval.contributed;
+        contributed.push(page);
+        if contributed.len() >= MANY && contributed.len().is_power_of_two() {
+            contributed.sort_unstable();
+            contributed.dedup();
+        }
     }
 
-    /// In a tracked region, when a lock is released: sends what this rank changed to the owners. Whether it
+    /// In a tracked region or stretch, when a lock is released: sends what this rank changed to the owners. Whether it
     /// sent anything.
     pub(in crate::coherence) fn send_section_changes(&mut self) -> bool {
-        let mut sent = false;
+        let mut sent = self.hand_over();
         for index in 0..self.sections.interval.compared.len() {
-            let page = self.sections.interval.compared[index];
-            let contents = *self.machine.contents(page);
-            let Some(twin) = self.pages.twin(page) else {
-                continue;
-            };
-            let at = position(page);
-            let changed = changed_ranges(&contents, twin)
-                .map(|(start, end)| (at + start as u64, at + end as u64));
-            let changed = Ranges::of(changed.collect());
-            twin.copy_from_slice(&contents);
-            sent |= self.send_bytes(&changed);
+            sent |= self.send_changes_in_section(self.sections.interval.compared[index]);
         }
         sent
+    }
+
+    /// The same of one page that is compared with a twin.
+    pub(super) fn send_changes_in_section(&mut self, page: Page) -> bool {
+        let contents = *self.machine.contents(page);
+        let Some(twin) = self.pages.twin(page) else {
+            return false;
+        };
+        let at = position(page);
+        let changed = changed_ranges(&contents, twin)
+            .map(|(start, end)| (at + start as u64, at + end as u64));
+        let changed = Ranges::of(changed.collect());
+        twin.copy_from_slice(&contents);
+        let sent = self.send_bytes(&changed);
+        self.send_home(&changed) || sent
     }
 
     /// Sends bytes to their owners; complete after [`Machine::settle`]. Whether there are any.
@@ -293,11 +326,11 @@ impl<M: Machine> Coherence<M> {
         !pieces.is_empty()
     }
 
-    /// In a tracked region, when a lock is acquired: closes every page that is not wholly this rank's own, and
+    /// In a tracked region or stretch, when a lock is acquired: closes every page that is not wholly this rank's own, and
     /// returns them. [`Coherence::forget_section_copies`] is to follow when what changed in them has been sent.
     pub(in crate::coherence) fn close_section_copies(&mut self) -> Vec<Page> {
         let mode = &self.sections;
-        if !mode.tracking || mode.owners.is_empty() {
+        if !(mode.tracking || mode.in_stretch) || mode.owners.is_empty() {
             return Vec::new();
         }
         let own = whole_pages(&mode.owners.of(self.rank));
@@ -316,15 +349,27 @@ impl<M: Machine> Coherence<M> {
     /// Nothing that other ranks own is current here any more. What this rank owns of the pages that were closed stays
     /// in its memory.
     pub(in crate::coherence) fn forget_section_copies(&mut self) {
+        if self.sections.in_stretch {
+            self.renew_entering();
+        }
         let mode = &mut self.sections;
-        if mode.tracking && !mode.owners.is_empty() {
-            mode.valid.clear();
-            mode.interval.compared.clear();
+        if !(mode.tracking || mode.in_stretch) || mode.owners.is_empty() {
+            return;
+        }
+        mode.valid.clear();
+        let entering = &mode.interval.entering;
+        let compared = std::mem::take(&mut mode.interval.compared);
+        let (compared, dropped): (Vec<Page>, Vec<Page>) = compared
+            .into_iter()
+            .partition(|&page| entering.contains(position(page)));
+        mode.interval.compared = compared;
+        for page in dropped {
+            self.pages.drop_twin(page);
         }
     }
 
     /// Serves an access to a page in section mode that was not declared: in serial code, a read in a
-    /// region, or any in a tracked region. The access is allowed afterwards.
+    /// region, or any in a tracked region or stretch. The access is allowed afterwards.
     pub(in crate::coherence) fn access_section_page(
         &mut self,
         page: Page,
@@ -337,7 +382,12 @@ impl<M: Machine> Coherence<M> {
             self.reads.next = page + run.count;
         }
         if write && self.pages.access(page) == Access::Read {
-            if self.sections.declaring || !self.sections.tracking && self.rank != 0 {
+            let mode = &self.sections;
+            let may_write = match mode.declaring {
+                true => mode.in_stretch,
+                false => mode.tracking || self.rank == 0,
+            };
+            if !may_write {
                 return Err(Violation::Undeclared);
             }
             let most = self.writes.fault_at(page, WRITE_AHEAD);
@@ -366,17 +416,18 @@ impl<M: Machine> Coherence<M> {
         for &run in runs {
             self.combine_pages(run);
         }
+        self.look_at_marks();
         let wanted = Ranges::of(runs.iter().copied().map(bytes_of).collect());
         let mode = &self.sections;
         let stale = wanted
             .minus(&mode.valid.recall(&wanted))
-            .minus(&mode.interval.written);
+            .minus(&mode.interval.own());
         let mut pieces = mode.owners.recall(&stale);
         pieces.retain(|piece| piece.owner != self.rank);
         let copied = pieces.iter().map(|piece| (piece.start, piece.end));
         let copied = Ranges::of(copied.collect());
         mode.valid.add_again(&copied);
-        if mode.declaring {
+        if mode.declaring && !mode.in_stretch {
             let mode = &mut self.sections;
             let all = mode.read_undeclared.union(&wanted);
             if all != mode.read_undeclared {
@@ -401,9 +452,9 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// Opens current pages for writing in serial code or a tracked region.
+    /// Opens current pages for writing in serial code, a tracked region or a stretch.
     fn open_section_pages(&mut self, run: Run) {
-        if self.sections.tracking {
+        if self.sections.tracking || self.sections.in_stretch {
             self.learned.note(run, true);
             self.note_tracked_writes(run);
         } else {
@@ -416,7 +467,7 @@ impl<M: Machine> Coherence<M> {
         self.set_section_access(run, Access::Write);
     }
 
-    /// Before pages, all of them current, are opened for writing in a tracked region.
+    /// Before pages, all of them current, are opened for writing in a tracked region or stretch.
     fn note_tracked_writes(&mut self, run: Run) {
         self.combine_pages(run);
         let bytes = Ranges::of(vec![bytes_of(run)]);
@@ -430,6 +481,8 @@ impl<M: Machine> Coherence<M> {
         interval.opened.extend(run.pages());
         let mut compared: Vec<Page> = foreign.iter().flat_map(pages_touched).collect();
         compared.dedup();
+        // One that it may write, as it declared before, has one.
+        compared.retain(|&page| !self.pages.has_twin(page));
         for page in compared {
             self.pages.make_twin(page, self.machine.contents(page));
             self.sections.interval.compared.push(page);
@@ -473,7 +526,7 @@ fn whole_pages(bytes: &Ranges) -> Ranges {
 
 impl Owners {
     /// The pages that one rank, their owner, can write unnoticed in a tracked region.
-    pub(super) fn unnoticed(&self, ranks: u32) -> Ranges {
+    pub(super) fn unnoticed(&self, mut ranks: impl Iterator<Item = u32>) -> Ranges {
         let shared: Vec<Range> = self
             .shared()
             .iter()
@@ -481,7 +534,7 @@ impl Owners {
             .map(bytes_of_page)
             .collect();
         let shared = Ranges::of(shared);
-        (0..ranks).fold(Ranges::default(), |all, rank| {
+        ranks.by_ref().fold(Ranges::default(), |all, rank| {
             all.union(&whole_pages(&self.of(rank)).minus(&shared))
         })
     }

@@ -49,7 +49,7 @@ impl Balance {
 }
 
 /// In an exchange: bytes that were written by a [`Mode::MayWrite`] or [`Mode::Marked`].
-const CLAIMED: u64 = 7;
+const CLAIMED: u64 = 16;
 
 /// Stands for claims that make no difference.
 const OMITTED: u64 = u64::MAX;
@@ -59,6 +59,16 @@ fn take_declaration(words: &mut &[u64]) -> Option<(u64, Range, Shape)> {
     let (&[mode, start, end], rest) = words.split_first_chunk()?;
     *words = rest;
     Some((mode, (start, end), Shape::take_from(words)))
+}
+
+/// Whether a rank told this of all.
+fn tells(mut words: &[u64], of_all: Mode) -> bool {
+    while let Some((mode, ..)) = take_declaration(&mut words) {
+        if mode == of_all as u64 {
+            return true;
+        }
+    }
+    false
 }
 
 /// Notes what part of an object is written, where pages that it spans enter section mode.
@@ -82,6 +92,8 @@ struct Told {
     contributed: Ranges,
     /// Without what is contested.
     kept: Vec<Ranges>,
+    /// What ranks may have written unnoticed.
+    unnoticed: Ranges,
     /// What several ranks wrote, may have written or keep, and what was contributed to.
     contested: Ranges,
 }
@@ -96,6 +108,8 @@ pub(super) struct Transition {
     unsteady: Vec<Ranges>,
     /// What ranks may have contributed to where it is held: no copy is current.
     contributed: Ranges,
+    /// What its owner may have written unnoticed: no copy is current.
+    unnoticed: Ranges,
     /// Number of pieces that it takes to remember it: without those of sets that other transitions have, too. The
     /// same on all ranks.
     pub(super) pieces: usize,
@@ -123,7 +137,7 @@ impl KnownSets {
         owners: Rc<Step>,
         claimed: Ranges,
         unsteady: Vec<Ranges>,
-        contributed: Ranges,
+        [contributed, unnoticed]: [Ranges; 2],
     ) -> Rc<Transition> {
         let mut pieces = owners.len();
         let mut one = |bytes| {
@@ -136,6 +150,7 @@ impl KnownSets {
             claimed: one(claimed),
             unsteady: unsteady.into_iter().map(&mut one).collect(),
             contributed: one(contributed),
+            unnoticed: one(unnoticed),
             pieces,
         })
     }
@@ -145,9 +160,8 @@ impl Transition {
     /// The bytes that any rank may have written or contributed to.
     pub(super) fn changed(&self) -> Ranges {
         let unsteady = self.unsteady.iter();
-        unsteady.fold(self.claimed.union(&self.contributed), |all, one| {
-            all.union(one)
-        })
+        let others = self.contributed.union(&self.unnoticed);
+        unsteady.fold(self.claimed.union(&others), |all, one| all.union(one))
     }
 
     /// Whether ranks may have contributed to what others hold: that has its value when all have arrived.
@@ -191,12 +205,17 @@ impl<M: Machine> Coherence<M> {
             true => Ranges::default(),
             false => interval.marked.union(&self.machine.take_marked(true)),
         };
-        interval.claimed = claimed.union(&marked).minus(&interval.written);
+        interval.claimed = match interval.handed_over {
+            // Nothing of it is certain any more.
+            true => claimed.union(&marked).union(&interval.written),
+            false => claimed.union(&marked).minus(&interval.written),
+        };
         let Some(signature) = interval.signature else {
             return Signature::NOTHING;
         };
         let key = mode.owners.signature().with_signature(signature);
         interval.omits_claims = !mode.tracking
+            && !interval.unnoticed
             && !interval.uncertain.is_empty()
             && interval.marking.is_empty()
             && !mode.claims_matter.contains(key);
@@ -268,6 +287,13 @@ impl<M: Machine> Coherence<M> {
         } else {
             self.close_outdated();
         }
+        self.go_on_with_stretch();
+    }
+
+    fn go_on_with_stretch(&mut self) {
+        if self.sections.in_stretch {
+            self.enter_stretch();
+        }
     }
 
     /// Whether pages of this rank enter section mode at the synchronisation.
@@ -308,14 +334,22 @@ impl<M: Machine> Coherence<M> {
         let mut unsteady = Vec::new();
         let mut contributed = Vec::new();
         let mut kept = Vec::new();
+        let unnoticed_of: Vec<u32> = (0..)
+            .zip(declarations)
+            .filter_map(|(rank, words)| tells(words, Mode::Unnoticed).then_some(rank))
+            .collect();
         for mut words in declarations.iter().copied() {
+            let is_handed_over = tells(words, Mode::HandedOver);
             let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
             let mut current = Ranges::default();
             while let Some((mode, object, shape)) = take_declaration(&mut words) {
                 let is = |other: Mode| mode == other as u64;
                 note_span(&mut spans, mode, object, &shape);
-                if is(Mode::Marked) {
+                if is(Mode::Marked) || is(Mode::HandedOver) || is(Mode::Unnoticed) {
                     // What it wrote of it is claimed.
+                } else if is(Mode::Write) && is_handed_over {
+                    read.extend(shape.ranges().iter());
+                    maybe_written.extend(shape.ranges().iter());
                 } else if is(Mode::Write) || mode == CLAIMED {
                     if mode == CLAIMED {
                         claims = claims.with(object.0).with(object.1);
@@ -323,8 +357,10 @@ impl<M: Machine> Coherence<M> {
                     claimed.extend(shape.ranges().iter());
                 } else if is(Mode::Contribute) {
                     contributed.extend(shape.ranges().iter());
+                } else if is(Mode::Keep) && is_handed_over {
+                    read.extend(shape.ranges().iter());
                 } else if is(Mode::Keep) {
-                    current = current.union(&self.kept(&shape));
+                    current = current.union(&self.kept(&shape, unnoticed_of.is_empty()));
                 } else {
                     read.extend(shape.ranges().iter());
                 }
@@ -338,7 +374,8 @@ impl<M: Machine> Coherence<M> {
             kept.push(current);
         }
         let contributed = Ranges::of(contributed);
-        let contested = contested(&certain, &unsteady, &kept, &contributed);
+        let unnoticed = self.sections.owners.unnoticed(unnoticed_of.into_iter());
+        let contested = contested(&certain, &unsteady, &kept, &contributed).union(&unnoticed);
         Told {
             claims,
             spans,
@@ -347,6 +384,7 @@ impl<M: Machine> Coherence<M> {
             unsteady,
             contributed,
             kept: kept.iter().map(|one| one.minus(&contested)).collect(),
+            unnoticed,
             contested,
         }
     }
@@ -398,9 +436,12 @@ impl<M: Machine> Coherence<M> {
         let unnoticed = self.sections.unnoticed_copies();
         let mode = &mut self.sections;
         let owners = mode.owners.change(&changes);
-        let transition =
-            mode.known_sets
-                .transition(owners, claimed, told.unsteady, told.contributed);
+        let transition = mode.known_sets.transition(
+            owners,
+            claimed,
+            told.unsteady,
+            [told.contributed, told.unnoticed],
+        );
         mode.balance.note_new(transition.pieces);
         if !(any_entered || omitted && claims_matter) {
             let transitions = &mut mode.transitions;
@@ -435,6 +476,7 @@ impl<M: Machine> Coherence<M> {
         } else {
             self.close_outdated();
         }
+        self.go_on_with_stretch();
     }
 
     /// For each rank, of what it only may have written: what is its own where no other rank certainly
@@ -443,7 +485,7 @@ impl<M: Machine> Coherence<M> {
     fn possible_claims(&self, mut uncontested: Ranges, maybe_written: &[Ranges]) -> Vec<Ranges> {
         let owners = &self.sections.owners;
         if self.sections.tracking {
-            let ranks = maybe_written.len() as u32;
+            let ranks = 0..maybe_written.len() as u32;
             uncontested = uncontested.minus(&owners.unnoticed(ranks));
         }
         (0..)
@@ -458,9 +500,13 @@ impl<M: Machine> Coherence<M> {
             .collect()
     }
 
-    /// Of what a rank declared to keep: what it made current, in section mode or in pages that it took in.
-    fn kept(&self, shape: &Shape) -> Ranges {
-        let entering = self.pages_to_enter(shape.hull());
+    /// Of what a rank declared to keep: what it made current, in section mode or in pages that it took in, where
+    /// nobody may have written these without a declaration.
+    fn kept(&self, shape: &Shape, all_is_declared: bool) -> Ranges {
+        let entering = match all_is_declared {
+            true => self.pages_to_enter(shape.hull()),
+            false => Vec::new(),
+        };
         let entering = Ranges::of(entering.into_iter().map(bytes_of_page).collect());
         let current = self.sections.owners.all().union(&entering);
         shape.ranges().intersection(&current)
@@ -507,9 +553,9 @@ impl<M: Machine> Coherence<M> {
             let others = others
                 .filter(|&(rank, _)| rank != me)
                 .map(|(_, bytes)| bytes);
-            let contributed = std::iter::once(&transition.contributed);
+            let changed_at_owners = [&transition.contributed, &transition.unnoticed];
             let stale = others
-                .chain(contributed)
+                .chain(changed_at_owners)
                 .fold(transition.claimed.clone(), |all, one| all.union(one));
             let unnoticed = unnoticed.unwrap_or_else(|| mode.unnoticed_copies());
             let left = mode.valid.remove(&stale.union(&unnoticed));
@@ -520,7 +566,7 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Forgets this rank's declarations: a new interval begins.
-    fn forget_declarations(&mut self) {
+    pub(super) fn forget_declarations(&mut self) {
         let interval = &mut self.sections.interval;
         if interval.signature.is_none() {
             return;
@@ -547,9 +593,9 @@ impl<M: Machine> Coherence<M> {
             unnoticed = Some(mode.unnoticed_copies());
             let owners = mode.owners.change(&[(&written, &claim_for(0))]);
             let nothing = Ranges::default();
-            let transition = mode
-                .known_sets
-                .transition(owners, written, Vec::new(), nothing);
+            let transition =
+                mode.known_sets
+                    .transition(owners, written, Vec::new(), [nothing.clone(), nothing]);
             let transitions = &mut mode.transitions;
             transitions.insert(key, Rc::clone(&transition), transition.pieces);
             transition

@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct Nest {
     pub(super) sections: Vec<Declared>,
     /// Of what it may write it writes only bytes whose position has this remainder, and reads no others.
-    scattered: Option<(usize, usize)>,
+    pub(super) scattered: Option<(usize, usize)>,
 }
 
 /// A nest runs in several steps, between which other ranks and threads do theirs.
@@ -135,8 +135,10 @@ impl Job {
                     false => random.below(256) as u8,
                 };
                 self.write(rank, page_of(at), at % PAGE, value);
-                let mut cluster = self.cluster.borrow_mut();
-                cluster.marked[rank].push((at as u64, at as u64 + 1));
+                if !self.in_stretch[rank] {
+                    let mut cluster = self.cluster.borrow_mut();
+                    cluster.marked[rank].push((at as u64, at as u64 + 1));
+                }
             }
         }
     }
@@ -144,6 +146,9 @@ impl Job {
     pub(super) fn expect_open(&self, rank: usize, at: usize, access: Access) {
         let page = page_of(at);
         let pages = self.ranks[rank].pages();
+        if self.in_stretch[rank] {
+            return;
+        }
         if pages.has(page, flag::SECTION | flag::ENTERING) && !pages.is_closed(page) {
             let protection = self.cluster.borrow().protections[rank][page as usize];
             assert!(

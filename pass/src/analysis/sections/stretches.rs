@@ -1,0 +1,210 @@
+//! Code that cannot be described, in regions whose other accesses are declared: the run time is told where it begins and
+//! ends, and tracks pages meanwhile.
+//!
+//! A stretch is a loop, or a run of instructions of a block outside of all nests. Where it lies in what is called in a loop
+//! that is to be a nest, the loop is one.
+
+use std::collections::HashSet;
+
+use super::calls::Effect;
+use super::places::Place;
+use super::{Known, Scan, Spoiled, resumes};
+use crate::analysis::library::{is_cxx_runtime, known};
+use crate::llvm::{Block, Call, Instruction, Opcode};
+
+/// Code that declares nothing.
+pub struct Stretch<'m> {
+    /// It follows.
+    pub before: Instruction<'m>,
+    /// In front of these it has ended.
+    pub ends: Vec<Instruction<'m>>,
+    /// What cannot be declared.
+    pub spoiled: Spoiled<'m>,
+    /// Control does not return from it.
+    pub(super) is_last: Last,
+}
+
+/// Where control comes to behind some code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Last {
+    /// It may return from the function.
+    No,
+    /// An exception leaves the function.
+    ByException,
+    /// The program ends.
+    Yes,
+}
+
+impl Stretch<'_> {
+    /// Whether the program ends in it, unless it handles exceptions (`handles`).
+    pub(super) fn ends_program(&self, handles: bool) -> bool {
+        match self.is_last {
+            Last::No => false,
+            Last::ByException => !handles,
+            Last::Yes => true,
+        }
+    }
+}
+
+impl<'m> Scan<'m> {
+    pub(super) fn is_last(&self, block: Block<'m>) -> Last {
+        match (self.out.nests.is_last(block), resumes(block)) {
+            (false, _) => Last::No,
+            (true, true) => Last::ByException,
+            (true, false) => Last::Yes,
+        }
+    }
+
+    /// Makes a loop that is entered in one way a stretch. Otherwise it spoils the function.
+    pub(super) fn add_loop(&mut self, index: usize, spoiled: Spoiled<'m>) {
+        let one = &self.loops[index];
+        let Some(before) = one.preheader.and_then(Block::terminator) else {
+            return self.spoil(spoiled.at, spoiled.reason);
+        };
+        let blocks = one.blocks.clone();
+        let next = blocks.iter().flat_map(|block| block.successors());
+        let mut behind: Vec<Block<'m>> = next.filter(|next| !blocks.contains(next)).collect();
+        behind.dedup();
+        behind.retain(|&block| !self.out.nests.is_last(block));
+        self.add_stretch(before, behind, spoiled, Last::No);
+        self.tracked.push(index);
+    }
+
+    /// A stretch that ends where these blocks begin.
+    fn add_stretch(
+        &mut self,
+        before: Instruction<'m>,
+        behind: Vec<Block<'m>>,
+        spoiled: Spoiled<'m>,
+        is_last: Last,
+    ) {
+        let ends = behind.into_iter().filter_map(Block::first_insertion_point);
+        let mut all: Vec<Instruction<'m>> = Vec::new();
+        for end in ends {
+            if !all.contains(&end) {
+                all.push(end);
+            }
+        }
+        self.out.stretches.push(Stretch {
+            before,
+            ends: all,
+            spoiled,
+            is_last,
+        });
+    }
+
+    /// The runs of instructions of a block that are stretches: the first, and the one behind the last, if that is no
+    /// terminator. What lies between two that cannot be described belongs to their stretch, unless it shares work,
+    /// synchronises or declares.
+    pub(super) fn stretches_of(
+        &mut self,
+        block: Block<'m>,
+        known: &Known<'m>,
+    ) -> Vec<(usize, usize)> {
+        let all = block.instructions();
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        let mut may_join = false;
+        let mut found = Vec::new();
+        for (index, at) in all.iter().enumerate() {
+            match self.effects.get(at) {
+                None | Some(Effect::Nothing | Effect::Accesses(_)) => {}
+                Some(Effect::Calls(callee)) => may_join &= !known[callee].declares_itself(),
+                Some(Effect::Shares | Effect::Synchronises) => may_join = false,
+                Some(Effect::Spoils(reason)) => {
+                    match runs.last_mut() {
+                        Some((_, end)) if may_join => *end = index + 1,
+                        _ => {
+                            runs.push((index, index + 1));
+                            found.push(Spoiled {
+                                at: *at,
+                                reason: reason.clone(),
+                            });
+                        }
+                    }
+                    may_join = true;
+                }
+            }
+        }
+        let is_last = self.is_last(block);
+        for (&(first, end), spoiled) in runs.iter().zip(found) {
+            let behind = match all.get(end) {
+                Some(&next) => {
+                    let ends = next.opcode() != Opcode::LLVMUnreachable;
+                    let stretch = Stretch {
+                        before: all[first],
+                        ends: ends.then_some(next).into_iter().collect(),
+                        spoiled,
+                        is_last,
+                    };
+                    self.out.stretches.push(stretch);
+                    continue;
+                }
+                None => all[end - 1].block().successors(),
+            };
+            let behind = behind.into_iter();
+            let behind = behind.filter(|&next| !self.out.nests.is_last(next));
+            self.add_stretch(all[first], behind.collect(), spoiled, is_last);
+        }
+        runs
+    }
+
+    /// Whether what the program does before it ends in a loop reads what threads share, perhaps what the loop has yet to
+    /// write.
+    pub(super) fn ends_reading(&self, index: usize, known: &Known<'m>) -> bool {
+        let blocks = &self.loops[index].blocks;
+        let mut calls = blocks.iter().flat_map(|block| block.instructions());
+        let mut rest: Vec<Block<'m>> = blocks.iter().flat_map(|one| one.successors()).collect();
+        rest.retain(|&next| self.out.nests.is_last(next));
+        let mut seen = HashSet::new();
+        while let Some(block) = rest.pop() {
+            if seen.insert(block) {
+                if self.reads_shared(block) {
+                    return true;
+                }
+                rest.extend(block.successors());
+            }
+        }
+        calls.any(|at| match self.effects.get(&at) {
+            Some(Effect::Calls(callee)) => known.get(callee).is_some_and(|one| one.reads_at_end),
+            _ => false,
+        })
+    }
+
+    /// Whether a block reads what threads share, but for what is known when the region is forked.
+    pub(super) fn reads_shared(&self, block: Block<'m>) -> bool {
+        let mut all = block.instructions().into_iter();
+        all.any(|at| match self.effects.get(&at) {
+            None | Some(Effect::Nothing | Effect::Shares | Effect::Synchronises) => false,
+            Some(Effect::Accesses(list)) => {
+                let mut list = list.iter();
+                list.any(|access| {
+                    !access.is_write && matches!(self.place(access), Place::Elsewhere)
+                })
+            }
+            Some(Effect::Calls(_)) => true,
+            Some(Effect::Spoils(_)) => (*at).as_call().is_none_or(|call| {
+                let name = call.callee_name();
+                !is_cxx_runtime(&name) && known(&name).is_none()
+            }),
+        })
+    }
+
+    /// Where exceptions are handled, whatever was thrown out of is over, unless it is all in one stretch.
+    pub(super) fn find_handlers(&mut self) {
+        let nests = &self.out.nests;
+        let is_tracked = |block: Block<'m>| {
+            let mut around = nests.loops_around(block);
+            around.any(|one| self.tracked.contains(&one))
+        };
+        for at in self.out.function.instructions() {
+            if let Some((_, pad)) = (*at).as_call().and_then(Call::invoke_targets)
+                && !nests.is_last(pad)
+                && !is_tracked(pad)
+                && let Some(first) = pad.first_insertion_point()
+                && !self.out.handlers.contains(&first)
+            {
+                self.out.handlers.push(first);
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Stretches of code, in regions that declare their accesses, that declare nothing: calls of functions of which nothing
+//! is known, say.
+//!
+//! A stretch is a matter of the rank that runs it. Guarantee: what it reads is as current, and what it writes is as well
+//! seen, as in a tracked region, whatever this rank declared before it since the last synchronisation and whatever
+//! others declare meanwhile; nothing changes for them but what is told at the next synchronisation.
+//!
+//! * It begins with closed pages: open are only those that are wholly current here, and writable those of which
+//!   nobody else has or owns bytes, or that this rank declared to write. What else it touches faults, as in
+//!   [`super::tracked`].
+//! * The first one of an interval tells [`Mode::Unnoticed`]: pages that the rank owned alone it may have written. Copies
+//!   that others made of them since are dropped, and bytes of them are claimed only by who has certainly written them.
+//! * Pages that are about to enter section mode are made wholly current, and compared with a twin.
+//! * What faults did is told when the stretch ends, before anything else is declared: plans depend on it.
+//! * What it touched when it was last run is made accessible when it begins: [`crate::coherence::learned`].
+//! * Declarations are not heeded in a stretch. It may synchronise, and then goes on.
+//! * Under locks what was declared and written before goes to its owners, too. It is [`Mode::HandedOver`] then: who owns it
+//!   stays what it is, unless nobody else may have written it.
+
+use std::rc::Rc;
+
+use super::{Declared, Interval, Mode, bytes_of_page, pages_touched, position};
+use crate::{
+    coherence::{Coherence, Machine},
+    geometry::{
+        ranges::{Range, Ranges},
+        shape::Shape,
+        signature::Signature,
+    },
+    layout::{PAGE, Page},
+    page_table::flag,
+};
+
+impl Interval {
+    /// Tells something that concerns no section.
+    fn tell_of_all(&mut self, mode: Mode) {
+        const SOME: Range = (0, 1);
+        let one = Declared {
+            mode,
+            shape: Shape::whole(SOME),
+            object: SOME,
+        };
+        let so_far = self.signature.unwrap_or(Signature::START);
+        self.signature = Some(so_far.with(mode as u64));
+        self.tracked.push(one);
+    }
+
+    /// The bytes that this rank has declared and written.
+    pub(super) fn own(&self) -> Ranges {
+        self.written.union(&self.marked)
+    }
+}
+
+impl<M: Machine> Coherence<M> {
+    /// In a region that declares its accesses: code follows that does not, until [`Coherence::end_stretch`]. `place` stands
+    /// for it.
+    pub fn begin_stretch(&mut self, place: u64) {
+        if self.sections.declaring && !self.sections.in_stretch {
+            self.combine();
+            self.sections.in_stretch = true;
+            self.enter_stretch();
+            self.begin_learning(place);
+        }
+    }
+
+    /// The region goes on with code that declares its accesses.
+    pub fn end_stretch(&mut self) {
+        if self.sections.in_stretch {
+            self.combine();
+            self.sections.in_stretch = false;
+            self.end_learning();
+            self.tell_faults();
+        }
+    }
+
+    /// Where a stretch begins, or goes on after a synchronisation.
+    pub(super) fn enter_stretch(&mut self) {
+        self.look_at_marks();
+        let interval = &mut self.sections.interval;
+        if !interval.unnoticed {
+            interval.unnoticed = true;
+            interval.tell_of_all(Mode::Unnoticed);
+        }
+        self.track_entering();
+        self.close_undeclared();
+    }
+
+    /// Takes what this rank has marked as written so far.
+    pub(super) fn look_at_marks(&mut self) {
+        let interval = &mut self.sections.interval;
+        if !interval.marking.is_empty() {
+            interval.marked = interval.marked.union(&self.machine.take_marked(false));
+        }
+    }
+
+    /// Makes pages that will enter section mode wholly current, and writes to them noticed.
+    fn track_entering(&mut self) {
+        let pages: Vec<Page> = self.pages_entering();
+        self.fetch_entering(&pages);
+        for page in pages {
+            let is_noticed = self.pages.has_twin(page) || self.pages.has(page, flag::DIRTY);
+            let is_exclusive = self.pages.home(page) == self.rank && self.pages.is_exclusive(page);
+            let interval = &mut self.sections.interval;
+            let is_compared = interval.compared.contains(&page);
+            if is_exclusive || is_noticed && !is_compared {
+                continue;
+            }
+            let bytes = Ranges::of(vec![bytes_of_page(page)]);
+            interval.uncertain = Rc::new(interval.uncertain.union(&bytes));
+            interval.opened.push(page);
+            if !is_compared {
+                interval.compared.push(page);
+                self.pages.make_twin(page, self.machine.contents(page));
+            }
+        }
+    }
+
+    fn pages_entering(&self) -> Vec<Page> {
+        let entering = self.sections.interval.entering.iter();
+        entering.flat_map(pages_touched).collect()
+    }
+
+    /// Copies what is not current of pages that will enter section mode from their homes.
+    fn fetch_entering(&mut self, pages: &[Page]) {
+        for &page in pages {
+            let home = self.pages.home(page);
+            if home == self.rank {
+                continue;
+            }
+            let interval = &mut self.sections.interval;
+            let bytes = Ranges::of(vec![bytes_of_page(page)]);
+            let stale = bytes.minus(&interval.own()).minus(&interval.current);
+            interval.current = interval.current.union(&bytes);
+            if !stale.is_empty() {
+                let stale: Vec<Range> = stale.iter().collect();
+                self.machine.pull(home, &stale);
+                self.refresh_twins(&stale);
+            }
+        }
+    }
+
+    /// Who holds the bytes of an object, if that is one rank.
+    pub fn holder(&self, page: Page, offset: usize, size: usize) -> Option<u32> {
+        if !self.pages.has(page, flag::SECTION) {
+            return Some(self.pages.home(page));
+        }
+        let start = position(page) + offset as u64;
+        let pieces = self
+            .sections
+            .owners
+            .recall(&Ranges::of(vec![(start, start + size as u64)]));
+        match pieces[..] {
+            [one] => Some(one.owner),
+            _ => None,
+        }
+    }
+
+    // ---- Locks ---------------------------------------------------------------------------------
+
+    /// When a lock is released in a stretch: sends what this rank declared and wrote to the owners. Whether it sent
+    /// anything.
+    pub(super) fn hand_over(&mut self) -> bool {
+        if !self.sections.in_stretch {
+            return false;
+        }
+        self.look_at_marks();
+        let interval = &mut self.sections.interval;
+        let own = interval.own();
+        if own.is_empty() {
+            return false;
+        }
+        interval.written = Rc::default();
+        let marked = std::mem::take(&mut interval.marked);
+        interval.tracked.extend(marked.iter().map(|range| Declared {
+            mode: Mode::MayWrite,
+            shape: Shape::whole(range),
+            object: range,
+        }));
+        if !interval.handed_over {
+            interval.handed_over = true;
+            interval.tell_of_all(Mode::HandedOver);
+        }
+        let so_far = interval.signature.unwrap_or(Signature::START);
+        interval.signature = Some(so_far.with_signature(own.signature()));
+        interval.current = interval
+            .current
+            .union(&own.intersection(&interval.entering));
+        let mut sent = self.send_home(&own);
+        sent |= self.send_bytes(&own);
+        let mode = &mut self.sections;
+        let foreign = own.intersection(mode.owners.all());
+        let foreign = foreign.minus(&mode.owners.of(self.rank));
+        mode.valid.add(&foreign);
+        self.close_undeclared();
+        sent
+    }
+
+    /// Sends bytes of pages that will enter section mode to their homes. Whether there are any.
+    pub(super) fn send_home(&mut self, bytes: &Ranges) -> bool {
+        let bytes = bytes.intersection(&self.sections.interval.entering);
+        let mut sent = false;
+        for range in bytes.iter() {
+            for page in pages_touched(range) {
+                let home = self.pages.home(page);
+                self.mark_flushed(page);
+                let (first, last) = bytes_of_page(page);
+                let start = (range.0.max(first) - first) as usize;
+                let end = (range.1.min(last) - first) as usize;
+                if home != self.rank {
+                    let mut copy = [0; PAGE];
+                    let copy = &mut copy[..end - start];
+                    copy.copy_from_slice(&self.machine.contents(page)[start..end]);
+                    self.machine.put(page, start, copy, home);
+                    self.counts.diff_bytes += (end - start) as u64;
+                    sent = true;
+                }
+            }
+        }
+        sent
+    }
+
+    /// When a lock is acquired in a stretch and all changes have been sent: what pages that will enter section mode hold
+    /// is read anew.
+    pub(super) fn renew_entering(&mut self) {
+        let pages = self.pages_entering();
+        let interval = &mut self.sections.interval;
+        interval.current = Ranges::default();
+        self.fetch_entering(&pages);
+    }
+
+    // ---- Atomic accesses -----------------------------------------------------------------------
+
+    /// Before an atomic access to bytes of a page in section mode, which is carried out where they are held: what this rank
+    /// changed of them is there.
+    pub(in crate::coherence) fn before_atomic_in_sections(&mut self, page: Page) {
+        self.combine_page(page);
+        let own = self.sections.interval.own();
+        let declares_some = own.iter().any(|range| pages_touched(range).contains(&page));
+        let mut sent = declares_some && self.hand_over();
+        if self.pages.has(page, flag::SECTION) {
+            sent |= self.send_changes_in_section(page);
+        }
+        if sent {
+            self.machine.settle();
+        }
+        self.note_contribution(page);
+    }
+}

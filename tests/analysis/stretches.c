@@ -1,0 +1,69 @@
+// What cannot be described is a stretch of code that tracks pages: a loop, or what lies between nests. The rest of its
+// region keeps its sections.
+// RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-accesses>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: clang-22 -O2 -g -fopenmp -fpass-plugin=%plugin -Rpass=okl -Rpass-missed=okl -S -emit-llvm %s -o %t.out.ll 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: FileCheck %s --check-prefix=CODE < %t.out.ll
+enum { N = 10000 };
+double x[N], y[N];
+void timer_start(int), timer_stop(int);
+double changed(double);
+double norm(const double *, int);
+
+// CHECK: region at {{.*}}stretches.c:[[@LINE+15]]: complete but for
+// CHECK-DAG: tracked, it calls timer_start, which is not known here ({{.*}}stretches.c:[[@LINE+18]])
+// CHECK-DAG: tracked, it calls timer_stop, which is not known here ({{.*}}stretches.c:[[@LINE+23]])
+// CHECK-DAG: tracked, it calls changed, which is not known here ({{.*}}stretches.c:[[@LINE+25]])
+// CHECK-DAG: nest {{.*}}stretches.c:[[@LINE+19]]
+// CHECK-NOT: nest {{.*}}stretches.c:[[@LINE+23]]
+// REMARK: stretches.c:[[@LINE+9]]:1: remark: region declares its accesses ({{[0-9]+}} sections), but for those of code that cannot be described
+// REMARK-DAG: stretches.c:[[@LINE+12]]:7: remark: pages are tracked while this runs, and the region's other accesses are declared: it calls timer_start, which is not known here
+// REMARK-DAG: stretches.c:[[@LINE+20]]:14: remark: pages are tracked while this runs, and the region's other accesses are declared: it calls changed, which is not known here
+// CODE-LABEL: define internal void @solve.omp_outlined(
+// CODE: [[BEFORE:%.*]] = {{.*}}call i32 @okl_mpi_undeclared(i32 2, ptr null)
+// CODE: call i32 @okl_mpi_undeclared(i32 1, ptr {{.*}})
+// CODE-NEXT: call void @timer_start
+// CODE-NEXT: call i32 @okl_mpi_undeclared(i32 [[BEFORE]], ptr null)
+void solve(int turns) {
+#pragma omp parallel
+  for (int turn = 0; turn < turns; turn++) {
+#pragma omp master
+    {
+      timer_start(1);
+    }
+#pragma omp for
+    for (int i = 0; i < N; i++)
+      x[i] = 2 * y[i];
+#pragma omp master
+    timer_stop(1);
+#pragma omp for
+    for (int i = 0; i < N; i++)
+      y[i] = changed(x[i]);
+  }
+}
+
+// What is all there is makes no difference.
+// CHECK: region at {{.*}}stretches.c:[[@LINE+5]]: tracked, it calls changed
+// REMARK: stretches.c:[[@LINE+4]]:1: remark: pages of this region are tracked: it calls changed
+// CODE-LABEL: define internal void @alone.omp_outlined(
+// CODE-NOT: call i32 @okl_mpi_undeclared
+void alone(void) {
+#pragma omp parallel for
+  for (int i = 0; i < N; i++)
+    y[i] = changed(x[i]);
+}
+
+// Critical sections are about the order of accesses: they concern the whole region.
+// CHECK: region at {{.*}}stretches.c:[[@LINE+4]]: tracked, it has a critical section
+// CODE-LABEL: define internal void @ordered.omp_outlined(
+// CODE-NOT: call i32 @okl_mpi_undeclared
+void ordered(void) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < N; i++)
+      x[i] = 2 * y[i];
+#pragma omp critical
+    x[0] = norm(x, N);
+  }
+}

@@ -1,0 +1,14 @@
+enum { BINS = 2000 };
+void timer_start(int number);
+void timer_stop(int number);
+int timers(void);
+void note_step(int step);
+int steps(void);
+double norm_of(const double *x, int n);
+void scale_corner(double *x, int n, int step);
+void change_row(double *row, int n, int step);
+void count_some(const double *x, int n, int step, long *histogram);
+void share_work(double *x, double *y, int n);
+void tasks_of(double *x, int n);
+void (*turn(int which))(double *, int);
+void complain(int step);
