@@ -160,6 +160,8 @@ struct Interval {
     copied: Ranges,
     /// Pages in section mode with contributions.
     contributed: Vec<Page>,
+    /// Something has been declared since a stretch began.
+    is_reopened: bool,
     /// It has told these two of all.
     unnoticed: bool,
     handed_over: bool,

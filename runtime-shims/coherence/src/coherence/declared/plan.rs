@@ -48,6 +48,7 @@ impl<M: Machine> Coherence<M> {
         }
         self.counts.declarations += 1;
         let mode = &mut self.sections;
+        mode.interval.is_reopened = true;
         let so_far = mode.interval.signature.unwrap_or(Signature::START);
         let mut so_far = so_far.with_signature(signature);
         if mode.read_undeclared_id != Signature::NOTHING {

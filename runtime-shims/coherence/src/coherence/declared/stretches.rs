@@ -58,7 +58,11 @@ impl<M: Machine> Coherence<M> {
         if self.sections.declaring && !self.sections.in_stretch {
             self.combine();
             self.sections.in_stretch = true;
-            self.enter_stretch();
+            let interval = &self.sections.interval;
+            // Otherwise pages are as the one before left them.
+            if interval.is_reopened || !interval.unnoticed {
+                self.enter_stretch();
+            }
             self.begin_learning(place);
         }
     }
@@ -77,6 +81,7 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn enter_stretch(&mut self) {
         self.look_at_marks();
         let interval = &mut self.sections.interval;
+        interval.is_reopened = false;
         if !interval.unnoticed {
             interval.unnoticed = true;
             interval.tell_of_all(Mode::Unnoticed);
