@@ -32,6 +32,7 @@
 //! | owner | the rank that has the current value of a byte in section mode; all ranks know it |
 //! | valid | bytes of other owners that are current in this rank's copy; only this rank knows them |
 //! | claim | bytes that a rank only may have written, as it declared, and did write |
+//! | stretch | code of a region that declares its accesses, which declares nothing: the rank that runs it tracks pages meanwhile |
 //! | plan | what follows from a declaration for this rank: what to copy, from whom, what to open |
 //! | transition | what follows from the declarations of all ranks for the owners |
 //! | signature | a number that stands for a declaration, a set or a state: what is known by it need not be told |
@@ -53,7 +54,7 @@
 //! | exclusive (the first) | reads and writes without faults or notices | have nothing; a read or a write faults and fetches | when another rank's fetch is noticed: shared; when one other rank wrote it: exclusive, with that rank as its home |
 //! | shared | reads; the first write is a fault, and noticed | may have copies to read; the first write makes a twin, and is noticed | with one writer: exclusive, with the writer as its home; with several: their diffs go home, and copies are dropped |
 //! | updated | rank 0 reads and writes without faults | have copies to read, which rank 0's changed words keep current | when another rank writes it, or rank 0 too much of it: as shared |
-//! | section | there is none: each byte has an owner | as below | when a region with atomic accesses, or direct ones, needs a home: exclusive, with the owner of most of it as its home |
+//! | section | there is none: each byte has an owner | as below | when a region with direct accesses needs a home, or declarations are of no use: exclusive, with the owner of most of it as its home |
 //! | private | the rank whose stack or `threadprivate` data it holds: reads and writes | may fetch a copy to read, until the next synchronisation; a write is an error | never |
 //!
 //! What one rank knows of a page between two synchronisations are flags (`page_table`): that it is *dirty* (written,

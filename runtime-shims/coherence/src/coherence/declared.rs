@@ -23,7 +23,7 @@
 //! * What a region that declares its accesses reads undeclared even so is copied by a fault. That is told as a
 //!   read, and from then on the page is open on this rank only where it is wholly current.
 //! * Where such a region runs code that declares nothing, that is [`stretches`].
-//! * Where such a region has atomic accesses it cannot use pages in section mode: they go back to a home.
+//! * Atomic accesses to pages in section mode are carried out where the bytes are held, and told as contributions.
 
 mod early;
 mod plan;
@@ -127,7 +127,8 @@ pub enum Accesses {
     },
     /// Without telling.
     Tracked {
-        /// There may be atomic accesses.
+        /// All pages go back to homes, where atomic accesses are carried out. (Those to pages in section mode are where
+        /// their bytes are held.)
         atomics: bool,
     },
 }
