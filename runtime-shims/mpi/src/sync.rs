@@ -115,6 +115,7 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
 ) {
     /// The list of the thread that ran the single, which is the first of its rank.
     static SOURCE: AtomicU64 = AtomicU64::new(0);
+    tasks::complete_all();
     if !team::is_parallel() {
         return;
     }

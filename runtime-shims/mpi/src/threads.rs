@@ -46,9 +46,9 @@ static HAVE_PROCESSORS: AtomicBool = AtomicBool::new(false);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
     Barrier,
-    /// The copies of private variables, which are no barrier for tasks.
+    /// The copies of private variables, where a `single` ends: its tasks have run, as at a barrier.
     Copies,
-    /// A reduction, with the address of the thread's list of items. It is none for tasks either.
+    /// A reduction, with the address of the thread's list of items. It is no barrier for tasks.
     Reduction(usize),
     /// The end of the region.
     End,
@@ -284,12 +284,12 @@ fn run_share(work: Work) {
 
 /// At a synchronisation of the team: the rank's first thread does what `body` does for all of them, when
 /// all are there, and returns its result; the others wait until it has. `body` gets the lists of their
-/// reductions, in the order of the threads. At a barrier all tasks are run.
+/// reductions, in the order of the threads. But for reductions it is a barrier: all tasks are run.
 pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) -> Option<R> {
     if !turns::are_several() {
         return Some(body(&[]));
     }
-    let runs_tasks = matches!(meeting, Meeting::Barrier | Meeting::End);
+    let runs_tasks = !matches!(meeting, Meeting::Reduction(_));
     let is_first = match runs_tasks {
         true => {
             announce(meeting);
