@@ -22,7 +22,7 @@ use crate::{
     control_words::{exchange_word, load_word},
     memory, mpi_job,
     next::Next,
-    process, program, region, report, scopes,
+    process, program, region, report, scopes, turns,
 };
 
 unsafe extern "C" {
@@ -234,12 +234,13 @@ fn append(stream: usize, bytes: &[u8]) {
     piece.extend((stream as u64).to_le_bytes());
     piece.extend((bytes.len() as u64).to_le_bytes());
     piece.extend(bytes);
-    WRITTEN.store(true, Relaxed);
     if IS_FAR.load(Relaxed) {
         lock(&TO_SEND).extend(piece);
     } else {
         log_pieces(&piece);
     }
+    // Afterwards: another thread may be telling of what there was before.
+    WRITTEN.store(true, Relaxed);
 }
 
 /// Writes pieces to the log at once.
@@ -298,21 +299,33 @@ pub(crate) fn flush() {
         // SAFETY: as above.
         scopes::private(|| unsafe { flush_own(local) });
     }
-    if WRITTEN.swap(false, Relaxed) {
-        let to_send = mem::take(&mut *lock(&TO_SEND));
-        if !to_send.is_empty() {
-            memory::coherence(|coherence| coherence.machine.write_to_files(&to_send));
+    // One thread after the other: who goes on knows that what it wrote has been handed over.
+    turns::alone(|| {
+        if WRITTEN.swap(false, Relaxed) {
+            let to_send = mem::take(&mut *lock(&TO_SEND));
+            if !to_send.is_empty() {
+                memory::coherence(|coherence| coherence.machine.write_to_files(&to_send));
+            }
+            exchange_word(control_area::FILES, 0, 1);
         }
-        exchange_word(control_area::FILES, 0, 1);
-    }
+    });
 }
 
 /// Rank 0: writes to its streams what other ranks have written, if there is any.
 pub(crate) fn write_out() {
-    if mpi_job::ranks() > 1 && load_word(control_area::FILES) != 0 {
-        exchange_word(control_area::FILES, 1, 0);
-        scopes::private(write_pieces);
+    static ONE: Mutex<()> = Mutex::new(());
+    if mpi_job::ranks() == 1 {
+        return;
     }
+    scopes::private(|| {
+        // Several threads write to streams. Each goes on when all that there was has been written, and once only.
+        let one = lock(&ONE);
+        if load_word(control_area::FILES) != 0 {
+            exchange_word(control_area::FILES, 1, 0);
+            write_pieces();
+        }
+        drop(one);
+    });
 }
 
 /// Rank 0, at the end of a region: as [`write_out`], when no other rank writes any more.
