@@ -633,7 +633,8 @@ pub(crate) fn okl_mpi_kmpc_omp_reg_task_with_affinity(
     0
 }
 
-/// The bits of an event that number it; the rank stands above them.
+/// The bits of an event that number it; the rank stands above them. The last one is set: events of the OpenMP run time, which
+/// are addresses, are even.
 const EVENT_BITS: u32 = 40;
 
 /// `__kmpc_task_allow_completion_event`: the event of a task with a `detach` clause.
@@ -654,7 +655,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_task_allow_completion_event(
     if header.event == 0 {
         let rank = i64::from(mpi_job::rank()) + 1;
         header.event = tasks(|tasks| {
-            let event = rank << EVENT_BITS | tasks.number() as i64;
+            let event = rank << EVENT_BITS | (tasks.number() as i64) << 1 | 1;
             tasks.detached.push(Detached {
                 event,
                 gtid,
@@ -670,7 +671,9 @@ pub(crate) unsafe fn okl_mpi_kmpc_task_allow_completion_event(
 
 /// `omp_fulfill_event`.
 pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
-    if let Some(libomp) = of_several() {
+    // A task of serial code may be waiting for it.
+    let is_ours = event & 1 != 0;
+    if let Some(libomp) = of_several().filter(|_| !is_ours) {
         // SAFETY: the caller's arguments.
         return unsafe { (libomp.omp_fulfill_event)(event) };
     }
@@ -681,7 +684,10 @@ pub(crate) fn okl_mpi_omp_fulfill_event(event: i64) {
         Err(UnknownEvent) => {
             let owner = (event >> EVENT_BITS) - 1;
             let message = if owner == i64::from(mpi_job::rank()) {
-                "the event is fulfilled already".to_owned()
+                match turns::is_other() {
+                    true => "the event belongs to a task of rank 0's first thread, and only that can fulfil it".to_owned(),
+                    false => "the event is fulfilled already".to_owned(),
+                }
             } else if (0..i64::from(mpi_job::ranks())).contains(&owner) {
                 format!(
                     "the event belongs to a task of rank {owner}, and only that rank can fulfil it"
