@@ -1,8 +1,8 @@
 //! Loops that only another thread can end.
 //!
-//! Guarantee: where a team has one thread, such a loop ends the job with a message instead of turning for
-//! ever. Not so where something besides the program's threads may write the memory it looks at: a signal
-//! handler of the program's, a thread that a library has started, another process.
+//! Guarantee: where a team has one thread, and those around it have, such a loop ends the job with a message
+//! instead of turning for ever. Not so where something besides the program's threads may write the memory it
+//! looks at: a signal handler of the program's, a thread that a library has started, another process.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -42,7 +42,7 @@ pub(crate) unsafe fn okl_mpi_waits_here(place: *mut c_void, turns: *mut c_void) 
     // SAFETY: the caller's counter.
     let turns = unsafe { &mut *turns.cast::<u64>() };
     *turns += 1;
-    if turns.is_multiple_of(ENOUGH) && team::level() > 0 && !team::is_parallel() && !region::is_distributed() {
+    if turns.is_multiple_of(ENOUGH) && team::level() > 0 && team::active_level() == 0 && !region::is_distributed() {
         // SAFETY: the caller's text.
         let place = unsafe { CStr::from_ptr(place.cast::<c_char>()) };
         nobody_comes(&place.to_string_lossy());
