@@ -315,7 +315,14 @@ impl<'m> Instruction<'m> {
 
     /// Whether it computes a value, or loads one by a load that is neither volatile nor atomic, and does nothing else.
     pub fn only_computes(self) -> bool {
-        let has_place = [Opcode::LLVMPHI, Opcode::LLVMAlloca].contains(&self.opcode());
+        let has_place = matches!(
+            self.opcode(),
+            Opcode::LLVMPHI
+                | Opcode::LLVMAlloca
+                | Opcode::LLVMLandingPad
+                | Opcode::LLVMCatchPad
+                | Opcode::LLVMCleanupPad
+        );
         // SAFETY: an instruction.
         let (changes, reads, ends) = unsafe {
             let ends = !LLVMIsATerminatorInst(self.raw()).is_null();
