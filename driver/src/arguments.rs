@@ -9,10 +9,7 @@ use std::path::Path;
 /// The options of the drivers, and what each is for.
 pub const OPTIONS: [(&str, &str); 7] = [
     ("--okl-target=mpi|cpu", "where parallel regions go"),
-    (
-        "--okl-strict",
-        "what would run on rank 0 alone is an error",
-    ),
+    ("--okl-strict", "what would run on rank 0 alone is an error"),
     ("--okl-explain", "tells what costs time, and what to change"),
     ("--okl-show", "prints the command in place of running it"),
     (

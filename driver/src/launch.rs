@@ -392,11 +392,7 @@ fn command(
                 add(&["-ppn", "1", "-bind-to", "none"]);
             } else if !binds && (fits || !is_local) {
                 let what = format!("core:{cores}");
-                let place = if per == Per::Socket {
-                    "socket"
-                } else {
-                    &what
-                };
+                let place = if per == Per::Socket { "socket" } else { &what };
                 add(&["-bind-to", &what, "-map-by", place]);
             }
         }

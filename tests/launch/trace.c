@@ -19,7 +19,7 @@
 // FIRST-NEXT:  okl: rank 0: copies 8 bytes in 1 piece from rank 1: a + 8192 of {{.*}}trace.c, in {{.*}}trace.c:[[#@LINE+46]]
 // FIRST-NEXT:  okl: rank 0: end of the region at {{.*}}trace.c:[[#@LINE+45]]
 // FIRST-NEXT:  okl: rank 0: fork of the region at {{.*}}trace.c:[[#@LINE+46]] to 2 threads: {{[0-9]+}} bytes to each rank
-//
+// FIRST-NEXT:  okl: rank 0: 8 pages leave section mode, from {{.}} + 0 of {{.*}} on: the region at {{.*}}trace.c:[[#@LINE+45]] does not declare what it accesses
 // FIRST-NEXT:  okl: rank 0: reduction at {{.*}}trace.c:[[#@LINE+46]]
 // FIRST-NEXT:  okl: rank 0: barrier at {{.*}}trace.c:[[#@LINE+45]]
 // FIRST-NEXT:  okl: rank 0: lock 0x{{[0-9a-f]+}} at {{.*}}trace.c:[[#@LINE+49]]
@@ -33,7 +33,7 @@
 // SECOND-NEXT: okl: rank 1: copies 8 bytes in 1 piece from rank 0: a + 8184 of {{.*}}trace.c, in {{.*}}trace.c:[[#@LINE+32]]
 // SECOND-NEXT: okl: rank 1: end of the region at {{.*}}trace.c:[[#@LINE+31]]
 // SECOND-NEXT: okl: rank 1: enters the region at {{.*}}trace.c:[[#@LINE+32]] as thread 1 of 2
-//
+// SECOND-NEXT: okl: rank 1: 8 pages leave section mode, from {{.}} + 0 of {{.*}} on: the region at {{.*}}trace.c:[[#@LINE+31]] does not declare what it accesses
 // SECOND-NEXT: okl: rank 1: read fault at {{.*}}trace.c:[[#@LINE+34]]: place + 4096 of {{.*}}trace.c
 // SECOND-NEXT: okl: rank 1: fetches 1 page from rank 0: place + 4096 of {{.*}}trace.c, in {{.*}}trace.c:[[#@LINE+29]]
 // SECOND-NEXT: okl: rank 1: write fault at {{.*}}trace.c:[[#@LINE+32]]: field + 8192 of {{.*}}trace.c

@@ -130,8 +130,12 @@ pub(crate) fn fork(threads: i32, body: fn(usize)) {
     unsafe extern "C-unwind" fn share(_: *mut i32, _: *mut i32, _: *mut c_void) {
         let functions = functions();
         // SAFETY: asks for numbers.
-        let (index, threads) =
-            unsafe { ((functions.omp_get_thread_num)(), (functions.omp_get_num_threads)()) };
+        let (index, threads) = unsafe {
+            (
+                (functions.omp_get_thread_num)(),
+                (functions.omp_get_num_threads)(),
+            )
+        };
         // SAFETY: `fork` stored it.
         let (body, wanted) = unsafe {
             let body = std::mem::transmute::<*mut (), fn(usize)>(BODY.load(Relaxed));

@@ -64,7 +64,9 @@ pub(crate) fn overflow_at(address: usize) -> Option<&'static str> {
     let (serial, own) = (layout.stack(), layout.private_area(mpi_job::rank()));
     let guard = GUARD.load(Relaxed);
     let is_in_part = || (address - own.address) % PART.load(Relaxed);
-    if (own.address..own.end()).contains(&address) && (guard..guard + GUARD_BYTES).contains(&is_in_part()) {
+    if (own.address..own.end()).contains(&address)
+        && (guard..guard + GUARD_BYTES).contains(&is_in_part())
+    {
         Some("the stack of a region is exhausted; raise OMP_STACKSIZE")
     } else if (serial.address - REACH..serial.address).contains(&address) {
         Some("the stack of the initial thread is exhausted; raise ulimit -s")

@@ -10,8 +10,8 @@
 use std::ffi::c_void;
 
 use crate::{
-    layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, region, scopes, stats,
-    team, threads,
+    layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, region, scopes,
+    stats, team, threads,
 };
 use okl_coherence::{PAGE, driver::tree};
 

@@ -16,7 +16,8 @@ use crate::{
     foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, memory,
     memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process, program,
     program_graph, program_stacks, region, report, service::Remote, settings, settings::Settings,
-    settings::settings, stack, stats, stream_format, sync, team, thread_privates, threads, turns, view::View, waiting,
+    settings::settings, stack, stats, stream_format, sync, team, thread_privates, threads, turns,
+    view::View, waiting,
 };
 use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
 use okl_job::{agree, launcher, own_environment};
@@ -274,7 +275,11 @@ fn report_foreign_regions() {
 /// Lays out shared memory, maps this rank's file and the other ranks', and starts the protocol.
 fn share_memory(several_nodes: bool, threads: usize) {
     let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
-    let shared = Layout::new(&program_graph::shared_ranges(), agree_on_sizes(threads), ranks);
+    let shared = Layout::new(
+        &program_graph::shared_ranges(),
+        agree_on_sizes(threads),
+        ranks,
+    );
     let bytes = layout::file_bytes(&shared);
     // SAFETY: creates a descriptor; the result is checked.
     let file = unsafe { libc::memfd_create(c"okl".as_ptr(), libc::MFD_CLOEXEC) };

@@ -28,8 +28,8 @@ use crate::{
     memory::{self, coherence},
     mpi_job, objects,
     observe::{self, Event, Place},
-    ordered, program, program_graph, program_stacks, region, report, sections, stack, stats, stream_format,
-    tasks, team, threads,
+    ordered, program, program_graph, program_stacks, region, report, sections, stack, stats,
+    stream_format, tasks, team, threads,
     threads::Meeting,
     turns, verify,
 };
@@ -124,7 +124,11 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
         let mut source = if did_it != 0 { data as u64 } else { 0 };
         if region::is_distributed() {
             let payloads = synchronise(Kind::Exchange, source).payloads;
-            source = payloads.iter().copied().find(|&list| list != 0).unwrap_or(0);
+            source = payloads
+                .iter()
+                .copied()
+                .find(|&list| list != 0)
+                .unwrap_or(0);
         }
         SOURCE.store(source, Relaxed);
     });
@@ -224,9 +228,7 @@ fn run_here(mut fork: Fork) {
 }
 
 extern "C" fn run_here_on_region_stack() {
-    let fork = FORK_SLOT
-        .with(Option::take)
-        .expect("run_here stored it");
+    let fork = FORK_SLOT.with(Option::take).expect("run_here stored it");
     let location = location_of(fork.region);
     let _region = observe::span(|| Event::region(location, 0, fork.threads));
     ordered::restart();

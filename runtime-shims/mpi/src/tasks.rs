@@ -80,8 +80,7 @@ unsafe fn submit(ident: *mut c_void, gtid: i32, task: *mut c_void, dependences: 
         tasks(|tasks| tasks.queue.push_back(queued));
         return;
     }
-    if !dependences.is_empty() && tasks(|tasks| tasks.depends_on_event(creator, &dependences))
-    {
+    if !dependences.is_empty() && tasks(|tasks| tasks.depends_on_event(creator, &dependences)) {
         // SAFETY: the caller's `ident_t`.
         event_missing(&unsafe { source_of(ident) }, "a task with this dependence");
     }
@@ -201,7 +200,16 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_alloc(
 ) -> *mut c_void {
     if let Some(libomp) = of_several() {
         // SAFETY: the caller's arguments.
-        return unsafe { (libomp.__kmpc_omp_task_alloc)(ident, gtid, flags, task_size as usize, shareds_size as usize, entry) };
+        return unsafe {
+            (libomp.__kmpc_omp_task_alloc)(
+                ident,
+                gtid,
+                flags,
+                task_size as usize,
+                shareds_size as usize,
+                entry,
+            )
+        };
     }
     const SHAREDS_ALIGNMENT: usize = 16;
     let (task_size, shareds_size) = (task_size as usize, shareds_size as usize);
@@ -263,7 +271,17 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_with_deps(
 ) -> i32 {
     if let Some(libomp) = of_several() {
         // SAFETY: the caller's arguments.
-        return unsafe { (libomp.__kmpc_omp_task_with_deps)(ident, gtid, task, count, deps, noalias_count, noalias_deps) };
+        return unsafe {
+            (libomp.__kmpc_omp_task_with_deps)(
+                ident,
+                gtid,
+                task,
+                count,
+                deps,
+                noalias_count,
+                noalias_deps,
+            )
+        };
     }
     // SAFETY: the caller's lists and record.
     unsafe {
@@ -349,7 +367,9 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_wait_deps(
 ) {
     if let Some(libomp) = of_several() {
         // SAFETY: the caller's arguments.
-        return unsafe { (libomp.__kmpc_omp_wait_deps)(ident, gtid, count, deps, noalias_count, noalias_deps) };
+        return unsafe {
+            (libomp.__kmpc_omp_wait_deps)(ident, gtid, count, deps, noalias_count, noalias_deps)
+        };
     }
     // SAFETY: the caller's lists.
     unsafe { wait_for_dependences(ident, [(count, deps), (noalias_count, noalias_deps)]) };
@@ -371,7 +391,17 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait_deps_51(
 ) {
     if let Some(libomp) = of_several() {
         // SAFETY: the caller's arguments.
-        return unsafe { (libomp.__kmpc_omp_taskwait_deps_51)(ident, gtid, count, deps, noalias_count, noalias_deps, no_wait) };
+        return unsafe {
+            (libomp.__kmpc_omp_taskwait_deps_51)(
+                ident,
+                gtid,
+                count,
+                deps,
+                noalias_count,
+                noalias_deps,
+                no_wait,
+            )
+        };
     }
     // SAFETY: the caller's lists.
     unsafe { wait_for_dependences(ident, [(count, deps), (noalias_count, noalias_deps)]) };
@@ -492,7 +522,12 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
 ) {
     if let Some(libomp) = of_several() {
         // SAFETY: the caller's arguments.
-        return unsafe { (libomp.__kmpc_taskloop_5)(ident, gtid, task, if_value, lower, upper, stride, no_group, schedule, grain_size, modifier, duplicate) };
+        return unsafe {
+            (libomp.__kmpc_taskloop_5)(
+                ident, gtid, task, if_value, lower, upper, stride, no_group, schedule, grain_size,
+                modifier, duplicate,
+            )
+        };
     }
     // SAFETY: the caller's record and bounds, and copies of them.
     unsafe {
@@ -583,7 +618,9 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskred_modifier_init(
 ) -> *mut c_void {
     if let Some(libomp) = of_several() {
         // SAFETY: the caller's arguments.
-        return unsafe { (libomp.__kmpc_taskred_modifier_init)(ident, gtid, worksharing, items, data) };
+        return unsafe {
+            (libomp.__kmpc_taskred_modifier_init)(ident, gtid, worksharing, items, data)
+        };
     }
     okl_mpi_kmpc_taskgroup(ident, gtid);
     // SAFETY: the caller's array.

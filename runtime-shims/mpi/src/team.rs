@@ -81,7 +81,13 @@ pub(crate) fn level() -> i32 {
 
 /// Number of enclosing regions with more than one thread: 0 or 1.
 pub(crate) fn active_level() -> i32 {
-    state(|state| state.levels.iter().filter(|level| level.num_threads > 1).count() as i32)
+    state(|state| {
+        state
+            .levels
+            .iter()
+            .filter(|level| level.num_threads > 1)
+            .count() as i32
+    })
 }
 
 /// Whether the innermost team has more than one thread.
@@ -148,7 +154,9 @@ pub(crate) fn take_team_size() -> TeamSize {
 pub(crate) fn enter_one(location: Option<&'static str>) {
     if turns::are_several() {
         // SAFETY: the caller is a thread of the run time's.
-        unsafe { (libomp::functions().__kmpc_serialized_parallel)(libomp::place(), libomp::thread()) };
+        unsafe {
+            (libomp::functions().__kmpc_serialized_parallel)(libomp::place(), libomp::thread())
+        };
     }
     let icv = icv(|icv| *icv);
     state(|state| {

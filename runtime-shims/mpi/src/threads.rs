@@ -32,9 +32,9 @@ use std::{
 use okl_abi::RegionDescriptor;
 
 use crate::{
-    api::Icv, cell::ProgramCell, doacross, fault, float_environment, interpose::signals, libomp, mpi_job,
-    program_stacks, region, report, scopes, sections, settings::settings, stack, sync, tasks, team, thread_privates, turns,
-    waiting,
+    api::Icv, cell::ProgramCell, doacross, fault, float_environment, interpose::signals, libomp,
+    mpi_job, program_stacks, region, report, scopes, sections, settings::settings, stack, sync,
+    tasks, team, thread_privates, turns, waiting,
 };
 
 /// Threads of each rank.

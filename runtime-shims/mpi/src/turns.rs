@@ -55,7 +55,11 @@ pub(crate) fn are_several() -> bool {
 /// `body` must not wait for what another thread of this rank does.
 #[inline]
 pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
-    if are_several() { take_turn(body) } else { body() }
+    if are_several() {
+        take_turn(body)
+    } else {
+        body()
+    }
 }
 
 fn take_turn<R>(body: impl FnOnce() -> R) -> R {

@@ -42,7 +42,11 @@ pub(crate) unsafe fn okl_mpi_waits_here(place: *mut c_void, turns: *mut c_void) 
     // SAFETY: the caller's counter.
     let turns = unsafe { &mut *turns.cast::<u64>() };
     *turns += 1;
-    if turns.is_multiple_of(ENOUGH) && team::level() > 0 && team::active_level() == 0 && !region::is_distributed() {
+    if turns.is_multiple_of(ENOUGH)
+        && team::level() > 0
+        && team::active_level() == 0
+        && !region::is_distributed()
+    {
         // SAFETY: the caller's text.
         let place = unsafe { CStr::from_ptr(place.cast::<c_char>()) };
         nobody_comes(&place.to_string_lossy());

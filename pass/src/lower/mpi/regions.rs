@@ -141,7 +141,11 @@ fn descriptor<'m>(
     alone: bool,
 ) -> Global<'m> {
     let location = Site::Instruction(one.site.instruction()).to_string();
-    let flags = if alone { region_flags::RANK_ZERO_ALONE } else { 0 };
+    let flags = if alone {
+        region_flags::RANK_ZERO_ALONE
+    } else {
+        0
+    };
     RegionRecord::leave(module, [trampoline, one.body], &location, flags)
 }
 

@@ -27,7 +27,14 @@ impl<M: Machine> Coherence<M> {
     /// Drops every copy, and sends what changed in it: the next read of a page asks its home.
     pub fn acquire(&mut self) {
         self.counts.acquires += 1;
-        let mut closed = self.close_section_copies();
+        // In a stretch a rank has one thread, and what is closed is told by what was sent.
+        let in_stretch = self.sections.is_in_stretch();
+        if in_stretch {
+            self.release();
+            self.forget_section_copies();
+        }
+        self.close_section_copies();
+        let mut closed = Vec::new();
         for page in std::mem::take(&mut self.cached) {
             self.pages.clear(page, flag::CACHED);
             if self.pages.home(page) != self.rank
@@ -39,11 +46,13 @@ impl<M: Machine> Coherence<M> {
             }
         }
         self.apply_pending();
-        self.release();
+        if !in_stretch {
+            self.release();
+            self.forget_section_copies();
+        }
         for page in closed {
             self.pages.drop_twin(page);
         }
-        self.forget_section_copies();
         self.drop_private_copies();
         let dirty = std::mem::take(&mut self.dirty);
         for page in dirty {

@@ -326,12 +326,12 @@ impl<M: Machine> Coherence<M> {
         !pieces.is_empty()
     }
 
-    /// In a tracked region or stretch, when a lock is acquired: closes every page that is not wholly this rank's own, and
-    /// returns them. [`Coherence::forget_section_copies`] is to follow when what changed in them has been sent.
-    pub(in crate::coherence) fn close_section_copies(&mut self) -> Vec<Page> {
+    /// In a tracked region or stretch, when a lock is acquired: closes every page that is not wholly this rank's own.
+    /// [`Coherence::forget_section_copies`] is to follow when what changed in them has been sent.
+    pub(in crate::coherence) fn close_section_copies(&mut self) {
         let mode = &self.sections;
         if !(mode.tracking || mode.in_stretch) || mode.owners.is_empty() {
-            return Vec::new();
+            return;
         }
         let own = whole_pages(&mode.owners.of(self.rank));
         let others = mode.owners.all().minus(&own);
@@ -343,7 +343,6 @@ impl<M: Machine> Coherence<M> {
         for run in runs_of(&mut open) {
             self.set_section_access(run, Access::None);
         }
-        open
     }
 
     /// Nothing that other ranks own is current here any more. What this rank owns of the pages that were closed stays
