@@ -30,6 +30,9 @@ const MOST_NEW_PIECES: usize = MOST_PIECES / 2;
 pub(super) struct Balance {
     changes: usize,
     pieces: usize,
+    /// The region has code that declares nothing. What that touches comes by faults and is hardly the same twice: pieces or
+    /// not, as many changes cost more than pages do.
+    has_stretches: bool,
 }
 
 impl Balance {
@@ -44,7 +47,7 @@ impl Balance {
     }
 
     fn is_bad(&self) -> bool {
-        self.changes >= MOST_NEW && self.pieces >= MOST_NEW_PIECES
+        self.changes >= MOST_NEW && (self.has_stretches || self.pieces >= MOST_NEW_PIECES)
     }
 }
 
@@ -450,6 +453,11 @@ impl<M: Machine> Coherence<M> {
             self.forget_early();
         }
         self.finish_transition(key, &transition, Some(unnoticed));
+    }
+
+    /// When a region has been entered, on all ranks: whether it has code that declares nothing.
+    pub fn note_stretches(&mut self, has_stretches: bool) {
+        self.sections.balance.has_stretches = has_stretches;
     }
 
     /// After [`Coherence::apply_declarations`]: whether declarations cost more than they save, so that pages
