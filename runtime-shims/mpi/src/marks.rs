@@ -5,7 +5,7 @@
 //! [taken](take) of an object are just the bytes that marked stores wrote since it was taken last. The marks
 //! of an object are private memory of this process; each thread has its own.
 
-use std::ptr;
+use std::{cell::Cell, ptr};
 
 use okl_abi::{
     SectionEntry,
@@ -28,14 +28,22 @@ pub(crate) struct Place {
 /// object has smaller elements.
 const SLACK: usize = 8 * MOST_MARKS as usize;
 
-static mut UNWANTED: [u8; SLACK] = [0; SLACK];
+/// Lines of a cache of their own.
+#[repr(align(128))]
+struct Unwanted([Cell<u8>; SLACK]);
 
-/// For marks that nobody takes.
-pub(crate) const NOWHERE: Place = Place {
-    start: 0,
-    marks: &raw mut UNWANTED as *mut u8,
-    mask: 0,
-};
+thread_local! {
+    static UNWANTED: Unwanted = const { Unwanted([const { Cell::new(0) }; SLACK]) };
+}
+
+/// For marks that nobody takes: where threads do not slow each other down.
+pub(crate) fn nowhere() -> Place {
+    Place {
+        start: 0,
+        marks: UNWANTED.with(|unwanted| unwanted.0.as_ptr().cast_mut().cast()),
+        mask: 0,
+    }
+}
 
 /// The marks of one object.
 struct Marks {
@@ -211,6 +219,16 @@ fn is_any(bytes: &[u8; 8]) -> bool {
 mod tests {
     use super::*;
     use okl_testing::Random;
+
+    /// Threads that mark what nobody takes write to lines of their own.
+    #[test]
+    fn unwanted_marks_are_apart() {
+        let own = nowhere().marks.addr();
+        let other = std::thread::spawn(|| nowhere().marks.addr());
+        let other = other.join().expect("no panic");
+        assert!(own.abs_diff(other) >= SLACK.max(128), "{own:#x} {other:#x}");
+        assert_eq!((own % 128, nowhere().marks.addr()), (0, own));
+    }
 
     #[test]
     fn ranges_of_marks_are_found_once() {

@@ -390,7 +390,7 @@ pub(crate) fn are_taken() -> bool {
 
 /// A declaration that is not taken: nothing is marked.
 pub(crate) fn leave_declaration(table: *mut c_void, computed: *mut c_void) {
-    replace_marked(table, computed, |_| marks::NOWHERE);
+    replace_marked(table, computed, |_| marks::nowhere());
 }
 
 /// Tells the program where the marks of each marked entry go.
@@ -464,7 +464,7 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
         let object = one
             .object()
             .and_then(|object| Some((object, in_file(object)?)));
-        object.map_or(marks::NOWHERE, |((start, _), bytes)| {
+        object.map_or_else(marks::nowhere, |((start, _), bytes)| {
             marks::of(start, bytes, one.entry)
         })
     });
