@@ -130,7 +130,7 @@ pub fn forwarded(function: Function<'_>) -> Option<Value<'_>> {
 
 /// What the names of all functions and variables begin with that are ours and not the program's.
 const OURS: &str = "okl.";
-/// What those of the pointers to a rank's own copies of variables begin with.
+/// What those of the pointers to a thread's own copies of variables begin with.
 const SLOT: &str = "okl.tp.";
 /// What those of the initial values of these copies begin with.
 const IMAGE: &str = "okl.tp.image.";
@@ -160,12 +160,12 @@ pub fn is_list(value: Value<'_>) -> bool {
         .is_some_and(|one| is_ours(one) || one.name().starts_with("llvm."))
 }
 
-/// The name of the pointer to a rank's own copy of a variable.
+/// The name of the pointer to a thread's own copy of a variable.
 pub fn slot_name(variable: &str) -> String {
     format!("{SLOT}{variable}")
 }
 
-/// Whether a variable is the pointer to a rank's own copy of one of the program's.
+/// Whether a variable is the pointer to a thread's own copy of one of the program's.
 pub fn is_slot(global: Global<'_>) -> bool {
     global.name().starts_with(SLOT) && !is_image(global)
 }

@@ -312,7 +312,7 @@ impl<'m> RegionRecord<'m> {
             .unwrap_or(0)
     }
 
-    /// Whether its team has one thread.
+    /// Whether it runs on rank 0 alone.
     pub fn is_alone(&self) -> bool {
         self.flags() & region_flags::RANK_ZERO_ALONE != 0
     }

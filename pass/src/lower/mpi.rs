@@ -58,7 +58,7 @@ pub fn leave_alone(module: &Module) -> bool {
 pub struct Plan<'m> {
     functions: Vec<Function<'m>>,
     regions: Vec<Region<'m>>,
-    /// For each region, why it cannot have more than one thread.
+    /// For each region, why it runs on rank 0 alone, if it does.
     alone: Vec<Option<String>>,
     unsafe_sites: UnsafeSites<'m>,
     endless: Vec<Endless<'m>>,

@@ -185,7 +185,7 @@ macro_rules! for_each_mpi_fn {
             /// `__kmpc_dispatch_deinit`.
             fn okl_mpi_kmpc_dispatch_deinit(ident: ptr, gtid: i32): [SEPARATES, ENDS_DEAL, APART];
 
-            // Tasks: each runs at once on the rank that creates it.
+            // Tasks: each runs on the rank that creates it.
             /// `__kmpc_omp_task_alloc`.
             fn okl_mpi_kmpc_omp_task_alloc(ident: ptr, gtid: i32, flags: i32, task_size: i64, shareds_size: i64, entry: ptr) -> ptr: [APART] "has tasks";
             /// `__kmpc_omp_task`.

@@ -1,5 +1,4 @@
-//! Constructs that are wrong in a team of more than one rank, and those that are wrong even in a
-//! team of one.
+//! Constructs that are wrong in a team of more than one rank, and those that are wrong even on one.
 
 use std::collections::HashMap;
 
