@@ -18,7 +18,7 @@ int main(void) {
     int local = 40 + omp_get_thread_num();
     if (omp_get_thread_num() == 0) leaked = &local;
 #pragma omp barrier
-    if (omp_get_thread_num() == 1) *leaked = 7;
+    if (omp_get_thread_num() == omp_get_num_threads() - 1) *leaked = 7;
 #pragma omp barrier
     if (local != 40) printf("%d\n", local);
   }
