@@ -96,6 +96,28 @@ fn node(function: Function<'_>) -> Node<'_> {
     }
 }
 
+/// The functions of the module that a function reaches by calls, or hands to others to call, in the order in
+/// which they are found, itself first. Calls through pointers are not followed.
+pub fn reached(body: Function<'_>) -> Vec<Function<'_>> {
+    let mut reached = vec![body];
+    let mut known = HashSet::from([body]);
+    let mut next = 0;
+    while let Some(&function) = reached.get(next) {
+        next += 1;
+        let instructions = function.instructions().into_iter();
+        for call in instructions.filter_map(|one| (*one).as_call()) {
+            let handed_over = call.arguments().into_iter();
+            let handed_over = handed_over.filter_map(|one| one.as_function());
+            for callee in handed_over.chain(call.callee_function()) {
+                if !callee.is_declaration() && known.insert(callee) {
+                    reached.push(callee);
+                }
+            }
+        }
+    }
+    reached
+}
+
 /// Whether a call through a pointer may reach the function: its address is used for something other
 /// than calling it or handing it to the OpenMP runtime.
 pub fn is_address_taken(function: Function<'_>) -> bool {
@@ -122,6 +144,18 @@ pub fn is_address_taken(function: Function<'_>) -> bool {
         }
     }
     false
+}
+
+/// Whether the program's function of that name is this one or one of the same text.
+pub fn is_final(function: Function<'_>) -> bool {
+    matches!(
+        function.linkage(),
+        Linkage::LLVMInternalLinkage
+            | Linkage::LLVMPrivateLinkage
+            | Linkage::LLVMExternalLinkage
+            | Linkage::LLVMLinkOnceODRLinkage
+            | Linkage::LLVMWeakODRLinkage
+    )
 }
 
 /// Whether every module that calls the function has a definition of its own, so that other modules

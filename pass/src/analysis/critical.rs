@@ -9,9 +9,9 @@ use std::collections::{HashMap, HashSet};
 
 use okl_abi::{AtomicOp, Effects};
 
+use crate::analysis::library::is_mathematics;
 use crate::analysis::objects::{Objects, Place};
 use crate::analysis::runtime::{self, effects};
-use crate::analysis::sections::is_mathematics;
 use crate::analysis::updates::{arithmetic, choice};
 use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Value};
 

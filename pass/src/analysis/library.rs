@@ -261,6 +261,18 @@ fn fortran(name: &str) -> Option<&'static (&'static str, Effect, &'static str)> 
         .find(|(prefix, _, _)| name.starts_with(prefix))
 }
 
+/// Functions of libm that access errno at most.
+const MATHEMATICS: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf \
+     erfc exp exp2 exp10 expm1 fabs fdim floor fma fmax fmin fmod hypot ilogb ldexp lgamma llrint \
+     llround log log10 log1p log2 logb lrint lround nearbyint nextafter pow remainder rint round \
+     scalbn sin sinh sqrt tan tanh tgamma trunc cabs abs labs llabs ";
+
+/// Whether a function of libm accesses errno at most.
+pub fn is_mathematics(name: &str) -> bool {
+    let is = |name: &str| MATHEMATICS.contains(&format!(" {name} "));
+    is(name) || name.strip_suffix(['f', 'l']).is_some_and(is)
+}
+
 /// Whether a function of the C library calls one it is given.
 pub fn calls_back(name: &str) -> bool {
     const NAMES: [&str; 7] = [

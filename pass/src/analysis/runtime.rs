@@ -66,8 +66,8 @@ pub fn is_of_runtime(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::library::is_mathematics;
     use crate::analysis::library::{is_library_variable, known};
-    use crate::analysis::sections::is_mathematics;
 
     fn all() -> impl Iterator<Item = &'static RuntimeFn> {
         let lists = [okl_abi::ALL, okl_abi::op2::ALL, okl_abi::cpu::ALL];

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::analysis::sections::is_final;
+use crate::analysis::call_graph::is_final;
 use crate::llvm::{Function, Instruction, Opcode, Type, Value};
 
 /// What an instruction does with a variable.

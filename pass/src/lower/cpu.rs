@@ -18,7 +18,7 @@ mod threads;
 
 use std::collections::HashMap;
 
-use crate::analysis::sections::is_final;
+use crate::analysis::call_graph::is_final;
 use crate::diagnostic::{Declined, Site};
 use crate::ir::{Origin, ParallelLoop};
 use crate::llvm::{Builder, Call, Function, Linkage, Module, Value};

@@ -150,11 +150,7 @@ pub(crate) fn enter_region(
 /// When the ranks have entered the region: declarations are taken from here on, if they are of use.
 pub(crate) fn begin_declarations() {
     if !settings().verify {
-        let has_stretches = flags_of(REGION.load(Relaxed)) & region_flags::STRETCHES != 0;
-        let is_declaring = coherence(|coherence| {
-            coherence.note_stretches(has_stretches);
-            coherence.is_declaring()
-        });
+        let is_declaring = coherence(|coherence| coherence.is_declaring());
         DECLARING.store(is_declaring, Relaxed);
     }
 }

@@ -165,6 +165,20 @@ impl<'m> Nests<'m> {
         }
     }
 
+    /// The block in front of a loop that a block follows: every way out of the loop leads there, and nothing else does.
+    fn before_inner_loop(&self, block: Block<'m>) -> Option<Block<'m>> {
+        let before = block.predecessors();
+        let around = self.loops_around(*before.first()?);
+        let inner = around.filter(|&of| !self.contains(of, block)).last()?;
+        let mut ends = self
+            .exiting(inner)
+            .into_iter()
+            .flat_map(|one| one.successors());
+        let is_only_way = ends.all(|one| one == block || self.contains(inner, one))
+            && before.iter().all(|&one| self.contains(inner, one));
+        self.loops()[inner].preheader.filter(|_| is_only_way)
+    }
+
     /// The block that decides whether a block runs in a turn of a loop: from where the way there depends only on guards.
     /// Stops at a block that always runs, or where it cannot go on.
     pub(super) fn climb(
@@ -175,6 +189,13 @@ impl<'m> Nests<'m> {
         guards: &mut Vec<Guard<'m>>,
     ) -> Block<'m> {
         while !self.always_runs(block, of) {
+            if let Some(before) = self
+                .before_inner_loop(block)
+                .filter(|&one| self.loop_of(one) == of)
+            {
+                block = before;
+                continue;
+            }
             let Some(before) = single_predecessor(block).filter(|&one| self.loop_of(one) == of)
             else {
                 break;

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::conditions::single_predecessor;
-use super::sole::is_sole_access;
+use super::sole::{Callees, is_sole_access};
 use super::{copies_or_fills, intrinsic_name, is_lifetime, writes};
 use crate::analysis::runtime;
 use crate::llvm::{
@@ -32,6 +32,7 @@ pub(super) fn prepare<'m>(module: &'m Module, code: &Code<'m>) {
         writers: RefCell::default(),
         known: RefCell::default(),
         sole: RefCell::default(),
+        callees: RefCell::default(),
         questions: Cell::new(0),
     };
     // Loads that are equal now may make addresses invariant that were not.
@@ -55,6 +56,7 @@ struct Hoister<'a, 'm> {
     known: RefCell<HashMap<Instruction<'m>, Writer<'m>>>,
     /// Whether there is one way only to an object.
     sole: RefCell<HashMap<Value<'m>, bool>>,
+    callees: RefCell<Callees<'m>>,
     questions: Cell<usize>,
 }
 
@@ -201,13 +203,21 @@ impl<'m> Hoister<'_, 'm> {
         writers.iter().any(|&writer| self.may_write(writer, load))
     }
 
-    /// Whether a call cannot get at the variable that a load reads: it is one of this function, or a captured one, to which
-    /// there is one way only, and no argument leads there.
+    /// Whether a call cannot get at the variable that a load reads. The code that the call comes to stores other types only,
+    /// or there is one way only to the variable: then it is one of this function, or a captured one, and no argument leads
+    /// there, or one of the module, and that code does not write it.
     fn is_out_of_reach(&self, at: Instruction<'m>, load: Instruction<'m>) -> bool {
         let read = load.operand(0).underlying_object();
-        let Some(call) = at.as_call().filter(|_| read.as_global().is_none()) else {
+        let Some(call) = at.as_call() else {
             return false;
         };
+        let mut callees = self.callees.borrow_mut();
+        if callees.store_other_types(call, load, self.module) {
+            return true;
+        }
+        if read.as_global().is_some() {
+            return self.is_sole(read) && callees.spare(call, read, self.module);
+        }
         let mut arguments = call.arguments().into_iter();
         arguments.all(|one| !one.ty().is_pointer() || one.underlying_object() != read)
             && self.is_sole(read)

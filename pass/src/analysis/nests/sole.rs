@@ -1,10 +1,13 @@
 //! Objects to which there is one way only: all pointers into them are computed from one value.
 //!
-//! Guarantee: through pointers that are computed from other values, no such object is accessed.
+//! Guarantee: through pointers that are computed from other values, no such object is accessed. So what calls may write
+//! of variables of the module is known, where the code that they come to is.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::{intrinsic_name, is_lifetime};
+use super::{intrinsic_name, is_lifetime, writes};
+use crate::analysis::call_graph::{is_final, reached};
+use crate::analysis::library::is_mathematics;
 use crate::analysis::runtime;
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use crate::marks::is_list;
@@ -207,4 +210,145 @@ fn captured<'m>(module: &'m Module, fork: Call<'m>, index: usize) -> Option<Valu
         }
     }
     found
+}
+
+/// What the calls of a module may write.
+#[derive(Default)]
+pub(super) struct Callees<'m> {
+    /// Of functions of which all is known that they come to.
+    reach: HashMap<Function<'m>, Option<Reach<'m>>>,
+    /// The functions in which an object is more than loaded.
+    writers: HashMap<Value<'m>, HashSet<Function<'m>>>,
+}
+
+/// What a function comes to.
+struct Reach<'m> {
+    functions: Vec<Function<'m>>,
+    /// The types of what these store; `None` where some are not known.
+    stored: Option<Vec<Vec<String>>>,
+}
+
+impl<'m> Callees<'m> {
+    /// Whether a call cannot write a variable of the module to which there is one way only: it does not come to code
+    /// that does.
+    pub(super) fn spare(
+        &mut self,
+        call: Call<'m>,
+        variable: Value<'m>,
+        module: &'m Module,
+    ) -> bool {
+        let Some(functions) = self
+            .reach(call, module)
+            .map(|reach| reach.functions.clone())
+        else {
+            return false;
+        };
+        let writers = self.writers.entry(variable);
+        let writers = writers.or_insert_with(|| writers_of(variable));
+        functions.iter().all(|function| !writers.contains(function))
+    }
+
+    /// Whether a call stores nothing of the type that a load has.
+    pub(super) fn store_other_types(
+        &mut self,
+        call: Call<'m>,
+        load: Instruction<'m>,
+        module: &'m Module,
+    ) -> bool {
+        let stored = self
+            .reach(call, module)
+            .and_then(|reach| reach.stored.as_ref());
+        stored
+            .zip(load.noted_type(module))
+            .is_some_and(|(stored, loaded)| {
+                let is_kind_of = |one: &[String], other: &[String]| one.contains(&other[0]);
+                stored
+                    .iter()
+                    .all(|one| !is_kind_of(one, &loaded) && !is_kind_of(&loaded, one))
+            })
+    }
+
+    fn reach(&mut self, call: Call<'m>, module: &'m Module) -> Option<&Reach<'m>> {
+        let callee = call.callee_function()?;
+        let reach = self.reach.entry(callee);
+        reach
+            .or_insert_with(|| known_reach(callee, module))
+            .as_ref()
+    }
+}
+
+/// What a function comes to; `None` where it calls what is not known, or comes to where threads meet.
+fn known_reach<'m>(function: Function<'m>, module: &'m Module) -> Option<Reach<'m>> {
+    let is_known = |call: Call<'_>| {
+        let name = call.callee_name();
+        let Some(callee) = call.callee_function() else {
+            return false;
+        };
+        match runtime::function_of(&name) {
+            Some(function) => function
+                .effects
+                .has_some(Effects::QUIET.and(Effects::UPDATES)),
+            None if callee.is_declaration() => callee.is_intrinsic() || is_mathematics(&name),
+            None => is_final(callee),
+        }
+    };
+    if function.is_declaration() || !is_final(function) {
+        return None;
+    }
+    let functions = reached(function);
+    let instructions: Vec<_> = functions
+        .iter()
+        .flat_map(|one| one.instructions())
+        .collect();
+    let all_known = instructions.iter().all(|one| match (**one).as_call() {
+        Some(call) => is_known(call),
+        None => !one.is_atomic_access(),
+    });
+    let stored = || {
+        let mut types: Vec<Vec<String>> = Vec::new();
+        for &at in instructions.iter().filter(|&&one| writes(one)) {
+            match (*at).as_call() {
+                Some(call) if !call.callee_function()?.is_declaration() => {}
+                Some(call) if is_mathematics(&call.callee_name()) => {}
+                Some(_) => return None,
+                None if at.opcode() == Opcode::LLVMStore => {
+                    let object = at.operand(1).underlying_object();
+                    if object.as_op(Opcode::LLVMAlloca).is_none() {
+                        types.push(at.noted_type(module)?);
+                    }
+                }
+                None => return None,
+            }
+        }
+        types.sort();
+        types.dedup();
+        Some(types)
+    };
+    all_known.then(|| Reach {
+        stored: stored(),
+        functions,
+    })
+}
+
+/// The functions in which instructions use an address, or one computed from it, for more than to load from it.
+fn writers_of(variable: Value<'_>) -> HashSet<Function<'_>> {
+    let mut writers = HashSet::new();
+    let mut rest = vec![variable];
+    while let Some(value) = rest.pop() {
+        for user in value.users() {
+            match user.as_instruction() {
+                Some(at) => match at.opcode() {
+                    Opcode::LLVMLoad | Opcode::LLVMICmp => {}
+                    Opcode::LLVMGetElementPtr => rest.push(user),
+                    _ => {
+                        writers.insert(at.function());
+                    }
+                },
+                None if user.is_constant_gep() => rest.push(user),
+                // A table of the run time's.
+                None => {}
+            }
+        }
+    }
+    writers
 }

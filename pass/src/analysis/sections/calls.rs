@@ -1,13 +1,12 @@
 //! What one instruction means for the declarations.
 
-use std::collections::HashSet;
-
 use okl_abi::{Effects, RuntimeFn};
 
 use super::places::Places;
 use super::{Access, Size, stays_within};
+use crate::analysis::call_graph::is_final;
 use crate::analysis::combine::touches_only_items;
-use crate::analysis::library::{self, known};
+use crate::analysis::library::{self, is_mathematics, known};
 use crate::analysis::runtime;
 use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
 use crate::marks::is_undistributed_too;
@@ -26,18 +25,6 @@ pub(in crate::analysis) enum Effect<'m> {
     Calls(Function<'m>),
     /// It cannot be declared: the end of a sentence that begins with "it".
     Spoils(String),
-}
-
-/// Functions of libm that access errno at most.
-const MATHEMATICS: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf \
-     erfc exp exp2 exp10 expm1 fabs fdim floor fma fmax fmin fmod hypot ilogb ldexp lgamma llrint \
-     llround log log10 log1p log2 logb lrint lround nearbyint nextafter pow remainder rint round \
-     scalbn sin sinh sqrt tan tanh tgamma trunc cabs abs labs llabs ";
-
-/// Whether a function of libm accesses errno at most.
-pub fn is_mathematics(name: &str) -> bool {
-    let is = |name: &str| MATHEMATICS.contains(&format!(" {name} "));
-    is(name) || name.strip_suffix(['f', 'l']).is_some_and(is)
 }
 
 /// Functions that write text to a stream, and those that end the program: what a program does where it finds
@@ -269,28 +256,6 @@ fn is_shallow(call: Call<'_>, function: &RuntimeFn) -> bool {
     }
 }
 
-/// The functions of the module that a region's body reaches by calls, or hands to others to call, in the
-/// order in which they are found. Calls through pointers are not followed.
-pub(super) fn reached(body: Function<'_>) -> Vec<Function<'_>> {
-    let mut reached = vec![body];
-    let mut known = HashSet::from([body]);
-    let mut next = 0;
-    while let Some(&function) = reached.get(next) {
-        next += 1;
-        let instructions = function.instructions().into_iter();
-        for call in instructions.filter_map(|one| (*one).as_call()) {
-            let handed_over = call.arguments().into_iter();
-            let handed_over = handed_over.filter_map(|one| one.as_function());
-            for callee in handed_over.chain(call.callee_function()) {
-                if !callee.is_declaration() && known.insert(callee) {
-                    reached.push(callee);
-                }
-            }
-        }
-    }
-    reached
-}
-
 /// Whether files of the program have copies of the function, of which the linker keeps one: perhaps another file's, in
 /// which nothing is declared.
 pub fn is_one_of_several(function: Function<'_>) -> bool {
@@ -304,18 +269,6 @@ pub fn is_one_of_several(function: Function<'_>) -> bool {
 pub(super) fn can_be_copied(function: Function<'_>) -> bool {
     let mut instructions = function.instructions().into_iter();
     instructions.all(|one| !matches!(one.opcode(), Opcode::LLVMIndirectBr | Opcode::LLVMCallBr))
-}
-
-/// Whether the program's function of that name is this one or one of the same text.
-pub fn is_final(function: Function<'_>) -> bool {
-    matches!(
-        function.linkage(),
-        Linkage::LLVMInternalLinkage
-            | Linkage::LLVMPrivateLinkage
-            | Linkage::LLVMExternalLinkage
-            | Linkage::LLVMLinkOnceODRLinkage
-            | Linkage::LLVMWeakODRLinkage
-    )
 }
 
 fn is_marker(name: &str) -> bool {

@@ -3,8 +3,8 @@
 //! Where all that a store writes while its innermost loop runs is known in front of that loop, it is marked
 //! there, and the loop stays as it is.
 
-use super::calls::is_mathematics;
 use super::{Access, Scan};
+use crate::analysis::library::is_mathematics;
 use crate::analysis::nests::{Extent, Scope, Term};
 use crate::llvm::{Block, Call, Instruction, Opcode, Value};
 

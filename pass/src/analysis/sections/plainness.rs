@@ -2,8 +2,8 @@
 
 use okl_abi::Effects;
 
-use super::calls::{is_final, is_mathematics, reached};
-use crate::analysis::library::{calls_back, known};
+use crate::analysis::call_graph::{is_final, reached};
+use crate::analysis::library::{calls_back, is_mathematics, known};
 use crate::analysis::runtime;
 use crate::llvm::{Call, Function, Instruction, Opcode};
 

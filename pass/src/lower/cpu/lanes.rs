@@ -17,10 +17,10 @@ mod write;
 use okl_abi::Effects;
 
 use crate::analysis::access::uses;
+use crate::analysis::call_graph::is_final;
 use crate::analysis::increments;
 use crate::analysis::kernel::Kernel;
 use crate::analysis::runtime::{self, argument, effects};
-use crate::analysis::sections::is_final;
 use crate::diagnostic::Site;
 use crate::ir::{Kind, Mode, Parameter, Storage};
 use crate::llvm::{Call, Function, Module, Value, VectorUnit};

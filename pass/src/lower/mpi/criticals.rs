@@ -20,10 +20,10 @@ use okl_abi::{AtomicOp, Effects, f};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::critical::{Access, Section, Update, Updates, access, sections};
+use crate::analysis::library::is_mathematics;
 use crate::analysis::library::{calls_back, is_cxx_runtime, known};
 use crate::analysis::objects::{Object, Objects, are_the_same};
 use crate::analysis::runtime::{effects, effects_of, is_of_runtime};
-use crate::analysis::sections::is_mathematics;
 use crate::diagnostic::user_name;
 use crate::ir::Region;
 use crate::llvm::{Builder, Call, Function, Instruction, Module, Opcode, Value};

@@ -17,9 +17,9 @@ use std::collections::{HashMap, HashSet};
 
 use okl_abi::{Effects, LARGEST_UNANNOUNCED, RuntimeFn, f};
 
+use crate::analysis::library::is_mathematics;
 use crate::analysis::memory::base_of;
 use crate::analysis::runtime::{effects, function_of};
-use crate::analysis::sections::is_mathematics;
 use crate::llvm::{
     Block, Builder, Call, Function, Instruction, Linkage, Module, Opcode, Type, Value,
 };

@@ -102,16 +102,19 @@ impl<M: Machine> Coherence<M> {
 
     fn outdated_pages(&self) -> Vec<Run> {
         let mode = &self.sections;
-        let own = mode.owners.of(self.rank);
-        let current = whole_pages(&own.union(&mode.valid.ranges()));
-        let others = mode.owners.all().minus(&current);
         let exempt = mode.opened.ranges().minus(&mode.read_undeclared);
-        let others = others.minus(&exempt);
+        let others = mode.owners.all().minus(&exempt);
         let pages = others.iter().flat_map(pages_touched);
         let mut open: Vec<Page> = pages
             .filter(|&page| self.pages.access(page) != Access::None)
             .collect();
-        runs_of(&mut open)
+        let open = Ranges::of(runs_of(&mut open).into_iter().map(bytes_of).collect());
+        // These are few as a rule, and the owners of all there is many pieces.
+        let own = mode.owners.within_of(&open, self.rank);
+        let current = whole_pages(&own.union(&mode.valid.within(&open)));
+        let outdated = open.minus(&current);
+        let mut pages: Vec<Page> = outdated.iter().flat_map(pages_touched).collect();
+        runs_of(&mut pages)
     }
 
     /// The protections that differ from what undeclared accesses need.
@@ -525,7 +528,11 @@ fn whole_pages(bytes: &Ranges) -> Ranges {
 
 impl Owners {
     /// The pages that one rank, their owner, can write unnoticed in a tracked region.
-    pub(super) fn unnoticed(&self, mut ranks: impl Iterator<Item = u32>) -> Ranges {
+    pub(super) fn unnoticed(&self, ranks: impl Iterator<Item = u32>) -> Ranges {
+        let mut ranks = ranks.peekable();
+        if ranks.peek().is_none() {
+            return Ranges::default();
+        }
         let shared: Vec<Range> = self
             .shared()
             .iter()
@@ -533,7 +540,7 @@ impl Owners {
             .map(bytes_of_page)
             .collect();
         let shared = Ranges::of(shared);
-        ranks.by_ref().fold(Ranges::default(), |all, rank| {
+        ranks.fold(Ranges::default(), |all, rank| {
             all.union(&whole_pages(&self.of(rank)).minus(&shared))
         })
     }

@@ -30,24 +30,27 @@ const MOST_NEW_PIECES: usize = MOST_PIECES / 2;
 pub(super) struct Balance {
     changes: usize,
     pieces: usize,
-    /// The region has code that declares nothing. What that touches comes by faults and is hardly the same twice: pieces or
-    /// not, as many changes cost more than pages do.
-    has_stretches: bool,
+    /// Of the changes, those after code that declares nothing ran. What that touches comes by faults and is hardly the same
+    /// twice: pieces or not, as many changes cost more than pages do.
+    after_stretches: usize,
 }
 
 impl Balance {
-    fn note_new(&mut self, pieces: usize) {
+    fn note_new(&mut self, pieces: usize, is_after_stretch: bool) {
         self.changes += 1;
         self.pieces += pieces;
+        self.after_stretches += usize::from(is_after_stretch);
     }
 
     fn note_known(&mut self, pieces: usize) {
         self.changes = self.changes.saturating_sub(1);
         self.pieces = self.pieces.saturating_sub(pieces);
+        self.after_stretches = self.after_stretches.saturating_sub(1);
     }
 
     fn is_bad(&self) -> bool {
-        self.changes >= MOST_NEW && (self.has_stretches || self.pieces >= MOST_NEW_PIECES)
+        self.after_stretches >= MOST_NEW
+            || self.changes >= MOST_NEW && self.pieces >= MOST_NEW_PIECES
     }
 }
 
@@ -87,6 +90,8 @@ fn note_span(spans: &mut BTreeMap<Range, Range>, mode: u64, object: Range, shape
 struct Told {
     /// Stands for all claims.
     claims: Signature,
+    /// Some rank ran code that declares nothing.
+    has_stretches: bool,
     /// Where objects were written.
     spans: BTreeMap<Range, Range>,
     certain: Vec<Ranges>,
@@ -377,10 +382,12 @@ impl<M: Machine> Coherence<M> {
             kept.push(current);
         }
         let contributed = Ranges::of(contributed);
+        let has_stretches = !unnoticed_of.is_empty();
         let unnoticed = self.sections.owners.unnoticed(unnoticed_of.into_iter());
         let contested = contested(&certain, &unsteady, &kept, &contributed).union(&unnoticed);
         Told {
             claims,
+            has_stretches,
             spans,
             certain,
             reads,
@@ -445,7 +452,7 @@ impl<M: Machine> Coherence<M> {
             told.unsteady,
             [told.contributed, told.unnoticed],
         );
-        mode.balance.note_new(transition.pieces);
+        mode.balance.note_new(transition.pieces, told.has_stretches);
         if !(any_entered || omitted && claims_matter) {
             let transitions = &mut mode.transitions;
             transitions.insert(key, Rc::clone(&transition), transition.pieces);
@@ -453,11 +460,6 @@ impl<M: Machine> Coherence<M> {
             self.forget_early();
         }
         self.finish_transition(key, &transition, Some(unnoticed));
-    }
-
-    /// When a region has been entered, on all ranks: whether it has code that declares nothing.
-    pub fn note_stretches(&mut self, has_stretches: bool) {
-        self.sections.balance.has_stretches = has_stretches;
     }
 
     /// After [`Coherence::apply_declarations`]: whether declarations cost more than they save, so that pages
