@@ -53,10 +53,17 @@ void alone(void) {
     y[i] = changed(x[i]);
 }
 
-// Critical sections are about the order of accesses: they concern the whole region.
-// CHECK: region at {{.*}}stretches.c:[[@LINE+4]]: tracked, it has a critical section
+// Critical sections are stretches from end to end, whatever is in them.
+// CHECK: region at {{.*}}stretches.c:[[@LINE+11]]: complete but for
+// CHECK-NEXT: tracked, it has a critical section ({{.*}}stretches.c:[[@LINE+15]])
+// CHECK-NOT: read x
+// REMARK: stretches.c:[[@LINE+13]]:1: remark: pages are tracked while this runs, and the region's other accesses are declared: it has a critical section
 // CODE-LABEL: define internal void @ordered.omp_outlined(
-// CODE-NOT: call i32 @okl_mpi_undeclared
+// CODE: call i32 @okl_mpi_undeclared(i32 1,
+// CODE-NEXT: call void @okl_mpi_kmpc_critical(
+// CODE-NOT: call void @okl_mpi_sections(
+// CODE: call void @okl_mpi_kmpc_end_critical(
+// CODE-NEXT: call i32 @okl_mpi_undeclared(
 void ordered(void) {
 #pragma omp parallel
   {
@@ -64,6 +71,11 @@ void ordered(void) {
     for (int i = 0; i < N; i++)
       x[i] = 2 * y[i];
 #pragma omp critical
-    x[0] = norm(x, N);
+    {
+      if (x[0] < x[N - 1])
+        for (int i = 0; i < N; i++)
+          x[i] += 1;
+      x[0] = norm(x, N);
+    }
   }
 }

@@ -15,6 +15,7 @@ use crate::analysis::runtime::{self, effects};
 use crate::analysis::updates::{arithmetic, choice};
 use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Value};
 
+const NO_END: &str = "may be left in a way that is not understood";
 /// Most instructions of a section that is looked at.
 const MOST_INSTRUCTIONS: usize = 2000;
 
@@ -90,6 +91,11 @@ fn lock<'m>(call: Call<'m>) -> Option<Value<'m>> {
     call.argument(runtime::function(call)?.position("name")?)
 }
 
+/// What belongs to the section that a call enters; otherwise the end of a sentence that begins with "it".
+pub fn body_of(enter: Call<'_>) -> Result<Body<'_>, &'static str> {
+    lock(enter).map_or(Err(NO_END), |lock| body(enter, lock))
+}
+
 fn section<'m>(
     module: &'m Module,
     objects: &Objects<'_, 'm>,
@@ -117,7 +123,6 @@ fn section<'m>(
 }
 
 fn body<'m>(enter: Call<'m>, lock: Value<'m>) -> Result<Body<'m>, &'static str> {
-    const NO_END: &str = "may be left in a way that is not understood";
     let mut body = Body {
         leave: Vec::new(),
         instructions: Vec::new(),

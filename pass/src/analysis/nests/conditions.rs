@@ -2,8 +2,10 @@
 //!
 //! Guarantee: a guard or check that was noted can be computed where the section is to be known.
 
+use std::collections::HashSet;
+
 use super::{Expression, Nests, Scope, WORD};
-use crate::llvm::{Block, Comparison, IntPredicate, Opcode, Value};
+use crate::llvm::{Block, Comparison, Instruction, IntPredicate, Opcode, Value};
 
 /// Larger expressions are not worth their time.
 pub(super) const MOST_OPERATIONS: usize = 400;
@@ -88,7 +90,10 @@ impl<'m> Nests<'m> {
             Scope::Loop(nest) | Scope::Turns(nest, _) => self.is_invariant(one, nest),
             Scope::At(_) => true,
             Scope::Function => !one.contains(|part| {
-                let is_of_caller = |value: Value<'m>| is_parameter(value) || value.is_constant();
+                let at_entry = self.at_entry.borrow();
+                let is_of_caller = |value: Value<'m>| {
+                    is_parameter(value) || value.is_constant() || at_entry.contains(&value)
+                };
                 self.changes_in(part).is_some()
                     || part.value().is_some_and(|value| !is_of_caller(value))
             }),
@@ -165,20 +170,6 @@ impl<'m> Nests<'m> {
         }
     }
 
-    /// The block in front of a loop that a block follows: every way out of the loop leads there, and nothing else does.
-    fn before_inner_loop(&self, block: Block<'m>) -> Option<Block<'m>> {
-        let before = block.predecessors();
-        let around = self.loops_around(*before.first()?);
-        let inner = around.filter(|&of| !self.contains(of, block)).last()?;
-        let mut ends = self
-            .exiting(inner)
-            .into_iter()
-            .flat_map(|one| one.successors());
-        let is_only_way = ends.all(|one| one == block || self.contains(inner, one))
-            && before.iter().all(|&one| self.contains(inner, one));
-        self.loops()[inner].preheader.filter(|_| is_only_way)
-    }
-
     /// The block that decides whether a block runs in a turn of a loop: from where the way there depends only on guards.
     /// Stops at a block that always runs, or where it cannot go on.
     pub(super) fn climb(
@@ -189,33 +180,88 @@ impl<'m> Nests<'m> {
         guards: &mut Vec<Guard<'m>>,
     ) -> Block<'m> {
         while !self.always_runs(block, of) {
-            if let Some(before) = self
-                .before_inner_loop(block)
-                .filter(|&one| self.loop_of(one) == of)
-            {
-                block = before;
-                continue;
-            }
-            let Some(before) = single_predecessor(block).filter(|&one| self.loop_of(one) == of)
-            else {
+            let Some((before, between)) = self.way_to(block, of) else {
                 break;
             };
-            let branch = before
-                .terminator()
-                .filter(|end| end.opcode() == Opcode::LLVMBr);
-            let Some(branch) = branch else {
-                break;
-            };
-            if let Some(condition) = branch.branch_condition()
-                && let [yes, no] = before.successors()[..]
-                && yes != no
-                && !self.guard(condition, yes == block, scope, guards)
-            {
+            if !self.passes_guards(before, &between, block, scope, guards) {
                 break;
             }
             block = before;
         }
         block
+    }
+
+    /// Whether control comes from `before` through what lies `between` to a block whenever guards hold, which are noted.
+    /// Where it may turn away on several ways, all have to ask the same: LLVM repeats what it need not ask at once.
+    fn passes_guards(
+        &self,
+        before: Block<'m>,
+        between: &HashSet<Block<'m>>,
+        block: Block<'m>,
+        scope: Scope<'m>,
+        guards: &mut Vec<Guard<'m>>,
+    ) -> bool {
+        let leads_there =
+            |next: Block<'m>| next == block || between.contains(&next) || self.is_last(next);
+        let turns_away = |one: &Block<'m>| !one.successors().into_iter().all(leads_there);
+        let all = between.iter().copied().chain([before]);
+        let asking: HashSet<Block<'m>> = all.filter(turns_away).collect();
+        let mut asked = None;
+        for one in &asking {
+            let end = one.terminator();
+            let end = end.filter(|end| end.opcode() == Opcode::LLVMBr);
+            let Some(condition) = end.and_then(Instruction::branch_condition) else {
+                return false;
+            };
+            let answer = (condition, leads_there(one.successors()[0]));
+            if *asked.get_or_insert(answer) != answer {
+                return false;
+            }
+        }
+        let Some((condition, wanted)) = asked else {
+            return true;
+        };
+        // On every way.
+        let mut rest = vec![before];
+        let mut seen = HashSet::new();
+        while let Some(one) = rest.pop() {
+            if one == block {
+                return false;
+            }
+            if !asking.contains(&one) && seen.insert(one) {
+                rest.extend(
+                    one.successors()
+                        .into_iter()
+                        .filter(|&next| leads_there(next)),
+                );
+            }
+        }
+        self.guard(condition, wanted, scope, guards)
+    }
+
+    /// The last block that control passes in each turn of a loop that comes to a block, outside of other loops, and those
+    /// that may lie between.
+    fn way_to(
+        &self,
+        block: Block<'m>,
+        of: Option<usize>,
+    ) -> Option<(Block<'m>, HashSet<Block<'m>>)> {
+        const MOST_BETWEEN: usize = 300;
+        let mut rest = block.predecessors();
+        let (mut before, mut between) = (None, HashSet::new());
+        while let Some(one) = rest.pop() {
+            if one == block || between.len() > MOST_BETWEEN {
+                return None;
+            }
+            if self.loop_of(one) == of && self.dominates(one, block) {
+                before = Some(one);
+            } else if of.is_some_and(|of| !self.contains(of, one)) {
+                return None;
+            } else if between.insert(one) {
+                rest.extend(one.predecessors());
+            }
+        }
+        Some((before?, between))
     }
 }
 

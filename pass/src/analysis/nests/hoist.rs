@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::conditions::single_predecessor;
 use super::sole::{Callees, is_sole_access};
+use super::variables::load_at_entry;
 use super::{copies_or_fills, intrinsic_name, is_lifetime, writes};
 use crate::analysis::runtime;
 use crate::llvm::{
@@ -23,18 +24,11 @@ const MOST_STEPS: usize = 400;
 
 /// Prepares the loops of a function.
 pub(super) fn prepare<'m>(module: &'m Module, code: &Code<'m>) {
+    let hoister = Hoister::of(module, code);
+    load_at_entry(&hoister, module, code);
     if code.loops().is_empty() {
         return;
     }
-    let hoister = Hoister {
-        module,
-        code,
-        writers: RefCell::default(),
-        known: RefCell::default(),
-        sole: RefCell::default(),
-        callees: RefCell::default(),
-        questions: Cell::new(0),
-    };
     // Loads that are equal now may make addresses invariant that were not.
     for _ in 0..3 {
         if !hoister.hoist_all() {
@@ -47,7 +41,8 @@ pub(super) fn prepare<'m>(module: &'m Module, code: &Code<'m>) {
     }
 }
 
-struct Hoister<'a, 'm> {
+/// What is asked before loads are moved.
+pub(super) struct Hoister<'a, 'm> {
     module: &'m Module,
     code: &'a Code<'m>,
     /// What may write in a loop.
@@ -60,7 +55,27 @@ struct Hoister<'a, 'm> {
     questions: Cell<usize>,
 }
 
-impl<'m> Hoister<'_, 'm> {
+impl<'a, 'm> Hoister<'a, 'm> {
+    pub(super) fn of(module: &'m Module, code: &'a Code<'m>) -> Self {
+        Self {
+            module,
+            code,
+            writers: RefCell::default(),
+            known: RefCell::default(),
+            sole: RefCell::default(),
+            callees: RefCell::default(),
+            questions: Cell::new(0),
+        }
+    }
+
+    /// Whether a variable of the module that a load reads stays what it is while a function runs, of which all is known.
+    pub(super) fn stays_in(&self, function: Function<'m>, load: Instruction<'m>) -> bool {
+        let read = load.operand(0).underlying_object();
+        let mut callees = self.callees.borrow_mut();
+        callees.store_other_types(function, load, self.module)
+            || self.is_sole(read) && callees.spare(function, read, self.module)
+    }
+
     fn hoist_all(&self) -> bool {
         let mut changed = false;
         for block in reverse_post_order(self.code.function()) {
@@ -193,7 +208,7 @@ impl<'m> Hoister<'_, 'm> {
     }
 
     /// Whether the loop may write what is loaded.
-    fn is_written(&self, load: Instruction<'m>, of: usize) -> bool {
+    pub(super) fn is_written(&self, load: Instruction<'m>, of: usize) -> bool {
         let mut writers = self.writers.borrow_mut();
         let writers = writers.entry(of).or_insert_with(|| {
             let blocks = self.code.loops()[of].blocks.iter();
@@ -211,12 +226,17 @@ impl<'m> Hoister<'_, 'm> {
         let Some(call) = at.as_call() else {
             return false;
         };
-        let mut callees = self.callees.borrow_mut();
-        if callees.store_other_types(call, load, self.module) {
-            return true;
+        if let Some(callee) = call.callee_function() {
+            let mut callees = self.callees.borrow_mut();
+            if callees.store_other_types(callee, load, self.module) {
+                return true;
+            }
+            if read.as_global().is_some() {
+                return self.is_sole(read) && callees.spare(callee, read, self.module);
+            }
         }
         if read.as_global().is_some() {
-            return self.is_sole(read) && callees.spare(call, read, self.module);
+            return false;
         }
         let mut arguments = call.arguments().into_iter();
         arguments.all(|one| !one.ty().is_pointer() || one.underlying_object() != read)

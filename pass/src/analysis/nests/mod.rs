@@ -5,7 +5,8 @@
 //! uses it sees that.
 //!
 //! `hoist` first brings loops into a form in which their bounds and addresses are known in front of them, with what `sole`
-//! knows of objects. `extents` leaves them one by one, `collapsed` those that are several at once; `conditions` says under
+//! knows of objects, and `variables` what functions load where they are entered, so that it is known where they are called.
+//! `extents` leaves them one by one, `collapsed` those that are several at once; `conditions` says under
 //! which conditions, `tiles` joins rows,
 //! `widening` computes with numbers that do not overflow, `tables` and `between` follow what a nest loads itself. `rewrite`
 //! replaces parts of expressions; `names` puts them in words. `iterations` says the same of one turn of a loop.
@@ -23,17 +24,18 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod tiles;
+mod variables;
 mod widening;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::llvm::{
     Block, Builder, Code, Comparison, Evolution, Expression, ExpressionKind as Kind, Function,
-    Instruction, Module, Opcode, Value,
+    Instruction, Module, Opcode, Type, Value,
 };
 use conditions::{Check, Conditions, Guard, MOST_OPERATIONS, Question};
 use extents::{Access, Dimension};
@@ -41,6 +43,7 @@ use tables::TableWrites;
 
 pub use iterations::{InTurn, Turn};
 pub use names::source_name;
+pub use variables::LARGE;
 
 /// Bytes of a pointer.
 const POINTER: i64 = 8;
@@ -139,6 +142,14 @@ impl Scope<'_> {
     }
 }
 
+/// A call of a function that has been analysed, in a scope around it.
+#[derive(Clone, Copy)]
+struct CallSite<'a, 'm> {
+    callee: &'a Nests<'m>,
+    call: Instruction<'m>,
+    scope: Scope<'m>,
+}
+
 /// What terms stand for.
 #[derive(Default)]
 struct Terms<'m> {
@@ -148,7 +159,7 @@ struct Terms<'m> {
 }
 
 /// The loops of a function and what is known of their values. While it lives, nothing but
-/// [`Nests::expand`] and inserted calls may change the function.
+/// [`Nests::expand`], its own loads and inserted calls may change the function.
 pub struct Nests<'m> {
     module: &'m Module,
     evolution: Evolution<'m>,
@@ -157,6 +168,10 @@ pub struct Nests<'m> {
     terms: RefCell<Terms<'m>>,
     /// How nests write where these load from.
     written: RefCell<HashMap<(Instruction<'m>, usize), TableWrites>>,
+    /// The loads whose values are known where the function is entered.
+    at_entry: RefCell<HashSet<Value<'m>>>,
+    /// What was loaded for calls: from where, as what, in front of what.
+    loaded: RefCell<HashMap<(Value<'m>, Type<'m>, Instruction<'m>), Option<Value<'m>>>>,
     /// The end of the block in which the function is entered, and the blocks in which it returns.
     entry_end: Option<Instruction<'m>>,
     returns: Vec<Block<'m>>,
@@ -198,6 +213,8 @@ impl<'m> Nests<'m> {
             number: OPENED.fetch_add(1, Ordering::Relaxed),
             terms: RefCell::default(),
             written: RefCell::default(),
+            at_entry: RefCell::new(variables::known_at_entry(module, &code)),
+            loaded: RefCell::default(),
             entry_end: ends.first().copied().flatten(),
             returns: returns.map(|end| end.block()).collect(),
             evolution: Evolution::of(code),
@@ -363,7 +380,12 @@ impl<'m> Nests<'m> {
         call: Instruction<'m>,
         scope: Scope<'m>,
     ) -> Option<Extent<'m>> {
-        let translate = |one| self.translate(one, call, &mut HashMap::new());
+        let at = CallSite {
+            callee,
+            call,
+            scope,
+        };
+        let translate = |one| self.translate(one, at, &mut HashMap::new());
         let section = match extent {
             Extent::Unknown | Extent::Rows(_) | Extent::Between(_) => return None,
             Extent::Anywhere(object) => {
@@ -405,11 +427,11 @@ impl<'m> Nests<'m> {
         Some(self.extent_of(&access, scope))
     }
 
-    /// An expression in the parameters of the callee and in globals, at a call in this function.
+    /// An expression in the parameters of the callee, in globals and in what they hold, at a call in this function.
     fn translate(
         &self,
         one: Expression<'m>,
-        call: Instruction<'m>,
+        at: CallSite<'_, 'm>,
         known: &mut HashMap<Expression<'m>, Expression<'m>>,
     ) -> Option<Expression<'m>> {
         if let Some(&known) = known.get(&one) {
@@ -418,13 +440,17 @@ impl<'m> Nests<'m> {
         let new = match one.kind() {
             Kind::Recurrence | Kind::Unknown => return None,
             Kind::Value => {
-                let value = argument_for(one.value()?, call)?;
+                let value = one.value()?;
+                let value = match at.callee.at_entry.borrow().contains(&value) {
+                    true => self.loaded_for(value, at.scope, at.call)?,
+                    false => argument_for(value, at.call)?,
+                };
                 (value.ty() == one.ty() && self.can_know(value)).then(|| self.expression(value))?
             }
             _ => {
                 let mut operands = Vec::new();
                 for &operand in one.operands() {
-                    operands.push(self.translate(operand, call, known)?);
+                    operands.push(self.translate(operand, at, known)?);
                 }
                 self.like(one, &operands)
             }

@@ -4,6 +4,7 @@
 //! of variables of the module is known, where the code that they come to is.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::{intrinsic_name, is_lifetime, writes};
 use crate::analysis::call_graph::{is_final, reached};
@@ -218,7 +219,7 @@ pub(super) struct Callees<'m> {
     /// Of functions of which all is known that they come to.
     reach: HashMap<Function<'m>, Option<Reach<'m>>>,
     /// The functions in which an object is more than loaded.
-    writers: HashMap<Value<'m>, HashSet<Function<'m>>>,
+    writers: HashMap<Value<'m>, Rc<HashSet<Function<'m>>>>,
 }
 
 /// What a function comes to.
@@ -229,50 +230,44 @@ struct Reach<'m> {
 }
 
 impl<'m> Callees<'m> {
-    /// Whether a call cannot write a variable of the module to which there is one way only: it does not come to code
+    /// Whether a function cannot write a variable of the module to which there is one way only: it does not come to code
     /// that does.
     pub(super) fn spare(
         &mut self,
-        call: Call<'m>,
+        function: Function<'m>,
         variable: Value<'m>,
         module: &'m Module,
     ) -> bool {
-        let Some(functions) = self
-            .reach(call, module)
-            .map(|reach| reach.functions.clone())
-        else {
-            return false;
-        };
         let writers = self.writers.entry(variable);
-        let writers = writers.or_insert_with(|| writers_of(variable));
-        functions.iter().all(|function| !writers.contains(function))
+        let writers = writers
+            .or_insert_with(|| Rc::new(writers_of(variable)))
+            .clone();
+        let reach = self.reach(function, module);
+        reach.is_some_and(|reach| reach.functions.iter().all(|one| !writers.contains(one)))
     }
 
-    /// Whether a call stores nothing of the type that a load has.
+    /// Whether a function stores nothing of the type that a load has.
     pub(super) fn store_other_types(
         &mut self,
-        call: Call<'m>,
+        function: Function<'m>,
         load: Instruction<'m>,
         module: &'m Module,
     ) -> bool {
-        let stored = self
-            .reach(call, module)
-            .and_then(|reach| reach.stored.as_ref());
+        let stored = self.reach(function, module);
+        let stored = stored.and_then(|reach| reach.stored.as_ref());
         stored
             .zip(load.noted_type(module))
             .is_some_and(|(stored, loaded)| {
                 let is_kind_of = |one: &[String], other: &[String]| one.contains(&other[0]);
-                stored
-                    .iter()
-                    .all(|one| !is_kind_of(one, &loaded) && !is_kind_of(&loaded, one))
+                let mut stored = stored.iter();
+                stored.all(|one| !is_kind_of(one, &loaded) && !is_kind_of(&loaded, one))
             })
     }
 
-    fn reach(&mut self, call: Call<'m>, module: &'m Module) -> Option<&Reach<'m>> {
-        let callee = call.callee_function()?;
-        let reach = self.reach.entry(callee);
+    fn reach(&mut self, function: Function<'m>, module: &'m Module) -> Option<&Reach<'m>> {
+        let reach = self.reach.entry(function);
         reach
-            .or_insert_with(|| known_reach(callee, module))
+            .or_insert_with(|| known_reach(function, module))
             .as_ref()
     }
 }

@@ -113,8 +113,6 @@ pub(super) fn spoils_region(at: Instruction<'_>) -> bool {
         .and(Effects::BARRIER)
         .and(Effects::REDUCES)
         .and(Effects::FLUSHES)
-        .and(Effects::ENTERS)
-        .and(Effects::LEAVES)
         .and(Effects::ORDERS)
         .and(Effects::YIELDS);
     if at.is_atomic_access() || at.opcode() == Opcode::LLVMCallBr {
@@ -123,8 +121,15 @@ pub(super) fn spoils_region(at: Instruction<'_>) -> bool {
     let Some(call) = (*at).as_call() else {
         return false;
     };
+    let is_otherwise = |function: &RuntimeFn| {
+        // Critical sections are seen to by themselves.
+        !function
+            .effects
+            .has_some(Effects::ENTERS.and(Effects::LEAVES))
+            && function.effects.has_some(OTHERWISE)
+    };
     call.callee().as_inline_assembly().is_some()
-        || runtime::function(call).is_some_and(|function| function.effects.has_some(OTHERWISE))
+        || runtime::function(call).is_some_and(is_otherwise)
 }
 
 /// What a call of a runtime function is to the user, as the end of a sentence that begins with "it".

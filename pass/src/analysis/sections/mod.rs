@@ -10,6 +10,7 @@
 
 pub(super) mod calls;
 mod entry;
+mod locked;
 mod marks;
 mod merge;
 pub(super) mod places;
@@ -20,7 +21,7 @@ mod stretches;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::analysis::nests::{Extent, Nests, Scope, Turns};
+use crate::analysis::nests::{Extent, Nests, Scope, Term, Turns};
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
 use calls::can_be_copied;
@@ -28,6 +29,7 @@ pub use calls::is_one_of_several;
 use calls::{Effect, effect, spoils_region};
 pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, is_of_variable, point};
+use locked::Locked;
 pub use marks::Mark;
 use marks::alignment;
 use places::{Place, Places};
@@ -87,7 +89,7 @@ pub struct FunctionSections<'m> {
     /// What to declare, and where.
     pub declarations: Vec<Declaration<'m>>,
     /// What it accesses, for its callers to declare: sections known where it is entered.
-    summary: Option<Vec<Entry<'m>>>,
+    summary: Option<Summary<'m>>,
     /// What is not declared because its address is known anyway.
     pub direct: Vec<Direct<'m>>,
     /// What is neither, and is told to the run time.
@@ -108,6 +110,27 @@ pub struct FunctionSections<'m> {
     pub spoiled: Option<Spoiled<'m>>,
 }
 
+/// What a function accesses, as known where it is entered.
+#[derive(Default)]
+struct Summary<'m> {
+    entries: Vec<Entry<'m>>,
+    /// Objects that it writes somewhere: such calls can be described where these are the thread's own.
+    written: Vec<(Term<'m>, Instruction<'m>)>,
+}
+
+impl Summary<'_> {
+    fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.written.is_empty()
+    }
+}
+
+/// What some code accesses.
+#[derive(Default)]
+struct Found<'m> {
+    all: Summary<'m>,
+    direct: Vec<Direct<'m>>,
+}
+
 impl FunctionSections<'_> {
     /// Whether it neither synchronises nor accesses anything that has to be declared.
     fn is_quiet(&self) -> bool {
@@ -116,7 +139,7 @@ impl FunctionSections<'_> {
             && self.declarations.is_empty()
             && self.stretches.is_empty()
             && self.callees.is_empty()
-            && self.summary.as_ref().is_none_or(Vec::is_empty)
+            && self.summary.as_ref().is_none_or(Summary::is_empty)
     }
 
     /// Whether it, or what it calls, has declarations or stretches of its own.
@@ -174,6 +197,8 @@ struct Scan<'m> {
     open: Vec<usize>,
     /// Those that are stretches.
     tracked: Vec<usize>,
+    /// Its critical sections.
+    locked: Locked<'m>,
 }
 
 struct Loop<'m> {
@@ -209,6 +234,7 @@ impl<'m> Scan<'m> {
             loops: Vec::new(),
             open: Vec::new(),
             tracked: Vec::new(),
+            locked: Locked::default(),
         };
         let mut accesses = 0;
         let mut first = None;
@@ -232,6 +258,7 @@ impl<'m> Scan<'m> {
             }
             scan.effects.insert(instruction, effect);
         }
+        scan.find_locked();
         if let Some((at, reason)) = scan.places.leaked() {
             scan.spoil(at, reason);
         }
@@ -342,8 +369,8 @@ impl<'m> Scan<'m> {
         let (last, blocks): (Vec<_>, Vec<_>) =
             blocks.partition(|&block| self.out.nests.is_last(block));
         match self.describe(&blocks, Scope::Function, known, None) {
-            Ok((entries, direct)) if entries.len() <= MOST_IN_SUMMARY => {
-                self.out.summary = Some(entries);
+            Ok(Found { all, direct }) if all.entries.len() <= MOST_IN_SUMMARY => {
+                self.out.summary = Some(all);
                 self.add_direct(direct);
                 for block in last {
                     if let Err(refused) = self.block(block, known) {
@@ -381,6 +408,12 @@ impl<'m> Scan<'m> {
         }
         rest.reverse();
         while let Some(index) = rest.pop() {
+            if self
+                .locked
+                .contains(self.loops[index].blocks[0].instructions()[0])
+            {
+                continue;
+            }
             if let Err(refused) = self.nest(index, known) {
                 if !self.is_outer(index, known) {
                     self.add_loop(index, refused);
@@ -432,8 +465,8 @@ impl<'m> Scan<'m> {
         })?;
         let scope = Scope::Loop(index);
         let mut marked = Vec::new();
-        let (entries, direct) = self.describe(&one.blocks, scope, known, Some(&mut marked))?;
-        let mut entries = entries;
+        let Found { all, direct } = self.describe(&one.blocks, scope, known, Some(&mut marked))?;
+        let mut entries = all.entries;
         if self.ends_reading(index, known) {
             entries.extend(entries.clone().iter().filter_map(Entry::as_read));
         }
@@ -487,8 +520,8 @@ impl<'m> Scan<'m> {
         scope: Scope<'m>,
         known: &Known<'m>,
         mut marked: Option<&mut Vec<(Access<'m>, i64, Quantity<'m>)>>,
-    ) -> Result<(Vec<Entry<'m>>, Vec<Direct<'m>>), Spoiled<'m>> {
-        let (mut entries, mut direct) = (Vec::new(), Vec::new());
+    ) -> Result<Found<'m>, Spoiled<'m>> {
+        let mut found = Found::default();
         for &block in blocks {
             for at in block.instructions() {
                 match self.effects.get(&at) {
@@ -497,17 +530,16 @@ impl<'m> Scan<'m> {
                         for access in list {
                             match self.place(access) {
                                 Place::Own => {}
-                                Place::Direct(one) => direct.push(one),
+                                Place::Direct(one) => found.direct.push(one),
                                 Place::Elsewhere => {
-                                    let found = self.entries(access, block, scope, &mut marked)?;
-                                    entries.extend(found);
+                                    self.access(access, block, scope, &mut marked, &mut found.all)?;
                                 }
                             }
                         }
                     }
                     Some(Effect::Calls(callee)) => {
                         let callee = &*known[callee];
-                        self.call(callee, at, scope, &mut entries, &mut direct)?;
+                        self.call(callee, at, scope, &mut found)?;
                     }
                     Some(Effect::Shares | Effect::Synchronises) => {
                         return Err(Spoiled {
@@ -524,7 +556,8 @@ impl<'m> Scan<'m> {
                 }
             }
         }
-        Ok((merge::merge(&self.out.nests, entries), direct))
+        found.all.entries = merge::merge(&self.out.nests, found.all.entries);
+        Ok(found)
     }
 
     fn place(&self, access: &Access<'m>) -> Place<'m> {
@@ -535,13 +568,15 @@ impl<'m> Scan<'m> {
         self.places.of_address(access.address, size)
     }
 
-    fn entries(
+    /// Adds what an access outside the known places accesses.
+    fn access(
         &self,
         access: &Access<'m>,
         block: Block<'m>,
         scope: Scope<'m>,
         marked: &mut Option<&mut Vec<(Access<'m>, i64, Quantity<'m>)>>,
-    ) -> Result<Vec<Entry<'m>>, Spoiled<'m>> {
+        all: &mut Summary<'m>,
+    ) -> Result<(), Spoiled<'m>> {
         let (element, length) = access.size.element();
         let nests = &self.out.nests;
         let mut extents = parts(scope, |scope| {
@@ -559,7 +594,7 @@ impl<'m> Scan<'m> {
                 by_bits: !self.is_local(access, block),
                 of_variable: is_of_variable(nests, *object),
             };
-            return Ok(vec![Entry {
+            all.entries.push(Entry {
                 what,
                 element: unit,
                 address,
@@ -568,7 +603,8 @@ impl<'m> Scan<'m> {
                 object: demangle(&nests.object_name(*object)),
                 at: access.at,
                 table: None,
-            }]);
+            });
+            return Ok(());
         }
         if let ([Extent::Anywhere(_)], false, None, Scope::Loop(_)) =
             (&extents[..], access.is_write, length, scope)
@@ -576,20 +612,40 @@ impl<'m> Scan<'m> {
         {
             extents = vec![Extent::Between(between)];
         }
-        let entries = extents.into_iter();
-        let entries =
-            entries.map(|extent| entry_of(nests, extent, access.is_write, element, access.at));
-        entries.collect()
+        let (is_write, at) = (access.is_write, access.at);
+        let mut extents = extents.into_iter();
+        extents.try_for_each(|extent| self.add(extent, scope, is_write, element, at, all))
     }
 
-    /// Adds what a call accesses to the entries and direct accesses.
+    /// Adds what is accessed in a scope.
+    fn add(
+        &self,
+        extent: Extent<'m>,
+        scope: Scope<'m>,
+        is_write: bool,
+        element: i64,
+        at: Instruction<'m>,
+        all: &mut Summary<'m>,
+    ) -> Result<(), Spoiled<'m>> {
+        match (scope, extent) {
+            (Scope::Function, Extent::Anywhere(object)) if is_write => {
+                all.written.push((object, at))
+            }
+            (_, extent) => {
+                let entry = entry_of(&self.out.nests, extent, is_write, element, at)?;
+                all.entries.push(entry);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a call accesses.
     fn call(
         &self,
         callee: &FunctionSections<'m>,
         at: Instruction<'m>,
         scope: Scope<'m>,
-        entries: &mut Vec<Entry<'m>>,
-        direct: &mut Vec<Direct<'m>>,
+        found: &mut Found<'m>,
     ) -> Result<(), Spoiled<'m>> {
         if callee.is_quiet() {
             return Ok(());
@@ -601,15 +657,20 @@ impl<'m> Scan<'m> {
             });
         };
         let nests = &self.out.nests;
-        let extents = summary.iter().flat_map(|one| {
-            let of_callee = one.extent();
-            let extents = parts(scope, |scope| {
-                nests.extent_of_call(&callee.nests, &of_callee, at, scope)
+        let entries = summary.entries.iter();
+        let entries = entries.map(|one| (one.extent(), one.what.is_write(), one.element));
+        let written = summary.written.iter();
+        let written = written.map(|&(object, _)| (Extent::Anywhere(object), true, 1));
+        let extents = entries
+            .chain(written)
+            .flat_map(|(of_callee, is_write, element)| {
+                let extents = parts(scope, |scope| {
+                    nests.extent_of_call(&callee.nests, &of_callee, at, scope)
+                });
+                let extents = extents.into_iter();
+                extents.map(move |extent| (extent, is_write, element))
             });
-            extents.into_iter().map(move |extent| (one, extent))
-        });
-        for (one, extent) in extents {
-            let is_write = one.what.is_write();
+        for (extent, is_write, element) in extents {
             let base = match &extent {
                 Extent::Section(section) => nests.base(section.address),
                 Extent::Anywhere(object) => nests.base(*object),
@@ -621,12 +682,12 @@ impl<'m> Scan<'m> {
             if let Extent::Section(section) = &extent
                 && section.dimensions.is_empty()
                 && let Some((object, offset)) = nests.anchor(section.address)
-                && let Some(one) = self.places.of_object(object, offset, one.element)
+                && let Some(one) = self.places.of_object(object, offset, element)
             {
-                direct.push(one);
+                found.direct.push(one);
                 continue;
             }
-            entries.push(entry_of(nests, extent, is_write, one.element, at)?);
+            self.add(extent, scope, is_write, element, at, &mut found.all)?;
         }
         Ok(())
     }
@@ -638,10 +699,8 @@ impl<'m> Scan<'m> {
                 continue;
             };
             let callee = &*known[callee];
-            let (mut entries, mut direct) = (Vec::new(), Vec::new());
             if !callee.declares_itself()
-                && let Err(refused) =
-                    self.call(callee, at, Scope::At(at), &mut entries, &mut direct)
+                && let Err(refused) = self.call(callee, at, Scope::At(at), &mut Found::default())
             {
                 self.effects.insert(at, Effect::Spoils(refused.reason));
             }
@@ -666,16 +725,15 @@ impl<'m> Scan<'m> {
                 }
                 continue;
             }
-            let mut entries = Vec::new();
-            let mut direct = Vec::new();
+            let mut found = Found::default();
             let is_access = match self.effects.get(&at) {
                 None | Some(Effect::Nothing) => continue,
                 Some(Effect::Accesses(list)) => {
                     for access in list {
                         match self.place(access) {
                             Place::Own => {}
-                            Place::Direct(one) => direct.push(one),
-                            Place::Elsewhere => entries.push(point(access)),
+                            Place::Direct(one) => found.direct.push(one),
+                            Place::Elsewhere => found.all.entries.push(point(access)),
                         }
                     }
                     true
@@ -684,15 +742,17 @@ impl<'m> Scan<'m> {
                     let callee = &*known[callee];
                     if !callee.declares_itself() {
                         let scope = Scope::At(at);
-                        self.call(callee, at, scope, &mut entries, &mut direct)?;
-                        entries = merge::merge(&self.out.nests, entries);
+                        self.call(callee, at, scope, &mut found)?;
+                        let entries = &mut found.all.entries;
+                        *entries = merge::merge(&self.out.nests, std::mem::take(entries));
                     }
                     false
                 }
                 Some(Effect::Shares) => continue,
                 Some(Effect::Synchronises | Effect::Spoils(_)) => false,
             };
-            self.add_direct(direct);
+            self.add_direct(found.direct);
+            let entries = found.all.entries;
             if !is_access {
                 if let Some((_, before, entries)) = group.take() {
                     self.add_declaration(before, entries);

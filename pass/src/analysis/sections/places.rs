@@ -1,4 +1,5 @@
-//! Which memory an address lies in: the thread's own, at an address known at the fork, or elsewhere.
+//! Which memory an address lies in: the thread's own, at an address known at the fork, or elsewhere. Variables of a thread
+//! that it hands over to functions stay its own in these.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,6 +7,7 @@ use std::collections::HashMap;
 use super::Direct;
 use crate::analysis::access::follow;
 use crate::analysis::memory::base_of;
+use crate::analysis::nests::LARGE;
 use crate::llvm::{Function, Global, Instruction, Module, Opcode, Value};
 use crate::marks::{is_ours, is_slot};
 
@@ -26,10 +28,9 @@ pub struct Places<'m> {
     is_body: bool,
     leaked: Option<(Instruction<'m>, String)>,
     own: RefCell<HashMap<Value<'m>, bool>>,
+    /// Parameters that are being looked at.
+    asked: RefCell<Vec<Value<'m>>>,
 }
-
-/// Bytes from which an object is large: a page.
-const LARGE: u64 = 4096;
 
 /// A region's body begins with pointers to the thread's numbers.
 const LEADING: usize = 2;
@@ -43,6 +44,7 @@ impl<'m> Places<'m> {
             is_body,
             leaked: None,
             own: RefCell::new(HashMap::new()),
+            asked: RefCell::default(),
         };
         let instructions = function.instructions();
         let variables = instructions
@@ -134,9 +136,34 @@ impl<'m> Places<'m> {
             },
             None => match base.as_global() {
                 Some(global) => is_own_global(global),
-                None => self.is_leading(base),
+                None => self.is_leading(base) || self.is_handed_over(base),
             },
         }
+    }
+
+    /// Whether it is a parameter for which all calls of a function of the module hand over memory that only the thread
+    /// uses.
+    fn is_handed_over(&self, base: Value<'m>) -> bool {
+        const DEEPEST: usize = 8;
+        let Some((function, index)) = base.as_parameter() else {
+            return false;
+        };
+        let is_asked = self.asked.borrow().contains(&base);
+        if is_asked || self.asked.borrow().len() >= DEEPEST || !function.is_local() {
+            return false;
+        }
+        self.asked.borrow_mut().push(base);
+        let mut users = function.users().into_iter();
+        let is_own = users.all(|user| {
+            let call = user.as_call().filter(|call| call.callee() == *function);
+            call.is_some_and(|call| {
+                let arguments = call.arguments();
+                !arguments.contains(&*function)
+                    && arguments.get(index).is_some_and(|&one| self.is_own(one))
+            })
+        });
+        self.asked.borrow_mut().pop();
+        is_own
     }
 
     fn is_leading(&self, value: Value<'m>) -> bool {

@@ -93,8 +93,8 @@ impl<'m> Scan<'m> {
         });
     }
 
-    /// The runs of instructions of a block that are stretches: the first, and the one behind the last, if that is no
-    /// terminator. What lies between two that cannot be described belongs to their stretch, unless it shares work,
+    /// The runs of instructions of a block that are stretches or parts of critical sections: the first, and the one behind
+    /// the last, if that is no terminator. What lies between two that cannot be described belongs to their stretch, unless it shares work,
     /// synchronises or declares.
     pub(super) fn stretches_of(
         &mut self,
@@ -102,10 +102,15 @@ impl<'m> Scan<'m> {
         known: &Known<'m>,
     ) -> Vec<(usize, usize)> {
         let all = block.instructions();
+        let locked = self.locked_parts(&all);
         let mut runs: Vec<(usize, usize)> = Vec::new();
         let mut may_join = false;
         let mut found = Vec::new();
         for (index, at) in all.iter().enumerate() {
+            if self.locked.contains(*at) {
+                may_join = false;
+                continue;
+            }
             match self.effects.get(at) {
                 None | Some(Effect::Nothing | Effect::Accesses(_)) => {}
                 Some(Effect::Calls(callee)) => may_join &= !known[callee].declares_itself(),
@@ -145,6 +150,7 @@ impl<'m> Scan<'m> {
             let behind = behind.filter(|&next| !self.out.nests.is_last(next));
             self.add_stretch(all[first], behind.collect(), spoiled, is_last);
         }
+        runs.extend(locked);
         runs
     }
 

@@ -7,7 +7,10 @@ use super::{
     nests::{Nest, Part, Words, random_nests, steps},
     *,
 };
-use crate::coherence::declared::Mode;
+use crate::{
+    coherence::declared::{Declared, Mode},
+    geometry::shape::Shape,
+};
 
 /// What the nests of one interval do.
 struct Interval<'a> {
@@ -123,7 +126,13 @@ fn run_some(
         let at = some_place(job, interval, random);
         let page = (at / PAGE) as Page;
         match random.below(16) {
-            0 if does.locks => under_lock(job, rank, page, interval, random),
+            0 if does.locks => {
+                under_lock(job, rank, page, interval, random);
+                if random.chance(30) {
+                    read_in_nest(job, rank, interval, random);
+                    begin(job, rank);
+                }
+            }
             1 if does.atomics => {
                 let offset = ATOMIC + random.below(64);
                 if interval.is_free(page as usize * PAGE + offset) {
@@ -206,6 +215,39 @@ fn under_lock(
                 .released
                 .extend(some.filter(|&at| accesses(nest, at).1).map(|at| (rank, at)));
         }
+    }
+}
+
+/// What another rank's nest wrote, before it released the lock that this one had since, is declared and read.
+fn read_in_nest(job: &mut Job, rank: usize, interval: &mut Interval<'_>, random: &mut Random) {
+    end(job, rank);
+    for _ in 0..random.below(4) {
+        if interval.released.is_empty() {
+            return;
+        }
+        let (by, at) = interval.released[random.below(interval.released.len())];
+        let owner = interval.owner(at, job.ranks.len());
+        let is_written_otherwise = owner != by && owner != job.ranks.len();
+        if interval.guarded.contains(&at) || !interval.is_over(at) || is_written_otherwise {
+            continue;
+        }
+        let bytes = (at as u64, at as u64 + 1);
+        let read = Declared {
+            mode: Mode::Read,
+            shape: Shape::whole(bytes),
+            object: bytes,
+        };
+        let signature = Signature::START.with(u64::MAX).with(at as u64);
+        job.ranks[rank].declare(signature, || vec![read.clone()]);
+        job.check(
+            rank,
+            page_of(at),
+            at % PAGE,
+            "a declared read of what a lock handed over",
+        );
+        // From here on nobody writes it.
+        interval.guarded.insert(at);
+        interval.released.retain(|&(_, other)| other != at);
     }
 }
 
