@@ -4,13 +4,16 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The options of the drivers, and what each is for.
 pub const OPTIONS: [(&str, &str); 7] = [
     ("--okl-target=mpi|cpu", "where parallel regions go"),
     ("--okl-strict", "what would run on rank 0 alone is an error"),
-    ("--okl-explain", "tells what costs time, and what to change"),
+    (
+        "--okl-explain[=FILE]",
+        "tells what costs time, and what to change; with what a run cost, as OKL_STATS=FILE.json wrote it",
+    ),
     ("--okl-show", "prints the command in place of running it"),
     (
         "--okl-normalize",
@@ -34,6 +37,8 @@ pub struct Wishes {
     pub strict: bool,
     /// The remarks are explained.
     pub explain: bool,
+    /// With what a run of the program told.
+    pub measured: Option<PathBuf>,
     /// The command is printed.
     pub show: bool,
     /// An OKL file is printed as C++.
@@ -273,6 +278,10 @@ impl Wishes {
             }
             None if wish == "strict" => self.strict = true,
             None if wish == "explain" => self.explain = true,
+            Some(("explain", file)) if !file.is_empty() => {
+                self.explain = true;
+                self.measured = Some(file.into());
+            }
             None if wish == "show" => self.show = true,
             None if wish == "normalize" => self.normalize = true,
             None if wish == "occa" => self.occa = true,

@@ -18,6 +18,7 @@ use crate::arguments::{self, Arguments, Stage};
 use crate::front_step::{self, Failure, FrontStep};
 use crate::installation::{self, Installation};
 use crate::language::Language;
+use crate::measured::Measured;
 use crate::okl_inputs::{self, Steps};
 use crate::quote::command_line;
 use crate::{explain, okl};
@@ -76,8 +77,8 @@ pub fn run(language: &Language, words: Vec<OsString>) -> Result<ExitCode, String
         println!("{}", show(&all));
         return Ok(ExitCode::SUCCESS);
     }
-    if context.explains(arguments.stage)? {
-        return explain::run(language, &all, arguments.optimises).map(exit_code);
+    if let Some(asked) = context.explains(arguments.stage)? {
+        return explain::run(language, &all, &asked).map(exit_code);
     }
     Err(execute(&all))
 }
@@ -107,15 +108,22 @@ impl Context<'_> {
         Ok(all)
     }
 
-    /// Whether the remarks of a command are explained.
-    fn explains(&self, stage: Stage) -> Result<bool, String> {
-        let explains = self.arguments.wishes.explain && stage >= Stage::Compile;
-        if explains && self.arguments.records {
+    /// How the remarks of a command are explained, if they are.
+    fn explains(&self, stage: Stage) -> Result<Option<explain::Asked>, String> {
+        let wishes = &self.arguments.wishes;
+        if !wishes.explain || stage < Stage::Compile {
+            return Ok(None);
+        }
+        if self.arguments.records {
             return Err(
                 "--okl-explain does not go with the compiler's own optimization record".to_string(),
             );
         }
-        Ok(explains)
+        let measured = wishes.measured.as_deref().map(Measured::read);
+        Ok(Some(explain::Asked {
+            optimises: self.arguments.optimises,
+            measured: measured.transpose()?,
+        }))
     }
 
     /// Does what a command with OKL inputs asks for.
@@ -143,7 +151,7 @@ impl Context<'_> {
         let explains = self.explains(arguments.stage)?;
         let step = FrontStep::begin()?;
         let steps = steps_in(step.folder());
-        let failed = self.run_okl(&step, &steps, explains);
+        let failed = self.run_okl(&step, &steps, explains.as_ref());
         step.end();
         Ok(failed?.map_or(ExitCode::SUCCESS, front_step::end_as))
     }
@@ -153,7 +161,7 @@ impl Context<'_> {
         &self,
         step: &FrontStep,
         steps: &Steps,
-        explains: bool,
+        explains: Option<&explain::Asked>,
     ) -> Result<Option<Failure>, String> {
         let mut failed = None;
         for source in steps.sources.iter().take_while(|_| !step.is_to_end()) {
@@ -174,8 +182,8 @@ impl Context<'_> {
         for command in steps.commands.iter().take_while(|_| !step.is_to_end()) {
             let command = self.command(command.stage, &command.words)?;
             let status = match explains {
-                true => explain::run(self.language, &command, self.arguments.optimises)?,
-                false => front_step::run(&command)?,
+                Some(asked) => explain::run(self.language, &command, asked)?,
+                None => front_step::run(&command)?,
             };
             failed = failed.or(Failure::of(status));
         }

@@ -11,6 +11,7 @@ use std::process::{Command, ExitStatus};
 use std::{io, process, thread};
 
 use crate::language::Language;
+use crate::measured::Measured;
 
 /// A remark of the plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ const TABLE: &[Advice] = &[
 pub(crate) fn run(
     language: &Language,
     command: &[OsString],
-    optimises: bool,
+    asked: &Asked,
 ) -> Result<ExitStatus, String> {
     let failed = |error: io::Error| format!("cannot run {}: {error}", command[0].to_string_lossy());
     let (mut reader, writer) = io::pipe().map_err(failed)?;
@@ -101,16 +102,26 @@ pub(crate) fn run(
         .map_err(|_| "cannot read the remarks")?
         .map_err(failed)?;
     if status.success() {
-        eprint!(
-            "{}",
-            explain(parse(&String::from_utf8_lossy(&text)), optimises)
-        );
+        eprint!("{}", explain(parse(&String::from_utf8_lossy(&text)), asked));
     }
     Ok(status)
 }
 
+/// How remarks are explained.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// Whether the code is optimised.
+    pub optimises: bool,
+    /// What the program cost when it ran.
+    pub measured: Option<Measured>,
+}
+
 /// The remarks as text for the user.
-pub fn explain(remarks: Vec<Remark>, optimises: bool) -> String {
+pub fn explain(remarks: Vec<Remark>, asked: &Asked) -> String {
+    let Asked {
+        optimises,
+        measured,
+    } = asked;
     let mut ranked: Vec<(usize, &str, Remark)> = Vec::new();
     for remark in remarks {
         let (rank, advice) = rank(&remark);
@@ -122,10 +133,17 @@ pub fn explain(remarks: Vec<Remark>, optimises: bool) -> String {
         return "okl: nothing to explain: no parallel regions or loops of OP2\n".to_string();
     }
     ranked.sort_by_key(|(rank, _, _)| *rank);
+    if let Some(run) = measured {
+        // What cost alike stays in order.
+        let share = |remark: &Remark| run.at(&remark.place).map_or(0.0, |place| run.share(place));
+        ranked.sort_by(|(_, _, a), (_, _, b)| share(b).total_cmp(&share(a)));
+    }
+    let mut told = Vec::new();
     let costs = ranked.iter().filter(|(_, _, remark)| remark.missed).count();
-    let mut text = match costs {
-        0 => "okl: nothing to change:\n".to_string(),
-        _ => "okl: what costs most comes first:\n".to_string(),
+    let mut text = match (measured, costs) {
+        (Some(_), _) => "okl: what cost most when the program ran comes first:\n".to_string(),
+        (None, 0) => "okl: nothing to change:\n".to_string(),
+        (None, _) => "okl: what costs most comes first:\n".to_string(),
     };
     for (_, advice, remark) in &ranked {
         let _ = writeln!(
@@ -135,6 +153,24 @@ pub fn explain(remarks: Vec<Remark>, optimises: bool) -> String {
         );
         if !advice.is_empty() {
             let _ = writeln!(text, "    {advice}");
+        }
+        // The numbers of a place once, with what is to be changed there.
+        let place = measured
+            .as_ref()
+            .and_then(|run| Some((run, run.at(&remark.place)?)));
+        if let Some((run, place)) = place
+            && !told.contains(&&remark.place)
+        {
+            told.push(&remark.place);
+            let _ = writeln!(text, "    {}", run.in_words(place));
+            let all_there = ranked
+                .iter()
+                .filter(|(_, _, other)| other.place == remark.place);
+            let is_fine = all_there.into_iter().all(|(_, _, other)| !other.missed);
+            let advice = if is_fine { run.advice(place) } else { "" };
+            if !advice.is_empty() {
+                let _ = writeln!(text, "    {advice}");
+            }
         }
     }
     let has = |name: &str| ranked.iter().any(|(_, _, remark)| remark.name == name);
@@ -313,7 +349,7 @@ Args:
         let mut remarks = parse(RECORD);
         remarks.extend(parse(RECORD));
         assert_eq!(
-            explain(remarks, false),
+            explain(remarks, &Asked::default()),
             "okl: what costs most comes first:
 a/very'long/name.c:5: region runs on rank 0 alone: it calls rand, which keeps state in the C library (a.c:6) [Declined]
     Call a variant that keeps its state in the caller (rand_r, strtok_r, localtime_r), or call it before the region.

@@ -15,6 +15,7 @@ mod front_step;
 pub mod installation;
 pub mod language;
 pub mod launch;
+pub mod measured;
 pub mod okl;
 mod okl_inputs;
 mod quote;

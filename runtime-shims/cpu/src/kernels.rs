@@ -53,8 +53,10 @@ impl Cost {
 
 fn measures() -> bool {
     *MEASURES.get_or_init(|| {
-        let asked = settings::switch(own_environment, "OKL_STATS", false);
-        asked.unwrap_or_else(|wrong| fatal(&wrong, Speaker::Program))
+        let asked = settings::statistics(own_environment);
+        asked
+            .unwrap_or_else(|wrong| fatal(&wrong, Speaker::Program))
+            .is_some()
     })
 }
 

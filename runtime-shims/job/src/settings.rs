@@ -1,6 +1,8 @@
 //! Variables by which the user says what he wants. An error names the variable and says what is valid; one that is empty
 //! says nothing.
 
+use std::path::PathBuf;
+
 use crate::Environment;
 
 /// What a variable says.
@@ -15,6 +17,27 @@ pub fn switch(environment: impl Environment, name: &str, default: bool) -> Resul
         Some("0") => Ok(false),
         Some("1") => Ok(true),
         Some(other) => Err(format!("{name}={other}: valid values are 0 and 1")),
+    }
+}
+
+/// Where `OKL_STATS` has statistics go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statistics {
+    /// To standard error.
+    Printed,
+    /// Into a file, as JSON.
+    Written(PathBuf),
+}
+
+/// `OKL_STATS`: nowhere, `1`, or the name of a file that ends with `.json`.
+pub fn statistics(environment: impl Environment) -> Result<Option<Statistics>, String> {
+    const NAME: &str = "OKL_STATS";
+    match said(&environment, NAME) {
+        Some(file) if file.ends_with(".json") => Ok(Some(Statistics::Written(file.into()))),
+        _ => match switch(environment, NAME, false) {
+            Ok(is_on) => Ok(is_on.then_some(Statistics::Printed)),
+            Err(wrong) => Err(format!("{wrong}, or a file FILE.json")),
+        },
     }
 }
 
@@ -146,6 +169,12 @@ mod tests {
         assert_eq!(switch(|_: &str| None, "A", true), Ok(true));
         let wrong = "A=yes: valid values are 0 and 1".to_string();
         assert_eq!(switch(set("yes"), "A", true), Err(wrong));
+        assert_eq!(statistics(set("1")), Ok(Some(Statistics::Printed)));
+        assert_eq!(statistics(set("0")), Ok(None));
+        let file = Statistics::Written("a/run.json".into());
+        assert_eq!(statistics(set("a/run.json")), Ok(Some(file)));
+        let wrong = "OKL_STATS=run: valid values are 0 and 1, or a file FILE.json".to_string();
+        assert_eq!(statistics(set("run")), Err(wrong));
         assert_eq!(number(set("7"), "N"), Ok(Some(7)));
         assert_eq!(number(|_: &str| None, "N"), Ok(None));
         assert_eq!(number(set(""), "N"), Ok(None));

@@ -10,12 +10,16 @@ mod json;
 mod lines;
 mod place;
 pub(crate) mod regions;
+mod stats_file;
 mod timeline;
 pub(crate) mod trace;
 
-use std::sync::{
-    Mutex, OnceLock,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use std::{
+    fmt::Write,
+    sync::{
+        Mutex, OnceLock,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 
 use crate::{
@@ -24,6 +28,7 @@ use crate::{
     traffic::Traffic,
 };
 use okl_coherence::{Counts, PAGE, Page};
+use okl_job::report;
 pub(crate) use place::Place;
 
 /// How objects are called.
@@ -337,7 +342,8 @@ pub(crate) fn start(
     if mpi_job::rank() == 0 {
         let chosen = settings();
         let mut asked = chosen.trace;
-        if chosen.stats {
+        if let Some(statistics) = &chosen.stats {
+            stats_file::create(statistics)?;
             asked |= asked::STATS;
         }
         if let Some(file) = &chosen.timeline {
@@ -360,10 +366,43 @@ pub(crate) fn stop() -> u64 {
     ASKED.swap(0, Relaxed)
 }
 
-/// Prints what regions and lines cost. Collective.
-pub(crate) fn print_costs() {
-    regions::print();
-    lines::print();
+/// Tells what each rank did, a number of it in each of the `columns`, and what regions and lines cost. Collective.
+pub(crate) fn tell_costs(columns: &[&str], mine: &[u64]) {
+    let ranks = mpi_job::ranks() as usize;
+    let mut table = vec![0; columns.len() * ranks];
+    mpi_job::all_gather(mine, &mut table);
+    let regions = regions::sums();
+    let lines = lines::sums();
+    if mpi_job::rank() != 0 {
+        return;
+    }
+    match stats_file::take() {
+        Some(file) => file.write(columns, &table, &regions, &lines),
+        None => {
+            let mut text = per_rank(columns, &table);
+            if !regions.is_empty() {
+                let rows = regions.iter().map(|(place, costs)| (costs, *place));
+                text += &costs::table("parallel regions", rows);
+            }
+            if !lines.is_empty() {
+                text += &lines::table(&lines);
+            }
+            report::write_all(2, text.as_bytes());
+        }
+    }
+}
+
+/// What each rank did, a column for each rank.
+fn per_rank(columns: &[&str], table: &[u64]) -> String {
+    let mut text = String::from("okl: statistics\n");
+    for (column, name) in columns.iter().enumerate() {
+        write!(text, "  {name:>14}").expect("writing to a string");
+        for row in table.chunks(columns.len()) {
+            write!(text, " {:>12}", row[column]).expect("writing to a string");
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// Writes what was collected, if it was `asked` for. Collective.

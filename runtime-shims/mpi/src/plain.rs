@@ -59,7 +59,7 @@ pub(crate) fn start() -> bool {
         }
         let settings =
             Settings::read(own_environment).unwrap_or_else(|error| report::fatal(&error));
-        if settings.stats || settings.trace != 0 || settings.timeline.is_some() {
+        if settings.stats.is_some() || settings.trace != 0 || settings.timeline.is_some() {
             okl_job::report::say(
                 "the program runs on one rank, as plain OpenMP: there is nothing to tell of ranks (OKL_BACKEND=mpi runs \
                  it as a job of one rank)",

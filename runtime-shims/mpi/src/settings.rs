@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::OnceLock};
 
-use okl_job::settings;
+use okl_job::settings::{self, Statistics};
 
 use crate::interfaces;
 
@@ -29,8 +29,8 @@ const WORDS: [(&str, u64); 4] = [
 /// What the user set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// `OKL_STATS=1`: print what happened at exit.
-    pub(crate) stats: bool,
+    /// `OKL_STATS`: what happened is told at exit.
+    pub(crate) stats: Option<Statistics>,
     /// `OKL_TRACE=word,word`: what is told on standard error as it happens, in bits of
     /// [`asked`].
     pub(crate) trace: u64,
@@ -65,7 +65,7 @@ impl Settings {
             })?,
         };
         Ok(Self {
-            stats: switch("OKL_STATS", false)?,
+            stats: settings::statistics(&variable)?,
             trace: trace_words(&variable("OKL_TRACE").unwrap_or_default())?,
             timeline: settings::said(&variable, "OKL_TIMELINE").map(PathBuf::from),
             timeline_events: number("OKL_TIMELINE_EVENTS")?
@@ -170,7 +170,7 @@ mod tests {
             (
                 "OKL_STATS",
                 "yes",
-                "OKL_STATS=yes: valid values are 0 and 1",
+                "OKL_STATS=yes: valid values are 0 and 1, or a file FILE.json",
             ),
             (
                 "OKL_RANKS_PER_NODE",

@@ -620,7 +620,7 @@ extern "C" fn at_exit(status: i32, _: *mut c_void) {
 fn finish() {
     let asked = observe::stop();
     if asked & settings::asked::STATS != 0 {
-        stats::print();
+        stats::tell();
     }
     observe::finish(asked);
     mpi_job::barrier();

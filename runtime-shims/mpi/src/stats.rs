@@ -1,11 +1,6 @@
-//! `OKL_STATS=1`: what every rank did, and what each parallel region and each source line cost, printed by
-//! rank 0 at the end.
+//! `OKL_STATS`: what every rank did, and what each parallel region and each source line cost, told by rank 0 at the end.
 
-use std::fmt::Write;
-
-use okl_job::report;
-
-use crate::{cell::ProgramCell, memory, mpi_job, observe, scopes, traffic::Traffic};
+use crate::{cell::ProgramCell, memory, observe, scopes, traffic::Traffic};
 
 /// Counts of this rank since the start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,28 +66,12 @@ const COLUMNS: [&str; 22] = [
     "resident KiB",
 ];
 
-/// Prints the table of all ranks on rank 0's standard error. Collective.
-pub(crate) fn print() {
+/// Tells what happened: `OKL_STATS`. Collective.
+pub(crate) fn tell() {
     scopes::private(|| {
         let mine = COUNTS.with(|counts| *counts.get_or_insert_default());
         let (protocol, sent) = so_far();
-        let row = row(&mine, &protocol, sent);
-        let ranks = mpi_job::ranks() as usize;
-        let mut table = vec![0; COLUMNS.len() * ranks];
-        mpi_job::all_gather(&row, &mut table);
-        if mpi_job::rank() == 0 {
-            let mut text = String::from("okl: statistics\n");
-            for (column, name) in COLUMNS.iter().enumerate() {
-                write!(text, "  {name:>14}").expect("writing to a string");
-                for rank in 0..ranks {
-                    write!(text, " {:>12}", table[rank * COLUMNS.len() + column])
-                        .expect("writing to a string");
-                }
-                text.push('\n');
-            }
-            report::write_all(2, text.as_bytes());
-        }
-        observe::print_costs();
+        observe::tell_costs(&COLUMNS, &row(&mine, &protocol, sent));
     });
 }
 

@@ -5,6 +5,8 @@
 
 use std::{array, fmt::Write};
 
+use super::json::Object;
+
 /// The columns. `KiB` belongs to the column before it.
 const COLUMNS: [&str; 14] = [
     "runs",
@@ -89,6 +91,31 @@ impl Costs {
         // Sections, pages, diffs and control.
         let bytes = (5..12).step_by(2).map(|column| self.0[column]).sum();
         (bytes, self.0[FAULTS], self.0[RUNS])
+    }
+
+    /// As they stand in a file of statistics: the times in nanoseconds, sizes in bytes.
+    pub(super) fn json(&self, place: &str) -> Object {
+        const NAMES: [&str; COLUMNS.len()] = [
+            "runs",
+            "ns in okl",
+            "ns waiting",
+            "faults",
+            "sections",
+            "section bytes",
+            "pages",
+            "page bytes",
+            "diffs",
+            "diff bytes",
+            "control messages",
+            "control bytes",
+            "messages",
+            "message bytes",
+        ];
+        let all = NAMES.iter().zip(&self.0);
+        all.fold(
+            Object::new().text("at", place),
+            |object, (name, &number)| object.number(name, number),
+        )
     }
 
     pub(super) fn words(&self) -> &[u64] {

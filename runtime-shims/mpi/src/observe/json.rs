@@ -1,4 +1,4 @@
-//! The few JSON values that a timeline consists of.
+//! The few JSON values that a timeline and a file of statistics consist of.
 
 use std::fmt::Write;
 
@@ -44,6 +44,13 @@ impl Object {
         self
     }
 
+    pub(super) fn objects(mut self, name: &str, values: impl Iterator<Item = Self>) -> Self {
+        self.name(name);
+        let values: Vec<String> = values.map(Self::finish).collect();
+        write!(self.0, "[{}]", values.join(",\n")).expect("writing to a string");
+        self
+    }
+
     pub(super) fn finish(mut self) -> String {
         self.0.push('}');
         self.0
@@ -76,11 +83,15 @@ mod tests {
             .microseconds("ts", -1_234_567)
             .microseconds("dur", 5)
             .object("args", inner)
-            .object("none", Object::new());
+            .object("none", Object::new())
+            .objects(
+                "all",
+                [Object::new(), Object::new().number("n", 1)].into_iter(),
+            );
         assert_eq!(
             object.finish(),
             "{\"name\":\"x\",\"ts\":-1234.567,\"dur\":0.005,\
-             \"args\":{\"at\":\"C:\\\\\\\"a\\\"\\n\\u0001é\",\"n\":3},\"none\":{}}"
+             \"args\":{\"at\":\"C:\\\\\\\"a\\\"\\n\\u0001é\",\"n\":3},\"none\":{},\"all\":[{},\n{\"n\":1}]}"
         );
     }
 }

@@ -5,11 +5,9 @@ use std::collections::HashMap;
 
 use super::{
     Place,
-    costs::{Costs, table},
+    costs::{self, Costs},
     regions,
 };
-use okl_job::report;
-
 use crate::{cell::ProgramCell, mpi_job};
 
 /// Most lines printed.
@@ -61,8 +59,8 @@ pub(crate) fn not_inside(spent: u64) {
     });
 }
 
-/// Prints the lines that cost most on rank 0's standard error. Collective.
-pub(super) fn print() {
+/// The costs of each line, the most first: sums over all ranks, on rank 0. Collective.
+pub(super) fn sums() -> Vec<(String, Costs)> {
     let known = LINES.with(|lines| lines.known.take()).unwrap_or_default();
     let mut by_line: HashMap<String, Costs> = HashMap::new();
     let mut add = |line: String, costs: Costs| {
@@ -74,7 +72,7 @@ pub(super) fn print() {
     }
     if mpi_job::rank() != 0 {
         mpi_job::send(encode(&by_line).as_bytes(), 0);
-        return;
+        return Vec::new();
     }
     for rank in 1..mpi_job::ranks() {
         for (line, costs) in decode(&String::from_utf8_lossy(&mpi_job::receive(rank))) {
@@ -86,16 +84,17 @@ pub(super) fn print() {
         let by_weight = b.1.weight().cmp(&a.1.weight());
         by_weight.then_with(|| a.0.cmp(&b.0))
     });
-    if lines.is_empty() {
-        return;
-    }
+    lines
+}
+
+/// A table of those that cost most.
+pub(super) fn table(lines: &[(String, Costs)]) -> String {
     let title = match lines.len() {
         0..=MOST => "source lines".to_owned(),
         all => format!("source lines, the first {MOST} of {all}"),
     };
     let rows = lines.iter().take(MOST);
-    let text = table(&title, rows.map(|(line, costs)| (costs, &line[..])));
-    report::write_all(2, text.as_bytes());
+    costs::table(&title, rows.map(|(line, costs)| (costs, &line[..])))
 }
 
 fn encode(lines: &HashMap<String, Costs>) -> String {

@@ -2,12 +2,7 @@
 //!
 //! Every rank takes part in every distributed region, so the lists of all ranks are in the same order.
 
-use super::{
-    costs::{Costs, table},
-    is_asked,
-};
-use okl_job::report;
-
+use super::{costs::Costs, is_asked};
 use crate::{cell::ProgramCell, mpi_job, settings::asked};
 
 struct Regions {
@@ -72,11 +67,11 @@ pub(crate) fn leave(location: &'static str) {
     }
 }
 
-/// Prints the table on rank 0's standard error: sums over all ranks, but the runs. Collective.
-pub(super) fn print() {
+/// The costs of each region, and of serial code: sums over all ranks, but the runs; of use on rank 0. Collective.
+pub(super) fn sums() -> Vec<(&'static str, Costs)> {
     let known = REGIONS.with(|regions| regions.known.len());
     if known == 0 {
-        return;
+        return Vec::new();
     }
     ended(SERIAL_CODE, 0);
     let known = REGIONS.with(|regions| std::mem::take(&mut regions.known));
@@ -88,18 +83,12 @@ pub(super) fn print() {
         .collect();
     let mut all = vec![0; mine.len() * ranks];
     mpi_job::all_gather(&mine, &mut all);
-    if mpi_job::rank() != 0 {
-        return;
-    }
-    let sums: Vec<Costs> = (known.iter().enumerate())
-        .map(|(index, (_, costs))| {
+    (known.iter().enumerate())
+        .map(|(index, (place, costs))| {
             let rows = all.chunks(Costs::WORDS);
             let rows = rows.skip(index).step_by(known.len());
             let sum = rows.map(Costs::from_words).fold(Costs::NONE, Costs::plus);
-            sum.with_runs(costs.runs())
+            (*place, sum.with_runs(costs.runs()))
         })
-        .collect();
-    let places = known.iter().map(|region| region.0);
-    let text = table("parallel regions", sums.iter().zip(places));
-    report::write_all(2, text.as_bytes());
+        .collect()
 }
