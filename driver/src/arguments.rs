@@ -432,7 +432,7 @@ mod tests {
         let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
         assert_eq!(
             error("--okl-fast"),
-            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu, --okl-strict, --okl-explain, \
+            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu, --okl-strict, --okl-explain[=FILE], \
              --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );
         assert_eq!(
