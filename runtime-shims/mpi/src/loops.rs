@@ -188,8 +188,9 @@ fn let_move(place: *mut c_void, chunk: i128) {
     }
 }
 
-/// The next bounds for the calling thread, whether they hold the loop's last iteration, and its increment.
-fn next() -> Option<(i128, i128, bool, i128)> {
+/// The next bounds for the calling thread, whether they hold the loop's last iteration, and its increment. `asks_for_last`:
+/// the thread asks which piece that is.
+fn next(asks_for_last: bool) -> Option<(i128, i128, bool, i128)> {
     let Some((mut moving, space, trips)) = team::loop_state(|dispatch| {
         let moving = dispatch.moving.take()?;
         Some((moving, dispatch.space, dispatch.trips))
@@ -200,7 +201,7 @@ fn next() -> Option<(i128, i128, bool, i128)> {
         });
     };
     // It may ask other ranks: the loop's state is not borrowed meanwhile.
-    let Some(Piece { first, count }) = moving.next() else {
+    let Some(Piece { first, count }) = moving.next(asks_for_last) else {
         team::loop_state(|dispatch| dispatch.trips = 0);
         return None;
     };
@@ -427,7 +428,7 @@ macro_rules! entry_points {
             upper: *mut c_void,
             stride: *mut c_void,
         ) -> i32 {
-            let Some((first, end, is_last, step)) = next() else {
+            let Some((first, end, is_last, step)) = next(!last.is_null()) else {
                 return 0;
             };
             // SAFETY: the caller's variables.

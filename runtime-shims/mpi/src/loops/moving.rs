@@ -1,8 +1,8 @@
 //! Chunks that move: a thread that has run its block of a dynamic loop takes chunks that others have not begun.
 //!
 //! Guarantee: each unit (whole chunks; the last may be shorter) is run by one thread, whatever the others do meanwhile,
-//! and the loop's last one by the thread to which it was dealt, behind all else that this thread runs of the loop: what
-//! it leaves in private variables is what `lastprivate` wants.
+//! and the loop's last one, where anybody asks for it, by the thread to which it was dealt, behind all else that this
+//! thread runs of the loop: what it leaves in private variables is what `lastprivate` wants.
 //!
 //! Blocks are dealt out in advance. A word of each thread, in its rank's control area, says what is left of its block. The
 //! thread takes from its front; others take half of it from its back, and it becomes their block: nearest first, those of
@@ -179,9 +179,11 @@ pub(super) struct Moving {
     member: Member,
     trips: u128,
     units: Units,
-    /// What was dealt to this thread, but for the loop's last unit.
+    /// What was dealt to this thread, but for the loop's last unit where that is to be run behind all others.
     block: Range<u32>,
-    /// The last unit is still to be run here.
+    /// It is there for others to take from.
+    is_put: bool,
+    /// The last unit is still to be run here, behind all others.
     runs_last: bool,
     /// Where this execution is remembered.
     this: Option<Loop>,
@@ -219,25 +221,21 @@ impl Moving {
             },
         };
         let units = Units::of(trips, chunk);
-        let mut block = units.block(member);
-        let runs_last = block.end == units.count && !block.is_empty();
-        block.end -= u32::from(runs_last);
-        let moving = Self {
+        Some(Self {
             number,
             member,
             trips,
             units,
-            block: block.clone(),
-            runs_last,
+            block: units.block(member),
+            is_put: false,
+            runs_last: false,
             this,
             at_a_time,
             began: Instant::now(),
             running: None,
             outcome: Outcome::default(),
             has_asked: false,
-        };
-        moving.put(block);
-        Some(moving)
+        })
     }
 
     fn own_word(&self) -> &'static AtomicU64 {
@@ -254,8 +252,15 @@ impl Moving {
         self.own_word().store(left.word(), Release);
     }
 
-    /// The iterations that this thread runs next; `None` where it has done its part.
-    pub(super) fn next(&mut self) -> Option<Piece> {
+    /// The iterations that this thread runs next; `None` where it has done its part. `asks_for_last`: it asks whether the
+    /// loop's last one is among them.
+    pub(super) fn next(&mut self, asks_for_last: bool) -> Option<Piece> {
+        if !std::mem::replace(&mut self.is_put, true) {
+            let has_last = self.block.end == self.units.count && !self.block.is_empty();
+            self.runs_last = has_last && asks_for_last;
+            self.block.end -= u32::from(self.runs_last);
+            self.put(self.block.clone());
+        }
         self.end_piece();
         // Then every chunk has a good chance to move.
         let is_eager = settings().chunks_move == ChunksMove::Always;
