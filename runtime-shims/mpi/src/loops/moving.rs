@@ -570,7 +570,7 @@ mod tests {
                     let (words, runs) = (&words, &runs);
                     scope.spawn(move || {
                         let mut random = Random(u64::from(round * THREADS + thread) + 1);
-                        if random.word() % 3 == 0 {
+                        if random.word().is_multiple_of(3) {
                             std::thread::yield_now();
                         }
                         let member = Member {
@@ -593,7 +593,7 @@ mod tests {
                                 for unit in taken {
                                     runs.lock().unwrap()[unit as usize] += 1;
                                 }
-                                if random.word() % 4 == 0 {
+                                if random.word().is_multiple_of(4) {
                                     std::thread::yield_now();
                                 }
                             }
