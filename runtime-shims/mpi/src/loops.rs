@@ -5,7 +5,7 @@
 //! if the threads had asked for them in that order, and then chunks move to threads that are done (`moving`), unless the
 //! schedule is `monotonic`; ordered loops are dealt out chunk by chunk, so that the threads take turns.
 
-use std::ffi::c_void;
+use std::{ffi::c_void, time::Instant};
 
 use okl_abi::{LoopSchedule, ScheduleKind as Kind};
 
@@ -213,6 +213,17 @@ fn next(asks_for_last: bool) -> Option<(i128, i128, bool, i128)> {
 /// Whether the calling thread is in a loop whose chunks may move.
 pub(crate) fn are_moving() -> bool {
     team::loop_state(|dispatch| dispatch.moving.is_some())
+}
+
+/// In such a loop: makes a declaration, which is part of what it costs that chunks move.
+pub(crate) fn declare(body: impl FnOnce()) {
+    let since = Instant::now();
+    body();
+    team::loop_state(|dispatch| {
+        if let Some(moving) = &mut dispatch.moving {
+            moving.note_declaration(since.elapsed());
+        }
+    });
 }
 
 /// On the rank's first thread, before its threads run a region.

@@ -390,8 +390,8 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
 pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
     match sections::are_taken() {
         // Who runs which chunk, and when, depends on time: there are no turns.
-        true if turns::are_several() && loops::are_moving() => {
-            turns::alone(|| sections::take_declaration(table, computed))
+        true if loops::are_moving() => {
+            loops::declare(|| turns::alone(|| sections::take_declaration(table, computed)));
         }
         true => in_turn(|| sections::take_declaration(table, computed)),
         false => sections::leave_declaration(table, computed),

@@ -45,7 +45,7 @@ const MOST_ASKED: u32 = 3;
 /// A thread that has not been at work for so long asks no other machine.
 const SHORT_FOR_FAR: Duration = Duration::from_millis(2);
 /// Where less than this part of the time so far is left, it stays where it is.
-const LEAST_PART: u32 = 16;
+const LEAST_PART: u32 = 10;
 /// So often a thread tries again where another one was quicker.
 const TRIES: u32 = 8;
 
@@ -283,6 +283,11 @@ impl Moving {
         Some(self.units.piece(&units, self.trips))
     }
 
+    /// Notes how long a declaration took.
+    pub(super) fn note_declaration(&mut self, took: Duration) {
+        self.outcome.declaring += took;
+    }
+
     /// Notes how long the last piece took.
     fn end_piece(&mut self) {
         let Some((units, since)) = self.running.take() else {
@@ -292,7 +297,7 @@ impl Moving {
         self.outcome.busy += took;
         self.outcome.units += units;
         if self.this.as_ref().is_some_and(Loop::is_new) {
-            self.at_a_time = history::next_size(units, took);
+            self.at_a_time = history::next_size(units, took, self.began.elapsed());
         }
     }
 
@@ -309,10 +314,11 @@ impl Moving {
     fn taken(&mut self) -> Option<Range<u32>> {
         if !self.has_asked {
             self.has_asked = true;
-            self.outcome.lost = self.outcome.of_block < self.block.end - self.block.start;
+            let block = self.block.end - self.block.start;
+            self.outcome.lost = block.saturating_sub(self.outcome.of_block);
         }
         let (units, distance) = self.take()?;
-        self.outcome.taken = true;
+        self.outcome.taken += units.end - units.start;
         let count = u64::from(units.end - units.start) * self.units.chunks;
         stats::count(|counts| match distance {
             Distance::SameRank => counts.taken_in_rank += count,

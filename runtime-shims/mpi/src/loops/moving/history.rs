@@ -8,8 +8,9 @@ use std::{collections::BTreeMap, time::Duration};
 use super::super::share::MOST_UNITS;
 use crate::{cell::ProgramCell, scopes};
 
-/// About so long a piece takes.
+/// About so long a piece takes, or this part of the time that the loop takes a thread.
 const PIECE: Duration = Duration::from_micros(200);
+const PIECES: u32 = 64;
 /// In a loop that takes a thread less, nothing is worth moving.
 const SHORT: Duration = Duration::from_micros(400);
 /// What it costs to try is little beside a loop that takes a thread longer.
@@ -53,9 +54,11 @@ pub(super) struct Outcome {
     pub(super) busy: Duration,
     /// Those of the block that it was dealt.
     pub(super) of_block: u32,
-    /// It took some from others; others took some from it.
-    pub(super) taken: bool,
-    pub(super) lost: bool,
+    /// Those that it took from others, and others took from it.
+    pub(super) taken: u32,
+    pub(super) lost: u32,
+    /// How long its declarations took.
+    pub(super) declaring: Duration,
     /// From its beginning to its end.
     pub(super) took: Duration,
 }
@@ -83,17 +86,21 @@ impl Record {
 
     /// Learns from what the threads of this rank found out together.
     fn learn(&mut self, outcome: &Outcome) {
+        let each = outcome.busy / outcome.units.max(1);
+        let moved = outcome.taken + outcome.lost;
         self.quiet = match outcome {
-            Outcome { taken: true, .. } | Outcome { lost: true, .. } => 0,
-            Outcome { took, .. } if *took < SHORT => MOST_QUIET,
-            Outcome { took, .. } if *took > LONG => 0,
-            _ => (self.quiet + 1).min(MOST_QUIET),
+            Outcome { took, .. } if moved == 0 && *took < SHORT => MOST_QUIET,
+            Outcome { took, .. } if moved == 0 && *took > LONG => 0,
+            _ if moved == 0 => (self.quiet + 1).min(MOST_QUIET),
+            // Declarations that are new each time take longer than what is waited otherwise.
+            Outcome { declaring, .. } if *declaring > each * moved / 2 => MOST_QUIET,
+            _ => 0,
         };
         if outcome.units == 0 {
             return;
         }
-        let each = (outcome.busy / outcome.units).as_nanos().max(1);
-        let fit = (PIECE.as_nanos() / each).clamp(1, MOST_UNITS.into()) as u32;
+        let (piece, each) = (piece(outcome.took).as_nanos(), each.as_nanos().max(1));
+        let fit = (piece / each).clamp(1, MOST_UNITS.into()) as u32;
         let fit = 1 << fit.ilog2();
         // Pieces that stay the same are declared as they were the last time.
         if self.at_a_time == 0 || fit >= 4 * self.at_a_time || 4 * fit <= self.at_a_time {
@@ -102,11 +109,16 @@ impl Record {
     }
 }
 
-/// The size of the next piece of a loop of which nothing is known but how long the last one took.
-pub(super) fn next_size(units: u32, took: Duration) -> u32 {
+/// How long a piece should take of a loop that takes so long.
+fn piece(so_far: Duration) -> Duration {
+    PIECE.max(so_far / PIECES)
+}
+
+/// The size of the next piece of a loop of which nothing is known but how long the last one took, and all so far.
+pub(super) fn next_size(units: u32, took: Duration, so_far: Duration) -> u32 {
     match took {
-        took if took < PIECE / 2 => (2 * units).min(MOST_UNITS),
-        took if took > 2 * PIECE => (units / 2).max(1),
+        took if took < piece(so_far) / 2 => (2 * units).min(MOST_UNITS),
+        took if took > 2 * piece(so_far) => (units / 2).max(1),
         _ => units,
     }
 }
@@ -185,8 +197,9 @@ pub(super) fn end(number: u32, this: &Loop, outcome: &Outcome) {
         let all = &mut current.outcome;
         all.units += outcome.units;
         all.busy += outcome.busy;
-        all.taken |= outcome.taken;
-        all.lost |= outcome.lost;
+        all.taken += outcome.taken;
+        all.lost += outcome.lost;
+        all.declaring += outcome.declaring;
         all.took = all.took.max(outcome.took);
         if current.ended == current.threads {
             let current = state.current.swap_remove(at);
@@ -241,20 +254,27 @@ mod tests {
             record.learn(&quiet);
         }
         assert!(record.quiet > 0);
-        for moved in [
-            Outcome {
-                taken: true,
-                ..quiet
-            },
-            Outcome {
-                lost: true,
-                ..quiet
-            },
-        ] {
+        for moved in [Outcome { taken: 1, ..quiet }, Outcome { lost: 2, ..quiet }] {
             record.quiet = 3;
             record.learn(&moved);
             assert_eq!(record.quiet, 0);
             assert_ne!(record.next(), Way::Whole);
+        }
+    }
+
+    #[test]
+    fn loops_whose_declarations_cost_more_than_moving_saves_are_tried_seldom() {
+        let moved = Outcome {
+            taken: 4,
+            ..outcome(10, Duration::from_micros(300))
+        };
+        for (declaring, quiet) in [(500, 0), (700, MOST_QUIET)] {
+            let mut record = Record::default();
+            record.learn(&Outcome {
+                declaring: Duration::from_micros(declaring),
+                ..moved
+            });
+            assert_eq!(record.quiet, quiet);
         }
     }
 
@@ -270,9 +290,11 @@ mod tests {
         assert_eq!(learned(&mut record, 20), 16);
         assert_eq!(learned(&mut record, 1), 128);
         assert_eq!(learned(&mut record, 500), 1);
-        assert_eq!(next_size(4, Duration::from_micros(10)), 8);
-        assert_eq!(next_size(4, Duration::from_micros(150)), 4);
-        assert_eq!(next_size(4, Duration::from_millis(1)), 2);
-        assert_eq!(next_size(1, Duration::from_millis(1)), 1);
+        let soon = Duration::from_millis(3);
+        assert_eq!(next_size(4, Duration::from_micros(10), soon), 8);
+        assert_eq!(next_size(4, Duration::from_micros(150), soon), 4);
+        assert_eq!(next_size(4, Duration::from_millis(1), soon), 2);
+        assert_eq!(next_size(1, Duration::from_millis(1), soon), 1);
+        assert_eq!(next_size(4, Duration::from_millis(1), 40 * soon), 8);
     }
 }
