@@ -295,6 +295,6 @@ mod tests {
         assert_eq!(next_size(4, Duration::from_micros(150), soon), 4);
         assert_eq!(next_size(4, Duration::from_millis(1), soon), 2);
         assert_eq!(next_size(1, Duration::from_millis(1), soon), 1);
-        assert_eq!(next_size(4, Duration::from_millis(1), 40 * soon), 8);
+        assert_eq!(next_size(4, Duration::from_millis(1), 100 * soon), 8);
     }
 }
