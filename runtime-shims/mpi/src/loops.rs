@@ -105,7 +105,7 @@ pub(crate) struct Dispatch {
     ordered_iterations: u64,
     /// Set where chunks may move. Then it deals them out.
     moving: Option<Moving>,
-    /// Loops of the region so far, this one included.
+    /// Loops of the region so far whose chunks may move, this one included.
     loops: u32,
 }
 
@@ -146,7 +146,7 @@ impl Dispatch {
             }),
             ordered_iterations: self.ordered_iterations,
             moving: None,
-            loops: self.loops.saturating_add(1),
+            loops: self.loops,
         };
     }
 
@@ -178,6 +178,7 @@ impl Dispatch {
 /// Lets chunks of the loop that the calling thread has begun move, where they are of this size and others may take them.
 fn let_move(place: *mut c_void, chunk: i128) {
     let (space, trips, member, number) = team::loop_state(|dispatch| {
+        dispatch.loops = dispatch.loops.saturating_add(1);
         let member = dispatch.member;
         (dispatch.space, dispatch.trips, member, dispatch.loops)
     });
@@ -212,7 +213,7 @@ fn next(asks_for_last: bool) -> Option<(i128, i128, bool, i128)> {
 
 /// Whether the calling thread is in a loop whose chunks may move.
 pub(crate) fn are_moving() -> bool {
-    team::loop_state(|dispatch| dispatch.moving.is_some())
+    team::loop_state(|dispatch| dispatch.moving.as_ref().is_some_and(Moving::is_moving))
 }
 
 /// In such a loop: makes a declaration, which is part of what it costs that chunks move.
@@ -224,6 +225,11 @@ pub(crate) fn declare(body: impl FnOnce()) {
             moving.note_declaration(since.elapsed());
         }
     });
+}
+
+/// When the job starts. Collective.
+pub(crate) fn start() {
+    moving::start();
 }
 
 /// On the rank's first thread, before its threads run a region.

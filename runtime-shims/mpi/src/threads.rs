@@ -242,6 +242,9 @@ pub(crate) fn first_in(threads: i32) -> Option<i32> {
 /// On the program's thread: runs its own share of a region, and lets the rank's other threads of the team run theirs.
 pub(crate) fn run(work: Work) {
     let active = work.threads_here();
+    if !work.is_distributed {
+        region::count_own();
+    }
     loops::begin_region();
     if active == 1 {
         return run_share(work);

@@ -10,7 +10,7 @@
 
 enum { N = 32, LEAST = 300, MOST_THREADS = 64, TRIES = 8 };
 
-static int times[N], slept[MOST_THREADS];
+static int times[N], slept[MOST_THREADS], first[2 * N], second[2 * N];
 static double row[N][64];
 
 // Most work lies in the last iterations, in the first ones, or anywhere: in microseconds.
@@ -77,6 +77,35 @@ int main(void) {
       printf("%d %d: %s\n", kind, guided, is_balanced ? "balanced" : "not balanced");
     }
   }
-  printf("%d wrong\n", wrong);
+  // A thread that comes late finds that others have run most of what was dealt to it; and so with a loop after a loop.
+  int is_relieved = 0;
+  for (int try = 0; try < TRIES && !is_relieved; try++) {
+    int threads = 1, ran[2] = {0};
+#pragma omp parallel
+    {
+#pragma omp master
+      threads = omp_get_num_threads();
+#pragma omp for schedule(dynamic) nowait
+      for (int i = 0; i < 2 * N; i++) {
+        usleep(omp_get_thread_num() == 0 ? 4 * LEAST : LEAST);
+        first[i]++;
+        if (omp_get_thread_num() == 0) ran[0]++;
+      }
+#pragma omp master
+      usleep(2 * N * LEAST);
+#pragma omp for schedule(dynamic)
+      for (int i = 0; i < 2 * N; i++) {
+        usleep(LEAST);
+        second[i]++;
+        if (omp_get_thread_num() == 0) ran[1]++;
+      }
+    }
+    for (int i = 0; i < 2 * N; i++) {
+      wrong += first[i] != 1 || second[i] != 1;
+      first[i] = second[i] = 0;
+    }
+    is_relieved = threads == 1 || (3 * ran[0] * threads < 4 * N && 3 * ran[1] * threads < 4 * N);
+  }
+  printf("%s\n%d wrong\n", is_relieved ? "relieved" : "not relieved", wrong);
   return 0;
 }

@@ -1,7 +1,8 @@
 //! What a rank remembers of dynamic loops: in pieces of how many units they are run, and whether chunks moved.
 //!
-//! Guarantee: all threads of a rank run a loop in the same way, and a loop of which nothing moves is run in whole blocks
-//! in most of its executions. In which not is known from their number, so that ranks try again at the same time.
+//! Guarantee: all threads of a rank run a loop in the same way, unless others have begun it for one of them, and a loop of
+//! which nothing moves is run in whole blocks in most of its executions. In which not is known from their number, so that
+//! ranks try again at the same time.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,22 +16,15 @@ const PIECES: u32 = 64;
 const SHORT: Duration = Duration::from_micros(400);
 /// What it costs to try is little beside a loop that takes a thread longer.
 const LONG: Duration = Duration::from_millis(10);
-/// Others are tried at least in one execution of this power of two.
+/// Others are tried at least in one execution of this power of two; short ones, of which each has new declarations then, in
+/// fewer.
 const MOST_QUIET: u32 = 5;
+const MOST_QUIET_IF_SHORT: u32 = 8;
 /// So many loops are remembered.
 const MOST_RECORDS: usize = 1024;
 
 /// A loop in the program's text: the compiler's description of its place, bounds, increment, and chunk.
 pub(crate) type Key = (usize, i128, i128, i128, i128);
-
-/// How a rank runs a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// In blocks as they are dealt out: nothing moves from here or to here.
-    Whole,
-    /// In pieces of so many units, which may move.
-    Pieces(u32),
-}
 
 /// An execution of a loop, for one of its threads.
 #[derive(Clone, Debug)]
@@ -74,14 +68,11 @@ struct Record {
 }
 
 impl Record {
-    /// How the next execution is run.
-    fn next(&mut self) -> Way {
+    /// Whether the next execution is run in blocks as they are dealt out: nothing moves from this rank or to it.
+    fn next(&mut self) -> bool {
         let execution = self.executions;
         self.executions += 1;
-        match execution % (1 << self.quiet) {
-            0 => Way::Pieces(self.at_a_time.max(1)),
-            _ => Way::Whole,
-        }
+        !execution.is_multiple_of(1 << self.quiet)
     }
 
     /// Learns from what the threads of this rank found out together.
@@ -89,7 +80,7 @@ impl Record {
         let each = outcome.busy / outcome.units.max(1);
         let moved = outcome.taken + outcome.lost;
         self.quiet = match outcome {
-            Outcome { took, .. } if moved == 0 && *took < SHORT => MOST_QUIET,
+            Outcome { took, .. } if moved == 0 && *took < SHORT => MOST_QUIET_IF_SHORT,
             Outcome { took, .. } if moved == 0 && *took > LONG => 0,
             _ if moved == 0 => (self.quiet + 1).min(MOST_QUIET),
             // Declarations that are new each time take longer than what is waited otherwise.
@@ -126,8 +117,9 @@ pub(super) fn next_size(units: u32, took: Duration, so_far: Duration) -> u32 {
 /// A loop that threads of this rank are in.
 struct Current {
     number: u32,
-    way: Way,
-    is_new: bool,
+    is_whole: bool,
+    /// Units of a piece; 0: not known.
+    at_a_time: u32,
     /// Threads that have begun it, and that are done.
     begun: u32,
     ended: u32,
@@ -155,8 +147,9 @@ pub(crate) fn begin_region() {
     state(|state| state.current.clear());
 }
 
-/// A thread, one of `threads` that this rank has in the team, begins the loop with this number in its region.
-pub(super) fn begin(number: u32, key: Key, threads: u32) -> (Loop, Way) {
+/// A thread, one of `threads` that this rank has in the team, begins the loop with this number in its region. Whether it
+/// runs its block whole, and in pieces of how many units otherwise.
+pub(super) fn begin(number: u32, key: Key, threads: u32) -> (Loop, bool, u32) {
     state(|state| {
         let at = state.current.iter().position(|one| one.number == number);
         let at = at.unwrap_or_else(|| {
@@ -164,11 +157,10 @@ pub(super) fn begin(number: u32, key: Key, threads: u32) -> (Loop, Way) {
                 state.records.clear();
             }
             let record = state.records.entry(key).or_default();
-            let is_new = record.at_a_time == 0;
             state.current.push(Current {
                 number,
-                way: record.next(),
-                is_new,
+                is_whole: record.next(),
+                at_a_time: record.at_a_time,
                 begun: 0,
                 ended: 0,
                 outcome: Outcome::default(),
@@ -178,11 +170,12 @@ pub(super) fn begin(number: u32, key: Key, threads: u32) -> (Loop, Way) {
         });
         let current = &mut state.current[at];
         current.begun += 1;
-        let (way, is_new) = (current.way, current.is_new);
-        if way == Way::Whole && current.begun == current.threads {
+        let (is_whole, at_a_time) = (current.is_whole, current.at_a_time);
+        if is_whole && current.begun == current.threads {
             state.current.swap_remove(at);
         }
-        (Loop { key, is_new }, way)
+        let is_new = at_a_time == 0;
+        (Loop { key, is_new }, is_whole, at_a_time.max(1))
     })
 }
 
@@ -227,7 +220,7 @@ mod tests {
         let mut record = Record::default();
         let mut tried = Vec::new();
         for execution in 0..executions {
-            if record.next() != Way::Whole {
+            if !record.next() {
                 tried.push(execution);
                 record.learn(outcome);
             }
@@ -238,7 +231,7 @@ mod tests {
     #[test]
     fn loops_of_which_nothing_moves_are_tried_less_often() {
         let short = outcome(10, Duration::from_micros(3));
-        assert_eq!(tried(100, &short), [0, 32, 64, 96]);
+        assert_eq!(tried(600, &short), [0, 256, 512]);
         let usual = outcome(10, Duration::from_micros(300));
         assert_eq!(tried(100, &usual), [0, 2, 4, 8, 16, 32, 64, 96]);
         let long = outcome(10, Duration::from_millis(30));
@@ -258,7 +251,7 @@ mod tests {
             record.quiet = 3;
             record.learn(&moved);
             assert_eq!(record.quiet, 0);
-            assert_ne!(record.next(), Way::Whole);
+            assert!(!record.next());
         }
     }
 
