@@ -125,7 +125,7 @@ fn slot(number: u32) -> usize {
 /// What is in a slot while its thread has not begun a loop of the region with such a number, and nobody else has for it: the
 /// loop 0, and what nothing else there ever was.
 fn closed(regions: u64) -> u64 {
-    regions & (1 << (2 * UNIT_BITS) as u64) - 1
+    regions % (1 << (2 * UNIT_BITS))
 }
 
 /// The thread of these words begins a loop: what is left of its block. Others may have begun it for the thread, while that
