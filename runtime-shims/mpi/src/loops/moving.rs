@@ -734,8 +734,9 @@ mod tests {
         /// Sometimes lets others go first.
         fn dawdle(&mut self, of: u64) {
             if self.random.word().is_multiple_of(of) {
-                for _ in 0..self.random.word() % 4 {
-                    std::thread::yield_now();
+                match self.random.word() % 16 {
+                    0 => std::thread::sleep(Duration::from_micros(100)),
+                    turns => (0..turns % 4).for_each(|_| std::thread::yield_now()),
                 }
             }
         }
@@ -804,12 +805,13 @@ mod tests {
     #[test]
     fn each_unit_is_run_by_one_thread() {
         const THREADS: u32 = 4;
-        const LOOPS: u32 = 7;
+        const MOST: u32 = 7;
         const REGIONS: u64 = 400;
         let words = [const { [const { AtomicU64::new(0) }; WORDS] }; THREADS as usize];
-        let runs: Vec<Mutex<Vec<u32>>> = (0..=LOOPS).map(|_| Mutex::default()).collect();
+        let runs: Vec<Mutex<Vec<u32>>> = (0..=MOST).map(|_| Mutex::default()).collect();
         let meet = Barrier::new(THREADS as usize);
         let count = |region: u64, number: u32| 1 + (region as u32 * 31 + number * 17) % 41;
+        let loops = |region: u64| 1 + region as u32 % MOST;
         let is_cancelled = |region: u64, number: u32| (region as u32 + number).is_multiple_of(9);
         let mut helped = 0;
         std::thread::scope(|scope| {
@@ -828,10 +830,11 @@ mod tests {
                             random,
                             runs,
                         };
-                        let mut helped = 0;
+                        // A thread that ended in an error here would leave the others waiting.
+                        let (mut helped, mut wrong) = (0, Vec::new());
                         for region in 1..=REGIONS {
                             if thread == 0 {
-                                for number in 1..=LOOPS {
+                                for number in 1..=loops(region) {
                                     let count = count(region, number) as usize;
                                     *runs[number as usize].lock().unwrap() = vec![0; count];
                                 }
@@ -839,7 +842,7 @@ mod tests {
                             // Numbers of regions are the same, but not each is met.
                             meet.wait();
                             one.dawdle(2);
-                            for number in 1..=LOOPS {
+                            for number in 1..=loops(region) {
                                 one.dawdle(3);
                                 let units = Units {
                                     size: 1,
@@ -862,22 +865,27 @@ mod tests {
                             leave_region(one.own(), 2 * region, region);
                             meet.wait();
                             if thread == 0 {
-                                for number in 1..=LOOPS {
+                                for number in 1..=loops(region) {
                                     let runs = runs[number as usize].lock().unwrap();
                                     let right = match is_cancelled(region, number) {
                                         true => runs.iter().all(|times| *times <= 1),
                                         false => runs.iter().all(|times| *times == 1),
                                     };
-                                    assert!(right, "region {region}, loop {number}: {runs:?}");
+                                    wrong.extend(
+                                        (!right).then(|| format!("{region}/{number}: {runs:?}")),
+                                    );
                                 }
                             }
                             meet.wait();
                         }
-                        helped
+                        (helped, wrong)
                     })
                 })
                 .collect();
-            helped = threads.into_iter().map(|one| one.join().unwrap()).sum();
+            for (times, wrong) in threads.into_iter().map(|one| one.join().unwrap()) {
+                helped += times;
+                assert!(wrong.is_empty(), "{wrong:#?}");
+            }
         });
         assert!(helped > 50, "{helped} times a loop was begun for a thread");
     }
