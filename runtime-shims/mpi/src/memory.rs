@@ -1,7 +1,7 @@
 //! The memory system under the protocol: views of the shared pages, and the way to other ranks'.
 //!
 //! Every rank keeps its copy of all shared pages in a memory file, mapped twice: the *program's view*
-//! at the addresses of the [layout](crate::layout), with the protections the protocol asks for, and
+//! at the addresses of the [layout], with the protections the protocol asks for, and
 //! the *runtime's view*, always writable. Ranks of one node map each other's files, so a fetch is a
 //! copy and an atomic is a CPU instruction; ranks of other nodes are asked through
 //! [`crate::service`].
