@@ -213,6 +213,7 @@ fn emit_all<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Function<'m>> {
     criticals::emit(module, plan.criticals);
     let asked = runtime_calls::emit(module, plan.runtime_calls);
     loop_bounds::emit(module);
+    loop_bounds::leave_out_last(module);
     atomics::emit(module, plan.atomics);
 
     let thread_privates = thread_private::emit(module, plan.thread_private);

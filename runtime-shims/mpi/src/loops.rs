@@ -1,18 +1,20 @@
 //! Worksharing loops: the entry points through which compiled code asks for its iterations.
 //!
 //! Guarantee: the threads of a team run every iteration once, and whole chunks where the schedule has a
-//! chunk size. Only static loops need no message, so every schedule is static here: `dynamic`, `guided`,
-//! `auto` and `runtime` loops are dealt out in blocks of chunks, one for each thread, as if the threads
-//! had asked for them in that order; ordered loops chunk by chunk, so that the threads take turns.
+//! chunk size. `dynamic`, `guided`, `auto` and `runtime` loops are dealt out in blocks of chunks, one for each thread, as
+//! if the threads had asked for them in that order, and then chunks move to threads that are done (`moving`), unless the
+//! schedule is `monotonic`; ordered loops are dealt out chunk by chunk, so that the threads take turns.
 
-use std::ffi::c_void;
+use std::{ffi::c_void, time::Instant};
 
 use okl_abi::{LoopSchedule, ScheduleKind as Kind};
 
 use crate::{region, report, team};
 
+mod moving;
 mod share;
 
+use moving::Moving;
 use share::{LoopType, Mapping, Member, Piece, Space, distributed_share, piece, share};
 
 /// `omp_sched_static`, the kind of `OMP_SCHEDULE` that may have chunks here.
@@ -71,6 +73,23 @@ fn dispatch_mapping(schedule: i32, chunk: i128, run_time: (i32, i32)) -> Option<
     Some((mapping, ordered))
 }
 
+/// The bits of `nonmonotonic` and `monotonic`. The compiler says the former of schedules that have no modifier.
+const NONMONOTONIC: i32 = 1 << 30;
+const MONOTONIC: i32 = 1 << 29;
+
+/// Whether threads may run chunks of a loop that is dealt out in blocks of them in any order.
+fn may_move(schedule: i32, run_time: (i32, i32)) -> bool {
+    let is_run_time = matches!(
+        LoopSchedule::of(schedule.into()),
+        Some(LoopSchedule {
+            kind: Kind::Runtime | Kind::RuntimeSimd,
+            ..
+        })
+    );
+    schedule & (NONMONOTONIC | MONOTONIC) == NONMONOTONIC
+        && !(is_run_time && run_time.0 & RUN_TIME_MONOTONIC != 0)
+}
+
 /// The loop of a team that is being dealt out piece by piece.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dispatch {
@@ -84,6 +103,10 @@ pub(crate) struct Dispatch {
     ordered: Option<Turn>,
     /// Iterations of the region's ordered loops so far, this one included.
     ordered_iterations: u64,
+    /// Set where chunks may move. Then it deals them out.
+    moving: Option<Moving>,
+    /// Loops of the region so far whose chunks may move, this one included.
+    loops: u32,
 }
 
 /// Where an ordered loop is.
@@ -122,6 +145,8 @@ impl Dispatch {
                 passed: false,
             }),
             ordered_iterations: self.ordered_iterations,
+            moving: None,
+            loops: self.loops,
         };
     }
 
@@ -148,6 +173,73 @@ impl Dispatch {
         turn.passed = false;
         left
     }
+}
+
+/// Lets chunks of the loop that the calling thread has begun move, where they are of this size and others may take them.
+fn let_move(place: *mut c_void, chunk: i128) {
+    let (space, trips, member, number) = team::loop_state(|dispatch| {
+        dispatch.loops = dispatch.loops.saturating_add(1);
+        let member = dispatch.member;
+        (dispatch.space, dispatch.trips, member, dispatch.loops)
+    });
+    if member.threads > 1 {
+        let key = (place as usize, space.lower, space.upper, space.step, chunk);
+        let moving = Moving::begin(number, key, trips, chunk, member);
+        team::loop_state(|dispatch| dispatch.moving = moving);
+    }
+}
+
+/// The next bounds for the calling thread, whether they hold the loop's last iteration, and its increment. `asks_for_last`:
+/// the thread asks which piece that is.
+fn next(asks_for_last: bool) -> Option<(i128, i128, bool, i128)> {
+    let Some((mut moving, space, trips)) = team::loop_state(|dispatch| {
+        let moving = dispatch.moving.take()?;
+        Some((moving, dispatch.space, dispatch.trips))
+    }) else {
+        return team::loop_state(|dispatch| {
+            let (first, last, is_last) = dispatch.next()?;
+            Some((first, last, is_last, dispatch.space.step))
+        });
+    };
+    // It may ask other ranks: the loop's state is not borrowed meanwhile.
+    let Some(Piece { first, count }) = moving.next(asks_for_last) else {
+        team::loop_state(|dispatch| dispatch.trips = 0);
+        return None;
+    };
+    team::loop_state(|dispatch| dispatch.moving = Some(moving));
+    let (lower, upper) = (space.value(first), space.value(first + count - 1));
+    Some((lower, upper, first + count == trips, space.step))
+}
+
+/// Whether the calling thread is in a loop whose chunks may move.
+pub(crate) fn are_moving() -> bool {
+    team::loop_state(|dispatch| dispatch.moving.as_ref().is_some_and(Moving::is_moving))
+}
+
+/// In such a loop: makes a declaration, which is part of what it costs that chunks move.
+pub(crate) fn declare(body: impl FnOnce()) {
+    let since = Instant::now();
+    body();
+    team::loop_state(|dispatch| {
+        if let Some(moving) = &mut dispatch.moving {
+            moving.note_declaration(since.elapsed());
+        }
+    });
+}
+
+/// When the job starts. Collective.
+pub(crate) fn start() {
+    moving::start();
+}
+
+/// On the rank's first thread, before its threads run a region.
+pub(crate) fn begin_region() {
+    moving::begin_region();
+}
+
+/// On each of them, behind it.
+pub(crate) fn end_region() {
+    moving::end_region();
 }
 
 fn member() -> Member {
@@ -315,7 +407,7 @@ macro_rules! entry_points {
 
         /// `__kmpc_dispatch_init_*`.
         pub(crate) fn $dispatch_init(
-            _ident: *mut c_void,
+            ident: *mut c_void,
             _gtid: i32,
             schedule: i32,
             lower: $signed,
@@ -333,6 +425,11 @@ macro_rules! entry_points {
             };
             let member = member();
             team::loop_state(|dispatch| dispatch.start(space, mapping, ordered, member));
+            if let Mapping::BlocksOfChunks(chunk) = mapping
+                && may_move(schedule, run_time)
+            {
+                let_move(ident, chunk);
+            }
         }
 
         /// `__kmpc_dispatch_next_*`: 0 when there are no more iterations.
@@ -348,8 +445,7 @@ macro_rules! entry_points {
             upper: *mut c_void,
             stride: *mut c_void,
         ) -> i32 {
-            let next = team::loop_state(|dispatch| (dispatch.next(), dispatch.space.step));
-            let (Some((first, end, is_last)), step) = next else {
+            let Some((first, end, is_last, step)) = next(!last.is_null()) else {
                 return 0;
             };
             // SAFETY: the caller's variables.
@@ -417,8 +513,6 @@ entry_points!(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const NONMONOTONIC: i32 = 1 << 30;
 
     #[test]
     fn schedules_are_mapped_as_the_file_says() {

@@ -1,15 +1,17 @@
 //! The memory system under the protocol: views of the shared pages, and the way to other ranks'.
 //!
 //! Every rank keeps its copy of all shared pages in a memory file, mapped twice: the *program's view*
-//! at the addresses of the [layout](crate::layout), with the protections the protocol asks for, and
+//! at the addresses of the [layout], with the protections the protocol asks for, and
 //! the *runtime's view*, always writable. Ranks of one node map each other's files, so a fetch is a
 //! copy and an atomic is a CPU instruction; ranks of other nodes are asked through
 //! [`crate::service`].
 
+use std::sync::{OnceLock, atomic::AtomicU64};
+
 use okl_abi::AtomicOp;
 
 use crate::{
-    cell::ProgramCell, kernel, marks, observe, observe::Event, program_stacks, scopes,
+    cell::ProgramCell, kernel, layout, marks, observe, observe::Event, program_stacks, scopes,
     service::Remote, traffic::Traffic, view::View,
 };
 use okl_coherence::{
@@ -127,6 +129,11 @@ impl Memory {
             Peer::Mapped(view) => view.compare_exchange(offset, 0, 0, size),
             Peer::Remote => self.remote().compare_exchange(offset, 0, 0, size, home),
         }
+    }
+
+    /// Reads the control words at `offset` of the file of rank `home`, on another node.
+    fn read_far(&mut self, offset: usize, target: &mut [u8], home: u32) {
+        self.remote().read_words(offset, target, home);
     }
 
     /// What this rank has sent to other nodes outside synchronisations, and the answers to its requests.
@@ -354,10 +361,48 @@ pub(crate) fn coherence<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R 
     scopes::private(|| COHERENCE.with(|slot| body(slot.as_mut().expect("the job has started"))))
 }
 
+/// Words of a rank's control area.
+#[derive(Clone, Copy)]
+pub(crate) enum Words {
+    /// On this node.
+    Near(&'static [AtomicU64]),
+    /// On another one.
+    Far,
+}
+
+/// The `count` words at `offset` of the control area of `rank`, which are not the protocol's.
+pub(crate) fn control_words_of(rank: u32, offset: usize, count: usize) -> Words {
+    /// The ranks' memory, which stays mapped where it is.
+    static PEERS: OnceLock<Vec<Peer>> = OnceLock::new();
+    let find = || scopes::private(|| coherence(|coherence| coherence.machine.peers.clone()));
+    match PEERS.get_or_init(find)[rank as usize] {
+        Peer::Mapped(view) => {
+            let at = layout::control_offset(layout::layout()) + offset;
+            Words::Near(view.words(at, count))
+        }
+        Peer::Remote => Words::Far,
+    }
+}
+
+/// Reads such words of a rank on another node.
+pub(crate) fn read_control_words(rank: u32, offset: usize, target: &mut [u8]) {
+    let at = layout::control_offset(layout::layout()) + offset;
+    coherence(|coherence| coherence.machine.read_far(at, target, rank));
+}
+
+/// Compare and exchange of such a word. The old value.
+pub(crate) fn exchange_control_word(rank: u32, offset: usize, expected: u64, desired: u64) -> u64 {
+    let at = layout::control_offset(layout::layout()) + offset;
+    coherence(|coherence| {
+        let machine = &mut coherence.machine;
+        machine.compare_exchange(at, expected, desired, 8, rank)
+    })
+}
+
 /// Makes `length` bytes from `address` present in the program's view, and writable where `write` says
 /// so. Does nothing for memory that is not shared, and in a job of one rank.
 pub(crate) fn touch(address: usize, length: usize, write: bool) {
-    let Some(layout) = crate::layout::get() else {
+    let Some(layout) = layout::get() else {
         return;
     };
     if length == 0 || !crate::program::on_program_stack() {
@@ -368,7 +413,7 @@ pub(crate) fn touch(address: usize, length: usize, write: bool) {
 
 /// Makes `length` bytes from `address` readable in the program's view, for any of its threads.
 pub(crate) fn make_readable(address: usize, length: usize) {
-    touch_pages(crate::layout::layout(), address, length, false);
+    touch_pages(layout::layout(), address, length, false);
 }
 
 fn touch_pages(layout: &Layout, address: usize, length: usize, write: bool) {

@@ -1,8 +1,30 @@
 //! The region that the calling thread runs, as messages name it.
 
-use std::cell::Cell;
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 use crate::report;
+
+/// Twice the distributed regions so far; one more where this rank has run one by itself since.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// Every rank, at the fork of a region: counts it.
+pub(crate) fn count() {
+    NUMBER.store((NUMBER.load(Relaxed) | 1) + 1, Relaxed);
+}
+
+/// On rank 0, where other ranks have no part in a region.
+pub(crate) fn count_own() {
+    NUMBER.fetch_or(1, Relaxed);
+}
+
+/// Stands for the region that runs: the same on all ranks that have a part in it, and more than of those before, but where
+/// rank 0 runs several by itself.
+pub(crate) fn number() -> u64 {
+    NUMBER.load(Relaxed)
+}
 
 thread_local! {
     static LOCATION: Cell<Option<&'static str>> = const { Cell::new(None) };

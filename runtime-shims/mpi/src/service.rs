@@ -144,6 +144,12 @@ impl Remote {
         }
     }
 
+    /// The same, of a few words that are no data.
+    pub(crate) fn read_words(&mut self, offset: usize, target: &mut [u8], rank: u32) {
+        self.request([GET, offset as u64, target.len() as u64, 0, 0], &[], rank);
+        self.reply(target, rank);
+    }
+
     /// Copies ranges of positions of the file of `rank` into `own`, packed in as few messages as possible.
     pub(crate) fn pull(&mut self, own: View, ranges: &[(u64, u64)], rank: u32) {
         let mut batch: Vec<(usize, usize)> = Vec::new();

@@ -26,6 +26,15 @@ const WORDS: [(&str, u64); 4] = [
     ("sync", asked::SYNC),
 ];
 
+/// Whether threads take chunks of dynamic loops that were dealt to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChunksMove {
+    Never,
+    WhereItPays,
+    /// As many as possible: for tests.
+    Always,
+}
+
 /// What the user set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -42,6 +51,8 @@ pub(crate) struct Settings {
     pub(crate) verify: bool,
     /// `OKL_SECTIONS=0`: ignore what the compiler declared; pages alone keep memory coherent.
     pub(crate) sections: bool,
+    /// `OKL_MOVE_CHUNKS=0` or `always`: whether threads take chunks of dynamic loops from each other.
+    pub(crate) chunks_move: ChunksMove,
     /// `OKL_RANKS_PER_NODE=n`: treat each `n` consecutive ranks as a node of their own.
     pub(crate) ranks_per_node: Option<u32>,
     /// `OKL_SOCKET_IFNAME=name,name`: over which interfaces ranks on different nodes ask each other.
@@ -72,10 +83,22 @@ impl Settings {
                 .map_or(DEFAULT_EVENTS, |events| events as usize),
             verify: switch("OKL_VERIFY", false)?,
             sections: switch("OKL_SECTIONS", true)?,
+            chunks_move: chunks_move(&variable)?,
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
             interfaces: interfaces::Choice::of(&variable("OKL_SOCKET_IFNAME").unwrap_or_default()),
             stack_bytes,
         })
+    }
+}
+
+/// What `OKL_MOVE_CHUNKS` asks for.
+fn chunks_move(variable: &impl Fn(&str) -> Option<String>) -> Result<ChunksMove, String> {
+    const NAME: &str = "OKL_MOVE_CHUNKS";
+    match settings::said(variable, NAME).as_deref() {
+        Some("0") => Ok(ChunksMove::Never),
+        None | Some("1") => Ok(ChunksMove::WhereItPays),
+        Some("always") => Ok(ChunksMove::Always),
+        Some(other) => Err(format!("{NAME}={other}: valid values are 0, 1 and always")),
     }
 }
 
@@ -171,6 +194,11 @@ mod tests {
                 "OKL_STATS",
                 "yes",
                 "OKL_STATS=yes: valid values are 0 and 1, or a file FILE.json",
+            ),
+            (
+                "OKL_MOVE_CHUNKS",
+                "yes",
+                "OKL_MOVE_CHUNKS=yes: valid values are 0, 1 and always",
             ),
             (
                 "OKL_RANKS_PER_NODE",

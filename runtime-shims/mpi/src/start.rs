@@ -13,11 +13,11 @@ use okl_abi::ConstructorEntry;
 
 use crate::{
     api, api::Icv, build_id, cell::ProgramCell, console, control_area, exchange, fault, files,
-    foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, memory,
-    memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process, program,
-    program_graph, program_stacks, region, report, service::Remote, settings, settings::Settings,
-    settings::settings, stack, stats, stream_format, sync, team, thread_privates, threads, turns,
-    view::View, waiting,
+    foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, loops,
+    memory, memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process,
+    program, program_graph, program_stacks, region, report, service::Remote, settings,
+    settings::Settings, settings::settings, stack, stats, stream_format, sync, team,
+    thread_privates, threads, turns, view::View, waiting,
 };
 use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
 use okl_job::{agree, launcher, own_environment};
@@ -76,6 +76,7 @@ pub(crate) fn okl_mpi_main(
     // Their initial values may be those of shared variables.
     let variables = thread_privates::find();
     let threads = threads::start(threads_per_rank, ranks_here);
+    loops::start();
     share_memory(several_nodes, threads);
     program_stacks::divide(threads);
     thread_privates::fill(variables, threads);

@@ -11,6 +11,10 @@ pub(crate) struct Counts {
     pub(crate) reductions: u64,
     pub(crate) locks: u64,
     pub(crate) atomics: u64,
+    /// Chunks of dynamic loops that threads of this rank took: from each other, from ranks of this node, from others.
+    pub(crate) taken_in_rank: u64,
+    pub(crate) taken_near: u64,
+    pub(crate) taken_far: u64,
     /// At forks, synchronisations and reductions.
     pub(crate) sent: Traffic,
 }
@@ -41,13 +45,16 @@ pub(crate) fn synchronisations() -> u64 {
     })
 }
 
-const COLUMNS: [&str; 22] = [
+const COLUMNS: [&str; 25] = [
     "forks",
     "barriers",
     "syncs",
     "reductions",
     "locks",
     "atomics",
+    "chunks in rank",
+    "chunks near",
+    "chunks far",
     "messages",
     "bytes",
     "data messages",
@@ -83,6 +90,9 @@ fn row(mine: &Counts, protocol: &okl_coherence::Counts, sent: Traffic) -> [u64; 
         mine.reductions,
         mine.locks,
         mine.atomics,
+        mine.taken_in_rank,
+        mine.taken_near,
+        mine.taken_far,
         sent.messages,
         sent.bytes,
         sent.data_messages,

@@ -434,6 +434,7 @@ fn pages_to_carry(args: &[u64]) -> Vec<Page> {
 
 /// Runs this rank's part of a region, up to and including the join.
 fn run_region(fork: Fork) {
+    region::count();
     let region = fork.region;
     let location = location_of(region);
     let first = threads::first_in(fork.threads);

@@ -33,8 +33,8 @@ use okl_abi::RegionDescriptor;
 
 use crate::{
     api::Icv, cell::ProgramCell, doacross, fault, float_environment, interpose::signals, libomp,
-    mpi_job, program_stacks, region, report, scopes, sections, settings::settings, stack, sync,
-    tasks, team, thread_privates, turns, waiting,
+    loops, mpi_job, program_stacks, region, report, scopes, sections, settings::settings, stack,
+    sync, tasks, team, thread_privates, turns, waiting,
 };
 
 /// Threads of each rank.
@@ -224,7 +224,7 @@ pub(crate) fn most_here(icv: Icv) -> i32 {
 }
 
 /// Threads of each rank but the last ones, in a team of `threads`.
-fn on_each_rank(threads: i32) -> u32 {
+pub(crate) fn on_each_rank(threads: i32) -> u32 {
     (threads as u32).div_ceil(mpi_job::ranks())
 }
 
@@ -242,6 +242,10 @@ pub(crate) fn first_in(threads: i32) -> Option<i32> {
 /// On the program's thread: runs its own share of a region, and lets the rank's other threads of the team run theirs.
 pub(crate) fn run(work: Work) {
     let active = work.threads_here();
+    if !work.is_distributed {
+        region::count_own();
+    }
+    loops::begin_region();
     if active == 1 {
         return run_share(work);
     }
@@ -279,6 +283,7 @@ fn run_share(work: Work) {
     }
     work.enter_team();
     sync::invoke(work.region as *const RegionDescriptor, work.args);
+    loops::end_region();
     tasks::complete_all();
 }
 
@@ -387,6 +392,10 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
 /// `okl_mpi_sections`.
 pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
     match sections::are_taken() {
+        // Who runs which chunk, and when, depends on time: there are no turns.
+        true if loops::are_moving() => {
+            loops::declare(|| turns::alone(|| sections::take_declaration(table, computed)));
+        }
         true => in_turn(|| sections::take_declaration(table, computed)),
         false => sections::leave_declaration(table, computed),
     }

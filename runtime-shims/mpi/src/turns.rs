@@ -38,6 +38,11 @@ pub(crate) fn set_active(threads: u32) {
     ACTIVE.store(threads, Relaxed);
 }
 
+/// Threads of this rank that run the region.
+pub(crate) fn active() -> u32 {
+    ACTIVE.load(Relaxed)
+}
+
 /// Whether the caller is a thread of the team other than its rank's first.
 pub(crate) fn is_other() -> bool {
     INDEX.get() != 0

@@ -22,13 +22,14 @@ pub(crate) enum Mode {
     Node,
     /// As processes of one node, with what Open MPI chooses itself.
     Untuned,
-    /// With all pages tracked: no write outside of what the compiler declared.
+    /// With all pages tracked: no write outside of what the compiler declared. Chunks of dynamic loops move wherever they
+    /// can.
     Verify,
     /// Every rank as a node of its own: data move by messages only.
     NodesShared,
-    /// The same, and the messages go through TCP.
+    /// The same, and the messages go through TCP; chunks move wherever they can.
     NodesTcp,
-    /// As processes of one node, with several threads each.
+    /// As processes of one node, with several threads each; chunks move wherever they can.
     Threads,
     /// Every rank as a node of its own, with several threads each.
     NodesThreads,
@@ -59,13 +60,14 @@ impl Mode {
         const TCP: (&str, &str) = ("OMPI_MCA_btl", "tcp,self");
         const NODES: (&str, &str) = ("OKL_RANKS_PER_NODE", "1");
         const SEVERAL: (&str, &str) = ("OMP_NUM_THREADS", "2");
+        const MOVES: (&str, &str) = ("OKL_MOVE_CHUNKS", "always");
         match self {
             Mode::Node => &[PML, SHARED],
             Mode::Untuned => &[],
-            Mode::Verify => &[PML, SHARED, ("OKL_VERIFY", "1")],
+            Mode::Verify => &[PML, SHARED, ("OKL_VERIFY", "1"), MOVES],
             Mode::NodesShared => &[PML, SHARED, NODES],
-            Mode::NodesTcp => &[PML, TCP, NODES],
-            Mode::Threads => &[PML, SHARED, SEVERAL],
+            Mode::NodesTcp => &[PML, TCP, NODES, MOVES],
+            Mode::Threads => &[PML, SHARED, SEVERAL, MOVES],
             Mode::NodesThreads => &[PML, SHARED, NODES, SEVERAL],
         }
     }

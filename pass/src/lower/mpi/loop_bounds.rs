@@ -1,4 +1,4 @@
-//! What the runtime guarantees about the bounds of a worksharing loop, said to LLVM.
+//! What the runtime guarantees about the bounds of a worksharing loop, said to LLVM, and what it need not tell.
 //!
 //! Chunks of one length are a number of them apart: they are counted, instead of bounds being carried from
 //! chunk to chunk.
@@ -6,8 +6,11 @@
 //! A thread's lower bound is never below the loop's. LLVM cannot know that of a variable a function has
 //! filled in; with it, an index computed in `int` is seen not to wrap around, and addresses in the loop
 //! are as regular as they were written.
+//!
+//! Who does not ask whether it has run the last iteration of a loop that is dealt out piece by piece, as for `lastprivate`,
+//! may run that one when it likes.
 
-use okl_abi::{Effects, ScheduleKind};
+use okl_abi::{Effects, RuntimeFn, ScheduleKind};
 
 use super::chunks;
 use crate::analysis::runtime;
@@ -15,16 +18,10 @@ use crate::llvm::{Call, Module, Opcode, Value};
 
 /// Gives the loads of lower bounds their ranges; after the calls have become the runtime's.
 pub fn emit(module: &Module) {
-    let shares = okl_abi::ALL.iter().filter(|one| one.begins_share());
-    let functions: Vec<_> = shares
-        .filter_map(|one| Some((one, module.function(one.name)?)))
+    let calls = calls(module, RuntimeFn::begins_share);
+    let calls: Vec<_> = calls
+        .map(|(one, call)| (call, !one.has(Effects::UNSIGNED)))
         .collect();
-    let calls = functions.into_iter().flat_map(|(one, function)| {
-        let calls = function.users().into_iter().filter_map(Value::as_call);
-        let calls = calls.filter(move |call| call.callee() == *function);
-        calls.map(move |call| (call, !one.has(Effects::UNSIGNED)))
-    });
-    let calls: Vec<_> = calls.collect();
     for &(call, _) in calls.iter().filter(|(_, is_signed)| *is_signed) {
         bound_below(module, call);
     }
@@ -34,6 +31,48 @@ pub fn emit(module: &Module) {
             chunks::count(module, call, is_signed);
         }
     }
+}
+
+/// Takes from the calls that ask for the next piece of a loop the variable that says whether it is the last one, where
+/// nothing reads it.
+pub fn leave_out_last(module: &Module) {
+    let asks = |one: &RuntimeFn| one.has(Effects::SHARES) && !one.begins_share();
+    for (one, call) in calls(module, asks).collect::<Vec<_>>() {
+        let at = one.position("last").filter(|at| {
+            let last = call.argument(*at);
+            last.is_some_and(|last| is_unread(last, call))
+        });
+        if let Some(at) = at {
+            call.instruction().set_operand(at, module.pointer().zero());
+        }
+    }
+}
+
+/// Whether a variable is only written, here and by this call.
+fn is_unread<'m>(variable: Value<'m>, by: Call<'m>) -> bool {
+    variable.as_op(Opcode::LLVMAlloca).is_some()
+        && variable.instruction_users().into_iter().all(|user| {
+            user == by.instruction()
+                || (user.opcode() == Opcode::LLVMStore && user.address() == Some(variable))
+                || is_marker(user.as_call())
+        })
+}
+
+/// The calls of a module that call certain functions.
+fn calls<'m>(
+    module: &'m Module,
+    which: impl Fn(&RuntimeFn) -> bool,
+) -> impl Iterator<Item = (&'static RuntimeFn, Call<'m>)> {
+    let functions: Vec<_> = okl_abi::ALL
+        .iter()
+        .filter(|one| which(one))
+        .filter_map(|one| Some((*one, module.function(one.name)?)))
+        .collect();
+    functions.into_iter().flat_map(|(one, function)| {
+        let calls = function.users().into_iter().filter_map(Value::as_call);
+        let calls = calls.filter(move |call| call.callee() == *function);
+        calls.map(move |call| (one, call))
+    })
 }
 
 fn bound_below(module: &Module, call: Call<'_>) {

@@ -104,7 +104,7 @@ pub(crate) enum Mapping {
     /// One piece for each thread, sizes a multiple of the number: `schedule(simd: static)`.
     BlocksOfMultiples(i128),
     /// One piece for each thread, of whole chunks of the given size but for the loop's last one, their
-    /// numbers differing by at most 1: `schedule(dynamic, size)`.
+    /// numbers differing by at most 1 (of units, where there are very many): `schedule(dynamic, size)`.
     BlocksOfChunks(i128),
 }
 
@@ -189,9 +189,9 @@ pub(crate) fn piece(mapping: Mapping, trips: u128, member: Member, index: u128) 
     let (first, count) = match mapping {
         Mapping::Blocks => block(trips),
         Mapping::BlocksOfChunks(chunk) => {
-            let chunk = chunk_size(chunk, trips);
-            let (first, count) = block(trips.div_ceil(chunk));
-            (first * chunk, count * chunk)
+            let unit = unit_size(chunk, trips);
+            let (first, count) = block(trips.div_ceil(unit));
+            (first * unit, count * unit)
         }
         Mapping::Chunks(chunk) => {
             let chunk = chunk_size(chunk, trips);
@@ -210,8 +210,17 @@ pub(crate) fn piece(mapping: Mapping, trips: u128, member: Member, index: u128) 
     })
 }
 
-fn chunk_size(asked: i128, trips: u128) -> u128 {
+pub(super) fn chunk_size(asked: i128, trips: u128) -> u128 {
     (asked.max(1) as u128).min(trips.max(1))
+}
+
+/// Most units of a loop that is dealt out in blocks of chunks.
+pub(super) const MOST_UNITS: u32 = (1 << 20) - 1;
+
+/// Iterations of a unit of such a loop, so many whole chunks that there are not too many units.
+pub(super) fn unit_size(chunk: i128, trips: u128) -> u128 {
+    let chunk = chunk_size(chunk, trips);
+    chunk * trips.div_ceil(chunk).div_ceil(MOST_UNITS.into()).max(1)
 }
 
 fn one_piece(
