@@ -76,6 +76,20 @@ pub trait Machine {
     fn combine(&mut self, at: u64, size: usize, operation: AtomicOp, value: u64, owner: u32);
     /// Returns when every [`Machine::put`] and [`Machine::combine`] has reached its target.
     fn settle(&mut self);
+    /// Tells all ranks that the homes of `pages`, or of any pages, have new contents: who asks for what was
+    /// [announced](Machine::announced) after it has heard of what this rank does next. It comes after every earlier
+    /// [`Machine::put`] and [`Machine::combine`]; complete after [`Machine::settle`].
+    fn announce(&mut self, pages: Option<&[Page]>);
+    /// What other ranks have announced since the last call; `None` where that may be any page. What a rank that has no
+    /// copies is not told it need not be told later.
+    fn announced(&mut self, has_copies: bool) -> Option<Vec<Page>>;
+    /// Tells `home`, which may write them unnoticed, that this rank is about to copy `count` pages.
+    fn note_copies(&mut self, first: Page, count: u32, home: u32);
+    /// What other ranks have noted since the last call, with the page's contents as this rank has written them so far or
+    /// older ones; `None` where that may be any pages.
+    fn copied(&mut self) -> Option<Vec<Run>>;
+    /// All ranks are about to synchronise: of what was announced and copied so far they will know otherwise.
+    fn forget_announcements(&mut self);
     /// This rank's copy of a page, whatever its protection.
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE];
     /// Something happens, which it is only where somebody asks for it.
@@ -122,11 +136,11 @@ pub struct TooManyMappings;
 
 /// Adjacent pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub struct Run {
     /// The first.
-    pub(crate) first: Page,
+    pub first: Page,
     /// How many.
-    pub(crate) count: u32,
+    pub count: u32,
 }
 
 impl Run {
@@ -237,6 +251,7 @@ pub struct Coherence<M> {
     collected: collected::Collected,
     /// Pages in update mode.
     updated: Vec<Page>,
+    unannounced: locks::Unannounced,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
     verify: bool,
     /// What it has done.
@@ -263,6 +278,7 @@ impl<M: Machine> Coherence<M> {
             learned: learned::Learned::default(),
             collected: collected::Collected::default(),
             updated: Vec::new(),
+            unannounced: locks::Unannounced::default(),
             verify,
             counts: Counts::default(),
         }

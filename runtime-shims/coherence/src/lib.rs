@@ -112,7 +112,7 @@ mod page_table;
 mod sparse;
 
 pub use coherence::{
-    Change, Coherence, Counts, Event, Machine, Object, Part, TooManyMappings, Violation,
+    Change, Coherence, Counts, Event, Machine, Object, Part, Run, TooManyMappings, Violation,
     declared::{Accesses, Declared, Mode},
 };
 pub use layout::{Layout, PAGE, Page, Segment, Sizes};

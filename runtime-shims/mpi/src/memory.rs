@@ -6,14 +6,26 @@
 //! copy and an atomic is a CPU instruction; ranks of other nodes are asked through
 //! [`crate::service`].
 
+use std::sync::atomic::{Ordering::SeqCst, fence};
+
 use okl_abi::AtomicOp;
 
 use crate::{
-    cell::ProgramCell, kernel, marks, observe, observe::Event, program_stacks, scopes,
-    service::Remote, traffic::Traffic, view::View,
+    cell::ProgramCell,
+    control_area, kernel,
+    layout::control_offset,
+    marks, observe,
+    observe::Event,
+    program_stacks,
+    ring::{self, Ring},
+    scopes,
+    service::Remote,
+    traffic::Traffic,
+    view::View,
 };
 use okl_coherence::{
-    Access, Coherence, Layout, Machine, PAGE, Page, Part, TooManyMappings, geometry::ranges::Ranges,
+    Access, Coherence, Layout, Machine, PAGE, Page, Part, Run, TooManyMappings,
+    geometry::ranges::Ranges,
 };
 
 /// How another rank's memory is reached.
@@ -38,7 +50,24 @@ pub(crate) struct Memory {
     /// Single-process jobs have nothing to protect.
     alone: bool,
     mappings: Mappings,
+    /// How much of what was announced this rank has heard, and of what was copied of it.
+    heard: u64,
+    looked_at: u64,
 }
+
+/// A page among what was announced, and the rank that did.
+const ANNOUNCED_BY: u32 = 32;
+/// Instead of a page: all.
+const ALL_PAGES: u64 = u32::MAX as u64;
+/// Number of the rank, as far as it fits: who has more ranks hears what it announced itself.
+const MOST_KNOWN: u32 = 1 << 16;
+/// Pages and their number among what was copied.
+const COPIED_COUNT: u32 = 32;
+const MOST_COPIED: u32 = (1 << 16) - 1;
+/// So much of what was announced comes with the number of all that was, between nodes, and so much more at most is
+/// asked for.
+const HEARD_AT_ONCE: u64 = 60;
+const MOST_HEARD: u64 = 4096;
 
 /// Watches this process's number of mappings, so that the kernel's limit leaves room for MPI's own.
 struct Mappings {
@@ -95,6 +124,8 @@ impl Memory {
             remote,
             alone,
             mappings: Mappings::new(),
+            heard: 0,
+            looked_at: 0,
         }
     }
 
@@ -127,6 +158,25 @@ impl Memory {
             Peer::Mapped(view) => view.compare_exchange(offset, 0, 0, size),
             Peer::Remote => self.remote().compare_exchange(offset, 0, 0, size, home),
         }
+    }
+
+    /// The list at `place` of a control area.
+    fn list(&self, view: View, place: usize) -> Ring<'static> {
+        Ring(view.words(control_offset(&self.layout) + place, ring::WORDS))
+    }
+
+    /// Copies what was announced from the number `from` on, `count` words, from rank 0's memory.
+    fn hear(&mut self, from: u64, count: u64) {
+        let at = (control_offset(&self.layout) + control_area::ANNOUNCED) as u64;
+        let slot = |number: u64| at + 8 * (ring::FIRST as u64 + number % ring::SLOTS as u64);
+        let until_end = ring::SLOTS as u64 - from % ring::SLOTS as u64;
+        let first = count.min(until_end);
+        let mut ranges = vec![(at, at + 8), (slot(from), slot(from) + 8 * first)];
+        if count > first {
+            ranges.push((slot(0), slot(0) + 8 * (count - first)));
+        }
+        let own = self.own;
+        self.remote().pull(own, &ranges, 0);
     }
 
     /// What this rank has sent to other nodes outside synchronisations, and the answers to its requests.
@@ -324,6 +374,119 @@ impl Machine for Memory {
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         if let Some(remote) = &mut self.remote {
             remote.settle();
+        }
+    }
+
+    fn announce(&mut self, pages: Option<&[Page]>) {
+        if self.alone {
+            return;
+        }
+        let by = u64::from(self.rank % MOST_KNOWN) << ANNOUNCED_BY;
+        let words = pages.map(|pages| pages.iter().map(|&page| by | u64::from(page)));
+        let words = words.into_iter().flatten();
+        let words = words.chain(pages.is_none().then_some(by | ALL_PAGES));
+        match self.peers[0] {
+            Peer::Mapped(view) => {
+                self.settle();
+                let list = self.list(view, control_area::ANNOUNCED);
+                words.for_each(|word| list.append(word));
+            }
+            Peer::Remote => {
+                let at = (control_offset(&self.layout) + control_area::ANNOUNCED) as u64;
+                let remote = self.remote();
+                remote.settle_but(0);
+                words.for_each(|word| remote.append(at, word, 0));
+            }
+        }
+    }
+
+    fn announced(&mut self, has_copies: bool) -> Option<Vec<Page>> {
+        if self.alone {
+            return Some(Vec::new());
+        }
+        let mut from = self.heard;
+        let view = match self.peers[0] {
+            Peer::Mapped(view) => view,
+            Peer::Remote if !has_copies => return Some(Vec::new()),
+            Peer::Remote => {
+                self.hear(from, HEARD_AT_ONCE);
+                let count = self.list(self.own, control_area::ANNOUNCED).count();
+                if count - from > MOST_HEARD {
+                    self.heard = count;
+                    return None;
+                }
+                if count - from > HEARD_AT_ONCE {
+                    self.hear(from, count - from);
+                    // Others may have announced more meanwhile, which was not copied.
+                    let count = self.list(self.own, control_area::ANNOUNCED).count();
+                    if count - from > ring::SLOTS as u64 {
+                        self.heard = count;
+                        return None;
+                    }
+                }
+                self.own
+            }
+        };
+        let knows_own = self.peers.len() <= MOST_KNOWN as usize;
+        let mut pages = Some(Vec::new());
+        let rank = self.rank;
+        let is_whole = self
+            .list(view, control_area::ANNOUNCED)
+            .read(&mut from, |word| {
+                let by = (word >> ANNOUNCED_BY) as u32;
+                match word & ALL_PAGES {
+                    _ if by == rank && knows_own => {}
+                    ALL_PAGES => pages = None,
+                    page => {
+                        if let Some(pages) = &mut pages {
+                            pages.push(page as Page);
+                        }
+                    }
+                }
+            });
+        self.heard = from;
+        pages.filter(|_| is_whole)
+    }
+
+    fn note_copies(&mut self, first: Page, count: u32, home: u32) {
+        for part in (0..count).step_by(MOST_COPIED as usize) {
+            let pages = u64::from((count - part).min(MOST_COPIED));
+            let word = pages << COPIED_COUNT | u64::from(first + part);
+            match self.peers[home as usize] {
+                Peer::Mapped(view) => self.list(view, control_area::COPIED).append(word),
+                Peer::Remote => {
+                    let at = (control_offset(&self.layout) + control_area::COPIED) as u64;
+                    let remote = self.remote();
+                    remote.append(at, word, home);
+                    remote.send_puts(home);
+                }
+            }
+        }
+        // What is copied is read after that.
+        fence(SeqCst);
+    }
+
+    fn copied(&mut self) -> Option<Vec<Run>> {
+        // What this rank wrote was written before.
+        fence(SeqCst);
+        let mut from = self.looked_at;
+        let mut runs = Vec::new();
+        let is_whole = self
+            .list(self.own, control_area::COPIED)
+            .read(&mut from, |word| {
+                runs.push(Run {
+                    first: word as Page,
+                    count: (word >> COPIED_COUNT) as u32,
+                });
+            });
+        self.looked_at = from;
+        is_whole.then_some(runs)
+    }
+
+    fn forget_announcements(&mut self) {
+        self.looked_at = self.list(self.own, control_area::COPIED).count();
+        if let Peer::Mapped(view) = self.peers[0] {
+            self.heard = self.list(view, control_area::ANNOUNCED).count();
         }
     }
 

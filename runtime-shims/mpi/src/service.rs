@@ -36,6 +36,8 @@ const HEADER: usize = 40;
 const CONTRIBUTION: u64 = 1 << 63;
 const CONTRIBUTION_OPERATION: u32 = 56;
 const CONTRIBUTION_SIZE: u32 = 52;
+/// Instead of an offset among puts: a word for the list at the offset below.
+const APPENDED: u64 = 1 << 62;
 /// A home's puts are sent when they exceed this many bytes.
 const PUT_BATCH: usize = 1 << 16;
 /// Largest reply in one message.
@@ -214,7 +216,19 @@ impl Remote {
         }
     }
 
-    fn send_puts(&mut self, rank: u32) {
+    /// Appends `word` to the list at `offset` of the file of `rank`, by the next [`Remote::settle`], and after every
+    /// earlier put to it.
+    pub(crate) fn append(&mut self, offset: u64, word: u64, rank: u32) {
+        let puts = &mut self.puts[rank as usize];
+        puts.extend_from_slice(&(APPENDED | offset).to_le_bytes());
+        puts.extend_from_slice(&word.to_le_bytes());
+        if puts.len() > PUT_BATCH {
+            self.send_puts(rank);
+        }
+    }
+
+    /// Sends what is put to `rank`. What this rank asks it for later comes after that.
+    pub(crate) fn send_puts(&mut self, rank: u32) {
         let puts = std::mem::take(&mut self.puts[rank as usize]);
         if !puts.is_empty() {
             self.request([PUT, 0, puts.len() as u64, 0, 0], &puts, rank);
@@ -224,11 +238,16 @@ impl Remote {
 
     /// Returns when all puts are in place.
     pub(crate) fn settle(&mut self) {
-        for rank in 0..self.puts.len() as u32 {
+        self.settle_but(u32::MAX);
+    }
+
+    /// The same, but for what is put to `other`.
+    pub(crate) fn settle_but(&mut self, other: u32) {
+        for rank in (0..self.puts.len() as u32).filter(|&rank| rank != other) {
             self.send_puts(rank);
         }
         let waiting: Vec<u32> = (0..self.unsettled.len() as u32)
-            .filter(|&rank| self.unsettled[rank as usize])
+            .filter(|&rank| self.unsettled[rank as usize] && rank != other)
             .collect();
         for &rank in &waiting {
             self.request([SETTLE, 0, 0, 0, 0], &[], rank);

@@ -126,6 +126,7 @@ impl<M: Machine> Coherence<M> {
             count += 1;
         }
         self.combine_pages(Run { first: page, count });
+        self.tell_of_copies(Run { first: page, count });
         self.machine.fetch(page, count, home);
         self.show_fetched(Run { first: page, count });
         self.reads.next = page + count;
@@ -136,6 +137,7 @@ impl<M: Machine> Coherence<M> {
         let mut by_home: std::collections::BTreeMap<u32, Vec<(u64, u64)>> = Default::default();
         for &run in runs {
             self.combine_pages(run);
+            self.tell_of_copies(run);
             for page in run.pages() {
                 let ranges = by_home.entry(self.pages.home(page)).or_default();
                 let start = u64::from(page) * PAGE as u64;
@@ -200,6 +202,7 @@ impl<M: Machine> Coherence<M> {
                 self.dirty.push(written);
             }
             self.pages.set_access(written, Access::Write);
+            self.unannounced.open(written);
         }
         self.protect_now(run, Access::Write);
     }

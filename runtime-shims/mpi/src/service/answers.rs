@@ -6,10 +6,13 @@ use okl_abi::AtomicOp;
 use okl_job::report;
 
 use super::{
-    COMPARE_EXCHANGE, CONSOLE, CONTRIBUTION, CONTRIBUTION_OPERATION, CONTRIBUTION_SIZE, FILES, GET,
-    HEADER, PULL, PUT, SETTLE,
+    APPENDED, COMPARE_EXCHANGE, CONSOLE, CONTRIBUTION, CONTRIBUTION_OPERATION, CONTRIBUTION_SIZE,
+    FILES, GET, HEADER, PULL, PUT, SETTLE,
 };
-use crate::view::View;
+use crate::{
+    ring::{self, Ring},
+    view::View,
+};
 
 /// What is asked of: this rank's memory, and where it writes what goes to files.
 #[derive(Clone, Copy)]
@@ -61,6 +64,12 @@ impl Answers {
                     let (offset, length) = (number(0), number(8));
                     if offset as u64 & CONTRIBUTION != 0 {
                         contribute(own, offset as u64, length as u64);
+                        data = &data[16..];
+                        continue;
+                    }
+                    if offset as u64 & APPENDED != 0 {
+                        let offset = offset & !(APPENDED as usize);
+                        Ring(own.words(offset, ring::WORDS)).append(length as u64);
                         data = &data[16..];
                         continue;
                     }
