@@ -2,7 +2,7 @@
 //!
 //! One rank's part of it: [`Coherence`]. Its states and words are those of the [crate's page](crate).
 //!
-//! * Faults, fetches and what is read ahead: [`accesses`]. What regions touch by faults is fetched ahead when they
+//! * Faults, fetches and what is read ahead: [`accesses`], [`ahead`]. What regions touch by faults is fetched ahead when they
 //!   run again: [`learned`].
 //! * Notices, and the next state of each page: [`synchronisation`].
 //! * Locks and atomic accesses: [`locks`]. Contributions, atomic operations that commute, are collected: [`collected`].
@@ -10,6 +10,7 @@
 //! * Pages whose accesses the compiler declared, byte by byte: [`declared`].
 
 mod accesses;
+mod ahead;
 mod collected;
 pub(crate) mod declared;
 mod learned;
@@ -24,7 +25,7 @@ use crate::{
     layout::{PAGE, Page},
     page_table::{PageTable, flag},
 };
-use accesses::{READ_AHEAD, Sequence, WRITE_AHEAD};
+use accesses::{Sequence, WRITE_AHEAD};
 use synchronisation::Scratch;
 
 use crate::page_table::Access;
@@ -243,6 +244,7 @@ pub struct Coherence<M> {
     /// Pages of other ranks' private areas that this rank has read.
     private_copies: Vec<Page>,
     reads: Sequence,
+    ahead: ahead::Ahead,
     writes: Sequence,
     pending: Option<(Run, Access)>,
     scratch: Scratch,
@@ -271,6 +273,7 @@ impl<M: Machine> Coherence<M> {
             cached: Vec::new(),
             private_copies: Vec::new(),
             reads: Sequence::default(),
+            ahead: ahead::Ahead::default(),
             writes: Sequence::default(),
             pending: None,
             scratch: Scratch::default(),

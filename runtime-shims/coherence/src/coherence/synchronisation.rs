@@ -200,6 +200,7 @@ impl<M: Machine> Coherence<M> {
             }
         }
         self.unannounced.forget();
+        self.ahead.begin_interval();
         self.drop_private_copies();
         if self.cached.len() > 4096 {
             let pages = &mut self.pages;
