@@ -77,6 +77,9 @@ pub trait Machine {
     fn combine(&mut self, at: u64, size: usize, operation: AtomicOp, value: u64, owner: u32);
     /// Returns when every [`Machine::put`] and [`Machine::combine`] has reached its target.
     fn settle(&mut self);
+    /// What was sent so far reaches its targets before the next atomic operation that this rank has carried out in
+    /// another one's memory. What ranks tell each other otherwise does not wait for it.
+    fn order(&mut self);
     /// Tells all ranks that the homes of `pages`, or of any pages, have new contents: who asks for what was
     /// [announced](Machine::announced) after it has heard of what this rank does next. It comes after every earlier
     /// [`Machine::put`] and [`Machine::combine`]; complete after [`Machine::settle`].

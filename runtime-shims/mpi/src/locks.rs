@@ -239,7 +239,7 @@ fn unlock(key: u64) {
     }
     if region::is_distributed() {
         console::flush();
-        coherence(|coherence| coherence.release());
+        coherence(|coherence| coherence.release_in_order());
     }
     exchange(key, held(key, mpi_job::rank()), free(key));
     give_back_here(key);

@@ -19,7 +19,7 @@ use crate::{
     program_stacks,
     ring::{self, Ring},
     scopes,
-    service::Remote,
+    service::{Atomic, Heard, Remote},
     traffic::Traffic,
     view::View,
 };
@@ -53,6 +53,10 @@ pub(crate) struct Memory {
     /// How much of what was announced this rank has heard, and of what was copied of it.
     heard: u64,
     looked_at: u64,
+    /// Where rank 0 is on another node: behind the last number of which there is a copy here, and whether it came with the
+    /// last atomic operation.
+    mirrored: u64,
+    has_just_heard: bool,
 }
 
 /// A page among what was announced, and the rank that did.
@@ -64,9 +68,7 @@ const MOST_KNOWN: u32 = 1 << 16;
 /// Pages and their number among what was copied.
 const COPIED_COUNT: u32 = 32;
 const MOST_COPIED: u32 = (1 << 16) - 1;
-/// So much of what was announced comes with the number of all that was, between nodes, and so much more at most is
-/// asked for.
-const HEARD_AT_ONCE: u64 = 60;
+/// What was announced is asked for, between nodes, up to so much.
 const MOST_HEARD: u64 = 4096;
 
 /// Watches this process's number of mappings, so that the kernel's limit leaves room for MPI's own.
@@ -126,6 +128,8 @@ impl Memory {
             mappings: Mappings::new(),
             heard: 0,
             looked_at: 0,
+            mirrored: 0,
+            has_just_heard: false,
         }
     }
 
@@ -135,29 +139,41 @@ impl Memory {
             .expect("a rank on another node implies a service thread")
     }
 
-    /// Atomic compare and exchange of `size` bytes at `offset` of the file of rank `home`.
-    pub(crate) fn compare_exchange(
-        &mut self,
-        offset: usize,
-        expected: u64,
-        desired: u64,
-        size: u32,
-        home: u32,
-    ) -> u64 {
+    /// An atomic operation on the `size` bytes at `offset` of the file of rank `home`. The old value.
+    pub(crate) fn atomic(&mut self, offset: usize, size: u32, operation: Atomic, home: u32) -> u64 {
         match self.peers[home as usize] {
-            Peer::Mapped(view) => view.compare_exchange(offset, expected, desired, size),
-            Peer::Remote => self
-                .remote()
-                .compare_exchange(offset, expected, desired, size, home),
+            Peer::Mapped(view) => {
+                if let Some(remote) = &mut self.remote {
+                    remote.settle();
+                    self.has_just_heard = false;
+                }
+                match operation {
+                    Atomic::Load => view.compare_exchange(offset, 0, 0, size),
+                    Atomic::Exchange(expected, desired) => {
+                        view.compare_exchange(offset, expected, desired, size)
+                    }
+                    Atomic::Update(operation, value) => view.update(offset, size, operation, value),
+                }
+            }
+            Peer::Remote => {
+                // An acquisition follows, as a rule.
+                let heard = (home == 0).then(|| Heard {
+                    offset: (control_offset(&self.layout) + control_area::ANNOUNCED) as u64,
+                    from: self.heard,
+                    copy: self.list(self.own, control_area::ANNOUNCED),
+                });
+                self.has_just_heard = home == 0;
+                if home == 0 {
+                    self.mirrored = self.heard + ring::COPIED as u64;
+                }
+                self.remote().atomic(offset, size, operation, home, heard)
+            }
         }
     }
 
     /// Atomic load of `size` bytes at `offset` of the file of rank `home`.
     pub(crate) fn load(&mut self, offset: usize, size: u32, home: u32) -> u64 {
-        match self.peers[home as usize] {
-            Peer::Mapped(view) => view.compare_exchange(offset, 0, 0, size),
-            Peer::Remote => self.remote().compare_exchange(offset, 0, 0, size, home),
-        }
+        self.atomic(offset, size, Atomic::Load, home)
     }
 
     /// The list at `place` of a control area.
@@ -165,18 +181,31 @@ impl Memory {
         Ring(view.words(control_offset(&self.layout) + place, ring::WORDS))
     }
 
-    /// Copies what was announced from the number `from` on, `count` words, from rank 0's memory.
-    fn hear(&mut self, from: u64, count: u64) {
-        let at = (control_offset(&self.layout) + control_area::ANNOUNCED) as u64;
-        let slot = |number: u64| at + 8 * (ring::FIRST as u64 + number % ring::SLOTS as u64);
-        let until_end = ring::SLOTS as u64 - from % ring::SLOTS as u64;
-        let first = count.min(until_end);
-        let mut ranges = vec![(at, at + 8), (slot(from), slot(from) + 8 * first)];
-        if count > first {
-            ranges.push((slot(0), slot(0) + 8 * (count - first)));
+    /// Where rank 0 is on another node: copies the words of what was announced that this rank has not heard. How many
+    /// were announced in all.
+    fn hear(&mut self) -> u64 {
+        let list = self.list(self.own, control_area::ANNOUNCED);
+        if !std::mem::take(&mut self.has_just_heard) {
+            // A load of some control word.
+            let at = control_offset(&self.layout) + control_area::ANNOUNCED;
+            self.load(at, 8, 0);
+            self.has_just_heard = false;
         }
-        let own = self.own;
-        self.remote().pull(own, &ranges, 0);
+        let count = list.count();
+        if count - self.heard > MOST_HEARD {
+            return count;
+        }
+        while self.mirrored < count {
+            let at = control_offset(&self.layout) + control_area::ANNOUNCED;
+            let heard = Heard {
+                offset: at as u64,
+                from: self.mirrored,
+                copy: list,
+            };
+            self.mirrored += ring::COPIED as u64;
+            self.remote().atomic(at, 8, Atomic::Load, 0, Some(heard));
+        }
+        count
     }
 
     /// What this rank has sent to other nodes outside synchronisations, and the answers to its requests.
@@ -365,13 +394,19 @@ impl Machine for Memory {
 
     fn combine(&mut self, at: u64, size: usize, operation: AtomicOp, value: u64, owner: u32) {
         match self.peers[owner as usize] {
-            Peer::Mapped(view) => view.combine(at as usize, size as u32, operation, value),
+            Peer::Mapped(view) => {
+                view.update(at as usize, size as u32, operation, value);
+            }
             Peer::Remote => self.remote().combine(at, size, operation, value, owner),
         }
     }
 
+    fn order(&mut self) {
+        fence(SeqCst);
+    }
+
     fn settle(&mut self) {
-        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        fence(SeqCst);
         if let Some(remote) = &mut self.remote {
             remote.settle();
         }
@@ -409,20 +444,10 @@ impl Machine for Memory {
             Peer::Mapped(view) => view,
             Peer::Remote if !has_copies => return Some(Vec::new()),
             Peer::Remote => {
-                self.hear(from, HEARD_AT_ONCE);
-                let count = self.list(self.own, control_area::ANNOUNCED).count();
+                let count = self.hear();
                 if count - from > MOST_HEARD {
                     self.heard = count;
                     return None;
-                }
-                if count - from > HEARD_AT_ONCE {
-                    self.hear(from, count - from);
-                    // Others may have announced more meanwhile, which was not copied.
-                    let count = self.list(self.own, control_area::ANNOUNCED).count();
-                    if count - from > ring::SLOTS as u64 {
-                        self.heard = count;
-                        return None;
-                    }
                 }
                 self.own
             }

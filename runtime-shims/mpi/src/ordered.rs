@@ -35,7 +35,7 @@ pub(crate) fn leave(position: u64) {
         wait_for(position);
         if region::is_distributed() {
             console::flush();
-            coherence(|coherence| coherence.release());
+            coherence(|coherence| coherence.release_in_order());
         }
         exchange_word(control_area::ORDERED, position, position + 1);
     }

@@ -12,7 +12,11 @@ pub(crate) const SLOTS: usize = 1 << 16;
 /// Words of memory: the number of words appended, in a cache line of its own, and the slots.
 pub(crate) const WORDS: usize = FIRST + SLOTS;
 /// The first slot.
-pub(crate) const FIRST: usize = 8;
+const FIRST: usize = 8;
+/// Words of a copy of a part of the list: the number of words appended, and what the slots have from some number on.
+pub(crate) const COPY: usize = 64;
+/// Slots of such a copy.
+pub(crate) const COPIED: usize = COPY - 1;
 /// Bits of a word that is appended. Those above say in which round its slot was written.
 const BITS: u32 = 48;
 
@@ -30,6 +34,23 @@ impl Ring<'_> {
     #[inline]
     pub(crate) fn count(self) -> u64 {
         self.0[0].load(SeqCst)
+    }
+
+    /// A copy of the part that begins at the number `from`.
+    pub(crate) fn copy_from(self, from: u64) -> [u64; COPY] {
+        let mut copy = [self.count(); COPY];
+        for (word, number) in copy[1..].iter_mut().zip(from..) {
+            *word = self.slot(number).load(SeqCst);
+        }
+        copy
+    }
+
+    /// Makes this list, which nobody appends to, like the one that was [copied](Ring::copy_from).
+    pub(crate) fn take_over(self, from: u64, copy: &[u64; COPY]) {
+        self.0[0].store(copy[0], SeqCst);
+        for (&word, number) in copy[1..].iter().zip(from..) {
+            self.slot(number).store(word, SeqCst);
+        }
     }
 
     fn slot(&self, number: u64) -> &AtomicU64 {
@@ -149,6 +170,20 @@ mod tests {
         ring.append(8);
         memory[0].store(SLOTS as u64 + 1, SeqCst);
         assert_eq!(read(ring, &mut from), Some(vec![9]));
+    }
+
+    #[test]
+    fn a_copy_has_what_was_appended() {
+        let (memory, other) = (memory(), memory());
+        let (ring, copy) = (Ring(&memory), Ring(&other));
+        let mut from = 0;
+        (0..SLOTS as u64 - 3).for_each(|word| ring.append(word));
+        copy.0[0].store(ring.count(), SeqCst);
+        assert_eq!(read(ring, &mut from).map(|all| all.len()), Some(SLOTS - 3));
+        (0..9).for_each(|word| ring.append(word));
+        copy.take_over(from, &ring.copy_from(from));
+        assert_eq!(read(copy, &mut from), Some((0..9).collect()));
+        assert_eq!(from, ring.count());
     }
 
     #[test]

@@ -18,7 +18,14 @@ use okl_job::mpi;
 
 use self::{answers::Answers, polled::Polled, reached::Reached};
 use crate::{
-    interfaces::Choice, mpi_job, pushes::Pushes, report, scopes, traffic::Traffic, view::View,
+    interfaces::Choice,
+    mpi_job,
+    pushes::Pushes,
+    report,
+    ring::{self, Ring},
+    scopes,
+    traffic::Traffic,
+    view::View,
 };
 
 const GET: u64 = 1;
@@ -28,6 +35,7 @@ const SETTLE: u64 = 4;
 const CONSOLE: u64 = 5;
 const PULL: u64 = 6;
 const FILES: u64 = 7;
+const UPDATE: u64 = 8;
 
 /// Bytes of a request before its data: operation, offset, length, and two operands.
 const HEADER: usize = 40;
@@ -42,6 +50,24 @@ const APPENDED: u64 = 1 << 62;
 const PUT_BATCH: usize = 1 << 16;
 /// Largest reply in one message.
 const GET_BATCH: usize = 1 << 20;
+
+/// An atomic operation, which yields the old value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Atomic {
+    /// Nothing is changed.
+    Load,
+    /// The second value replaces the first one.
+    Exchange(u64, u64),
+    /// An operation with a value replaces what is there.
+    Update(AtomicOp, u64),
+}
+
+/// A list of which a copy comes with an answer: its offset, from which number on, and where the copy goes.
+pub(crate) struct Heard {
+    pub(crate) offset: u64,
+    pub(crate) from: u64,
+    pub(crate) copy: Ring<'static>,
+}
 
 /// How requests and their answers travel.
 enum Way {
@@ -58,6 +84,8 @@ pub(crate) struct Remote {
     /// ([`CONTRIBUTION`] with what and where, value).
     puts: Vec<Vec<u8>>,
     unsettled: Vec<bool>,
+    /// There may be puts that are not in place.
+    has_puts: bool,
     traffic: Traffic,
 }
 
@@ -92,6 +120,7 @@ impl Remote {
             pushes: Pushes::start(),
             puts: vec![Vec::new(); ranks],
             unsettled: vec![false; ranks],
+            has_puts: false,
             traffic: Traffic::default(),
         }
     }
@@ -136,8 +165,9 @@ impl Remote {
         }
     }
 
-    /// Reads from `offset` of the file of `rank`.
+    /// Reads from `offset` of the file of `rank`, when what was put there is.
     pub(crate) fn get(&mut self, offset: usize, target: &mut [u8], rank: u32) {
+        self.send_puts(rank);
         let mut offset = offset;
         for part in target.chunks_mut(GET_BATCH) {
             self.request([GET, offset as u64, part.len() as u64, 0, 0], &[], rank);
@@ -148,6 +178,7 @@ impl Remote {
 
     /// Copies ranges of positions of the file of `rank` into `own`, packed in as few messages as possible.
     pub(crate) fn pull(&mut self, own: View, ranges: &[(u64, u64)], rank: u32) {
+        self.send_puts(rank);
         let mut batch: Vec<(usize, usize)> = Vec::new();
         let mut bytes = 0;
         for &(start, end) in ranges {
@@ -188,7 +219,7 @@ impl Remote {
 
     /// Writes to `offset` of the file of `rank`, by the next [`Remote::settle`].
     pub(crate) fn put(&mut self, offset: usize, bytes: &[u8], rank: u32) {
-        let puts = &mut self.puts[rank as usize];
+        let puts = self.puts_to(rank);
         puts.extend_from_slice(&(offset as u64).to_le_bytes());
         puts.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         puts.extend_from_slice(bytes);
@@ -208,7 +239,7 @@ impl Remote {
     ) {
         let what = (operation as u64) << CONTRIBUTION_OPERATION
             | u64::from(size.ilog2()) << CONTRIBUTION_SIZE;
-        let puts = &mut self.puts[rank as usize];
+        let puts = self.puts_to(rank);
         puts.extend_from_slice(&(CONTRIBUTION | what | offset).to_le_bytes());
         puts.extend_from_slice(&value.to_le_bytes());
         if puts.len() > PUT_BATCH {
@@ -219,12 +250,17 @@ impl Remote {
     /// Appends `word` to the list at `offset` of the file of `rank`, by the next [`Remote::settle`], and after every
     /// earlier put to it.
     pub(crate) fn append(&mut self, offset: u64, word: u64, rank: u32) {
-        let puts = &mut self.puts[rank as usize];
+        let puts = self.puts_to(rank);
         puts.extend_from_slice(&(APPENDED | offset).to_le_bytes());
         puts.extend_from_slice(&word.to_le_bytes());
         if puts.len() > PUT_BATCH {
             self.send_puts(rank);
         }
+    }
+
+    fn puts_to(&mut self, rank: u32) -> &mut Vec<u8> {
+        self.has_puts = true;
+        &mut self.puts[rank as usize]
     }
 
     /// Sends what is put to `rank`. What this rank asks it for later comes after that.
@@ -239,10 +275,14 @@ impl Remote {
     /// Returns when all puts are in place.
     pub(crate) fn settle(&mut self) {
         self.settle_but(u32::MAX);
+        self.has_puts = false;
     }
 
     /// The same, but for what is put to `other`.
     pub(crate) fn settle_but(&mut self, other: u32) {
+        if !self.has_puts {
+            return;
+        }
         for rank in (0..self.puts.len() as u32).filter(|&rank| rank != other) {
             self.send_puts(rank);
         }
@@ -258,28 +298,43 @@ impl Remote {
         }
     }
 
-    /// Compare and exchange at `offset` of the file of `rank`. The old value.
-    pub(crate) fn compare_exchange(
+    /// An atomic operation on the `size` bytes at `offset` of the file of `rank`, when all puts are in place. The old
+    /// value; what is to be `heard` is as it is after the operation.
+    pub(crate) fn atomic(
         &mut self,
         offset: usize,
-        expected: u64,
-        desired: u64,
         size: u32,
+        operation: Atomic,
         rank: u32,
+        heard: Option<Heard>,
     ) -> u64 {
-        self.request(
-            [
-                COMPARE_EXCHANGE,
-                offset as u64,
-                u64::from(size),
-                expected,
-                desired,
-            ],
-            &[],
-            rank,
-        );
+        self.settle_but(rank);
+        self.send_puts(rank);
+        let (offset, size) = (offset as u64, u64::from(size));
+        let words = match operation {
+            Atomic::Load => [COMPARE_EXCHANGE, offset, size, 0, 0],
+            Atomic::Exchange(expected, desired) => {
+                [COMPARE_EXCHANGE, offset, size, expected, desired]
+            }
+            Atomic::Update(operation, value) => [UPDATE, offset, size, operation as u64, value],
+        };
         let mut old = [0; 8];
-        self.reply(&mut old, rank);
+        let Some(heard) = heard else {
+            self.request(words, &[], rank);
+            self.reply(&mut old, rank);
+            return u64::from_le_bytes(old);
+        };
+        let [offset, from] = [heard.offset, heard.from].map(u64::to_le_bytes);
+        self.request(words, &[offset, from].concat(), rank);
+        let mut answer = [0; 8 + 8 * ring::COPY];
+        self.reply(&mut answer, rank);
+        let (first, rest) = answer.split_at(8);
+        old.copy_from_slice(first);
+        let mut copy = [0; ring::COPY];
+        for (word, bytes) in copy.iter_mut().zip(rest.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        heard.copy.take_over(heard.from, &copy);
         u64::from_le_bytes(old)
     }
 

@@ -66,6 +66,12 @@ impl Unannounced {
 impl<M: Machine> Coherence<M> {
     /// Sends every changed byte home, and announces it: what the holder of a lock wrote others read afterwards.
     pub fn release(&mut self) {
+        self.release_in_order();
+        self.machine.settle();
+    }
+
+    /// The same, but that others read it after the next atomic operation in their memory: see [`Machine::order`].
+    pub fn release_in_order(&mut self) {
         let mut sent = self.send_collected();
         sent |= self.send_section_changes();
         sent |= self.send_written();
@@ -87,7 +93,7 @@ impl<M: Machine> Coherence<M> {
             return;
         }
         unannounced.changed.clear();
-        self.machine.settle();
+        self.machine.order();
     }
 
     /// Sends what changed in pages that are open for writing. Whether there was anything to send.
@@ -287,7 +293,7 @@ impl<M: Machine> Coherence<M> {
             self.send_changes(page);
             self.mark_flushed(page);
             self.unannounced.note(page);
-            self.machine.settle();
+            self.machine.order();
         }
     }
 

@@ -32,6 +32,7 @@ struct Writers {
 impl<M: Machine> Coherence<M> {
     /// What this rank has to tell the others.
     pub(crate) fn notices(&mut self) -> Notices {
+        self.machine.settle();
         self.machine.forget_announcements();
         Notices {
             dirty: runs_of(&mut self.dirty),

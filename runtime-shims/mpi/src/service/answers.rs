@@ -7,7 +7,7 @@ use okl_job::report;
 
 use super::{
     APPENDED, COMPARE_EXCHANGE, CONSOLE, CONTRIBUTION, CONTRIBUTION_OPERATION, CONTRIBUTION_SIZE,
-    FILES, GET, HEADER, PULL, PUT, SETTLE,
+    FILES, GET, HEADER, PULL, PUT, SETTLE, UPDATE,
 };
 use crate::{
     ring::{self, Ring},
@@ -26,7 +26,7 @@ fn contribute(own: View, what: u64, value: u64) {
     let operation = AtomicOp::ALL[(what >> CONTRIBUTION_OPERATION & 0x7f) as usize];
     let size = 1 << (what >> CONTRIBUTION_SIZE & 0xf);
     let offset = what & ((1 << CONTRIBUTION_SIZE) - 1);
-    own.combine(offset as usize, size, operation, value);
+    own.update(offset as usize, size, operation, value);
 }
 
 impl Answers {
@@ -77,11 +77,22 @@ impl Answers {
                     data = &data[16 + length..];
                 }
             }
-            COMPARE_EXCHANGE => {
-                reply(
-                    &own.compare_exchange(offset, word(3), word(4), length as u32)
-                        .to_le_bytes(),
-                );
+            COMPARE_EXCHANGE | UPDATE => {
+                let old = match operation {
+                    UPDATE => {
+                        let operation = AtomicOp::ALL[word(3) as usize];
+                        own.update(offset, length as u32, operation, word(4))
+                    }
+                    _ => own.compare_exchange(offset, word(3), word(4), length as u32),
+                };
+                let mut answer = old.to_le_bytes().to_vec();
+                if message.len() > HEADER {
+                    let list = word(HEADER / 8) as usize;
+                    let list = Ring(own.words(list, ring::WORDS));
+                    let copy = list.copy_from(word(HEADER / 8 + 1));
+                    answer.extend(copy.iter().flat_map(|word| word.to_le_bytes()));
+                }
+                reply(&answer);
             }
             SETTLE => reply(&[0; 8]),
             CONSOLE => {

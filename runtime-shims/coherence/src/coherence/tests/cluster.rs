@@ -342,6 +342,10 @@ impl Machine for Simulated {
         cluster.copied[self.rank].clear();
     }
 
+    fn order(&mut self) {
+        self.settle();
+    }
+
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
         // The reference outlives the borrow of the cluster: one thread at a time, and nobody resizes the memories.
         let cluster = self.cluster.as_ptr();
