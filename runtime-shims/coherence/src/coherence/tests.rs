@@ -50,6 +50,7 @@ impl Job {
         let count = ranks;
         let sizes = Sizes {
             stack: 2 * PAGE,
+            first_arena: 4 * PAGE,
             arena: 4 * PAGE,
             private: PAGE,
         };
