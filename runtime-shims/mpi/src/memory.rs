@@ -481,9 +481,8 @@ impl Machine for Memory {
                 Peer::Mapped(view) => self.list(view, control_area::COPIED).append(word),
                 Peer::Remote => {
                     let at = (control_offset(&self.layout) + control_area::COPIED) as u64;
-                    let remote = self.remote();
-                    remote.append(at, word, home);
-                    remote.send_puts(home);
+                    // It goes with the request.
+                    self.remote().append(at, word, home);
                 }
             }
         }

@@ -4,8 +4,8 @@
 //! are served in the order it sent them. The thread touches nothing but the runtime's view, so it
 //! never faults and needs no lock; it sleeps while nobody asks, unless ranks do not reach each other but by MPI.
 //!
-//! Puts and contributions are collected and sent in one message a home; [`Remote::settle`] sends them and waits until
-//! each home has answered. All other requests wait for their reply at once.
+//! Puts and contributions are collected and go in one message a home, with the next request if there is one;
+//! [`Remote::settle`] sends them and waits until each home has answered. All other requests wait for their reply at once.
 
 mod answers;
 mod polled;
@@ -37,8 +37,10 @@ const PULL: u64 = 6;
 const FILES: u64 = 7;
 const UPDATE: u64 = 8;
 
-/// Bytes of a request before its data: operation, offset, length, and two operands.
-const HEADER: usize = 40;
+/// Bytes of a request before its data: operation, offset, length, two operands, and how many bytes of puts come before
+/// the data.
+const HEADER: usize = 48;
+const HEADER_PUTS: usize = 5;
 /// Instead of an offset among puts: a contribution. Below are its operation, the logarithm of its size, and its
 /// offset.
 const CONTRIBUTION: u64 = 1 << 63;
@@ -131,15 +133,27 @@ impl Remote {
     }
 
     fn request(&mut self, words: [u64; 5], data: &[u8], rank: u32) {
+        let puts = std::mem::take(&mut self.puts[rank as usize]);
+        self.unsettled[rank as usize] |= !puts.is_empty();
         let mut head = [0; HEADER];
+        let words = words.into_iter().chain([puts.len() as u64]);
         for (room, word) in head.as_chunks_mut().0.iter_mut().zip(words) {
             *room = word.to_le_bytes();
         }
-        let bytes = head.len() + data.len();
-        match words[0] {
-            PUT => self.traffic.data(1, bytes),
-            _ => self.traffic.control(1, bytes),
+        let bytes = head.len() + puts.len() + data.len();
+        match puts.is_empty() {
+            true => self.traffic.control(1, bytes),
+            false => self.traffic.data(1, bytes),
         }
+        let all;
+        let data = match (puts.is_empty(), data.is_empty()) {
+            (true, _) => data,
+            (false, true) => &puts,
+            (false, false) => {
+                all = [&puts, data].concat();
+                &all
+            }
+        };
         match &mut self.way {
             Way::Sockets(reached) => reached.send(&head, data, rank),
             Way::Mpi(polled) => polled.send(&head, data, rank),
@@ -158,7 +172,9 @@ impl Remote {
         self.receive(into, rank);
     }
 
+    /// What was put before the request is in place then.
     fn receive(&mut self, into: &mut [u8], rank: u32) {
+        self.unsettled[rank as usize] = false;
         match &mut self.way {
             Way::Sockets(reached) => reached.receive(into, rank),
             Way::Mpi(polled) => polled.receive(into, rank),
@@ -167,7 +183,6 @@ impl Remote {
 
     /// Reads from `offset` of the file of `rank`, when what was put there is.
     pub(crate) fn get(&mut self, offset: usize, target: &mut [u8], rank: u32) {
-        self.send_puts(rank);
         let mut offset = offset;
         for part in target.chunks_mut(GET_BATCH) {
             self.request([GET, offset as u64, part.len() as u64, 0, 0], &[], rank);
@@ -178,7 +193,6 @@ impl Remote {
 
     /// Copies ranges of positions of the file of `rank` into `own`, packed in as few messages as possible.
     pub(crate) fn pull(&mut self, own: View, ranges: &[(u64, u64)], rank: u32) {
-        self.send_puts(rank);
         let mut batch: Vec<(usize, usize)> = Vec::new();
         let mut bytes = 0;
         for &(start, end) in ranges {
@@ -263,13 +277,9 @@ impl Remote {
         &mut self.puts[rank as usize]
     }
 
-    /// Sends what is put to `rank`. What this rank asks it for later comes after that.
-    pub(crate) fn send_puts(&mut self, rank: u32) {
-        let puts = std::mem::take(&mut self.puts[rank as usize]);
-        if !puts.is_empty() {
-            self.request([PUT, 0, puts.len() as u64, 0, 0], &puts, rank);
-            self.unsettled[rank as usize] = true;
-        }
+    /// Sends what is put to `rank`.
+    fn send_puts(&mut self, rank: u32) {
+        self.request([PUT, 0, 0, 0, 0], &[], rank);
     }
 
     /// Returns when all puts are in place.
@@ -283,18 +293,16 @@ impl Remote {
         if !self.has_puts {
             return;
         }
-        for rank in (0..self.puts.len() as u32).filter(|&rank| rank != other) {
-            self.send_puts(rank);
-        }
-        let waiting: Vec<u32> = (0..self.unsettled.len() as u32)
-            .filter(|&rank| self.unsettled[rank as usize] && rank != other)
-            .collect();
+        let waits = |&rank: &u32| {
+            let at = rank as usize;
+            rank != other && (self.unsettled[at] || !self.puts[at].is_empty())
+        };
+        let waiting: Vec<u32> = (0..self.puts.len() as u32).filter(waits).collect();
         for &rank in &waiting {
             self.request([SETTLE, 0, 0, 0, 0], &[], rank);
         }
         for rank in waiting {
             self.reply(&mut [0; 8], rank);
-            self.unsettled[rank as usize] = false;
         }
     }
 
@@ -309,7 +317,6 @@ impl Remote {
         heard: Option<Heard>,
     ) -> u64 {
         self.settle_but(rank);
-        self.send_puts(rank);
         let (offset, size) = (offset as u64, u64::from(size));
         let words = match operation {
             Atomic::Load => [COMPARE_EXCHANGE, offset, size, 0, 0],
