@@ -1,4 +1,4 @@
-//! Atomic accesses: carried out at the home of the page, by compare and exchange.
+//! Atomic accesses: carried out at the home of the page, in its memory or by a request to its rank.
 //!
 //! Guarantee: all ranks see one order of the operations on a location. Before the operation this
 //! rank's changes to the page go home; afterwards its own copy, if it has one, holds the new value.
@@ -231,7 +231,7 @@ pub(crate) fn okl_mpi_atomic_release() {
     }
 }
 
-/// Copies from before an access that acquires are read anew.
+/// What others released before an access that acquires is read anew.
 pub(crate) fn okl_mpi_atomic_acquire() {
     if region::is_distributed() {
         coherence(|coherence| coherence.acquire());

@@ -24,7 +24,6 @@ fn ranks(count: usize, size: usize) -> Vec<Heap> {
         )
     };
     assert_ne!(base, libc::MAP_FAILED);
-    // SAFETY: disjoint parts of the mapping.
     let base = base as usize;
     let arenas = Arenas {
         first: base,
@@ -32,11 +31,13 @@ fn ranks(count: usize, size: usize) -> Vec<Heap> {
         size,
     };
     (0..count)
-        .map(|rank| unsafe {
-            match rank {
-                0 => Heap::new(base, first, arenas),
-                _ => Heap::new(base + first + (rank - 1) * size, size, arenas),
-            }
+        .map(|rank| {
+            let (start, size) = match rank {
+                0 => (base, first),
+                _ => (base + first + (rank - 1) * size, size),
+            };
+            // SAFETY: disjoint parts of the mapping.
+            unsafe { Heap::new(start, size, arenas) }
         })
         .collect()
 }
