@@ -9,7 +9,7 @@
 //
 // FEW:       atomics 600000 600000
 // MANY:      atomics 1200000 1200000
-// SAME:      messages 379 426
+// SAME:      messages 319 366
 // SAME:      read faults 0 0
 // SAME-NEXT: write faults 0 0
 // SAME:      section plans 5 5

@@ -2,7 +2,7 @@
 //!
 //! One rank's part of it: [`Coherence`]. Its states and words are those of the [crate's page](crate).
 //!
-//! * Faults, fetches and what is read ahead: [`accesses`]. What regions touch by faults is fetched ahead when they
+//! * Faults, fetches and what is read ahead: [`accesses`], [`ahead`]. What regions touch by faults is fetched ahead when they
 //!   run again: [`learned`].
 //! * Notices, and the next state of each page: [`synchronisation`].
 //! * Locks and atomic accesses: [`locks`]. Contributions, atomic operations that commute, are collected: [`collected`].
@@ -10,6 +10,7 @@
 //! * Pages whose accesses the compiler declared, byte by byte: [`declared`].
 
 mod accesses;
+mod ahead;
 mod collected;
 pub(crate) mod declared;
 mod learned;
@@ -24,7 +25,7 @@ use crate::{
     layout::{PAGE, Page},
     page_table::{PageTable, flag},
 };
-use accesses::{READ_AHEAD, Sequence, WRITE_AHEAD};
+use accesses::{Sequence, WRITE_AHEAD};
 use synchronisation::Scratch;
 
 use crate::page_table::Access;
@@ -76,6 +77,23 @@ pub trait Machine {
     fn combine(&mut self, at: u64, size: usize, operation: AtomicOp, value: u64, owner: u32);
     /// Returns when every [`Machine::put`] and [`Machine::combine`] has reached its target.
     fn settle(&mut self);
+    /// What was sent so far reaches its targets before the next atomic operation that this rank has carried out in
+    /// another one's memory. What ranks tell each other otherwise does not wait for it.
+    fn order(&mut self);
+    /// Tells all ranks that the homes of `pages`, or of any pages, have new contents: who asks for what was
+    /// [announced](Machine::announced) after it has heard of what this rank does next. It comes after every earlier
+    /// [`Machine::put`] and [`Machine::combine`]; complete after [`Machine::settle`].
+    fn announce(&mut self, pages: Option<&[Page]>);
+    /// What other ranks have announced since the last call; `None` where that may be any page. What a rank that has no
+    /// copies is not told it need not be told later.
+    fn announced(&mut self, has_copies: bool) -> Option<Vec<Page>>;
+    /// Tells `home`, which may write them unnoticed, that this rank is about to copy `count` pages.
+    fn note_copies(&mut self, first: Page, count: u32, home: u32);
+    /// What other ranks have noted since the last call, with the page's contents as this rank has written them so far or
+    /// older ones; `None` where that may be any pages.
+    fn copied(&mut self) -> Option<Vec<Run>>;
+    /// All ranks are about to synchronise: of what was announced and copied so far they will know otherwise.
+    fn forget_announcements(&mut self);
     /// This rank's copy of a page, whatever its protection.
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE];
     /// Something happens, which it is only where somebody asks for it.
@@ -122,11 +140,11 @@ pub struct TooManyMappings;
 
 /// Adjacent pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub struct Run {
     /// The first.
-    pub(crate) first: Page,
+    pub first: Page,
     /// How many.
-    pub(crate) count: u32,
+    pub count: u32,
 }
 
 impl Run {
@@ -229,6 +247,7 @@ pub struct Coherence<M> {
     /// Pages of other ranks' private areas that this rank has read.
     private_copies: Vec<Page>,
     reads: Sequence,
+    ahead: ahead::Ahead,
     writes: Sequence,
     pending: Option<(Run, Access)>,
     scratch: Scratch,
@@ -237,6 +256,7 @@ pub struct Coherence<M> {
     collected: collected::Collected,
     /// Pages in update mode.
     updated: Vec<Page>,
+    unannounced: locks::Unannounced,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
     verify: bool,
     /// What it has done.
@@ -256,6 +276,7 @@ impl<M: Machine> Coherence<M> {
             cached: Vec::new(),
             private_copies: Vec::new(),
             reads: Sequence::default(),
+            ahead: ahead::Ahead::default(),
             writes: Sequence::default(),
             pending: None,
             scratch: Scratch::default(),
@@ -263,6 +284,7 @@ impl<M: Machine> Coherence<M> {
             learned: learned::Learned::default(),
             collected: collected::Collected::default(),
             updated: Vec::new(),
+            unannounced: locks::Unannounced::default(),
             verify,
             counts: Counts::default(),
         }

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | globals | the shared sections of the executable and its libraries, at their link addresses | 0 |
 //! | stack | rank 0's stack, where serial code runs | 0 |
-//! | arenas | one heap for each rank | that rank |
+//! | arenas | one heap for each rank, rank 0's larger than the others' | that rank |
 //! | private | one area for each rank: the stack of its region frames and its `threadprivate` data | that rank |
 //!
 //! What a memory file holds behind them is no page.
@@ -50,15 +50,27 @@ impl Segment {
         (self.address..self.end()).contains(&address)
     }
 
-    /// The part of `rank`, in a segment that has so many bytes for each.
+    /// The part of `rank`, in a segment that has `first` bytes for rank 0, and `bytes` for each other one.
     #[inline]
-    fn part(self, bytes: usize, rank: u32) -> Self {
-        let pages = (bytes / PAGE) as u32;
+    fn part(self, first: usize, bytes: usize, rank: u32) -> Self {
+        let (start, length) = match rank {
+            0 => (0, first),
+            _ => (first + (rank as usize - 1) * bytes, bytes),
+        };
         Self {
-            address: self.address + rank as usize * bytes,
-            page: self.page + rank * pages,
-            pages,
+            address: self.address + start,
+            page: self.page + (start / PAGE) as u32,
+            pages: (length / PAGE) as u32,
             home: rank,
+        }
+    }
+
+    /// The rank whose part the byte at `offset` is.
+    #[inline]
+    fn rank_at(first: usize, bytes: usize, offset: usize) -> u32 {
+        match offset.checked_sub(first) {
+            None => 0,
+            Some(behind) => (behind / bytes) as u32 + 1,
         }
     }
 }
@@ -68,7 +80,9 @@ impl Segment {
 pub struct Sizes {
     /// Rank 0's stack.
     pub stack: usize,
-    /// Each rank's heap.
+    /// Rank 0's heap, in which serial code has its data.
+    pub first_arena: usize,
+    /// Each other rank's heap.
     pub arena: usize,
     /// Each rank's region stack and `threadprivate` data.
     pub private: usize,
@@ -109,7 +123,8 @@ impl Layout {
             .collect();
         let stack = segment(BASE, sizes.stack);
         let arenas_at = BASE + sizes.stack + GUARD;
-        let arenas = segment(arenas_at, sizes.arena * ranks as usize);
+        let others = ranks as usize - 1;
+        let arenas = segment(arenas_at, sizes.first_arena + sizes.arena * others);
         let private = segment(arenas.end() + GUARD, sizes.private * ranks as usize);
         Self {
             ranks,
@@ -129,14 +144,12 @@ impl Layout {
 
     /// The segments, in the order of their pages; arenas and private areas are one segment a rank.
     pub fn segments(&self) -> impl Iterator<Item = Segment> + '_ {
-        let per_rank =
-            |all: Segment, bytes: usize| (0..self.ranks).map(move |rank| all.part(bytes, rank));
         self.globals
             .iter()
             .copied()
             .chain([self.stack])
-            .chain(per_rank(self.arenas, self.sizes.arena))
-            .chain(per_rank(self.private, self.sizes.private))
+            .chain((0..self.ranks).map(|rank| self.arena(rank)))
+            .chain((0..self.ranks).map(|rank| self.private_area(rank)))
     }
 
     /// The shared sections of the executable and its libraries.
@@ -154,13 +167,22 @@ impl Layout {
     /// The heap of `rank`.
     #[inline]
     pub fn arena(&self, rank: u32) -> Segment {
-        self.arenas.part(self.sizes.arena, rank)
+        let Sizes {
+            first_arena, arena, ..
+        } = self.sizes;
+        self.arenas.part(first_arena, arena, rank)
+    }
+
+    /// Bytes of the heap of each rank but 0.
+    pub fn other_arenas(&self) -> usize {
+        self.sizes.arena
     }
 
     /// The private area of `rank`.
     #[inline]
     pub fn private_area(&self, rank: u32) -> Segment {
-        self.private.part(self.sizes.private, rank)
+        let bytes = self.sizes.private;
+        self.private.part(bytes, bytes, rank)
     }
 
     /// The page of an address, if it is shared.
@@ -187,11 +209,17 @@ impl Layout {
     /// The rank that holds `page` at start.
     #[inline]
     pub fn first_home(&self, page: Page) -> u32 {
-        let in_area = |all: Segment, bytes: usize| (page - all.page) / (bytes / PAGE) as u32;
+        let offset = |all: Segment| (page - all.page) as usize * PAGE;
+        let Sizes {
+            first_arena,
+            arena,
+            private,
+            ..
+        } = self.sizes;
         if page >= self.private.page {
-            in_area(self.private, self.sizes.private)
+            Segment::rank_at(private, private, offset(self.private))
         } else if page >= self.arenas.page {
-            in_area(self.arenas, self.sizes.arena)
+            Segment::rank_at(first_arena, arena, offset(self.arenas))
         } else {
             0
         }
@@ -228,7 +256,7 @@ impl Layout {
         } else if self.arenas.contains(address) {
             format!(
                 "the heap of rank {}",
-                (address - self.arenas.address) / self.sizes.arena
+                self.first_home(self.page_of(address).expect("it lies there"))
             )
         } else if self.private.contains(address) {
             format!(
@@ -274,6 +302,7 @@ mod tests {
     fn sample() -> Layout {
         let sizes = Sizes {
             stack: 4 * PAGE,
+            first_arena: 24 * PAGE,
             arena: 16 * PAGE,
             private: 8 * PAGE,
         };
@@ -283,7 +312,7 @@ mod tests {
     #[test]
     fn pages_and_addresses_are_inverse() {
         let layout = sample();
-        assert_eq!(layout.pages(), 3 + 1 + 4 + 3 * 16 + 3 * 8);
+        assert_eq!(layout.pages(), 3 + 1 + 4 + 24 + 2 * 16 + 3 * 8);
         for page in 0..layout.pages() {
             let address = layout.address_of(page);
             assert_eq!(layout.page_of(address), Some(page));

@@ -26,6 +26,9 @@
 //! | contribution | an atomic operation that commutes and whose old value nobody asks for; a rank *contributes* to an object |
 //! | collect | contributions to a page wait on their rank, one for each object, until they are combined |
 //! | combine | what was collected is put into its objects, where they are held |
+//! | release | what a rank wrote is to be read by others that it tells so: by a lock, or an atomic object |
+//! | acquire | a rank is to read what others have released |
+//! | announce | tell all ranks that the home of a page has new contents: at a release; who acquires drops its copy |
 //! | settle | wait until what was sent into other ranks' memory, such as diffs and contributions, has arrived there |
 //! | open, close | a page's access is widened to what is current, or taken away, so that what follows faults; *closings* are of all pages, to save mappings, or before accesses that are not declared |
 //! | section | the bytes that a loop nest accesses, known from a declaration before it runs |
@@ -51,7 +54,7 @@
 //!
 //! | state | the home | other ranks | leaves it |
 //! |---|---|---|---|
-//! | exclusive (the first) | reads and writes without faults or notices | have nothing; a read or a write faults and fetches | when another rank's fetch is noticed: shared; when one other rank wrote it: exclusive, with that rank as its home |
+//! | exclusive (the first) | reads and writes without faults or notices, but for pages that it sees to be copied when it releases something | have nothing; a read or a write faults, tells the home, and fetches | when another rank's fetch is noticed: shared; when one other rank wrote it: exclusive, with that rank as its home |
 //! | shared | reads; the first write is a fault, and noticed | may have copies to read; the first write makes a twin, and is noticed | with one writer: exclusive, with the writer as its home; with several: their diffs go home, and copies are dropped |
 //! | updated | rank 0 reads and writes without faults | have copies to read, which rank 0's changed words keep current | when another rank writes it, or rank 0 too much of it: as shared |
 //! | section | there is none: each byte has an owner | as below | when a region with direct accesses needs a home, or declarations are of no use: exclusive, with the owner of most of it as its home |
@@ -112,7 +115,7 @@ mod page_table;
 mod sparse;
 
 pub use coherence::{
-    Change, Coherence, Counts, Event, Machine, Object, Part, TooManyMappings, Violation,
+    Change, Coherence, Counts, Event, Machine, Object, Part, Run, TooManyMappings, Violation,
     declared::{Accesses, Declared, Mode},
 };
 pub use layout::{Layout, PAGE, Page, Segment, Sizes};

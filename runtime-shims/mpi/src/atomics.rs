@@ -1,4 +1,4 @@
-//! Atomic accesses: carried out at the home of the page, by compare and exchange.
+//! Atomic accesses: carried out at the home of the page, in its memory or by a request to its rank.
 //!
 //! Guarantee: all ranks see one order of the operations on a location. Before the operation this
 //! rank's changes to the page go home; afterwards its own copy, if it has one, holds the new value.
@@ -13,7 +13,9 @@ use std::{
 
 use okl_abi::AtomicOp;
 
-use crate::{layout, locks, memory::coherence, mpi_job, region, report, stats, verify};
+use crate::{
+    layout, locks, memory::coherence, mpi_job, region, report, service::Atomic, stats, verify,
+};
 use okl_coherence::{Object, PAGE, atomics_values::apply, atomics_values::commuting};
 
 /// Where an atomic operation takes place.
@@ -91,8 +93,18 @@ fn direct_load(address: usize, size: i32) -> u64 {
     }
 }
 
-/// Replaces the value at `address` by `new(old)` until nobody came between; `None` leaves it.
-fn update(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) -> u64 {
+/// The value that `operation` puts in place of `old`, if it does.
+fn new_value(operation: Atomic, old: u64, size: i32) -> Option<u64> {
+    match operation {
+        Atomic::Load => None,
+        Atomic::Exchange(expected, desired) => (old == expected).then_some(desired),
+        Atomic::Update(operation, value) => Some(apply(operation, old, value, size)),
+    }
+}
+
+/// Carries out `operation` on the object at `address`; the old value.
+fn update(address: usize, size: i32, operation: Atomic) -> u64 {
+    let new = |old| new_value(operation, old, size);
     match place_of(address) {
         Place::Direct => {
             let mut old = direct_load(address, size);
@@ -113,41 +125,29 @@ fn update(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) ->
             };
             coherence(|coherence| {
                 coherence.before_atomic(page);
-                let mut old = coherence.machine.load(offset, size as u32, home) & mask(size);
-                loop {
-                    let value = new(old).map(|value| value & mask(size));
-                    if let Some(value) = value {
-                        let seen = coherence.machine.compare_exchange(
-                            offset,
-                            old,
-                            value,
-                            size as u32,
-                            home,
-                        ) & mask(size);
-                        if seen != old {
-                            old = seen;
-                            continue;
-                        }
-                    }
-                    let bytes = value.unwrap_or(old).to_le_bytes();
-                    let written = value.is_some();
-                    if written {
-                        verify::note_atomic(Object {
-                            page,
-                            offset: offset % PAGE,
-                            size: size as usize,
-                        });
-                    }
-                    coherence.after_atomic(page, offset % PAGE, &bytes[..size as usize], written);
-                    return old;
+                let old = coherence
+                    .machine
+                    .atomic(offset, size as u32, operation, home)
+                    & mask(size);
+                let value = new(old).map(|value| value & mask(size));
+                let bytes = value.unwrap_or(old).to_le_bytes();
+                let written = value.is_some_and(|value| value != old);
+                if written {
+                    verify::note_atomic(Object {
+                        page,
+                        offset: offset % PAGE,
+                        size: size as usize,
+                    });
                 }
+                coherence.after_atomic(page, offset % PAGE, &bytes[..size as usize], written);
+                old
             })
         }
     }
 }
 
 /// The same for an object whose bytes several ranks hold.
-fn update_in_parts(address: usize, size: i32, mut new: impl FnMut(u64) -> Option<u64>) -> u64 {
+fn update_in_parts(address: usize, size: i32, new: impl Fn(u64) -> Option<u64>) -> u64 {
     let object = address as *mut c_void;
     exclusively(object, || {
         let mut bytes = [0u8; 8];
@@ -163,12 +163,13 @@ fn update_in_parts(address: usize, size: i32, mut new: impl FnMut(u64) -> Option
 
 /// Atomic load.
 pub(crate) fn okl_mpi_atomic_load(address: *mut c_void, size: i32) -> i64 {
-    update(address as usize, size, |_| None) as i64
+    update(address as usize, size, Atomic::Load) as i64
 }
 
 /// Atomic store.
 pub(crate) fn okl_mpi_atomic_store(address: *mut c_void, value: i64, size: i32) {
-    update(address as usize, size, |_| Some(value as u64));
+    let store = Atomic::Update(AtomicOp::Xchg, value as u64);
+    update(address as usize, size, store);
 }
 
 /// `atomicrmw`; the old value.
@@ -179,9 +180,11 @@ pub(crate) fn okl_mpi_atomic_rmw(
     size: i32,
 ) -> i64 {
     let operation = AtomicOp::ALL[operation as usize];
-    update(address as usize, size, |old| {
-        Some(apply(operation, old, value as u64, size))
-    }) as i64
+    update(
+        address as usize,
+        size,
+        Atomic::Update(operation, value as u64),
+    ) as i64
 }
 
 /// `atomicrmw` whose old value nobody needs, and that orders nothing.
@@ -217,19 +220,18 @@ pub(crate) fn okl_mpi_atomic_cmpxchg(
     size: i32,
 ) -> i64 {
     let expected = expected as u64 & mask(size);
-    update(address as usize, size, |old| {
-        (old == expected).then_some(desired as u64)
-    }) as i64
+    let desired = desired as u64 & mask(size);
+    update(address as usize, size, Atomic::Exchange(expected, desired)) as i64
 }
 
 /// What this rank wrote is at its home before an access that releases it.
 pub(crate) fn okl_mpi_atomic_release() {
     if region::is_distributed() {
-        coherence(|coherence| coherence.release());
+        coherence(|coherence| coherence.release_in_order());
     }
 }
 
-/// Copies from before an access that acquires are read anew.
+/// What others released before an access that acquires is read anew.
 pub(crate) fn okl_mpi_atomic_acquire() {
     if region::is_distributed() {
         coherence(|coherence| coherence.acquire());

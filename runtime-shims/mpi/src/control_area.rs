@@ -32,6 +32,10 @@ pub(crate) const LOCK_BYTES: usize = 8;
 pub(crate) const MOST_LOCKS: usize = 1 << 20;
 pub(crate) const LOCKS_IN_CHANGE: usize = 88;
 
+/// The list of pages that ranks have announced.
+pub(crate) const ANNOUNCED: usize = 12 << 20;
+/// In every rank's own area: the list of its pages that others have copied.
+pub(crate) const COPIED: usize = 14 << 20;
 /// In every rank's own area: what is left of its threads' blocks of dynamic loops, each with a cache line of its own.
 pub(crate) const LOOPS: usize = 16 << 20;
 pub(crate) const LOOP_WORD_BYTES: usize = 64;
@@ -47,6 +51,8 @@ pub(crate) const MOST_DOACROSS: usize = 8 * (BYTES - DOACROSS);
 const _: () = assert!(FILES_STANDARD + 24 <= LOCKS_IN_CHANGE && LOCKS_IN_CHANGE < LOCKS);
 const _: () = assert!(LOCKS_IN_CHANGE < MAPPINGS_NOT_SHARED);
 const _: () = assert!(MAPPINGS_NOT_SHARED + MAPPING_BYTES * MOST_MAPPINGS <= LOCKS);
-const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= LOOPS);
+const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= ANNOUNCED);
+const _: () = assert!(ANNOUNCED + 8 * crate::ring::WORDS <= COPIED);
+const _: () = assert!(COPIED + 8 * crate::ring::WORDS <= LOOPS);
 const _: () = assert!(LOOPS + LOOP_WORD_BYTES * MOST_LOOP_WORDS <= EXCHANGE);
 const _: () = assert!(EXCHANGE + 8 * crate::exchange::WORDS <= DOACROSS);

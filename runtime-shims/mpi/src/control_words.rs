@@ -2,16 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{layout, memory::coherence};
+use crate::{layout, memory::coherence, service::Atomic};
 use okl_coherence::Machine;
 
 /// Compare and exchange of a control word on rank 0.
 pub(crate) fn exchange_word(offset: usize, expected: u64, desired: u64) -> u64 {
     let at = layout::control_offset(layout::layout()) + offset;
     coherence(|coherence| {
-        coherence
-            .machine
-            .compare_exchange(at, expected, desired, 8, 0)
+        let exchange = Atomic::Exchange(expected, desired);
+        coherence.machine.atomic(at, 8, exchange, 0)
     })
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn okl_mpi_kmpc_doacross_post(_ident: *mut c_void, _gtid: i32, iterat
     }
     if region::is_distributed() {
         console::flush();
-        coherence(|coherence| coherence.release());
+        coherence(|coherence| coherence.release_in_order());
     }
     let Some((word, mask)) = bit_of(iteration) else {
         return;

@@ -20,7 +20,8 @@ mod tests;
 
 use std::{collections::BTreeMap, fmt, ptr};
 
-use extents::{Borders, Extents, aligned_start};
+pub(crate) use extents::Arenas;
+use extents::{Extents, aligned_start};
 use okl_coherence::PAGE;
 
 /// Bytes of a header, and the alignment of every block.
@@ -96,7 +97,9 @@ const NEVER: usize = usize::MAX;
 /// The allocator of one arena.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    borders: Borders,
+    arenas: Arenas,
+    base: usize,
+    limit: usize,
     /// First address that was never given out.
     end: usize,
     chunk: Chunk,
@@ -117,16 +120,18 @@ pub(crate) struct Heap {
 impl Heap {
     /// The heap over the `size` bytes at `base`, both multiples of the page size.
     ///
-    /// The arenas of other ranks, whose blocks may be freed here, lie at multiples of `size` from `base`.
+    /// It is one of `arenas`; blocks of the others may be freed here.
     ///
     /// # Safety
     /// The range is mapped, reads as zero at first, and only blocks of this heap are accessed in it. Both
     /// hold for the arenas of other ranks.
-    pub(crate) unsafe fn new(base: usize, size: usize) -> Self {
+    pub(crate) unsafe fn new(base: usize, size: usize, arenas: Arenas) -> Self {
         assert!(base.is_multiple_of(PAGE) && size.is_multiple_of(PAGE) && size > 0);
-        let borders = Borders { base, size };
+        assert!(arenas.offset(base) == 0);
         Self {
-            borders,
+            arenas,
+            base,
+            limit: base + size,
             end: base,
             chunk: Chunk {
                 next: base,
@@ -134,9 +139,9 @@ impl Heap {
                 fresh_from: NEVER,
             },
             small: [const { Vec::new() }; CLASSES],
-            pages: Extents::new(borders),
+            pages: Extents::new(arenas),
             foreign_small: [const { Vec::new() }; CLASSES],
-            foreign_pages: Extents::new(borders),
+            foreign_pages: Extents::new(arenas),
             large: BTreeMap::new(),
             new_large: BTreeMap::new(),
             live: 0,
@@ -221,7 +226,7 @@ impl Heap {
         {
             return Some((start, end - start));
         }
-        if !(self.borders.base..self.end).contains(&address) {
+        if !(self.base..self.end).contains(&address) {
             return None;
         }
         let start = address / PAGE * PAGE;
@@ -405,7 +410,7 @@ impl Heap {
         let free_from = self.pages.take_ending_at(fresh_from).unwrap_or(fresh_from);
         let place = aligned_start(free_from, lead, alignment).and_then(|start| {
             let end = start.checked_add(length)?;
-            (end <= self.limit()).then_some((start, end))
+            (end <= self.limit).then_some((start, end))
         });
         let Some((start, end)) = place else {
             self.pages.insert_if_any(free_from, fresh_from);
@@ -445,7 +450,7 @@ impl Heap {
 
     /// Takes the `more` bytes of pages at `end`, if they are free.
     fn take_more(&mut self, end: usize, more: usize) -> bool {
-        if self.borders.offset(end) == 0 {
+        if self.arenas.offset(end) == 0 {
             return false;
         }
         if self.pages.take_at(end, more) || self.foreign_pages.take_at(end, more) {
@@ -460,7 +465,7 @@ impl Heap {
         } else {
             return false;
         };
-        if free_from == end && more <= self.limit() - end {
+        if free_from == end && more <= self.limit - end {
             self.end = end + more;
             self.forget_large(end, self.end);
             true
@@ -483,16 +488,12 @@ impl Heap {
 
     /// Whether `address` lies in this rank's arena.
     fn is_own(&self, address: usize) -> bool {
-        (self.borders.base..self.limit()).contains(&address)
-    }
-
-    fn limit(&self) -> usize {
-        self.borders.base + self.borders.size
+        (self.base..self.limit).contains(&address)
     }
 
     /// The live block at `address`.
     fn block_at(&self, address: usize) -> Result<Block, Misuse> {
-        if !address.is_multiple_of(HEADER) || self.borders.offset(address) < HEADER {
+        if !address.is_multiple_of(HEADER) || self.arenas.offset(address) < HEADER {
             return Err(Misuse::NotABlock);
         }
         read_header(address)

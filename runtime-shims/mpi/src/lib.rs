@@ -57,6 +57,7 @@ mod pushes;
 mod reduce;
 mod region;
 mod report;
+mod ring;
 mod scopes;
 mod sections;
 mod service;

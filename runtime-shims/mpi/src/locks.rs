@@ -2,8 +2,8 @@
 //!
 //! A lock is a word in rank 0's control area (`lock_table`), found by the address the program knows it by:
 //! the ranks agree on addresses, and a named critical section's variable has one address for all source
-//! files. Releasing a lock sends what its holder wrote to the pages' homes, acquiring it drops every
-//! copy: what it protects travels with it.
+//! files. Releasing a lock sends what its holder wrote to the pages' homes, acquiring it drops the copies of
+//! what others have sent so: what it protects travels with it.
 //!
 //! The word is the rank's, whose threads take the lock in turn: one that gives it back leaves it to another one that waits
 //! for it, so that it stays in the rank, but not for ever. What it protects is there then.
@@ -239,7 +239,7 @@ fn unlock(key: u64) {
     }
     if region::is_distributed() {
         console::flush();
-        coherence(|coherence| coherence.release());
+        coherence(|coherence| coherence.release_in_order());
     }
     exchange(key, held(key, mpi_job::rank()), free(key));
     give_back_here(key);

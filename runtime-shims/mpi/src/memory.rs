@@ -6,16 +6,29 @@
 //! copy and an atomic is a CPU instruction; ranks of other nodes are asked through
 //! [`crate::service`].
 
-use std::sync::{OnceLock, atomic::AtomicU64};
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU64, Ordering::SeqCst, fence},
+};
 
 use okl_abi::AtomicOp;
 
 use crate::{
-    cell::ProgramCell, kernel, layout, marks, observe, observe::Event, program_stacks, scopes,
-    service::Remote, traffic::Traffic, view::View,
+    cell::ProgramCell,
+    control_area, kernel,
+    layout::{self, control_offset},
+    marks, observe,
+    observe::Event,
+    program_stacks,
+    ring::{self, Ring},
+    scopes,
+    service::{Atomic, Heard, Remote},
+    traffic::Traffic,
+    view::View,
 };
 use okl_coherence::{
-    Access, Coherence, Layout, Machine, PAGE, Page, Part, TooManyMappings, geometry::ranges::Ranges,
+    Access, Coherence, Layout, Machine, PAGE, Page, Part, Run, TooManyMappings,
+    geometry::ranges::Ranges,
 };
 
 /// How another rank's memory is reached.
@@ -40,7 +53,26 @@ pub(crate) struct Memory {
     /// Single-process jobs have nothing to protect.
     alone: bool,
     mappings: Mappings,
+    /// How much of what was announced this rank has heard, and of what was copied of it.
+    heard: u64,
+    looked_at: u64,
+    /// Where rank 0 is on another node: behind the last number of which there is a copy here, and whether it came with the
+    /// last atomic operation.
+    mirrored: u64,
+    has_just_heard: bool,
 }
+
+/// A page among what was announced, and the rank that did.
+const ANNOUNCED_BY: u32 = 32;
+/// Instead of a page: all.
+const ALL_PAGES: u64 = u32::MAX as u64;
+/// Number of the rank, as far as it fits: who has more ranks hears what it announced itself.
+const MOST_KNOWN: u32 = 1 << 16;
+/// Pages and their number among what was copied.
+const COPIED_COUNT: u32 = 32;
+const MOST_COPIED: u32 = (1 << 16) - 1;
+/// What was announced is asked for, between nodes, up to so much.
+const MOST_HEARD: u64 = 4096;
 
 /// Watches this process's number of mappings, so that the kernel's limit leaves room for MPI's own.
 struct Mappings {
@@ -97,6 +129,10 @@ impl Memory {
             remote,
             alone,
             mappings: Mappings::new(),
+            heard: 0,
+            looked_at: 0,
+            mirrored: 0,
+            has_just_heard: false,
         }
     }
 
@@ -106,29 +142,73 @@ impl Memory {
             .expect("a rank on another node implies a service thread")
     }
 
-    /// Atomic compare and exchange of `size` bytes at `offset` of the file of rank `home`.
-    pub(crate) fn compare_exchange(
-        &mut self,
-        offset: usize,
-        expected: u64,
-        desired: u64,
-        size: u32,
-        home: u32,
-    ) -> u64 {
+    /// An atomic operation on the `size` bytes at `offset` of the file of rank `home`. The old value.
+    pub(crate) fn atomic(&mut self, offset: usize, size: u32, operation: Atomic, home: u32) -> u64 {
         match self.peers[home as usize] {
-            Peer::Mapped(view) => view.compare_exchange(offset, expected, desired, size),
-            Peer::Remote => self
-                .remote()
-                .compare_exchange(offset, expected, desired, size, home),
+            Peer::Mapped(view) => {
+                if let Some(remote) = &mut self.remote {
+                    remote.settle();
+                    self.has_just_heard = false;
+                }
+                match operation {
+                    Atomic::Load => view.compare_exchange(offset, 0, 0, size),
+                    Atomic::Exchange(expected, desired) => {
+                        view.compare_exchange(offset, expected, desired, size)
+                    }
+                    Atomic::Update(operation, value) => view.update(offset, size, operation, value),
+                }
+            }
+            Peer::Remote => {
+                // An acquisition follows, as a rule.
+                let heard = (home == 0).then(|| Heard {
+                    offset: (control_offset(&self.layout) + control_area::ANNOUNCED) as u64,
+                    from: self.heard,
+                    copy: self.list(self.own, control_area::ANNOUNCED),
+                });
+                self.has_just_heard = home == 0;
+                if home == 0 {
+                    self.mirrored = self.heard + ring::COPIED as u64;
+                }
+                self.remote().atomic(offset, size, operation, home, heard)
+            }
         }
     }
 
     /// Atomic load of `size` bytes at `offset` of the file of rank `home`.
     pub(crate) fn load(&mut self, offset: usize, size: u32, home: u32) -> u64 {
-        match self.peers[home as usize] {
-            Peer::Mapped(view) => view.compare_exchange(offset, 0, 0, size),
-            Peer::Remote => self.remote().compare_exchange(offset, 0, 0, size, home),
+        self.atomic(offset, size, Atomic::Load, home)
+    }
+
+    /// The list at `place` of a control area.
+    fn list(&self, view: View, place: usize) -> Ring<'static> {
+        Ring(view.words(control_offset(&self.layout) + place, ring::WORDS))
+    }
+
+    /// Where rank 0 is on another node: copies the words of what was announced that this rank has not heard. How many
+    /// were announced in all.
+    fn hear(&mut self) -> u64 {
+        let list = self.list(self.own, control_area::ANNOUNCED);
+        if !std::mem::take(&mut self.has_just_heard) {
+            // A load of some control word.
+            let at = control_offset(&self.layout) + control_area::ANNOUNCED;
+            self.load(at, 8, 0);
+            self.has_just_heard = false;
         }
+        let count = list.count();
+        if count - self.heard > MOST_HEARD {
+            return count;
+        }
+        while self.mirrored < count {
+            let at = control_offset(&self.layout) + control_area::ANNOUNCED;
+            let heard = Heard {
+                offset: at as u64,
+                from: self.mirrored,
+                copy: list,
+            };
+            self.mirrored += ring::COPIED as u64;
+            self.remote().atomic(at, 8, Atomic::Load, 0, Some(heard));
+        }
+        count
     }
 
     /// Reads the control words at `offset` of the file of rank `home`, on another node.
@@ -322,15 +402,123 @@ impl Machine for Memory {
 
     fn combine(&mut self, at: u64, size: usize, operation: AtomicOp, value: u64, owner: u32) {
         match self.peers[owner as usize] {
-            Peer::Mapped(view) => view.combine(at as usize, size as u32, operation, value),
+            Peer::Mapped(view) => {
+                view.update(at as usize, size as u32, operation, value);
+            }
             Peer::Remote => self.remote().combine(at, size, operation, value, owner),
         }
     }
 
+    fn order(&mut self) {
+        fence(SeqCst);
+    }
+
     fn settle(&mut self) {
-        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        fence(SeqCst);
         if let Some(remote) = &mut self.remote {
             remote.settle();
+        }
+    }
+
+    fn announce(&mut self, pages: Option<&[Page]>) {
+        if self.alone {
+            return;
+        }
+        let by = u64::from(self.rank % MOST_KNOWN) << ANNOUNCED_BY;
+        let words = pages.map(|pages| pages.iter().map(|&page| by | u64::from(page)));
+        let words = words.into_iter().flatten();
+        let words = words.chain(pages.is_none().then_some(by | ALL_PAGES));
+        match self.peers[0] {
+            Peer::Mapped(view) => {
+                self.settle();
+                let list = self.list(view, control_area::ANNOUNCED);
+                words.for_each(|word| list.append(word));
+            }
+            Peer::Remote => {
+                let at = (control_offset(&self.layout) + control_area::ANNOUNCED) as u64;
+                let remote = self.remote();
+                remote.settle_but(0);
+                words.for_each(|word| remote.append(at, word, 0));
+            }
+        }
+    }
+
+    fn announced(&mut self, has_copies: bool) -> Option<Vec<Page>> {
+        if self.alone {
+            return Some(Vec::new());
+        }
+        let mut from = self.heard;
+        let view = match self.peers[0] {
+            Peer::Mapped(view) => view,
+            Peer::Remote if !has_copies => return Some(Vec::new()),
+            Peer::Remote => {
+                let count = self.hear();
+                if count - from > MOST_HEARD {
+                    self.heard = count;
+                    return None;
+                }
+                self.own
+            }
+        };
+        let knows_own = self.peers.len() <= MOST_KNOWN as usize;
+        let mut pages = Some(Vec::new());
+        let rank = self.rank;
+        let is_whole = self
+            .list(view, control_area::ANNOUNCED)
+            .read(&mut from, |word| {
+                let by = (word >> ANNOUNCED_BY) as u32;
+                match word & ALL_PAGES {
+                    _ if by == rank && knows_own => {}
+                    ALL_PAGES => pages = None,
+                    page => {
+                        if let Some(pages) = &mut pages {
+                            pages.push(page as Page);
+                        }
+                    }
+                }
+            });
+        self.heard = from;
+        pages.filter(|_| is_whole)
+    }
+
+    fn note_copies(&mut self, first: Page, count: u32, home: u32) {
+        for part in (0..count).step_by(MOST_COPIED as usize) {
+            let pages = u64::from((count - part).min(MOST_COPIED));
+            let word = pages << COPIED_COUNT | u64::from(first + part);
+            match self.peers[home as usize] {
+                Peer::Mapped(view) => self.list(view, control_area::COPIED).append(word),
+                Peer::Remote => {
+                    let at = (control_offset(&self.layout) + control_area::COPIED) as u64;
+                    // It goes with the request.
+                    self.remote().append(at, word, home);
+                }
+            }
+        }
+        // What is copied is read after that.
+        fence(SeqCst);
+    }
+
+    fn copied(&mut self) -> Option<Vec<Run>> {
+        // What this rank wrote was written before.
+        fence(SeqCst);
+        let mut from = self.looked_at;
+        let mut runs = Vec::new();
+        let is_whole = self
+            .list(self.own, control_area::COPIED)
+            .read(&mut from, |word| {
+                runs.push(Run {
+                    first: word as Page,
+                    count: (word >> COPIED_COUNT) as u32,
+                });
+            });
+        self.looked_at = from;
+        is_whole.then_some(runs)
+    }
+
+    fn forget_announcements(&mut self) {
+        self.looked_at = self.list(self.own, control_area::COPIED).count();
+        if let Peer::Mapped(view) = self.peers[0] {
+            self.heard = self.list(view, control_area::ANNOUNCED).count();
         }
     }
 
@@ -395,7 +583,10 @@ pub(crate) fn exchange_control_word(rank: u32, offset: usize, expected: u64, des
     let at = layout::control_offset(layout::layout()) + offset;
     coherence(|coherence| {
         let machine = &mut coherence.machine;
-        machine.compare_exchange(at, expected, desired, 8, rank)
+        let old = machine.atomic(at, 8, Atomic::Exchange(expected, desired), rank);
+        // No acquisition follows.
+        machine.has_just_heard = false;
+        old
     })
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn leave(position: u64) {
         wait_for(position);
         if region::is_distributed() {
             console::flush();
-            coherence(|coherence| coherence.release());
+            coherence(|coherence| coherence.release_in_order());
         }
         exchange_word(control_area::ORDERED, position, position + 1);
     }
@@ -48,9 +48,12 @@ fn wait_for(position: u64) {
     }
 }
 
-/// `__kmpc_flush`: sends what this rank wrote, drops its copies.
+/// `__kmpc_flush`: sends what this rank wrote, drops copies of what others did.
 pub(crate) fn okl_mpi_kmpc_flush(_ident: *mut c_void) {
     if region::is_distributed() {
-        coherence(|coherence| coherence.acquire());
+        coherence(|coherence| {
+            coherence.release();
+            coherence.acquire();
+        });
     }
 }

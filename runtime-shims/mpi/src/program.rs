@@ -6,7 +6,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::Relaxed};
 
-use crate::{cell::ProgramCell, heap::Heap, scopes, stack};
+use crate::{
+    cell::ProgramCell,
+    heap::{Arenas, Heap},
+    scopes, stack,
+};
 use okl_coherence::Layout;
 
 static STACK_FIRST: AtomicUsize = AtomicUsize::new(0);
@@ -41,8 +45,14 @@ pub(crate) fn start(layout: &Layout, rank: u32) {
     STACK_END.store(stack.end(), Relaxed);
     REGION_STACK_FIRST.store(private.address, Relaxed);
     REGION_STACK_END.store(private.end(), Relaxed);
+    let first = layout.arena(0);
+    let arenas = Arenas {
+        first: first.address,
+        others: first.end(),
+        size: layout.other_arenas(),
+    };
     // SAFETY: the arena is mapped, zeroed, and allocated from by this rank only.
-    let own = unsafe { Heap::new(arena.address, arena.end() - arena.address) };
+    let own = unsafe { Heap::new(arena.address, arena.end() - arena.address, arenas) };
     HEAP.with(|heap| *heap = Some(own));
     RUNNING.store(true, Relaxed);
 }

@@ -4,8 +4,8 @@
 //! are served in the order it sent them. The thread touches nothing but the runtime's view, so it
 //! never faults and needs no lock; it sleeps while nobody asks, unless ranks do not reach each other but by MPI.
 //!
-//! Puts and contributions are collected and sent in one message a home; [`Remote::settle`] sends them and waits until
-//! each home has answered. All other requests wait for their reply at once.
+//! Puts and contributions are collected and go in one message a home, with the next request if there is one;
+//! [`Remote::settle`] sends them and waits until each home has answered. All other requests wait for their reply at once.
 
 mod answers;
 mod polled;
@@ -18,7 +18,14 @@ use okl_job::mpi;
 
 use self::{answers::Answers, polled::Polled, reached::Reached};
 use crate::{
-    interfaces::Choice, mpi_job, pushes::Pushes, report, scopes, traffic::Traffic, view::View,
+    interfaces::Choice,
+    mpi_job,
+    pushes::Pushes,
+    report,
+    ring::{self, Ring},
+    scopes,
+    traffic::Traffic,
+    view::View,
 };
 
 const GET: u64 = 1;
@@ -28,18 +35,41 @@ const SETTLE: u64 = 4;
 const CONSOLE: u64 = 5;
 const PULL: u64 = 6;
 const FILES: u64 = 7;
+const UPDATE: u64 = 8;
 
-/// Bytes of a request before its data: operation, offset, length, and two operands.
-const HEADER: usize = 40;
+/// Bytes of a request before its data: operation, offset, length, two operands, and how many bytes of puts come before
+/// the data.
+const HEADER: usize = 48;
+const HEADER_PUTS: usize = 5;
 /// Instead of an offset among puts: a contribution. Below are its operation, the logarithm of its size, and its
 /// offset.
 const CONTRIBUTION: u64 = 1 << 63;
 const CONTRIBUTION_OPERATION: u32 = 56;
 const CONTRIBUTION_SIZE: u32 = 52;
+/// Instead of an offset among puts: a word for the list at the offset below.
+const APPENDED: u64 = 1 << 62;
 /// A home's puts are sent when they exceed this many bytes.
 const PUT_BATCH: usize = 1 << 16;
 /// Largest reply in one message.
 const GET_BATCH: usize = 1 << 20;
+
+/// An atomic operation, which yields the old value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Atomic {
+    /// Nothing is changed.
+    Load,
+    /// The second value replaces the first one.
+    Exchange(u64, u64),
+    /// An operation with a value replaces what is there.
+    Update(AtomicOp, u64),
+}
+
+/// A list of which a copy comes with an answer: its offset, from which number on, and where the copy goes.
+pub(crate) struct Heard {
+    pub(crate) offset: u64,
+    pub(crate) from: u64,
+    pub(crate) copy: Ring<'static>,
+}
 
 /// How requests and their answers travel.
 enum Way {
@@ -56,6 +86,8 @@ pub(crate) struct Remote {
     /// ([`CONTRIBUTION`] with what and where, value).
     puts: Vec<Vec<u8>>,
     unsettled: Vec<bool>,
+    /// There may be puts that are not in place.
+    has_puts: bool,
     traffic: Traffic,
 }
 
@@ -90,6 +122,7 @@ impl Remote {
             pushes: Pushes::start(),
             puts: vec![Vec::new(); ranks],
             unsettled: vec![false; ranks],
+            has_puts: false,
             traffic: Traffic::default(),
         }
     }
@@ -100,15 +133,27 @@ impl Remote {
     }
 
     fn request(&mut self, words: [u64; 5], data: &[u8], rank: u32) {
+        let puts = std::mem::take(&mut self.puts[rank as usize]);
+        self.unsettled[rank as usize] |= !puts.is_empty();
         let mut head = [0; HEADER];
+        let words = words.into_iter().chain([puts.len() as u64]);
         for (room, word) in head.as_chunks_mut().0.iter_mut().zip(words) {
             *room = word.to_le_bytes();
         }
-        let bytes = head.len() + data.len();
-        match words[0] {
-            PUT => self.traffic.data(1, bytes),
-            _ => self.traffic.control(1, bytes),
+        let bytes = head.len() + puts.len() + data.len();
+        match puts.is_empty() {
+            true => self.traffic.control(1, bytes),
+            false => self.traffic.data(1, bytes),
         }
+        let all;
+        let data = match (puts.is_empty(), data.is_empty()) {
+            (true, _) => data,
+            (false, true) => &puts,
+            (false, false) => {
+                all = [&puts, data].concat();
+                &all
+            }
+        };
         match &mut self.way {
             Way::Sockets(reached) => reached.send(&head, data, rank),
             Way::Mpi(polled) => polled.send(&head, data, rank),
@@ -127,14 +172,16 @@ impl Remote {
         self.receive(into, rank);
     }
 
+    /// What was put before the request is in place then.
     fn receive(&mut self, into: &mut [u8], rank: u32) {
+        self.unsettled[rank as usize] = false;
         match &mut self.way {
             Way::Sockets(reached) => reached.receive(into, rank),
             Way::Mpi(polled) => polled.receive(into, rank),
         }
     }
 
-    /// Reads from `offset` of the file of `rank`.
+    /// Reads from `offset` of the file of `rank`, when what was put there is.
     pub(crate) fn get(&mut self, offset: usize, target: &mut [u8], rank: u32) {
         let mut offset = offset;
         for part in target.chunks_mut(GET_BATCH) {
@@ -192,7 +239,7 @@ impl Remote {
 
     /// Writes to `offset` of the file of `rank`, by the next [`Remote::settle`].
     pub(crate) fn put(&mut self, offset: usize, bytes: &[u8], rank: u32) {
-        let puts = &mut self.puts[rank as usize];
+        let puts = self.puts_to(rank);
         puts.extend_from_slice(&(offset as u64).to_le_bytes());
         puts.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         puts.extend_from_slice(bytes);
@@ -212,7 +259,7 @@ impl Remote {
     ) {
         let what = (operation as u64) << CONTRIBUTION_OPERATION
             | u64::from(size.ilog2()) << CONTRIBUTION_SIZE;
-        let puts = &mut self.puts[rank as usize];
+        let puts = self.puts_to(rank);
         puts.extend_from_slice(&(CONTRIBUTION | what | offset).to_le_bytes());
         puts.extend_from_slice(&value.to_le_bytes());
         if puts.len() > PUT_BATCH {
@@ -220,53 +267,87 @@ impl Remote {
         }
     }
 
-    fn send_puts(&mut self, rank: u32) {
-        let puts = std::mem::take(&mut self.puts[rank as usize]);
-        if !puts.is_empty() {
-            self.request([PUT, 0, puts.len() as u64, 0, 0], &puts, rank);
-            self.unsettled[rank as usize] = true;
+    /// Appends `word` to the list at `offset` of the file of `rank`, by the next [`Remote::settle`], and after every
+    /// earlier put to it.
+    pub(crate) fn append(&mut self, offset: u64, word: u64, rank: u32) {
+        let puts = self.puts_to(rank);
+        puts.extend_from_slice(&(APPENDED | offset).to_le_bytes());
+        puts.extend_from_slice(&word.to_le_bytes());
+        if puts.len() > PUT_BATCH {
+            self.send_puts(rank);
         }
+    }
+
+    fn puts_to(&mut self, rank: u32) -> &mut Vec<u8> {
+        self.has_puts = true;
+        &mut self.puts[rank as usize]
+    }
+
+    /// Sends what is put to `rank`.
+    fn send_puts(&mut self, rank: u32) {
+        self.request([PUT, 0, 0, 0, 0], &[], rank);
     }
 
     /// Returns when all puts are in place.
     pub(crate) fn settle(&mut self) {
-        for rank in 0..self.puts.len() as u32 {
-            self.send_puts(rank);
+        self.settle_but(u32::MAX);
+        self.has_puts = false;
+    }
+
+    /// The same, but for what is put to `other`.
+    pub(crate) fn settle_but(&mut self, other: u32) {
+        if !self.has_puts {
+            return;
         }
-        let waiting: Vec<u32> = (0..self.unsettled.len() as u32)
-            .filter(|&rank| self.unsettled[rank as usize])
-            .collect();
+        let waits = |&rank: &u32| {
+            let at = rank as usize;
+            rank != other && (self.unsettled[at] || !self.puts[at].is_empty())
+        };
+        let waiting: Vec<u32> = (0..self.puts.len() as u32).filter(waits).collect();
         for &rank in &waiting {
             self.request([SETTLE, 0, 0, 0, 0], &[], rank);
         }
         for rank in waiting {
             self.reply(&mut [0; 8], rank);
-            self.unsettled[rank as usize] = false;
         }
     }
 
-    /// Compare and exchange at `offset` of the file of `rank`. The old value.
-    pub(crate) fn compare_exchange(
+    /// An atomic operation on the `size` bytes at `offset` of the file of `rank`, when all puts are in place. The old
+    /// value; what is to be `heard` is as it is after the operation.
+    pub(crate) fn atomic(
         &mut self,
         offset: usize,
-        expected: u64,
-        desired: u64,
         size: u32,
+        operation: Atomic,
         rank: u32,
+        heard: Option<Heard>,
     ) -> u64 {
-        self.request(
-            [
-                COMPARE_EXCHANGE,
-                offset as u64,
-                u64::from(size),
-                expected,
-                desired,
-            ],
-            &[],
-            rank,
-        );
+        self.settle_but(rank);
+        let (offset, size) = (offset as u64, u64::from(size));
+        let words = match operation {
+            Atomic::Load => [COMPARE_EXCHANGE, offset, size, 0, 0],
+            Atomic::Exchange(expected, desired) => {
+                [COMPARE_EXCHANGE, offset, size, expected, desired]
+            }
+            Atomic::Update(operation, value) => [UPDATE, offset, size, operation as u64, value],
+        };
         let mut old = [0; 8];
-        self.reply(&mut old, rank);
+        let Some(heard) = heard else {
+            self.request(words, &[], rank);
+            self.reply(&mut old, rank);
+            return u64::from_le_bytes(old);
+        };
+        let [offset, from] = [heard.offset, heard.from].map(u64::to_le_bytes);
+        self.request(words, &[offset, from].concat(), rank);
+        let mut answer = [0; 8 + 8 * ring::COPY];
+        self.reply(&mut answer, rank);
+        let (first, rest) = answer.split_at(8);
+        old.copy_from_slice(first);
+        let mut copy = [0; ring::COPY];
+        for (word, bytes) in copy.iter_mut().zip(rest.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        heard.copy.take_over(heard.from, &copy);
         u64::from_le_bytes(old)
     }
 

@@ -28,10 +28,18 @@ const REEXECUTED: &str = "OKL_REEXECUTED";
 const PRIVATE_SHIFT: usize = 16 << 30;
 /// The kernel counts a growing heap as memory in use, so it is moved in steps that are given back.
 const HEAP_STEP: usize = 1 << 30;
-const ARENA_LEAST: usize = 4 << 30;
+/// Rank 0's heap is as large as serial code may want: of the whole machine, with room for what is free in between.
+const FIRST_ARENA_MOST: usize = 4 << 40;
 const ARENA_MOST: usize = 1 << 40;
-/// Address space that all views together may take.
-const VIEWS_MOST: usize = 32 << 40;
+/// What regions allocate on other ranks is less, as a rule.
+const ARENA_LEAST: usize = 4 << 30;
+/// Where many ranks on a machine leave no room for more.
+const ARENA_LEAST_OF_MANY: usize = 1 << 30;
+/// Address space that all views together may take, and that those of other ranks' heaps take of it if that is to be had.
+const VIEWS_MOST: usize = 64 << 40;
+const OTHERS_MOST: usize = 16 << 40;
+/// What page numbers are enough for, and other areas leave.
+const ARENAS_MOST: usize = 12 << 40;
 
 /// What `main` was called with.
 struct Entry {
@@ -77,7 +85,7 @@ pub(crate) fn okl_mpi_main(
     let variables = thread_privates::find();
     let threads = threads::start(threads_per_rank, ranks_here);
     loops::start();
-    share_memory(several_nodes, threads);
+    share_memory(several_nodes, threads, ranks_here);
     program_stacks::divide(threads);
     thread_privates::fill(variables, threads);
     thread_privates::adopt();
@@ -274,11 +282,11 @@ fn report_foreign_regions() {
 }
 
 /// Lays out shared memory, maps this rank's file and the other ranks', and starts the protocol.
-fn share_memory(several_nodes: bool, threads: usize) {
+fn share_memory(several_nodes: bool, threads: usize, ranks_here: u32) {
     let (rank, ranks) = (mpi_job::rank(), mpi_job::ranks());
     let shared = Layout::new(
         &program_graph::shared_ranges(),
-        agree_on_sizes(threads),
+        agree_on_sizes(threads, ranks_here),
         ranks,
     );
     let bytes = layout::file_bytes(&shared);
@@ -341,8 +349,33 @@ fn no_address_space(bytes: usize, error: &std::io::Error) -> ! {
     ))
 }
 
-/// Sizes that hold the largest node's needs, with `threads` threads on each rank; all ranks get the same.
-fn agree_on_sizes(threads: usize) -> Sizes {
+/// Bytes of rank 0's heap and of each other rank's, where machines have `memory` and at most `ranks_here` of the ranks, which
+/// map each other's memory.
+fn arenas(memory: usize, ranks: usize, ranks_here: usize) -> (usize, usize) {
+    let wanted = (2 * memory).next_power_of_two();
+    // This rank's memory is mapped twice.
+    let views = ranks_here + 1;
+    let others = ranks - 1;
+    let mut first = wanted.clamp(ARENA_LEAST, FIRST_ARENA_MOST);
+    let mut arena = wanted.clamp(ARENA_LEAST, ARENA_MOST);
+    while arena > ARENA_LEAST && arena * others > (OTHERS_MOST / views).min(ARENAS_MOST / 2) {
+        arena /= 2;
+    }
+    let fits = |first: usize, arena: usize| {
+        first + arena * others <= (VIEWS_MOST / views).min(ARENAS_MOST)
+    };
+    while arena > ARENA_LEAST_OF_MANY && !fits(first, arena) {
+        arena /= 2;
+    }
+    while first > ARENA_LEAST && !fits(first, arena) {
+        first /= 2;
+    }
+    (first, arena)
+}
+
+/// Sizes that hold the largest node's needs, with `threads` threads on each of `ranks_here` ranks of this one; all ranks
+/// get the same.
+fn agree_on_sizes(threads: usize, ranks_here: u32) -> Sizes {
     let ranks = mpi_job::ranks() as usize;
     // SAFETY: asks for two numbers and a limit.
     let (memory, stack_limit) = unsafe {
@@ -364,17 +397,15 @@ fn agree_on_sizes(threads: usize) -> Sizes {
         memory,
         stack_limit.min(16 << 30),
         settings().stack_bytes as u64 + thread_privates,
+        ranks_here.into(),
     ];
-    let [memory, stack, private] = agree::most(mine, mpi_job::gathered).map(|most| most as usize);
-    let mut arena = (2 * memory)
-        .next_power_of_two()
-        .clamp(ARENA_LEAST, ARENA_MOST);
-    while arena > ARENA_LEAST && arena * ranks * (ranks + 2) > VIEWS_MOST {
-        arena /= 2;
-    }
+    let most = agree::most(mine, mpi_job::gathered).map(|most| most as usize);
+    let [memory, stack, private, ranks_here] = most;
+    let (first_arena, arena) = arenas(memory, ranks, ranks_here);
     let round = |bytes: usize| bytes.next_multiple_of(1 << 20);
     Sizes {
         stack: round(stack.max(256 << 20)),
+        first_arena,
         arena,
         private: (round(private) + program_stacks::GUARD_BYTES) * threads,
     }
@@ -630,4 +661,29 @@ fn finish() {
     variables::take_from_program();
     memory::coherence(|coherence| coherence.machine.stop());
     mpi_job::finalize();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rank_0_has_room_for_the_memory_of_its_machine() {
+        for memory in [16, 64, 256].map(|gib| gib << 30) {
+            for ranks_here in [1, 2, 8, 32, 64, 128] {
+                for nodes in [1, 2, 8] {
+                    // Of more no process could map all.
+                    if ranks_here == 128 && nodes > 1 {
+                        continue;
+                    }
+                    let ranks = ranks_here * nodes;
+                    let (first, arena) = arenas(memory, ranks, ranks_here);
+                    assert!(first >= memory, "{memory} on {ranks}: {first}");
+                    assert!(arena >= ARENA_LEAST_OF_MANY);
+                    let all = first + arena * (ranks - 1);
+                    assert!(all <= ARENAS_MOST && all * (ranks_here + 1) <= VIEWS_MOST);
+                }
+            }
+        }
+    }
 }

@@ -65,14 +65,14 @@ impl View {
         unsafe { std::slice::from_raw_parts(self.at(offset).cast(), count) }
     }
 
-    /// Replaces the `size` bytes at `offset` by what `operation` makes of them and `value`.
-    pub(crate) fn combine(self, offset: usize, size: u32, operation: AtomicOp, value: u64) {
+    /// Replaces the `size` bytes at `offset` by what `operation` makes of them and `value`. The old value.
+    pub(crate) fn update(self, offset: usize, size: u32, operation: AtomicOp, value: u64) -> u64 {
         let mut old = self.compare_exchange(offset, 0, 0, size);
         loop {
             let new = apply(operation, old, value, size as i32);
             let seen = self.compare_exchange(offset, old, new, size);
             if seen == old {
-                return;
+                return old;
             }
             old = seen;
         }

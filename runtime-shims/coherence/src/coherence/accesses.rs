@@ -1,11 +1,12 @@
 //! Accesses of the program: page faults, and memory that is made present before it is accessed.
 //!
-//! An access that the protection allows costs nothing. Sequential ones are served ahead, in runs.
+//! An access that the protection allows costs nothing. Sequential ones are served ahead, in runs, and others in blocks
+//! that grow: [`super::ahead`].
 
 use super::{Access, Coherence, Machine, Run, Violation};
 use crate::{
     layout::{PAGE, Page},
-    page_table::flag,
+    page_table::{PageTable, flag},
 };
 
 /// Most pages fetched ahead of a sequential reader, and made writable ahead of a sequential writer.
@@ -114,21 +115,50 @@ impl<M: Machine> Coherence<M> {
 
     fn fetch(&mut self, page: Page) {
         let home = self.pages.home(page);
-        let most = self.reads.fault_at(page, READ_AHEAD);
-        let most = self.pages.layout().adjacent(page, most);
-        let mut count = 1;
-        while count < most
-            && self.pages.access(page + count) == Access::None
-            && self.pages.home(page + count) == home
-            && !self.pages.layout().is_private(page + count)
-            && !self.pages.has(page + count, flag::SECTION)
-        {
-            count += 1;
+        let run = self.run_around(page, |pages, other| {
+            pages.access(other) == Access::None
+                && pages.home(other) == home
+                && !pages.layout().is_private(other)
+                && !pages.has(other, flag::SECTION)
+        });
+        self.combine_pages(run);
+        self.tell_of_copies(run);
+        self.machine.fetch(run.first, run.count, home);
+        self.show_fetched(run);
+    }
+
+    /// The pages to fetch where one faults: as many before and behind it as are wanted and `may_be`.
+    pub(super) fn run_around(
+        &mut self,
+        page: Page,
+        may_be: impl Fn(&PageTable, Page) -> bool,
+    ) -> Run {
+        let in_sequence = self.reads.fault_at(page, READ_AHEAD);
+        let block = match in_sequence {
+            1 => self.ahead.block_of(page),
+            _ => {
+                self.ahead.was_left_out(page);
+                page..page + in_sequence
+            }
+        };
+        let pages = &self.pages;
+        let may_be = |other: &Page| may_be(pages, *other);
+        let count = pages.layout().adjacent(page, block.end - page);
+        let behind = (page + 1..page + count).take_while(may_be).count() as u32;
+        let before = (block.start..page).rev();
+        let before = before
+            .take_while(|&other| pages.layout().adjacent(other, 2) == 2)
+            .take_while(may_be)
+            .count() as u32;
+        let mut run = page - before..page + behind + 1;
+        if in_sequence == 1 {
+            run = self.ahead.probe(run, page);
         }
-        self.combine_pages(Run { first: page, count });
-        self.machine.fetch(page, count, home);
-        self.show_fetched(Run { first: page, count });
-        self.reads.next = page + count;
+        self.reads.next = run.end;
+        Run {
+            first: run.start,
+            count: run.end - run.start,
+        }
     }
 
     /// Fetches pages that are not accessible from their homes.
@@ -136,6 +166,7 @@ impl<M: Machine> Coherence<M> {
         let mut by_home: std::collections::BTreeMap<u32, Vec<(u64, u64)>> = Default::default();
         for &run in runs {
             self.combine_pages(run);
+            self.tell_of_copies(run);
             for page in run.pages() {
                 let ranges = by_home.entry(self.pages.home(page)).or_default();
                 let start = u64::from(page) * PAGE as u64;
@@ -200,6 +231,7 @@ impl<M: Machine> Coherence<M> {
                 self.dirty.push(written);
             }
             self.pages.set_access(written, Access::Write);
+            self.unannounced.open(written);
         }
         self.protect_now(run, Access::Write);
     }

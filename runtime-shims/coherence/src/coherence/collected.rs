@@ -319,7 +319,7 @@ impl<M: Machine> Coherence<M> {
         if self.pages.has(page, flag::SECTION) {
             self.note_contribution(page);
         } else {
-            self.mark_flushed(page);
+            self.note_change_at_home(page);
         }
         let owners = self.holders((start, start + PAGE as u64));
         let bytes = Ranges::of(vec![bytes]);

@@ -1,30 +1,225 @@
 //! Locks and atomics: what they protect travels with them, through the homes of its pages.
 //!
+//! A release sends what this rank changed home and *announces* the pages to all ranks; an acquisition drops the copies of
+//! pages that other ranks have announced, and no others. Guarantee: what a rank wrote before a release another one reads
+//! after an acquisition that follows it, as every change of a page that others may have copies of is announced:
+//!
+//! * Pages that this rank opened for writing are compared with their twins. Its own ones get twins, too, once there is a
+//!   release. What is not written for some releases is closed again, so that a release looks at few pages.
+//! * Pages that this rank writes without faults, exclusive ones, others may copy meanwhile. Who does so tells this rank
+//!   before. It looks at that after its writes: either it sees that the page was copied, or the copy has them. Then it
+//!   announces the page, and closes it for writing.
+//! * Pages in update mode rank 0 compares with what it published.
+//! * Pages that it sent atomic operations and contributions to, which others change at the home.
+//!
+//! Pages in section mode are not announced: copies of them are dropped by every acquisition.
+//!
 //! Other threads of the rank may write meanwhile. So each byte that changed is looked at once, for the message and the
 //! twin; and pages are closed before it is found what changed in them, not after.
 
-use super::{Access, Coherence, Event, Machine, changed_ranges};
+use super::{Access, Coherence, Event, Machine, Run, changed_ranges};
 use crate::{layout::Page, page_table::flag};
 
-impl<M: Machine> Coherence<M> {
-    /// Sends every changed byte home: what the holder of a lock wrote is at the homes afterwards.
-    pub fn release(&mut self) {
-        let mut sent = self.send_collected();
-        sent |= self.send_section_changes();
-        for index in 0..self.dirty.len() {
-            let page = self.dirty[index];
-            if self.pages.home(page) != self.rank && self.pages.has_twin(page) {
-                self.send_changes(page);
-                self.mark_flushed(page);
-                sent = true;
-            }
+/// After so many releases at which a page was as before it is closed: about what it costs to open it again.
+const IDLE: u8 = if cfg!(test) { 2 } else { 40 };
+
+/// Pages that this rank has changed, for what it tells when it releases something.
+#[derive(Default)]
+pub(super) struct Unannounced {
+    /// Those open for writing, and at how many releases in a row each was as before.
+    written: Vec<(Page, u8)>,
+    /// Changed since the last release.
+    changed: Vec<Page>,
+    /// Copied by others, and written by this rank without faults until the next synchronisation.
+    unnoticed: Vec<Page>,
+    /// It is not known any more what others have copied since the last synchronisation.
+    all: bool,
+}
+
+impl Unannounced {
+    /// A page was opened for writing.
+    pub(super) fn open(&mut self, page: Page) {
+        self.written.push((page, 0));
+    }
+
+    /// A page has changed at its home.
+    pub(super) fn note(&mut self, page: Page) {
+        const MANY: usize = 4096;
+        if self.changed.last() != Some(&page) {
+            self.changed.push(page);
         }
-        if sent {
-            self.machine.settle();
+        if self.changed.len() >= MANY && self.changed.len().is_power_of_two() {
+            self.changed.sort_unstable();
+            self.changed.dedup();
         }
     }
 
-    /// Drops every copy, and sends what changed in it: the next read of a page asks its home.
+    /// All ranks have synchronised.
+    pub(super) fn forget(&mut self) {
+        self.written.clear();
+        self.changed.clear();
+        self.unnoticed.clear();
+        self.all = false;
+    }
+}
+
+impl<M: Machine> Coherence<M> {
+    /// Sends every changed byte home, and announces it: what the holder of a lock wrote others read afterwards.
+    pub fn release(&mut self) {
+        self.release_in_order();
+        self.machine.settle();
+    }
+
+    /// The same, but that others read it after the next atomic operation in their memory: see [`Machine::order`].
+    pub fn release_in_order(&mut self) {
+        let mut sent = self.send_collected();
+        sent |= self.send_section_changes();
+        sent |= self.send_written();
+        self.look_at_copied();
+        self.look_at_updated();
+        let unannounced = &mut self.unannounced;
+        unannounced
+            .changed
+            .extend_from_slice(&unannounced.unnoticed);
+        if unannounced.changed.len() > 1 {
+            unannounced.changed.sort_unstable();
+            unannounced.changed.dedup();
+        }
+        if unannounced.all {
+            self.machine.announce(None);
+        } else if !unannounced.changed.is_empty() {
+            self.machine.announce(Some(&unannounced.changed));
+        } else if !sent {
+            return;
+        }
+        unannounced.changed.clear();
+        self.machine.order();
+    }
+
+    /// Sends what changed in pages that are open for writing. Whether there was anything to send.
+    fn send_written(&mut self) -> bool {
+        let mut sent = false;
+        let mut written = std::mem::take(&mut self.unannounced.written);
+        written.retain_mut(|(page, idle)| {
+            // Declarations close and open pages by rules of their own, and may need twins to find claims.
+            let is_needed = self.verify
+                || self.is_declaring()
+                || self
+                    .pages
+                    .has(*page, flag::SECTION | flag::ENTERING | flag::UPDATED);
+            // Closed by others' announcements, and sent then.
+            if !is_needed && self.pages.access(*page) != Access::Write {
+                return false;
+            }
+            let changed = self.send_written_page(*page, is_needed, *idle == IDLE);
+            *idle = if changed || is_needed { 0 } else { *idle + 1 };
+            sent |= changed;
+            is_needed || *idle <= IDLE
+        });
+        assert!(self.unannounced.written.is_empty());
+        self.unannounced.written = written;
+        sent
+    }
+
+    /// The same of one page, which is closed where it `is_idle` and not needed. Whether it changed.
+    fn send_written_page(&mut self, page: Page, is_needed: bool, is_idle: bool) -> bool {
+        let is_here = self.pages.home(page) == self.rank;
+        let is_closing = is_idle && !is_needed;
+        if is_closing {
+            self.change_access(page, Access::Read);
+            self.apply_pending();
+        }
+        let changed = match (is_here, self.pages.has_twin(page)) {
+            (false, true) => self.send_changes(page),
+            (false, false) => false,
+            (true, _) if is_needed => true,
+            (true, true) => self.renew_twin(page),
+            (true, false) => {
+                self.pages.make_twin(page, self.machine.contents(page));
+                true
+            }
+        };
+        if is_closing {
+            self.pages.drop_twin(page);
+        }
+        if changed {
+            self.unannounced.note(page);
+            if !is_here {
+                self.mark_flushed(page);
+            }
+        }
+        changed
+    }
+
+    /// Whether this rank's own page has changed since its twin was made, which is as it is now then.
+    fn renew_twin(&mut self, page: Page) -> bool {
+        let contents = *self.machine.contents(page);
+        let twin = self.pages.twin(page).expect("the caller looked");
+        let changed = *twin != contents;
+        if changed {
+            twin.copy_from_slice(&contents);
+        }
+        changed
+    }
+
+    /// Looks which pages that this rank writes without faults others have copied.
+    fn look_at_copied(&mut self) {
+        let Some(copied) = self.machine.copied() else {
+            self.unannounced.all = true;
+            return;
+        };
+        for page in copied.iter().flat_map(|run| run.pages()) {
+            let is_written = self.pages.home(page) == self.rank
+                && self.pages.access(page) == Access::Write
+                && self.pages.is_exclusive(page);
+            if !is_written {
+                continue;
+            }
+            self.unannounced.note(page);
+            if self.pages.has(page, flag::SECTION | flag::ENTERING) {
+                self.unannounced.unnoticed.push(page);
+            } else if !self.pages.has(page, flag::DIRTY) {
+                self.change_access(page, Access::Read);
+            }
+        }
+        self.apply_pending();
+    }
+
+    /// Rank 0 looks what it changed in pages in update mode since all ranks had the same.
+    fn look_at_updated(&mut self) {
+        if self.rank != 0 {
+            return;
+        }
+        for index in 0..self.updated.len() {
+            let page = self.updated[index];
+            let contents = self.machine.contents(page);
+            if self.pages.twin(page).is_none_or(|twin| twin != contents) {
+                self.unannounced.note(page);
+            }
+        }
+    }
+
+    /// Before pages of another rank are copied that it writes without faults: tells it.
+    pub(super) fn tell_of_copies(&mut self, run: Run) {
+        let is_alike = |page: Page, first: Page| {
+            self.pages.is_exclusive(page) && self.pages.home(page) == self.pages.home(first)
+        };
+        let mut page = run.first;
+        let end = run.first + run.count;
+        while page < end {
+            let count = (page..end)
+                .take_while(|&other| is_alike(other, page))
+                .count() as u32;
+            if count > 0 {
+                let home = self.pages.home(page);
+                self.machine.note_copies(page, count, home);
+            }
+            page += count.max(1);
+        }
+    }
+
+    /// Drops the copies of what other ranks have announced, and sends what changed in them: the next read of such a page
+    /// asks its home.
     pub fn acquire(&mut self) {
         self.counts.acquires += 1;
         // In a stretch a rank has one thread, and what is closed is told by what was sent.
@@ -34,9 +229,45 @@ impl<M: Machine> Coherence<M> {
             self.forget_section_copies();
         }
         self.close_section_copies();
+        let closed = self.close_changed_copies();
+        if !in_stretch {
+            let mut sent = self.send_collected();
+            sent |= self.send_section_changes();
+            for &page in &closed {
+                if self.pages.has_twin(page) && self.send_changes(page) {
+                    self.unannounced.note(page);
+                    sent = true;
+                }
+            }
+            if sent {
+                self.machine.settle();
+            }
+            self.forget_section_copies();
+        }
+        let mut some_dirty = false;
+        for page in closed {
+            self.pages.drop_twin(page);
+            if self.pages.has(page, flag::DIRTY) {
+                self.pages.clear(page, flag::DIRTY);
+                self.mark_flushed(page);
+                some_dirty = true;
+            }
+        }
+        self.drop_private_copies();
+        if some_dirty {
+            let pages = &self.pages;
+            self.dirty.retain(|&page| pages.has(page, flag::DIRTY));
+        }
+    }
+
+    /// Closes copies of pages that other ranks announced. Those that were open.
+    fn close_changed_copies(&mut self) -> Vec<Page> {
+        let candidates = match self.machine.announced(!self.cached.is_empty()) {
+            Some(announced) => announced,
+            None => self.cached.clone(),
+        };
         let mut closed = Vec::new();
-        for page in std::mem::take(&mut self.cached) {
-            self.pages.clear(page, flag::CACHED);
+        for page in candidates {
             if self.pages.home(page) != self.rank
                 && self.pages.access(page) != Access::None
                 && !self.pages.has(page, flag::SECTION | flag::ENTERING)
@@ -46,23 +277,7 @@ impl<M: Machine> Coherence<M> {
             }
         }
         self.apply_pending();
-        if !in_stretch {
-            self.release();
-            self.forget_section_copies();
-        }
-        for page in closed {
-            self.pages.drop_twin(page);
-        }
-        self.drop_private_copies();
-        let dirty = std::mem::take(&mut self.dirty);
-        for page in dirty {
-            if self.pages.home(page) != self.rank && self.pages.access(page) == Access::None {
-                self.pages.clear(page, flag::DIRTY);
-                self.mark_flushed(page);
-            } else {
-                self.dirty.push(page);
-            }
-        }
+        closed
     }
 
     /// Sends the changed bytes of `page` to where an atomic operation is carried out.
@@ -77,7 +292,8 @@ impl<M: Machine> Coherence<M> {
         if self.pages.home(page) != self.rank && self.pages.has_twin(page) {
             self.send_changes(page);
             self.mark_flushed(page);
-            self.machine.settle();
+            self.unannounced.note(page);
+            self.machine.order();
         }
     }
 
@@ -101,8 +317,14 @@ impl<M: Machine> Coherence<M> {
             }
         }
         if written {
-            self.mark_flushed(page);
+            self.note_change_at_home(page);
         }
+    }
+
+    /// `page` is changed where it is held, not by a diff.
+    pub(super) fn note_change_at_home(&mut self, page: Page) {
+        self.mark_flushed(page);
+        self.unannounced.note(page);
     }
 
     pub(super) fn mark_flushed(&mut self, page: Page) {
@@ -117,13 +339,16 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// Sends the bytes of `page` that differ from its twin to its home and updates the twin.
-    pub(super) fn send_changes(&mut self, page: Page) {
+    /// Sends the bytes of `page` that differ from its twin to its home and updates the twin. Whether there are any.
+    pub(super) fn send_changes(&mut self, page: Page) -> bool {
         self.send_collected_of(page);
         let home = self.pages.home(page);
+        if self.pages.twin(page).map(|twin| &*twin) == Some(self.machine.contents(page)) {
+            return false;
+        }
         let contents = *self.machine.contents(page);
         let Some(twin) = self.pages.twin(page) else {
-            return;
+            return false;
         };
         let mut sent = 0;
         for (start, end) in changed_ranges(&contents, twin) {
@@ -140,5 +365,6 @@ impl<M: Machine> Coherence<M> {
                 to: home,
             });
         }
+        sent > 0
     }
 }

@@ -32,6 +32,8 @@ struct Writers {
 impl<M: Machine> Coherence<M> {
     /// What this rank has to tell the others.
     pub(crate) fn notices(&mut self) -> Notices {
+        self.machine.settle();
+        self.machine.forget_announcements();
         Notices {
             dirty: runs_of(&mut self.dirty),
             flushed: runs_of(&mut self.flushed),
@@ -198,6 +200,8 @@ impl<M: Machine> Coherence<M> {
                 self.pages.clear(page, bit);
             }
         }
+        self.unannounced.forget();
+        self.ahead.begin_interval();
         self.drop_private_copies();
         if self.cached.len() > 4096 {
             let pages = &mut self.pages;

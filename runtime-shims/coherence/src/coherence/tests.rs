@@ -41,6 +41,8 @@ struct Job {
     forks: u64,
     /// The ranks that run code which declares nothing, in a region that declares its accesses.
     in_stretch: Vec<bool>,
+    /// Bytes that a rank has changed atomically since it released something: others must not read them otherwise.
+    racing: BTreeMap<(Page, usize), usize>,
 }
 
 impl Job {
@@ -48,6 +50,7 @@ impl Job {
         let count = ranks;
         let sizes = Sizes {
             stack: 2 * PAGE,
+            first_arena: 4 * PAGE,
             arena: 4 * PAGE,
             private: PAGE,
         };
@@ -74,6 +77,9 @@ impl Job {
             marked: vec![Vec::new(); ranks],
             advised: vec![0; ranks],
             has_stopped: vec![false; ranks],
+            announced: Vec::new(),
+            heard: vec![0; ranks],
+            copied: vec![Vec::new(); ranks],
         }));
         let wires = Rc::new(RefCell::new(Wires::default()));
         let ranks = Ranks::new(ranks, |rank, turns| {
@@ -109,6 +115,7 @@ impl Job {
             used,
             forks: 0,
             in_stretch: vec![false; count],
+            racing: BTreeMap::new(),
         }
     }
 
@@ -145,6 +152,19 @@ impl Job {
         self.truth[page as usize][offset] = value;
     }
 
+    fn release(&mut self, rank: usize) {
+        self.ranks[rank].release();
+        self.racing.retain(|_, writer| *writer != rank);
+    }
+
+    /// Under a lock: what another rank changed atomically before it released something.
+    fn check_atomic(&mut self, rank: usize, page: Page, offset: usize) {
+        let writer = self.racing.get(&(page, offset));
+        if writer.is_none_or(|&writer| writer == rank) {
+            self.check(rank, page, offset, "changed atomically before");
+        }
+    }
+
     fn check(&mut self, rank: usize, page: Page, offset: usize, when: &str) {
         let seen = self.read(rank, page, offset);
         let true_value = self.truth[page as usize][offset];
@@ -156,6 +176,7 @@ impl Job {
 
     /// A synchronisation after which the region goes on.
     fn barrier(&mut self) {
+        self.racing.clear();
         self.ranks.each(|_, node| {
             let met = node.driver.synchronise(&mut node.side, Kind::Barrier, 0);
             assert!(!met.joined);
@@ -208,6 +229,7 @@ impl Job {
 
     /// Ends a region on all ranks with its join; serial code follows.
     fn leave_region(&mut self) {
+        self.racing.clear();
         self.ranks.each(|rank, node| {
             while !node
                 .driver
@@ -410,15 +432,25 @@ fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, ato
         match random.below(20) {
             0 if locks => {
                 job.ranks[rank].acquire();
+                let (contributes, some) = (random.chance(30), [4, 64][random.below(2)]);
                 for _ in 0..random.below(6) {
-                    let guarded = GUARDED + random.below(64);
+                    let guarded = GUARDED + random.below(some);
                     job.check(rank, page, guarded, "under a lock");
                     job.write(rank, page, guarded, random.below(256) as u8);
-                    let object = collected::object_in(random, page, guarded & !7);
-                    let (operation, value) = collected::some_operation(random);
-                    job.contribute(rank, object, operation, value);
+                    if random.chance(20) {
+                        // Another lock, which is released before.
+                        job.ranks[rank].acquire();
+                    }
+                    if contributes {
+                        let object = collected::object_in(random, page, guarded & !7);
+                        let (operation, value) = collected::some_operation(random);
+                        job.contribute(rank, object, operation, value);
+                    }
+                    if atomics {
+                        job.check_atomic(rank, page, ATOMIC + random.below(64));
+                    }
                 }
-                job.ranks[rank].release();
+                job.release(rank);
             }
             1 if atomics => atomic(
                 job,
@@ -469,6 +501,7 @@ fn atomic(job: &mut Job, rank: usize, page: Page, offset: usize, value: u8) {
         cluster.memories[home][page as usize][offset] = value;
     }
     job.truth[page as usize][offset] = value;
+    job.racing.insert((page, offset), rank);
     job.ranks[rank].after_atomic(page, offset, &[value], true);
 }
 
@@ -508,6 +541,54 @@ fn a_single_writer_takes_the_page_over_and_sends_nothing() {
     assert_eq!(job.ranks[1].counts.diffs, 0);
     assert!(job.ranks[1].pages().is_exclusive(0));
     job.check(0, 0, 0, "after the page moved");
+}
+
+#[test]
+fn an_acquisition_keeps_what_nobody_changed() {
+    let mut job = Job::new(3, false, None);
+    for page in 0..3 {
+        job.write(0, page, 0, 1);
+    }
+    job.fork(&[]);
+    let mut fetched = 0;
+    for round in 0..5 {
+        for page in [2, 0, 1] {
+            job.check(1, page, 0, "in a critical section");
+        }
+        job.ranks[1].release();
+        let now = job.ranks[1].counts.pages_fetched;
+        let new = std::mem::replace(&mut fetched, now);
+        assert_eq!(now - new, if round == 0 { 3 } else { 1 }, "round {round}");
+        job.ranks[2].acquire();
+        job.write(2, 1, 0, round);
+        job.ranks[2].release();
+        job.ranks[1].acquire();
+    }
+    job.barrier();
+    for page in 0..3 {
+        job.check(1, page, 0, "after the region");
+    }
+}
+
+#[test]
+fn what_was_sent_at_an_acquisition_is_announced_later() {
+    let mut job = Job::new(3, false, None);
+    job.write(0, 0, 0, 1);
+    job.fork(&[]);
+    for rank in 1..3 {
+        job.check(rank, 0, 0, "a copy");
+        job.ranks[rank].acquire();
+    }
+    job.write(1, 0, 1, 2);
+    job.write(2, 0, 2, 3);
+    job.ranks[2].release();
+    // It loses its copy, so that what it wrote goes home.
+    job.ranks[1].acquire();
+    job.check(2, 0, 0, "a copy again");
+    job.ranks[1].release();
+    job.ranks[2].acquire();
+    job.check(2, 0, 1, "released by rank 1");
+    job.check(2, 0, 2, "its own");
 }
 
 #[test]

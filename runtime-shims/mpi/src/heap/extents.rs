@@ -7,26 +7,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use okl_coherence::PAGE;
 
-/// Bounds that no range may be joined across: multiples of `size` from `base`. The arenas of all ranks
-/// have one size, so these are the borders between them.
+/// The arenas of all ranks, one behind the other. No range may be joined across the borders between them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Borders {
-    pub(super) base: usize,
-    pub(super) size: usize,
+pub(crate) struct Arenas {
+    /// Where rank 0's begins.
+    pub(crate) first: usize,
+    /// Where the one behind it does.
+    pub(crate) others: usize,
+    /// Bytes of that and of each one behind it.
+    pub(crate) size: usize,
 }
 
-impl Borders {
+impl Arenas {
     /// How far `address` lies behind the start of the arena it is in.
     pub(super) fn offset(self, address: usize) -> usize {
-        let distance = address.wrapping_sub(self.base) as isize;
-        distance.rem_euclid(self.size as isize) as usize
+        match address.checked_sub(self.others) {
+            Some(behind) => behind % self.size,
+            None => address.wrapping_sub(self.first),
+        }
     }
 }
 
 /// Free page ranges, found by address and by length.
 #[derive(Debug)]
 pub(super) struct Extents {
-    borders: Borders,
+    arenas: Arenas,
     /// Start to end.
     by_address: BTreeMap<usize, usize>,
     /// (length, start).
@@ -34,9 +39,9 @@ pub(super) struct Extents {
 }
 
 impl Extents {
-    pub(super) fn new(borders: Borders) -> Self {
+    pub(super) fn new(arenas: Arenas) -> Self {
         Self {
-            borders,
+            arenas,
             by_address: BTreeMap::new(),
             by_length: BTreeSet::new(),
         }
@@ -47,13 +52,13 @@ impl Extents {
         debug_assert!(start < end && start.is_multiple_of(PAGE) && end.is_multiple_of(PAGE));
         if let Some((&before, &before_end)) = self.by_address.range(..start).next_back()
             && before_end == start
-            && self.borders.offset(start) != 0
+            && self.arenas.offset(start) != 0
         {
             self.remove(before);
             start = before;
         }
         if let Some(&after_end) = self.by_address.get(&end)
-            && self.borders.offset(end) != 0
+            && self.arenas.offset(end) != 0
         {
             self.remove(end);
             end = after_end;
@@ -93,7 +98,7 @@ impl Extents {
     /// Removes the range that ends at `end` and returns its start. `end` is no border.
     pub(super) fn take_ending_at(&mut self, end: usize) -> Option<usize> {
         let (&start, &its_end) = self.by_address.range(..end).next_back()?;
-        (its_end == end && self.borders.offset(end) != 0).then(|| {
+        (its_end == end && self.arenas.offset(end) != 0).then(|| {
             self.remove(start);
             start
         })

@@ -9,13 +9,14 @@ use crate::kernel;
 
 const ARENA: usize = 64 << 20;
 
-/// Adjacent arenas in fresh memory, with the heap of each.
+/// Adjacent arenas in fresh memory, with the heap of each. The first is half as large again as the others.
 fn ranks(count: usize, size: usize) -> Vec<Heap> {
+    let first = size + (size / 2).next_multiple_of(PAGE);
     // SAFETY: a new anonymous mapping; the result is checked. The tests let it live until the process ends.
     let base = unsafe {
         kernel::mmap(
             ptr::null_mut(),
-            count * size,
+            first + count * size,
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
             -1,
@@ -23,9 +24,21 @@ fn ranks(count: usize, size: usize) -> Vec<Heap> {
         )
     };
     assert_ne!(base, libc::MAP_FAILED);
-    // SAFETY: disjoint parts of the mapping.
+    let base = base as usize;
+    let arenas = Arenas {
+        first: base,
+        others: base + first,
+        size,
+    };
     (0..count)
-        .map(|rank| unsafe { Heap::new(base as usize + rank * size, size) })
+        .map(|rank| {
+            let (start, size) = match rank {
+                0 => (base, first),
+                _ => (base + first + (rank - 1) * size, size),
+            };
+            // SAFETY: disjoint parts of the mapping.
+            unsafe { Heap::new(start, size, arenas) }
+        })
         .collect()
 }
 
@@ -169,8 +182,8 @@ fn check_free_pages(heaps: &[Heap], model: &BTreeMap<usize, Content>) {
     {
         let mut last_end = 0;
         for (start, end) in pages.ranges() {
-            assert!(last_end < start || (last_end == start && heap.borders.offset(start) == 0));
-            assert!(heap.borders.offset(start) < heap.borders.offset(end - 1));
+            assert!(last_end < start || (last_end == start && heap.arenas.offset(start) == 0));
+            assert!(heap.arenas.offset(start) < heap.arenas.offset(end - 1));
             last_end = end;
             all.insert(start, end);
         }
@@ -208,7 +221,7 @@ fn classes_are_the_smallest_that_fit() {
 #[test]
 fn misuse_is_found() {
     let mut heap = ranks(1, 1 << 20).remove(0);
-    let base = heap.borders.base;
+    let base = heap.base;
     for length in [1, 100, 5000, 100_000] {
         let block = heap.allocate(length, HEADER).expect("room");
         for wild in [
@@ -266,7 +279,7 @@ fn extents_cover_the_object_and_stay_in_the_arena() {
     let (start, length) = first.extent_of(small).expect("ours");
     assert!(start <= small && small + 40 <= start + length && start + length <= first.end);
     assert_eq!(second.extent_of(small), None);
-    assert_eq!(first.extent_of(second.borders.base), None);
+    assert_eq!(first.extent_of(second.base), None);
     assert_eq!(first.extent_of(first.end), None);
     // Another rank frees the block and gives its pages out again.
     second.free(large).expect("a block");
@@ -313,7 +326,7 @@ fn what_others_free_comes_back() {
         synchronise(&mut heaps);
     }
     assert_eq!(heaps[1].foreign_pages.ranges().count(), 0);
-    assert!(heaps[0].end <= heaps[0].borders.base + (2 << 20));
+    assert!(heaps[0].end <= heaps[0].base + (2 << 20));
 }
 
 #[test]

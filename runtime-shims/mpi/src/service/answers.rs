@@ -6,10 +6,13 @@ use okl_abi::AtomicOp;
 use okl_job::report;
 
 use super::{
-    COMPARE_EXCHANGE, CONSOLE, CONTRIBUTION, CONTRIBUTION_OPERATION, CONTRIBUTION_SIZE, FILES, GET,
-    HEADER, PULL, PUT, SETTLE,
+    APPENDED, COMPARE_EXCHANGE, CONSOLE, CONTRIBUTION, CONTRIBUTION_OPERATION, CONTRIBUTION_SIZE,
+    FILES, GET, HEADER, HEADER_PUTS, PULL, PUT, SETTLE, UPDATE,
 };
-use crate::view::View;
+use crate::{
+    ring::{self, Ring},
+    view::View,
+};
 
 /// What is asked of: this rank's memory, and where it writes what goes to files.
 #[derive(Clone, Copy)]
@@ -23,16 +26,45 @@ fn contribute(own: View, what: u64, value: u64) {
     let operation = AtomicOp::ALL[(what >> CONTRIBUTION_OPERATION & 0x7f) as usize];
     let size = 1 << (what >> CONTRIBUTION_SIZE & 0xf);
     let offset = what & ((1 << CONTRIBUTION_SIZE) - 1);
-    own.combine(offset as usize, size, operation, value);
+    own.update(offset as usize, size, operation, value);
 }
 
 impl Answers {
+    /// Carries out what was put.
+    fn put(self, mut data: &[u8]) {
+        let own = self.own;
+        while !data.is_empty() {
+            let number =
+                |at: usize| u64::from_le_bytes(data[at..at + 8].try_into().expect("8 bytes"));
+            let (offset, length) = (number(0), number(8));
+            let taken = match offset {
+                _ if offset & CONTRIBUTION != 0 => {
+                    contribute(own, offset, length);
+                    16
+                }
+                _ if offset & APPENDED != 0 => {
+                    let list = (offset & !APPENDED) as usize;
+                    Ring(own.words(list, ring::WORDS)).append(length);
+                    16
+                }
+                _ => {
+                    let end = 16 + length as usize;
+                    own.write(offset as usize, &data[16..end]);
+                    end
+                }
+            };
+            data = &data[taken..];
+        }
+    }
+
     /// Does what `message` of `rank` asks for, and replies if it asks for one.
     pub(super) fn answer(self, rank: u32, message: &[u8], mut reply: impl FnMut(&[u8])) {
         let Self { own, log } = self;
         let word =
             |i: usize| u64::from_le_bytes(message[8 * i..8 * i + 8].try_into().expect("8 bytes"));
         let (operation, offset, length) = (word(0), word(1) as usize, word(2) as usize);
+        let (puts, data) = message[HEADER..].split_at(word(HEADER_PUTS) as usize);
+        self.put(puts);
         match operation {
             GET => {
                 // SAFETY: within the own file. The program may write other bytes of these pages at the
@@ -41,7 +73,7 @@ impl Answers {
             }
             PULL => {
                 let mut packed = Vec::with_capacity(length);
-                for place in message[HEADER..].chunks_exact(16) {
+                for place in data.chunks_exact(16) {
                     let number = |at: usize| {
                         u64::from_le_bytes(place[at..at + 8].try_into().expect("8 bytes")) as usize
                     };
@@ -52,35 +84,31 @@ impl Answers {
                 }
                 reply(&packed);
             }
-            PUT => {
-                let mut data = &message[HEADER..];
-                while !data.is_empty() {
-                    let number = |at: usize| {
-                        u64::from_le_bytes(data[at..at + 8].try_into().expect("8 bytes")) as usize
-                    };
-                    let (offset, length) = (number(0), number(8));
-                    if offset as u64 & CONTRIBUTION != 0 {
-                        contribute(own, offset as u64, length as u64);
-                        data = &data[16..];
-                        continue;
+            PUT => {}
+            COMPARE_EXCHANGE | UPDATE => {
+                let old = match operation {
+                    UPDATE => {
+                        let operation = AtomicOp::ALL[word(3) as usize];
+                        own.update(offset, length as u32, operation, word(4))
                     }
-                    own.write(offset, &data[16..16 + length]);
-                    data = &data[16 + length..];
+                    _ => own.compare_exchange(offset, word(3), word(4), length as u32),
+                };
+                let mut answer = old.to_le_bytes().to_vec();
+                if let [list, from] = *data.as_chunks().0 {
+                    let list = u64::from_le_bytes(list) as usize;
+                    let list = Ring(own.words(list, ring::WORDS));
+                    let copy = list.copy_from(u64::from_le_bytes(from));
+                    answer.extend(copy.iter().flat_map(|word| word.to_le_bytes()));
                 }
-            }
-            COMPARE_EXCHANGE => {
-                reply(
-                    &own.compare_exchange(offset, word(3), word(4), length as u32)
-                        .to_le_bytes(),
-                );
+                reply(&answer);
             }
             SETTLE => reply(&[0; 8]),
             CONSOLE => {
-                report::write_all(1, &message[HEADER..]);
+                report::write_all(1, data);
                 reply(&[0; 8]);
             }
             FILES => {
-                log(&message[HEADER..]);
+                log(data);
                 reply(&[0; 8]);
             }
             _ => unreachable!("operation {operation} of rank {rank}"),

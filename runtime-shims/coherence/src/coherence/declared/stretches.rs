@@ -207,7 +207,7 @@ impl<M: Machine> Coherence<M> {
         for range in bytes.iter() {
             for page in pages_touched(range) {
                 let home = self.pages.home(page);
-                self.mark_flushed(page);
+                self.note_change_at_home(page);
                 let (first, last) = bytes_of_page(page);
                 let start = (range.0.max(first) - first) as usize;
                 let end = (range.1.min(last) - first) as usize;

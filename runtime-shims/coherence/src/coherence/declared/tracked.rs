@@ -13,10 +13,7 @@ use super::{
     Declared, Mode, bytes_of, bytes_of_page, pages_inside, pages_touched, plan::by_owner, position,
 };
 use crate::{
-    coherence::{
-        Access, Coherence, Machine, READ_AHEAD, Run, Violation, WRITE_AHEAD, changed_ranges,
-        runs_of,
-    },
+    coherence::{Access, Coherence, Machine, Run, Violation, WRITE_AHEAD, changed_ranges, runs_of},
     geometry::{
         owners::Owners,
         pieces::Step,
@@ -378,10 +375,10 @@ impl<M: Machine> Coherence<M> {
         write: bool,
     ) -> Result<(), Violation> {
         if self.pages.access(page) == Access::None {
-            let most = self.reads.fault_at(page, READ_AHEAD);
-            let run = self.section_run(page, most, Access::None);
+            let run = self.run_around(page, |pages, other| {
+                pages.has(other, flag::SECTION) && pages.access(other) == Access::None
+            });
             self.make_current(&[run]);
-            self.reads.next = page + run.count;
         }
         if write && self.pages.access(page) == Access::Read {
             let mode = &self.sections;

@@ -10,7 +10,7 @@ use okl_abi::AtomicOp;
 
 use super::ranks::Turns;
 use crate::{
-    coherence::{Access, Coherence, Event, Machine, Object, Part, TooManyMappings},
+    coherence::{Access, Coherence, Event, Machine, Object, Part, Run, TooManyMappings},
     driver::{Collectives, Enclosed, Kind, Rank, Waits},
     geometry::ranges::Ranges,
     layout::{PAGE, Page},
@@ -46,6 +46,11 @@ pub(super) struct Cluster {
     /// on.
     pub(super) advised: Vec<usize>,
     pub(super) has_stopped: Vec<bool>,
+    /// What ranks have announced, and how much of it each has heard.
+    pub(super) announced: Vec<(usize, Option<Page>)>,
+    pub(super) heard: Vec<usize>,
+    /// What others have copied of each rank's pages since it looked.
+    pub(super) copied: Vec<Vec<Run>>,
 }
 
 pub(super) enum Sent {
@@ -83,6 +88,10 @@ pub(super) struct Simulated {
     /// What came along with other messages.
     pub(super) along: Vec<Option<Vec<u8>>>,
 }
+
+/// Who has missed more announcements, or more notes of copies, does not know which they were.
+const MOST_ANNOUNCED: usize = 30;
+const MOST_COPIED: usize = 8;
 
 /// Numbers of messages that come along with others begin here.
 const FIRST_ALONG: u64 = 1 << 32;
@@ -290,6 +299,51 @@ impl Machine for Simulated {
                 cluster.under_way.push((pair, page, offset, sent));
             }
         }
+    }
+
+    fn announce(&mut self, pages: Option<&[Page]>) {
+        self.settle();
+        let mut cluster = self.cluster.borrow_mut();
+        match pages {
+            Some(pages) => {
+                let pages = pages.iter().map(|&page| (self.rank, Some(page)));
+                cluster.announced.extend(pages);
+            }
+            None => cluster.announced.push((self.rank, None)),
+        }
+    }
+
+    fn announced(&mut self, _has_copies: bool) -> Option<Vec<Page>> {
+        let mut cluster = self.cluster.borrow_mut();
+        let all = cluster.announced.len();
+        let heard = std::mem::replace(&mut cluster.heard[self.rank], all);
+        if all - heard > MOST_ANNOUNCED {
+            return None;
+        }
+        let others = cluster.announced[heard..].iter();
+        let others = others.filter(|(rank, _)| *rank != self.rank);
+        others.map(|&(_, page)| page).collect()
+    }
+
+    fn note_copies(&mut self, first: Page, count: u32, home: u32) {
+        let mut cluster = self.cluster.borrow_mut();
+        cluster.copied[home as usize].push(Run { first, count });
+    }
+
+    fn copied(&mut self) -> Option<Vec<Run>> {
+        let mut cluster = self.cluster.borrow_mut();
+        let copied = std::mem::take(&mut cluster.copied[self.rank]);
+        (copied.len() <= MOST_COPIED).then_some(copied)
+    }
+
+    fn forget_announcements(&mut self) {
+        let mut cluster = self.cluster.borrow_mut();
+        cluster.heard[self.rank] = cluster.announced.len();
+        cluster.copied[self.rank].clear();
+    }
+
+    fn order(&mut self) {
+        self.settle();
     }
 
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
