@@ -273,8 +273,8 @@ impl<'m> RegionRecord<'m> {
             "body" => *body,
             "location" => location,
             "flags" => number(flags),
-            "decision" | "direct_count" => number(0),
-            "direct" => none,
+            "decision" | "direct_count" | "stretch_count" => number(0),
+            "direct" | "stretches" => none,
             other => unreachable!("a region's record has no {other}"),
         });
         let value = module.const_struct(&fields.collect::<Vec<_>>());
