@@ -24,15 +24,15 @@ use crate::analysis::nests::{Extent, Nests, Scope, Turns};
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
 use calls::can_be_copied;
+pub use calls::{Dependence, is_final, is_mathematics, is_one_of_several};
 use calls::{Effect, effect, spoils_region};
-pub use calls::{is_final, is_mathematics, is_one_of_several};
 pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, is_of_variable, point};
 pub use marks::Mark;
 use marks::alignment;
 use places::{Place, Places};
 
-pub use program::{Region, regions};
+pub use program::{Program, Region};
 pub use stretches::Stretch;
 
 /// Functions with more memory accesses are left to the pages.
@@ -88,6 +88,8 @@ pub struct FunctionSections<'m> {
     pub declarations: Vec<Declaration<'m>>,
     /// What it accesses, for its callers to declare: sections known where it is entered.
     summary: Option<Vec<Entry<'m>>>,
+    /// Under which conditions that is all.
+    depends: Vec<Dependence<'m>>,
     /// What is not declared because its address is known anyway.
     pub direct: Vec<Direct<'m>>,
     /// What is neither, and is told to the run time.
@@ -116,6 +118,7 @@ impl FunctionSections<'_> {
             && self.declarations.is_empty()
             && self.stretches.is_empty()
             && self.callees.is_empty()
+            && self.depends.is_empty()
             && self.summary.as_ref().is_none_or(Vec::is_empty)
     }
 
@@ -176,6 +179,14 @@ struct Scan<'m> {
     tracked: Vec<usize>,
 }
 
+/// What some code accesses.
+struct Described<'m> {
+    entries: Vec<Entry<'m>>,
+    direct: Vec<Direct<'m>>,
+    /// What of it is not known here.
+    depends: Vec<Dependence<'m>>,
+}
+
 struct Loop<'m> {
     preheader: Option<Block<'m>>,
     blocks: Vec<Block<'m>>,
@@ -194,6 +205,7 @@ impl<'m> Scan<'m> {
                 nests,
                 declarations: Vec::new(),
                 summary: None,
+                depends: Vec::new(),
                 direct: Vec::new(),
                 stretches: Vec::new(),
                 handlers: Vec::new(),
@@ -214,7 +226,14 @@ impl<'m> Scan<'m> {
         let mut first = None;
         for instruction in function.instructions() {
             first.get_or_insert(instruction);
-            let effect = effect(module, &scan.places, instruction);
+            let mut effect = effect(module, &scan.places, instruction);
+            // What comes before the end of the program is no matter.
+            if let Effect::Depends(one) = effect {
+                effect = match scan.out.nests.is_last(instruction.block()) {
+                    true => Effect::Spoils(one.reason),
+                    false => Effect::Depends(one),
+                };
+            }
             match &effect {
                 Effect::Nothing => continue,
                 Effect::Accesses(list) => accesses += list.len(),
@@ -228,7 +247,7 @@ impl<'m> Scan<'m> {
                 Effect::Spoils(reason) if spoils_region(instruction) => {
                     scan.spoil(instruction, reason.clone());
                 }
-                Effect::Spoils(_) => {}
+                Effect::Depends(_) | Effect::Spoils(_) => {}
             }
             scan.effects.insert(instruction, effect);
         }
@@ -312,7 +331,10 @@ impl<'m> Scan<'m> {
             is_summarised || around.any(|index| !self.open.contains(&index))
         };
         let instructions = self.out.function.instructions().into_iter();
-        let mut in_nests = instructions.filter(is_in_nest);
+        // No exception leaves a function whose accesses another file describes.
+        let depends =
+            |one: &Instruction<'m>| matches!(self.effects.get(one), Some(Effect::Depends(_)));
+        let mut in_nests = instructions.filter(|one| is_in_nest(one) && !depends(one));
         self.out.leaves_in_nest |= in_nests.any(may_leave);
     }
 
@@ -342,9 +364,12 @@ impl<'m> Scan<'m> {
         let (last, blocks): (Vec<_>, Vec<_>) =
             blocks.partition(|&block| self.out.nests.is_last(block));
         match self.describe(&blocks, Scope::Function, known, None) {
-            Ok((entries, direct)) if entries.len() <= MOST_IN_SUMMARY => {
-                self.out.summary = Some(entries);
-                self.add_direct(direct);
+            // Where a call turns out to be unknown, nothing of its callers' sections holds: only it should not.
+            Ok(found) if !found.depends.is_empty() && !self.out.nests.loops().is_empty() => false,
+            Ok(found) if found.entries.len() <= MOST_IN_SUMMARY => {
+                self.out.summary = Some(found.entries);
+                self.out.depends = found.depends;
+                self.add_direct(found.direct);
                 for block in last {
                     if let Err(refused) = self.block(block, known) {
                         self.spoil(refused.at, refused.reason);
@@ -432,8 +457,9 @@ impl<'m> Scan<'m> {
         })?;
         let scope = Scope::Loop(index);
         let mut marked = Vec::new();
-        let (entries, direct) = self.describe(&one.blocks, scope, known, Some(&mut marked))?;
-        let mut entries = entries;
+        let blocks = one.blocks.clone();
+        let found = self.describe(&blocks, scope, known, Some(&mut marked))?;
+        let mut entries = found.entries;
         if self.ends_reading(index, known) {
             entries.extend(entries.clone().iter().filter_map(Entry::as_read));
         }
@@ -443,7 +469,10 @@ impl<'m> Scan<'m> {
                 reason: "accesses too many sections".to_string(),
             });
         }
-        self.add_direct(direct);
+        self.add_direct(found.direct);
+        if !found.depends.is_empty() {
+            self.add_dependent_loop(index, found.depends, !entries.is_empty());
+        }
         let entry_of = |object| {
             let is_its =
                 |one: &Entry<'m>| matches!(one.what, What::Marked { .. }) && one.address == object;
@@ -487,8 +516,9 @@ impl<'m> Scan<'m> {
         scope: Scope<'m>,
         known: &Known<'m>,
         mut marked: Option<&mut Vec<(Access<'m>, i64, Quantity<'m>)>>,
-    ) -> Result<(Vec<Entry<'m>>, Vec<Direct<'m>>), Spoiled<'m>> {
+    ) -> Result<Described<'m>, Spoiled<'m>> {
         let (mut entries, mut direct) = (Vec::new(), Vec::new());
+        let mut depends = Vec::new();
         for &block in blocks {
             for at in block.instructions() {
                 match self.effects.get(&at) {
@@ -508,6 +538,11 @@ impl<'m> Scan<'m> {
                     Some(Effect::Calls(callee)) => {
                         let callee = &*known[callee];
                         self.call(callee, at, scope, &mut entries, &mut direct)?;
+                        depends.extend(callee.depends.iter().cloned());
+                    }
+                    Some(Effect::Depends(one)) => {
+                        direct.extend(one.direct.iter().cloned());
+                        depends.push((**one).clone());
                     }
                     Some(Effect::Shares | Effect::Synchronises) => {
                         return Err(Spoiled {
@@ -524,7 +559,11 @@ impl<'m> Scan<'m> {
                 }
             }
         }
-        Ok((merge::merge(&self.out.nests, entries), direct))
+        Ok(Described {
+            entries: merge::merge(&self.out.nests, entries),
+            direct,
+            depends,
+        })
     }
 
     fn place(&self, access: &Access<'m>) -> Place<'m> {
@@ -687,6 +726,10 @@ impl<'m> Scan<'m> {
                         self.call(callee, at, scope, &mut entries, &mut direct)?;
                         entries = merge::merge(&self.out.nests, entries);
                     }
+                    false
+                }
+                Some(Effect::Depends(one)) => {
+                    direct.extend(one.direct.iter().cloned());
                     false
                 }
                 Some(Effect::Shares) => continue,

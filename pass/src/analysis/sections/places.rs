@@ -167,17 +167,38 @@ impl<'m> Places<'m> {
         })
     }
 
+    /// All of an object that is known at the fork.
+    pub fn whole_object(&self, object: Value<'m>) -> Option<Direct<'m>> {
+        let size = self.size_at_fork(object);
+        self.of_object(object, 0, size as i64)
+    }
+
+    /// Which parameter of the function a value is; none of a region's body, whose parameters nobody else knows.
+    pub fn parameter(&self, value: Value<'m>) -> Option<usize> {
+        let mut parameters = self.parameters.iter();
+        parameters
+            .position(|one| *one == value)
+            .filter(|_| !self.is_body)
+    }
+
     /// Whether an object is small and its address is known when the region is forked. The pages of
     /// large ones are not to be tracked because of a single element.
     fn is_known_at_fork(&self, object: Value<'m>) -> bool {
-        let size = match object.as_global() {
-            Some(global) => self.module.size_of(global.value_type()),
+        (1..LARGE).contains(&self.size_at_fork(object))
+    }
+
+    /// The size of an object whose address is known when the region is forked; 0 of others.
+    fn size_at_fork(&self, object: Value<'m>) -> u64 {
+        match object.as_global() {
+            Some(global) if global.value_type().is_sized() => {
+                self.module.size_of(global.value_type())
+            }
+            Some(_) => 0,
             None if self.is_body && self.parameters.contains(&object) => {
                 object.dereferenceable_bytes()
             }
             None => 0,
-        };
-        (1..LARGE).contains(&size)
+        }
     }
 
     /// Whether an address is known when the region is forked.
