@@ -14,8 +14,6 @@ use super::sections::places::Places;
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use crate::marks::{ENTRY, is_for_ranks, is_plain, name_for_ranks};
 
-/// Bytes of the largest variable that is known apart.
-const LARGEST: u64 = 4096;
 /// A function that accesses more variables may access anything.
 const MOST_OBJECTS: usize = 64;
 /// Most addresses that one is chosen from.
@@ -27,8 +25,30 @@ pub struct Leaf<'m> {
     pub parameters: u8,
     /// Variables that it may access.
     pub objects: Vec<Value<'m>>,
-    /// What it calls, with [`okl_abi::SummaryCall::arguments`].
-    pub calls: Vec<(Function<'m>, [u8; REST + 1])>,
+    /// What it calls.
+    pub calls: Vec<Called<'m>>,
+}
+
+/// A function that is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Called<'m> {
+    /// The function.
+    pub callee: Function<'m>,
+    /// See [`Dependence::is_forwarded`].
+    pub is_forwarded: bool,
+    /// See [`Dependence::arguments`].
+    pub arguments: [u8; REST + 1],
+}
+
+impl<'m> Called<'m> {
+    /// Of a call.
+    pub fn of(one: &Dependence<'m>) -> Self {
+        Self {
+            callee: one.callee,
+            is_forwarded: one.is_forwarded,
+            arguments: one.arguments,
+        }
+    }
 }
 
 /// What a function does, if it is a leaf.
@@ -37,7 +57,11 @@ pub fn leaf<'m>(module: &'m Module, function: Function<'m>) -> Option<Leaf<'m>> 
         return Some(Leaf {
             parameters: 0,
             objects: Vec::new(),
-            calls: vec![(version, std::array::from_fn(|index| index as u8))],
+            calls: vec![Called {
+                callee: version,
+                is_forwarded: false,
+                arguments: std::array::from_fn(|index| index as u8),
+            }],
         });
     }
     let places = Places::of(module, function, false);
@@ -166,12 +190,8 @@ impl<'m> Finder<'m> {
                 self.leaf.parameters |= 1 << index.min(REST);
                 continue;
             }
-            if let Some(global) = base.as_global() {
-                let ty = global.value_type();
-                let is_small = ty.is_sized() && (1..=LARGEST).contains(&self.module.size_of(ty));
-                if !is_small || global.is_thread_local() {
-                    return None;
-                }
+            if base.as_global().is_some() {
+                self.places.small_variable(base)?;
                 self.add_object(base);
                 continue;
             }
@@ -195,7 +215,7 @@ impl<'m> Finder<'m> {
         for direct in &one.direct {
             self.add_object(direct.object);
         }
-        let call = (one.callee, one.arguments);
+        let call = Called::of(&one);
         if !self.leaf.calls.contains(&call) {
             self.leaf.calls.push(call);
         }

@@ -119,6 +119,8 @@ abi_structs! {
     struct SummaryCall {
         /// The function; null where it is not defined.
         callee: ptr,
+        /// Null where the call hands what its arguments lead to to a library first: something else otherwise.
+        direct: ptr,
         /// Its name as the user knows it, NUL-terminated.
         name: ptr,
         /// A byte for each argument, that of the first is the lowest: the parameter of the calling function by which it is

@@ -170,6 +170,15 @@ fn calls_of(summary: &FunctionSummary) -> &'static [SummaryCall] {
     unsafe { array(summary.calls, summary.call_count) }
 }
 
+/// Adds the functions that are called, if what is done is to call them.
+fn add_called(calls: &[SummaryCall], to: &mut Vec<usize>) -> Option<()> {
+    to.extend(calls.iter().map(|call| call.callee as usize));
+    calls
+        .iter()
+        .all(|call| !call.direct.is_null())
+        .then_some(())
+}
+
 fn is_declaring(summary: &FunctionSummary) -> bool {
     summary.flags & summary_flags::DECLARES != 0
 }
@@ -213,7 +222,8 @@ impl Functions {
     /// be declared.
     fn join(&self, calls: &[SummaryCall], is_nest: bool) -> Option<Joined> {
         let mut joined = Joined::default();
-        let mut rest: Vec<usize> = calls.iter().map(|call| call.callee as usize).collect();
+        let mut rest = Vec::new();
+        add_called(calls, &mut rest)?;
         let mut reached: HashMap<usize, &[&'static FunctionSummary]> = HashMap::new();
         while let Some(address) = rest.pop() {
             if reached.contains_key(&address) {
@@ -243,7 +253,7 @@ impl Functions {
                     joined.stretches.extend(stretches);
                 }
                 joined.has_atomics |= summary.flags & summary_flags::NO_ATOMICS == 0;
-                rest.extend(calls_of(summary).iter().map(|call| call.callee as usize));
+                add_called(calls_of(summary), &mut rest)?;
             }
         }
         let parameters = parameters(&reached)?;

@@ -38,6 +38,8 @@ pub struct Dependence<'m> {
     pub at: Instruction<'m>,
     /// The function.
     pub callee: Function<'m>,
+    /// Whether what arguments lead to is brought in first, unless the function is translated.
+    pub is_forwarded: bool,
     /// As in [`okl_abi::SummaryCall::arguments`].
     pub arguments: [u8; REST + 1],
     /// What arguments lead to that is known when the region is forked.
@@ -57,7 +59,8 @@ impl<'m> Dependence<'m> {
         let mut found = Self {
             at: call.instruction(),
             callee,
-            arguments: [OWN; REST + 1],
+            is_forwarded: call.callee_function().and_then(forwarded).is_some(),
+            arguments: [FOREIGN; REST + 1],
             direct: Vec::new(),
             reason,
         };
@@ -66,14 +69,16 @@ impl<'m> Dependence<'m> {
             true => ty.parameters().len(),
             false => usize::MAX,
         };
-        if ty.is_variadic() && call.is_must_tail() {
-            // It hands on what else it has been given.
-            found.arguments[REST] = REST as u8;
-        }
+        // What is not there leads nowhere, and a call may hand on what else it has been given.
+        let hands_on = ty.is_variadic() && call.is_must_tail();
+        found.arguments[REST] = if hands_on { REST as u8 } else { OWN };
         for (index, argument) in call.arguments().into_iter().enumerate() {
             let reached = found.reached(places, argument);
-            let place = if index < named { index.min(REST) } else { REST };
-            let known = &mut found.arguments[place];
+            if index < named.min(REST) {
+                found.arguments[index] = reached;
+                continue;
+            }
+            let known = &mut found.arguments[REST];
             *known = match (*known, reached) {
                 (OWN, other) | (other, OWN) => other,
                 (one, other) if one == other => one,
@@ -83,14 +88,21 @@ impl<'m> Dependence<'m> {
         found
     }
 
-    /// What an argument leads to.
+    /// What an argument leads to. What is no pointer here may be one to the function.
     fn reached(&mut self, places: &Places<'m>, argument: Value<'m>) -> u8 {
-        if !argument.ty().is_pointer() || argument.is_null() || places.is_own(argument) {
+        if !argument.ty().is_pointer() {
+            return FOREIGN;
+        }
+        if argument.is_null() || places.is_own(argument) {
             return OWN;
         }
         let base = base_of(argument);
-        if let Some(object) = places.whole_object(base) {
-            self.direct.push(object);
+        if let Some(size) = places.small_variable(base) {
+            self.direct.push(Direct {
+                object: base,
+                offset: 0,
+                size,
+            });
             return OWN;
         }
         match places.parameter(base) {

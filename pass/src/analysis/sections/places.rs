@@ -167,10 +167,14 @@ impl<'m> Places<'m> {
         })
     }
 
-    /// All of an object that is known at the fork.
-    pub fn whole_object(&self, object: Value<'m>) -> Option<Direct<'m>> {
-        let size = self.size_at_fork(object);
-        self.of_object(object, 0, size as i64)
+    /// The size of a variable, if it is small: there is no more of it in other files, as of one that ends in an array of no
+    /// length.
+    pub fn small_variable(&self, object: Value<'m>) -> Option<i64> {
+        let global = object.as_global().filter(|one| !one.is_thread_local())?;
+        let has_end =
+            global.value_type().is_sized() && !global.value_type().print().contains("[0 x ");
+        let is_small = has_end && self.is_known_at_fork(object);
+        is_small.then(|| self.size_at_fork(object) as i64)
     }
 
     /// Which parameter of the function a value is; none of a region's body, whose parameters nobody else knows.

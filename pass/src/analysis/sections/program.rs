@@ -58,8 +58,12 @@ impl<'m> Program<'m> {
     /// exceptions.
     pub fn declaring(&self, function: Function<'m>) -> Option<Region<'m>> {
         let sections = &self.known[&function];
-        let declares =
-            sections.spoiled.is_none() && sections.declares_itself() && !sections.leaves_in_nest;
+        // What only its caller's loops call should not declare anything in each of their turns.
+        let is_large = sections.synchronises || sections.shares;
+        let declares = sections.spoiled.is_none()
+            && is_large
+            && sections.declares_itself()
+            && !sections.leaves_in_nest;
         declares.then(|| self.reached(function, true))
     }
 

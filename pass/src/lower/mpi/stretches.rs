@@ -4,6 +4,7 @@ use okl_abi::{Stretch, f};
 
 use super::summaries;
 use crate::analysis::sections::{self, FunctionSections};
+use crate::analysis::summaries::Called;
 use crate::diagnostic::Site;
 use crate::llvm::{Builder, Linkage, Module, Value};
 use crate::lower::runtime_call::declare;
@@ -44,9 +45,7 @@ pub(super) fn emit<'m>(module: &'m Module, sections: &FunctionSections<'m>) -> V
 /// What the run time is told of a stretch.
 fn record<'m>(module: &'m Module, one: &sections::Stretch<'m>) -> Value<'m> {
     let place = Site::Instruction(one.spoiled.at).to_string();
-    let calls = one.depends.iter();
-    let calls = calls.map(|one| (one.callee, one.arguments));
-    let (calls, count) = summaries::calls(module, calls);
+    let (calls, count) = summaries::calls(module, one.depends.iter().map(Called::of));
     let count = match one.depends.is_empty() {
         true => -1,
         false => count,

@@ -5,10 +5,11 @@
 
 use std::collections::HashSet;
 
-use okl_abi::{FunctionSummary, REST, Summaries, summary_flags};
+use okl_abi::{FunctionSummary, Summaries, summary_flags};
 
+use super::external_calls;
 use crate::analysis::sections::Region;
-use crate::analysis::summaries::{Leaf, leaf};
+use crate::analysis::summaries::{Called, Leaf, leaf};
 use crate::diagnostic::user_name;
 use crate::llvm::{Function, Linkage, Module, Value, hash};
 use crate::marks::{SUMMARIES, is_lowered, is_plain};
@@ -52,7 +53,7 @@ pub fn check<'m>(module: &'m Module, declaring: &[Region<'m>]) -> Plan<'m> {
         let Some(leaf) = leaf(module, function) else {
             continue;
         };
-        let called = leaf.calls.iter().map(|(callee, _)| *callee);
+        let called = leaf.calls.iter().map(|one| one.callee);
         rest.extend(called.filter(|one| seen.insert(*one)));
         found.push((function, Summary::Leaf(leaf)));
     }
@@ -171,13 +172,18 @@ fn emit_one<'m>(
 /// A list of `SummaryCall`, and its length.
 pub(super) fn calls<'m>(
     module: &'m Module,
-    calls: impl Iterator<Item = (Function<'m>, [u8; REST + 1])>,
+    calls: impl Iterator<Item = Called<'m>>,
 ) -> (Value<'m>, i64) {
-    let calls = calls.map(|(callee, arguments)| {
+    let calls = calls.map(|one| {
+        let callee = reference(module, one.callee);
         module.const_struct(&[
-            reference(module, callee),
-            *module.add_text("okl.text", &user_name(callee)),
-            module.const_i64(i64::from_le_bytes(arguments)),
+            callee,
+            match one.is_forwarded {
+                true => *external_calls::translated(module, &one.callee.name()),
+                false => callee,
+            },
+            *module.add_text("okl.text", &user_name(one.callee)),
+            module.const_i64(i64::from_le_bytes(one.arguments)),
         ])
     });
     array(module, "okl.calls", &calls.collect::<Vec<_>>())
