@@ -12,6 +12,7 @@ mod place;
 pub(crate) mod regions;
 mod timeline;
 pub(crate) mod trace;
+pub(crate) mod unknown;
 
 use std::sync::{
     Mutex, OnceLock,
@@ -364,6 +365,7 @@ pub(crate) fn stop() -> u64 {
 pub(crate) fn print_costs() {
     regions::print();
     lines::print();
+    unknown::print();
 }
 
 /// Writes what was collected, if it was `asked` for. Collective.

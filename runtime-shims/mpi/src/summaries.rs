@@ -13,13 +13,14 @@ use std::{
 };
 
 use okl_abi::{
-    FOREIGN, FunctionSummary, OWN, REST, RegionDescriptor, Stretch, SummaryCall, SummaryObject,
+    FunctionSummary, OWN, REST, RegionDescriptor, Stretch, SummaryCall, SummaryObject,
     region_flags, summary_flags,
 };
 
 use crate::{
     cell::ProgramCell,
-    program_graph::{self, array},
+    observe,
+    program_graph::{self, array, text},
     scopes,
 };
 
@@ -32,11 +33,14 @@ pub(crate) fn is_known(stretch: &Stretch) -> bool {
     stretch.decision == KNOWN
 }
 
-/// For each region that has some, the variables that functions of other files access undeclared: start and end.
-static OBJECTS: ProgramCell<Vec<(usize, Vec<(usize, usize)>)>> = ProgramCell::new(Vec::new());
+/// Variables, start and end.
+type Objects = Vec<(usize, usize)>;
+
+/// For each region that has some, the variables that functions of other files access undeclared.
+static OBJECTS: ProgramCell<Vec<(usize, Objects)>> = ProgramCell::new(Vec::new());
 
 /// The variables that functions of other files access undeclared in a region that has been decided on.
-pub(crate) fn objects(region: *const RegionDescriptor) -> Vec<(usize, usize)> {
+pub(crate) fn objects(region: *const RegionDescriptor) -> Objects {
     OBJECTS.with(|all| {
         let found = all.iter().find(|one| one.0 == region as usize);
         found.map(|one| one.1.clone()).unwrap_or_default()
@@ -84,7 +88,7 @@ struct Found {
     /// Some loop nest is declared in those that are not.
     declares: bool,
     no_atomics: bool,
-    objects: Vec<(usize, usize)>,
+    objects: Objects,
 }
 
 /// The summaries of the functions that the program has, by address. There are several of one that several files have the
@@ -157,7 +161,7 @@ fn is_of_definition(summary: &FunctionSummary, code: &[(usize, usize)]) -> bool 
 /// What code does that calls functions of other files.
 #[derive(Default)]
 struct Joined {
-    objects: Vec<(usize, usize)>,
+    objects: Objects,
     /// Those of functions that declare what they access.
     stretches: Vec<*mut Stretch>,
     has_stretches: bool,
@@ -170,13 +174,22 @@ fn calls_of(summary: &FunctionSummary) -> &'static [SummaryCall] {
     unsafe { array(summary.calls, summary.call_count) }
 }
 
-/// Adds the functions that are called, if what is done is to call them.
-fn add_called(calls: &[SummaryCall], to: &mut Vec<usize>) -> Option<()> {
-    to.extend(calls.iter().map(|call| call.callee as usize));
-    calls
-        .iter()
-        .all(|call| !call.direct.is_null())
-        .then_some(())
+/// Why it is not known what code accesses.
+#[derive(PartialEq)]
+struct Unknown {
+    /// A function that is called.
+    function: &'static str,
+    /// What it does: the rest of a sentence.
+    why: &'static str,
+}
+
+impl Unknown {
+    fn through_pointer(call: &SummaryCall) -> Self {
+        Self {
+            function: text(call.name),
+            why: "which accesses what a pointer leads to that it is given",
+        }
+    }
 }
 
 fn is_declaring(summary: &FunctionSummary) -> bool {
@@ -200,11 +213,17 @@ impl Functions {
             let is_nest = stretch.is_nest != 0;
             // SAFETY: the pass emits the list with its length.
             let calls = unsafe { array(stretch.calls, stretch.call_count) };
-            let Some(joined) = self.join(calls, is_nest) else {
-                stretch.decision = TRACKED;
-                found.some_tracked = true;
-                found.has_stretches = true;
-                continue;
+            let joined = match self.join(calls, is_nest) {
+                Ok(joined) => joined,
+                Err(Unknown { function, why }) => {
+                    observe::unknown::note(text(stretch.location), || {
+                        format!("it calls {function}, {why}")
+                    });
+                    stretch.decision = TRACKED;
+                    found.some_tracked = true;
+                    found.has_stretches = true;
+                    continue;
+                }
             };
             stretch.decision = KNOWN;
             found.has_stretches |= joined.has_stretches;
@@ -218,18 +237,24 @@ impl Functions {
         found
     }
 
-    /// What these calls do; `None` where it is not known, or is more than callers may leave undeclared. In a nest nothing can
+    /// What these calls do; an error where it is not known, or is more than callers may leave undeclared. In a nest nothing can
     /// be declared.
-    fn join(&self, calls: &[SummaryCall], is_nest: bool) -> Option<Joined> {
+    fn join(&self, calls: &[SummaryCall], is_nest: bool) -> Result<Joined, Unknown> {
         let mut joined = Joined::default();
-        let mut rest = Vec::new();
-        add_called(calls, &mut rest)?;
+        let mut rest: Vec<&SummaryCall> = calls.iter().collect();
         let mut reached: HashMap<usize, &[&'static FunctionSummary]> = HashMap::new();
-        while let Some(address) = rest.pop() {
+        while let Some(call) = rest.pop() {
+            let unknown = |why| Unknown {
+                function: text(call.name),
+                why,
+            };
+            let address = call.callee as usize;
+            let summaries = self.0.get(&address).filter(|_| !call.direct.is_null());
+            let summaries =
+                summaries.ok_or(unknown("of which it is not known what it accesses"))?;
             if reached.contains_key(&address) {
                 continue;
             }
-            let summaries = self.0.get(&address)?;
             reached.insert(address, summaries);
             for summary in summaries {
                 // SAFETY: the pass emits the lists with their lengths.
@@ -246,24 +271,29 @@ impl Functions {
                 }));
                 if is_declaring(summary) {
                     if is_nest {
-                        return None;
+                        return Err(unknown("which shares loops or synchronises, in a loop"));
                     }
                     joined.declares = true;
                     joined.has_stretches |= summary.flags & summary_flags::STRETCHES != 0;
                     joined.stretches.extend(stretches);
                 }
                 joined.has_atomics |= summary.flags & summary_flags::NO_ATOMICS == 0;
-                add_called(calls_of(summary), &mut rest)?;
+                rest.extend(calls_of(summary));
             }
         }
         let parameters = parameters(&reached)?;
-        let is_own = |call: &SummaryCall| passed(call, &parameters).is_some_and(|bits| bits == 0);
-        calls.iter().all(is_own).then_some(joined)
+        let is_own = |call: &SummaryCall| passed(call, &parameters) == Ok(0);
+        match calls.iter().find(|call| !is_own(call)) {
+            Some(call) => Err(Unknown::through_pointer(call)),
+            None => Ok(joined),
+        }
     }
 }
 
 /// Through which of their parameters functions access memory, with all that they call.
-fn parameters(reached: &HashMap<usize, &[&'static FunctionSummary]>) -> Option<HashMap<usize, u8>> {
+fn parameters(
+    reached: &HashMap<usize, &[&'static FunctionSummary]>,
+) -> Result<HashMap<usize, u8>, Unknown> {
     let mut all: HashMap<usize, u8> = reached.keys().map(|&address| (address, 0)).collect();
     loop {
         let mut changed = false;
@@ -278,23 +308,22 @@ fn parameters(reached: &HashMap<usize, &[&'static FunctionSummary]>) -> Option<H
             changed |= all.insert(*address, bits) != Some(bits);
         }
         if !changed {
-            return Some(all);
+            return Ok(all);
         }
     }
 }
 
-/// The parameters of the caller that a call accesses memory through; `None` where it accesses other memory through an
+/// The parameters of the caller that a call accesses memory through; an error where it accesses other memory through an
 /// argument.
-fn passed(call: &SummaryCall, parameters: &HashMap<usize, u8>) -> Option<u8> {
+fn passed(call: &SummaryCall, parameters: &HashMap<usize, u8>) -> Result<u8, Unknown> {
     let accessed = parameters[&(call.callee as usize)];
     let arguments = call.arguments.to_le_bytes().into_iter().enumerate();
     let arguments = arguments.filter(|(at, _)| accessed & 1 << at != 0);
     arguments
         .map(|(_, one)| one)
         .try_fold(0, |bits, argument| match argument {
-            OWN => Some(bits),
-            FOREIGN => None,
-            number if usize::from(number) <= REST => Some(bits | 1 << number),
-            _ => None,
+            OWN => Ok(bits),
+            number if usize::from(number) <= REST => Ok(bits | 1 << number),
+            _ => Err(Unknown::through_pointer(call)),
         })
 }

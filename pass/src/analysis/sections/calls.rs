@@ -59,7 +59,7 @@ impl<'m> Dependence<'m> {
         let mut found = Self {
             at: call.instruction(),
             callee,
-            is_forwarded: call.callee_function().and_then(forwarded).is_some(),
+            is_forwarded: is_forwarded(call),
             arguments: [FOREIGN; REST + 1],
             direct: Vec::new(),
             reason,
@@ -110,6 +110,12 @@ impl<'m> Dependence<'m> {
             None => FOREIGN,
         }
     }
+}
+
+/// Whether a call reaches its function by way of another one.
+fn is_forwarded(call: Call<'_>) -> bool {
+    let called = call.callee().through_alias().as_function();
+    called.is_some_and(|one| forwarded(one).is_some())
 }
 
 /// Functions of libm that access errno at most.
@@ -354,9 +360,6 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
             }
             None => depends(callee, "which is not known here"),
         };
-    }
-    if let Some(other) = forwarded(callee).and_then(Value::as_function) {
-        return depends(other, "which is not known here");
     }
     // Nothing may be declared in what a process runs that has all of the regions.
     if is_undistributed_too(callee) {
