@@ -73,7 +73,10 @@ impl<'m> Dependence<'m> {
         let hands_on = ty.is_variadic() && call.is_must_tail();
         found.arguments[REST] = if hands_on { REST as u8 } else { OWN };
         for (index, argument) in call.arguments().into_iter().enumerate() {
-            let reached = found.reached(places, argument);
+            let reached = match index < named || argument.ty().is_pointer() {
+                true => found.reached(places, argument),
+                false => OWN,
+            };
             if index < named.min(REST) {
                 found.arguments[index] = reached;
                 continue;
@@ -88,7 +91,7 @@ impl<'m> Dependence<'m> {
         found
     }
 
-    /// What an argument leads to. What is no pointer here may be one to the function.
+    /// What an argument leads to. What is no pointer here may be one to the function, unless it is of variable arguments.
     fn reached(&mut self, places: &Places<'m>, argument: Value<'m>) -> u8 {
         if !argument.ty().is_pointer() {
             return FOREIGN;
@@ -413,6 +416,21 @@ pub(super) fn reached(body: Function<'_>) -> Vec<Function<'_>> {
         }
     }
     reached
+}
+
+/// Whether a function, which regions of other files may call, shares work or synchronises with all that it reaches, and begins
+/// no region itself: others are not worth a closer look.
+pub fn may_declare(function: Function<'_>) -> bool {
+    const SHARED: Effects = Effects::SHARES
+        .and(Effects::BARRIER)
+        .and(Effects::SEPARATES);
+    let reached = reached(function);
+    let has = |at: Instruction<'_>, some| {
+        let function = (*at).as_call().and_then(runtime::function);
+        function.is_some_and(|one| one.effects.has_some(some))
+    };
+    let code = || reached.iter().flat_map(|one| one.instructions());
+    !code().any(|at| has(at, Effects::FORKS)) && code().any(|at| has(at, SHARED))
 }
 
 /// Whether files of the program have copies of the function, of which the linker keeps one: perhaps another file's, in

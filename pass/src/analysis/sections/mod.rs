@@ -24,7 +24,7 @@ use crate::analysis::nests::{Extent, Nests, Scope, Turns};
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
 use calls::can_be_copied;
-pub use calls::{Dependence, is_final, is_mathematics, is_one_of_several};
+pub use calls::{Dependence, is_final, is_mathematics, is_one_of_several, may_declare};
 use calls::{Effect, effect, spoils_region};
 pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, is_of_variable, point};

@@ -10,7 +10,7 @@ use super::{globals, stretches, summaries};
 use crate::analysis::nests::source_name;
 use crate::analysis::sections::{
     Declaration, Direct, Entry, FunctionSections, Program, Quantity, Region, What,
-    is_one_of_several,
+    is_one_of_several, may_declare,
 };
 use crate::diagnostic::{Site, user_name};
 use crate::llvm::{Function, Instruction, Linkage, Module, Value};
@@ -66,6 +66,7 @@ fn others(module: &Module) -> Vec<Function<'_>> {
             && !one.is_declaration()
             && !is_one_of_several(*one)
             && !DECLARED.is_on(*one)
+            && may_declare(*one)
     };
     called.filter(is_other).collect()
 }

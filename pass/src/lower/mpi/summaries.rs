@@ -27,6 +27,30 @@ enum Summary<'m> {
     },
 }
 
+impl Summary<'_> {
+    /// What it says, by name.
+    fn text(&self) -> String {
+        let names = |list: &[Value<'_>]| {
+            let names = list.iter().filter_map(|one| Some(one.as_global()?.name()));
+            names.collect::<Vec<_>>().join(" ")
+        };
+        match self {
+            Self::Leaf(leaf) => {
+                let calls = leaf.calls.iter();
+                let calls = calls.map(|one| format!("{} {:?}", one.callee.name(), one.arguments));
+                let calls: Vec<_> = calls.collect();
+                let calls = calls.join(" ");
+                format!("{} {}: {calls}", leaf.parameters, names(&leaf.objects))
+            }
+            Self::Declares {
+                objects,
+                flags,
+                stretches,
+            } => format!("{flags} {}: {}", names(objects), names(stretches)),
+        }
+    }
+}
+
 /// The summaries of a module.
 pub struct Plan<'m> {
     found: Vec<(Function<'m>, Summary<'m>)>,
@@ -110,7 +134,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>) -> bool {
     };
     let mut list = Vec::new();
     for (function, summary) in &plan.found {
-        if let Some(identity) = identify(module, *function) {
+        if let Some(identity) = identify(module, *function, summary) {
             list.push(emit_one(module, *function, summary, identity));
         }
     }
@@ -209,14 +233,24 @@ fn array<'m>(module: &'m Module, name: &str, values: &[Value<'m>]) -> (Value<'m>
     (*module.add_constant(name, value), values.len() as i64)
 }
 
-/// Gives a definition an identity, if it can have one: it depends on all of it.
-fn identify<'m>(module: &'m Module, function: Function<'m>) -> Option<[u64; 2]> {
+/// Gives a definition an identity, if it can have one. Definitions may have the same, whose summaries say the same by name:
+/// the run time then has both of them, and takes what either says.
+fn identify<'m>(
+    module: &'m Module,
+    function: Function<'m>,
+    summary: &Summary<'m>,
+) -> Option<[u64; 2]> {
     if function.has_mark("patchable-function-prefix")
         || function.has_mark("patchable-function-entry")
     {
         return None;
     }
-    let text = format!("{}\n{}", module.source_file(), function.print());
+    let text = format!(
+        "{}\n{}\n{}",
+        module.source_file(),
+        function.name(),
+        summary.text()
+    );
     let identity = [hash(&text), hash(&format!("{text}\n"))];
     // Where its alignment is greater, the identity is what is next to it.
     let bytes = (function.stated_alignment() as usize).max(IDENTITY);
