@@ -62,6 +62,8 @@ const TABLE: &[Advice] = &[
     advice("Tracked", "escape", "Do not hand the address of a private variable to functions that are not inlined."),
     advice("Tracked", "calls", "Define the function in this file or in a header and let it be inlined, or call it outside of the region."),
     advice("Tracked", "", "Use loops whose bounds and indices are known before they start."),
+    // The same, unless another file says what is accessed.
+    advice("Depends", "", "Nothing, if the function only computes, keeps times and counts, or shares loops itself. OKL_STATS=1 tells where pages were tracked even so: define the function in this file or in a header then."),
     // An OP2 loop, or a critical section, one after the other.
     advice("Threads", "op_par_loop", "Let the kernel do nothing but change its arguments, without calls that the compiler cannot see."),
     advice("Threads", "of this @outer loop", "Let the loop count by variables of the kernel, and have at most 256 KiB of @shared, @exclusive and other variables."),

@@ -254,6 +254,9 @@ pub const USER_MAIN: &str = "okl.main";
 /// The constructor that hands over what the run time is told of a module.
 pub const REGISTER: &str = "okl.register";
 
+/// Where the run time finds what the functions of a module do with memory.
+pub const SUMMARIES: &str = "okl.summaries";
+
 /// What calls one of the program's constructors and destructors on a single rank.
 pub const ON_ONE_RANK: &str = "okl.on_one_rank";
 

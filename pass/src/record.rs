@@ -273,8 +273,8 @@ impl<'m> RegionRecord<'m> {
             "body" => *body,
             "location" => location,
             "flags" => number(flags),
-            "decision" | "direct_count" => number(0),
-            "direct" => none,
+            "decision" | "direct_count" | "stretch_count" => number(0),
+            "direct" | "stretches" => none,
             other => unreachable!("a region's record has no {other}"),
         });
         let value = module.const_struct(&fields.collect::<Vec<_>>());
@@ -317,14 +317,27 @@ impl<'m> RegionRecord<'m> {
         self.flags() & region_flags::RANK_ZERO_ALONE != 0
     }
 
-    /// Completes it: its flags, and the list of what it accesses at known addresses with its length.
-    pub fn complete(&self, module: &'m Module, flags: i64, direct: Option<(Value<'m>, usize)>) {
+    /// Completes it: its flags, and the lists of what it accesses at known addresses, and of stretches that may turn out not
+    /// to be any.
+    pub fn complete(
+        &self,
+        module: &'m Module,
+        flags: i64,
+        direct: &[Value<'m>],
+        stretches: &[Value<'m>],
+    ) {
         let mut fields = self.fields.clone();
         fields[position("flags")] = module.const_i64(flags);
-        if let Some((list, count)) = direct {
-            fields[position("direct")] = list;
-            fields[position("direct_count")] = module.const_i64(count as i64);
-        }
+        let mut put = |name, list: &[Value<'m>], at: [&str; 2]| {
+            let Some(first) = list.first() else {
+                return;
+            };
+            let array = module.const_array(first.ty(), list);
+            fields[position(at[0])] = *module.add_constant(name, array);
+            fields[position(at[1])] = module.const_i64(list.len() as i64);
+        };
+        put("okl.direct", direct, ["direct", "direct_count"]);
+        put("okl.stretches", stretches, ["stretches", "stretch_count"]);
         self.global.set_initializer(module.const_struct(&fields));
     }
 }

@@ -11,14 +11,14 @@ double changed(double);
 double norm(const double *, int);
 
 // CHECK: region at {{.*}}stretches.c:[[@LINE+15]]: complete but for
-// CHECK-DAG: tracked, it calls timer_start, which is not known here ({{.*}}stretches.c:[[@LINE+18]])
-// CHECK-DAG: tracked, it calls timer_stop, which is not known here ({{.*}}stretches.c:[[@LINE+23]])
-// CHECK-DAG: tracked, it calls changed, which is not known here ({{.*}}stretches.c:[[@LINE+25]])
+// CHECK-DAG: tracked unless another file describes it, it calls timer_start, which is not known here ({{.*}}stretches.c:[[@LINE+18]])
+// CHECK-DAG: tracked unless another file describes it, it calls timer_stop, which is not known here ({{.*}}stretches.c:[[@LINE+23]])
+// CHECK-DAG: tracked unless another file describes it, it calls changed, which is not known here ({{.*}}stretches.c:[[@LINE+25]])
 // CHECK-DAG: nest {{.*}}stretches.c:[[@LINE+19]]
-// CHECK-NOT: nest {{.*}}stretches.c:[[@LINE+23]]
-// REMARK: stretches.c:[[@LINE+9]]:1: remark: region declares its accesses ({{[0-9]+}} sections), but for those of code that cannot be described
-// REMARK-DAG: stretches.c:[[@LINE+12]]:7: remark: pages are tracked while this runs, and the region's other accesses are declared: it calls timer_start, which is not known here
-// REMARK-DAG: stretches.c:[[@LINE+20]]:14: remark: pages are tracked while this runs, and the region's other accesses are declared: it calls changed, which is not known here
+// CHECK-DAG: nest {{.*}}stretches.c:[[@LINE+23]]
+// REMARK: stretches.c:[[@LINE+9]]:1: remark: region declares all its accesses ({{[0-9]+}} sections here), if the functions of other files that it calls can be described
+// REMARK-DAG: stretches.c:[[@LINE+12]]:7: remark: pages are tracked while this runs, unless it turns out when the program starts that the other file describes it: it calls timer_start, which is not known here
+// REMARK-DAG: stretches.c:[[@LINE+20]]:14: remark: pages are tracked while this runs, unless it turns out when the program starts that the other file describes it: it calls changed, which is not known here
 // CODE-LABEL: define internal void @solve.omp_outlined(
 // CODE: [[BEFORE:%.*]] = {{.*}}call i32 @okl_mpi_undeclared(i32 2, ptr null)
 // CODE: call i32 @okl_mpi_undeclared(i32 1, ptr {{.*}})
@@ -42,11 +42,15 @@ void solve(int turns) {
   }
 }
 
-// What is all there is makes no difference.
-// CHECK: region at {{.*}}stretches.c:[[@LINE+5]]: tracked, it calls changed
-// REMARK: stretches.c:[[@LINE+4]]:1: remark: pages of this region are tracked: it calls changed
+// A nest that calls such a function is both: it is declared, and a stretch where the declaration does not count.
+// CHECK: region at {{.*}}stretches.c:[[@LINE+9]]: complete but for
+// CHECK-NEXT: tracked unless another file describes it, it calls changed
+// CHECK-NEXT: nest
+// REMARK: stretches.c:[[@LINE+6]]:1: remark: region declares all its accesses (2 sections here), if
 // CODE-LABEL: define internal void @alone.omp_outlined(
-// CODE-NOT: call i32 @okl_mpi_undeclared
+// CODE: call i32 @okl_mpi_undeclared(i32 1, ptr {{.*}})
+// CODE: call void @okl_mpi_sections(
+// CODE: call double @changed(
 void alone(void) {
 #pragma omp parallel for
   for (int i = 0; i < N; i++)

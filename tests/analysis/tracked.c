@@ -26,7 +26,8 @@ void guarded(void) {
     y[0] = x[i] - y[0];
 }
 
-// CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: tracked, it calls unknown, which is not known here
+// CHECK: region at {{.*}}tracked.c:[[@LINE+3]]: complete but for
+// CHECK-NEXT: tracked unless another file describes it, it calls unknown, which is not known here
 void calls(void) {
 #pragma omp parallel
   unknown(x);

@@ -119,7 +119,7 @@ impl<'m> Known<'m> {
         match effect(self.module, &self.places, at) {
             Effect::Nothing | Effect::Shares | Effect::Synchronises => false,
             Effect::Calls(callee) => !self.followed.contains(&callee),
-            Effect::Accesses(_) | Effect::Spoils(_) => true,
+            Effect::Accesses(_) | Effect::Depends(_) | Effect::Spoils(_) => true,
         }
     }
 
@@ -245,6 +245,9 @@ impl<'m> Known<'m> {
                 Effect::Calls(callee) => {
                     let reason = format!("calls {}", user_name(callee));
                     found.unknown.get_or_insert((at, reason));
+                }
+                Effect::Depends(one) => {
+                    found.unknown.get_or_insert((at, one.reason));
                 }
                 Effect::Spoils(reason) => {
                     found.unknown.get_or_insert((at, reason));

@@ -170,6 +170,16 @@ const CXX_RUNTIME: &str = "__cxa_allocate_exception __cxa_allocate_dependent_exc
     __cxa_get_globals __cxa_get_globals_fast __cxa_init_primary_exception __cxa_atexit __cxa_thread_atexit
     __clang_call_terminate _ZSt9terminatev";
 
+/// Functions that access nothing of the program's but what their arguments point to, and keep no pointer.
+const OF_ARGUMENTS: &str = " time clock clock_gettime clock_getres gettimeofday times difftime timespec_get getrusage \
+     sincos frexp modf remquo ldexp scalbln strlen strcmp strncmp memcmp getpid gettid sysconf get_nprocs \
+     sched_getcpu usleep nanosleep sleep ";
+
+/// Whether a function of this name accesses nothing of the program's but what its arguments point to.
+pub fn accesses_arguments_only(name: &str) -> bool {
+    OF_ARGUMENTS.contains(&format!(" {} ", plain(name)))
+}
+
 /// Whether it is a function of the C++ run time that accesses nothing of the program's by itself.
 pub fn is_cxx_runtime(name: &str) -> bool {
     [NEW_AND_DELETE, CXX_RUNTIME]

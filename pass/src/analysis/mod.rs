@@ -18,6 +18,7 @@ pub mod objects;
 pub mod runtime;
 pub mod sections;
 pub mod streams;
+pub mod summaries;
 mod updates;
 pub mod variables;
 pub mod waiting;

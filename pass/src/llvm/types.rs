@@ -8,6 +8,7 @@ use inkwell::llvm_sys::core::{
     LLVMConstNull, LLVMConstReal, LLVMCountParamTypes, LLVMDisposeMessage, LLVMGetArrayLength2,
     LLVMGetElementType, LLVMGetIntTypeWidth, LLVMGetParamTypes, LLVMGetPoison, LLVMGetReturnType,
     LLVMGetStructName, LLVMGetTypeKind, LLVMIsFunctionVarArg, LLVMPrintTypeToString,
+    LLVMTypeIsSized,
 };
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
 
@@ -145,6 +146,12 @@ impl<'m> Type<'m> {
             Some((name, _)) => name.to_string(),
             None => text,
         }
+    }
+
+    /// Whether values of it have a size.
+    pub fn is_sized(self) -> bool {
+        // SAFETY: a type.
+        unsafe { LLVMTypeIsSized(self.raw) != 0 }
     }
 
     /// Whether a function type takes more arguments than it names.

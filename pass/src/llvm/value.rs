@@ -345,6 +345,24 @@ impl<'m> Value<'m> {
 }
 
 impl<'m> Function<'m> {
+    /// Puts constant data in front of its first instruction. False where something else is there.
+    pub fn put_in_front(self, data: Value<'m>) -> bool {
+        // SAFETY: a defined function, and a constant.
+        unsafe {
+            let is_free = LLVMHasPrefixData(self.raw) == 0;
+            if is_free {
+                LLVMSetPrefixData(self.raw, data.raw);
+            }
+            is_free
+        }
+    }
+
+    /// Its alignment in bytes where one is stated, or 0.
+    pub fn stated_alignment(self) -> u32 {
+        // SAFETY: a function.
+        unsafe { LLVMGetAlignment(self.raw) }
+    }
+
     /// Without a body.
     pub fn is_declaration(self) -> bool {
         // SAFETY: a function.

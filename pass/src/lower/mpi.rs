@@ -28,6 +28,7 @@ mod runtime_calls;
 pub mod sections;
 pub mod serial_code;
 mod stretches;
+mod summaries;
 pub mod thread_private;
 pub mod twins;
 mod unsafe_sites;

@@ -13,12 +13,12 @@ macro_rules! for_each_mpi_fn {
         $m! {
             // Start-up.
             /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
-            fn okl_mpi_register_v9(table: ptr): [APART];
+            fn okl_mpi_register_v10(table: ptr): [APART];
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32: [MAY_UNWIND];
 
             // Output of Fortran programs.
-            /// Hands over `FortranUnits`; called as `okl_mpi_register_v9` is.
+            /// Hands over `FortranUnits`; called as `okl_mpi_register_v10` is.
             fn okl_mpi_fortran_units(units: ptr): [APART];
             /// Before a statement that writes text to `unit`: the unit it is to name.
             fn okl_mpi_fortran_begin(unit: i32) -> i32: [APART];
@@ -41,9 +41,9 @@ macro_rules! for_each_mpi_fn {
             /// are `i64`. Those of entries with `MARKED` are replaced.
             fn okl_mpi_sections(table: ptr, computed: ptr): [APART];
             /// In a region with `DECLARES_ALL`: whether what follows accesses memory without declaring it (1), or all is
-            /// declared (0); 2 only asks. Declarations are not heeded while it does. What was so before. `place` is where
-            /// such code begins, in words.
-            fn okl_mpi_undeclared(now: i32, place: ptr) -> i32: [APART];
+            /// declared (0); 2 only asks. Declarations are not heeded while it does. What was so before. With 1 the `Stretch` that
+            /// begins.
+            fn okl_mpi_undeclared(now: i32, stretch: ptr) -> i32: [APART];
             /// After a region with `SERIAL_CODE_ANNOUNCED`: serial code goes on that touches memory.
             fn okl_mpi_serial_code(): [APART];
             /// Instead of `okl_mpi_serial_code`, before each access to memory: `bytes` are read or written.

@@ -23,16 +23,17 @@ pub use effects::Effects;
 pub use functions::{ALL, f};
 pub use schedule::{LoopSchedule, ScheduleKind};
 pub use tables::{
-    AtomicOp, ConstructorEntry, DirectAccess, ExternGlobalEntry, FortranUnits, FunctionEntry,
-    GlobalEntry, LARGEST_UNANNOUNCED, ModuleTable, RegionDescriptor, SectionEntry, SectionTable,
-    SectionValue, SharedSectionBounds, ThreadPrivateEntry, UnsafeSite, function_flags,
-    region_flags, section_access,
+    AtomicOp, ConstructorEntry, DirectAccess, ExternGlobalEntry, FOREIGN, FortranUnits,
+    FunctionEntry, FunctionSummary, GlobalEntry, LARGEST_UNANNOUNCED, ModuleTable, OWN, REST,
+    RegionDescriptor, SectionEntry, SectionTable, SectionValue, SharedSectionBounds, Stretch,
+    Summaries, SummaryCall, SummaryObject, ThreadPrivateEntry, UnsafeSite, function_flags,
+    region_flags, section_access, summary_flags,
 };
 
-/// Version of the list. It is part of the name of [`f::okl_mpi_register_v9`], so that a program
+/// Version of the list. It is part of the name of [`f::okl_mpi_register_v10`], so that a program
 /// and a runtime of different versions fail at link time. A change of any name, signature or
 /// struct changes [`ABI_HASH`], which a test compares with the hash recorded for this version.
-pub const ABI_VERSION: i64 = 9;
+pub const ABI_VERSION: i64 = 10;
 
 /// The OpenMP run time's functions that start regions, and by which names of ours the versions of functions for one
 /// rank call them: so it shows which parts of a program were not compiled with okl.
@@ -267,7 +268,7 @@ mod tests {
     /// [`ABI_VERSION`], rename the register function, and record the new hash here.
     #[test]
     fn the_list_is_the_one_of_its_version() {
-        assert_eq!((ABI_VERSION, ABI_HASH), (9, 0x9ac2594c6694baff));
+        assert_eq!((ABI_VERSION, ABI_HASH), (10, 0x17712dfdcddd065f));
     }
 
     #[test]

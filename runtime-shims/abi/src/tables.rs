@@ -26,7 +26,7 @@ pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v9` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v10` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -67,6 +67,80 @@ abi_structs! {
         /// A byte of this executable or library, 1 in a process that runs its functions for one rank: the run time
         /// sets it to 0 in others.
         plain: ptr,
+        /// The [`Summaries`] of the functions it defines, which are found out late.
+        summaries: ptr,
+    }
+
+    /// What the functions of a module do with memory. A function without a summary may do anything.
+    struct Summaries {
+        /// [`FunctionSummary`] array.
+        functions: ptr,
+        /// Length of `functions`.
+        function_count: i64,
+    }
+
+    /// What a function does with memory. It is right for the definition that has its identity in the 16 bytes in front of
+    /// it: of a function with several definitions the linker takes one, perhaps another file's.
+    struct FunctionSummary {
+        /// The function's address.
+        address: ptr,
+        /// The first 8 bytes of the identity.
+        identity: i64,
+        /// The other 8.
+        identity_rest: i64,
+        /// [`summary_flags`].
+        flags: i64,
+        /// Bits: through which of its parameters it accesses memory; the bit [`REST`] stands for that parameter and all that
+        /// follow.
+        parameters: i64,
+        /// [`SummaryObject`] array: variables that it may access, undeclared.
+        objects: ptr,
+        /// Length of `objects`.
+        object_count: i64,
+        /// [`SummaryCall`] array: what else it calls. Apart from these, it accesses memory of the calling thread's own.
+        calls: ptr,
+        /// Length of `calls`.
+        call_count: i64,
+        /// Array of pointers to those of its [`Stretch`]es that may turn out not to be any.
+        stretches: ptr,
+        /// Length of `stretches`.
+        stretch_count: i64,
+    }
+
+    /// A variable.
+    struct SummaryObject {
+        /// Its address.
+        address: ptr,
+        /// Its size in bytes.
+        size: i64,
+    }
+
+    /// A call of a function of which only the run time knows what it does, if that.
+    struct SummaryCall {
+        /// The function; null where it is not defined.
+        callee: ptr,
+        /// Null where the call hands what its arguments lead to to a library first: something else otherwise.
+        direct: ptr,
+        /// Its name as the user knows it, NUL-terminated.
+        name: ptr,
+        /// A byte for each argument, that of the first is the lowest: the parameter of the calling function by which it is
+        /// reached, [`OWN`] or [`FOREIGN`]. The byte [`REST`] stands for all from there on.
+        arguments: i64,
+    }
+
+    /// Code of which the compiler cannot tell what it accesses; writable by the runtime, private to each rank.
+    struct Stretch {
+        /// Where it begins, in words; NUL-terminated.
+        location: ptr,
+        /// [`SummaryCall`] array: all else of it is declared.
+        calls: ptr,
+        /// Length of `calls`; -1 where it cannot be told at all.
+        call_count: i64,
+        /// Whether it is a loop nest, so that nothing can be declared inside.
+        is_nest: i64,
+        /// The decision the runtime caches: 0 not yet made, 1 the functions that it calls are known and it need not be tracked, 2
+        /// it is tracked.
+        decision: i64,
     }
 
     /// Page-aligned pads around the two output sections that hold shared variables: initialised data
@@ -168,6 +242,10 @@ abi_structs! {
         direct: ptr,
         /// Length of `direct`.
         direct_count: i64,
+        /// Array of pointers to those of its [`Stretch`]es that may turn out not to be any.
+        stretches: ptr,
+        /// Length of `stretches`.
+        stretch_count: i64,
     }
 
     /// An access at an address that is known when the region is forked.
@@ -274,9 +352,37 @@ pub mod region_flags {
     pub const SERIAL_CODE_ANNOUNCED: i64 = 4;
     /// The region has no atomic accesses: its threads access shared memory by loads and stores alone.
     pub const NO_ATOMICS: i64 = 8;
-    /// There is code that follows on `okl_mpi_undeclared`, and does not end the program.
+    /// There is code that follows on `okl_mpi_undeclared`, does not end the program, and certainly has to be tracked.
     pub const STRETCHES: i64 = 16;
+    /// All loop nests that it declares are in [`RegionDescriptor::stretches`](crate::RegionDescriptor::stretches), or in
+    /// functions that these call.
+    pub const NESTS_DEPEND: i64 = 32;
+    /// As `NO_ATOMICS`, but for what functions do that are called in
+    /// [`RegionDescriptor::stretches`](crate::RegionDescriptor::stretches).
+    pub const NO_ATOMICS_HERE: i64 = 64;
+    /// The runtime has decided on `stretches`.
+    pub const DECIDED: i64 = 128;
 }
+
+/// Bits of [`FunctionSummary::flags`].
+pub mod summary_flags {
+    /// The function declares what it accesses, apart from `objects`. What it calls is known, or one of its `stretches`.
+    pub const DECLARES: i64 = 1;
+    /// With `DECLARES`: it has a stretch that certainly has to be tracked.
+    pub const STRETCHES: i64 = 2;
+    /// It accesses memory by loads and stores alone, and so do those that it calls, apart from `calls` and `stretches`.
+    pub const NO_ATOMICS: i64 = 4;
+}
+
+/// The last byte of [`SummaryCall::arguments`], and the last bit of [`FunctionSummary::parameters`].
+pub const REST: usize = 7;
+
+/// In [`SummaryCall::arguments`]: no pointer, or one to memory that only the calling thread uses or that nobody writes, or
+/// to a variable that the region accesses undeclared.
+pub const OWN: u8 = 254;
+
+/// In [`SummaryCall::arguments`]: a pointer to what others may access, too.
+pub const FOREIGN: u8 = 255;
 
 /// Bits of [`SectionEntry::access`].
 pub mod section_access {

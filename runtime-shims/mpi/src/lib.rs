@@ -67,6 +67,7 @@ mod stack;
 mod start;
 mod stats;
 mod stream_format;
+mod summaries;
 mod symbolise;
 mod sync;
 mod tasks;

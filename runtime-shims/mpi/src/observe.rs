@@ -13,6 +13,7 @@ pub(crate) mod regions;
 mod stats_file;
 mod timeline;
 pub(crate) mod trace;
+pub(crate) mod unknown;
 
 use std::{
     fmt::Write,
@@ -373,6 +374,7 @@ pub(crate) fn tell_costs(columns: &[&str], mine: &[u64]) {
     mpi_job::all_gather(mine, &mut table);
     let regions = regions::sums();
     let lines = lines::sums();
+    let unknown = unknown::text();
     if mpi_job::rank() != 0 {
         return;
     }
@@ -387,6 +389,7 @@ pub(crate) fn tell_costs(columns: &[&str], mine: &[u64]) {
             if !lines.is_empty() {
                 text += &lines::table(&lines);
             }
+            text += &unknown;
             report::write_all(2, text.as_bytes());
         }
     }

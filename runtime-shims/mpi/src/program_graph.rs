@@ -12,9 +12,9 @@ use std::{
 };
 
 use okl_abi::{
-    ConstructorEntry, ExternGlobalEntry, FunctionEntry, GlobalEntry, LARGEST_UNANNOUNCED,
-    ModuleTable, RegionDescriptor, SharedSectionBounds, ThreadPrivateEntry, UnsafeSite,
-    function_flags,
+    ConstructorEntry, ExternGlobalEntry, FunctionEntry, FunctionSummary, GlobalEntry,
+    LARGEST_UNANNOUNCED, ModuleTable, RegionDescriptor, SharedSectionBounds, Summaries,
+    ThreadPrivateEntry, UnsafeSite, function_flags,
 };
 
 use okl_job::opened::Opened;
@@ -38,7 +38,7 @@ static GRAPH: OnceLock<Graph> = OnceLock::new();
 ///
 /// # Safety
 /// `first` points to `count` live values of `T`, or `count` is 0.
-unsafe fn array<T>(first: *mut c_void, count: i64) -> &'static [T] {
+pub(crate) unsafe fn array<T>(first: *mut c_void, count: i64) -> &'static [T] {
     if count == 0 {
         return &[];
     }
@@ -100,6 +100,15 @@ impl Module {
     pub(crate) fn destructors(self) -> &'static [ConstructorEntry] {
         // SAFETY: see above.
         unsafe { array(self.0.destructors, self.0.destructor_count) }
+    }
+
+    /// What its functions do with memory.
+    pub(crate) fn summaries(self) -> &'static [FunctionSummary] {
+        // SAFETY: see above.
+        unsafe {
+            let all = &*self.0.summaries.cast::<Summaries>();
+            array(all.functions, all.function_count)
+        }
     }
 
     fn functions(self) -> &'static [FunctionEntry] {

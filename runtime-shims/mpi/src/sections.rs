@@ -12,13 +12,14 @@ use std::{
 };
 
 use okl_abi::{
-    DirectAccess, RegionDescriptor, SectionEntry, SectionTable, region_flags, section_access,
+    DirectAccess, RegionDescriptor, SectionEntry, SectionTable, Stretch, region_flags,
+    section_access,
 };
 
 use crate::{
     cell::ProgramCell, heap::MOST_SMALL, layout, marks, memory::coherence, mpi_job, names, objects,
     observe, observe::Event, program_graph, program_graph::text, program_stacks, region, report,
-    settings::settings, turns,
+    settings::settings, summaries, turns,
 };
 use between::Numbers;
 use okl_coherence::geometry::declaration::{self, entry_list, value_count, value_list};
@@ -98,6 +99,7 @@ pub(crate) fn enter_region(
     IN_STRETCH.store(false, Relaxed);
     HAD_STRETCH.store(false, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
+    summaries::decide(region);
     let flags = flags_of(region);
     // SAFETY: the pass emits the descriptor, and `direct_count` constant entries. The runtime's own region
     // at the end of the program has no descriptor, and declares nothing.
@@ -123,6 +125,7 @@ pub(crate) fn enter_region(
             let start = object.wrapping_add_signed(one.offset as isize);
             undeclared.extend(in_file((start, start + one.size.max(1) as usize)));
         }
+        undeclared.extend(summaries::objects(region).into_iter().filter_map(in_file));
     }
     let pages = undeclared
         .iter()
@@ -208,7 +211,7 @@ pub(crate) fn stop_declaring() {
 }
 
 /// `okl_mpi_undeclared`.
-pub(crate) fn okl_mpi_undeclared(now: i32, place: *mut c_void) -> i32 {
+pub(crate) fn okl_mpi_undeclared(now: i32, stretch: *mut c_void) -> i32 {
     if !DECLARING.load(Relaxed) {
         return 0;
     }
@@ -217,13 +220,17 @@ pub(crate) fn okl_mpi_undeclared(now: i32, place: *mut c_void) -> i32 {
     if now == ASKS || is_now == (now != 0) {
         return is_now.into();
     }
+    // SAFETY: null, or a descriptor that the pass emitted, which is decided on when its region is entered.
+    if now != 0 && unsafe { stretch.cast::<Stretch>().as_ref() }.is_some_and(summaries::is_known) {
+        return is_now.into();
+    }
     let before = turns::alone(|| {
         // The protocol runs on this rank's stack.
         program_stacks::make_next_frames_writable();
         let before = IN_STRETCH.swap(now != 0, Relaxed);
         match (before, now != 0) {
             (false, true) if settings().verify => HAD_STRETCH.store(true, Relaxed),
-            (false, true) => coherence(|coherence| coherence.begin_stretch(place as u64)),
+            (false, true) => coherence(|coherence| coherence.begin_stretch(stretch as u64)),
             (true, false) if !settings().verify => coherence(|coherence| coherence.end_stretch()),
             _ => {}
         }
@@ -325,7 +332,8 @@ fn flags_of(region: *const RegionDescriptor) -> i64 {
 }
 
 /// On rank 0, before what serial code wrote is collected for `region`.
-pub(crate) fn end_serial_code(region: *const RegionDescriptor) {
+pub(crate) fn end_serial_code(region: *mut RegionDescriptor) {
+    summaries::decide(region);
     HANDLERS_WAIT.store(flags_of(region) & region_flags::DECLARES_ALL != 0, Relaxed);
 }
 

@@ -8,7 +8,7 @@
 
 // REMARK: sections.c:[[@LINE+11]]:1: remark: region declares all its accesses (2 sections)
 
-// CHECK-DAG: @okl.region = {{.*}}@scale.omp_outlined{{.*}}, ptr @okl.direct, i64 3 }
+// CHECK-DAG: @okl.region = {{.*}}@scale.omp_outlined{{.*}}, ptr @okl.direct, i64 3, ptr null, i64 0 }
 // CHECK-DAG: @okl.direct = private constant [3 x { i64, ptr, i64, i64 }] [{{.*}}{ i64 0, ptr null, i64 0, i64 {{[48]}} }
 // CHECK-DAG: @okl.sections.entries = private constant [2 x {{.*}}] [{{.*}} { i64 1, i64 8, i64 1, {{.*}}, {{.*}} { i64 2, i64 8, i64 1,
 // CHECK-DAG: @okl.sections.values = private constant [6 x { i64, ptr, i64 }] [{{.*}}{ i64, ptr, i64 } { i64 -1, ptr null, i64 8 }, { i64, ptr, i64 } { i64 1, ptr null, i64 0 }

@@ -1,15 +1,16 @@
 //! What one instruction means for the declarations.
 
-use okl_abi::{Effects, RuntimeFn};
+use okl_abi::{Effects, FOREIGN, OWN, REST, RuntimeFn, f};
 
 use super::places::Places;
-use super::{Access, Size, stays_within};
-use crate::analysis::call_graph::is_final;
+use super::{Access, Direct, Size, stays_within};
+use crate::analysis::call_graph::{is_final, reached};
 use crate::analysis::combine::touches_only_items;
-use crate::analysis::library::{self, is_mathematics, known};
+use crate::analysis::library::{self, accesses_arguments_only, is_mathematics, known};
+use crate::analysis::memory::base_of;
 use crate::analysis::runtime;
-use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach};
-use crate::marks::is_undistributed_too;
+use crate::llvm::{Call, Function, Instruction, Linkage, Module, Opcode, Reach, Value};
+use crate::marks::{forwarded, is_undistributed_too};
 
 /// What an instruction does.
 pub(in crate::analysis) enum Effect<'m> {
@@ -23,8 +24,100 @@ pub(in crate::analysis) enum Effect<'m> {
     Synchronises,
     /// It calls a function of the program.
     Calls(Function<'m>),
+    /// It calls a function of which only the run time may know what it does.
+    Depends(Box<Dependence<'m>>),
     /// It cannot be declared: the end of a sentence that begins with "it".
     Spoils(String),
+}
+
+/// A call of a function of another file: it need not be declared if that one says that it accesses nothing that others do.
+#[derive(Clone)]
+pub struct Dependence<'m> {
+    /// The call.
+    pub at: Instruction<'m>,
+    /// The function.
+    pub callee: Function<'m>,
+    /// Whether what arguments lead to is brought in first, unless the function is translated.
+    pub is_forwarded: bool,
+    /// As in [`okl_abi::SummaryCall::arguments`].
+    pub arguments: [u8; REST + 1],
+    /// What arguments lead to that is known when the region is forked.
+    pub direct: Vec<Direct<'m>>,
+    /// What keeps it from being declared, as the end of a sentence that begins with "it".
+    pub reason: String,
+}
+
+impl<'m> Dependence<'m> {
+    /// A call of a function, perhaps by way of another one.
+    pub(in crate::analysis) fn of(
+        places: &Places<'m>,
+        call: Call<'m>,
+        callee: Function<'m>,
+        reason: String,
+    ) -> Self {
+        let mut found = Self {
+            at: call.instruction(),
+            callee,
+            is_forwarded: is_forwarded(call),
+            arguments: [FOREIGN; REST + 1],
+            direct: Vec::new(),
+            reason,
+        };
+        let ty = call.function_type();
+        let named = match ty.is_variadic() {
+            true => ty.parameters().len(),
+            false => usize::MAX,
+        };
+        // What is not there leads nowhere, and a call may hand on what else it has been given.
+        let hands_on = ty.is_variadic() && call.is_must_tail();
+        found.arguments[REST] = if hands_on { REST as u8 } else { OWN };
+        for (index, argument) in call.arguments().into_iter().enumerate() {
+            let reached = match index < named || argument.ty().is_pointer() {
+                true => found.reached(places, argument),
+                false => OWN,
+            };
+            if index < named.min(REST) {
+                found.arguments[index] = reached;
+                continue;
+            }
+            let known = &mut found.arguments[REST];
+            *known = match (*known, reached) {
+                (OWN, other) | (other, OWN) => other,
+                (one, other) if one == other => one,
+                _ => FOREIGN,
+            };
+        }
+        found
+    }
+
+    /// What an argument leads to. What is no pointer here may be one to the function, unless it is of variable arguments.
+    fn reached(&mut self, places: &Places<'m>, argument: Value<'m>) -> u8 {
+        if !argument.ty().is_pointer() {
+            return FOREIGN;
+        }
+        if argument.is_null() || places.is_own(argument) {
+            return OWN;
+        }
+        let base = base_of(argument);
+        if let Some(size) = places.small_variable(base) {
+            self.direct.push(Direct {
+                object: base,
+                offset: 0,
+                size,
+            });
+            return OWN;
+        }
+        match places.parameter(base) {
+            Some(index) => index.min(REST) as u8,
+            None => FOREIGN,
+        }
+    }
+}
+
+/// Whether a call reaches its function by way of another one.
+fn is_forwarded(call: Call<'_>) -> bool {
+    let called = call.callee().through_alias().as_function();
+    called.is_some_and(|one| forwarded(one).is_some())
 }
 
 /// Functions that write text to a stream, and those that end the program: what a program does where it finds
@@ -51,6 +144,26 @@ fn is_message(call: Call<'_>, name: &str) -> bool {
         && arguments.all(|(index, one)| {
             !one.ty().is_pointer() || Some(index) == stream || one.as_text().is_some()
         })
+}
+
+/// What a function that only writes text to a stream, or ends the program, reads of the program's: its pointers, but for
+/// the stream and for constant text. None where it is no such function.
+pub(in crate::analysis) fn read_by_message<'m>(
+    call: Call<'m>,
+    name: &str,
+) -> Option<Vec<Value<'m>>> {
+    let plain = library::plain(name);
+    let stream = match plain {
+        "vfprintf" => Some(0),
+        "vprintf" => None,
+        _ if MESSAGES.contains(&format!(" {plain} ")) => stream_argument(plain),
+        _ => return None,
+    };
+    let arguments = call.arguments().into_iter().enumerate();
+    let read = arguments.filter(|&(index, one)| {
+        one.ty().is_pointer() && Some(index) != stream && one.as_text().is_none()
+    });
+    Some(read.map(|(_, one)| one).collect())
 }
 
 /// Whether a function ends the program for an exception that may not leave where it came to; copies have names with a dot.
@@ -147,6 +260,11 @@ fn of_runtime_call<'m>(places: &Places<'m>, call: Call<'m>, function: &RuntimeFn
     {
         return Effect::Nothing;
     }
+    // Memory that only this thread uses is there.
+    let touches_own = || call.arguments().into_iter().all(|one| places.is_own(one));
+    if function.name == f::okl_mpi_touch.name && touches_own() {
+        return Effect::Nothing;
+    }
     if function.has(Effects::ATOMIC) {
         let address = call.argument(0).filter(|one| one.ty().is_pointer());
         return match address {
@@ -216,15 +334,27 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     if terminates(&name) {
         return Effect::Nothing;
     }
+    let depends = |callee: Function<'m>, what: &str| {
+        let reason = format!("calls {}, {what}", crate::diagnostic::user_name(callee));
+        Effect::Depends(Box::new(Dependence::of(places, call, callee, reason)))
+    };
     if callee.is_declaration() {
-        if is_mathematics(&name) || is_message(call, &name) {
+        let mut pointers = call.arguments().into_iter();
+        let mut all_own = || pointers.all(|one| !one.ty().is_pointer() || places.is_own(one));
+        if is_mathematics(&name)
+            || is_message(call, &name)
+            || accesses_arguments_only(&name) && all_own()
+        {
             return Effect::Nothing;
         }
         let shown = crate::llvm::demangle(&name);
-        return Effect::Spoils(match known(&name) {
-            Some(_) => format!("calls {shown}"),
-            None => format!("calls {shown}, which is not known here"),
-        });
+        return match known(&name) {
+            Some(_) => Effect::Spoils(format!("calls {shown}")),
+            None if callee.is_intrinsic() => {
+                Effect::Spoils(format!("calls {shown}, which is not known here"))
+            }
+            None => depends(callee, "which is not known here"),
+        };
     }
     // Nothing may be declared in what a process runs that has all of the regions.
     if is_undistributed_too(callee) {
@@ -233,10 +363,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     } else if is_final(callee) {
         Effect::Calls(callee)
     } else {
-        Effect::Spoils(format!(
-            "calls {}, which another module may replace",
-            crate::diagnostic::user_name(callee)
-        ))
+        depends(callee, "which another module may replace")
     }
 }
 
@@ -259,6 +386,21 @@ fn is_shallow(call: Call<'_>, function: &RuntimeFn) -> bool {
             combine.is_some_and(touches_only_items)
         }
     }
+}
+
+/// Whether a function, which regions of other files may call, shares work or synchronises with all that it reaches, and begins
+/// no region itself: others are not worth a closer look.
+pub fn may_declare(function: Function<'_>) -> bool {
+    const SHARED: Effects = Effects::SHARES
+        .and(Effects::BARRIER)
+        .and(Effects::SEPARATES);
+    let reached = reached(function);
+    let has = |at: Instruction<'_>, some| {
+        let function = (*at).as_call().and_then(runtime::function);
+        function.is_some_and(|one| one.effects.has_some(some))
+    };
+    let code = || reached.iter().flat_map(|one| one.instructions());
+    !code().any(|at| has(at, Effects::FORKS)) && code().any(|at| has(at, SHARED))
 }
 
 /// Whether files of the program have copies of the function, of which the linker keeps one: perhaps another file's, in

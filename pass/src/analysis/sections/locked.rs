@@ -86,6 +86,8 @@ impl<'m> Scan<'m> {
                         at,
                         reason: "has a critical section".to_string(),
                     },
+                    depends: Vec::new(),
+                    is_nest: false,
                     is_last: Last::No,
                 });
                 around.extend(body.instructions);

@@ -25,7 +25,7 @@ use crate::analysis::nests::{Extent, Nests, Scope, Term, Turns};
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
 use calls::can_be_copied;
-pub use calls::is_one_of_several;
+pub use calls::{Dependence, is_one_of_several, may_declare};
 use calls::{Effect, effect, spoils_region};
 pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, is_of_variable, point};
@@ -34,7 +34,7 @@ pub use marks::Mark;
 use marks::alignment;
 use places::{Place, Places};
 
-pub use program::{Region, regions};
+pub use program::{Program, Region};
 pub use stretches::Stretch;
 
 /// Functions with more memory accesses are left to the pages.
@@ -90,6 +90,8 @@ pub struct FunctionSections<'m> {
     pub declarations: Vec<Declaration<'m>>,
     /// What it accesses, for its callers to declare: sections known where it is entered.
     summary: Option<Summary<'m>>,
+    /// Under which conditions that is all.
+    depends: Vec<Dependence<'m>>,
     /// What is not declared because its address is known anyway.
     pub direct: Vec<Direct<'m>>,
     /// What is neither, and is told to the run time.
@@ -129,6 +131,8 @@ impl Summary<'_> {
 struct Found<'m> {
     all: Summary<'m>,
     direct: Vec<Direct<'m>>,
+    /// What of it is not known here.
+    depends: Vec<Dependence<'m>>,
 }
 
 impl FunctionSections<'_> {
@@ -139,6 +143,7 @@ impl FunctionSections<'_> {
             && self.declarations.is_empty()
             && self.stretches.is_empty()
             && self.callees.is_empty()
+            && self.depends.is_empty()
             && self.summary.as_ref().is_none_or(Summary::is_empty)
     }
 
@@ -219,6 +224,7 @@ impl<'m> Scan<'m> {
                 nests,
                 declarations: Vec::new(),
                 summary: None,
+                depends: Vec::new(),
                 direct: Vec::new(),
                 stretches: Vec::new(),
                 handlers: Vec::new(),
@@ -240,7 +246,14 @@ impl<'m> Scan<'m> {
         let mut first = None;
         for instruction in function.instructions() {
             first.get_or_insert(instruction);
-            let effect = effect(module, &scan.places, instruction);
+            let mut effect = effect(module, &scan.places, instruction);
+            // What comes before the end of the program is no matter.
+            if let Effect::Depends(one) = effect {
+                effect = match scan.out.nests.is_last(instruction.block()) {
+                    true => Effect::Spoils(one.reason),
+                    false => Effect::Depends(one),
+                };
+            }
             match &effect {
                 Effect::Nothing => continue,
                 Effect::Accesses(list) => accesses += list.len(),
@@ -254,7 +267,7 @@ impl<'m> Scan<'m> {
                 Effect::Spoils(reason) if spoils_region(instruction) => {
                     scan.spoil(instruction, reason.clone());
                 }
-                Effect::Spoils(_) => {}
+                Effect::Depends(_) | Effect::Spoils(_) => {}
             }
             scan.effects.insert(instruction, effect);
         }
@@ -339,7 +352,10 @@ impl<'m> Scan<'m> {
             is_summarised || around.any(|index| !self.open.contains(&index))
         };
         let instructions = self.out.function.instructions().into_iter();
-        let mut in_nests = instructions.filter(is_in_nest);
+        // No exception leaves a function whose accesses another file describes.
+        let depends =
+            |one: &Instruction<'m>| matches!(self.effects.get(one), Some(Effect::Depends(_)));
+        let mut in_nests = instructions.filter(|one| is_in_nest(one) && !depends(one));
         self.out.leaves_in_nest |= in_nests.any(may_leave);
     }
 
@@ -369,9 +385,12 @@ impl<'m> Scan<'m> {
         let (last, blocks): (Vec<_>, Vec<_>) =
             blocks.partition(|&block| self.out.nests.is_last(block));
         match self.describe(&blocks, Scope::Function, known, None) {
-            Ok(Found { all, direct }) if all.entries.len() <= MOST_IN_SUMMARY => {
-                self.out.summary = Some(all);
-                self.add_direct(direct);
+            // Where a call turns out to be unknown, nothing of its callers' sections holds: only it should not.
+            Ok(found) if !found.depends.is_empty() && !self.out.nests.loops().is_empty() => false,
+            Ok(found) if found.all.entries.len() <= MOST_IN_SUMMARY => {
+                self.out.summary = Some(found.all);
+                self.out.depends = found.depends;
+                self.add_direct(found.direct);
                 for block in last {
                     if let Err(refused) = self.block(block, known) {
                         self.spoil(refused.at, refused.reason);
@@ -465,8 +484,9 @@ impl<'m> Scan<'m> {
         })?;
         let scope = Scope::Loop(index);
         let mut marked = Vec::new();
-        let Found { all, direct } = self.describe(&one.blocks, scope, known, Some(&mut marked))?;
-        let mut entries = all.entries;
+        let blocks = one.blocks.clone();
+        let found = self.describe(&blocks, scope, known, Some(&mut marked))?;
+        let mut entries = found.all.entries;
         if self.ends_reading(index, known) {
             entries.extend(entries.clone().iter().filter_map(Entry::as_read));
         }
@@ -476,7 +496,10 @@ impl<'m> Scan<'m> {
                 reason: "accesses too many sections".to_string(),
             });
         }
-        self.add_direct(direct);
+        self.add_direct(found.direct);
+        if !found.depends.is_empty() {
+            self.add_dependent_loop(index, found.depends, !entries.is_empty());
+        }
         let entry_of = |object| {
             let is_its =
                 |one: &Entry<'m>| matches!(one.what, What::Marked { .. }) && one.address == object;
@@ -540,6 +563,11 @@ impl<'m> Scan<'m> {
                     Some(Effect::Calls(callee)) => {
                         let callee = &*known[callee];
                         self.call(callee, at, scope, &mut found)?;
+                        found.depends.extend(callee.depends.iter().cloned());
+                    }
+                    Some(Effect::Depends(one)) => {
+                        found.direct.extend(one.direct.iter().cloned());
+                        found.depends.push((**one).clone());
                     }
                     Some(Effect::Shares | Effect::Synchronises) => {
                         return Err(Spoiled {
@@ -746,6 +774,10 @@ impl<'m> Scan<'m> {
                         let entries = &mut found.all.entries;
                         *entries = merge::merge(&self.out.nests, std::mem::take(entries));
                     }
+                    false
+                }
+                Some(Effect::Depends(one)) => {
+                    found.direct.extend(one.direct.iter().cloned());
                     false
                 }
                 Some(Effect::Shares) => continue,

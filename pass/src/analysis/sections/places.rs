@@ -194,17 +194,42 @@ impl<'m> Places<'m> {
         })
     }
 
+    /// The size of a variable, if it is small: there is no more of it in other files, as of one that ends in an array of no
+    /// length.
+    pub fn small_variable(&self, object: Value<'m>) -> Option<i64> {
+        let global = object.as_global().filter(|one| !one.is_thread_local())?;
+        let has_end =
+            global.value_type().is_sized() && !global.value_type().print().contains("[0 x ");
+        let is_small = has_end && self.is_known_at_fork(object);
+        is_small.then(|| self.size_at_fork(object) as i64)
+    }
+
+    /// Which parameter of the function a value is; none of a region's body, whose parameters nobody else knows.
+    pub fn parameter(&self, value: Value<'m>) -> Option<usize> {
+        let mut parameters = self.parameters.iter();
+        parameters
+            .position(|one| *one == value)
+            .filter(|_| !self.is_body)
+    }
+
     /// Whether an object is small and its address is known when the region is forked. The pages of
     /// large ones are not to be tracked because of a single element.
     fn is_known_at_fork(&self, object: Value<'m>) -> bool {
-        let size = match object.as_global() {
-            Some(global) => self.module.size_of(global.value_type()),
+        (1..LARGE).contains(&self.size_at_fork(object))
+    }
+
+    /// The size of an object whose address is known when the region is forked; 0 of others.
+    fn size_at_fork(&self, object: Value<'m>) -> u64 {
+        match object.as_global() {
+            Some(global) if global.value_type().is_sized() => {
+                self.module.size_of(global.value_type())
+            }
+            Some(_) => 0,
             None if self.is_body && self.parameters.contains(&object) => {
                 object.dereferenceable_bytes()
             }
             None => 0,
-        };
-        (1..LARGE).contains(&size)
+        }
     }
 
     /// Whether an address is known when the region is forked.

@@ -1,5 +1,7 @@
 //! Whether a region's threads access shared memory by loads and stores alone.
 
+use std::collections::HashSet;
+
 use okl_abi::Effects;
 
 use crate::analysis::call_graph::{is_final, reached};
@@ -7,20 +9,26 @@ use crate::analysis::library::{calls_back, is_mathematics, known};
 use crate::analysis::runtime;
 use crate::llvm::{Call, Function, Instruction, Opcode};
 
-/// Whether whatever the body reaches is known, and has no atomic accesses.
-pub(super) fn has_no_atomics(body: Function<'_>) -> bool {
+/// Whether whatever the body reaches is known, or one of `others`, and has no atomic accesses.
+pub(super) fn has_no_atomics(body: Function<'_>, others: &HashSet<Function<'_>>) -> bool {
     let reached = reached(body);
     let mut instructions = reached.iter().flat_map(|function| function.instructions());
-    instructions.all(is_plain)
+    instructions.all(|one| is_plain(one, others))
 }
 
-fn is_plain(instruction: Instruction<'_>) -> bool {
+fn is_plain(instruction: Instruction<'_>, others: &HashSet<Function<'_>>) -> bool {
     if instruction.is_atomic_access() {
         return false;
     }
     match instruction.opcode() {
         Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr => {
-            (*instruction).as_call().is_some_and(is_known)
+            let call = (*instruction).as_call();
+            call.is_some_and(|call| {
+                let is_other = call
+                    .callee_function()
+                    .is_some_and(|one| others.contains(&one));
+                is_other || is_known(call)
+            })
         }
         _ => true,
     }

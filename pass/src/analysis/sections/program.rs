@@ -1,35 +1,116 @@
-//! The regions of a module, with everything they reach.
+//! The regions of a module, and the functions that regions of other files may reach, with everything that they reach.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::plainness::has_no_atomics;
-use super::{Direct, FunctionSections, Known, Scan, Spoiled};
+use super::{Direct, FunctionSections, Known, Scan, Spoiled, Stretch};
 use crate::llvm::{Function, Module};
 
-/// A region whose accesses are looked for.
+/// A region whose accesses are looked for, or a function that may be called in one of another file.
 pub struct Region<'m> {
-    /// The outlined body.
+    /// The outlined body, or the function.
     pub body: Function<'m>,
     /// What keeps it from declaring all its accesses.
     pub spoiled: Option<Spoiled<'m>>,
     /// Whether its threads access shared memory by loads and stores alone.
     pub no_atomics: bool,
+    /// The same, but for what functions do of other files that it calls.
+    pub no_atomics_here: bool,
     /// Accesses it does not declare, where it declares all others.
     pub direct: Vec<Direct<'m>>,
     /// Code that declares nothing, and after which the program goes on.
     pub stretches: Vec<Spoiled<'m>>,
+    /// Code of which it is known when the program starts whether it is such.
+    pub dependent: Vec<Spoiled<'m>>,
+    /// Whether all loop nests that are declared are in that, or in functions that it calls.
+    pub nests_depend: bool,
     /// The functions that declare something, the body first.
     pub functions: Vec<Rc<FunctionSections<'m>>>,
 }
 
-/// Analyses the regions with these bodies.
-pub fn regions<'m>(module: &'m Module, bodies: &[Function<'m>]) -> Vec<Region<'m>> {
-    let mut known = Known::new();
-    for &body in bodies {
-        analyse(module, bodies, body, &mut known, &mut HashSet::new());
+/// What has been found out of a module's functions.
+pub struct Program<'m> {
+    known: Known<'m>,
+}
+
+impl<'m> Program<'m> {
+    /// Analyses regions with these bodies, and functions.
+    pub fn of(module: &'m Module, bodies: &[Function<'m>], functions: &[Function<'m>]) -> Self {
+        let mut known = Known::new();
+        for &one in bodies.iter().chain(functions) {
+            analyse(module, bodies, one, &mut known, &mut HashSet::new());
+        }
+        Self { known }
     }
-    bodies.iter().map(|body| region(*body, &known)).collect()
+
+    /// The region with this body.
+    pub fn region(&self, body: Function<'m>) -> Region<'m> {
+        let mut region = self.reached(body, false);
+        if region.nests_depend && region.dependent.is_empty() && region.spoiled.is_none() {
+            // There is nothing to declare apart from it.
+            region.spoiled = region.stretches.first().cloned();
+        }
+        region
+    }
+
+    /// A function that regions of other files may call, if it declares what it accesses; they then need not. They may handle
+    /// exceptions.
+    pub fn declaring(&self, function: Function<'m>) -> Option<Region<'m>> {
+        let sections = &self.known[&function];
+        // What only its caller's loops call should not declare anything in each of their turns.
+        let is_large = sections.synchronises || sections.shares;
+        let declares = sections.spoiled.is_none()
+            && is_large
+            && sections.declares_itself()
+            && !sections.leaves_in_nest;
+        declares.then(|| self.reached(function, true))
+    }
+
+    fn reached(&self, body: Function<'m>, is_handled: bool) -> Region<'m> {
+        let known = &self.known;
+        let sections = &known[&body];
+        let mut region = Region {
+            body,
+            spoiled: sections.spoiled.clone(),
+            no_atomics: has_no_atomics(body, &HashSet::new()),
+            no_atomics_here: false,
+            direct: sections.direct.clone(),
+            stretches: Vec::new(),
+            dependent: Vec::new(),
+            nests_depend: false,
+            functions: Vec::new(),
+        };
+        let mut listed = HashSet::new();
+        let mut rest = vec![body];
+        while let Some(function) = rest.pop() {
+            if listed.insert(function) {
+                rest.extend(known[&function].callees.iter().rev());
+                region.functions.push(Rc::clone(&known[&function]));
+            }
+        }
+        let functions = region.functions.clone();
+        let handles = is_handled || functions.iter().any(|one| !one.handlers.is_empty());
+        let stretches = functions.iter().flat_map(|one| &one.stretches);
+        let (dependent, certain): (Vec<_>, Vec<_>) =
+            stretches.partition(|one| !one.depends.is_empty());
+        let certain = certain.iter().filter(|one| !one.ends_program(handles));
+        region.stretches = certain.map(|one| one.spoiled.clone()).collect();
+        region.dependent = dependent.iter().map(|one| one.spoiled.clone()).collect();
+        let depends = dependent.iter().flat_map(|one| &one.depends);
+        let called: HashSet<_> = depends.map(|one| one.callee).collect();
+        region.no_atomics_here = has_no_atomics(body, &called);
+        let is_certain = |function: &FunctionSections<'m>| {
+            let mut nests = function.declarations.iter().filter(|one| one.is_nest);
+            let depends = |before| {
+                let mut all = dependent.iter();
+                all.any(|one: &&Stretch<'m>| one.is_nest && one.before == before)
+            };
+            nests.any(|one| !depends(one.before))
+        };
+        region.nests_depend = !functions.iter().any(|one| is_certain(one));
+        region
+    }
 }
 
 /// Analyses a function after those it calls.
@@ -53,34 +134,4 @@ fn analyse<'m>(
     }
     known.insert(function, Rc::new(scan.finish(known)));
     under_way.remove(&function);
-}
-
-fn region<'m>(body: Function<'m>, known: &Known<'m>) -> Region<'m> {
-    let sections = &known[&body];
-    let mut region = Region {
-        body,
-        spoiled: sections.spoiled.clone(),
-        no_atomics: has_no_atomics(body),
-        direct: sections.direct.clone(),
-        stretches: Vec::new(),
-        functions: Vec::new(),
-    };
-    let mut listed = HashSet::new();
-    let mut rest = vec![body];
-    while let Some(function) = rest.pop() {
-        if listed.insert(function) {
-            rest.extend(known[&function].callees.iter().rev());
-            region.functions.push(Rc::clone(&known[&function]));
-        }
-    }
-    let handles = region.functions.iter().any(|one| !one.handlers.is_empty());
-    let stretches = region.functions.iter().flat_map(|one| &one.stretches);
-    let stretches = stretches.filter(|one| !one.ends_program(handles));
-    region.stretches = stretches.map(|one| one.spoiled.clone()).collect();
-    let declarations = region.functions.iter().flat_map(|one| &one.declarations);
-    if declarations.into_iter().all(|one| !one.is_nest) && region.spoiled.is_none() {
-        // There is nothing to declare apart from it.
-        region.spoiled = region.stretches.first().cloned();
-    }
-    region
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::calls::Effect;
+use super::calls::{Dependence, Effect};
 use super::places::Place;
 use super::{Known, Scan, Spoiled, resumes};
 use crate::analysis::library::{is_cxx_runtime, known};
@@ -20,6 +20,10 @@ pub struct Stretch<'m> {
     pub ends: Vec<Instruction<'m>>,
     /// What cannot be declared.
     pub spoiled: Spoiled<'m>,
+    /// Where it need not be tracked if these functions are known when the program starts: all else of it is declared.
+    pub depends: Vec<Dependence<'m>>,
+    /// Whether something is declared in front of it for all of it, so that nothing can be inside.
+    pub is_nest: bool,
     /// Control does not return from it.
     pub(super) is_last: Last,
 }
@@ -70,6 +74,21 @@ impl<'m> Scan<'m> {
         self.tracked.push(index);
     }
 
+    /// Makes a nest a stretch as well, for where not all functions that it calls turn out to be known. `is_declared`: it
+    /// accesses something itself.
+    pub(super) fn add_dependent_loop(
+        &mut self,
+        index: usize,
+        depends: Vec<Dependence<'m>>,
+        is_declared: bool,
+    ) {
+        self.add_loop(index, spoiled_by(&depends));
+        if let Some(added) = self.out.stretches.last_mut() {
+            added.depends = depends;
+            added.is_nest = is_declared;
+        }
+    }
+
     /// A stretch that ends where these blocks begin.
     fn add_stretch(
         &mut self,
@@ -89,13 +108,16 @@ impl<'m> Scan<'m> {
             before,
             ends: all,
             spoiled,
+            depends: Vec::new(),
+            is_nest: false,
             is_last,
         });
     }
 
     /// The runs of instructions of a block that are stretches or parts of critical sections: the first, and the one behind
-    /// the last, if that is no terminator. What lies between two that cannot be described belongs to their stretch, unless it shares work,
-    /// synchronises or declares.
+    /// the last, if that is no terminator. What lies between two that cannot be described belongs to their stretch, unless
+    /// it shares work, synchronises or declares. Calls of functions that may turn out to be known are stretches of their own,
+    /// which are not among them: what they access besides is declared.
     pub(super) fn stretches_of(
         &mut self,
         block: Block<'m>,
@@ -106,6 +128,8 @@ impl<'m> Scan<'m> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         let mut may_join = false;
         let mut found = Vec::new();
+        let mut dependent = Vec::new();
+        let is_last = self.is_last(block);
         for (index, at) in all.iter().enumerate() {
             if self.locked.contains(*at) {
                 may_join = false;
@@ -113,7 +137,27 @@ impl<'m> Scan<'m> {
             }
             match self.effects.get(at) {
                 None | Some(Effect::Nothing | Effect::Accesses(_)) => {}
-                Some(Effect::Calls(callee)) => may_join &= !known[callee].declares_itself(),
+                Some(Effect::Calls(callee)) => {
+                    let callee = &known[callee];
+                    may_join &= !callee.declares_itself();
+                    match runs.last_mut() {
+                        _ if callee.depends.is_empty() => {}
+                        Some((_, end)) if may_join => *end = index + 1,
+                        _ if is_last == Last::No => {
+                            let is_declared = callee.summary.iter().any(|all| !all.is_empty());
+                            dependent.push((index, callee.depends.clone(), is_declared));
+                        }
+                        _ => {
+                            runs.push((index, index + 1));
+                            found.push(spoiled_by(&callee.depends));
+                            may_join = true;
+                        }
+                    }
+                }
+                Some(Effect::Depends(one)) => match runs.last_mut() {
+                    Some((_, end)) if may_join => *end = index + 1,
+                    _ => dependent.push((index, vec![(**one).clone()], false)),
+                },
                 Some(Effect::Shares | Effect::Synchronises) => may_join = false,
                 Some(Effect::Spoils(reason)) => {
                     match runs.last_mut() {
@@ -130,8 +174,12 @@ impl<'m> Scan<'m> {
                 }
             }
         }
-        let is_last = self.is_last(block);
-        for (&(first, end), spoiled) in runs.iter().zip(found) {
+        let certain = runs.iter().copied().zip(found);
+        let certain = certain.map(|(run, spoiled)| (run, spoiled, Vec::new(), false));
+        let dependent = dependent.into_iter().map(|(at, depends, is_declared)| {
+            ((at, at + 1), spoiled_by(&depends), depends, is_declared)
+        });
+        for ((first, end), spoiled, depends, is_nest) in certain.chain(dependent) {
             let behind = match all.get(end) {
                 Some(&next) => {
                     let ends = next.opcode() != Opcode::LLVMUnreachable;
@@ -139,6 +187,8 @@ impl<'m> Scan<'m> {
                         before: all[first],
                         ends: ends.then_some(next).into_iter().collect(),
                         spoiled,
+                        depends,
+                        is_nest,
                         is_last,
                     };
                     self.out.stretches.push(stretch);
@@ -149,6 +199,10 @@ impl<'m> Scan<'m> {
             let behind = behind.into_iter();
             let behind = behind.filter(|&next| !self.out.nests.is_last(next));
             self.add_stretch(all[first], behind.collect(), spoiled, is_last);
+            if let Some(added) = self.out.stretches.last_mut() {
+                added.depends = depends;
+                added.is_nest = is_nest;
+            }
         }
         runs.extend(locked);
         runs
@@ -187,7 +241,7 @@ impl<'m> Scan<'m> {
                     !access.is_write && matches!(self.place(access), Place::Elsewhere)
                 })
             }
-            Some(Effect::Calls(_)) => true,
+            Some(Effect::Calls(_) | Effect::Depends(_)) => true,
             Some(Effect::Spoils(_)) => (*at).as_call().is_none_or(|call| {
                 let name = call.callee_name();
                 !is_cxx_runtime(&name) && known(&name).is_none()
@@ -212,5 +266,13 @@ impl<'m> Scan<'m> {
                 self.out.handlers.push(first);
             }
         }
+    }
+}
+
+/// What is said of code that may turn out to be known.
+fn spoiled_by<'m>(depends: &[Dependence<'m>]) -> Spoiled<'m> {
+    Spoiled {
+        at: depends[0].at,
+        reason: depends[0].reason.clone(),
     }
 }

@@ -6,7 +6,7 @@
 
 use okl_abi::cpu::{Kernel as Record, f};
 
-use crate::analysis::sections::{FunctionSections, regions};
+use crate::analysis::sections::{FunctionSections, Program};
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{Builder, Function, Global, Instruction, Linkage, Module, Opcode};
@@ -72,13 +72,15 @@ pub fn check(module: &Module) -> Plan<'_> {
     let bodies = functions.filter(|one| !one.is_declaration() && !DECLARED.is_on(*one));
     let bodies = bodies.filter_map(|one| Some((one, costs_of(module, one)?)));
     let (bodies, records): (Vec<_>, Vec<_>) = bodies.unzip();
-    let found = regions(module, &bodies).into_iter();
+    let program = Program::of(module, &bodies, &[]);
+    let found = bodies.iter().map(|body| program.region(*body));
     let parts = found.zip(records).map(|(region, record)| {
         let declarations = region.functions.iter().flat_map(|one| &one.declarations);
         let has_marks = declarations.into_iter().any(|one| !one.marks.is_empty());
         // What is called says nothing.
         let is_known = region.spoiled.is_none()
             && region.stretches.is_empty()
+            && region.dependent.is_empty()
             && region.functions.len() == 1
             && !has_marks;
         Part {

@@ -145,12 +145,17 @@ pub fn call_translated(module: &Module) -> bool {
     changed
 }
 
-fn unless_translated<'m>(module: &'m Module, at: Instruction<'m>, name: &str) -> Instruction<'m> {
+/// The symbol that is there if a function is translated.
+pub fn translated<'m>(module: &'m Module, name: &str) -> Global<'m> {
     let name = translated_name(name);
-    let symbol = module.global(&name).unwrap_or_else(|| {
+    module.global(&name).unwrap_or_else(|| {
         let linkage = Linkage::LLVMExternalWeakLinkage;
         module.add_global(&name, module.int(8), None, linkage)
-    });
+    })
+}
+
+fn unless_translated<'m>(module: &'m Module, at: Instruction<'m>, name: &str) -> Instruction<'m> {
+    let symbol = translated(module, name);
     let null = module.pointer().zero();
     let missing = Builder::before(module, at).compare(*symbol, null, false);
     at.insert_if(missing)

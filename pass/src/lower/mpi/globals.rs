@@ -157,7 +157,8 @@ pub fn set_apart<'m>(module: &'m Module, direct: &HashSet<Value<'m>>) {
             .partition(|global| {
                 size(global) > LARGEST_UNANNOUNCED as u64 && !direct.contains(&**global)
             });
-        if arrays.is_empty() {
+        // The arrays of the module in front of it may be those that regions declare.
+        if arrays.is_empty() && !others.iter().any(|one| direct.contains(&**one)) {
             continue;
         }
         // Other modules have theirs in front of these. A page of its own rather than an alignment of the first

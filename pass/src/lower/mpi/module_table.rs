@@ -15,7 +15,7 @@ use crate::lower::mpi::constructors;
 use crate::lower::mpi::globals::Shared;
 use crate::lower::mpi::thread_private::ThreadPrivate;
 use crate::lower::runtime_call::declare;
-use crate::marks::REGISTER;
+use crate::marks::{REGISTER, SUMMARIES};
 
 /// The functions the table lists.
 pub struct Plan<'m> {
@@ -225,18 +225,26 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
         fields.push(module.const_i64(count as i64));
     }
     fields.push(*parts.flag);
+    fields.push(*summaries(module));
     assert!(fields.len() == okl_abi::ModuleTable::FIELDS.len());
     let table = module.add_constant("okl.module", module.const_struct(&fields));
 
     let ty = module.function_type(module.void(), &[]);
     let register = module.add_function(REGISTER, ty, Linkage::LLVMInternalLinkage);
     let builder = Builder::at_end(module, register.append_block(module));
-    builder.call(declare(module, &f::okl_mpi_register_v9), &[*table]);
+    builder.call(declare(module, &f::okl_mpi_register_v10), &[*table]);
     if let Some(units) = parts.units {
         builder.call(declare(module, &f::okl_mpi_fortran_units), &[*units]);
     }
     builder.ret(None);
     register
+}
+
+/// Where what is found out late of the module's functions will be.
+fn summaries(module: &Module) -> Global<'_> {
+    let nothing = module.const_struct(&[module.pointer().zero(), module.const_i64(0)]);
+    let linkage = Linkage::LLVMInternalLinkage;
+    module.add_global(SUMMARIES, nothing.ty(), Some(nothing), linkage)
 }
 
 fn function<'m>(module: &'m Module, entry: &Entry<'m>, sites: &[Global<'m>]) -> Value<'m> {

@@ -2,21 +2,21 @@
 //!
 //! Runs on simplified code, just before vectorisation; what it does not find is left to the pages.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use okl_abi::{f, region_flags};
 
-use super::{globals, stretches};
+use super::{globals, stretches, summaries};
 use crate::analysis::nests::source_name;
 use crate::analysis::sections::{
-    Declaration, Direct, Entry, FunctionSections, Quantity, Region, What, is_one_of_several,
-    regions,
+    Declaration, Direct, Entry, FunctionSections, Program, Quantity, Region, What,
+    is_one_of_several, may_declare,
 };
-use crate::diagnostic::Site;
+use crate::diagnostic::{Site, user_name};
 use crate::llvm::{Function, Instruction, Linkage, Module, Value};
 use crate::lower::declarations::{self, Overflow, place};
 use crate::lower::runtime_call::declare;
-use crate::marks::{DECLARED, is_for_ranks};
+use crate::marks::{DECLARED, ENTRY, is_for_ranks};
 use crate::record::RegionRecord;
 
 /// The regions of a module that may be distributed, with the program around them.
@@ -24,6 +24,8 @@ pub struct Plan<'m> {
     forks: Vec<Fork<'m>>,
     /// One for each different body.
     regions: Vec<Region<'m>>,
+    /// Functions that regions of other files may call.
+    functions: Vec<Region<'m>>,
 }
 
 /// A fork, and what it says of its region.
@@ -41,10 +43,32 @@ pub fn check(module: &Module) -> Plan<'_> {
             bodies.push(one.record.body);
         }
     }
+    let others = others(module);
+    let program = Program::of(module, &bodies, &others);
+    let functions = others.iter().filter_map(|one| program.declaring(*one));
     Plan {
-        regions: regions(module, &bodies),
+        regions: bodies.iter().map(|body| program.region(*body)).collect(),
+        functions: functions.collect(),
         forks,
     }
+}
+
+/// The functions that other files may call in their regions, as they are for several ranks: of these there is one in the
+/// program, and they have not been looked at.
+fn others(module: &Module) -> Vec<Function<'_>> {
+    let functions = module.functions().into_iter();
+    let entries =
+        functions.filter(|one| ENTRY.is_on(*one) && one.linkage() == Linkage::LLVMExternalLinkage);
+    let instructions = entries.flat_map(|one| one.instructions());
+    let called = instructions.filter_map(|at| at.as_call()?.callee_function());
+    let is_other = |one: &Function<'_>| {
+        is_for_ranks(*one)
+            && !one.is_declaration()
+            && !is_one_of_several(*one)
+            && !DECLARED.is_on(*one)
+            && may_declare(*one)
+    };
+    called.filter(is_other).collect()
 }
 
 /// The forks whose regions may be distributed and have not been looked at, one for each region.
@@ -90,16 +114,30 @@ impl<'m> Plan<'m> {
                 None => {
                     let count = section_count(region);
                     let plural = if count == 1 { "" } else { "s" };
-                    let what = match region.stretches.is_empty() {
-                        true => {
+                    let what = match (&region.stretches[..], &region.dependent[..]) {
+                        ([], []) => {
                             format!("region declares all its accesses ({count} section{plural})")
                         }
-                        false => format!(
+                        ([], _) => format!(
+                            "region declares all its accesses ({count} section{plural} here), if the functions of other files \
+                             that it calls can be described"
+                        ),
+                        _ => format!(
                             "region declares its accesses ({count} section{plural}), but for those of code that cannot \
                              be described"
                         ),
                     };
                     one.at.remark("Declared", &what, false);
+                    for stretch in &region.dependent {
+                        if told.insert(Site::Instruction(stretch.at).to_string()) {
+                            let reason = &stretch.reason;
+                            let message = format!(
+                                "pages are tracked while this runs, unless it turns out when the program starts that the \
+                                 other file describes it: it {reason}"
+                            );
+                            stretch.at.remark("Depends", &message, true);
+                        }
+                    }
                     for stretch in &region.stretches {
                         if told.insert(Site::Instruction(stretch.at).to_string()) {
                             let reason = &stretch.reason;
@@ -125,11 +163,24 @@ impl<'m> Plan<'m> {
     /// The regions and their nests as text.
     pub fn print(&self) -> String {
         let mut text = String::new();
+        for one in &self.functions {
+            text += &format!("function {}: declares\n", user_name(one.body));
+            for one in &one.direct {
+                text += &format!("  direct {}\n", direct_text(one));
+            }
+            for sections in &one.functions {
+                for declaration in &sections.declarations {
+                    text += &declaration_text(sections, declaration);
+                }
+            }
+        }
         for one in &self.forks {
             let region = self.region(one.record.body);
             text += &format!("region at {}: ", Site::Instruction(one.at));
             match &region.spoiled {
-                None if region.stretches.is_empty() => text += "complete\n",
+                None if region.stretches.is_empty() && region.dependent.is_empty() => {
+                    text += "complete\n"
+                }
                 None => text += "complete but for\n",
                 Some(spoiled) => {
                     let site = Site::Instruction(spoiled.at);
@@ -139,6 +190,13 @@ impl<'m> Plan<'m> {
             for one in region.stretches.iter().filter(|_| region.spoiled.is_none()) {
                 let site = Site::Instruction(one.at);
                 text += &format!("  tracked, it {} ({site})\n", one.reason);
+            }
+            for one in region.dependent.iter().filter(|_| region.spoiled.is_none()) {
+                let site = Site::Instruction(one.at);
+                text += &format!(
+                    "  tracked unless another file describes it, it {} ({site})\n",
+                    one.reason
+                );
             }
             for one in &region.direct {
                 text += &format!("  direct {}\n", direct_text(one));
@@ -264,17 +322,22 @@ fn between_text<'m>(entry: &Entry<'m>, show: impl Fn(Quantity<'m>) -> String) ->
 /// where there are any.
 pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
     let complete = plan.regions.iter().filter(|one| one.spoiled.is_none());
+    let complete = || complete.clone().chain(&plan.functions);
     let mut functions: Vec<&FunctionSections<'m>> = Vec::new();
     let mut done = HashSet::new();
-    for sections in complete.flat_map(|one| &one.functions) {
+    for sections in complete().flat_map(|one| &one.functions) {
         if done.insert(sections.function) {
             functions.push(sections);
         }
     }
+    // As they are before what is inserted now.
+    let mut leaves = summaries::check(module, &plan.functions);
     own(&functions);
+    let mut dependent: HashMap<Function<'m>, Vec<Value<'m>>> = HashMap::new();
     for sections in functions {
         // Declarations in the same place come behind.
-        stretches::emit(module, sections);
+        let list = stretches::emit(module, sections);
+        dependent.insert(sections.function, list);
         declarations::emit(
             module,
             sections,
@@ -286,16 +349,36 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
     }
     for one in &plan.forks {
         let region = plan.region(one.record.body);
-        complete_record(module, &one.record, region);
+        complete_record(
+            module,
+            &one.record,
+            region,
+            &stretches_of(region, &dependent),
+        );
         DECLARED.put_on(module, one.record.body);
     }
-    let complete = plan.regions.iter().filter(|one| one.spoiled.is_none());
-    let direct: Vec<_> = complete.map(|one| &one.direct).collect();
-    if !direct.is_empty() {
-        let direct = direct.into_iter().flatten();
-        globals::set_apart(module, &direct.map(|one| one.object).collect());
+    for one in &plan.functions {
+        leaves.add_declaring(one, stretches_of(one, &dependent));
+        DECLARED.put_on(module, one.body);
     }
-    !plan.forks.is_empty()
+    let direct: Vec<_> = complete().map(|one| &one.direct).collect();
+    let others = leaves.objects();
+    if !direct.is_empty() || !others.is_empty() {
+        let direct = direct.into_iter().flatten().map(|one| one.object);
+        globals::set_apart(module, &direct.chain(others).collect());
+    }
+    let summarised = summaries::emit(module, leaves);
+    !plan.forks.is_empty() || !plan.functions.is_empty() || summarised
+}
+
+/// The stretches of a region that may turn out not to be any.
+fn stretches_of<'m>(
+    region: &Region<'m>,
+    dependent: &HashMap<Function<'m>, Vec<Value<'m>>>,
+) -> Vec<Value<'m>> {
+    let functions = region.functions.iter().map(|one| one.function);
+    let lists = functions.filter_map(|one| dependent.get(&one));
+    lists.flatten().copied().collect()
 }
 
 /// Gives the regions of this module functions of their own where the linker would choose among those of several files.
@@ -321,24 +404,32 @@ fn become_own<'m>(function: Function<'m>, callers: &[Function<'m>]) {
     });
 }
 
-fn complete_record<'m>(module: &'m Module, record: &RegionRecord<'m>, region: &Region<'m>) {
+fn complete_record<'m>(
+    module: &'m Module,
+    record: &RegionRecord<'m>,
+    region: &Region<'m>,
+    stretches: &[Value<'m>],
+) {
     let mut flags = record.flags();
-    let mut direct = None;
+    let mut direct = Vec::new();
     if region.no_atomics {
         flags |= region_flags::NO_ATOMICS;
     }
     if region.spoiled.is_none() {
+        if region.no_atomics_here {
+            flags |= region_flags::NO_ATOMICS_HERE;
+        }
         flags |= region_flags::DECLARES_ALL | region_flags::SERIAL_CODE_ANNOUNCED;
         if !region.stretches.is_empty() {
             flags |= region_flags::STRETCHES;
         }
-        let list = direct_list(module, record, region);
-        if let Some(first) = list.first() {
-            let array = module.const_array(first.ty(), &list);
-            direct = Some((*module.add_constant("okl.direct", array), list.len()));
+        if region.nests_depend {
+            flags |= region_flags::NESTS_DEPEND;
         }
+        direct = direct_list(module, record, region);
+        return record.complete(module, flags, &direct, stretches);
     }
-    record.complete(module, flags, direct);
+    record.complete(module, flags, &direct, &[]);
 }
 
 fn direct_list<'m>(
