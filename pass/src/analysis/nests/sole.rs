@@ -246,7 +246,8 @@ impl<'m> Callees<'m> {
         reach.is_some_and(|reach| reach.functions.iter().all(|one| !writers.contains(one)))
     }
 
-    /// Whether a function stores nothing of the type that a load has.
+    /// Whether a function stores nothing of the type that a load has, in C and C++: what flang says of memory holds within
+    /// a function, as a variable is data of another kind where it is an argument.
     pub(super) fn store_other_types(
         &mut self,
         function: Function<'m>,
@@ -258,9 +259,13 @@ impl<'m> Callees<'m> {
         stored
             .zip(load.noted_type(module))
             .is_some_and(|(stored, loaded)| {
+                let language = loaded.last();
+                let is_c = language.is_some_and(|one| one.starts_with("Simple C"));
                 let is_kind_of = |one: &[String], other: &[String]| one.contains(&other[0]);
-                let mut stored = stored.iter();
-                stored.all(|one| !is_kind_of(one, &loaded) && !is_kind_of(&loaded, one))
+                let is_apart = |one: &Vec<String>| {
+                    one.last() == language && !is_kind_of(one, &loaded) && !is_kind_of(&loaded, one)
+                };
+                is_c && stored.iter().all(is_apart)
             })
     }
 

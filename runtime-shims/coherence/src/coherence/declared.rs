@@ -166,6 +166,8 @@ struct Interval {
     /// It has told these two of all.
     unnoticed: bool,
     handed_over: bool,
+    /// It has taken a lock: what was sent when the interval began may have been written since by who had that before.
+    acquired: bool,
     /// What stands for these in an exchange.
     tracked: Vec<Declared>,
 }

@@ -8,7 +8,8 @@
 //!
 //! Guarantee: all ranks know at the synchronisation before what goes early, whatever they do in between; and
 //! it counts only where all comes as expected. Then its sender is its owner, and had its value on arrival:
-//! pages that enter section mode, whose contents may still be on the way to their home, end it.
+//! pages that enter section mode, whose contents may still be on the way to their home, end it. What others contribute to,
+//! or write under locks in stretches, has its value later: after such an interval nothing goes early.
 
 use std::rc::Rc;
 

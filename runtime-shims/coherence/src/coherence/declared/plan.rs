@@ -75,8 +75,10 @@ impl<M: Machine> Coherence<M> {
         for (owner, ranges) in &plan.pulls {
             let ranges = &*self.not_marked(ranges);
             let missing = self.take_pushed(*owner, ranges);
-            // What was sent when the interval began lacks the contributions since then.
-            let missing = missing.filter(|_| self.sections.interval.contributed.is_empty());
+            // What was sent when the interval began lacks contributions since then, and what was written before a lock was
+            // released.
+            let interval = &self.sections.interval;
+            let missing = missing.filter(|_| interval.contributed.is_empty() && !interval.acquired);
             let missing = missing.as_deref().unwrap_or(ranges);
             if !missing.is_empty() {
                 self.machine.pull(*owner, missing);

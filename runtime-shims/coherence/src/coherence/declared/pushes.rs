@@ -1,6 +1,7 @@
 //! Pushes: messages between nodes that both sides know, because the ranks copied the same bytes before.
 //!
-//! Between two synchronisations the value of a byte that another rank may copy does not change. So where
+//! Between two synchronisations the value of a byte that another rank may copy does not change, unless a lock passes it
+//! on: what comes is of no use to a rank that has taken one since. So where
 //! it is known at a synchronisation what will be copied, each owner sends it at once, in one message to
 //! each rank, and no rank has to ask. What no rank is expected to write until some synchronisations later,
 //! when it will be copied, is sent along: it travels while the ranks compute. A message is waited for where

@@ -229,6 +229,7 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn renew_entering(&mut self) {
         let pages = self.pages_entering();
         let interval = &mut self.sections.interval;
+        interval.acquired = true;
         interval.current = Ranges::default();
         self.fetch_entering(&pages);
     }

@@ -118,6 +118,8 @@ pub(super) struct Transition {
     contributed: Ranges,
     /// What its owner may have written unnoticed: no copy is current.
     unnoticed: Ranges,
+    /// Some rank ran code that declares nothing, under a lock perhaps: what it wrote there it sent to the owners.
+    has_stretches: bool,
     /// Number of pieces that it takes to remember it: without those of sets that other transitions have, too. The
     /// same on all ranks.
     pub(super) pieces: usize,
@@ -146,6 +148,7 @@ impl KnownSets {
         claimed: Ranges,
         unsteady: Vec<Ranges>,
         [contributed, unnoticed]: [Ranges; 2],
+        has_stretches: bool,
     ) -> Rc<Transition> {
         let mut pieces = owners.len();
         let mut one = |bytes| {
@@ -159,6 +162,7 @@ impl KnownSets {
             unsteady: unsteady.into_iter().map(&mut one).collect(),
             contributed: one(contributed),
             unnoticed: one(unnoticed),
+            has_stretches,
             pieces,
         })
     }
@@ -172,9 +176,10 @@ impl Transition {
         unsteady.fold(self.claimed.union(&others), |all, one| all.union(one))
     }
 
-    /// Whether ranks may have contributed to what others hold: that has its value when all have arrived.
+    /// Whether ranks may have contributed to what others hold, or written it under locks: that has its value when all have
+    /// arrived.
     pub(super) fn has_contributions(&self) -> bool {
-        !self.contributed.is_empty()
+        self.has_stretches || !self.contributed.is_empty()
     }
 }
 
@@ -451,6 +456,7 @@ impl<M: Machine> Coherence<M> {
             claimed,
             told.unsteady,
             [told.contributed, told.unnoticed],
+            told.has_stretches,
         );
         mode.balance.note_new(transition.pieces, told.has_stretches);
         if !(any_entered || omitted && claims_matter) {
@@ -603,9 +609,13 @@ impl<M: Machine> Coherence<M> {
             unnoticed = Some(mode.unnoticed_copies());
             let owners = mode.owners.change(&[(&written, &claim_for(0))]);
             let nothing = Ranges::default();
-            let transition =
-                mode.known_sets
-                    .transition(owners, written, Vec::new(), [nothing.clone(), nothing]);
+            let transition = mode.known_sets.transition(
+                owners,
+                written,
+                Vec::new(),
+                [nothing.clone(), nothing],
+                false,
+            );
             let transitions = &mut mode.transitions;
             transitions.insert(key, Rc::clone(&transition), transition.pieces);
             transition
