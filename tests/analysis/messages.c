@@ -35,3 +35,28 @@ void names(void) {
     x[i] = 1;
   }
 }
+
+__attribute__((noinline)) static void complain(const char *title, int i) {
+  char text[40];
+  sprintf(text, "of %d", i);
+  printf("%s %s\n", title, text);
+  exit(1);
+}
+
+__attribute__((noinline)) static void note(const char *title, int i) {
+  if (x[i] > 99)
+    printf("%s\n", title);
+}
+
+// So is text that is constant wherever a function is called.
+// CHECK: region at {{.*}}messages.c:[[@LINE+3]]: complete
+// CHECK-NOT: tracked
+void titles(void) {
+#pragma omp parallel for
+  for (int i = 0; i < N; i++) {
+    if (x[i] < 0)
+      complain("negative", i);
+    note(i > 3 ? "large" : "at the start", i);
+    x[i] = 1;
+  }
+}

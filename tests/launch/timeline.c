@@ -62,6 +62,9 @@ int main(void) {
 #pragma omp critical
     omp_get_thread_num();
 #pragma omp barrier
+    // So that its pages are tracked.
+    static omp_lock_t lock;
+    if (omp_get_num_threads() > 99) omp_set_lock(&lock);
   }
   printf("sum %.0f\n", sum);
   return 0;

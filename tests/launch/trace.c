@@ -74,9 +74,13 @@ int main(void) {
 #pragma omp critical
     omp_get_thread_num();
 #pragma omp barrier
-    if (omp_get_num_threads() > 99)
+    // So that its pages are tracked, and have homes.
+    static omp_lock_t lock;
+    if (omp_get_num_threads() > 99) {
+      omp_set_lock(&lock);
 #pragma omp atomic
       sum += 1;
+    }
   }
   return sum < 0;
 }

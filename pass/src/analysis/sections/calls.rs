@@ -135,14 +135,17 @@ fn stream_argument(plain: &str) -> Option<usize> {
     }
 }
 
-/// Whether a call only writes numbers and constant text to a stream, or ends the program.
-fn is_message(call: Call<'_>, name: &str) -> bool {
+/// Whether a call only writes numbers and text to a stream that is constant or the thread's own, or ends the program.
+fn is_message<'m>(places: &Places<'m>, call: Call<'m>, name: &str) -> bool {
     let plain = library::plain(name);
     let stream = stream_argument(plain);
     let mut arguments = call.arguments().into_iter().enumerate();
     MESSAGES.contains(&format!(" {plain} "))
         && arguments.all(|(index, one)| {
-            !one.ty().is_pointer() || Some(index) == stream || one.as_text().is_some()
+            !one.ty().is_pointer()
+                || Some(index) == stream
+                || one.as_text().is_some()
+                || places.is_own(one)
         })
 }
 
@@ -342,7 +345,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
         let mut pointers = call.arguments().into_iter();
         let mut all_own = || pointers.all(|one| !one.ty().is_pointer() || places.is_own(one));
         if is_mathematics(&name)
-            || is_message(call, &name)
+            || is_message(places, call, &name)
             || accesses_arguments_only(&name) && all_own()
         {
             return Effect::Nothing;
