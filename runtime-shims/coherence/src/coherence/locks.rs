@@ -262,9 +262,21 @@ impl<M: Machine> Coherence<M> {
 
     /// Closes copies of pages that other ranks announced. Those that were open.
     fn close_changed_copies(&mut self) -> Vec<Page> {
-        let candidates = match self.machine.announced(!self.cached.is_empty()) {
-            Some(announced) => announced,
-            None => self.cached.clone(),
+        let may_have_heard = !self.cached.is_empty() || !self.unannounced.written.is_empty();
+        let candidates = match self.machine.announced(may_have_heard) {
+            Some(announced) => {
+                self.note_changes_of_others(&announced);
+                announced
+            }
+            None => {
+                let written = self.unannounced.written.iter();
+                let written: Vec<Page> = written
+                    .map(|&(page, _)| page)
+                    .chain(self.updated.iter().copied())
+                    .collect();
+                self.note_changes_of_others(&written);
+                self.cached.clone()
+            }
         };
         let mut closed = Vec::new();
         for page in candidates {
@@ -278,6 +290,25 @@ impl<M: Machine> Coherence<M> {
         }
         self.apply_pending();
         closed
+    }
+
+    /// Of this rank's own pages that others have changed: what it writes in them may be what it wrote there before, so that a
+    /// comparison would not find it.
+    fn note_changes_of_others(&mut self, pages: &[Page]) {
+        for &page in pages {
+            let is_own = self.pages.home(page) == self.rank
+                && !self.pages.has(page, flag::SECTION | flag::ENTERING);
+            if !is_own || !self.pages.has_twin(page) {
+                continue;
+            }
+            self.unannounced.note(page);
+            if !self.pages.has(page, flag::UPDATED) && !self.verify {
+                let contents = *self.machine.contents(page);
+                if let Some(twin) = self.pages.twin(page) {
+                    twin.copy_from_slice(&contents);
+                }
+            }
+        }
     }
 
     /// Sends the changed bytes of `page` to where an atomic operation is carried out.
