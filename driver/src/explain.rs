@@ -58,6 +58,7 @@ const TABLE: &[Advice] = &[
     advice("Tracked", "not known before the loop", "Give the loop one array (rows at one distance, a[i * n + j]) instead of pointers that it loads itself."),
     advice("Tracked", "cannot be told before the loop", "Let each iteration write at a place that follows from its number."),
     advice("Tracked", "too many", "Divide the region, or its largest function, into several."),
+    advice("Tracked", "has a critical section", "Let the critical section do nothing but updates such as `sum += x`, or use a reduction."),
     advice("Tracked", "recursive", "Call the recursive function outside of the region, or use a loop."),
     advice("Tracked", "escape", "Do not hand the address of a private variable to functions that are not inlined."),
     advice("Tracked", "calls", "Define the function in this file or in a header and let it be inlined, or call it outside of the region."),
