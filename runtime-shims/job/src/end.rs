@@ -96,10 +96,9 @@ pub fn introduce(introduction: fn() -> String) {
 pub fn fatal(message: &str, of: Speaker) -> ! {
     // Enough for another rank to write its message and to end the job.
     const PATIENCE: Duration = Duration::from_millis(300);
-    // Ranks reach the place of a mistake of all of them one after the other.
-    const PATIENCE_WITH_FIRST: Duration = Duration::from_secs(1);
-    // Without MPI a launcher ends the others, when it notices: Open MPI's takes a second.
-    const PATIENCE_WITHOUT_MPI: Duration = Duration::from_secs(3);
+    // Ranks reach the place of a mistake of all of them one after the other, and launchers take their time to end them: Open
+    // MPI's more than a second on a busy machine, and where it has to notice by itself.
+    const PATIENCE_WITH_FIRST: Duration = Duration::from_secs(3);
     let introduced = INTRODUCTION
         .get()
         .map(|introduction| format!("{}{message}", introduction()));
@@ -112,10 +111,7 @@ pub fn fatal(message: &str, of: Speaker) -> ! {
         abort(FAILED)
     }
     if word.is_none() && rank != 0 {
-        std::thread::sleep(match job() {
-            Some(_) => PATIENCE_WITH_FIRST,
-            None => PATIENCE_WITHOUT_MPI,
-        });
+        std::thread::sleep(PATIENCE_WITH_FIRST);
     }
     match (of, rank) {
         (Speaker::Program, 0) => report::say(message),
