@@ -7,8 +7,12 @@ mod between;
 mod rows;
 
 use std::{
+    cell::Cell,
     ffi::c_void,
-    sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::Relaxed},
+    sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+        Ordering::{Acquire, Relaxed, Release},
+    },
 };
 
 use okl_abi::{
@@ -19,7 +23,7 @@ use okl_abi::{
 use crate::{
     cell::ProgramCell, heap::MOST_SMALL, layout, marks, memory::coherence, mpi_job, names, objects,
     observe, observe::Event, program_graph, program_graph::text, program_stacks, region, report,
-    settings::settings, summaries, turns,
+    settings::settings, summaries, threads, turns,
 };
 use between::Numbers;
 use okl_coherence::geometry::declaration::{self, entry_list, value_count, value_list};
@@ -32,8 +36,20 @@ use rows::{Behind, Run};
 /// Whether declarations are taken: the region that runs declares all it accesses.
 static DECLARING: AtomicBool = AtomicBool::new(false);
 
-/// Whether what runs meanwhile declares nothing.
+/// Whether what runs meanwhile declares nothing. Where a rank has several threads, one of them may run such code while
+/// others are in the midst of what they have declared: pages are tracked from there on until all of them meet.
 static IN_STRETCH: AtomicBool = AtomicBool::new(false);
+
+/// So many threads of the rank are in such code.
+static INSIDE: AtomicU32 = AtomicU32::new(0);
+
+/// Counts the regions that this rank has entered.
+static REGIONS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The region in which the calling thread is in such code.
+    static INSIDE_IN: Cell<u64> = const { Cell::new(0) };
+}
 
 /// With `OKL_VERIFY`: whether something has run since the last synchronisation that declares nothing.
 static HAD_STRETCH: AtomicBool = AtomicBool::new(false);
@@ -88,15 +104,13 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
     Some((start.max(segment.address), end.min(segment.end())))
 }
 
-/// At a fork of a team of so many threads: how the region accesses memory; `None` where every write is tracked
-/// anyway. [`begin_declarations`] is to follow, when the ranks know.
-pub(crate) fn enter_region(
-    region: *mut RegionDescriptor,
-    args: &[u64],
-    threads: i32,
-) -> Option<Accesses> {
+/// At a fork: how the region accesses memory; `None` where every write is tracked anyway. [`begin_declarations`] is to
+/// follow, when the ranks know.
+pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> Option<Accesses> {
     REGION.store(region, Relaxed);
     IN_STRETCH.store(false, Relaxed);
+    INSIDE.store(0, Relaxed);
+    REGIONS.fetch_add(1, Relaxed);
     HAD_STRETCH.store(false, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
     summaries::decide(region);
@@ -111,10 +125,7 @@ pub(crate) fn enter_region(
             _ => &[],
         }
     };
-    // While one thread of a rank runs what is not described, no other one may declare.
-    let has_stretches = flags & region_flags::STRETCHES != 0;
-    let are_several = threads > mpi_job::ranks() as i32;
-    let declares_all = flags & region_flags::DECLARES_ALL != 0 && !(has_stretches && are_several);
+    let declares_all = flags & region_flags::DECLARES_ALL != 0;
     let mut undeclared = Vec::new();
     if declares_all {
         for one in direct {
@@ -216,27 +227,59 @@ pub(crate) fn okl_mpi_undeclared(now: i32, stretch: *mut c_void) -> i32 {
         return 0;
     }
     const ASKS: i32 = 2;
-    let is_now = IN_STRETCH.load(Relaxed);
-    if now == ASKS || is_now == (now != 0) {
-        return is_now.into();
+    let begins = now != 0;
+    let region = REGIONS.load(Relaxed);
+    let before = INSIDE_IN.get() == region;
+    if now == ASKS || before == begins {
+        return before.into();
     }
     // SAFETY: null, or a descriptor that the pass emitted, which is decided on when its region is entered.
-    if now != 0 && unsafe { stretch.cast::<Stretch>().as_ref() }.is_some_and(summaries::is_known) {
-        return is_now.into();
+    if begins && unsafe { stretch.cast::<Stretch>().as_ref() }.is_some_and(summaries::is_known) {
+        return before.into();
     }
-    let before = turns::alone(|| {
+    INSIDE_IN.set(if begins { region } else { 0 });
+    turns::alone(|| {
         // The protocol runs on this rank's stack.
         program_stacks::make_next_frames_writable();
-        let before = IN_STRETCH.swap(now != 0, Relaxed);
-        match (before, now != 0) {
-            (false, true) if settings().verify => HAD_STRETCH.store(true, Relaxed),
-            (false, true) => coherence(|coherence| coherence.begin_stretch(stretch as u64)),
-            (true, false) if !settings().verify => coherence(|coherence| coherence.end_stretch()),
-            _ => {}
+        if begins {
+            INSIDE.fetch_add(1, Relaxed);
+            begin_stretch(stretch as u64);
+        } else {
+            INSIDE.fetch_sub(1, Relaxed);
+            if !turns::are_several() {
+                end_stretch();
+            }
         }
-        before
     });
     before.into()
+}
+
+/// From here on the rank runs code that declares nothing. `place` stands for it.
+fn begin_stretch(place: u64) {
+    if IN_STRETCH.load(Relaxed) {
+        return;
+    }
+    match settings().verify {
+        true => HAD_STRETCH.store(true, Relaxed),
+        false => coherence(|coherence| coherence.begin_stretch(place)),
+    }
+    // Pages are closed before another thread goes on without a declaration.
+    IN_STRETCH.store(true, Release);
+    threads::no_more_declarations();
+}
+
+fn end_stretch() {
+    if IN_STRETCH.swap(false, Relaxed) && !settings().verify {
+        coherence(|coherence| coherence.end_stretch());
+    }
+}
+
+/// On the rank's first thread, where all its threads have met: the rank declares again, unless one of them has come here
+/// from code that declares nothing.
+pub(crate) fn threads_have_met() {
+    if INSIDE.load(Relaxed) == 0 {
+        end_stretch();
+    }
 }
 
 /// Runs code of the program that the runtime calls, and nothing is known of.
@@ -389,7 +432,7 @@ fn entries<'a>(table: &'a SectionTable, values: &'a [i64]) -> impl Iterator<Item
 /// Whether declarations are taken: what runs declares all it accesses.
 #[inline]
 pub(crate) fn are_taken() -> bool {
-    DECLARING.load(Relaxed) && !IN_STRETCH.load(Relaxed)
+    DECLARING.load(Relaxed) && !IN_STRETCH.load(Acquire)
 }
 
 /// A declaration that is not taken: nothing is marked.
@@ -429,10 +472,19 @@ fn replace_marked(
 
 /// Takes a declaration, when it is this thread's turn.
 pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
+    // Another thread may have begun such code meanwhile.
+    if !are_taken() {
+        return leave_declaration(raw_table, computed);
+    }
     // The values lie on this rank's stack, whose pages may have to be written first.
     program_stacks::make_next_frames_writable();
     // SAFETY: the pass emits the table.
     let table = unsafe { &*raw_table.cast::<SectionTable>() };
+    if turns::are_several() && has_stretches() && has_marks(table) {
+        // What a thread has stored and not marked yet nobody knows of: a stretch must not begin then.
+        begin_stretch(raw_table as u64);
+        return leave_declaration(raw_table, computed);
+    }
     // SAFETY: the pass computes as many values as the table refers to.
     let values: &[i64] = &unsafe { declaration::values(table, computed) };
     let accesses = rows::with_tables(entries(table, values));
@@ -472,6 +524,16 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
             marks::of(start, bytes, one.entry)
         })
     });
+}
+
+/// Whether the region that runs may run code that declares nothing.
+fn has_stretches() -> bool {
+    flags_of(REGION.load(Relaxed)) & region_flags::STRETCHES != 0
+}
+
+fn has_marks(table: &SectionTable) -> bool {
+    let mut entries = entry_list(table).iter();
+    entries.any(|entry| entry.access & section_access::MARKED != 0)
 }
 
 /// Takes the parts of objects whose bounds can be read now; `signature` stands for all else that is known of them.

@@ -306,6 +306,7 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
         return None;
     }
     let lists = scopes::private(|| lists_of(meeting));
+    sections::threads_have_met();
     let result = body(&lists);
     scopes::private(|| drop(lists));
     let mut state = state();
@@ -380,13 +381,21 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
             let least = mine + u32::from(index < me);
             index == me || other.waits_at.is_some() || other.declarations >= least
         });
-        is_turn.then_some(())
+        // Where another thread has begun what declares nothing, declarations are not taken any more.
+        (is_turn || !sections::are_taken()).then_some(())
     });
     let result = turns::alone(body);
     let mut state = state();
     state.members[me].declarations += 1;
     tell(state);
     result
+}
+
+/// Declarations are not taken any more until all threads meet: nobody waits for his turn.
+pub(crate) fn no_more_declarations() {
+    if turns::are_several() {
+        tell(state());
+    }
 }
 
 /// `okl_mpi_sections`.

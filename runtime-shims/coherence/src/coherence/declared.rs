@@ -283,11 +283,6 @@ impl SectionMode {
         &self.owners
     }
 
-    /// Whether code runs that declares nothing, in a region that declares the rest.
-    pub(super) fn is_in_stretch(&self) -> bool {
-        self.in_stretch
-    }
-
     /// What this rank declared to write since the last synchronisation, and bytes of other owners that it
     /// may have written.
     pub(super) fn may_have_written(&self) -> (Rc<Ranges>, Rc<Ranges>) {

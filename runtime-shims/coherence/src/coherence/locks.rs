@@ -222,28 +222,26 @@ impl<M: Machine> Coherence<M> {
     /// asks its home.
     pub fn acquire(&mut self) {
         self.counts.acquires += 1;
-        // In a stretch a rank has one thread, and what is closed is told by what was sent.
-        let in_stretch = self.sections.is_in_stretch();
-        if in_stretch {
-            self.release();
-            self.forget_section_copies();
-        }
+        let handed_over = self.hand_over();
+        let entering = self.close_entering();
         self.close_section_copies();
         let closed = self.close_changed_copies();
-        if !in_stretch {
-            let mut sent = self.send_collected();
-            sent |= self.send_section_changes();
-            for &page in &closed {
-                if self.pages.has_twin(page) && self.send_changes(page) {
-                    self.unannounced.note(page);
-                    sent = true;
-                }
+        let mut sent = self.send_collected();
+        sent |= self.send_handed_over(&handed_over);
+        sent |= self.send_compared();
+        let entering_pages = entering.iter().map(|&(page, _)| page);
+        for page in closed.iter().copied().chain(entering_pages) {
+            let is_elsewhere = self.pages.home(page) != self.rank;
+            if is_elsewhere && self.pages.has_twin(page) && self.send_changes(page) {
+                self.unannounced.note(page);
+                sent = true;
             }
-            if sent {
-                self.machine.settle();
-            }
-            self.forget_section_copies();
         }
+        if sent {
+            self.machine.settle();
+        }
+        self.forget_section_copies();
+        self.open_entering(entering);
         let mut some_dirty = false;
         for page in closed {
             self.pages.drop_twin(page);

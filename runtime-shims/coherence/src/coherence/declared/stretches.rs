@@ -16,18 +16,21 @@
 //! * Declarations are not heeded in a stretch. It may synchronise, and then goes on.
 //! * Under locks what was declared and written before goes to its owners, too. It is [`Mode::HandedOver`] then: who owns it
 //!   stays what it is, unless nobody else may have written it.
+//! * Other threads of the rank may be in the midst of nests that they declared, before a stretch begins and all through it.
+//!   What they write then is declared; or, once that has been handed over, found as other writes are: pages are closed before
+//!   their bytes are sent, and what is sent is put into twins.
 
 use std::rc::Rc;
 
 use super::{Declared, Interval, Mode, bytes_of_page, pages_touched, position};
 use crate::{
-    coherence::{Coherence, Machine},
+    coherence::{Access, Coherence, Machine},
     geometry::{
         ranges::{Range, Ranges},
         shape::Shape,
         signature::Signature,
     },
-    layout::{PAGE, Page},
+    layout::Page,
     page_table::flag,
 };
 
@@ -162,17 +165,17 @@ impl<M: Machine> Coherence<M> {
 
     // ---- Locks ---------------------------------------------------------------------------------
 
-    /// When a lock is released in a stretch: sends what this rank declared and wrote to the owners. Whether it sent
-    /// anything.
-    pub(super) fn hand_over(&mut self) -> bool {
+    /// Under a lock in a stretch: what this rank declared and wrote so far goes to the owners, and from here on writes to it
+    /// are found as others are. Returns it, to be [sent](Coherence::send_handed_over) when the pages are closed.
+    pub(in crate::coherence) fn hand_over(&mut self) -> Ranges {
         if !self.sections.in_stretch {
-            return false;
+            return Ranges::default();
         }
         self.look_at_marks();
         let interval = &mut self.sections.interval;
         let own = interval.own();
         if own.is_empty() {
-            return false;
+            return own;
         }
         interval.written = Rc::default();
         let marked = std::mem::take(&mut interval.marked);
@@ -190,14 +193,27 @@ impl<M: Machine> Coherence<M> {
         interval.current = interval
             .current
             .union(&own.intersection(&interval.entering));
-        let mut sent = self.send_home(&own);
-        sent |= self.send_bytes(&own);
         let mode = &mut self.sections;
         let foreign = own.intersection(mode.owners.all());
         let foreign = foreign.minus(&mode.owners.of(self.rank));
         mode.valid.add(&foreign);
+        own
+    }
+
+    /// Sends what was handed over. Whether there is any.
+    pub(in crate::coherence) fn send_handed_over(&mut self, own: &Ranges) -> bool {
+        let sent = self.send_home(own);
+        self.send_bytes(own) || sent
+    }
+
+    /// The same where a lock is released: closes the pages before.
+    pub(super) fn hand_over_and_send(&mut self) -> bool {
+        let own = self.hand_over();
+        if own.is_empty() {
+            return false;
+        }
         self.close_undeclared();
-        sent
+        self.send_handed_over(&own)
     }
 
     /// Sends bytes of pages that will enter section mode to their homes. Whether there are any.
@@ -208,20 +224,36 @@ impl<M: Machine> Coherence<M> {
             for page in pages_touched(range) {
                 let home = self.pages.home(page);
                 self.note_change_at_home(page);
-                let (first, last) = bytes_of_page(page);
-                let start = (range.0.max(first) - first) as usize;
-                let end = (range.1.min(last) - first) as usize;
                 if home != self.rank {
-                    let mut copy = [0; PAGE];
-                    let copy = &mut copy[..end - start];
-                    copy.copy_from_slice(&self.machine.contents(page)[start..end]);
-                    self.machine.put(page, start, copy, home);
-                    self.counts.diff_bytes += (end - start) as u64;
+                    self.send_part(page, range, home);
                     sent = true;
                 }
             }
         }
         sent
+    }
+
+    /// While all changes are sent, and what others have written is copied to pages that will enter section mode, other
+    /// threads do not write there: closes these pages, and says how they were.
+    pub(in crate::coherence) fn close_entering(&mut self) -> Vec<(Page, Access)> {
+        let mut open = Vec::new();
+        for page in self.pages_entering() {
+            let access = self.pages.access(page);
+            if access != Access::None {
+                open.push((page, access));
+                self.change_access(page, Access::None);
+            }
+        }
+        self.apply_pending();
+        open
+    }
+
+    /// Opens them again.
+    pub(in crate::coherence) fn open_entering(&mut self, closed: Vec<(Page, Access)>) {
+        for (page, access) in closed {
+            self.change_access(page, access);
+        }
+        self.apply_pending();
     }
 
     /// When a lock is acquired in a stretch and all changes have been sent: what pages that will enter section mode hold
@@ -242,7 +274,7 @@ impl<M: Machine> Coherence<M> {
         self.combine_page(page);
         let own = self.sections.interval.own();
         let declares_some = own.iter().any(|range| pages_touched(range).contains(&page));
-        let mut sent = declares_some && self.hand_over();
+        let mut sent = declares_some && self.hand_over_and_send();
         if self.pages.has(page, flag::SECTION) {
             sent |= self.send_changes_in_section(page);
         }

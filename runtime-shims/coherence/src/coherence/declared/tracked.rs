@@ -285,7 +285,14 @@ impl<M: Machine> Coherence<M> {
     /// In a tracked region or stretch, when a lock is released: sends what this rank changed to the owners. Whether it
     /// sent anything.
     pub(in crate::coherence) fn send_section_changes(&mut self) -> bool {
-        let mut sent = self.hand_over();
+        let mut sent = self.hand_over_and_send();
+        sent |= self.send_compared();
+        sent
+    }
+
+    /// The same of pages that are compared with twins.
+    pub(in crate::coherence) fn send_compared(&mut self) -> bool {
+        let mut sent = false;
         for index in 0..self.sections.interval.compared.len() {
             sent |= self.send_changes_in_section(self.sections.interval.compared[index]);
         }
@@ -312,18 +319,27 @@ impl<M: Machine> Coherence<M> {
         let mut pieces = self.sections.owners.within(bytes);
         pieces.retain(|piece| piece.owner != self.rank);
         for piece in &pieces {
-            for page in pages_touched((piece.start, piece.end)) {
-                let (first, last) = bytes_of_page(page);
-                let start = (piece.start.max(first) - first) as usize;
-                let end = (piece.end.min(last) - first) as usize;
-                let mut bytes = [0; PAGE];
-                let bytes = &mut bytes[..end - start];
-                bytes.copy_from_slice(&self.machine.contents(page)[start..end]);
-                self.machine.put(page, start, bytes, piece.owner);
-                self.counts.diff_bytes += (end - start) as u64;
+            let range = (piece.start, piece.end);
+            for page in pages_touched(range) {
+                self.send_part(page, range, piece.owner);
             }
         }
         !pieces.is_empty()
+    }
+
+    /// Sends what lies in a page of `range` to a rank. Each byte is looked at once, for the message and the twin.
+    pub(super) fn send_part(&mut self, page: Page, range: Range, rank: u32) {
+        let (first, last) = bytes_of_page(page);
+        let start = (range.0.max(first) - first) as usize;
+        let end = (range.1.min(last) - first) as usize;
+        let mut bytes = [0; PAGE];
+        let bytes = &mut bytes[..end - start];
+        bytes.copy_from_slice(&self.machine.contents(page)[start..end]);
+        if let Some(twin) = self.pages.twin(page) {
+            twin[start..end].copy_from_slice(bytes);
+        }
+        self.machine.put(page, start, bytes, rank);
+        self.counts.diff_bytes += (end - start) as u64;
     }
 
     /// In a tracked region or stretch, when a lock is acquired: closes every page that is not wholly this rank's own.
