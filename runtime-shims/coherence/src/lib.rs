@@ -35,7 +35,7 @@
 //! | owner | the rank that has the current value of a byte in section mode; all ranks know it |
 //! | valid | bytes of other owners that are current in this rank's copy; only this rank knows them |
 //! | claim | bytes that a rank only may have written, as it declared, and did write |
-//! | stretch | code of a region that declares its accesses, which declares nothing: the rank that runs it tracks pages meanwhile |
+//! | stretch | code of a region that declares its accesses, which declares nothing: the rank that runs it tracks pages meanwhile, or, where it has several threads, until these meet |
 //! | plan | what follows from a declaration for this rank: what to copy, from whom, what to open |
 //! | transition | what follows from the declarations of all ranks for the owners |
 //! | signature | a number that stands for a declaration, a set or a state: what is known by it need not be told |

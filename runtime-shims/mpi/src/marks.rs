@@ -2,7 +2,8 @@
 //!
 //! Beside each store to a computed place of an object the program sets a mark, a byte or a bit for each element
 //! of the object: bytes are faster to set, bits are so few that they stay in the caches. Guarantee: what is
-//! [taken](take) of an object are just the bytes that marked stores wrote since it was taken last. The marks
+//! [taken](take) of an object are just the bytes that marked stores wrote since it was taken last; or, while several threads
+//! run, since they have met. The marks
 //! of an object are private memory of this process; each thread has its own.
 
 use std::{cell::Cell, ptr};
@@ -105,13 +106,15 @@ pub(crate) fn take(last: bool) -> Ranges {
     ALL.with(|all| {
         for one in all.iter_mut().filter(|one| one.in_use) {
             let ((start, end), element) = (one.bytes, one.element);
-            let found = |first: usize, behind: usize| {
+            let found = &mut |first: usize, behind: usize| {
                 let first = start + first as u64 * element;
                 taken.push((first, end.min(start + behind as u64 * element)));
             };
-            match one.are_bits {
-                true => scan_bits(one.memory(), found),
-                false => scan(one.memory(), found),
+            let scan = if one.are_bits { scan_bits } else { scan };
+            match last || !turns::are_several() {
+                true => scan(one.memory(), found),
+                // Other threads set marks meanwhile: they are found again.
+                false => scan(&mut one.memory().to_vec(), found),
             }
             one.in_use = !last;
         }
@@ -146,7 +149,7 @@ impl Drop for Marks {
 }
 
 /// Calls `found` with the first and behind the last of each range of marks, and clears them.
-fn scan(marks: &mut [u8], mut found: impl FnMut(usize, usize)) {
+fn scan(marks: &mut [u8], found: &mut dyn FnMut(usize, usize)) {
     let mut open = None;
     for (index, block) in marks.chunks_mut(BLOCK).enumerate() {
         let at = index * BLOCK;
@@ -176,7 +179,7 @@ fn scan(marks: &mut [u8], mut found: impl FnMut(usize, usize)) {
 }
 
 /// The same where marks are bits.
-fn scan_bits(marks: &mut [u8], mut found: impl FnMut(usize, usize)) {
+fn scan_bits(marks: &mut [u8], found: &mut dyn FnMut(usize, usize)) {
     let mut open = None;
     let (words, rest) = marks.as_chunks_mut::<8>();
     assert!(rest.is_empty(), "memory for marks comes in blocks");

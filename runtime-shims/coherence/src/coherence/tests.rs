@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Ref, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     rc::Rc,
 };
 
@@ -80,6 +80,8 @@ impl Job {
             announced: Vec::new(),
             heard: vec![0; ranks],
             copied: vec![Vec::new(); ranks],
+            threads: (0..ranks).map(|_| VecDeque::new()).collect(),
+            random: Random(1 + ranks as u64),
         }));
         let wires = Rc::new(RefCell::new(Wires::default()));
         let ranks = Ranks::new(ranks, |rank, turns| {

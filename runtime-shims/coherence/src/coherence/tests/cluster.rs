@@ -8,7 +8,12 @@ use std::{
 
 use okl_abi::AtomicOp;
 
-use super::ranks::Turns;
+use okl_testing::Random;
+
+use super::{
+    nests::{Single, What},
+    ranks::Turns,
+};
 use crate::{
     coherence::{Access, Coherence, Event, Machine, Object, Part, Run, TooManyMappings},
     driver::{Collectives, Enclosed, Kind, Rank, Waits},
@@ -51,6 +56,10 @@ pub(super) struct Cluster {
     pub(super) heard: Vec<usize>,
     /// What others have copied of each rank's pages since it looked.
     pub(super) copied: Vec<Vec<Run>>,
+    /// What another thread of each rank is about to access: it does so whenever the rank's machine is used, as far as pages
+    /// are open.
+    pub(super) threads: Vec<VecDeque<Single>>,
+    pub(super) random: Random,
 }
 
 pub(super) enum Sent {
@@ -64,6 +73,34 @@ impl Cluster {
         self.pushed_bytes += bytes;
         let is_far = from / self.per_node != to / self.per_node;
         self.near_bytes += if is_far { 0 } else { bytes };
+    }
+
+    /// Another thread of a rank goes on for a while, or until a page is closed.
+    fn let_thread_run(&mut self, rank: usize) {
+        if self.threads[rank].is_empty() || self.random.chance(50) {
+            return;
+        }
+        for _ in 0..1 + self.random.below(40) {
+            let Some(one) = self.threads[rank].front() else {
+                return;
+            };
+            let (page, offset) = (one.at / PAGE, one.at % PAGE);
+            let access = self.protections[rank][page];
+            let memory = &mut self.memories[rank][page][offset];
+            match one.what {
+                What::Read(_) if access == Access::None => return,
+                What::Read(value) => assert_eq!(*memory, value, "rank {rank}, byte {}", one.at),
+                What::Write { .. } if access != Access::Write => return,
+                What::Write { value, marked } => {
+                    *memory = value;
+                    if marked {
+                        let bytes = (one.at as u64, one.at as u64 + 1);
+                        self.marked[rank].push(bytes);
+                    }
+                }
+            }
+            self.threads[rank].pop_front();
+        }
     }
 
     fn arrive(&mut self, rank: usize, page: Page, offset: usize, sent: Sent) {
@@ -97,6 +134,10 @@ const MOST_COPIED: usize = 8;
 const FIRST_ALONG: u64 = 1 << 32;
 
 impl Simulated {
+    fn let_thread_run(&self) {
+        self.cluster.borrow_mut().let_thread_run(self.rank);
+    }
+
     /// A message from `owner`, which may have yet to send it.
     fn message(&self, owner: u32, number: u64) -> Vec<u8> {
         match number.checked_sub(FIRST_ALONG) {
@@ -118,6 +159,7 @@ impl Simulated {
 
 impl Machine for Simulated {
     fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings> {
+        self.let_thread_run();
         if let Some(left) = &mut self.mappings_left {
             if *left == 0 {
                 *left = 60;
@@ -132,6 +174,7 @@ impl Machine for Simulated {
     }
 
     fn fetch(&mut self, first: Page, count: u32, home: u32) {
+        self.let_thread_run();
         assert_ne!(home as usize, self.rank, "a rank fetches its own page");
         let mut cluster = self.cluster.borrow_mut();
         for page in first as usize..(first + count) as usize {
@@ -140,6 +183,7 @@ impl Machine for Simulated {
     }
 
     fn pull(&mut self, owner: u32, ranges: &[(u64, u64)]) {
+        self.let_thread_run();
         assert_ne!(owner as usize, self.rank, "a rank copies its own bytes");
         let mut cluster = self.cluster.borrow_mut();
         for at in ranges.iter().flat_map(|&(start, end)| start..end) {
@@ -147,9 +191,12 @@ impl Machine for Simulated {
             cluster.memories[self.rank][page][offset] =
                 cluster.memories[owner as usize][page][offset];
         }
+        drop(cluster);
+        self.let_thread_run();
     }
 
     fn take_marked(&mut self, _last: bool) -> Ranges {
+        self.let_thread_run();
         let marked = &mut self.cluster.borrow_mut().marked[self.rank];
         Ranges::of(std::mem::take(marked))
     }
@@ -269,6 +316,7 @@ impl Machine for Simulated {
     }
 
     fn put(&mut self, page: Page, offset: usize, bytes: &[u8], home: u32) {
+        self.let_thread_run();
         self.cluster.borrow_mut().under_way.push((
             (self.rank, home as usize),
             page,
@@ -290,6 +338,7 @@ impl Machine for Simulated {
     }
 
     fn settle(&mut self) {
+        self.let_thread_run();
         let mut cluster = self.cluster.borrow_mut();
         let under_way = std::mem::take(&mut cluster.under_way);
         for (pair, page, offset, sent) in under_way {
@@ -314,6 +363,7 @@ impl Machine for Simulated {
     }
 
     fn announced(&mut self, _has_copies: bool) -> Option<Vec<Page>> {
+        self.let_thread_run();
         let mut cluster = self.cluster.borrow_mut();
         let all = cluster.announced.len();
         let heard = std::mem::replace(&mut cluster.heard[self.rank], all);
@@ -347,6 +397,7 @@ impl Machine for Simulated {
     }
 
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
+        self.let_thread_run();
         // The reference outlives the borrow of the cluster: one thread at a time, and nobody resizes the memories.
         let cluster = self.cluster.as_ptr();
         // SAFETY: the cluster lives as long as `self`, and the protocol holds one page at a time.

@@ -29,6 +29,19 @@ impl Part {
     const ALL: [Self; 3] = [Self::Declare, Self::First, Self::Second];
 }
 
+/// One access of a program to one byte.
+pub(super) struct Single {
+    pub(super) at: usize,
+    pub(super) what: What,
+}
+
+pub(super) enum What {
+    /// This is what it finds.
+    Read(u8),
+    /// It may mark what it writes.
+    Write { value: u8, marked: bool },
+}
+
 impl Nest {
     pub(super) fn signature(&self) -> Signature {
         let mut words = Vec::new();
@@ -95,6 +108,63 @@ impl Job {
         if part == Part::Declare {
             return self.ranks[rank].declare(nest.signature(), || nest.sections.clone());
         }
+        for one in self.accesses_of(rank, nest, part, random) {
+            self.perform(rank, one);
+        }
+    }
+
+    /// The same, but that the accesses are made while the protocol goes on, by another thread of the rank, or when it is
+    /// [waited for](Job::wait_for_thread).
+    pub(super) fn begin_part(&mut self, rank: usize, nest: &Nest, part: Part, random: &mut Random) {
+        if part == Part::Declare {
+            return self.run_part(rank, nest, part, random);
+        }
+        let all = self.accesses_of(rank, nest, part, random);
+        self.cluster.borrow_mut().threads[rank].extend(all);
+    }
+
+    /// A rank's other thread makes the accesses that it has yet to make.
+    pub(super) fn wait_for_thread(&mut self, rank: usize) {
+        loop {
+            let next = self.cluster.borrow_mut().threads[rank].pop_front();
+            match next {
+                Some(one) => self.perform(rank, one),
+                None => return,
+            }
+        }
+    }
+
+    fn perform(&mut self, rank: usize, one: Single) {
+        let (page, offset) = (page_of(one.at), one.at % PAGE);
+        match one.what {
+            What::Read(value) => {
+                self.expect_open(rank, one.at, Access::Read);
+                let seen = self.read(rank, page, offset);
+                assert_eq!(
+                    seen, value,
+                    "rank {rank}, page {page}, byte {offset}, a declared read"
+                );
+            }
+            What::Write { value, marked } => {
+                self.expect_open(rank, one.at, Access::Write);
+                self.write(rank, page, offset, value);
+                if marked {
+                    let bytes = (one.at as u64, one.at as u64 + 1);
+                    self.cluster.borrow_mut().marked[rank].push(bytes);
+                }
+            }
+        }
+    }
+
+    /// What a part of a nest accesses, in order.
+    fn accesses_of(
+        &mut self,
+        rank: usize,
+        nest: &Nest,
+        part: Part,
+        random: &mut Random,
+    ) -> Vec<Single> {
+        let mut all = Vec::new();
         let is_now = |at: usize| (at / 64).is_multiple_of(2) == (part == Part::First);
         let read = nest.bytes(Mode::Read).union(&nest.bytes(Mode::MayRead));
         let written = nest.bytes(Mode::Write);
@@ -104,43 +174,40 @@ impl Job {
                 .is_some_and(|(remainder, divisor)| at % divisor != remainder)
         };
         for at in positions(&read) {
-            if is_another_threads(at) {
-                continue;
-            }
             // What is written, too, is read before.
-            if is_now(at) && !both || both && part == Part::First {
-                self.expect_open(rank, at, Access::Read);
-                self.check(rank, page_of(at), at % PAGE, "a declared read");
+            let is_due = is_now(at) && !both || both && part == Part::First;
+            if is_due && !is_another_threads(at) {
+                let what = What::Read(self.truth[page_of(at) as usize][at % PAGE]);
+                all.push(Single { at, what });
             }
         }
+        let mut write = |job: &mut Self, at: usize, value: u8, marked: bool| {
+            job.truth[page_of(at) as usize][at % PAGE] = value;
+            let what = What::Write { value, marked };
+            all.push(Single { at, what });
+        };
         for at in written.iter().flat_map(|(start, end)| start..end) {
-            let at = at as usize;
-            if is_now(at) {
-                self.expect_open(rank, at, Access::Write);
-                self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
+            if is_now(at as usize) {
+                write(self, at as usize, random.below(256) as u8, false);
             }
         }
         for at in positions(&nest.bytes(Mode::MayWrite)) {
             if is_now(at) && random.chance(40) && !is_another_threads(at) {
-                self.expect_open(rank, at, Access::Write);
-                self.write(rank, page_of(at), at % PAGE, random.below(256) as u8);
+                write(self, at, random.below(256) as u8, false);
             }
         }
         for at in positions(&nest.bytes(Mode::Marked)) {
             if is_now(at) && random.chance(40) && !is_another_threads(at) {
-                self.expect_open(rank, at, Access::Write);
                 // Often the value that is there.
                 let value = match random.chance(50) {
                     true => self.truth[page_of(at) as usize][at % PAGE],
                     false => random.below(256) as u8,
                 };
-                self.write(rank, page_of(at), at % PAGE, value);
-                if !self.in_stretch[rank] {
-                    let mut cluster = self.cluster.borrow_mut();
-                    cluster.marked[rank].push((at as u64, at as u64 + 1));
-                }
+                let marked = !self.in_stretch[rank];
+                write(self, at, value, marked);
             }
         }
+        all
     }
 
     pub(super) fn expect_open(&self, rank: usize, at: usize, access: Access) {
