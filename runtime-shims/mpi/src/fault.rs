@@ -1,6 +1,6 @@
 //! Page faults of the program: the moment at which a copy is fetched or a write is noticed.
 //!
-//! The handler runs on a stack of its own, on the thread of the program that caused the fault. It never
+//! The handler runs on a stack of its own, on the thread that caused the fault, the program's or a library's. It never
 //! runs inside the runtime: runtime code touches shared memory in the runtime's view only.
 
 use std::{
@@ -10,8 +10,9 @@ use std::{
 };
 
 use crate::{
-    interpose::mapping, interpose::signals, kernel, layout, memory::coherence, mpi_job, observe,
-    observe::Event, program, program_graph, program_stacks, region, report, symbolise, turns,
+    interpose::mapping, interpose::signals, interpose::threads, kernel, layout, memory::coherence,
+    mpi_job, observe, observe::Event, program, program_graph, program_stacks, region, report,
+    symbolise, turns,
 };
 use okl_coherence::Violation;
 
@@ -46,29 +47,57 @@ pub(crate) fn install() {
     }
 }
 
-/// Gives the calling thread a stack for the handler.
+/// Gives the calling thread a stack for the handler, for as long as it lives.
 pub(crate) fn install_stack() {
-    // SAFETY: plain system calls with structures that live long enough; the stack is never freed.
-    unsafe {
-        let stack = kernel::mmap(
-            std::ptr::null_mut(),
-            HANDLER_STACK,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        );
-        assert!(
-            stack != libc::MAP_FAILED,
-            "no memory for the fault handler's stack"
-        );
-        let alternate = libc::stack_t {
-            ss_sp: stack,
-            ss_flags: 0,
-            ss_size: HANDLER_STACK,
-        };
-        libc::sigaltstack(&alternate, std::ptr::null_mut());
+    std::mem::forget(Stack::install());
+}
+
+/// The handler's stack of one thread.
+pub(crate) struct Stack(*mut c_void);
+
+impl Stack {
+    /// Gives one to the calling thread.
+    pub(crate) fn install() -> Self {
+        // SAFETY: plain system calls with structures that live long enough.
+        unsafe {
+            let stack = kernel::mmap(
+                std::ptr::null_mut(),
+                HANDLER_STACK,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            );
+            assert!(
+                stack != libc::MAP_FAILED,
+                "no memory for the fault handler's stack"
+            );
+            set_alternate_stack(stack, 0);
+            Self(stack)
+        }
     }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: the thread ends, in no handler, and its stack is used by nobody else.
+        unsafe {
+            set_alternate_stack(std::ptr::null_mut(), libc::SS_DISABLE);
+            kernel::munmap(self.0, HANDLER_STACK);
+        }
+    }
+}
+
+/// # Safety
+/// `stack` has `HANDLER_STACK` bytes, or is not used.
+unsafe fn set_alternate_stack(stack: *mut c_void, flags: i32) {
+    let alternate = libc::stack_t {
+        ss_sp: stack,
+        ss_flags: flags,
+        ss_size: HANDLER_STACK,
+    };
+    // SAFETY: a plain system call with a structure that lives long enough.
+    unsafe { libc::sigaltstack(&alternate, std::ptr::null_mut()) };
 }
 
 unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -102,7 +131,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
             "cannot be given memory: the node is out of memory",
         );
     }
-    if thread != program::thread() && !turns::is_other() {
+    if thread != program::thread() && !turns::is_other() && !threads::is_foreign() {
         die(
             address,
             program_counter,
@@ -127,10 +156,11 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
             || coherence(|coherence| coherence.fault(page, write)),
         )
     });
+    let are_several = turns::are_several() || turns::has_foreign();
     match served {
         Ok(()) => {}
         // Another thread of the rank was faster.
-        Err(Violation::Unexplained) if turns::are_several() && may_repeat(address) => {}
+        Err(Violation::Unexplained) if are_several && may_repeat(address) => {}
         Err(Violation::PrivateWrite) => die(address, program_counter, "written by another rank"),
         Err(Violation::Undeclared) => die(
             address,

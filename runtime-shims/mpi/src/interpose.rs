@@ -12,6 +12,7 @@ pub(crate) mod exit;
 pub(crate) mod io;
 pub(crate) mod mapping;
 pub(crate) mod signals;
+pub(crate) mod threads;
 pub(crate) mod variables;
 
 use std::ffi::{CStr, c_char};
@@ -27,12 +28,14 @@ pub(crate) fn resolve() {
     io::resolve_variadic();
     process::resolve();
     signals::resolve();
+    threads::resolve();
     variables::resolve();
 }
 
 /// Has `malloc` and its family be those of whatever library comes after this one, in a program on one rank.
 pub(crate) fn hand_on() {
     allocation::hand_on();
+    threads::hand_on();
     resolve();
 }
 

@@ -32,9 +32,10 @@ use std::{
 use okl_abi::RegionDescriptor;
 
 use crate::{
-    api::Icv, cell::ProgramCell, doacross, fault, float_environment, interpose::signals, libomp,
-    loops, mpi_job, program_stacks, region, report, scopes, sections, settings::settings, stack,
-    sync, tasks, team, thread_privates, turns, waiting,
+    api::Icv, cell::ProgramCell, doacross, fault, float_environment, interpose::signals,
+    interpose::threads as interposed, libomp, loops, mpi_job, program_stacks, region, report,
+    scopes, sections, settings::settings, stack, sync, tasks, team, thread_privates, turns,
+    waiting,
 };
 
 /// Threads of each rank.
@@ -424,7 +425,9 @@ fn create() {
                 (functions.kmp_set_blocktime)(0);
             }
         }
-        waiting::note_created(|| libomp::fork(per_rank() as i32, |_| {}));
+        interposed::create_own(|| {
+            waiting::note_created(|| libomp::fork(per_rank() as i32, |_| {}));
+        });
     });
 }
 

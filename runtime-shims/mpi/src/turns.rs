@@ -4,7 +4,7 @@ use std::{
     cell::Cell,
     sync::{
         Mutex,
-        atomic::{AtomicU32, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
 };
 
@@ -12,6 +12,12 @@ use crate::scopes;
 
 /// Threads of this rank in the region that runs.
 static ACTIVE: AtomicU32 = AtomicU32::new(1);
+
+/// Whether several threads may use the state of the rank: such, or threads that libraries have created.
+static MUST_TAKE_TURNS: AtomicBool = AtomicBool::new(false);
+
+/// Whether libraries have created threads.
+static HAS_FOREIGN: AtomicBool = AtomicBool::new(false);
 
 /// Held by the thread that changes the rank's part of the protocol.
 static TURN: Mutex<()> = Mutex::new(());
@@ -36,6 +42,7 @@ pub(crate) fn set_index(index: u32) {
 /// So many threads of this rank run the region.
 pub(crate) fn set_active(threads: u32) {
     ACTIVE.store(threads, Relaxed);
+    MUST_TAKE_TURNS.store(threads > 1 || has_foreign(), Relaxed);
 }
 
 /// Threads of this rank that run the region.
@@ -54,13 +61,24 @@ pub(crate) fn are_several() -> bool {
     ACTIVE.load(Relaxed) > 1
 }
 
+/// A library creates a thread, on which there may be page faults from now on.
+pub(crate) fn expect_foreign_threads() {
+    HAS_FOREIGN.store(true, Relaxed);
+    MUST_TAKE_TURNS.store(true, Relaxed);
+}
+
+/// Whether a library has created a thread.
+pub(crate) fn has_foreign() -> bool {
+    HAS_FOREIGN.load(Relaxed)
+}
+
 /// Runs `body`, which uses the state of the rank, while no other thread of the rank does so. Within it the same thread may
 /// do so again.
 ///
 /// `body` must not wait for what another thread of this rank does.
 #[inline]
 pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
-    if are_several() {
+    if MUST_TAKE_TURNS.load(Relaxed) {
         take_turn(body)
     } else {
         body()
