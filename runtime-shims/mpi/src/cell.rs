@@ -1,8 +1,8 @@
 //! State of the program's threads.
 //!
-//! Guarantee: at most one borrow of a cell is alive at a time. Only the program's threads and those of its libraries, one at a time
-//! ([`crate::turns::alone`]), and the fault handler that interrupts them, reach these cells; a second borrow means that
-//! runtime code touched protected memory while it held runtime state, and panics. Signal handlers of the program wait.
+//! Guarantee: at most one borrow of a cell is alive at a time. Only the program's threads and those of its libraries, one at
+//! a time ([`crate::turns::alone`]), and the fault handler that interrupts them, reach these cells; a second borrow means
+//! that runtime code touched protected memory while it held runtime state, and panics. Signal handlers of the program wait.
 
 use std::cell::{Cell, UnsafeCell};
 

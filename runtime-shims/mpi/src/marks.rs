@@ -251,10 +251,10 @@ mod tests {
                 bits[at / 8] |= mark << (at % 8);
             }
             let (mut seen, mut seen_bits) = (Vec::new(), Vec::new());
-            scan(&mut marks, |first, behind| {
+            scan(&mut marks, &mut |first, behind| {
                 seen.push((first as u64, behind as u64));
             });
-            scan_bits(&mut bits, |first, behind| {
+            scan_bits(&mut bits, &mut |first, behind| {
                 seen_bits.push((first as u64, behind as u64));
             });
             let expected: Vec<Range> = Ranges::of(expected).iter().collect();
