@@ -15,6 +15,9 @@ pub(crate) struct Counts {
     pub(crate) taken_in_rank: u64,
     pub(crate) taken_near: u64,
     pub(crate) taken_far: u64,
+    /// Tasks that this rank ran for others: of this node, and of others.
+    pub(crate) tasks_near: u64,
+    pub(crate) tasks_far: u64,
     /// At forks, synchronisations and reductions.
     pub(crate) sent: Traffic,
 }
@@ -45,7 +48,7 @@ pub(crate) fn synchronisations() -> u64 {
     })
 }
 
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 27] = [
     "forks",
     "barriers",
     "syncs",
@@ -55,6 +58,8 @@ const COLUMNS: [&str; 25] = [
     "chunks in rank",
     "chunks near",
     "chunks far",
+    "tasks near",
+    "tasks far",
     "messages",
     "bytes",
     "data messages",
@@ -93,6 +98,8 @@ fn row(mine: &Counts, protocol: &okl_coherence::Counts, sent: Traffic) -> [u64; 
         mine.taken_in_rank,
         mine.taken_near,
         mine.taken_far,
+        mine.tasks_near,
+        mine.tasks_far,
         sent.messages,
         sent.bytes,
         sent.data_messages,

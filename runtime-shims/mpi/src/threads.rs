@@ -246,6 +246,7 @@ pub(crate) fn run(work: Work) {
         region::count_own();
     }
     loops::begin_region();
+    tasks::begin_region(work.threads, work.is_distributed && work.region != 0, work.icv);
     if active == 1 {
         return run_share(work);
     }
@@ -284,7 +285,8 @@ fn run_share(work: Work) {
     work.enter_team();
     sync::invoke(work.region as *const RegionDescriptor, work.args);
     loops::end_region();
-    tasks::complete_all();
+    tasks::complete_all(work.region);
+    tasks::end_region();
 }
 
 /// At a synchronisation of the team: the rank's first thread does what `body` does for all of them, when
