@@ -572,6 +572,15 @@ pub(crate) fn control_words_of(rank: u32, offset: usize, count: usize) -> Words 
     }
 }
 
+/// For an acquisition that follows no atomic operation of the protocol, but a look at such words: what came with the last
+/// operation is too old.
+pub(crate) fn acquiring<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R {
+    coherence(|coherence| {
+        coherence.machine.has_just_heard = false;
+        body(coherence)
+    })
+}
+
 /// Reads such words of a rank on another node.
 pub(crate) fn read_control_words(rank: u32, offset: usize, target: &mut [u8]) {
     let at = layout::control_offset(layout::layout()) + offset;

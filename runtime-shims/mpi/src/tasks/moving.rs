@@ -39,7 +39,7 @@ use crate::{
     api::Icv,
     cell::ProgramCell,
     console, foreign_regions,
-    memory::coherence,
+    memory::{acquiring, coherence},
     mpi_job,
     observe::{self, Event},
     scopes, sections,
@@ -314,7 +314,7 @@ fn look_at_moved() -> bool {
     if done.is_empty() {
         return false;
     }
-    coherence(|coherence| coherence.acquire());
+    acquiring(|coherence| coherence.acquire());
     for (id, slot) in done {
         let complete = state(|state| {
             offers::free(slot);
@@ -534,7 +534,7 @@ fn run_guest(taken: &Taken) {
     names[1..].copy_from_slice(&chain[..MOST_GUESTS - 1]);
     state(|state| state.guests.push(names));
     sections::undeclared(|| {
-        coherence(|coherence| coherence.begin_guest());
+        acquiring(|coherence| coherence.begin_guest());
         let gtid = mpi_job::rank() as i32;
         let creator = Creator {
             level: team::level(),
