@@ -331,7 +331,7 @@ fn location_of(region: *const RegionDescriptor) -> &'static str {
 }
 
 /// What compiled code calls the number of the calling thread.
-fn thread() -> i32 {
+pub(crate) fn thread() -> i32 {
     match turns::are_several() {
         true => libomp::thread(),
         false => mpi_job::rank() as i32,

@@ -1,5 +1,5 @@
-//! Tasks. Where a rank has several threads, they are the OpenMP run time's, which shares them out among the rank's threads.
-//! Elsewhere they move between ranks ([`moving`]), or each runs at once, on the thread that creates it.
+//! Tasks. They move between threads and ranks ([`moving`]). Where they may not, and a rank has several threads, they are the
+//! OpenMP run time's, which shares them out among the rank's threads; elsewhere each runs at once, on the thread that creates it.
 //!
 //! Guarantee of those that run at once: an order that OpenMP allows. Such a task has run before its creator goes on, so
 //! siblings run in the order of their creation, which fulfils every dependence; reductions go straight into the
@@ -37,9 +37,9 @@ fn tasks<R>(body: impl FnOnce(&mut Tasks) -> R) -> R {
     TASKS.with(|cell| cell.with_own(|tasks| body(tasks)))
 }
 
-/// What runs the tasks of ranks with several threads, where this is one.
+/// What runs the tasks of ranks with several threads, where this is one and does not itself.
 fn of_several() -> Option<&'static libomp::Functions> {
-    turns::are_several().then(libomp::functions)
+    (turns::are_several() && !moving::are_ours()).then(libomp::functions)
 }
 
 /// A list of dependences of the program.
@@ -210,7 +210,7 @@ fn run_queue() {
 /// Completes the tasks of this thread before a barrier or the end of a region; `place` stands for that in the program's text.
 pub(crate) fn complete_all(place: usize) {
     // The threads' barrier does so.
-    if turns::are_several() {
+    if of_several().is_some() {
         return;
     }
     run_queue();

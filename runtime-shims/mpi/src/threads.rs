@@ -246,7 +246,6 @@ pub(crate) fn run(work: Work) {
         region::count_own();
     }
     loops::begin_region();
-    tasks::begin_region(work.threads, work.is_distributed && work.region != 0, work.icv);
     if active == 1 {
         return run_share(work);
     }
@@ -283,6 +282,11 @@ fn run_share(work: Work) {
         doacross::begin();
     }
     work.enter_team();
+    tasks::begin_region(
+        work.threads,
+        work.is_distributed && work.region != 0,
+        work.icv,
+    );
     sync::invoke(work.region as *const RegionDescriptor, work.args);
     loops::end_region();
     tasks::complete_all(work.region);

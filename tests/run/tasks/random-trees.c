@@ -105,7 +105,7 @@ static number by_loop(number seed, int depth, int turns) {
   return sum;
 }
 
-// Sums up under a lock, and with reductions.
+// Sums up under a lock, and with reductions, for which tasks stay where they are created.
 static number by_sums(number seed, int depth, int children) {
   number locked = 0, reduced = 0;
   for (int i = 0; i < children; i++) {
@@ -117,11 +117,13 @@ static number by_sums(number seed, int depth, int children) {
     }
   }
 #pragma omp taskwait
+#ifdef WITH_REDUCTIONS
 #pragma omp taskgroup task_reduction(+ : reduced)
   for (int i = 0; i < children; i++) {
 #pragma omp task in_reduction(+ : reduced) firstprivate(i)
     reduced += work(seed + i);
   }
+#endif
   return locked + 3 * reduced;
 }
 

@@ -1,6 +1,6 @@
-//! What a rank remembers of tasks: how long they take, and at which barriers ranks waited for some in vain.
+//! What a thread remembers of tasks: how long they take, and at which barriers threads waited for some in vain.
 //!
-//! Guarantee: what is remembered of barriers all ranks of a team remember alike.
+//! Guarantee: what is remembered of barriers all threads of a team remember alike.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ const DEEPEST: u32 = 31;
 const MOST: usize = 4096;
 /// After so many runs it is known what a task takes.
 const ENOUGH: u32 = 4;
-/// Barriers at which ranks waited for tasks in vain are tried in one execution of this power of two.
+/// Barriers at which threads waited for tasks in vain are tried in one execution of this power of two.
 const MOST_QUIET: u32 = 6;
 
 /// What tasks of a kind take: the compiled code, at a depth.
@@ -62,7 +62,7 @@ impl History {
         (kind.runs >= ENOUGH).then(|| u32::try_from(kind.each / 1000).unwrap_or(u32::MAX))
     }
 
-    /// Whether ranks wait for tasks in the next execution of a barrier.
+    /// Whether threads wait for tasks in the next execution of a barrier.
     pub(super) fn is_tried(&mut self, meeting: Meeting) -> bool {
         let barrier = self.barriers.entry(meeting).or_default();
         barrier.executions += 1;

@@ -1,26 +1,32 @@
-//! Tasks that move: a rank that waits at a barrier, or for a task that another rank runs, takes tasks that others have created
+//! Tasks that move: a thread that waits at a barrier, or for a task that another one runs, takes tasks that others have created
 //! and not begun.
 //!
 //! Guarantee: each task runs once, after all that it depends on and with what its creator had written when it created it;
 //! who waits for it (`taskwait`, `taskgroup`, a dependence, a barrier) reads afterwards what it wrote.
 //!
-//! Where ranks have one thread a task that is created waits in its rank's list ([`List`]). The rank runs the newest when it
-//! comes to a construct that waits; the oldest lie in slots ([`offers`]) where others take them: nearest first, ranks of the
-//! same machine, then others, and of these only tasks that take longer than it costs. Before it fills slots a rank releases what
-//! it wrote, who takes a task acquires that, releases what the task wrote and says that it is complete, which the creator
-//! acquires. That is how locks carry memory; what is on the creator's stack goes home too ([`Coherence::begin_guest`]).
+//! A task that is created waits in its thread's list ([`List`]). The thread runs the newest when it comes to a construct that
+//! waits; the oldest lie in slots ([`offers`]) where others take them: nearest first, threads of the same rank, of the same
+//! machine, then others, and of these only tasks that take longer than it costs. Before it fills slots a rank releases what
+//! it wrote; another one that takes a task acquires that, releases what the task wrote and says that it is complete, which the
+//! creator acquires. That is how locks carry memory; what is on the creator's stack goes home too
+//! ([`Coherence::begin_guest`]).
 //!
-//! A task that runs elsewhere is complete when all tasks are that it created. A rank that waits for one helps those that run
+//! A task that runs elsewhere is complete when all tasks are that it created. A thread that waits for one helps those that run
 //! tasks which that one has created, but runs no others: what OpenMP demands of tied tasks, as the thread may hold locks.
 //! At a barrier it takes any.
 //!
-//! All ranks wait at a barrier until all have come and no task is left: each counts itself when it has come and the tasks
-//! that it created are complete, among them those that others run. A rank that takes another task later does so from one
+//! All threads wait at a barrier until all have come and no task is left: each counts itself when it has come and the tasks
+//! that it created are complete, among them those that others run. A thread that takes another task later does so from one
 //! that has not counted itself. Barriers at which there are no tasks are soon tried seldom ([`History`]).
+//!
+//! Programs whose tasks have events, or reductions where ranks have several threads, leave them to the OpenMP run time
+//! there, and where they are created otherwise.
 //!
 //! [`Coherence::begin_guest`]: okl_coherence::Coherence::begin_guest
 
 use std::{
+    cell::Cell,
+    mem::ManuallyDrop,
     sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
     time::{Duration, Instant},
 };
@@ -28,7 +34,7 @@ use std::{
 use super::{
     begin, call,
     history::{History, Meeting},
-    offers::{self, SLOTS, Seen, State as Slot},
+    offers::{self, FIRST, SLOTS, Seen, State as Slot, Thread},
     pending::{Chain, List, MOST_GUESTS, Moved, Pending, Place},
     record::{self, Record},
     run,
@@ -38,43 +44,53 @@ use super::{
 use crate::{
     api::Icv,
     cell::ProgramCell,
-    console, foreign_regions,
+    console,
+    control_area::MOST_TASK_THREADS,
+    foreign_regions,
     memory::{acquiring, coherence},
     mpi_job,
     observe::{self, Event},
     scopes, sections,
     settings::{ChunksMove, settings},
-    stats, team, threads,
+    stats, sync, team, threads,
 };
 
-/// So many tasks wait in a rank's list; others run when they are created.
+/// So many tasks wait in a thread's list; others run when they are created.
 const MOST_PENDING: usize = 256;
-/// In microseconds: tasks that take less run when they are created.
-const SHORT: u32 = 20;
-/// Those that take less stay in their rank, or machine.
-const LEAST_NEAR: u32 = 100;
-const LEAST_FAR: u32 = 300;
+/// In microseconds: tasks that take less run when they are created, where ranks have one thread and where they have several.
+const SHORT: u32 = 16;
+const SHORT_HERE: u32 = 2;
+/// Those that take less stay in their rank, or machine: powers of two.
+const LEAST_NEAR: u32 = 128;
+const LEAST_FAR: u32 = 256;
 /// Most slots that are filled without need.
 const MOST_UNASKED: usize = 16;
-/// Ranks of other machines that are asked at a time.
+/// Threads on other machines that are asked at a time.
 const MOST_ASKED: usize = 3;
 
 struct State {
     list: List,
     /// Tasks that have been in a slot.
     tickets: u64,
-    /// For each task of another rank that runs here, the innermost last: its name and those around it.
+    /// For each task of another thread that runs here, the innermost last: its name and those around it.
     guests: Vec<Chain>,
-    /// Since the last barrier at which ranks waited for tasks.
+    /// Since the last barrier at which threads waited for tasks.
     has_created: bool,
-    /// Ranks of the team.
-    ranks: u32,
-    /// How many ranks have come to such barriers in this region, and how many had created tasks.
+    /// Threads of the team, and of each rank.
+    threads: u32,
+    per_rank: u32,
+    /// How many threads have come to such barriers in this region, and how many had created tasks.
     arrived: (u32, u32),
     history: History,
 }
 
-static STATE: ProgramCell<Option<State>> = ProgramCell::new(None);
+thread_local! {
+    /// Of the calling thread.
+    static STATE: ProgramCell<ManuallyDrop<Option<State>>> =
+        const { ProgramCell::new(ManuallyDrop::new(None)) };
+    /// Whether its tasks may move in the region that it runs.
+    static IS_ON: Cell<bool> = const { Cell::new(false) };
+}
 
 fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
     let start = || State {
@@ -82,33 +98,38 @@ fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
         tickets: 0,
         guests: Vec::new(),
         has_created: false,
-        ranks: 1,
+        threads: 1,
+        per_rank: 1,
         arrived: (0, 0),
         history: History::default(),
     };
-    STATE.with(|state| body(state.get_or_insert_with(start)))
+    STATE.with(|cell| cell.with_own(|state| body(state.get_or_insert_with(start))))
 }
 
 /// What rank 0 was told.
 static CHOICE: AtomicU8 = AtomicU8::new(ChunksMove::Never as u8);
-/// Whether tasks of the region that runs may move.
-static IS_ON: AtomicBool = AtomicBool::new(false);
+/// Whether they do where ranks have several threads.
+static BETWEEN_THREADS: AtomicBool = AtomicBool::new(false);
 
 /// When the job starts: all ranks do the same. Collective.
 pub(crate) fn start() {
-    const NEEDED: &str = "okl_mpi_kmpc_omp_task_alloc";
-    // Who fulfils an event must be on the rank of its task.
-    const EXCLUDED: &str = "okl_mpi_kmpc_task_allow_completion_event";
-    let mut choice = [ChunksMove::Never as u64];
+    // Who fulfils an event must be on the rank of its task. Reductions are those of one thread.
+    const FUNCTIONS: [&str; 4] = [
+        "okl_mpi_kmpc_omp_task_alloc",
+        "okl_mpi_kmpc_task_allow_completion_event",
+        "okl_mpi_kmpc_taskred_init",
+        "okl_mpi_kmpc_taskred_modifier_init",
+    ];
+    let mut choice = [ChunksMove::Never as u64, 0];
     if mpi_job::rank() == 0 && mpi_job::ranks() > 1 && !settings().verify {
-        let [has_tasks, has_events] =
-            scopes::private(|| foreign_regions::are_used([NEEDED, EXCLUDED]));
-        if has_tasks && !has_events {
-            choice = [settings().chunks_move as u64];
+        let [tasks, events, one, other] = scopes::private(|| foreign_regions::are_used(FUNCTIONS));
+        if tasks && !events {
+            choice = [settings().chunks_move as u64, (!one && !other).into()];
         }
     }
     mpi_job::broadcast(&mut choice);
     CHOICE.store(choice[0] as u8, Relaxed);
+    BETWEEN_THREADS.store(choice[1] != 0, Relaxed);
 }
 
 /// On rank 0, before a fork.
@@ -118,18 +139,27 @@ pub(crate) fn restart() {
     }
 }
 
-/// A rank enters a region with so many threads.
-pub(crate) fn begin_region(ranks: i32, is_distributed: bool, icv: Icv) {
+/// A thread enters a region of so many.
+pub(crate) fn begin_region(threads: i32, is_distributed: bool, icv: Icv) {
+    let per_rank = threads::on_each_rank(threads);
     let is_on = CHOICE.load(Relaxed) != ChunksMove::Never as u8
         && is_distributed
-        && ranks > 1
-        && threads::on_each_rank(ranks) == 1
-        && icv.cancellation == 0;
-    IS_ON.store(is_on, Relaxed);
+        && threads::ranks_in(threads) > 1
+        && icv.cancellation == 0
+        && match per_rank {
+            1 => true,
+            // Who declares something waits for those that do not.
+            _ => {
+                BETWEEN_THREADS.load(Relaxed)
+                    && per_rank as usize <= MOST_TASK_THREADS
+                    && !sections::are_expected()
+            }
+        };
+    IS_ON.set(is_on);
     if is_on {
         state(|state| {
             assert!(state.list.none_since(0), "a region leaves no task behind");
-            state.ranks = ranks as u32;
+            (state.threads, state.per_rank) = (threads as u32, per_rank);
             state.arrived = (0, 0);
             state.has_created = false;
         });
@@ -138,19 +168,25 @@ pub(crate) fn begin_region(ranks: i32, is_distributed: bool, icv: Icv) {
 
 /// All tasks of the region have run.
 pub(crate) fn end_region() {
-    IS_ON.store(false, Relaxed);
+    IS_ON.set(false);
+}
+
+/// Whether the tasks of the region that the caller runs are seen to here.
+#[inline]
+pub(super) fn are_ours() -> bool {
+    IS_ON.get()
 }
 
 /// Whether tasks that the caller creates may wait for their turn.
 #[inline]
 pub(super) fn is_on() -> bool {
-    IS_ON.load(Relaxed) && team::level() == 1
+    IS_ON.get() && team::level() == 1
 }
 
 /// In how many tasks a taskloop is cut that does not say: as in the OpenMP run time.
 pub(super) fn tasks_of_a_loop() -> Option<u64> {
     const EACH: u32 = 10;
-    is_on().then(|| state(|state| (EACH * state.ranks).into()))
+    is_on().then(|| state(|state| (EACH * state.threads).into()))
 }
 
 fn is_eager() -> bool {
@@ -177,7 +213,8 @@ pub(super) fn defer(queued: Queued, depth: u32, must: bool) -> Option<Queued> {
     let refused = state(|state| {
         state.has_created = true;
         let takes = state.history.takes(routine, depth);
-        let is_short = !is_eager() && takes.is_some_and(|takes| takes < SHORT);
+        let short = if state.per_rank > 1 { SHORT_HERE } else { SHORT };
+        let is_short = !is_eager() && takes.is_some_and(|takes| takes < short);
         if !must && (is_short || state.list.len() >= MOST_PENDING) {
             return Some(queued);
         }
@@ -197,14 +234,25 @@ pub(super) fn defer(queued: Queued, depth: u32, must: bool) -> Option<Queued> {
     refused
 }
 
+/// Whether a task that takes so long may move where that is to pay.
+fn is_long(takes: Option<u32>, least: u32) -> bool {
+    is_eager() || takes.is_none_or(|takes| takes >= least)
+}
+
 /// Lets others take some tasks, where few are on offer.
 fn offer(is_waiting: bool) {
     let chosen = state(|state| state.to_offer(is_waiting));
     if chosen.is_empty() {
         return;
     }
-    console::flush();
-    coherence(|coherence| coherence.release());
+    let may_leave = state(|state| {
+        let mut chosen = state.list.iter().filter(|one| chosen.contains(&one.id));
+        chosen.any(|one| is_long(one.takes, LEAST_NEAR))
+    });
+    if may_leave {
+        console::flush();
+        coherence(|coherence| coherence.release());
+    }
     state(|state| {
         let mut slots = state.free_slots().into_iter();
         for id in chosen {
@@ -229,14 +277,13 @@ impl State {
             Place::Kept | Place::Running => false,
         };
         let offered = self.list.offered(0).filter(is_there).count();
-        let low = (2 * (self.ranks as usize - 1)).min(MOST_UNASKED);
+        let low = (2 * (self.threads as usize - 1)).min(MOST_UNASKED);
         if !is_waiting && offered >= low {
             return Vec::new();
         }
-        let is_worth =
-            |one: &Pending| is_eager() || one.takes.is_none_or(|takes| takes >= LEAST_NEAR);
-        let mut kept = self.list.kept(0).filter(|one| is_worth(one));
-        let mut kept: Vec<(i64, u64)> = kept.by_ref().map(|one| (-one.priority, one.id)).collect();
+        let least = if self.per_rank > 1 { 0 } else { LEAST_NEAR };
+        let kept = self.list.kept(0).filter(|one| is_long(one.takes, least));
+        let mut kept: Vec<(i64, u64)> = kept.map(|one| (-one.priority, one.id)).collect();
         let most = match is_waiting {
             true => {
                 let wanted = ((offered + kept.len()) / 2).max(low);
@@ -261,18 +308,18 @@ impl State {
         (0..SLOTS).filter(|&slot| is_free[slot]).collect()
     }
 
-    /// The names of tasks created after `since` that other ranks run.
+    /// The names of tasks created after `since` that other threads run.
     fn elsewhere(&self, since: u64) -> Vec<u64> {
         let offered = self.list.offered(since).filter_map(|one| match one.place {
             Place::Offered { slot, word } if offers::own_word(slot) != word => {
-                Some(offers::name_of(mpi_job::rank(), word))
+                Some(offers::name_of(Thread::here(), word))
             }
             _ => None,
         });
         offered.collect()
     }
 
-    /// The next task of those created after `since` for this rank.
+    /// The next task of those created after `since` for this thread.
     fn next_own(&mut self, since: u64) -> Option<Own> {
         let kept = self.list.kept(since).max_by_key(|one| (one.priority, one.id));
         let next = kept.or_else(|| {
@@ -283,7 +330,6 @@ impl State {
         })?;
         let own = Own {
             id: next.id,
-            gtid: next.queued.gtid,
             creator: next.queued.creator,
             moved: next.moved,
         };
@@ -295,17 +341,18 @@ impl State {
 /// A task of the list that runs.
 struct Own {
     id: u64,
-    gtid: i32,
     creator: Creator,
     moved: Moved,
 }
 
-/// Frees what other ranks have run. Whether there was any.
+/// Frees what other threads have run. Whether there was any.
 fn look_at_moved() -> bool {
     let done = state(|state| {
         let is_done = |one: &Pending| match one.place {
             Place::Offered { slot, .. } => {
-                (offers::state_of(offers::own_word(slot)) == Slot::Done).then_some((one.id, slot))
+                let now = offers::state_of(offers::own_word(slot));
+                let is_done = matches!(now, Slot::Done | Slot::DoneHere);
+                is_done.then_some((one.id, slot, now))
             }
             Place::Kept | Place::Running => None,
         };
@@ -314,8 +361,10 @@ fn look_at_moved() -> bool {
     if done.is_empty() {
         return false;
     }
-    acquiring(|coherence| coherence.acquire());
-    for (id, slot) in done {
+    if done.iter().any(|one| one.2 == Slot::Done) {
+        acquiring(|coherence| coherence.acquire());
+    }
+    for (id, slot, _) in done {
         let complete = state(|state| {
             offers::free(slot);
             state.list.complete(id)
@@ -352,7 +401,7 @@ pub(super) fn wait_for_dependences(creator: Creator, dependences: &[Dependence])
     }
 }
 
-/// At a barrier of the team: runs all tasks, with the other ranks.
+/// At a barrier of the team: runs all tasks, with the other threads.
 pub(super) fn wait_at_barrier(place: usize) {
     if !is_on() {
         return;
@@ -395,23 +444,23 @@ fn wait_until(since: u64, done: impl Fn(&List) -> bool) {
     }
 }
 
-/// Runs tasks of others until all ranks of the team are here.
+/// Runs tasks of others until all threads of the team are here.
 fn wait_for_others(meeting: Meeting) {
-    let (ranks, before, has_created) = state(|state| {
+    let (threads, before, has_created) = state(|state| {
         let has_created = std::mem::take(&mut state.has_created);
-        (state.ranks, state.arrived, has_created)
+        (state.threads, state.arrived, has_created)
     });
     offers::arrive(has_created);
     let mut pause = Pause::new();
     let mut arrived = before;
     loop {
-        if mpi_job::rank() == 0 {
-            arrived = offers::look_at(0).arrived();
+        if FIRST == Thread::here() {
+            arrived = offers::look_at(FIRST).arrived();
         }
         let mut taken = None;
-        if arrived.0 < before.0 + ranks {
+        if arrived.0 < before.0 + threads {
             let look = |seen: &Seen| {
-                if seen.rank == 0 {
+                if seen.thread == FIRST {
                     arrived = seen.arrived();
                 }
             };
@@ -420,7 +469,7 @@ fn wait_for_others(meeting: Meeting) {
         if let Some(taken) = taken {
             run_guest(&taken);
             pause.restart();
-        } else if arrived.0 >= before.0 + ranks {
+        } else if arrived.0 >= before.0 + threads {
             break;
         } else {
             pause.wait();
@@ -437,7 +486,7 @@ fn run_own(own: &Own) {
     // SAFETY: the list holds tasks that have not run.
     unsafe {
         run(
-            own.gtid,
+            sync::thread(),
             task,
             own.creator,
             Vec::new(),
@@ -448,25 +497,41 @@ fn run_own(own: &Own) {
     state(|state| state.list.complete(own.id));
 }
 
-/// A task that was taken from another rank.
+/// A task that was taken from another thread.
 struct Taken {
-    rank: u32,
+    thread: Thread,
     slot: usize,
     word: u64,
     moved: Moved,
 }
 
-/// Takes a task from another rank: one that one of these tasks has created, if they are named. Ranks on other machines are
+/// Takes a task from another thread: one that one of these tasks has created, if they are named. Those on other machines are
 /// asked where `may_ask`; `look` is told what was seen.
 fn take(of: Option<&[u64]>, may_ask: bool, mut look: impl FnMut(&Seen)) -> Option<Taken> {
     if of.is_some_and(<[u64]>::is_empty) {
         return None;
     }
-    let ranks = state(|state| state.ranks);
-    let me = mpi_job::rank();
-    let others = || (1..ranks).map(move |distance| (me + distance) % ranks);
-    for rank in others().filter(|&rank| offers::is_near(rank)) {
-        let seen = offers::look_at(rank);
+    let (threads, per_rank) = state(|state| (state.threads, state.per_rank));
+    let me = Thread::here();
+    let number = me.rank * per_rank + me.index;
+    let others = (1..threads).map(|distance| (number + distance) % threads);
+    let others = others.map(|number| Thread {
+        rank: number / per_rank,
+        index: number % per_rank,
+    });
+    let (here, others): (Vec<_>, Vec<_>) = others.partition(|one| one.rank == me.rank);
+    let (near, mut far): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|one| offers::is_near(one.rank));
+    for thread in here {
+        let seen = offers::look_at(thread);
+        look(&seen);
+        if let Some(taken) = take_from(&seen, of, 0) {
+            stats::count(|counts| counts.tasks_in_rank += 1);
+            return Some(taken);
+        }
+    }
+    for thread in near {
+        let seen = offers::look_at(thread);
         look(&seen);
         if let Some(taken) = take_from(&seen, of, LEAST_NEAR) {
             stats::count(|counts| counts.tasks_near += 1);
@@ -476,18 +541,15 @@ fn take(of: Option<&[u64]>, may_ask: bool, mut look: impl FnMut(&Seen)) -> Optio
     if !may_ask {
         return None;
     }
-    // Rank 0 also knows who waits.
-    let mut far: Vec<u32> = others().filter(|&rank| !offers::is_near(rank)).collect();
-    far.sort_by_key(|&rank| rank != 0);
-    let turn = tasks(|tasks| tasks.number()) as usize;
-    if let [first, rest @ ..] = &mut far[..]
-        && !rest.is_empty()
-        && *first == 0
-    {
-        rest.rotate_left(turn % rest.len());
+    // The first thread of rank 0 also knows who waits.
+    far.sort_by_key(|&thread| thread != FIRST);
+    let fixed = usize::from(far.first() == Some(&FIRST));
+    let rest = &mut far[fixed..];
+    if !rest.is_empty() {
+        rest.rotate_left(tasks(|tasks| tasks.number()) as usize % rest.len());
     }
-    for rank in far.into_iter().take(MOST_ASKED) {
-        let seen = offers::look_at(rank);
+    for thread in far.into_iter().take(MOST_ASKED) {
+        let seen = offers::look_at(thread);
         look(&seen);
         if let Some(taken) = take_from(&seen, of, LEAST_FAR) {
             stats::count(|counts| counts.tasks_far += 1);
@@ -498,19 +560,18 @@ fn take(of: Option<&[u64]>, may_ask: bool, mut look: impl FnMut(&Seen)) -> Optio
 }
 
 fn take_from(seen: &Seen, of: Option<&[u64]>, least: u32) -> Option<Taken> {
-    let rank = seen.rank;
+    let thread = seen.thread;
     for (slot, word) in seen.offers() {
-        let is_short = offers::takes(word).is_some_and(|takes| takes < least);
-        if is_short && !is_eager() {
+        if !is_long(offers::takes(word), least) {
             continue;
         }
-        let moved = offers::payload(rank, slot);
+        let moved = offers::payload(thread, slot);
         if of.is_some_and(|names| !moved.chain.iter().any(|name| names.contains(name))) {
             continue;
         }
-        if offers::take(rank, slot, word) {
+        if offers::take(thread, slot, word) {
             return Some(Taken {
-                rank,
+                thread,
                 slot,
                 word,
                 moved,
@@ -520,48 +581,50 @@ fn take_from(seen: &Seen, of: Option<&[u64]>, least: u32) -> Option<Taken> {
     None
 }
 
-/// Runs a task of another rank, and all that it creates.
+/// Runs a task of another thread, and all that it creates.
 fn run_guest(taken: &Taken) {
-    let Moved {
-        task,
-        icv,
-        depth,
-        chain,
-    } = taken.moved;
-    let task = task as *mut std::ffi::c_void;
+    let Moved { chain, .. } = taken.moved;
     let mut names = [0; MOST_GUESTS];
-    names[0] = offers::name_of(taken.rank, taken.word);
+    names[0] = offers::name_of(taken.thread, taken.word);
     names[1..].copy_from_slice(&chain[..MOST_GUESTS - 1]);
     state(|state| state.guests.push(names));
-    sections::undeclared(|| {
-        acquiring(|coherence| coherence.begin_guest());
-        let gtid = mpi_job::rank() as i32;
-        let creator = Creator {
-            level: team::level(),
-            ..Creator::default()
-        };
-        // SAFETY: the record of a task that nobody else runs, as its creator released it.
-        unsafe {
-            begin(task, creator, depth);
-            team::icv(|own| *own = icv);
-            let routine = (*task.cast::<Record>()).routine as usize;
-            let began = Instant::now();
-            call(gtid, task);
-            note(routine, depth, began.elapsed());
-            let first = since();
-            wait_until(first, |list| list.none_since(first));
-            let (frame, _) = tasks(|tasks| tasks.end(0, Vec::new()));
-            record::destroy(gtid, task);
-            team::icv(|own| *own = frame.icv);
-        }
-        console::flush();
-        coherence(|coherence| coherence.end_guest());
-    });
+    match taken.thread.rank == mpi_job::rank() {
+        true => sections::undeclared(|| run_with_children(taken.moved)),
+        false => sections::undeclared(|| {
+            acquiring(|coherence| coherence.begin_guest());
+            run_with_children(taken.moved);
+            console::flush();
+            coherence(|coherence| coherence.end_guest());
+        }),
+    }
     state(|state| state.guests.pop());
-    offers::tell_done(taken.rank, taken.slot, taken.word);
+    offers::tell_done(taken.thread, taken.slot, taken.word);
 }
 
-/// How a rank waits where it found nothing to do.
+fn run_with_children(moved: Moved) {
+    let task = moved.task as *mut std::ffi::c_void;
+    let gtid = sync::thread();
+    let creator = Creator {
+        level: team::level(),
+        ..Creator::default()
+    };
+    // SAFETY: the record of a task that nobody else runs, as its creator released it.
+    unsafe {
+        begin(task, creator, moved.depth);
+        team::icv(|own| *own = moved.icv);
+        let routine = (*task.cast::<Record>()).routine as usize;
+        let began = Instant::now();
+        call(gtid, task);
+        note(routine, moved.depth, began.elapsed());
+        let first = since();
+        wait_until(first, |list| list.none_since(first));
+        let (frame, _) = tasks(|tasks| tasks.end(0, Vec::new()));
+        record::destroy(gtid, task);
+        team::icv(|own| *own = frame.icv);
+    }
+}
+
+/// How a thread waits where it found nothing to do.
 struct Pause {
     since: Instant,
     /// When ranks of other machines are asked next.

@@ -6,12 +6,12 @@
 use super::state::{Creator, Dependence, Queued};
 use crate::api::Icv;
 
-/// A task that other ranks have begun before the one that runs on the top of its creator's stack, the innermost last.
+/// The names of tasks around one that were taken from other threads, the innermost first; 0 for none.
 pub(super) type Chain = [u64; MOST_GUESTS];
 /// As many of those are known.
 pub(super) const MOST_GUESTS: usize = 4;
 
-/// What a rank that runs a task of another one has to know of it.
+/// What a thread that runs a task of another one has to know of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moved {
     /// Its record.
@@ -27,11 +27,11 @@ pub(super) struct Moved {
 /// Where a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// With this rank.
+    /// With its thread.
     Kept,
-    /// In a slot, with a word there, so that other ranks may take it.
+    /// In a slot, with a word there, so that others may take it.
     Offered { slot: usize, word: u64 },
-    /// On this rank's stack.
+    /// On its thread's stack.
     Running,
 }
 
@@ -122,7 +122,7 @@ impl List {
         dependences.is_empty() || !self.0.iter().any(conflicts)
     }
 
-    /// The ready tasks of this rank that were created after `since`.
+    /// The ready tasks that are kept and were created after `since`.
     pub(super) fn kept(&self, since: u64) -> impl Iterator<Item = &Pending> {
         let newer = self.0.iter().rev().take_while(move |one| one.id > since);
         newer.filter(|one| one.place == Place::Kept && one.blocked == 0)
