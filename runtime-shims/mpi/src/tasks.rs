@@ -8,10 +8,12 @@
 //! detached task, which waits for its event. An event that is needed and not fulfilled stops the
 //! program, because no other thread will fulfil it.
 
-use std::{ffi::c_void, mem::ManuallyDrop, time::Instant};
+use std::{ffi::c_void, mem::ManuallyDrop};
 
 use crate::{
-    api::{Icv, source_of}, cell::ProgramCell, libomp, mpi_job, region, report, sections, team, turns,
+    api::{Icv, source_of},
+    cell::ProgramCell,
+    libomp, mpi_job, region, report, sections, team, turns,
 };
 
 mod history;
@@ -75,20 +77,18 @@ unsafe fn submit(ident: *mut c_void, gtid: i32, task: *mut c_void, dependences: 
     }
     let level = team::level();
     let event = header.event;
-    let creator = tasks(|tasks| tasks.creator(level));
-    let is_too_deep = tasks(|tasks| tasks.is_too_deep(creator));
-    let depth = tasks(|tasks| tasks.depth());
+    let (creator, is_too_deep, depth, may_defer) = tasks(|tasks| {
+        let creator = tasks.creator(level);
+        let is_too_deep = tasks.is_too_deep(creator);
+        (creator, is_too_deep, tasks.depth(), tasks.may_defer())
+    });
     let mut queued = Queued {
         gtid,
         task,
         creator,
         dependences,
     };
-    if moving::is_on()
-        && event == 0
-        && !creator.is_final
-        && tasks(|tasks| tasks.may_defer())
-    {
+    if may_defer && event == 0 && !creator.is_final && moving::is_on() {
         match moving::defer(queued, depth, is_too_deep) {
             None => return,
             Some(refused) => queued = refused,
@@ -128,7 +128,7 @@ unsafe fn run(
             team::icv(|own| *own = icv);
         }
         let routine = (*task.cast::<Record>()).routine as usize;
-        let began = moving::is_on().then(Instant::now);
+        let began = moving::begins(routine, depth);
         sections::undeclared(|| call(gtid, task));
         if let Some(began) = began {
             moving::note(routine, depth, began.elapsed());
@@ -459,9 +459,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait(ident: *mut c_void, gtid: i32) ->
     let level = team::level();
     let creator = tasks(|tasks| tasks.creator(level));
     moving::wait_for_children(creator);
-    let waits = tasks(|tasks| {
-        tasks.waiting().any(|done| done.creator == creator)
-    });
+    let waits = tasks(|tasks| tasks.waiting().any(|done| done.creator == creator));
     if waits {
         // SAFETY: the caller's `ident_t`.
         event_missing(&unsafe { source_of(ident) }, "taskwait");

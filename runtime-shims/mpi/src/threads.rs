@@ -197,6 +197,11 @@ pub(crate) fn start(asked: i32, ranks_here: u32) -> usize {
     threads[0] as usize
 }
 
+/// Whether every thread of the ranks on this node may have a processor, as far as the launcher tells.
+pub(crate) fn have_processors() -> bool {
+    HAVE_PROCESSORS.load(Relaxed)
+}
+
 fn per_rank() -> u32 {
     PER_RANK.load(Relaxed)
 }

@@ -664,7 +664,10 @@ fn guests_write_other_ranks_private_memory() {
                 job.barrier();
             }
         }
-        assert_eq!(job.ranks[1].fault(stack, true), Err(Violation::PrivateWrite));
+        assert_eq!(
+            job.ranks[1].fault(stack, true),
+            Err(Violation::PrivateWrite)
+        );
         job.barrier();
         for rank in 0..3 {
             (0..40).for_each(|offset| job.check(rank, stack, offset, "at the end"));

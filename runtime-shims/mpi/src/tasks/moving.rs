@@ -193,7 +193,14 @@ fn is_eager() -> bool {
     CHOICE.load(Relaxed) == ChunksMove::Always as u8
 }
 
-/// A task of this code, inside so many others, took so long.
+/// A task of this code, inside so many others, begins. The time, if it is to be noted what it takes.
+#[inline]
+pub(super) fn begins(routine: usize, depth: u32) -> Option<Instant> {
+    let is_timed = is_on() && state(|state| state.history.begin(routine, depth));
+    is_timed.then(Instant::now)
+}
+
+/// It took so long.
 pub(super) fn note(routine: usize, depth: u32, took: Duration) {
     state(|state| {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
@@ -208,16 +215,23 @@ pub(super) fn defer(queued: Queued, depth: u32, must: bool) -> Option<Queued> {
         routine, priority, ..
     } = unsafe { queued.task.cast::<Record>().read() };
     let routine = routine as usize;
-    let icv = team::icv(|icv| *icv);
-    let id = tasks(|tasks| tasks.number());
-    let refused = state(|state| {
+    let (takes, is_worth) = state(|state| {
         state.has_created = true;
         let takes = state.history.takes(routine, depth);
-        let short = if state.per_rank > 1 { SHORT_HERE } else { SHORT };
+        let short = if state.per_rank > 1 {
+            SHORT_HERE
+        } else {
+            SHORT
+        };
         let is_short = !is_eager() && takes.is_some_and(|takes| takes < short);
-        if !must && (is_short || state.list.len() >= MOST_PENDING) {
-            return Some(queued);
-        }
+        (takes, !is_short && state.list.len() < MOST_PENDING)
+    });
+    if !must && !is_worth {
+        return Some(queued);
+    }
+    let icv = team::icv(|icv| *icv);
+    let id = tasks(|tasks| tasks.number());
+    state(|state| {
         let moved = Moved {
             task: queued.task as usize,
             icv,
@@ -226,12 +240,9 @@ pub(super) fn defer(queued: Queued, depth: u32, must: bool) -> Option<Queued> {
         };
         let new = Pending::new(id, queued, moved, priority, takes);
         state.list.add(new);
-        None
     });
-    if refused.is_none() {
-        offer(false);
-    }
-    refused
+    offer(false);
+    None
 }
 
 /// Whether a task that takes so long may move where that is to pay.
@@ -287,7 +298,11 @@ impl State {
         let most = match is_waiting {
             true => {
                 let wanted = ((offered + kept.len()) / 2).max(low);
-                let missing = if 2 * offered >= wanted { 0 } else { wanted - offered };
+                let missing = if 2 * offered >= wanted {
+                    0
+                } else {
+                    wanted - offered
+                };
                 missing.min(kept.len().saturating_sub(usize::from(!is_eager())))
             }
             false => low - offered,
@@ -321,7 +336,10 @@ impl State {
 
     /// The next task of those created after `since` for this thread.
     fn next_own(&mut self, since: u64) -> Option<Own> {
-        let kept = self.list.kept(since).max_by_key(|one| (one.priority, one.id));
+        let kept = self
+            .list
+            .kept(since)
+            .max_by_key(|one| (one.priority, one.id));
         let next = kept.or_else(|| {
             self.list.offered(since).find(|one| match one.place {
                 Place::Offered { slot, word } => offers::take_back(slot, word),
@@ -356,7 +374,11 @@ fn look_at_moved() -> bool {
             }
             Place::Kept | Place::Running => None,
         };
-        state.list.offered(0).filter_map(is_done).collect::<Vec<_>>()
+        state
+            .list
+            .offered(0)
+            .filter_map(is_done)
+            .collect::<Vec<_>>()
     });
     if done.is_empty() {
         return false;
@@ -396,7 +418,7 @@ pub(super) fn wait_for_group(first: u64) {
 
 /// Waits until a task with these dependences may run.
 pub(super) fn wait_for_dependences(creator: Creator, dependences: &[Dependence]) {
-    if is_on() && !dependences.is_empty() {
+    if !dependences.is_empty() && is_on() {
         wait_until(since(), |list| list.would_be_ready(creator, dependences));
     }
 }
@@ -415,12 +437,12 @@ pub(super) fn wait_at_barrier(place: usize) {
 
 /// Runs tasks until `done`: of its own those created after `since`.
 fn wait_until(since: u64, done: impl Fn(&List) -> bool) {
+    if state(|state| done(&state.list)) {
+        return;
+    }
     let mut pause = Pause::new();
     let mut waiting = None;
-    loop {
-        if state(|state| done(&state.list)) {
-            return;
-        }
+    while !state(|state| done(&state.list)) {
         if look_at_moved() {
             pause.restart();
             continue;
@@ -520,8 +542,9 @@ fn take(of: Option<&[u64]>, may_ask: bool, mut look: impl FnMut(&Seen)) -> Optio
         index: number % per_rank,
     });
     let (here, others): (Vec<_>, Vec<_>) = others.partition(|one| one.rank == me.rank);
-    let (near, mut far): (Vec<_>, Vec<_>) =
-        others.into_iter().partition(|one| offers::is_near(one.rank));
+    let (near, mut far): (Vec<_>, Vec<_>) = others
+        .into_iter()
+        .partition(|one| offers::is_near(one.rank));
     for thread in here {
         let seen = offers::look_at(thread);
         look(&seen);
@@ -613,9 +636,11 @@ fn run_with_children(moved: Moved) {
         begin(task, creator, moved.depth);
         team::icv(|own| *own = moved.icv);
         let routine = (*task.cast::<Record>()).routine as usize;
-        let began = Instant::now();
+        let began = begins(routine, moved.depth);
         call(gtid, task);
-        note(routine, moved.depth, began.elapsed());
+        if let Some(began) = began {
+            note(routine, moved.depth, began.elapsed());
+        }
         let first = since();
         wait_until(first, |list| list.none_since(first));
         let (frame, _) = tasks(|tasks| tasks.end(0, Vec::new()));
@@ -634,7 +659,7 @@ struct Pause {
 
 impl Pause {
     const SHORTEST: Duration = Duration::from_micros(50);
-    const LONGEST: Duration = Duration::from_millis(1);
+    const LONGEST: Duration = Duration::from_micros(500);
 
     fn new() -> Self {
         let now = Instant::now();
@@ -661,10 +686,12 @@ impl Pause {
     }
 
     fn wait(&self) {
+        const AT_ONCE: Duration = Duration::from_micros(50);
         const SOON: Duration = Duration::from_millis(1);
-        match self.since.elapsed() < SOON {
-            true => std::thread::yield_now(),
-            false => std::thread::sleep(Duration::from_micros(20)),
+        match self.since.elapsed() {
+            waited if waited < AT_ONCE && threads::have_processors() => std::hint::spin_loop(),
+            waited if waited < SOON => std::thread::yield_now(),
+            _ => std::thread::sleep(Duration::from_micros(20)),
         }
     }
 }

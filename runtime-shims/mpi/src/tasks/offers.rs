@@ -257,7 +257,10 @@ pub(super) fn tell_done(thread: Thread, slot: usize, word: u64) {
         false => State::Done,
     };
     let was_taken = change(thread, slot, with_state(word, State::Taken), done);
-    assert!(was_taken, "a task was taken back while another thread ran it");
+    assert!(
+        was_taken,
+        "a task was taken back while another thread ran it"
+    );
 }
 
 /// On rank 0, before a region: nobody waits.

@@ -19,7 +19,7 @@ pub(super) struct Dependence {
 }
 
 impl Dependence {
-    const IN: u8 = 1;
+    pub(super) const IN: u8 = 1;
     const IN_OUT_SET: u8 = 8;
     const ALL_MEMORY: u8 = 0x80;
 
@@ -155,14 +155,7 @@ impl Tasks {
         }
     }
 
-    pub(super) fn begin(
-        &mut self,
-        level: i32,
-        flags: i32,
-        creator: Creator,
-        depth: u32,
-        icv: Icv,
-    ) {
+    pub(super) fn begin(&mut self, level: i32, flags: i32, creator: Creator, depth: u32, icv: Icv) {
         let id = self.number();
         let is_final = flags & FINAL != 0 || creator.is_final;
         self.frames.push(Frame {
