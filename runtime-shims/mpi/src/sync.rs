@@ -83,7 +83,7 @@ fn synchronise(kind: Kind, payload: u64) -> Met {
 
 /// `__kmpc_barrier`.
 pub(crate) fn okl_mpi_kmpc_barrier(ident: *mut c_void, _gtid: i32) {
-    tasks::complete_all(ident as usize);
+    tasks::complete_all();
     if !team::is_parallel() {
         return;
     }
@@ -115,7 +115,7 @@ pub(crate) fn okl_mpi_kmpc_copyprivate(
 ) {
     /// The list of the thread that ran the single, which is the first of its rank.
     static SOURCE: AtomicU64 = AtomicU64::new(0);
-    tasks::complete_all(ident as usize);
+    tasks::complete_all();
     if !team::is_parallel() {
         return;
     }
@@ -211,7 +211,7 @@ fn run_alone(region: *mut RegionDescriptor, args: Vec<u64>) {
     let _region = observe::span(|| Event::region(location_of(region), 0, 1));
     team::enter_one(Some(location_of(region)));
     invoke(region, args);
-    tasks::complete_all(region as usize);
+    tasks::complete_all();
     team::leave_one();
 }
 
@@ -297,7 +297,7 @@ pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: 
         }
     });
     invoke(region.cast(), args);
-    tasks::complete_all(region as usize);
+    tasks::complete_all();
     team::icv(|icv| {
         *icv = Icv {
             pushed_team_threads: 0,

@@ -64,11 +64,17 @@ fn event_missing(place: &str, construct: &str) -> ! {
     ))
 }
 
-/// Runs a task, or puts it off where the stack is deep.
+/// Runs a task, or puts it off: where the stack is deep, or where it may move and `may_wait`.
 ///
 /// # Safety
 /// As [`okl_mpi_kmpc_omp_task_with_deps`].
-unsafe fn submit(ident: *mut c_void, gtid: i32, task: *mut c_void, dependences: Vec<Dependence>) {
+unsafe fn submit(
+    ident: *mut c_void,
+    gtid: i32,
+    task: *mut c_void,
+    dependences: Vec<Dependence>,
+    may_wait: bool,
+) {
     // SAFETY: a record with its header.
     let header = unsafe { &mut *header_of(task) };
     if header.running {
@@ -88,7 +94,7 @@ unsafe fn submit(ident: *mut c_void, gtid: i32, task: *mut c_void, dependences: 
         creator,
         dependences,
     };
-    if may_defer && event == 0 && !creator.is_final && moving::is_on() {
+    if may_wait && may_defer && event == 0 && !creator.is_final && moving::is_on() {
         match moving::defer(queued, depth, is_too_deep) {
             None => return,
             Some(refused) => queued = refused,
@@ -207,14 +213,14 @@ fn run_queue() {
     }
 }
 
-/// Completes the tasks of this thread before a barrier or the end of a region; `place` stands for that in the program's text.
-pub(crate) fn complete_all(place: usize) {
+/// Completes the tasks of this thread before a barrier or the end of a region.
+pub(crate) fn complete_all() {
     // The threads' barrier does so.
     if of_several().is_some() {
         return;
     }
     run_queue();
-    moving::wait_at_barrier(place);
+    moving::wait_at_barrier();
     let level = team::level();
     if tasks(|tasks| tasks.waiting().any(|done| done.creator.level == level)) {
         event_missing(
@@ -290,7 +296,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task(
         return unsafe { (libomp.__kmpc_omp_task)(ident, gtid, task) };
     }
     // SAFETY: the caller hands the record over.
-    unsafe { submit(ident, gtid, task, Vec::new()) };
+    unsafe { submit(ident, gtid, task, Vec::new(), true) };
     0
 }
 
@@ -325,7 +331,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_with_deps(
     unsafe {
         let mut all = dependences(count, deps);
         all.extend(dependences(noalias_count, noalias_deps));
-        submit(ident, gtid, task, all);
+        submit(ident, gtid, task, all, true);
     }
     0
 }
@@ -589,7 +595,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
                 let duplicate = std::mem::transmute::<*mut c_void, Duplicate>(duplicate);
                 duplicate(copy, task, part.last.into());
             }
-            submit(ident, gtid, copy, Vec::new());
+            submit(ident, gtid, copy, Vec::new(), if_value != 0);
         }
         dispose(gtid, task);
         if no_group == 0 {

@@ -241,6 +241,6 @@ pub(crate) fn okl_mpi_kmpc_serialized_parallel(_ident: *mut std::ffi::c_void, _g
 
 /// `__kmpc_end_serialized_parallel`.
 pub(crate) fn okl_mpi_kmpc_end_serialized_parallel(_ident: *mut std::ffi::c_void, _gtid: i32) {
-    tasks::complete_all(0);
+    tasks::complete_all();
     leave_one();
 }

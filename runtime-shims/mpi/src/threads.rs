@@ -287,14 +287,10 @@ fn run_share(work: Work) {
         doacross::begin();
     }
     work.enter_team();
-    tasks::begin_region(
-        work.threads,
-        work.is_distributed && work.region != 0,
-        work.icv,
-    );
+    tasks::begin_region(work.region, work.threads, work.is_distributed, work.icv);
     sync::invoke(work.region as *const RegionDescriptor, work.args);
     loops::end_region();
-    tasks::complete_all(work.region);
+    tasks::complete_all();
     tasks::end_region();
 }
 

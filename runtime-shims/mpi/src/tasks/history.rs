@@ -1,6 +1,7 @@
-//! What a thread remembers of tasks: how long they take, and at which barriers threads waited for some in vain.
+//! What a thread remembers of tasks: how long they take, and in which regions threads waited for some in vain.
 //!
-//! Guarantee: what is remembered of barriers all threads of a team remember alike.
+//! Guarantee: what is remembered of barriers all threads of a team remember alike. It depends on how many there were and on
+//! what was learned there, and not on where they stand: threads that meet may be at different places of the program.
 
 use std::collections::HashMap;
 
@@ -13,8 +14,11 @@ const ENOUGH: u32 = 4;
 /// After so many runs one in some is timed.
 const MANY: u32 = 64;
 const SOME: u32 = 16;
-/// Barriers at which threads waited for tasks in vain are tried in one execution of this power of two.
-const MOST_QUIET: u32 = 7;
+/// After so many barriers of a region at which threads waited for tasks in vain they wait at one in some, and later in fewer.
+const DRY: u32 = 64;
+const PROBED: u64 = 16;
+const VERY_DRY: u32 = 256;
+const SELDOM_PROBED: u64 = 128;
 
 /// What tasks of a kind take: the compiled code, at a depth.
 #[derive(Clone, Copy, Default)]
@@ -28,18 +32,19 @@ struct Kind {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Barrier {
-    executions: u64,
-    quiet: u32,
+struct Region {
+    barriers: u64,
+    /// In how many of those where threads waited there was nothing to wait for, since there was something.
+    dry: u32,
 }
 
-/// A barrier: its place in the program, and how many threads the team has.
-pub(super) type Meeting = (usize, i32);
+/// A region, and how many threads the team has.
+pub(super) type Team = (usize, i32);
 
 #[derive(Default)]
 pub(super) struct History {
     kinds: Vec<Kind>,
-    barriers: HashMap<Meeting, Barrier>,
+    regions: HashMap<Team, Region>,
 }
 
 impl History {
@@ -83,19 +88,25 @@ impl History {
         (kind.timed >= ENOUGH).then(|| u32::try_from(kind.each / 1000).unwrap_or(u32::MAX))
     }
 
-    /// Whether threads wait for tasks in the next execution of a barrier.
-    pub(super) fn is_tried(&mut self, meeting: Meeting) -> bool {
-        let barrier = self.barriers.entry(meeting).or_default();
-        barrier.executions += 1;
-        (barrier.executions - 1).is_multiple_of(1 << barrier.quiet)
+    /// Whether threads wait for tasks at the next barrier of a region.
+    pub(super) fn is_tried(&mut self, team: Team) -> bool {
+        let region = self.regions.entry(team).or_default();
+        region.barriers += 1;
+        let probed = match region.dry {
+            ..DRY => 1,
+            DRY..VERY_DRY => PROBED,
+            _ => SELDOM_PROBED,
+        };
+        region.barriers.is_multiple_of(probed)
     }
 
-    /// Whether anybody had created tasks before an execution of a barrier that was tried.
-    pub(super) fn learn(&mut self, meeting: Meeting, some: bool) {
-        let barrier = self.barriers.entry(meeting).or_default();
-        barrier.quiet = match some {
-            true => 0,
-            false => (barrier.quiet + 1).min(MOST_QUIET),
+    /// Whether anybody had created tasks before such a barrier, since the last one.
+    pub(super) fn learn(&mut self, team: Team, some: bool) {
+        let region = self.regions.entry(team).or_default();
+        region.dry = if some {
+            0
+        } else {
+            region.dry.saturating_add(1)
         };
     }
 }
@@ -104,20 +115,44 @@ impl History {
 mod tests {
     use super::*;
 
-    #[test]
-    fn barriers_without_tasks_are_tried_less_often() {
-        let mut history = History::default();
-        let mut tried = Vec::new();
-        for execution in 0..260 {
-            if history.is_tried((7, 2)) {
-                tried.push(execution);
-                history.learn((7, 2), false);
+    /// At how many of so many barriers threads wait, if there never are tasks.
+    fn tried(history: &mut History, team: Team, barriers: usize) -> usize {
+        let mut tried = 0;
+        for _ in 0..barriers {
+            if history.is_tried(team) {
+                tried += 1;
+                history.learn(team, false);
             }
         }
-        assert_eq!(tried, [0, 2, 4, 8, 16, 32, 64, 128, 256]);
-        assert!(history.is_tried((7, 3)));
+        tried
+    }
+
+    #[test]
+    fn barriers_of_regions_without_tasks_are_tried_less_often() {
+        let mut history = History::default();
+        assert_eq!(tried(&mut history, (7, 2), 64), 64);
+        assert_eq!(tried(&mut history, (7, 2), 160), 10);
+        tried(&mut history, (7, 2), 10_000);
+        assert!(tried(&mut history, (7, 2), 12_800) <= 101);
+        assert_eq!(tried(&mut history, (7, 3), 10), 10);
         history.learn((7, 2), true);
-        assert!((0..5).all(|_| history.is_tried((7, 2))));
+        assert_eq!(tried(&mut history, (7, 2), 64), 64);
+    }
+
+    #[test]
+    fn barriers_with_tasks_among_others_are_tried() {
+        let mut history = History::default();
+        tried(&mut history, (7, 2), 5000);
+        let (mut has_created, mut found) = (false, 0);
+        for barrier in 0..4000 {
+            let has_tasks = barrier % 32 == 21;
+            has_created |= has_tasks;
+            if history.is_tried((7, 2)) {
+                found += usize::from(has_tasks);
+                history.learn((7, 2), std::mem::take(&mut has_created));
+            }
+        }
+        assert!(found >= 120, "{found} of 125");
     }
 
     #[test]

@@ -17,7 +17,7 @@
 //!
 //! All threads wait at a barrier until all have come and no task is left: each counts itself when it has come and the tasks
 //! that it created are complete, among them those that others run. A thread that takes another task later does so from one
-//! that has not counted itself. Barriers at which there are no tasks are soon tried seldom ([`History`]).
+//! that has not counted itself. In regions without tasks threads soon wait so at few barriers ([`History`]).
 //!
 //! Programs whose tasks have events, or reductions where ranks have several threads, leave them to the OpenMP run time
 //! there, and where they are created otherwise.
@@ -27,13 +27,16 @@
 use std::{
     cell::Cell,
     mem::ManuallyDrop,
-    sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
+    sync::{
+        Mutex, OnceLock,
+        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
 use super::{
     begin, call,
-    history::{History, Meeting},
+    history::{History, Team},
     offers::{self, FIRST, SLOTS, Seen, State as Slot, Thread},
     pending::{Chain, List, MOST_GUESTS, Moved, Pending, Place},
     record::{self, Record},
@@ -50,7 +53,7 @@ use crate::{
     memory::{acquiring, coherence},
     mpi_job,
     observe::{self, Event},
-    scopes, sections,
+    region, scopes, sections,
     settings::{ChunksMove, settings},
     stats, sync, team, threads,
 };
@@ -74,8 +77,10 @@ struct State {
     tickets: u64,
     /// For each task of another thread that runs here, the innermost last: its name and those around it.
     guests: Vec<Chain>,
-    /// Since the last barrier at which threads waited for tasks.
+    /// It has created tasks since the last barrier at which threads waited for some.
     has_created: bool,
+    /// The region that runs.
+    team: Team,
     /// Threads of the team, and of each rank.
     threads: u32,
     per_rank: u32,
@@ -98,6 +103,7 @@ fn state<R>(body: impl FnOnce(&mut State) -> R) -> R {
         tickets: 0,
         guests: Vec::new(),
         has_created: false,
+        team: (0, 0),
         threads: 1,
         per_rank: 1,
         arrived: (0, 0),
@@ -139,11 +145,12 @@ pub(crate) fn restart() {
     }
 }
 
-/// A thread enters a region of so many.
-pub(crate) fn begin_region(threads: i32, is_distributed: bool, icv: Icv) {
+/// A thread enters a region, which is not 0, of so many threads.
+pub(crate) fn begin_region(region: usize, threads: i32, is_distributed: bool, icv: Icv) {
     let per_rank = threads::on_each_rank(threads);
     let is_on = CHOICE.load(Relaxed) != ChunksMove::Never as u8
         && is_distributed
+        && region != 0
         && threads::ranks_in(threads) > 1
         && icv.cancellation == 0
         && match per_rank {
@@ -159,6 +166,7 @@ pub(crate) fn begin_region(threads: i32, is_distributed: bool, icv: Icv) {
     if is_on {
         state(|state| {
             assert!(state.list.none_since(0), "a region leaves no task behind");
+            state.team = (region, threads);
             (state.threads, state.per_rank) = (threads as u32, per_rank);
             state.arrived = (0, 0);
             state.has_created = false;
@@ -424,14 +432,13 @@ pub(super) fn wait_for_dependences(creator: Creator, dependences: &[Dependence])
 }
 
 /// At a barrier of the team: runs all tasks, with the other threads.
-pub(super) fn wait_at_barrier(place: usize) {
+pub(super) fn wait_at_barrier() {
     if !is_on() {
         return;
     }
     wait_until(0, |list| list.none_since(0));
-    let meeting = (place, team::num_threads());
-    if state(|state| state.history.is_tried(meeting)) {
-        wait_for_others(meeting);
+    if state(|state| state.history.is_tried(state.team)) {
+        wait_for_others();
     }
 }
 
@@ -467,7 +474,7 @@ fn wait_until(since: u64, done: impl Fn(&List) -> bool) {
 }
 
 /// Runs tasks of others until all threads of the team are here.
-fn wait_for_others(meeting: Meeting) {
+fn wait_for_others() {
     let (threads, before, has_created) = state(|state| {
         let has_created = std::mem::take(&mut state.has_created);
         (state.threads, state.arrived, has_created)
@@ -476,14 +483,15 @@ fn wait_for_others(meeting: Meeting) {
     let mut pause = Pause::new();
     let mut arrived = before;
     loop {
-        if FIRST == Thread::here() {
-            arrived = offers::look_at(FIRST).arrived();
-        }
+        arrived = match FIRST == Thread::here() {
+            true => offers::look_at(FIRST).arrived(),
+            false => seen_here(arrived),
+        };
         let mut taken = None;
         if arrived.0 < before.0 + threads {
             let look = |seen: &Seen| {
                 if seen.thread == FIRST {
-                    arrived = seen.arrived();
+                    arrived = seen_here(seen.arrived());
                 }
             };
             taken = take(None, pause.is_far_due(), look);
@@ -499,8 +507,21 @@ fn wait_for_others(meeting: Meeting) {
     }
     state(|state| {
         state.arrived = arrived;
-        state.history.learn(meeting, arrived.1 > before.1);
+        state.history.learn(state.team, arrived.1 > before.1);
     });
+}
+
+/// In which region, and how many threads this rank's have seen there to have come to barriers, and to have created tasks.
+static SEEN: Mutex<(u64, (u32, u32))> = Mutex::new((0, (0, 0)));
+
+/// What other threads of this rank have seen, when this one has seen so many.
+fn seen_here(arrived: (u32, u32)) -> (u32, u32) {
+    let mut seen = SEEN.lock().expect("a panic ends the job");
+    if seen.0 != region::number() {
+        *seen = (region::number(), (0, 0));
+    }
+    seen.1 = seen.1.max(arrived);
+    seen.1
 }
 
 fn run_own(own: &Own) {
@@ -652,8 +673,7 @@ fn run_with_children(moved: Moved) {
 /// How a thread waits where it found nothing to do.
 struct Pause {
     since: Instant,
-    /// When ranks of other machines are asked next.
-    asks_at: Instant,
+    /// Between two times that ranks of other machines are asked.
     gap: Duration,
 }
 
@@ -662,10 +682,8 @@ impl Pause {
     const LONGEST: Duration = Duration::from_micros(500);
 
     fn new() -> Self {
-        let now = Instant::now();
         Self {
-            since: now,
-            asks_at: now,
+            since: Instant::now(),
             gap: Self::SHORTEST,
         }
     }
@@ -674,15 +692,20 @@ impl Pause {
         *self = Self::new();
     }
 
-    /// Whether ranks of other machines are to be asked again: ever less often.
+    /// Whether the caller is to ask ranks of other machines, again: ever less often, and one thread of its rank at a time, as
+    /// the others' page faults wait meanwhile.
     fn is_far_due(&mut self) -> bool {
-        let now = Instant::now();
-        if now < self.asks_at {
-            return false;
+        static START: OnceLock<Instant> = OnceLock::new();
+        /// When a thread of this rank asked last, in nanoseconds.
+        static ASKED: AtomicU64 = AtomicU64::new(0);
+        let now = START.get_or_init(Instant::now).elapsed().as_nanos() as u64;
+        let asked = ASKED.load(Relaxed);
+        let is_due = now.saturating_sub(asked) >= self.gap.as_nanos() as u64
+            && ASKED.compare_exchange(asked, now, Relaxed, Relaxed).is_ok();
+        if is_due {
+            self.gap = (2 * self.gap).min(Self::LONGEST);
         }
-        self.asks_at = now + self.gap;
-        self.gap = (2 * self.gap).min(Self::LONGEST);
-        true
+        is_due
     }
 
     fn wait(&self) {
