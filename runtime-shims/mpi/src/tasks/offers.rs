@@ -101,7 +101,7 @@ pub(super) fn name_of(thread: Thread, word: u64) -> u64 {
     const RANK: u32 = 48;
     const INDEX: u32 = 38;
     let thread = u64::from(thread.rank) << RANK | u64::from(thread.index + 1) << INDEX;
-    thread | ticket_of(word) % (1 << INDEX)
+    thread | (ticket_of(word) & ((1 << INDEX) - 1))
 }
 
 fn pack(moved: &Moved) -> [u64; PAYLOAD] {
