@@ -57,6 +57,7 @@ use crate::{
     settings::{ChunksMove, settings},
     stats, sync, team, threads,
 };
+use okl_coherence::Machine;
 
 /// So many tasks wait in a thread's list; others run when they are created.
 const MOST_PENDING: usize = 256;
@@ -711,6 +712,12 @@ impl Pause {
     fn wait(&self) {
         const AT_ONCE: Duration = Duration::from_micros(50);
         const SOON: Duration = Duration::from_millis(1);
+        // Another rank may be on its way here only when it has got what this one has sent.
+        coherence(|coherence| {
+            if coherence.machine.spans_nodes() {
+                mpi_job::progress();
+            }
+        });
         match self.since.elapsed() {
             waited if waited < AT_ONCE && threads::have_processors() => std::hint::spin_loop(),
             waited if waited < SOON => std::thread::yield_now(),
