@@ -244,8 +244,10 @@ pub struct Coherence<M> {
     flushed: Vec<Page>,
     fetched: Vec<Page>,
     cached: Vec<Page>,
-    /// Pages of other ranks' private areas that this rank has read.
+    /// Pages of other ranks' private areas that this rank has copied.
     private_copies: Vec<Page>,
+    /// How many tasks of other ranks run here, one inside another: they may write what those have on their stacks.
+    guests: u32,
     reads: Sequence,
     ahead: ahead::Ahead,
     writes: Sequence,
@@ -275,6 +277,7 @@ impl<M: Machine> Coherence<M> {
             fetched: Vec::new(),
             cached: Vec::new(),
             private_copies: Vec::new(),
+            guests: 0,
             reads: Sequence::default(),
             ahead: ahead::Ahead::default(),
             writes: Sequence::default(),

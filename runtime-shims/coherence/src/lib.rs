@@ -58,7 +58,7 @@
 //! | shared | reads; the first write is a fault, and noticed | may have copies to read; the first write makes a twin, and is noticed | with one writer: exclusive, with the writer as its home; with several: their diffs go home, and copies are dropped |
 //! | updated | rank 0 reads and writes without faults | have copies to read, which rank 0's changed words keep current | when another rank writes it, or rank 0 too much of it: as shared |
 //! | section | there is none: each byte has an owner | as below | when a region with direct accesses needs a home, or declarations are of no use: exclusive, with the owner of most of it as its home |
-//! | private | the rank whose stack or `threadprivate` data it holds: reads and writes | may fetch a copy to read, until the next synchronisation; a write is an error | never |
+//! | private | the rank whose stack or `threadprivate` data it holds: reads and writes | may fetch a copy to read, until the next synchronisation or acquisition; while they run tasks of other ranks (*guests*) they write it, too, and what changed there goes to the owner when they release something; another write is an error | never |
 //!
 //! What one rank knows of a page between two synchronisations are flags (`page_table`): that it is *dirty* (written,
 //! and not yet sent home), *flushed* (sent home under a lock), *fetched*, *cached*, or *entering* section mode. With

@@ -39,6 +39,11 @@ fn place_of(address: usize) -> Place {
         Some(page) if layout.is_private(page) => {
             if layout.first_home(page) == mpi_job::rank() {
                 Place::Direct
+            } else if coherence(|coherence| coherence.has_guest()) {
+                Place::Home {
+                    page,
+                    offset: page as usize * PAGE + address % PAGE,
+                }
             } else {
                 report::fatal(&format!(
                     "an atomic operation on {address:#x}, which is {}",
@@ -193,6 +198,7 @@ pub(crate) fn okl_mpi_atomic_update(address: *mut c_void, operation: i32, value:
     let bytes = size as usize;
     if let Place::Home { page, offset } = place_of(address as usize)
         && offset.is_multiple_of(bytes)
+        && !layout::layout().is_private(page)
         && let Some((operation, value)) = commuting(asked, value as u64, size)
     {
         let object = Object {

@@ -44,6 +44,12 @@ pub(crate) const MOST_LOOP_WORDS: usize = 8 << 10;
 /// In every rank's own area: its slot of [`crate::exchange`].
 pub(crate) const EXCHANGE: usize = 17 << 20;
 
+/// In every rank's own area: tasks that its threads let others take; the first of rank 0 also how many threads wait for
+/// tasks at a barrier.
+pub(crate) const TASKS: usize = 18 << 20;
+pub(crate) const TASK_WORDS: usize = 1 << 10;
+pub(crate) const MOST_TASK_THREADS: usize = 256;
+
 /// One bit for each iteration of doacross loops.
 pub(crate) const DOACROSS: usize = 20 << 20;
 pub(crate) const MOST_DOACROSS: usize = 8 * (BYTES - DOACROSS);
@@ -55,4 +61,5 @@ const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= ANNOUNCED);
 const _: () = assert!(ANNOUNCED + 8 * crate::ring::WORDS <= COPIED);
 const _: () = assert!(COPIED + 8 * crate::ring::WORDS <= LOOPS);
 const _: () = assert!(LOOPS + LOOP_WORD_BYTES * MOST_LOOP_WORDS <= EXCHANGE);
-const _: () = assert!(EXCHANGE + 8 * crate::exchange::WORDS <= DOACROSS);
+const _: () = assert!(EXCHANGE + 8 * crate::exchange::WORDS <= TASKS);
+const _: () = assert!(TASKS + 8 * TASK_WORDS * MOST_TASK_THREADS <= DOACROSS);

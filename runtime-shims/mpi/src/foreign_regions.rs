@@ -84,6 +84,25 @@ fn fork_used_in(object: &object::File) -> Option<&'static str> {
         .find_map(|symbol| FORKS.into_iter().find(|&fork| symbol.name() == Ok(fork)))
 }
 
+/// Which of these functions of the run time parts of the program call.
+pub(crate) fn are_used<const N: usize>(functions: [&str; N]) -> [bool; N] {
+    let mut used = [false; N];
+    for file in loaded_files() {
+        let Ok(bytes) = std::fs::read(&file) else {
+            continue;
+        };
+        let Ok(object) = object::File::parse(&*bytes) else {
+            continue;
+        };
+        for symbol in object.dynamic_symbols().filter(ObjectSymbol::is_undefined) {
+            for (used, function) in used.iter_mut().zip(functions) {
+                *used |= symbol.name() == Ok(function);
+            }
+        }
+    }
+    used
+}
+
 /// The files of this process: the executable, and all libraries that are loaded now.
 pub(crate) fn loaded_files() -> Vec<PathBuf> {
     unsafe extern "C" fn visit(

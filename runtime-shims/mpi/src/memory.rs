@@ -572,6 +572,15 @@ pub(crate) fn control_words_of(rank: u32, offset: usize, count: usize) -> Words 
     }
 }
 
+/// For an acquisition that follows no atomic operation of the protocol, but a look at such words: what came with the last
+/// operation is too old.
+pub(crate) fn acquiring<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R {
+    coherence(|coherence| {
+        coherence.machine.has_just_heard = false;
+        body(coherence)
+    })
+}
+
 /// Reads such words of a rank on another node.
 pub(crate) fn read_control_words(rank: u32, offset: usize, target: &mut [u8]) {
     let at = layout::control_offset(layout::layout()) + offset;
@@ -580,10 +589,20 @@ pub(crate) fn read_control_words(rank: u32, offset: usize, target: &mut [u8]) {
 
 /// Compare and exchange of such a word. The old value.
 pub(crate) fn exchange_control_word(rank: u32, offset: usize, expected: u64, desired: u64) -> u64 {
+    change_control_word(rank, offset, Atomic::Exchange(expected, desired))
+}
+
+/// Adds to such a word.
+pub(crate) fn add_to_control_word(rank: u32, offset: usize, value: u64) {
+    change_control_word(rank, offset, Atomic::Update(AtomicOp::Add, value));
+}
+
+/// An atomic operation on such a word. The old value.
+fn change_control_word(rank: u32, offset: usize, operation: Atomic) -> u64 {
     let at = layout::control_offset(layout::layout()) + offset;
     coherence(|coherence| {
         let machine = &mut coherence.machine;
-        let old = machine.atomic(at, 8, Atomic::Exchange(expected, desired), rank);
+        let old = machine.atomic(at, 8, operation, rank);
         // No acquisition follows.
         machine.has_just_heard = false;
         old

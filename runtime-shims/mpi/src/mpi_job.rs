@@ -137,7 +137,7 @@ pub(crate) fn share_memory(slots: Vec<&'static [AtomicU64]>, is_crowded: bool) {
 }
 
 /// Lends MPI a hand with messages that were sent.
-fn progress() {
+pub(crate) fn progress() {
     job().collective.sender();
 }
 

@@ -429,6 +429,11 @@ fn entries<'a>(table: &'a SectionTable, values: &'a [i64]) -> impl Iterator<Item
     })
 }
 
+/// Whether the region that runs declares what it accesses: the same on all threads of the team when they enter it.
+pub(crate) fn are_expected() -> bool {
+    DECLARING.load(Relaxed)
+}
+
 /// Whether declarations are taken: what runs declares all it accesses.
 #[inline]
 pub(crate) fn are_taken() -> bool {

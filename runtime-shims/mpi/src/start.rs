@@ -16,7 +16,7 @@ use crate::{
     foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, loops,
     memory, memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process,
     program, program_graph, program_stacks, region, report, service::Remote, settings,
-    settings::Settings, settings::settings, stack, stats, stream_format, sync, team,
+    settings::Settings, settings::settings, stack, stats, stream_format, sync, tasks, team,
     thread_privates, threads, turns, view::View, waiting,
 };
 use okl_coherence::{Coherence, Layout, PAGE, PageTable, Sizes};
@@ -85,6 +85,7 @@ pub(crate) fn okl_mpi_main(
     let variables = thread_privates::find();
     let threads = threads::start(threads_per_rank, ranks_here);
     loops::start();
+    tasks::start();
     share_memory(several_nodes, threads, ranks_here);
     program_stacks::divide(threads);
     thread_privates::fill(variables, threads);

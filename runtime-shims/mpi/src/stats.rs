@@ -15,6 +15,10 @@ pub(crate) struct Counts {
     pub(crate) taken_in_rank: u64,
     pub(crate) taken_near: u64,
     pub(crate) taken_far: u64,
+    /// Tasks that threads of this rank ran for others: for each other, for ranks of this node, and of others.
+    pub(crate) tasks_in_rank: u64,
+    pub(crate) tasks_near: u64,
+    pub(crate) tasks_far: u64,
     /// At forks, synchronisations and reductions.
     pub(crate) sent: Traffic,
 }
@@ -45,7 +49,7 @@ pub(crate) fn synchronisations() -> u64 {
     })
 }
 
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 28] = [
     "forks",
     "barriers",
     "syncs",
@@ -55,6 +59,9 @@ const COLUMNS: [&str; 25] = [
     "chunks in rank",
     "chunks near",
     "chunks far",
+    "tasks in rank",
+    "tasks near",
+    "tasks far",
     "messages",
     "bytes",
     "data messages",
@@ -93,6 +100,9 @@ fn row(mine: &Counts, protocol: &okl_coherence::Counts, sent: Traffic) -> [u64; 
         mine.taken_in_rank,
         mine.taken_near,
         mine.taken_far,
+        mine.tasks_in_rank,
+        mine.tasks_near,
+        mine.tasks_far,
         sent.messages,
         sent.bytes,
         sent.data_messages,

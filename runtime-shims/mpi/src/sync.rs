@@ -331,7 +331,7 @@ fn location_of(region: *const RegionDescriptor) -> &'static str {
 }
 
 /// What compiled code calls the number of the calling thread.
-fn thread() -> i32 {
+pub(crate) fn thread() -> i32 {
     match turns::are_several() {
         true => libomp::thread(),
         false => mpi_job::rank() as i32,
@@ -368,6 +368,7 @@ extern "C" fn fork_on_region_stack() {
     ordered::restart();
     doacross::restart();
     cancel::restart();
+    tasks::restart();
     // Before the news, which are what other ranks do not know by other ways.
     let streams = stream_format::agree();
     let carried = pages_to_carry(&fork.args);

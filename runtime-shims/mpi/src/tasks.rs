@@ -1,8 +1,8 @@
-//! Tasks. Where a rank has several threads, they are the OpenMP run time's, which shares them out among the rank's threads.
-//! Elsewhere each runs at once, on the thread that creates it.
+//! Tasks. They move between threads and ranks ([`moving`]). Where they may not, and a rank has several threads, they are the
+//! OpenMP run time's, which shares them out among the rank's threads; elsewhere each runs at once, on the thread that creates it.
 //!
-//! Guarantee there: an order that OpenMP allows. A task has run before its creator goes on, so siblings run
-//! in the order of their creation, which fulfils every dependence; reductions go straight into the
+//! Guarantee of those that run at once: an order that OpenMP allows. Such a task has run before its creator goes on, so
+//! siblings run in the order of their creation, which fulfils every dependence; reductions go straight into the
 //! original variable. Two things are left for later: the children of a chain of tasks so deep that the
 //! stack might not hold it, run before any construct that waits for them; and the completion of a
 //! detached task, which waits for its event. An event that is needed and not fulfilled stops the
@@ -11,12 +11,19 @@
 use std::{ffi::c_void, mem::ManuallyDrop};
 
 use crate::{
-    api::source_of, cell::ProgramCell, libomp, mpi_job, region, report, sections, team, turns,
+    api::{Icv, source_of},
+    cell::ProgramCell,
+    libomp, mpi_job, region, report, sections, team, turns,
 };
 
+mod history;
+mod moving;
+mod offers;
+mod pending;
 mod record;
 mod state;
 
+pub(crate) use moving::{begin_region, end_region, restart, start};
 use record::{Duplicate, Record, Routine, allocate, copy_of, dispose, header_of};
 use state::{
     Creator, Dependence, Detached, Grain, Group, Item, Queued, Tasks, UnknownEvent, taskloop_parts,
@@ -32,9 +39,9 @@ fn tasks<R>(body: impl FnOnce(&mut Tasks) -> R) -> R {
     TASKS.with(|cell| cell.with_own(|tasks| body(tasks)))
 }
 
-/// What runs the tasks of ranks with several threads, where this is one.
+/// What runs the tasks of ranks with several threads, where this is one and does not itself.
 fn of_several() -> Option<&'static libomp::Functions> {
-    turns::are_several().then(libomp::functions)
+    (turns::are_several() && !moving::are_ours()).then(libomp::functions)
 }
 
 /// A list of dependences of the program.
@@ -57,11 +64,17 @@ fn event_missing(place: &str, construct: &str) -> ! {
     ))
 }
 
-/// Runs a task, or puts it off where the stack is deep.
+/// Runs a task, or puts it off: where the stack is deep, or where it may move and `may_wait`.
 ///
 /// # Safety
 /// As [`okl_mpi_kmpc_omp_task_with_deps`].
-unsafe fn submit(ident: *mut c_void, gtid: i32, task: *mut c_void, dependences: Vec<Dependence>) {
+unsafe fn submit(
+    ident: *mut c_void,
+    gtid: i32,
+    task: *mut c_void,
+    dependences: Vec<Dependence>,
+    may_wait: bool,
+) {
     // SAFETY: a record with its header.
     let header = unsafe { &mut *header_of(task) };
     if header.running {
@@ -69,34 +82,63 @@ unsafe fn submit(ident: *mut c_void, gtid: i32, task: *mut c_void, dependences: 
         return;
     }
     let level = team::level();
-    let creator = tasks(|tasks| tasks.creator(level));
-    if tasks(|tasks| tasks.is_too_deep(creator)) {
-        let queued = Queued {
-            gtid,
-            task,
-            creator,
-            dependences,
-        };
+    let event = header.event;
+    let (creator, is_too_deep, depth, may_defer) = tasks(|tasks| {
+        let creator = tasks.creator(level);
+        let is_too_deep = tasks.is_too_deep(creator);
+        (creator, is_too_deep, tasks.depth(), tasks.may_defer())
+    });
+    let mut queued = Queued {
+        gtid,
+        task,
+        creator,
+        dependences,
+    };
+    if may_wait && may_defer && event == 0 && !creator.is_final && moving::is_on() {
+        match moving::defer(queued, depth, is_too_deep) {
+            None => return,
+            Some(refused) => queued = refused,
+        }
+    }
+    moving::wait_for_dependences(creator, &queued.dependences);
+    if is_too_deep {
         tasks(|tasks| tasks.queue.push_back(queued));
         return;
     }
+    let dependences = queued.dependences;
     if !dependences.is_empty() && tasks(|tasks| tasks.depends_on_event(creator, &dependences)) {
         // SAFETY: the caller's `ident_t`.
         event_missing(&unsafe { source_of(ident) }, "a task with this dependence");
     }
     // SAFETY: the caller hands the record over.
-    unsafe { run(gtid, task, creator, dependences) };
+    unsafe { run(gtid, task, creator, dependences, depth, None) };
 }
 
-/// Runs a task and all its parts, and frees it unless it waits for an event.
+/// Runs a task, inside so many others and with these control variables or the caller's, and all its parts; and frees it
+/// unless it waits for an event.
 ///
 /// # Safety
 /// `task` is a record whose routine is not being called.
-unsafe fn run(gtid: i32, task: *mut c_void, creator: Creator, dependences: Vec<Dependence>) {
+unsafe fn run(
+    gtid: i32,
+    task: *mut c_void,
+    creator: Creator,
+    dependences: Vec<Dependence>,
+    depth: u32,
+    icv: Option<Icv>,
+) {
     // SAFETY: as for this function.
     unsafe {
-        begin(task, creator);
+        begin(task, creator, depth);
+        if let Some(icv) = icv {
+            team::icv(|own| *own = icv);
+        }
+        let routine = (*task.cast::<Record>()).routine as usize;
+        let began = moving::begins(routine, depth);
         sections::undeclared(|| call(gtid, task));
+        if let Some(began) = began {
+            moving::note(routine, depth, began.elapsed());
+        }
         if tasks(|tasks| tasks.has_room_for_queue()) {
             run_queue();
         }
@@ -106,13 +148,13 @@ unsafe fn run(gtid: i32, task: *mut c_void, creator: Creator, dependences: Vec<D
 
 /// # Safety
 /// As [`run`].
-unsafe fn begin(task: *mut c_void, creator: Creator) {
+unsafe fn begin(task: *mut c_void, creator: Creator, depth: u32) {
     let (level, icv) = (team::level(), team::icv(|icv| *icv));
     // SAFETY: a record with its header.
     let header = unsafe { &mut *header_of(task) };
     header.running = true;
     let flags = header.flags;
-    tasks(|tasks| tasks.begin(level, flags, creator, icv));
+    tasks(|tasks| tasks.begin(level, flags, creator, depth, icv));
 }
 
 /// Calls the routine once, and again as long as the task hands itself in again.
@@ -165,18 +207,20 @@ fn run_queue() {
         if tasks(|tasks| tasks.depends_on_event(creator, &dependences)) {
             event_missing(region::location(), "a task with a dependence");
         }
+        let depth = tasks(|tasks| tasks.depth());
         // SAFETY: the queue holds records that have not run.
-        unsafe { run(gtid, task, creator, dependences) };
+        unsafe { run(gtid, task, creator, dependences, depth, None) };
     }
 }
 
 /// Completes the tasks of this thread before a barrier or the end of a region.
 pub(crate) fn complete_all() {
     // The threads' barrier does so.
-    if turns::are_several() {
+    if of_several().is_some() {
         return;
     }
     run_queue();
+    moving::wait_at_barrier();
     let level = team::level();
     if tasks(|tasks| tasks.waiting().any(|done| done.creator.level == level)) {
         event_missing(
@@ -252,7 +296,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task(
         return unsafe { (libomp.__kmpc_omp_task)(ident, gtid, task) };
     }
     // SAFETY: the caller hands the record over.
-    unsafe { submit(ident, gtid, task, Vec::new()) };
+    unsafe { submit(ident, gtid, task, Vec::new(), true) };
     0
 }
 
@@ -287,7 +331,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_with_deps(
     unsafe {
         let mut all = dependences(count, deps);
         all.extend(dependences(noalias_count, noalias_deps));
-        submit(ident, gtid, task, all);
+        submit(ident, gtid, task, all, true);
     }
     0
 }
@@ -306,9 +350,9 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_task_begin_if0(
         return unsafe { (libomp.__kmpc_omp_task_begin_if0)(ident, gtid, task) };
     }
     let level = team::level();
-    let creator = tasks(|tasks| tasks.creator(level));
+    let (creator, depth) = tasks(|tasks| (tasks.creator(level), tasks.depth()));
     // SAFETY: the caller's record.
-    unsafe { begin(task, creator) };
+    unsafe { begin(task, creator, depth) };
 }
 
 /// `__kmpc_omp_task_complete_if0`.
@@ -346,6 +390,7 @@ unsafe fn wait_for_dependences(ident: *mut c_void, lists: [(i32, *mut c_void); 2
         // SAFETY: the caller's lists and `ident_t`.
         unsafe {
             let list = dependences(count, list);
+            moving::wait_for_dependences(tasks(|tasks| tasks.creator(level)), &list);
             if tasks(|tasks| tasks.depends_on_event(tasks.creator(level), &list)) {
                 event_missing(&source_of(ident), "a construct with this dependence");
             }
@@ -418,10 +463,9 @@ pub(crate) unsafe fn okl_mpi_kmpc_omp_taskwait(ident: *mut c_void, gtid: i32) ->
     }
     run_queue();
     let level = team::level();
-    let waits = tasks(|tasks| {
-        let creator = tasks.creator(level);
-        tasks.waiting().any(|done| done.creator == creator)
-    });
+    let creator = tasks(|tasks| tasks.creator(level));
+    moving::wait_for_children(creator);
+    let waits = tasks(|tasks| tasks.waiting().any(|done| done.creator == creator));
     if waits {
         // SAFETY: the caller's `ident_t`.
         event_missing(&unsafe { source_of(ident) }, "taskwait");
@@ -464,6 +508,8 @@ pub(crate) unsafe fn okl_mpi_kmpc_end_taskgroup(ident: *mut c_void, gtid: i32) {
         return unsafe { (libomp.__kmpc_end_taskgroup)(ident, gtid) };
     }
     run_queue();
+    let first = tasks(|tasks| tasks.groups.last().map_or(0, |group| group.first_task));
+    moving::wait_for_group(first);
     let waits = tasks(|tasks| {
         let group = tasks.groups.pop().expect("a taskgroup ends that began");
         tasks.waiting().any(|done| done.id > group.first_task)
@@ -535,7 +581,10 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
             okl_mpi_kmpc_taskgroup(ident, gtid);
         }
         let bounds = (*lower.cast::<u64>(), *upper.cast::<u64>());
-        let grain = Grain::of(schedule, grain_size, modifier);
+        let mut grain = Grain::of(schedule, grain_size, modifier);
+        if let (Grain::Whole, Some(tasks)) = (grain, moving::tasks_of_a_loop()) {
+            grain = Grain::Tasks(tasks);
+        }
         // Where the bounds lie in a record.
         let (low_at, high_at) = (lower.byte_offset_from(task), upper.byte_offset_from(task));
         for part in taskloop_parts(bounds.0, bounds.1, stride, grain) {
@@ -546,7 +595,7 @@ pub(crate) unsafe fn okl_mpi_kmpc_taskloop_5(
                 let duplicate = std::mem::transmute::<*mut c_void, Duplicate>(duplicate);
                 duplicate(copy, task, part.last.into());
             }
-            submit(ident, gtid, copy, Vec::new());
+            submit(ident, gtid, copy, Vec::new(), if_value != 0);
         }
         dispose(gtid, task);
         if no_group == 0 {

@@ -198,6 +198,11 @@ pub(crate) fn start(asked: i32, ranks_here: u32) -> usize {
     threads[0] as usize
 }
 
+/// Whether every thread of the ranks on this node may have a processor, as far as the launcher tells.
+pub(crate) fn have_processors() -> bool {
+    HAVE_PROCESSORS.load(Relaxed)
+}
+
 fn per_rank() -> u32 {
     PER_RANK.load(Relaxed)
 }
@@ -283,9 +288,11 @@ fn run_share(work: Work) {
         doacross::begin();
     }
     work.enter_team();
+    tasks::begin_region(work.region, work.threads, work.is_distributed, work.icv);
     sync::invoke(work.region as *const RegionDescriptor, work.args);
     loops::end_region();
     tasks::complete_all();
+    tasks::end_region();
 }
 
 /// At a synchronisation of the team: the rank's first thread does what `body` does for all of them, when

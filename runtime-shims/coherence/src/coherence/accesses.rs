@@ -53,10 +53,10 @@ impl<M: Machine> Coherence<M> {
             return self.access_section_page(page, write);
         }
         if self.pages.layout().is_private(page) {
-            if write {
+            if write && self.guests == 0 {
                 return Err(Violation::PrivateWrite);
             }
-            self.fetch_private(page);
+            self.touch_private(page, write);
         } else if write {
             self.make_writable(page);
         } else {
@@ -89,9 +89,7 @@ impl<M: Machine> Coherence<M> {
                 "a region that declares its writes hands memory to a system call"
             );
         } else if self.pages.layout().is_private(page) {
-            if access == Access::None {
-                self.fetch_private(page);
-            }
+            self.touch_private(page, write && self.guests > 0);
         } else if write && access != Access::Write {
             self.make_writable(page);
         } else if access == Access::None {
@@ -236,6 +234,45 @@ impl<M: Machine> Coherence<M> {
         self.protect_now(run, Access::Write);
     }
 
+    /// A task of another rank begins, which was created before that rank's last release: it may write what is on that
+    /// rank's stack, and on those of the ranks whose tasks have created it.
+    pub fn begin_guest(&mut self) {
+        self.acquire();
+        self.guests += 1;
+    }
+
+    /// Such a task has ended: others read what it wrote when they have acquired.
+    pub fn end_guest(&mut self) {
+        self.release();
+        self.guests -= 1;
+        self.drop_private_copies();
+    }
+
+    /// Whether a task of another rank runs here.
+    pub fn has_guest(&self) -> bool {
+        self.guests > 0
+    }
+
+    /// Makes another rank's private page present, and writable: what changes there is sent home at the next release, to
+    /// where that rank may write meanwhile.
+    fn touch_private(&mut self, page: Page, write: bool) {
+        if self.pages.access(page) == Access::None {
+            self.fetch_private(page);
+        }
+        if write && self.pages.access(page) == Access::Read {
+            self.pages.make_twin(page, self.machine.contents(page));
+            self.pages.set_access(page, Access::Write);
+            self.unannounced.open(page);
+            self.protect_now(
+                Run {
+                    first: page,
+                    count: 1,
+                },
+                Access::Write,
+            );
+        }
+    }
+
     fn fetch_private(&mut self, page: Page) {
         self.counts.private_pages_fetched += 1;
         self.counts.fetched_bytes += PAGE as u64;
@@ -269,12 +306,21 @@ impl<M: Machine> Coherence<M> {
         self.machine.contents(page)
     }
 
-    /// Takes back the copies of other ranks' private pages.
+    /// Takes back the copies of other ranks' private pages, and sends what changed in them.
     pub fn drop_private_copies(&mut self) {
-        for page in std::mem::take(&mut self.private_copies) {
+        let copies = std::mem::take(&mut self.private_copies);
+        for &page in &copies {
             self.change_access(page, Access::None);
         }
         self.apply_pending();
+        for page in copies {
+            if self.pages.has_twin(page) {
+                if self.send_changes(page) {
+                    self.unannounced.note(page);
+                }
+                self.pages.drop_twin(page);
+            }
+        }
     }
 
     /// Forgets that faults were sequential: a new region accesses anew.

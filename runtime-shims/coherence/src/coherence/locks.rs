@@ -356,8 +356,9 @@ impl<M: Machine> Coherence<M> {
         self.unannounced.note(page);
     }
 
+    /// Of a private page nothing is noticed.
     pub(super) fn mark_flushed(&mut self, page: Page) {
-        if self.pages.mark(page, flag::FLUSHED) {
+        if !self.pages.layout().is_private(page) && self.pages.mark(page, flag::FLUSHED) {
             self.flushed.push(page);
         }
     }

@@ -630,6 +630,53 @@ fn another_ranks_private_memory_can_be_read_but_not_written() {
     assert_eq!(job.ranks[1].fault(page, true), Err(Violation::PrivateWrite));
 }
 
+/// Ranks in turn run tasks of each other, which write a private page of rank 0, while that writes it too.
+#[test]
+fn guests_write_other_ranks_private_memory() {
+    for seed in 0..20 {
+        let mut random = Random(seed + 1);
+        let mut job = Job::new(3, false, None);
+        job.fork(&[]);
+        let stack = job.layout.private_area(0).page;
+        let pages = [stack, 0, job.layout.arena(1).page];
+        for _ in 0..200 {
+            let guest = 1 + random.below(2);
+            job.release(0);
+            job.ranks[guest].begin_guest();
+            for _ in 0..random.below(4) {
+                let page = pages[random.below(3)];
+                // Rank 0 and the guests have different bytes between two meetings.
+                let offset = 2 * random.below(20);
+                job.check(guest, page, offset, "in a guest");
+                job.write(guest, page, offset, random.below(3) as u8);
+                let value = random.below(3) as u8;
+                job.write(0, stack, 2 * random.below(20) + 1, value);
+                if random.below(5) == 0 {
+                    job.release(guest);
+                    job.ranks[guest].acquire();
+                }
+            }
+            job.ranks[guest].end_guest();
+            job.ranks[0].acquire();
+            for page in pages {
+                job.check(0, page, 2 * random.below(20), "when a guest has gone");
+                job.write(0, page, 2 * random.below(20), random.below(3) as u8);
+            }
+            if random.below(20) == 0 {
+                job.barrier();
+            }
+        }
+        assert_eq!(
+            job.ranks[1].fault(stack, true),
+            Err(Violation::PrivateWrite)
+        );
+        job.barrier();
+        for rank in 0..3 {
+            (0..40).for_each(|offset| job.check(rank, stack, offset, "at the end"));
+        }
+    }
+}
+
 #[test]
 fn changed_ranges_are_maximal() {
     let old = [0u8; PAGE];

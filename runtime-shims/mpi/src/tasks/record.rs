@@ -81,16 +81,35 @@ pub(super) fn allocate(size: usize) -> *mut c_void {
 /// # Safety
 /// `task` is a record that nothing uses any more.
 pub(super) unsafe fn dispose(gtid: i32, task: *mut c_void) {
+    // SAFETY: as for this function.
+    unsafe {
+        destroy(gtid, task);
+        free(task);
+    }
+}
+
+/// Destroys the private objects of a complete task.
+///
+/// # Safety
+/// `task` is a record whose objects nothing uses any more.
+pub(super) unsafe fn destroy(gtid: i32, task: *mut c_void) {
     // SAFETY: a record with its header.
     unsafe {
-        let header = header_of(task);
-        if (*header).flags & DESTRUCTORS != 0
+        if (*header_of(task)).flags & DESTRUCTORS != 0
             && let Some(destructors) = (*task.cast::<Record>()).destructors
         {
             destructors(gtid, task);
         }
-        libc::free(header.cast());
     }
+}
+
+/// Frees a record whose private objects are gone.
+///
+/// # Safety
+/// `task` is a record that nothing uses any more.
+pub(super) unsafe fn free(task: *mut c_void) {
+    // SAFETY: the header is the start of the block.
+    unsafe { libc::free(header_of(task).cast()) };
 }
 
 /// A second record with the contents of a first.

@@ -19,7 +19,7 @@ pub(super) struct Dependence {
 }
 
 impl Dependence {
-    const IN: u8 = 1;
+    pub(super) const IN: u8 = 1;
     const IN_OUT_SET: u8 = 8;
     const ALL_MEMORY: u8 = 0x80;
 
@@ -51,6 +51,8 @@ pub(super) struct Frame {
     pub(super) level: i32,
     pub(super) is_final: bool,
     pub(super) creator: Creator,
+    /// Explicit tasks around it, wherever they run.
+    pub(super) depth: u32,
     /// The control variables outside: a task has its own.
     pub(super) icv: Icv,
 }
@@ -153,7 +155,7 @@ impl Tasks {
         }
     }
 
-    pub(super) fn begin(&mut self, level: i32, flags: i32, creator: Creator, icv: Icv) {
+    pub(super) fn begin(&mut self, level: i32, flags: i32, creator: Creator, depth: u32, icv: Icv) {
         let id = self.number();
         let is_final = flags & FINAL != 0 || creator.is_final;
         self.frames.push(Frame {
@@ -161,8 +163,19 @@ impl Tasks {
             level,
             is_final,
             creator,
+            depth,
             icv,
         });
+    }
+
+    /// Explicit tasks around one that is created now.
+    pub(super) fn depth(&self) -> u32 {
+        self.frames.last().map_or(0, |frame| frame.depth + 1)
+    }
+
+    /// Whether nothing that is known of the tasks around one that is created now ties it to this place.
+    pub(super) fn may_defer(&self) -> bool {
+        self.queue.is_empty() && self.groups.iter().all(|group| group.items.is_empty())
     }
 
     /// Whether a task created now has to wait for its turn.
@@ -367,7 +380,7 @@ mod tests {
     /// Runs an empty task with `event`, created at `level` by whoever is innermost.
     fn run_empty(tasks: &mut Tasks, level: i32, event: i64, dependences: Vec<Dependence>) -> bool {
         let creator = tasks.creator(level);
-        tasks.begin(level, 0, creator, Icv::default());
+        tasks.begin(level, 0, creator, 0, Icv::default());
         tasks.end(event, dependences).1
     }
 
@@ -394,9 +407,9 @@ mod tests {
     fn final_is_inherited_by_children_but_not_by_regions() {
         let mut tasks = Tasks::new();
         assert!(!tasks.creator(0).is_final);
-        tasks.begin(0, FINAL, tasks.creator(0), Icv::default());
+        tasks.begin(0, FINAL, tasks.creator(0), 0, Icv::default());
         assert!(tasks.creator(0).is_final);
-        tasks.begin(0, 0, tasks.creator(0), Icv::default());
+        tasks.begin(0, 0, tasks.creator(0), 0, Icv::default());
         assert!(tasks.creator(0).is_final);
         assert!(!tasks.creator(1).is_final);
         tasks.end(0, Vec::new());
@@ -464,10 +477,10 @@ mod tests {
         let mut tasks = Tasks::new();
         for _ in 0..DEEPEST {
             assert!(!tasks.is_too_deep(tasks.creator(0)));
-            tasks.begin(0, 0, tasks.creator(0), Icv::default());
+            tasks.begin(0, 0, tasks.creator(0), 0, Icv::default());
         }
         assert!(tasks.is_too_deep(tasks.creator(0)));
-        tasks.begin(0, FINAL, tasks.creator(0), Icv::default());
+        tasks.begin(0, FINAL, tasks.creator(0), 0, Icv::default());
         assert!(!tasks.is_too_deep(tasks.creator(0)));
     }
 
