@@ -49,6 +49,7 @@ use crate::{
     cell::ProgramCell,
     console,
     control_area::MOST_TASK_THREADS,
+    control_words::let_messages_go,
     foreign_regions,
     memory::{acquiring, coherence},
     mpi_job,
@@ -57,7 +58,6 @@ use crate::{
     settings::{ChunksMove, settings},
     stats, sync, team, threads,
 };
-use okl_coherence::Machine;
 
 /// So many tasks wait in a thread's list; others run when they are created.
 const MOST_PENDING: usize = 256;
@@ -712,12 +712,7 @@ impl Pause {
     fn wait(&self) {
         const AT_ONCE: Duration = Duration::from_micros(50);
         const SOON: Duration = Duration::from_millis(1);
-        // Another rank may be on its way here only when it has got what this one has sent.
-        coherence(|coherence| {
-            if coherence.machine.spans_nodes() {
-                mpi_job::progress();
-            }
-        });
+        let_messages_go();
         match self.since.elapsed() {
             waited if waited < AT_ONCE && threads::have_processors() => std::hint::spin_loop(),
             waited if waited < SOON => std::thread::yield_now(),
