@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{layout, memory::coherence, service::Atomic};
+use crate::{layout, memory::coherence, owed, service::Atomic};
 use okl_coherence::Machine;
 
 /// Compare and exchange of a control word on rank 0.
@@ -37,6 +37,7 @@ impl Patience {
     }
 
     pub(crate) fn wait(&self) {
+        owed::answer();
         let waited = self.since.elapsed();
         if self.near && waited < Duration::from_millis(1) {
             std::thread::yield_now();

@@ -580,10 +580,15 @@ pub(crate) fn read_control_words(rank: u32, offset: usize, target: &mut [u8]) {
 
 /// Compare and exchange of such a word. The old value.
 pub(crate) fn exchange_control_word(rank: u32, offset: usize, expected: u64, desired: u64) -> u64 {
+    update_control_word(rank, offset, Atomic::Exchange(expected, desired))
+}
+
+/// An operation on such a word, behind all that this rank has sent. The old value.
+pub(crate) fn update_control_word(rank: u32, offset: usize, operation: Atomic) -> u64 {
     let at = layout::control_offset(layout::layout()) + offset;
     coherence(|coherence| {
         let machine = &mut coherence.machine;
-        let old = machine.atomic(at, 8, Atomic::Exchange(expected, desired), rank);
+        let old = machine.atomic(at, 8, operation, rank);
         // No acquisition follows.
         machine.has_just_heard = false;
         old

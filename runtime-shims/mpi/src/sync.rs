@@ -22,13 +22,13 @@ use crate::{
     api::Icv,
     cancel,
     cell::ProgramCell,
-    console, doacross, files, float_environment, fortran,
+    console, doacross, files, flags, float_environment, fortran,
     interpose::{exit, variables},
     layout, libomp, locale,
     memory::{self, coherence},
     mpi_job, objects,
     observe::{self, Event, Place},
-    ordered, program, program_graph, program_stacks, region, report, sections, stack, stats,
+    ordered, owed, program, program_graph, program_stacks, region, report, sections, stack, stats,
     stream_format, tasks, team, threads,
     threads::Meeting,
     turns, verify,
@@ -78,7 +78,7 @@ fn synchronise(kind: Kind, payload: u64) -> Met {
     console::flush();
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
-    driver(|driver| driver.synchronise(&mut ThisRank, kind, payload))
+    owed::while_meeting(|| driver(|driver| driver.synchronise(&mut ThisRank, kind, payload)))
 }
 
 /// `__kmpc_barrier`.
@@ -400,6 +400,7 @@ extern "C" fn fork_on_region_stack() {
     objects::learn_large_blocks(allocated);
     apply_fork(carried);
     run_region(fork);
+    flags::end_region();
     files::end_region();
     make_frames_writable(FRAME.with(|frame| *frame));
 }
