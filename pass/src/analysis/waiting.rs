@@ -394,7 +394,7 @@ fn flushes(instruction: Instruction<'_>) -> bool {
     acquires_all(instruction) || inner.into_iter().any(acquires_all)
 }
 
-fn is_flush(call: Call<'_>) -> bool {
+pub(super) fn is_flush(call: Call<'_>) -> bool {
     effects(call).has(Effects::FLUSHES)
 }
 

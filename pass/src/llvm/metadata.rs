@@ -68,6 +68,25 @@ unsafe fn kind(context: LLVMContextRef, name: &str) -> c_uint {
     unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as c_uint) }
 }
 
+impl<'m> Instruction<'m> {
+    /// Notes something of it, which copies of it have noted, too.
+    pub fn note(self, module: &'m Module, name: &str) {
+        // SAFETY: an instruction, a live context, and metadata of that context.
+        unsafe {
+            let context = module.raw_context();
+            let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
+            let value = LLVMMetadataAsValue(context, node);
+            LLVMSetMetadata(self.raw(), kind(context, name), value);
+        }
+    }
+
+    /// Whether that is noted of it.
+    pub fn has_note(self, module: &'m Module, name: &str) -> bool {
+        // SAFETY: an instruction and a live context.
+        unsafe { !LLVMGetMetadata(self.raw(), kind(module.raw_context(), name)).is_null() }
+    }
+}
+
 impl Function<'_> {
     /// What made its module; empty where that is not known.
     pub fn producer(self) -> String {

@@ -15,6 +15,7 @@ mod constructors;
 mod criticals;
 mod endless;
 pub mod external_calls;
+mod flags;
 mod fortran_units;
 mod forwarder;
 mod globals;
@@ -76,7 +77,8 @@ pub struct Plan<'m> {
 /// Prepares a module for [`check`]: it means the same afterwards, whatever becomes of it. True where it was changed.
 pub fn prepare(module: &Module) -> bool {
     let renamed = crate::fortran::call_by_c_names(module);
-    fortran_units::prepare(module) || renamed
+    let ordered = flags::prepare(module);
+    fortran_units::prepare(module) || renamed || ordered
 }
 
 /// Finds out what there is to do; what cannot be done is added to `refused`.
