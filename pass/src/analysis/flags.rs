@@ -26,6 +26,10 @@ const OWN_PARAMETERS: usize = 2;
 pub struct Flags<'m> {
     /// All accesses to them.
     pub accesses: Vec<Instruction<'m>>,
+    /// Those that loops wait with.
+    pub waits: Vec<Instruction<'m>>,
+    /// Loads that loops compare them with, of variables that no region changes.
+    pub constants: Vec<Instruction<'m>>,
     /// Flushes in loops that wait for them. Each time that such a loop is entered it may end without one.
     pub flushes: Vec<Instruction<'m>>,
 }
@@ -39,9 +43,7 @@ pub fn find<'m>(
     let callees = Callees::new(graph);
     let waits = functions.iter();
     let waits: HashSet<_> = waits
-        .flat_map(|&function| waiting::find(function, &callees))
-        .map(|one| one.at)
-        .filter(|at| at.opcode() == Opcode::LLVMLoad)
+        .flat_map(|&function| waited_for(function, &callees))
         .collect();
     let mut found = Flags::default();
     if waits.is_empty() {
@@ -52,9 +54,20 @@ pub fn find<'m>(
         let Some(accesses) = accesses(module, object, &known) else {
             continue;
         };
-        if accesses.iter().any(|access| waits.contains(access)) {
+        let waiting = accesses.iter().filter(|access| waits.contains(access));
+        // What only serial code sets ends no wait: it is what flags are compared with.
+        if !accesses.iter().any(|&access| is_set(object, access)) {
+            found.constants.extend(waiting);
+            continue;
+        }
+        let before = found.waits.len();
+        found.waits.extend(waiting);
+        if found.waits.len() > before {
             found.accesses.extend(accesses);
         }
+    }
+    if found.accesses.is_empty() {
+        return Flags::default();
     }
     let all: HashSet<_> = found.accesses.iter().copied().collect();
     for &function in functions {
@@ -63,6 +76,36 @@ pub fn find<'m>(
         }
     }
     found
+}
+
+/// The loads of shared memory whose values end the loops of a function that wait by what is no synchronisation point.
+fn waited_for<'m>(function: Function<'m>, callees: &Callees<'_, 'm>) -> Vec<Instruction<'m>> {
+    let waits = waiting::find(function, callees);
+    if waits.is_empty() {
+        return Vec::new();
+    }
+    let views = function
+        .loops()
+        .iter()
+        .map(LoopView::of)
+        .collect::<Vec<_>>();
+    let views = views.iter();
+    let views = views.filter(|view| waits.iter().any(|wait| wait.header == view.header));
+    // Not what tells where they are.
+    let parts = views.flat_map(|view| view.decides_exit_through(|part| !is_shared_load(part)));
+    parts.filter(|&part| is_shared_load(part)).collect()
+}
+
+fn is_shared_load(at: Instruction<'_>) -> bool {
+    at.opcode() == Opcode::LLVMLoad && private_variable(at.operand(0)).is_none()
+}
+
+/// Whether an access is a store that a region may come to, as far as that is plain.
+fn is_set(object: Value<'_>, access: Instruction<'_>) -> bool {
+    let function = access.function();
+    let variable = object.as_op(Opcode::LLVMAlloca);
+    let is_around = variable.is_some_and(|variable| variable.function() == function);
+    access.opcode() == Opcode::LLVMStore && !is_around && function.name() != "main"
 }
 
 /// What may be a flag: the module's own variables, and variables of functions that regions capture.
@@ -74,11 +117,15 @@ fn objects<'m>(module: &'m Module, functions: &[Function<'m>]) -> Vec<Value<'m>>
             && !global.is_thread_local()
             && global.section().is_empty()
     });
-    let forks = functions.iter().flat_map(|function| function.instructions());
-    let captured = forks.filter_map(|at| forked(at).map(|_| at)).flat_map(|at| {
-        let arguments = at.as_call().map(|call| call.arguments());
-        arguments.unwrap_or_default().into_iter().skip(CAPTURED)
-    });
+    let forks = functions
+        .iter()
+        .flat_map(|function| function.instructions());
+    let captured = forks
+        .filter_map(|at| forked(at).map(|_| at))
+        .flat_map(|at| {
+            let arguments = at.as_call().map(|call| call.arguments());
+            arguments.unwrap_or_default().into_iter().skip(CAPTURED)
+        });
     let captured = captured.filter(|one| one.as_op(Opcode::LLVMAlloca).is_some());
     let mut seen = HashSet::new();
     let all = globals.map(|one| *one).chain(captured);
@@ -132,10 +179,11 @@ fn accesses<'m>(
                 }
                 // Clang sets variables to their first values so, outside of the regions that capture them.
                 Opcode::LLVMCall if is_filled(at, object, address) => {}
-                Opcode::LLVMCall => match handed_to(at, address)? {
-                    Some(parameter) => lead_on(parameter, &mut rest),
-                    None => {}
-                },
+                Opcode::LLVMCall => {
+                    if let Some(parameter) = handed_to(at, address)? {
+                        lead_on(parameter, &mut rest);
+                    }
+                }
                 _ => return None,
             }
         }
@@ -191,7 +239,10 @@ fn loads_of(variable: Value<'_>) -> Option<Vec<Value<'_>>> {
 
 /// The parameter that an address becomes in a call, if it does so in this one only; `Some(None)` where a call only says
 /// something of it.
-#[expect(clippy::option_option, reason = "the caller gives up where there is none")]
+#[expect(
+    clippy::option_option,
+    reason = "the caller gives up where there is none"
+)]
 fn handed_to<'m>(at: Instruction<'m>, address: Value<'m>) -> Option<Option<Value<'m>>> {
     let call = at.as_call()?;
     let name = call.callee_name();
@@ -210,22 +261,27 @@ fn handed_to<'m>(at: Instruction<'m>, address: Value<'m>) -> Option<Option<Value
     is_only_here.then_some(Some(parameter))
 }
 
-/// The flushes of a loop that looks at a flag before it does anything else, and leaves where it finds what it waits for.
+/// The flushes of a loop that looks at nothing but flags, before it does anything else, and leaves where it finds what it
+/// waits for.
 fn flushes<'m>(view: &LoopView<'m>, accesses: &HashSet<Instruction<'m>>) -> Vec<Instruction<'m>> {
-    let leaves = view
-        .header
-        .terminator()
-        .is_some_and(|end| view.header.successors().iter().any(|&next| {
-            next.terminator().is_none_or(|inner| !view.contains(inner)) && end.branch_condition().is_some()
-        }));
+    let leaves = view.header.terminator().is_some_and(|end| {
+        view.header.successors().iter().any(|&next| {
+            next.terminator().is_none_or(|inner| !view.contains(inner))
+                && end.branch_condition().is_some()
+        })
+    });
     let decides = view.decides_exit();
     let waits = decides.iter().any(|part| {
         accesses.contains(part) && part.opcode() == Opcode::LLVMLoad && part.block() == view.header
     });
     let is_idle = view.instructions.iter().all(|&at| match at.opcode() {
+        Opcode::LLVMLoad => !is_shared_load(at) || accesses.contains(&at),
         Opcode::LLVMStore => private_variable(at.operand(1)).is_some(),
         Opcode::LLVMCall => at.as_call().is_some_and(is_flush),
-        Opcode::LLVMInvoke | Opcode::LLVMCallBr | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => false,
+        Opcode::LLVMInvoke
+        | Opcode::LLVMCallBr
+        | Opcode::LLVMAtomicRMW
+        | Opcode::LLVMAtomicCmpXchg => false,
         _ => true,
     });
     if !(leaves && waits && is_idle) {

@@ -68,12 +68,12 @@ unsafe fn kind(context: LLVMContextRef, name: &str) -> c_uint {
     unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as c_uint) }
 }
 
-impl<'m> Instruction<'m> {
+impl Instruction<'_> {
     /// Notes something of it, which copies of it have noted, too.
-    pub fn note(self, module: &'m Module, name: &str) {
-        // SAFETY: an instruction, a live context, and metadata of that context.
+    pub fn note(self, name: &str) {
+        // SAFETY: an instruction, its context, and metadata of that.
         unsafe {
-            let context = module.raw_context();
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.raw()));
             let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
             let value = LLVMMetadataAsValue(context, node);
             LLVMSetMetadata(self.raw(), kind(context, name), value);
@@ -81,9 +81,12 @@ impl<'m> Instruction<'m> {
     }
 
     /// Whether that is noted of it.
-    pub fn has_note(self, module: &'m Module, name: &str) -> bool {
-        // SAFETY: an instruction and a live context.
-        unsafe { !LLVMGetMetadata(self.raw(), kind(module.raw_context(), name)).is_null() }
+    pub fn has_note(self, name: &str) -> bool {
+        // SAFETY: an instruction and its context.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.raw()));
+            !LLVMGetMetadata(self.raw(), kind(context, name)).is_null()
+        }
     }
 }
 

@@ -12,19 +12,14 @@
 use std::{
     cell::Cell,
     ffi::c_void,
-    sync::atomic::{
-        AtomicU64,
-        Ordering::SeqCst,
-    },
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
 };
 
 use okl_abi::AtomicOp;
 
 use crate::{
     atomics::{self, Place, place_of},
-    control_area::{
-        FLAG_NAMES, FLAG_SLOT_BYTES, FLAG_SLOTS, FLAGS_NAMED, MOST_FLAGS,
-    },
+    control_area::{FLAG_NAMES, FLAG_SLOT_BYTES, FLAG_SLOTS, FLAGS_NAMED, MOST_FLAGS},
     control_words::{Patience, exchange_word, load_word},
     memory::{Words, control_words_of, update_control_word},
     mpi_job, owed, region,

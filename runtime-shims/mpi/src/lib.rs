@@ -91,9 +91,8 @@ static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::Priva
 mod entry {
     pub(crate) use crate::{
         allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, flags::*,
-        fortran::*,
-        locks::*, loops::*, ordered::*, plain::*, program_graph::*, reduce::*, sections::*,
-        start::*, sync::*, tasks::*, team::*, threads::*, touch::*, waiting::*,
+        fortran::*, locks::*, loops::*, ordered::*, plain::*, program_graph::*, reduce::*,
+        sections::*, start::*, sync::*, tasks::*, team::*, threads::*, touch::*, waiting::*,
     };
 }
 

@@ -65,11 +65,13 @@ pub(crate) unsafe fn okl_mpi_waits_here(place: *mut c_void, turns: *mut c_void) 
 /// Whom the loop waits for may need the processor.
 #[cold]
 fn give_time(turns: u64) {
-    owed::answer();
-    if turns < SLEEPLESS || !region::is_distributed() {
-        std::thread::yield_now();
-    } else {
-        std::thread::sleep(Duration::from_micros(20));
+    let is_distributed = region::is_distributed();
+    if is_distributed {
+        owed::answer();
+    }
+    match is_distributed && turns >= SLEEPLESS {
+        false => std::thread::yield_now(),
+        true => std::thread::sleep(Duration::from_micros(20)),
     }
 }
 

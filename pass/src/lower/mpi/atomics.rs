@@ -141,7 +141,7 @@ fn surround<'m>(module: &'m Module, fence: Instruction<'m>) {
 
 fn replace<'m>(module: &'m Module, access: Instruction<'m>) {
     let address = access.address().expect("an access has an address");
-    if flags::is_of_flag(module, access) {
+    if flags::is_of_flag(access) {
         return replace_of_flag(module, access, address);
     }
     let (releases, acquires) = access.releases_and_acquires();
