@@ -50,7 +50,7 @@ pub(crate) const MOST_DOACROSS: usize = 8 * (FLAG_NAMES - DOACROSS);
 
 /// The table of flags.
 pub(crate) const FLAG_NAMES: usize = 32 << 20;
-pub(crate) const MOST_FLAGS: usize = 1 << 13;
+pub(crate) const MOST_FLAGS: usize = 1 << 12;
 /// Whether there is something in it.
 pub(crate) const FLAGS_NAMED: usize = 96;
 /// In every rank's own area: its flags, and what it owes to others.

@@ -41,7 +41,7 @@ const ADDRESS_BITS: u32 = 48;
 const MOST_RANKS: u32 = (1 << (64 - ADDRESS_BITS)) - 2;
 
 /// So many places of the table are looked at for a flag.
-const MOST_LOOKS: usize = 256;
+const MOST_LOOKS: usize = 8;
 
 /// Flags that a thread remembers.
 const REMEMBERED: usize = 128;

@@ -6,7 +6,7 @@
 // warns: parallel region runs on rank 0 alone: it waits for a flag that another thread sets
 #include <stdio.h>
 
-enum { N = 9000, CHUNK = 90 };
+enum { N = 2500, CHUNK = 50 };
 static long long done[N];
 static short started[N];
 static double value[N];
