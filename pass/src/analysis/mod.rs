@@ -5,6 +5,7 @@ pub mod access;
 pub mod call_graph;
 pub mod combine;
 pub mod critical;
+pub mod flags;
 pub mod increments;
 pub mod iterations;
 pub mod kernel;

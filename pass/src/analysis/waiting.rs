@@ -31,6 +31,9 @@ const DEPTH: usize = 5;
 /// Instructions such a function may have: a compare-and-swap for each pair of memory orders.
 const ACCESSOR_SIZE: usize = 1000;
 
+/// What is noted of loads of variables that no region changes: they are not what a loop in a region waits for.
+pub const CONSTANT: &str = "okl.constant";
+
 /// A waiting loop.
 pub struct Waiting<'m> {
     /// The access that it waits with.
@@ -148,6 +151,9 @@ fn is_wait<'m>(
     match instruction.opcode() {
         Opcode::LLVMLoad => {
             let address = instruction.operand(0);
+            if instruction.has_note(CONSTANT) {
+                return false;
+            }
             let is_watched =
                 reloads || instruction.is_atomic_access() || instruction.is_volatile_load();
             unchanging(address)
@@ -394,7 +400,7 @@ fn flushes(instruction: Instruction<'_>) -> bool {
     acquires_all(instruction) || inner.into_iter().any(acquires_all)
 }
 
-fn is_flush(call: Call<'_>) -> bool {
+pub(super) fn is_flush(call: Call<'_>) -> bool {
     effects(call).has(Effects::FLUSHES)
 }
 

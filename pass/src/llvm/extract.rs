@@ -104,6 +104,22 @@ impl<'m> Instruction<'m> {
         // SAFETY: a load, of a type and an alignment that the caller knows to be right.
         unsafe { LLVMSetOrdering(self.raw(), order) }
     }
+
+    /// Makes a load acquire, and a store release, at least.
+    pub fn set_ordered(self) {
+        let order = match self.opcode() {
+            Opcode::LLVMLoad => LLVMAtomicOrdering::LLVMAtomicOrderingAcquire,
+            Opcode::LLVMStore => LLVMAtomicOrdering::LLVMAtomicOrderingRelease,
+            other => unreachable!("not a load or store: {other:?}"),
+        };
+        let strongest = LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent;
+        // SAFETY: a load or store, of a type and an alignment that the caller knows to be right.
+        unsafe {
+            if LLVMGetOrdering(self.raw()) != strongest {
+                LLVMSetOrdering(self.raw(), order);
+            }
+        }
+    }
 }
 
 impl Module {

@@ -68,6 +68,28 @@ unsafe fn kind(context: LLVMContextRef, name: &str) -> c_uint {
     unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as c_uint) }
 }
 
+impl Instruction<'_> {
+    /// Notes something of it, which copies of it have noted, too.
+    pub fn note(self, name: &str) {
+        // SAFETY: an instruction, its context, and metadata of that.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.raw()));
+            let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
+            let value = LLVMMetadataAsValue(context, node);
+            LLVMSetMetadata(self.raw(), kind(context, name), value);
+        }
+    }
+
+    /// Whether that is noted of it.
+    pub fn has_note(self, name: &str) -> bool {
+        // SAFETY: an instruction and its context.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.raw()));
+            !LLVMGetMetadata(self.raw(), kind(context, name)).is_null()
+        }
+    }
+}
+
 impl Function<'_> {
     /// What made its module; empty where that is not known.
     pub fn producer(self) -> String {

@@ -15,6 +15,7 @@ mod constructors;
 mod criticals;
 mod endless;
 pub mod external_calls;
+mod flags;
 mod fortran_units;
 mod forwarder;
 mod globals;
@@ -35,7 +36,7 @@ mod unsafe_sites;
 
 use std::collections::HashSet;
 
-use okl_abi::{LEFT_ALONE_SECTION, f};
+use okl_abi::{LEFT_ALONE_SECTION, f, region_flags};
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::waiting::endless::Endless;
@@ -61,6 +62,8 @@ pub struct Plan<'m> {
     regions: Vec<Region<'m>>,
     /// For each region, why it runs on rank 0 alone, if it does.
     alone: Vec<Option<String>>,
+    /// And why it does so unless the user has it otherwise.
+    waits: Vec<Option<String>>,
     unsafe_sites: UnsafeSites<'m>,
     endless: Vec<Endless<'m>>,
     globals: globals::Plan<'m>,
@@ -76,7 +79,8 @@ pub struct Plan<'m> {
 /// Prepares a module for [`check`]: it means the same afterwards, whatever becomes of it. True where it was changed.
 pub fn prepare(module: &Module) -> bool {
     let renamed = crate::fortran::call_by_c_names(module);
-    fortran_units::prepare(module) || renamed
+    let ordered = flags::prepare(module);
+    fortran_units::prepare(module) || renamed || ordered
 }
 
 /// Finds out what there is to do; what cannot be done is added to `refused`.
@@ -132,9 +136,15 @@ fn plan<'m>(
         .iter()
         .map(|one| unsafe_sites.reason_in(&graph, one.body))
         .collect();
-    let table = module_table::check(&functions, &regions, &graph, &unsafe_sites);
+    let waits = flags::Waits::of(&functions);
+    let table = module_table::check(&functions, &regions, &graph, &unsafe_sites, &waits);
+    let waits = regions
+        .iter()
+        .map(|one| waits.reason_in(&graph, one.body))
+        .collect();
     Plan {
         alone,
+        waits,
         globals: globals::check(module, refused),
         thread_private: thread_private::check(module, refused),
         constructors: constructors::check(module, refused),
@@ -153,8 +163,9 @@ fn plan<'m>(
 impl<'m> Plan<'m> {
     /// The regions, and why they will run on one rank only, where they will.
     pub fn regions(&self) -> impl Iterator<Item = (&Region<'m>, Option<&str>)> {
-        let alone = self.alone.iter().map(Option::as_deref);
-        self.regions.iter().zip(alone)
+        let reasons = self.alone.iter().zip(&self.waits);
+        let reasons = reasons.map(|(alone, waits)| alone.as_deref().or(waits.as_deref()));
+        self.regions.iter().zip(reasons)
     }
 
     /// The regions that will run on one rank only, and why.
@@ -171,7 +182,7 @@ impl<'m> Plan<'m> {
 
     /// Tells what will be distributed, for `-Rpass=okl`.
     pub fn remark(&self) {
-        for (one, alone) in self.regions.iter().zip(&self.alone) {
+        for (one, alone) in self.regions() {
             if alone.is_none() {
                 one.site.instruction().remark(
                     "Distributed",
@@ -210,7 +221,15 @@ fn emit_all<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Function<'m>> {
     copies.keep_single(module);
     endless::emit(module, &plan.endless);
     let units = fortran_units::emit(module, &plan.fortran_units);
-    let regions = regions::emit(module, &plan.regions, &plan.alone);
+    let reasons = plan.alone.iter().zip(&plan.waits);
+    let flags: Vec<_> = reasons
+        .map(|reasons| match reasons {
+            (Some(_), _) => region_flags::RANK_ZERO_ALONE,
+            (None, Some(_)) => region_flags::WAITS_FOR_FLAGS,
+            (None, None) => 0,
+        })
+        .collect();
+    let regions = regions::emit(module, &plan.regions, &flags);
     criticals::emit(module, plan.criticals);
     let asked = runtime_calls::emit(module, plan.runtime_calls);
     loop_bounds::emit(module);

@@ -13,12 +13,12 @@ macro_rules! for_each_mpi_fn {
         $m! {
             // Start-up.
             /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
-            fn okl_mpi_register_v10(table: ptr): [APART];
+            fn okl_mpi_register_v11(table: ptr): [APART];
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32: [MAY_UNWIND];
 
             // Output of Fortran programs.
-            /// Hands over `FortranUnits`; called as `okl_mpi_register_v10` is.
+            /// Hands over `FortranUnits`; called as `okl_mpi_register_v11` is.
             fn okl_mpi_fortran_units(units: ptr): [APART];
             /// Before a statement that writes text to `unit`: the unit it is to name.
             fn okl_mpi_fortran_begin(unit: i32) -> i32: [APART];
@@ -242,6 +242,12 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_atomic_release(): [ATOMIC, UNPLAIN] "has an atomic access";
             /// After an access with acquire ordering: sees what others wrote before they released.
             fn okl_mpi_atomic_acquire(): [ATOMIC, UNPLAIN] "has an atomic access";
+            // Accesses to flags: objects that threads only load and store, to wait for each other. `size` and values are as
+            // above, and all accesses to one are such.
+            /// Loads a flag, and acquires: sees what a thread wrote before it stored what is found.
+            fn okl_mpi_flag_load(address: ptr, size: i32) -> i64: [ATOMIC, UNPLAIN] "waits for a flag";
+            /// Releases what this thread wrote, and stores a flag.
+            fn okl_mpi_flag_store(address: ptr, value: i64, size: i32): [ATOMIC, UNPLAIN] "sets a flag";
             /// `__atomic_load`: any size, through memory.
             fn okl_mpi_atomic_load_n(size: i64, address: ptr, result: ptr, order: i32): [ATOMIC, UNPLAIN] "has an atomic access";
             /// `__atomic_store`: any size, through memory.

@@ -26,7 +26,7 @@ pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v10` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v11` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,
@@ -337,6 +337,8 @@ pub mod function_flags {
     pub const ADDRESS_TAKEN: i64 = 1;
     /// The function calls through pointers.
     pub const CALLS_INDIRECTLY: i64 = 2;
+    /// The function has loops that wait for flags ([`f::okl_mpi_flag_load`](crate::f::okl_mpi_flag_load)).
+    pub const WAITS_FOR_FLAGS: i64 = 4;
 }
 
 /// Bits of [`RegionDescriptor::flags`].
@@ -362,6 +364,8 @@ pub mod region_flags {
     pub const NO_ATOMICS_HERE: i64 = 64;
     /// The runtime has decided on `stretches`.
     pub const DECIDED: i64 = 128;
+    /// Its threads wait for flags, as the user was told.
+    pub const WAITS_FOR_FLAGS: i64 = 256;
 }
 
 /// Bits of [`FunctionSummary::flags`].

@@ -19,7 +19,7 @@ use crate::{
 use okl_coherence::{Object, PAGE, atomics_values::apply, atomics_values::commuting};
 
 /// Where an atomic operation takes place.
-enum Place {
+pub(crate) enum Place {
     /// In the program's view: nobody else can see it now.
     Direct,
     /// At the page's home: offset in the memory file.
@@ -29,7 +29,7 @@ enum Place {
     },
 }
 
-fn place_of(address: usize) -> Place {
+pub(crate) fn place_of(address: usize) -> Place {
     if !region::is_distributed() {
         return Place::Direct;
     }
@@ -59,7 +59,7 @@ fn place_of(address: usize) -> Place {
 }
 
 /// The bits of a value of `size` bytes.
-fn mask(size: i32) -> u64 {
+pub(crate) fn mask(size: i32) -> u64 {
     u64::MAX >> (64 - 8 * size)
 }
 
@@ -82,7 +82,8 @@ fn direct_exchange(address: usize, expected: u64, desired: u64, size: i32) -> u6
     }
 }
 
-fn direct_load(address: usize, size: i32) -> u64 {
+/// Loads in the program's view.
+pub(crate) fn direct_load(address: usize, size: i32) -> u64 {
     macro_rules! load {
         ($atomic:ty) => {
             // SAFETY: the program's own atomic object; it may be readable only.
@@ -94,6 +95,23 @@ fn direct_load(address: usize, size: i32) -> u64 {
         2 => load!(AtomicU16),
         4 => load!(AtomicU32),
         8 => load!(AtomicU64),
+        _ => panic!("an atomic of {size} bytes"),
+    }
+}
+
+/// Stores in the program's view.
+pub(crate) fn direct_store(address: usize, value: u64, size: i32) {
+    macro_rules! store {
+        ($atomic:ty, $value:ty) => {
+            // SAFETY: the program's own atomic object.
+            unsafe { &*(address as *const $atomic) }.store(value as $value, SeqCst)
+        };
+    }
+    match size {
+        1 => store!(AtomicU8, u8),
+        2 => store!(AtomicU16, u16),
+        4 => store!(AtomicU32, u32),
+        8 => store!(AtomicU64, u64),
         _ => panic!("an atomic of {size} bytes"),
     }
 }

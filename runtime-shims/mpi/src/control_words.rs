@@ -2,7 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{layout, memory::coherence, mpi_job, service::Atomic};
+use crate::{
+    layout,
+    memory::{coherence, let_messages_go},
+    owed,
+    service::Atomic,
+};
 use okl_coherence::Machine;
 
 /// Compare and exchange of a control word on rank 0.
@@ -18,15 +23,6 @@ pub(crate) fn exchange_word(offset: usize, expected: u64, desired: u64) -> u64 {
 pub(crate) fn load_word(offset: usize) -> u64 {
     let at = layout::control_offset(layout::layout()) + offset;
     coherence(|coherence| coherence.machine.load(at, 8, 0))
-}
-
-/// Where a thread waits outside of MPI: whoever is to end that may be on its way only when it has got what this rank has sent.
-pub(crate) fn let_messages_go() {
-    coherence(|coherence| {
-        if coherence.machine.spans_nodes() {
-            mpi_job::progress();
-        }
-    });
 }
 
 /// Waits between two looks at a word: a turn of the processor at first, then longer naps where asking
@@ -47,6 +43,7 @@ impl Patience {
 
     pub(crate) fn wait(&self) {
         let_messages_go();
+        owed::answer();
         let waited = self.since.elapsed();
         if self.near && waited < Duration::from_millis(1) {
             std::thread::yield_now();

@@ -5,8 +5,8 @@ use okl_testing::layers::Library;
 #[test]
 fn the_layers_of_the_table_hold() {
     let open_mp = [
-        "api", "atomics", "cancel", "doacross", "fortran", "locks", "loops", "ordered", "sync",
-        "tasks", "team", "threads", "waiting",
+        "api", "atomics", "cancel", "doacross", "flags", "fortran", "locks", "loops", "ordered",
+        "sync", "tasks", "team", "threads", "waiting",
     ];
     let library = Library {
         folder: env!("CARGO_MANIFEST_DIR"),

@@ -22,6 +22,7 @@ mod doacross;
 mod exchange;
 mod fault;
 mod files;
+mod flags;
 mod float_environment;
 mod foreign_regions;
 mod fortran;
@@ -47,6 +48,7 @@ mod next;
 mod objects;
 mod observe;
 mod ordered;
+mod owed;
 mod plain;
 mod private_allocator;
 mod process;
@@ -88,9 +90,9 @@ static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::Priva
 /// What each exported symbol does, by its name.
 mod entry {
     pub(crate) use crate::{
-        allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, fortran::*,
-        locks::*, loops::*, ordered::*, plain::*, program_graph::*, reduce::*, sections::*,
-        start::*, sync::*, tasks::*, team::*, threads::*, touch::*, waiting::*,
+        allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, flags::*,
+        fortran::*, locks::*, loops::*, ordered::*, plain::*, program_graph::*, reduce::*,
+        sections::*, start::*, sync::*, tasks::*, team::*, threads::*, touch::*, waiting::*,
     };
 }
 

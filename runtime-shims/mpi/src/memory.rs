@@ -589,16 +589,16 @@ pub(crate) fn read_control_words(rank: u32, offset: usize, target: &mut [u8]) {
 
 /// Compare and exchange of such a word. The old value.
 pub(crate) fn exchange_control_word(rank: u32, offset: usize, expected: u64, desired: u64) -> u64 {
-    change_control_word(rank, offset, Atomic::Exchange(expected, desired))
+    update_control_word(rank, offset, Atomic::Exchange(expected, desired))
 }
 
 /// Adds to such a word.
 pub(crate) fn add_to_control_word(rank: u32, offset: usize, value: u64) {
-    change_control_word(rank, offset, Atomic::Update(AtomicOp::Add, value));
+    update_control_word(rank, offset, Atomic::Update(AtomicOp::Add, value));
 }
 
-/// An atomic operation on such a word. The old value.
-fn change_control_word(rank: u32, offset: usize, operation: Atomic) -> u64 {
+/// An operation on such a word, behind all that this rank has sent. The old value.
+pub(crate) fn update_control_word(rank: u32, offset: usize, operation: Atomic) -> u64 {
     let at = layout::control_offset(layout::layout()) + offset;
     coherence(|coherence| {
         let machine = &mut coherence.machine;
@@ -607,6 +607,15 @@ fn change_control_word(rank: u32, offset: usize, operation: Atomic) -> u64 {
         machine.has_just_heard = false;
         old
     })
+}
+
+/// Where a thread waits outside of MPI: whoever is to end that may be on its way only when it has got what this rank has sent.
+pub(crate) fn let_messages_go() {
+    coherence(|coherence| {
+        if coherence.machine.spans_nodes() {
+            mpi_job::progress();
+        }
+    });
 }
 
 /// Makes `length` bytes from `address` present in the program's view, and writable where `write` says

@@ -19,7 +19,7 @@ use okl_abi::{
 
 use okl_job::opened::Opened;
 
-use crate::{layout, mpi_job, region, report, scopes};
+use crate::{layout, mpi_job, region, report, scopes, settings::settings};
 use okl_coherence::PAGE;
 
 /// A registered module.
@@ -215,6 +215,12 @@ impl Graph {
                 // SAFETY: the pass emits the site as a constant.
                 let site = unsafe { &*function.unsafe_site.cast::<UnsafeSite>() };
                 return Some(format!("{} ({})", text(site.reason), text(site.location)));
+            }
+            if function.flags & function_flags::WAITS_FOR_FLAGS != 0 && !settings().flags_on_ranks {
+                return Some(format!(
+                    "waits for a flag that another thread sets (in {}), which ranks do where OKL_FLAGS=ranks is set",
+                    text(function.name)
+                ));
             }
             if function.flags & function_flags::CALLS_INDIRECTLY != 0 && !calls_indirectly {
                 calls_indirectly = true;

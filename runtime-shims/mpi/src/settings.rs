@@ -53,6 +53,8 @@ pub(crate) struct Settings {
     pub(crate) sections: bool,
     /// `OKL_MOVE_CHUNKS=0` or `always`: whether threads take chunks of dynamic loops from each other.
     pub(crate) chunks_move: ChunksMove,
+    /// `OKL_FLAGS=ranks`: regions whose threads wait for flags are distributed, but for `OKL_VERIFY`.
+    pub(crate) flags_on_ranks: bool,
     /// `OKL_RANKS_PER_NODE=n`: treat each `n` consecutive ranks as a node of their own.
     pub(crate) ranks_per_node: Option<u32>,
     /// `OKL_SOCKET_IFNAME=name,name`: over which interfaces ranks on different nodes ask each other.
@@ -84,6 +86,8 @@ impl Settings {
             verify: switch("OKL_VERIFY", false)?,
             sections: switch("OKL_SECTIONS", true)?,
             chunks_move: chunks_move(&variable)?,
+            // What is released late, and to whom it matters, looks to verification like races.
+            flags_on_ranks: flags_on_ranks(&variable)? && !switch("OKL_VERIFY", false)?,
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
             interfaces: interfaces::Choice::of(&variable("OKL_SOCKET_IFNAME").unwrap_or_default()),
             stack_bytes,
@@ -99,6 +103,16 @@ fn chunks_move(variable: &impl Fn(&str) -> Option<String>) -> Result<ChunksMove,
         None | Some("1") => Ok(ChunksMove::WhereItPays),
         Some("always") => Ok(ChunksMove::Always),
         Some(other) => Err(format!("{NAME}={other}: valid values are 0, 1 and always")),
+    }
+}
+
+/// What `OKL_FLAGS` asks for.
+fn flags_on_ranks(variable: &impl Fn(&str) -> Option<String>) -> Result<bool, String> {
+    const NAME: &str = "OKL_FLAGS";
+    match settings::said(variable, NAME).as_deref() {
+        None | Some("alone") => Ok(false),
+        Some("ranks") => Ok(true),
+        Some(other) => Err(format!("{NAME}={other}: valid values are alone and ranks")),
     }
 }
 
@@ -199,6 +213,11 @@ mod tests {
                 "OKL_MOVE_CHUNKS",
                 "yes",
                 "OKL_MOVE_CHUNKS=yes: valid values are 0, 1 and always",
+            ),
+            (
+                "OKL_FLAGS",
+                "1",
+                "OKL_FLAGS=1: valid values are alone and ranks",
             ),
             (
                 "OKL_RANKS_PER_NODE",

@@ -22,14 +22,15 @@ use crate::{
     api::Icv,
     cancel,
     cell::ProgramCell,
-    console, doacross, files, float_environment, fortran,
+    console, doacross, files, flags, float_environment, fortran,
     interpose::{exit, variables},
     layout, libomp, locale,
     memory::{self, coherence},
     mpi_job, objects,
     observe::{self, Event, Place},
-    ordered, program, program_graph, program_stacks, region, report, sections, stack, stats,
-    stream_format, tasks, team, threads,
+    ordered, owed, program, program_graph, program_stacks, region, report, sections,
+    settings::settings,
+    stack, stats, stream_format, tasks, team, threads,
     threads::Meeting,
     turns, verify,
 };
@@ -77,8 +78,10 @@ fn driver<R>(body: impl FnOnce(&mut Driver) -> R) -> R {
 fn synchronise(kind: Kind, payload: u64) -> Met {
     console::flush();
     stats::count(|counts| counts.synchronisations += 1);
-    verify::exchange_changes();
-    driver(|driver| driver.synchronise(&mut ThisRank, kind, payload))
+    owed::while_meeting(|| {
+        verify::exchange_changes();
+        driver(|driver| driver.synchronise(&mut ThisRank, kind, payload))
+    })
 }
 
 /// `__kmpc_barrier`.
@@ -313,8 +316,9 @@ fn is_declined(region: *mut RegionDescriptor) -> bool {
     // SAFETY: descriptors are private to the process and used by the program's thread only.
     let region = unsafe { &mut *region };
     if region.decision == 0 {
-        let declined =
-            region.flags & region_flags::RANK_ZERO_ALONE != 0 || program_graph::declines(region);
+        let told = region.flags & region_flags::RANK_ZERO_ALONE != 0
+            || region.flags & region_flags::WAITS_FOR_FLAGS != 0 && !settings().flags_on_ranks;
+        let declined = told || program_graph::declines(region);
         region.decision = if declined { ONE } else { DISTRIBUTE };
     }
     region.decision == ONE
@@ -401,6 +405,7 @@ extern "C" fn fork_on_region_stack() {
     objects::learn_large_blocks(allocated);
     apply_fork(carried);
     run_region(fork);
+    flags::end_region();
     files::end_region();
     make_frames_writable(FRAME.with(|frame| *frame));
 }

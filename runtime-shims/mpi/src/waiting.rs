@@ -7,12 +7,18 @@
 use std::{
     ffi::{CStr, c_char, c_void},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    time::Duration,
 };
 
-use crate::{interpose::signals, region, report, team};
+use crate::{interpose::signals, owed, region, report, team};
 
 /// After so many turns a loop that turns on is in the state in which it stays.
 const ENOUGH: u64 = 4096;
+
+/// So many turns a loop takes before it gives the processor to others in each.
+const EAGER: u64 = 64;
+/// And so many before it sleeps.
+const SLEEPLESS: u64 = 4096;
 
 /// The threads of the process when the program started.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -42,6 +48,9 @@ pub(crate) unsafe fn okl_mpi_waits_here(place: *mut c_void, turns: *mut c_void) 
     // SAFETY: the caller's counter.
     let turns = unsafe { &mut *turns.cast::<u64>() };
     *turns += 1;
+    if *turns >= EAGER {
+        give_time(*turns);
+    }
     if turns.is_multiple_of(ENOUGH)
         && team::level() > 0
         && team::active_level() == 0
@@ -50,6 +59,19 @@ pub(crate) unsafe fn okl_mpi_waits_here(place: *mut c_void, turns: *mut c_void) 
         // SAFETY: the caller's text.
         let place = unsafe { CStr::from_ptr(place.cast::<c_char>()) };
         nobody_comes(&place.to_string_lossy());
+    }
+}
+
+/// Whom the loop waits for may need the processor.
+#[cold]
+fn give_time(turns: u64) {
+    let is_distributed = region::is_distributed();
+    if is_distributed {
+        owed::answer();
+    }
+    match is_distributed && turns >= SLEEPLESS {
+        false => std::thread::yield_now(),
+        true => std::thread::sleep(Duration::from_micros(20)),
     }
 }
 

@@ -1,12 +1,14 @@
 // A thread that waits for a flag with flush, and does not read it atomically, sees it only where the other synchronises.
 // threads: any
 // flags: -gline-tables-only
-// warns: spin-flag.c:13:
+// warns: spin-flag.c:15:
 // warns: parallel region runs on rank 0 alone: it waits with a flush for another thread to change a variable, but does not read it atomically: what a thread writes arrives where it synchronises itself
 #include <omp.h>
 #include <stdio.h>
 
-static int ready[64], data[64];
+// Other files may do with it what they like.
+int ready[64];
+static int data[64];
 
 int main(void) {
   int last = 0;

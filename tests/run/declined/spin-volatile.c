@@ -1,6 +1,6 @@
-// The same with a volatile variable.
+// The same with a volatile variable, of which all accesses are known.
 // threads: any
-// warns: parallel region runs on rank 0 alone: it waits for another thread to change a variable, without a synchronisation point
+// warns: parallel region runs on rank 0 alone: it waits for a flag that another thread sets
 #include <omp.h>
 #include <stdio.h>
 

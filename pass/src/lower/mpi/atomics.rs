@@ -5,6 +5,7 @@ use okl_abi::{AtomicOp, f};
 
 use crate::analysis::memory::private_variable;
 use crate::llvm::{Block, Builder, Function, Instruction, Module, Opcode, Type, Value};
+use crate::lower::mpi::flags;
 use crate::lower::runtime_call::declare;
 
 /// The largest size the runtime takes in a register.
@@ -140,6 +141,9 @@ fn surround<'m>(module: &'m Module, fence: Instruction<'m>) {
 
 fn replace<'m>(module: &'m Module, access: Instruction<'m>) {
     let address = access.address().expect("an access has an address");
+    if flags::is_of_flag(access) {
+        return replace_of_flag(module, access, address);
+    }
     let (releases, acquires) = access.releases_and_acquires();
     let order = |callee| Builder::before(module, access).call(declare(module, callee), &[]);
     if releases {
@@ -164,6 +168,25 @@ fn replace<'m>(module: &'m Module, access: Instruction<'m>) {
     }
     if acquires {
         order(&f::okl_mpi_atomic_acquire);
+    }
+    access.erase();
+}
+
+/// The run time orders what concerns a flag itself.
+fn replace_of_flag<'m>(module: &'m Module, access: Instruction<'m>, address: Value<'m>) {
+    let builder = Builder::before(module, access);
+    if access.opcode() == Opcode::LLVMLoad {
+        let (_, size) = size_of(module, access.ty());
+        let bits = builder.call(declare(module, &f::okl_mpi_flag_load), &[address, size]);
+        access.replace_all_uses_with(builder.value_of_bits(bits, access.ty()));
+    } else {
+        let value = access.operand(0);
+        let (_, size) = size_of(module, value.ty());
+        let bits = builder.bits_of(value, 64);
+        builder.call(
+            declare(module, &f::okl_mpi_flag_store),
+            &[address, bits, size],
+        );
     }
     access.erase();
 }

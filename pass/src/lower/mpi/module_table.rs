@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use okl_abi::{ABI_HASH, f, function_flags};
 
+use super::flags::Waits;
 use super::unsafe_sites::UnsafeSites;
 use crate::analysis::call_graph::{CallGraph, is_address_taken, is_dissolvable};
 use crate::analysis::library::{Effect, known};
@@ -42,6 +43,7 @@ pub fn check<'m>(
     regions: &[Region<'m>],
     graph: &CallGraph<'m>,
     sites: &UnsafeSites<'m>,
+    waits: &Waits<'m>,
 ) -> Plan<'m> {
     let bodies: HashSet<_> = regions.iter().map(|one| one.body).collect();
     let taken: HashSet<_> = functions
@@ -86,6 +88,9 @@ pub fn check<'m>(
             }
             if calls_indirectly {
                 flags |= function_flags::CALLS_INDIRECTLY;
+            }
+            if waits.first_in(&reach).is_some() {
+                flags |= function_flags::WAITS_FOR_FLAGS;
             }
             Entry {
                 function,
@@ -232,7 +237,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
     let ty = module.function_type(module.void(), &[]);
     let register = module.add_function(REGISTER, ty, Linkage::LLVMInternalLinkage);
     let builder = Builder::at_end(module, register.append_block(module));
-    builder.call(declare(module, &f::okl_mpi_register_v10), &[*table]);
+    builder.call(declare(module, &f::okl_mpi_register_v11), &[*table]);
     if let Some(units) = parts.units {
         builder.call(declare(module, &f::okl_mpi_fortran_units), &[*units]);
     }

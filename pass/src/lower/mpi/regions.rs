@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use okl_abi::{f, region_flags};
+use okl_abi::f;
 
 use crate::analysis::runtime;
 use crate::diagnostic::{Declined, Site};
@@ -57,18 +57,14 @@ fn fits_slot(module: &Module, ty: Type<'_>) -> bool {
     !ty.is_aggregate() && module.size_of(ty) <= SLOT
 }
 
-/// Adds what forks are about to name.
-pub fn emit<'m>(
-    module: &'m Module,
-    regions: &[Region<'m>],
-    alone: &[Option<String>],
-) -> Regions<'m> {
+/// Adds what forks are about to name, with the flags of each region.
+pub fn emit<'m>(module: &'m Module, regions: &[Region<'m>], flags: &[i64]) -> Regions<'m> {
     let mut trampolines = HashMap::new();
     let mut emitted = Regions {
         forks: Vec::new(),
         trampolines: Vec::new(),
     };
-    for (one, alone) in regions.iter().zip(alone) {
+    for (one, &flags) in regions.iter().zip(flags) {
         let trampoline = *trampolines.entry(one.body).or_insert_with(|| {
             let trampoline = trampoline(module, one);
             emitted.trampolines.push(trampoline);
@@ -81,7 +77,7 @@ pub fn emit<'m>(
         };
         emitted.forks.push(Fork {
             site: one.site,
-            descriptor: descriptor(module, one, trampoline, alone.is_some()),
+            descriptor: descriptor(module, one, trampoline, flags),
             callee: declare(module, &function),
             captures: one.captures.len(),
         });
@@ -138,14 +134,9 @@ fn descriptor<'m>(
     module: &'m Module,
     one: &Region<'m>,
     trampoline: Function<'m>,
-    alone: bool,
+    flags: i64,
 ) -> Global<'m> {
     let location = Site::Instruction(one.site.instruction()).to_string();
-    let flags = if alone {
-        region_flags::RANK_ZERO_ALONE
-    } else {
-        0
-    };
     RegionRecord::leave(module, [trampoline, one.body], &location, flags)
 }
 
