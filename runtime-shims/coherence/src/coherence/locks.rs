@@ -222,6 +222,7 @@ impl<M: Machine> Coherence<M> {
     /// asks its home.
     pub fn acquire(&mut self) {
         self.counts.acquires += 1;
+        self.copies.changes();
         // In a stretch a rank has one thread, and what is closed is told by what was sent.
         let in_stretch = self.sections.is_in_stretch();
         if in_stretch {
