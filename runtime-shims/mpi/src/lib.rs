@@ -58,6 +58,7 @@ mod reduce;
 mod region;
 mod report;
 mod ring;
+mod room;
 mod scopes;
 mod sections;
 mod service;

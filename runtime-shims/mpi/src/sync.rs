@@ -78,7 +78,18 @@ fn synchronise(kind: Kind, payload: u64) -> Met {
     console::flush();
     stats::count(|counts| counts.synchronisations += 1);
     verify::exchange_changes();
-    driver(|driver| driver.synchronise(&mut ThisRank, kind, payload))
+    free_idle();
+    let met = driver(|driver| driver.synchronise(&mut ThisRank, kind, payload));
+    memory::make_room();
+    met
+}
+
+/// Before a synchronisation: what the program has freed is to go back to the machine.
+fn free_idle() {
+    let idle = program::heap(|heap| heap.take_idle());
+    if !idle.is_empty() {
+        memory::free(&idle);
+    }
 }
 
 /// `__kmpc_barrier`.
@@ -370,6 +381,7 @@ extern "C" fn fork_on_region_stack() {
     cancel::restart();
     // Before the news, which are what other ranks do not know by other ways.
     let streams = stream_format::agree();
+    free_idle();
     let carried = pages_to_carry(&fork.args);
     let carried = driver(|driver| driver.prepare_fork(&mut ThisRank, carried));
     let mut message = vec![0; FORK_ARGS];
@@ -407,6 +419,7 @@ extern "C" fn fork_on_region_stack() {
 /// Applies rank 0's notices and updates, and hands the carried pages round.
 fn apply_fork(carried: Carried) {
     driver(|driver| driver.apply_fork(&mut ThisRank, &carried));
+    memory::make_room();
 }
 
 /// The pages that other ranks will read first: those of captured stack variables, and the few tracked

@@ -157,6 +157,14 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
+    /// The same, before pages are [touched](Coherence::touch), if some are not here.
+    pub fn make_room_for(&mut self, first: Page, last: Page) {
+        let mut pages = first..=last;
+        if pages.any(|page| self.pages.access(page) == Access::None) {
+            self.make_room(last - first + 1);
+        }
+    }
+
     /// Whether so many pages more are too many.
     pub(super) fn is_short_of_memory(&mut self, more: u32) -> bool {
         self.machine.surplus(more) > 0

@@ -62,7 +62,7 @@ fn a_rank_reads_more_than_it_may_hold() {
                 job.check(0, page, 7, "in serial code");
             }
         }
-        assert!(job.ranks[0].counts.given_up > PAGES as u64);
+        assert!(job.ranks[0].counts.given_up > 0);
         // What rank 1 wrote stays with it.
         job.ranks[1].machine.shortage = Some(Shortage::Beyond(0));
         job.ranks[1].make_room(0);
