@@ -13,6 +13,7 @@ use std::collections::{HashSet, VecDeque};
 
 use super::{
     Access, Coherence, Machine, Notices, Run,
+    accesses::READ_AHEAD,
     declared::{bytes_of, bytes_of_page},
     runs_of,
 };
@@ -161,7 +162,7 @@ impl<M: Machine> Coherence<M> {
     pub fn make_room_for(&mut self, first: Page, last: Page) {
         let mut pages = first..=last;
         if pages.any(|page| self.pages.access(page) == Access::None) {
-            self.make_room(last - first + 1);
+            self.make_room((last - first + 1).max(READ_AHEAD));
         }
     }
 
