@@ -24,6 +24,7 @@ use crate::{
     room::Room,
     scopes,
     service::{Atomic, Heard, Remote},
+    settings::settings,
     traffic::Traffic,
     view::View,
 };
@@ -119,7 +120,6 @@ impl Memory {
         peers: Vec<Peer>,
         nodes: Vec<u32>,
         remote: Option<Remote>,
-        room: Room,
     ) -> Self {
         let alone = peers.len() == 1;
         Self {
@@ -132,7 +132,7 @@ impl Memory {
             remote,
             alone,
             mappings: Mappings::new(),
-            room,
+            room: Room::new(settings().memory),
             heard: 0,
             looked_at: 0,
             mirrored: 0,

@@ -15,7 +15,7 @@ use crate::{
     api, api::Icv, build_id, cell::ProgramCell, console, control_area, exchange, fault, files,
     foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, loops,
     memory, memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process,
-    program, program_graph, program_stacks, region, report, room::Room, service::Remote, settings,
+    program, program_graph, program_stacks, region, report, service::Remote, settings,
     settings::Settings, settings::settings, stack, stats, stream_format, sync, team,
     thread_privates, threads, turns, view::View, waiting,
 };
@@ -327,12 +327,11 @@ fn share_memory(several_nodes: bool, threads: usize, ranks_here: u32) {
         Remote::start(own, files::log_pieces, &nodes, choice, is_crowded())
     });
     let table = PageTable::new(rank, shared.clone(), settings().verify);
-    let room = Room::new(settings().memory);
     layout::install(shared.clone());
     memory::install(Coherence::new(
         rank,
         table,
-        Memory::new(shared, rank, file, own, peers, nodes, remote, room),
+        Memory::new(shared, rank, file, own, peers, nodes, remote),
         settings().verify,
     ));
     let pages = program_graph::unannounced().filter_map(|at| layout::layout().page_of(at));

@@ -282,7 +282,7 @@ pub(super) fn tell_of_full_heap(length: usize, caller: usize) {
     }
     scopes::private(|| {
         let place = symbolise::location_of(caller.wrapping_sub(1));
-        let place = place.map_or_else(|| "a call of the C library".into(), |place| place);
+        let place = place.unwrap_or_else(|| "a call of the C library".into());
         let layout = layout::layout();
         let gib = |rank| {
             let arena = layout.arena(rank);
