@@ -29,8 +29,11 @@ int main(int argc, char **argv) {
     for (long i = 0; i < count; i += 100) wrong += a[i] != i + round;
   }
   if (argc == 1) free(a);
+  // Some regions later.
+  for (int round = 0; round < 2; round++) {
 #pragma omp parallel reduction(+ : wrong)
-  wrong += argc > 5;
+    wrong += argc > 5;
+  }
   printf("%ld wrong\n", wrong);
   return 0;
 }

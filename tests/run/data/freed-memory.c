@@ -36,9 +36,11 @@ int main(void) {
     for (long i = 0; i < count; i += 700) wrong += a[i] != (double)(i ^ round);
     double *shorter = realloc(a, count / 8 * sizeof *a);
     wrong += shorter != a;
-    // With a region ranks hear of it.
+    // Some regions later it is gone.
+    for (int times = 0; times < 2; times++) {
 #pragma omp parallel for reduction(+ : wrong)
-    for (long i = 0; i < count / 8; i++) wrong += a[i] != (double)(i ^ round);
+      for (long i = 0; i < count / 8; i++) wrong += a[i] != (double)(i ^ round);
+    }
     long now = resident();
     most = now > most ? now : most;
   }

@@ -320,12 +320,18 @@ fn pages_are_not_joined_across_arenas() {
 fn idle_pages_are_told_once_for_each_use() {
     let mut heap = ranks(1, 8 << 20).remove(0);
     let [a, b, c] = [(); 3].map(|()| heap.allocate(IDLE, HEADER).expect("room"));
-    assert_eq!(heap.take_idle(), []);
+    let third = |heap: &mut Heap| {
+        assert_eq!(heap.take_idle(), []);
+        assert_eq!(heap.take_idle(), []);
+        let mut idle = heap.take_idle();
+        idle.sort_unstable();
+        idle
+    };
+    assert_eq!(third(&mut heap), []);
     heap.free(a).expect("a block");
     heap.free(c).expect("a block");
     let whole = IDLE + PAGE;
-    let mut idle = heap.take_idle();
-    idle.sort_unstable();
+    let idle = third(&mut heap);
     assert_eq!(
         idle,
         [a, c].map(|block| (block - PAGE, block - PAGE + whole))
@@ -333,16 +339,23 @@ fn idle_pages_are_told_once_for_each_use() {
     // Their headers are no more.
     bytes(a - PAGE, PAGE).fill(0);
     assert_eq!(heap.free(a), Err(Misuse::AlreadyFree));
-    assert_eq!(heap.take_idle(), []);
+    assert_eq!(third(&mut heap), []);
     // A part that is used again is idle again, together with what is free and has not been told.
     assert_eq!(heap.resize(b, IDLE / 2), Ok(Some(b)));
-    assert_eq!(heap.take_idle(), []);
+    assert_eq!(third(&mut heap), []);
     let again = heap.allocate(IDLE, HEADER).expect("room");
     assert_eq!(again, a);
     heap.free(again).expect("a block");
-    assert_eq!(heap.take_idle(), [(a - PAGE, a + IDLE)]);
+    assert_eq!(third(&mut heap), [(a - PAGE, a + IDLE)]);
     heap.free(b).expect("a block");
-    assert_eq!(heap.take_idle(), [(b - PAGE, b + IDLE)]);
+    assert_eq!(third(&mut heap), [(b - PAGE, b + IDLE)]);
+    // What is used again in time stays.
+    let again = heap.allocate(IDLE, HEADER).expect("room");
+    heap.free(again).expect("a block");
+    assert_eq!(heap.take_idle(), []);
+    assert_eq!(heap.allocate(IDLE, HEADER), Some(again));
+    assert_eq!(heap.take_idle(), []);
+    assert_eq!(third(&mut heap), []);
 }
 
 #[test]
