@@ -13,9 +13,9 @@
 // RUN: not env OKL_TRACE=sync,all %t 2>&1 | FileCheck --check-prefix=WRONG %s
 // RUN: %t 2>&1 | count 0
 //
-// FIRST:       okl: rank 0: fork of the region at {{.*}}trace.c:[[#@LINE+47]] to 2 threads: 336 bytes to each rank
+// FIRST:       okl: rank 0: fork of the region at {{.*}}trace.c:[[#@LINE+47]] to 2 threads: 344 bytes to each rank
 // FIRST-NEXT:  okl: rank 0: end of the region at {{.*}}trace.c:[[#@LINE+46]]
-// FIRST-NEXT:  okl: rank 0: fork of the region at {{.*}}trace.c:[[#@LINE+47]] to 2 threads: 320 bytes to each rank
+// FIRST-NEXT:  okl: rank 0: fork of the region at {{.*}}trace.c:[[#@LINE+47]] to 2 threads: 328 bytes to each rank
 // FIRST-NEXT:  okl: rank 0: copies 8 bytes in 1 piece from rank 1: a + 8192 of {{.*}}trace.c, in {{.*}}trace.c:[[#@LINE+46]]
 // FIRST-NEXT:  okl: rank 0: end of the region at {{.*}}trace.c:[[#@LINE+45]]
 // FIRST-NEXT:  okl: rank 0: fork of the region at {{.*}}trace.c:[[#@LINE+46]] to 2 threads: {{[0-9]+}} bytes to each rank

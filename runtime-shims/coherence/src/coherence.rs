@@ -8,6 +8,7 @@
 //! * Locks and atomic accesses: [`locks`]. Contributions, atomic operations that commute, are collected: [`collected`].
 //! * Pages that rank 0 changes between regions, a little each time: [`updated`].
 //! * Pages whose accesses the compiler declared, byte by byte: [`declared`].
+//! * Memory that goes back to the machine: [`room`].
 
 mod accesses;
 mod ahead;
@@ -15,6 +16,7 @@ mod collected;
 pub(crate) mod declared;
 mod learned;
 mod locks;
+mod room;
 mod synchronisation;
 mod updated;
 
@@ -94,6 +96,13 @@ pub trait Machine {
     fn copied(&mut self) -> Option<Vec<Run>>;
     /// All ranks are about to synchronise: of what was announced and copied so far they will know otherwise.
     fn forget_announcements(&mut self);
+    /// Gives the memory of this rank's copy of `count` pages back to the machine. Nobody asks for what it was any more.
+    fn discard(&mut self, first: Page, count: u32);
+    /// The first pages from `from` on whose copies take memory of this rank.
+    fn held(&mut self, from: Page) -> Option<Run>;
+    /// How many pages less this rank should hold where it is about to fetch `more`, as far as that is known without much
+    /// ado.
+    fn surplus(&mut self, more: u32) -> u32;
     /// This rank's copy of a page, whatever its protection.
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE];
     /// Something happens, which it is only where somebody asks for it.
@@ -164,6 +173,8 @@ pub(crate) struct Notices {
     pub(crate) flushed: Vec<Run>,
     /// Pages it fetched.
     pub(crate) fetched: Vec<Run>,
+    /// Pages that the program has freed.
+    pub(crate) freed: Vec<Run>,
 }
 
 /// Counts since the start.
@@ -201,6 +212,8 @@ pub struct Counts {
     pub transitions: u64,
     /// Returns of pages from section mode.
     pub collapses: u64,
+    /// Pages given up where memory was short.
+    pub given_up: u64,
 }
 
 /// Bytes of a page that one rank changed between two synchronisations.
@@ -259,6 +272,9 @@ pub struct Coherence<M> {
     /// Pages in update mode.
     updated: Vec<Page>,
     unannounced: locks::Unannounced,
+    /// What the program has freed since the last synchronisation.
+    freed: Vec<Run>,
+    copies: room::Fetched,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
     verify: bool,
     /// What it has done.
@@ -288,6 +304,8 @@ impl<M: Machine> Coherence<M> {
             collected: collected::Collected::default(),
             updated: Vec::new(),
             unannounced: locks::Unannounced::default(),
+            freed: Vec::new(),
+            copies: room::Fetched::default(),
             verify,
             counts: Counts::default(),
         }

@@ -15,7 +15,7 @@ pub mod tree;
 
 use crate::{
     coherence::{
-        Coherence, Machine, Phase,
+        Coherence, Machine, Notices, Phase,
         declared::{Accesses, Along},
     },
     geometry::signature::Signature,
@@ -122,7 +122,7 @@ impl Kind {
 /// Words of a header: kind, payload, what stands for the rank's declared sections and the number of words
 /// that describe them, the same for what it copied from other nodes, more about the sections, list lengths,
 /// then as many words of the lists as fit.
-const HEADER: usize = 38;
+const HEADER: usize = 39;
 const HEADER_DECLARED: usize = 2;
 const HEADER_DECLARATIONS: usize = 4;
 const HEADER_COPIED: usize = 5;
@@ -272,6 +272,12 @@ impl Driver {
             changes_under_way
         });
         assert!(!changes_under_way, "serial code has one writer");
+        self.hand_pages_round(rank, carried);
+        let freed = news.notices.freed.iter();
+        rank.coherence(|coherence| coherence.apply_freed(freed));
+    }
+
+    fn hand_pages_round(&self, rank: &mut impl Rank, carried: &[Page]) {
         if carried.is_empty() {
             return;
         }
@@ -434,6 +440,7 @@ impl Driver {
         rank.coherence(|coherence| coherence.apply_updates(&updates));
         learn_copies(rank, &headers);
         self.apply_declared(rank, &headers);
+        rank.coherence(|coherence| coherence.apply_freed(Notices::freed_of(&notices)));
         let payloads = headers.chunks(HEADER).map(|header| header[1]).collect();
         let joined = kinds
             .iter()

@@ -20,7 +20,7 @@
 //! | fetch | a page is copied from its home |
 //! | twin | a page as it was before this rank's first write: what differs from it was written |
 //! | diff | the bytes that so differ, sent to the home |
-//! | notice | that a rank wrote a page, sent it home, or fetched it: told at the next synchronisation |
+//! | notice | that a rank wrote a page, sent it home, or fetched it, or that the program freed it: told at the next synchronisation |
 //! | news | notices, and what else a rank tells then but declarations |
 //! | update | what rank 0 changed in a page in update mode |
 //! | contribution | an atomic operation that commutes and whose old value nobody asks for; a rank *contributes* to an object |
@@ -29,6 +29,7 @@
 //! | release | what a rank wrote is to be read by others that it tells so: by a lock, or an atomic object |
 //! | acquire | a rank is to read what others have released |
 //! | announce | tell all ranks that the home of a page has new contents: at a release; who acquires drops its copy |
+//! | give up | this rank's copy of a page goes back to the machine: the program has freed the page, or others have it, too, and memory is short |
 //! | settle | wait until what was sent into other ranks' memory, such as diffs and contributions, has arrived there |
 //! | open, close | a page's access is widened to what is current, or taken away, so that what follows faults; *closings* are of all pages, to save mappings, or before accesses that are not declared |
 //! | section | the bytes that a loop nest accesses, known from a declaration before it runs |
@@ -85,7 +86,7 @@
 //!    are found: from here on the rank writes nothing.
 //! 3. The rank *arrives*: pushes that are sure to be wanted begin.
 //! 4. *News* are collected. Between nodes, where none are expected, a summary goes up a tree of ranks and down
-//!    again. If there are none, and everybody knows what follows from the signatures, steps 5 to 9 send nothing.
+//!    again. If there are none, and everybody knows what follows from the signatures, steps 5 to 10 send nothing.
 //! 5. All ranks *gather* the headers, and in a second message what news do not fit there.
 //! 6. The program's side *checks* that the reasons why ranks are here go together, and *opens* the lists that the
 //!    others' have enclosed. Then notices are *applied*: each page gets its next state. Where diffs are under way,
@@ -94,11 +95,12 @@
 //! 8. *Declarations* are applied: a transition that is known by its signature is made; else declarations are
 //!    exchanged first. Where they are too many each rank sends what it wrote to its owner, and all wait at a
 //!    barrier.
-//! 9. Unless the region has ended, *pushes* begin, and what came for others is *relayed*. The program runs on.
+//! 9. Pages that the program has *freed* are as at the start, and given up.
+//! 10. Unless the region has ended, *pushes* begin, and what came for others is *relayed*. The program runs on.
 //!
 //! At a fork ([`driver::Driver::apply_fork`]) rank 0 alone has news, which travel with the region: step 6 for one
-//! writer, without a barrier, and the contents of a few pages, which are *carried*. Then all ranks enter the region
-//! ([`driver::Driver::enter_region`]): what does not go with section mode leaves it, and step 9 follows.
+//! writer, without a barrier, the contents of a few pages, which are *carried*, and step 9. Then all ranks enter the region
+//! ([`driver::Driver::enter_region`]): what does not go with section mode leaves it, and step 10 follows.
 //!
 //! No rank need be at the same step as another: one may have gone through all of them and run on while another one
 //! has yet to apply the notices, as far as collectives let it. So what a rank reads of another's memory in an

@@ -12,7 +12,8 @@
 //! Small blocks come from chunks by size class and go back to the list of their class. From 16 KiB on,
 //! or with an alignment of a page or more, a block has pages of its own: a page for its header, so that
 //! the owner of the data in front is never disturbed, then the data. Such pages are joined with their
-//! free neighbours and given out again to the request they fit best.
+//! free neighbours and given out again to the request they fit best. Where many of them are free their memory goes back to
+//! the machine at a synchronisation: [`Heap::take_idle`].
 
 mod extents;
 #[cfg(test)]
@@ -91,6 +92,11 @@ const CLASS_SHIFT: u32 = 48;
 /// In the end of a large block: none any more, small ones are cut from its pages.
 pub(crate) const NO_LARGE: usize = 1;
 
+/// Free pages give their memory back where so many bytes of them lie together and were free at the last synchronisations.
+/// (The C library's allocator does so with blocks of that size, at once.) What is less, or was freed a moment ago, is likely
+/// to be used again soon.
+const IDLE: usize = if cfg!(test) { 256 << 10 } else { 32 << 20 };
+
 /// Nothing of a place is fresh.
 const NEVER: usize = usize::MAX;
 
@@ -106,6 +112,9 @@ pub(crate) struct Heap {
     /// Data addresses of free small blocks, by class.
     small: [Vec<usize>; CLASSES],
     pages: Extents,
+    /// Of these, what has been in use since it was last given back to the machine: since no synchronisation, since one,
+    /// and since more.
+    idle: [Extents; 3],
     /// The same of other ranks' arenas, until they go back.
     foreign_small: [Vec<usize>; CLASSES],
     foreign_pages: Extents,
@@ -140,6 +149,7 @@ impl Heap {
             },
             small: [const { Vec::new() }; CLASSES],
             pages: Extents::new(arenas),
+            idle: [(); 3].map(|()| Extents::new(arenas)),
             foreign_small: [const { Vec::new() }; CLASSES],
             foreign_pages: Extents::new(arenas),
             large: BTreeMap::new(),
@@ -423,10 +433,25 @@ impl Heap {
         Some(Place { start, fresh_from })
     }
 
+    /// At each synchronisation: ranges of this rank's pages that have been free for some of them, and whose memory may go
+    /// back to the machine. What they hold need not stay, as long as that is done before any of them is given out again.
+    pub(crate) fn take_idle(&mut self) -> Vec<(usize, usize)> {
+        let [new, newer, old] = &mut self.idle;
+        let idle = old.take_long(IDLE);
+        while let Some((start, end)) = newer.take_first() {
+            old.insert(start, end);
+        }
+        while let Some((start, end)) = new.take_first() {
+            newer.insert(start, end);
+        }
+        idle
+    }
+
     fn free_pages(&mut self, start: usize, end: usize) {
         self.forget_large(start, end);
         if self.is_own(start) {
             self.pages.insert(start, end);
+            self.idle[0].insert(start, end);
         } else {
             self.foreign_pages.insert(start, end);
         }
@@ -477,6 +502,9 @@ impl Heap {
 
     /// Drops what is known of large blocks in pages that change their use.
     fn forget_large(&mut self, start: usize, end: usize) {
+        for idle in &mut self.idle {
+            idle.exclude(start, end);
+        }
         for blocks in [&mut self.large, &mut self.new_large] {
             while let Some((&block, &block_end)) = blocks.range(..end).next_back()
                 && start < block_end
@@ -496,7 +524,11 @@ impl Heap {
         if !address.is_multiple_of(HEADER) || self.arenas.offset(address) < HEADER {
             return Err(Misuse::NotABlock);
         }
-        read_header(address)
+        // The header of a free block may have gone with its pages.
+        read_header(address).map_err(|misuse| match self.pages.contains(address) {
+            true => Misuse::AlreadyFree,
+            false => misuse,
+        })
     }
 
     fn capacity(&self, address: usize, block: Block) -> Result<usize, Misuse> {

@@ -60,6 +60,7 @@ mod reduce;
 mod region;
 mod report;
 mod ring;
+mod room;
 mod scopes;
 mod sections;
 mod service;

@@ -21,8 +21,10 @@ use crate::{
     observe::Event,
     program_stacks,
     ring::{self, Ring},
+    room::Room,
     scopes,
     service::{Atomic, Heard, Remote},
+    settings::settings,
     traffic::Traffic,
     view::View,
 };
@@ -53,6 +55,7 @@ pub(crate) struct Memory {
     /// Single-process jobs have nothing to protect.
     alone: bool,
     mappings: Mappings,
+    room: Room,
     /// How much of what was announced this rank has heard, and of what was copied of it.
     heard: u64,
     looked_at: u64,
@@ -129,6 +132,7 @@ impl Memory {
             remote,
             alone,
             mappings: Mappings::new(),
+            room: Room::new(settings().memory),
             heard: 0,
             looked_at: 0,
             mirrored: 0,
@@ -226,15 +230,7 @@ impl Memory {
 
     /// Bytes of this rank's memory file that are in use.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        // SAFETY: asks about a descriptor of our own.
-        unsafe {
-            let mut status: libc::stat = std::mem::zeroed();
-            if libc::fstat(self.file, &mut status) == 0 {
-                status.st_blocks as u64 * 512
-            } else {
-                0
-            }
-        }
+        resident_bytes(self.file)
     }
 
     /// Writes text to rank 0's standard output through its service thread.
@@ -251,6 +247,18 @@ impl Memory {
     pub(crate) fn stop(&mut self) {
         if let Some(remote) = self.remote.take() {
             remote.stop();
+        }
+    }
+}
+
+/// Bytes of a memory file that are in use.
+fn resident_bytes(file: i32) -> u64 {
+    // SAFETY: asks about a descriptor of our own.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        match libc::syscall(libc::SYS_fstat, file, &mut status) {
+            0 => status.st_blocks as u64 * 512,
+            _ => 0,
         }
     }
 }
@@ -522,6 +530,43 @@ impl Machine for Memory {
         }
     }
 
+    fn discard(&mut self, first: Page, count: u32) {
+        // SAFETY: a descriptor of our own; the protocol says that nobody needs what was there. Where the kernel refuses,
+        // the memory stays taken.
+        unsafe {
+            libc::fallocate(
+                self.file,
+                libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE,
+                i64::from(first) * PAGE as i64,
+                i64::from(count) * PAGE as i64,
+            );
+        }
+    }
+
+    fn held(&mut self, from: Page) -> Option<Run> {
+        let pages = self.layout.pages();
+        let seek = |from: Page, whence| {
+            // SAFETY: asks about a descriptor of our own, of which nobody uses the position.
+            let at = unsafe { libc::lseek(self.file, i64::from(from) * PAGE as i64, whence) };
+            u64::try_from(at).map(|at| at / PAGE as u64)
+        };
+        let first = seek(from, libc::SEEK_DATA).ok()?;
+        let first = Page::try_from(first).ok().filter(|&first| first < pages)?;
+        let end = seek(first, libc::SEEK_HOLE).ok()?.min(u64::from(pages));
+        Some(Run {
+            first,
+            count: end as Page - first,
+        })
+    }
+
+    fn surplus(&mut self, more: u32) -> u32 {
+        if self.alone {
+            return 0;
+        }
+        let file = self.file;
+        self.room.surplus(more, || resident_bytes(file))
+    }
+
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
         // SAFETY: in the own file; the runtime's view is always accessible. The program's thread is here.
         // Further threads of the rank write only bytes that the caller does not look at: what they
@@ -609,15 +654,6 @@ pub(crate) fn update_control_word(rank: u32, offset: usize, operation: Atomic) -
     })
 }
 
-/// Where a thread waits outside of MPI: whoever is to end that may be on its way only when it has got what this rank has sent.
-pub(crate) fn let_messages_go() {
-    coherence(|coherence| {
-        if coherence.machine.spans_nodes() {
-            mpi_job::progress();
-        }
-    });
-}
-
 /// Makes `length` bytes from `address` present in the program's view, and writable where `write` says
 /// so. Does nothing for memory that is not shared, and in a job of one rank.
 pub(crate) fn touch(address: usize, length: usize, write: bool) {
@@ -628,6 +664,34 @@ pub(crate) fn touch(address: usize, length: usize, write: bool) {
         return;
     }
     touch_pages(layout, address, length, write);
+}
+
+/// Where memory is short, copies go. Only where neither the run time nor the kernel needs any.
+pub(crate) fn make_room() {
+    coherence(|coherence| coherence.make_room(0));
+}
+
+/// Before the kernel is to read `length` bytes from `address` and nothing else has been made present for it: the same, if
+/// some of them are not here.
+pub(crate) fn make_room_for(address: usize, length: usize) {
+    let Some(first) = layout::layout().page_of(address) else {
+        return;
+    };
+    let last = layout::layout().page_of(address + length - 1);
+    coherence(|coherence| coherence.make_room_for(first, last.unwrap_or(first)));
+}
+
+/// The program has freed these ranges of this rank's heap, which stay free until the synchronisation that begins now is
+/// over.
+pub(crate) fn free(ranges: &[(usize, usize)]) {
+    let layout = layout::layout();
+    coherence(|coherence| {
+        for &(start, end) in ranges {
+            let first = layout.page_of(start).expect("in this rank's heap");
+            let count = ((end - start) / PAGE) as u32;
+            coherence.free(Run { first, count });
+        }
+    });
 }
 
 /// Makes `length` bytes from `address` readable in the program's view, for any of its threads.

@@ -59,6 +59,8 @@ pub(crate) struct Settings {
     pub(crate) ranks_per_node: Option<u32>,
     /// `OKL_SOCKET_IFNAME=name,name`: over which interfaces ranks on different nodes ask each other.
     pub(crate) interfaces: interfaces::Choice,
+    /// `OKL_MEMORY=size`: so many bytes of shared memory a rank may hold before it gives copies up.
+    pub(crate) memory: Option<u64>,
     /// `OMP_STACKSIZE` in bytes: each rank's stack for region frames.
     pub(crate) stack_bytes: usize,
 }
@@ -90,8 +92,35 @@ impl Settings {
             flags_on_ranks: flags_on_ranks(&variable)? && !switch("OKL_VERIFY", false)?,
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
             interfaces: interfaces::Choice::of(&variable("OKL_SOCKET_IFNAME").unwrap_or_default()),
+            memory: memory(&variable)?,
             stack_bytes,
         })
+    }
+}
+
+/// What `OKL_MEMORY` says.
+fn memory(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<u64>, String> {
+    const NAME: &str = "OKL_MEMORY";
+    let Some(text) = settings::said(variable, NAME) else {
+        return Ok(None);
+    };
+    let unit = text.char_indices().next_back();
+    let bytes = unit.and_then(|(at, unit)| {
+        let number: u64 = text[..at].parse().ok()?;
+        let shift = match unit.to_ascii_uppercase() {
+            'M' => 20,
+            'G' => 30,
+            _ => return None,
+        };
+        number
+            .checked_mul(1 << shift)
+            .filter(|&bytes| bytes >= 16 << 20)
+    });
+    match bytes {
+        Some(bytes) => Ok(Some(bytes)),
+        None => Err(format!(
+            "{NAME}={text}: valid values are a number and one of M, G, at least 16M"
+        )),
     }
 }
 
@@ -223,6 +252,16 @@ mod tests {
                 "OKL_RANKS_PER_NODE",
                 "0",
                 "OKL_RANKS_PER_NODE=0: valid values are whole numbers from 1",
+            ),
+            (
+                "OKL_MEMORY",
+                "4T",
+                "OKL_MEMORY=4T: valid values are a number and one of M, G, at least 16M",
+            ),
+            (
+                "OKL_MEMORY",
+                "15M",
+                "OKL_MEMORY=15M: valid values are a number and one of M, G, at least 16M",
             ),
             (
                 "OKL_TRACE",

@@ -78,10 +78,21 @@ fn driver<R>(body: impl FnOnce(&mut Driver) -> R) -> R {
 fn synchronise(kind: Kind, payload: u64) -> Met {
     console::flush();
     stats::count(|counts| counts.synchronisations += 1);
-    owed::while_meeting(|| {
+    let met = owed::while_meeting(|| {
         verify::exchange_changes();
+        free_idle();
         driver(|driver| driver.synchronise(&mut ThisRank, kind, payload))
-    })
+    });
+    memory::make_room();
+    met
+}
+
+/// Before a synchronisation: what the program has freed is to go back to the machine.
+fn free_idle() {
+    let idle = program::heap(|heap| heap.take_idle());
+    if !idle.is_empty() {
+        memory::free(&idle);
+    }
 }
 
 /// `__kmpc_barrier`.
@@ -375,6 +386,7 @@ extern "C" fn fork_on_region_stack() {
     tasks::restart();
     // Before the news, which are what other ranks do not know by other ways.
     let streams = stream_format::agree();
+    free_idle();
     let carried = pages_to_carry(&fork.args);
     let carried = driver(|driver| driver.prepare_fork(&mut ThisRank, carried));
     let mut message = vec![0; FORK_ARGS];
@@ -413,6 +425,7 @@ extern "C" fn fork_on_region_stack() {
 /// Applies rank 0's notices and updates, and hands the carried pages round.
 fn apply_fork(carried: Carried) {
     driver(|driver| driver.apply_fork(&mut ThisRank, &carried));
+    memory::make_room();
 }
 
 /// The pages that other ranks will read first: those of captured stack variables, and the few tracked

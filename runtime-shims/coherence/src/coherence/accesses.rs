@@ -49,6 +49,9 @@ impl<M: Machine> Coherence<M> {
         } else {
             self.counts.read_faults += 1;
         }
+        if access == Access::None {
+            self.make_room(READ_AHEAD);
+        }
         if self.pages.has(page, flag::SECTION) {
             return self.access_section_page(page, write);
         }
@@ -187,6 +190,7 @@ impl<M: Machine> Coherence<M> {
         self.counts.pages_fetched += u64::from(run.count);
         self.counts.fetched_bytes += u64::from(run.count) * PAGE as u64;
         self.learned.note(run, false);
+        self.note_fetched(run);
         for fetched in run.pages() {
             self.pages.set_access(fetched, Access::Read);
             if self.pages.mark(fetched, flag::FETCHED) {

@@ -292,12 +292,12 @@ impl SectionMode {
 }
 
 #[inline]
-fn bytes_of(run: Run) -> Range {
+pub(super) fn bytes_of(run: Run) -> Range {
     (position(run.first), position(run.first + run.count))
 }
 
 #[inline]
-fn bytes_of_page(page: Page) -> Range {
+pub(super) fn bytes_of_page(page: Page) -> Range {
     (position(page), position(page + 1))
 }
 
@@ -463,10 +463,60 @@ impl<M: Machine> Coherence<M> {
             some: mode.declaring,
             last: !mode.allowed,
         });
-        mode.owners.remove(bytes);
-        mode.valid.remove(bytes);
-        mode.opened.remove(bytes);
+        mode.remove(bytes);
         bytes_under_way
+    }
+
+    /// On all ranks: takes pages out of section mode whose contents nobody needs any more.
+    pub(super) fn forget_sections(&mut self, bytes: &Ranges) {
+        let bytes = bytes.intersection(self.sections.owners.all());
+        if bytes.is_empty() {
+            return;
+        }
+        self.forget_in_flight();
+        for page in bytes.iter().flat_map(pages_touched) {
+            self.toggle_access(page);
+            self.pages.clear(page, flag::SECTION);
+        }
+        self.sections.remove(&bytes);
+    }
+
+    /// Pages in section mode, as bytes, of which this rank owns bytes, or has declared since the last synchronisation that
+    /// it accesses some: a later declaration may open them again, and take what was declared before for current.
+    pub(super) fn own_in_sections(&self, runs: &[Run]) -> Ranges {
+        let mode = &self.sections;
+        let all = Ranges::of(runs.iter().copied().map(bytes_of).collect());
+        let interval = &mode.interval;
+        let written = [
+            &*interval.written,
+            &*interval.uncertain,
+            &interval.marked,
+            &interval.marking,
+            &interval.claimed,
+        ];
+        let declared = interval.plans.iter().flat_map(|plan| &plan.declared);
+        let declared = Ranges::of(declared.map(|one| one.shape.hull()).collect());
+        let own = mode.owners.within_of(&all, self.rank);
+        let own = own.union(&declared.intersection(&all));
+        let own = written
+            .into_iter()
+            .fold(own, |own, bytes| own.union(&bytes.intersection(&all)));
+        let pages = own.iter().map(|bytes| {
+            let pages = pages_touched(bytes);
+            (position(pages.start), position(pages.end))
+        });
+        Ranges::of(pages.collect())
+    }
+
+    /// Closes pages in section mode; what was current of them is not any more.
+    pub(super) fn forget_copies_of_sections(&mut self, runs: &[Run]) {
+        for &run in runs {
+            self.set_section_access(run, Access::None);
+        }
+        if !runs.is_empty() {
+            let bytes = Ranges::of(runs.iter().copied().map(bytes_of).collect());
+            self.sections.valid.remove(&bytes);
+        }
     }
 
     /// The pages of `span` that may enter section mode.
@@ -505,6 +555,13 @@ impl<M: Machine> Coherence<M> {
 }
 
 impl SectionMode {
+    /// Forgets all about bytes of pages that leave section mode.
+    fn remove(&mut self, bytes: &Ranges) {
+        self.owners.remove(bytes);
+        self.valid.remove(bytes);
+        self.opened.remove(bytes);
+    }
+
     /// The pages in which ranks own parts of what is likely to be one object: comparisons with twins find
     /// the bytes that changed. Contributions to such objects would take long.
     fn pages_with_split_words(&mut self) -> Rc<Vec<Page>> {

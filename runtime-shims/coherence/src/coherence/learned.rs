@@ -8,7 +8,11 @@
 use std::{collections::HashMap, rc::Rc};
 
 use super::{Access, Coherence, Machine, Run, runs_of};
-use crate::{geometry::signature::Signature, layout::Page, page_table::flag};
+use crate::{
+    geometry::{ranges::Ranges, signature::Signature},
+    layout::{PAGE, Page},
+    page_table::flag,
+};
 
 /// Fewer faults are served as they come.
 const LEAST: usize = if cfg!(test) { 2 } else { 8 };
@@ -75,6 +79,24 @@ impl Learned {
             };
             list.extend(run.pages());
         }
+    }
+
+    /// Forgets pages that were freed.
+    pub(super) fn forget(&mut self, freed: &Ranges) {
+        let is_kept = |page: &Page| !freed.contains(u64::from(*page) * PAGE as u64);
+        for interval in self.intervals.values_mut() {
+            let touched = &interval.touched;
+            if touched.read.iter().chain(&touched.written).all(is_kept) {
+                continue;
+            }
+            let kept = |pages: &[Page]| pages.iter().copied().filter(is_kept).collect();
+            interval.touched = Rc::new(Touched {
+                read: kept(&touched.read),
+                written: kept(&touched.written),
+            });
+        }
+        self.read.retain(is_kept);
+        self.written.retain(is_kept);
     }
 
     /// Ends the interval that ran, and begins the next. What that is likely to touch.
@@ -169,6 +191,10 @@ impl<M: Machine> Coherence<M> {
         let (mut sections, mut others): (Vec<Page>, Vec<Page>) = open
             .into_iter()
             .partition(|&page| self.pages.has(page, flag::SECTION));
+        // Where there is no room for all at once, faults fetch what is needed next.
+        if self.is_short_of_memory(pages.len() as u32) {
+            return;
+        }
         self.access_section_pages(&runs_of(&mut sections), write);
         let others = runs_of(&mut others);
         self.fetch_all(&self.runs_with(&others, Access::None));

@@ -222,6 +222,7 @@ impl<M: Machine> Coherence<M> {
     /// asks its home.
     pub fn acquire(&mut self) {
         self.counts.acquires += 1;
+        self.copies.changes();
         let handed_over = self.hand_over();
         let entering = self.close_entering();
         self.close_section_copies();

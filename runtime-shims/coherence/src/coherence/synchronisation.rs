@@ -38,6 +38,7 @@ impl<M: Machine> Coherence<M> {
             dirty: runs_of(&mut self.dirty),
             flushed: runs_of(&mut self.flushed),
             fetched: runs_of(&mut self.fetched),
+            freed: self.freed.clone(),
         }
     }
 
@@ -202,6 +203,7 @@ impl<M: Machine> Coherence<M> {
         }
         self.unannounced.forget();
         self.ahead.begin_interval();
+        self.copies.changes();
         self.drop_private_copies();
         if self.cached.len() > 4096 {
             let pages = &mut self.pages;

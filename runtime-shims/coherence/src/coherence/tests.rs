@@ -22,9 +22,10 @@ mod declared;
 mod meetings;
 mod nests;
 mod ranks;
+mod room;
 mod stretches;
 
-use cluster::{Cluster, Side, Simulated, Wires};
+use cluster::{Cluster, Shortage, Side, Simulated, Wires};
 use ranks::{Node, Ranks};
 
 /// Declarations in more words are too many.
@@ -43,6 +44,8 @@ struct Job {
     in_stretch: Vec<bool>,
     /// Bytes that a rank has changed atomically since it released something: others must not read them otherwise.
     racing: BTreeMap<(Page, usize), usize>,
+    /// Where memory is freed now and then.
+    frees: Option<Random>,
 }
 
 impl Job {
@@ -90,6 +93,7 @@ impl Job {
                 cluster: Rc::clone(&cluster),
                 turns: Rc::clone(turns),
                 mappings_left: mappings,
+                shortage: None,
                 along: Vec::new(),
             };
             let table = PageTable::new(rank as u32, layout.clone(), verify);
@@ -118,7 +122,61 @@ impl Job {
             forks: 0,
             in_stretch: vec![false; count],
             racing: BTreeMap::new(),
+            frees: None,
         }
+    }
+
+    /// From now on memory is freed, and used again, and what ranks have copies of they give up, now and then.
+    fn be_short_of_memory(&mut self, seed: u64) {
+        let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) | 1);
+        for rank in 0..self.ranks.len() {
+            let sometimes = Random(random.0 ^ rank as u64);
+            self.ranks[rank].machine.shortage = Some(Shortage::Sometimes(sometimes));
+        }
+        random.below(2);
+        self.frees = Some(random);
+    }
+
+    /// Now and then: a rank, or some one, frees some of its heap right before a synchronisation.
+    fn free_some(&mut self, rank: Option<usize>) -> Vec<(usize, Run)> {
+        let mut freed = Vec::new();
+        let Some(random) = &mut self.frees else {
+            return freed;
+        };
+        if !random.chance(20) {
+            return freed;
+        }
+        for _ in 0..1 + random.below(2) {
+            let rank = rank.unwrap_or_else(|| random.below(self.ranks.len()));
+            let arena = self.layout.arena(rank as u32);
+            let first = random.below(arena.pages as usize) as u32;
+            let run = Run {
+                first: arena.page + first,
+                count: 1 + random.below((arena.pages - first) as usize) as u32,
+            };
+            self.ranks[rank].free(run);
+            freed.push((rank, run));
+        }
+        freed
+    }
+
+    /// What was freed gets new contents.
+    fn use_again(&mut self, freed: &[(usize, Run)]) {
+        let mut random = self.frees.take().expect("some was freed");
+        for &(rank, run) in freed {
+            for page in run.pages() {
+                if random.chance(70) {
+                    // Others go on meanwhile, or not.
+                    self.ranks[rank].make_room(0);
+                }
+                // The rest without a look at each byte: the page is open.
+                self.write(rank, page, 0, 0);
+                let contents = std::array::from_fn(|_| random.below(256) as u8);
+                self.cluster.borrow_mut().memories[rank][page as usize] = contents;
+                self.truth[page as usize] = contents;
+            }
+        }
+        self.frees = Some(random);
     }
 
     fn read(&mut self, rank: usize, page: Page, offset: usize) -> u8 {
@@ -178,6 +236,15 @@ impl Job {
 
     /// A synchronisation after which the region goes on.
     fn barrier(&mut self) {
+        let freed = self.free_some(None);
+        self.meet();
+        if !freed.is_empty() {
+            self.use_again(&freed);
+            self.meet();
+        }
+    }
+
+    fn meet(&mut self) {
         self.racing.clear();
         self.ranks.each(|_, node| {
             let met = node.driver.synchronise(&mut node.side, Kind::Barrier, 0);
@@ -231,6 +298,15 @@ impl Job {
 
     /// Ends a region on all ranks with its join; serial code follows.
     fn leave_region(&mut self) {
+        let mut freed = self.free_some(None);
+        freed.iter_mut().for_each(|one| one.0 = 0);
+        self.join();
+        if !freed.is_empty() {
+            self.use_again(&freed);
+        }
+    }
+
+    fn join(&mut self) {
         self.racing.clear();
         self.ranks.each(|rank, node| {
             while !node
@@ -249,6 +325,17 @@ impl Job {
     }
 
     fn fork(&mut self, carried: &[Page]) {
+        let freed = self.free_some(Some(0));
+        if !freed.is_empty() {
+            self.begin(carried);
+            self.enter_region(&Accesses::Tracked { atomics: false });
+            self.use_again(&freed);
+            self.join();
+        }
+        self.begin(carried);
+    }
+
+    fn begin(&mut self, carried: &[Page]) {
         let carried = carried.to_vec();
         self.forks += 1;
         let number = self.forks;
@@ -368,6 +455,9 @@ const UPDATED: usize = PAGE - 256;
 fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, verify, mappings);
+    if seed.is_multiple_of(2) {
+        job.be_short_of_memory(seed);
+    }
     for _ in 0..6 {
         serial(&mut job, &mut random);
         let pages = some_pages(&job, &mut random);
@@ -431,6 +521,9 @@ fn interval(job: &mut Job, random: &mut Random, pages: &[Page], locks: bool, ato
         let rank = random.below(ranks);
         let page = pages[random.below(pages.len())];
         let offset = random.below(UPDATED);
+        if job.frees.is_some() && random.chance(10) {
+            job.ranks[rank].make_room(0);
+        }
         match random.below(20) {
             0 if locks => {
                 job.ranks[rank].acquire();

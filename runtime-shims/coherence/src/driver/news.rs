@@ -4,7 +4,7 @@ use super::{Enclosed, Rank};
 use crate::coherence::{Notices, Phase, Run};
 
 /// Lists of [`News`].
-pub(super) const LISTS: usize = 8;
+pub(super) const LISTS: usize = 9;
 /// The one of updates.
 pub(super) const UPDATES: usize = LISTS - 1;
 
@@ -61,12 +61,13 @@ impl News {
             dirty,
             flushed,
             fetched,
+            freed,
         } = &self.notices;
         let mut all = Vec::new();
         let mut lengths = [0; LISTS];
         let mut left = lengths.iter_mut();
         let mut note = |words: usize| *left.next().expect("one of each list") = words as u64;
-        for runs in [dirty, flushed, fetched] {
+        for runs in [dirty, flushed, fetched, freed] {
             all.extend(runs.iter().copied().map(encode));
             note(runs.len());
         }
@@ -91,6 +92,7 @@ impl News {
                 dirty: runs(words()),
                 flushed: runs(words()),
                 fetched: runs(words()),
+                freed: runs(words()),
             },
             enclosed: std::array::from_fn(|_| words().to_vec()),
             updates: words().to_vec(),

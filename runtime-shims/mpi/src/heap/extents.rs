@@ -111,6 +111,39 @@ impl Extents {
         Some((start, end))
     }
 
+    /// Removes and returns the ranges of `least` bytes and more.
+    pub(super) fn take_long(&mut self, least: usize) -> Vec<(usize, usize)> {
+        let long = self.by_length.range((least, 0)..);
+        let long: Vec<(usize, usize)> = long
+            .map(|&(length, start)| (start, start + length))
+            .collect();
+        for &(start, _) in &long {
+            self.remove(start);
+        }
+        long
+    }
+
+    /// Removes what lies between `start` and `end`.
+    pub(super) fn exclude(&mut self, start: usize, end: usize) {
+        while let Some((&from, &to)) = self.by_address.range(..end).next_back()
+            && start < to
+        {
+            self.remove(from);
+            if to > end {
+                self.insert(end, to);
+            }
+            if from < start {
+                self.insert(from, start);
+            }
+        }
+    }
+
+    /// Whether `address` lies in a range.
+    pub(super) fn contains(&self, address: usize) -> bool {
+        let before = self.by_address.range(..=address).next_back();
+        before.is_some_and(|(_, &end)| address < end)
+    }
+
     /// Adds a range that may be empty.
     pub(super) fn insert_if_any(&mut self, start: usize, end: usize) {
         if start < end {

@@ -163,6 +163,13 @@ fn random_operations(seed: u64, operations: usize) {
 
 /// Every rank's free blocks go back to the arenas they lie in.
 fn synchronise(heaps: &mut [Heap]) {
+    for heap in heaps.iter_mut() {
+        for (start, end) in heap.take_idle() {
+            assert!(end - start >= IDLE && heap.is_own(start) && heap.is_own(end - 1));
+            // Nothing that is in use is overwritten, which the contents of blocks show.
+            bytes(start, end - start).fill(0xdb);
+        }
+    }
     let returned: Vec<_> = heaps.iter_mut().map(Heap::give_back).collect();
     for (rank, heap) in heaps.iter_mut().enumerate() {
         for (giver, words) in returned.iter().enumerate() {
@@ -307,6 +314,48 @@ fn pages_are_not_joined_across_arenas() {
     let again = second.allocate((1 << 20) - PAGE, HEADER).expect("room");
     assert_eq!(again, whole);
     assert_eq!(second.resize(again, 1 << 20), Ok(None));
+}
+
+#[test]
+fn idle_pages_are_told_once_for_each_use() {
+    let mut heap = ranks(1, 8 << 20).remove(0);
+    let [a, b, c] = [(); 3].map(|()| heap.allocate(IDLE, HEADER).expect("room"));
+    let third = |heap: &mut Heap| {
+        assert_eq!(heap.take_idle(), []);
+        assert_eq!(heap.take_idle(), []);
+        let mut idle = heap.take_idle();
+        idle.sort_unstable();
+        idle
+    };
+    assert_eq!(third(&mut heap), []);
+    heap.free(a).expect("a block");
+    heap.free(c).expect("a block");
+    let whole = IDLE + PAGE;
+    let idle = third(&mut heap);
+    assert_eq!(
+        idle,
+        [a, c].map(|block| (block - PAGE, block - PAGE + whole))
+    );
+    // Their headers are no more.
+    bytes(a - PAGE, PAGE).fill(0);
+    assert_eq!(heap.free(a), Err(Misuse::AlreadyFree));
+    assert_eq!(third(&mut heap), []);
+    // A part that is used again is idle again, together with what is free and has not been told.
+    assert_eq!(heap.resize(b, IDLE / 2), Ok(Some(b)));
+    assert_eq!(third(&mut heap), []);
+    let again = heap.allocate(IDLE, HEADER).expect("room");
+    assert_eq!(again, a);
+    heap.free(again).expect("a block");
+    assert_eq!(third(&mut heap), [(a - PAGE, a + IDLE)]);
+    heap.free(b).expect("a block");
+    assert_eq!(third(&mut heap), [(b - PAGE, b + IDLE)]);
+    // What is used again in time stays.
+    let again = heap.allocate(IDLE, HEADER).expect("room");
+    heap.free(again).expect("a block");
+    assert_eq!(heap.take_idle(), []);
+    assert_eq!(heap.allocate(IDLE, HEADER), Some(again));
+    assert_eq!(heap.take_idle(), []);
+    assert_eq!(third(&mut heap), []);
 }
 
 #[test]

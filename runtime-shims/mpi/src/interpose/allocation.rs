@@ -13,10 +13,10 @@ use std::{
     ffi::{CStr, c_int, c_void},
     ops::Range,
     ptr,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
-use crate::{heap::Misuse, layout, next::Next, program, report, scopes, symbolise};
+use crate::{heap::Misuse, layout, mpi_job, next::Next, program, report, scopes, symbolise};
 
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut c_void;
@@ -99,7 +99,7 @@ export_with_caller! {
 
 unsafe extern "C" fn malloc_for(length: usize, caller: usize) -> usize {
     if gets_shared(caller) {
-        shared(length, PLAIN)
+        shared(length, PLAIN, caller)
     } else {
         // SAFETY: any length is fine.
         private(|| unsafe { __libc_malloc(length) as usize })
@@ -109,7 +109,8 @@ unsafe extern "C" fn malloc_for(length: usize, caller: usize) -> usize {
 unsafe extern "C" fn calloc_for(count: usize, length: usize, caller: usize) -> usize {
     if gets_shared(caller) {
         let zeroed = |bytes| program::heap(|heap| heap.allocate_zeroed(bytes, PLAIN));
-        or_out_of_memory(count.checked_mul(length).and_then(zeroed))
+        let bytes = count.checked_mul(length);
+        or_out_of_memory(bytes.and_then(zeroed), bytes, caller)
     } else {
         // SAFETY: any numbers are fine.
         private(|| unsafe { __libc_calloc(count, length) as usize })
@@ -123,11 +124,11 @@ unsafe extern "C" fn realloc_for(address: usize, length: usize, caller: usize) -
             return 0;
         }
         match program::heap(|heap| heap.resize(address, length)) {
-            Ok(new) => or_out_of_memory(new),
+            Ok(new) => or_out_of_memory(new, Some(length), caller),
             Err(misuse) => stop("realloc", address, misuse, caller),
         }
     } else if address == 0 && gets_shared(caller) {
-        shared(length, PLAIN)
+        shared(length, PLAIN, caller)
     } else {
         // SAFETY: null or a block of the C library's.
         private(|| unsafe { __libc_realloc(address as *mut c_void, length) as usize })
@@ -143,7 +144,7 @@ unsafe extern "C" fn reallocarray_for(
     match count.checked_mul(length) {
         // SAFETY: the caller's promises are the same.
         Some(bytes) => unsafe { realloc_for(address, bytes, caller) },
-        None => or_out_of_memory(None),
+        None => or_out_of_memory(None, None, caller),
     }
 }
 
@@ -151,7 +152,7 @@ unsafe extern "C" fn memalign_for(alignment: usize, length: usize, caller: usize
     if gets_shared(caller) {
         // As in glibc, an alignment that is no power of two is rounded up to one.
         match alignment.max(PLAIN).checked_next_power_of_two() {
-            Some(alignment) => shared(length, alignment),
+            Some(alignment) => shared(length, alignment, caller),
             None => {
                 set_errno(libc::EINVAL);
                 0
@@ -194,7 +195,7 @@ unsafe extern "C" fn pvalloc_for(length: usize, caller: usize) -> usize {
     match length.checked_next_multiple_of(PAGE) {
         // SAFETY: any length is fine.
         Some(length) => unsafe { memalign_for(PAGE, length, caller) },
-        None => or_out_of_memory(None),
+        None => or_out_of_memory(None, None, caller),
     }
 }
 
@@ -227,7 +228,7 @@ pub(super) fn copy_for_program(address: usize) -> usize {
         return address;
     }
     let length = super::text_length(address);
-    let copy = shared(length, PLAIN);
+    let copy = shared(length, PLAIN, 0);
     if copy != 0 {
         // SAFETY: a new block and a live text of this length; the text is a block of the C library's.
         unsafe { ptr::copy_nonoverlapping(address as *const u8, copy as *mut u8, length) };
@@ -249,19 +250,61 @@ fn private<R>(body: impl FnOnce() -> R) -> R {
 
 /// A block for program code.
 pub(super) fn for_program(length: usize) -> usize {
-    shared(length, PLAIN)
+    shared(length, PLAIN, 0)
 }
 
-/// A block of this rank's arena.
-fn shared(length: usize, alignment: usize) -> usize {
-    or_out_of_memory(program::heap(|heap| heap.allocate(length, alignment)))
+/// A block of this rank's arena, for the code at `caller`.
+fn shared(length: usize, alignment: usize, caller: usize) -> usize {
+    let block = program::heap(|heap| heap.allocate(length, alignment));
+    or_out_of_memory(block, Some(length), caller)
 }
 
-fn or_out_of_memory(address: Option<usize>) -> usize {
+fn or_out_of_memory(address: Option<usize>, length: Option<usize>, caller: usize) -> usize {
     address.unwrap_or_else(|| {
+        if let Some(length) = length {
+            tell_of_full_heap(length, caller);
+        }
         set_errno(libc::ENOMEM);
         0
     })
+}
+
+/// Once: there is no room for `length` bytes in this rank's heap. Not where they are more than the machine has, which are
+/// refused without okl, too.
+#[cold]
+pub(super) fn tell_of_full_heap(length: usize, caller: usize) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    // SAFETY: asks for two numbers.
+    let [pages, bytes] =
+        [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|name| unsafe { libc::sysconf(name) });
+    if length as u64 > pages as u64 * bytes as u64 || TOLD.swap(true, Relaxed) {
+        return;
+    }
+    scopes::private(|| {
+        let place = symbolise::location_of(caller.wrapping_sub(1));
+        let place = place.unwrap_or_else(|| "a call of the C library".into());
+        let layout = layout::layout();
+        let gib = |rank| {
+            let arena = layout.arena(rank);
+            (arena.end() - arena.address) >> 30
+        };
+        let rank = mpi_job::rank();
+        let advice = match rank {
+            0 => String::from(
+                "start fewer ranks on a machine, with threads instead (okl-run --per socket)",
+            ),
+            _ => format!(
+                "allocate it in serial code, where there are {} GiB, or start fewer ranks on a machine, with threads \
+                 instead (okl-run --per socket)",
+                gib(0)
+            ),
+        };
+        report::warn(&format!(
+            "warning: {place}: no room for {length} bytes in the heap of rank {rank}, which has {} GiB; the program gets \
+             a null pointer. If it needs the memory, {advice}",
+            gib(rank)
+        ));
+    });
 }
 
 /// Takes back a block of an arena.

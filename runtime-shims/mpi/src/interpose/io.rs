@@ -19,7 +19,7 @@ use super::{
     allocation::{copy_for_program, errno},
     text_length,
 };
-use crate::{console, files, layout, memory, next::Next, program, scopes, turns};
+use crate::{console, files, layout, memory, next::Next, program, region, scopes, turns};
 
 macro_rules! interpose {
     ($($(#[$scope:ident])? fn $name:ident($($arg:ident: $type:ty),*) -> $ret:ty { $($before:tt)* })*) => {
@@ -146,6 +146,53 @@ fn take(address: usize, length: usize) {
     }
 }
 
+/// More than so many bytes serial code writes in pieces of that size.
+const PIECE: usize = 32 << 20;
+
+/// What serial code writes at once may be more than this rank can hold, of what other ranks have: calls `write` with place
+/// and length of one piece after the other, for each of which room is made. How much was written, as `write` says it;
+/// `None`: that is done at once. (Where ranks write at the same time what one writes must stay in one piece.)
+fn in_pieces(from: usize, length: usize, write: impl Fn(usize, usize) -> isize) -> Option<isize> {
+    if length == 0 || !is_programs(from) {
+        return None;
+    }
+    if length <= PIECE || region::is_distributed() {
+        memory::make_room_for(from, length.min(PIECE));
+        return None;
+    }
+    let mut at = 0;
+    while at < length {
+        let piece = PIECE.min(length - at);
+        memory::make_room_for(from + at, piece);
+        let written = write(at, piece);
+        if written < 0 && at == 0 {
+            return Some(written);
+        }
+        at += usize::try_from(written).unwrap_or(0);
+        if written != piece as isize {
+            break;
+        }
+    }
+    Some(at as isize)
+}
+
+/// Runs `body`, which may write `length` bytes in pieces, while no other thread writes to the stream.
+fn on_stream<R>(stream: usize, length: usize, body: impl FnOnce() -> R) -> R {
+    unsafe extern "C" {
+        fn flockfile(stream: usize);
+        fn funlockfile(stream: usize);
+    }
+    if length <= PIECE {
+        return body();
+    }
+    // SAFETY: the caller's stream.
+    unsafe { flockfile(stream) };
+    let result = body();
+    // SAFETY: as above; this thread has locked it.
+    unsafe { funlockfile(stream) };
+    result
+}
+
 /// The kernel writes a `T`, or what the program has room for if that is less.
 fn fill_value<T>(address: usize) {
     fill(address, size_of::<T>());
@@ -268,9 +315,24 @@ interpose! {
     fn preadv64(file: i32, list: usize, count: i32, at: i64) -> isize { vectors(list, count, true); }
     fn preadv2(file: i32, list: usize, count: i32, at: i64, flags: i32) -> isize { vectors(list, count, true); }
     fn preadv64v2(file: i32, list: usize, count: i32, at: i64, flags: i32) -> isize { vectors(list, count, true); }
-    fn write(file: i32, from: usize, length: usize) -> isize { take(from, length); }
-    fn pwrite(file: i32, from: usize, length: usize, at: i64) -> isize { take(from, length); }
-    fn pwrite64(file: i32, from: usize, length: usize, at: i64) -> isize { take(from, length); }
+    fn write(file: i32, from: usize, length: usize) -> isize {
+        // SAFETY: parts of what the caller promises.
+        let piece = |at, length| unsafe { write(file, from + at, length) };
+        if let Some(written) = in_pieces(from, length, piece) { return written; }
+        take(from, length);
+    }
+    fn pwrite(file: i32, from: usize, length: usize, at: i64) -> isize {
+        // SAFETY: parts of what the caller promises.
+        let piece = |behind, length| unsafe { pwrite(file, from + behind, length, at + behind as i64) };
+        if let Some(written) = in_pieces(from, length, piece) { return written; }
+        take(from, length);
+    }
+    fn pwrite64(file: i32, from: usize, length: usize, at: i64) -> isize {
+        // SAFETY: parts of what the caller promises.
+        let piece = |behind, length| unsafe { pwrite64(file, from + behind, length, at + behind as i64) };
+        if let Some(written) = in_pieces(from, length, piece) { return written; }
+        take(from, length);
+    }
     fn writev(file: i32, list: usize, count: i32) -> isize { vectors(list, count, false); }
     fn pwritev(file: i32, list: usize, count: i32, at: i64) -> isize { vectors(list, count, false); }
     fn pwritev64(file: i32, list: usize, count: i32, at: i64) -> isize { vectors(list, count, false); }
@@ -348,12 +410,26 @@ interpose! {
         fill(to, size.saturating_mul(count).min(room));
     }
     fn fwrite(from: usize, size: usize, count: usize, stream: usize) -> usize {
+        let length = size.saturating_mul(count);
+        // SAFETY: parts of what the caller promises.
+        let piece = |at: usize, length| unsafe { fwrite(from + at, 1, length, stream) };
+        let written = on_stream(stream, length, || in_pieces(from, length, |at, length| piece(at, length) as isize));
+        if let Some(written) = written {
+            return written as usize / size;
+        }
         take(from, size.saturating_mul(count));
         let copy = copied(from, size.saturating_mul(count));
         let from = copy.as_ref().map_or(from, |copy| copy.as_ptr() as usize);
         let stream = files::stream(stream);
     }
     fn fwrite_unlocked(from: usize, size: usize, count: usize, stream: usize) -> usize {
+        let length = size.saturating_mul(count);
+        // SAFETY: parts of what the caller promises.
+        let piece = |at: usize, length| unsafe { fwrite_unlocked(from + at, 1, length, stream) };
+        let written = on_stream(stream, length, || in_pieces(from, length, |at, length| piece(at, length) as isize));
+        if let Some(written) = written {
+            return written as usize / size;
+        }
         take(from, size.saturating_mul(count));
         let copy = copied(from, size.saturating_mul(count));
         let from = copy.as_ref().map_or(from, |copy| copy.as_ptr() as usize);

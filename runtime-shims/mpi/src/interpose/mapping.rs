@@ -214,6 +214,7 @@ fn in_arena(wanted: &Wanted, caller: usize) -> usize {
     let pages = wanted.length.div_ceil(PAGE);
     let start = program::heap(|heap| heap.allocate_zeroed(pages * PAGE, PAGE));
     let Some(start) = start else {
+        allocation::tell_of_full_heap(pages * PAGE, caller);
         set_errno(libc::ENOMEM);
         return FAILED;
     };

@@ -463,6 +463,7 @@ impl<M: Machine> Coherence<M> {
         for &run in runs {
             self.counts.pages_fetched += u64::from(run.count);
             self.learned.note(run, false);
+            self.note_fetched(run);
             self.set_section_access(run, Access::Read);
         }
     }

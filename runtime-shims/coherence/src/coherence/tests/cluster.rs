@@ -7,7 +7,6 @@ use std::{
 };
 
 use okl_abi::AtomicOp;
-
 use okl_testing::Random;
 
 use super::{
@@ -62,6 +61,14 @@ pub(super) struct Cluster {
     pub(super) random: Random,
 }
 
+/// What a rank is told of how much memory there is.
+pub(super) enum Shortage {
+    /// Now and then too little.
+    Sometimes(Random),
+    /// Too little for more pages than these.
+    Beyond(usize),
+}
+
 pub(super) enum Sent {
     Bytes(Vec<u8>),
     Value(AtomicOp, u64, usize),
@@ -103,6 +110,16 @@ impl Cluster {
         }
     }
 
+    fn is_held(&self, rank: usize, page: Page) -> bool {
+        self.memories[rank][page as usize] != [GIVEN_UP; PAGE]
+    }
+
+    /// How many pages take memory of a rank.
+    pub(super) fn held(&self, rank: usize) -> usize {
+        let pages = 0..self.memories[rank].len() as Page;
+        pages.filter(|&page| self.is_held(rank, page)).count()
+    }
+
     fn arrive(&mut self, rank: usize, page: Page, offset: usize, sent: Sent) {
         let memory = &mut self.memories[rank][page as usize];
         match sent {
@@ -122,6 +139,7 @@ pub(super) struct Simulated {
     pub(super) cluster: Rc<RefCell<Cluster>>,
     pub(super) turns: Rc<Turns>,
     pub(super) mappings_left: Option<u32>,
+    pub(super) shortage: Option<Shortage>,
     /// What came along with other messages.
     pub(super) along: Vec<Option<Vec<u8>>>,
 }
@@ -129,6 +147,9 @@ pub(super) struct Simulated {
 /// Who has missed more announcements, or more notes of copies, does not know which they were.
 const MOST_ANNOUNCED: usize = 30;
 const MOST_COPIED: usize = 8;
+
+/// What memory holds that was given up.
+const GIVEN_UP: u8 = 0xdb;
 
 /// Numbers of messages that come along with others begin here.
 const FIRST_ALONG: u64 = 1 << 32;
@@ -394,6 +415,34 @@ impl Machine for Simulated {
 
     fn order(&mut self) {
         self.settle();
+    }
+
+    fn discard(&mut self, first: Page, count: u32) {
+        let mut cluster = self.cluster.borrow_mut();
+        for page in first as usize..(first + count) as usize {
+            cluster.memories[self.rank][page] = [GIVEN_UP; PAGE];
+        }
+    }
+
+    fn held(&mut self, from: Page) -> Option<Run> {
+        let cluster = self.cluster.borrow();
+        let mut pages = from..cluster.memories[self.rank].len() as Page;
+        let first = pages.find(|&page| cluster.is_held(self.rank, page))?;
+        Some(Run { first, count: 1 })
+    }
+
+    fn surplus(&mut self, more: u32) -> u32 {
+        match &mut self.shortage {
+            None => 0,
+            Some(Shortage::Sometimes(random)) => match random.below(3) {
+                0 => random.below(8) as u32,
+                _ => 0,
+            },
+            Some(Shortage::Beyond(most)) => {
+                let cluster = self.cluster.borrow();
+                (cluster.held(self.rank) + more as usize).saturating_sub(*most) as u32
+            }
+        }
     }
 
     fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {

@@ -76,6 +76,10 @@ fn declaring_region(
             let mut running = vec![None; threads];
             for (thread, nest, part) in steps(nests, random) {
                 job.run_part(thread / per_rank, &nests[nest].1, part, random);
+                if job.frees.is_some() && others.chance(20) {
+                    let rank = others.below(job.ranks.len());
+                    job.ranks[rank].make_room(0);
+                }
                 if !contributions && reads_undeclared && others.chance(20) {
                     let page = others.below(job.used as usize) as Page;
                     let rank = others.below(job.ranks.len());
@@ -134,6 +138,9 @@ fn random_mixture(seed: u64, ranks: usize, per_rank: usize, mappings: Option<u32
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, false, mappings);
     job.cluster.borrow_mut().per_node = 1 + seed as usize % ranks;
+    if seed.is_multiple_of(2) {
+        job.be_short_of_memory(seed);
+    }
     for _ in 0..5 {
         serial(&mut job, &mut random);
         if random.chance(75) {
@@ -203,6 +210,9 @@ fn pushes_change_nothing() {
             let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
             let mut job = Job::new(ranks, false, None);
             job.cluster.borrow_mut().per_node = per_node;
+            if seed.is_multiple_of(4) {
+                job.be_short_of_memory(seed);
+            }
             for _ in 0..3 {
                 serial(&mut job, &mut random);
                 let rounds = 3 + random.below(8);

@@ -138,6 +138,9 @@ fn run_some(
     for _ in 0..random.below(12) {
         let at = some_place(job, interval, random);
         let page = (at / PAGE) as Page;
+        if job.frees.is_some() && random.chance(10) {
+            job.ranks[rank].make_room(0);
+        }
         match random.below(16) {
             0 if does.locks => {
                 under_lock(job, rank, page, interval, random);
@@ -372,6 +375,9 @@ fn random_mixture(seed: u64, ranks: usize, mappings: Option<u32>) -> Counts {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, false, mappings);
     job.cluster.borrow_mut().per_node = 1 + seed as usize % ranks;
+    if seed.is_multiple_of(2) {
+        job.be_short_of_memory(seed);
+    }
     for _ in 0..4 {
         serial(&mut job, &mut random);
         if random.chance(80) {
