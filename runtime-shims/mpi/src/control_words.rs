@@ -2,7 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{layout, memory::coherence, mpi_job, owed, service::Atomic};
+use crate::{
+    layout,
+    memory::{self, coherence},
+    owed,
+    service::Atomic,
+};
 use okl_coherence::Machine;
 
 /// Compare and exchange of a control word on rank 0.
@@ -37,7 +42,7 @@ impl Patience {
     }
 
     pub(crate) fn wait(&self) {
-        mpi_job::let_messages_go();
+        memory::let_messages_go();
         owed::answer();
         let waited = self.since.elapsed();
         if self.near && waited < Duration::from_millis(1) {

@@ -17,7 +17,7 @@ use crate::{
     cell::ProgramCell,
     control_area, kernel,
     layout::{self, control_offset},
-    marks, observe,
+    marks, mpi_job, observe,
     observe::Event,
     program_stacks,
     ring::{self, Ring},
@@ -592,6 +592,15 @@ pub(crate) fn install(coherence: Coherence<Memory>) {
 pub(crate) fn coherence<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R {
     program_stacks::make_next_frames_writable();
     scopes::private(|| COHERENCE.with(|slot| body(slot.as_mut().expect("the job has started"))))
+}
+
+/// Where a thread waits outside of MPI: whoever is to end that may be on its way only when it has got what this rank has sent.
+pub(crate) fn let_messages_go() {
+    coherence(|coherence| {
+        if coherence.machine.spans_nodes() {
+            mpi_job::progress();
+        }
+    });
 }
 
 /// Words of a rank's control area.

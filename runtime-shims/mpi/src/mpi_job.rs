@@ -19,7 +19,7 @@ use okl_job::{
 use crate::{
     cell::ProgramCell,
     exchange::{Exchange, Patient},
-    foreign_regions, scopes, turns,
+    foreign_regions, scopes,
 };
 
 /// The job this process is a rank of.
@@ -136,15 +136,8 @@ pub(crate) fn share_memory(slots: Vec<&'static [AtomicU64]>, is_crowded: bool) {
     EXCHANGE.with(|slot| *slot = Some(Exchange::new(slots, rank(), idle)));
 }
 
-/// Where a thread waits outside of MPI: whoever is to end that may be on its way only when it has got what this rank has sent.
-pub(crate) fn let_messages_go() {
-    if matches!(job().wait, Wait::Patiently) {
-        turns::alone(progress);
-    }
-}
-
 /// Lends MPI a hand with messages that were sent.
-fn progress() {
+pub(crate) fn progress() {
     job().collective.sender();
 }
 

@@ -20,7 +20,7 @@ use okl_abi::AtomicOp;
 
 use crate::{
     control_area,
-    memory::{Words, coherence, control_words_of, update_control_word},
+    memory::{self, Words, coherence, control_words_of, update_control_word},
     mpi_job,
     service::Atomic,
 };
@@ -94,7 +94,7 @@ pub(crate) fn ask(rank: u32) {
     while word(ANSWERED) < mine && word(MEETS) == 0 {
         answer();
         // It may be on its way only when it has got what this rank has sent.
-        mpi_job::let_messages_go();
+        memory::let_messages_go();
         looks += 1;
         match looks < 1000 {
             true => std::thread::yield_now(),

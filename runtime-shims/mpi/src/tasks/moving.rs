@@ -50,7 +50,7 @@ use crate::{
     console,
     control_area::MOST_TASK_THREADS,
     foreign_regions,
-    memory::{acquiring, coherence},
+    memory::{self, acquiring, coherence},
     mpi_job,
     observe::{self, Event},
     region, scopes, sections,
@@ -711,7 +711,7 @@ impl Pause {
     fn wait(&self) {
         const AT_ONCE: Duration = Duration::from_micros(50);
         const SOON: Duration = Duration::from_millis(1);
-        mpi_job::let_messages_go();
+        memory::let_messages_go();
         match self.since.elapsed() {
             waited if waited < AT_ONCE && threads::have_processors() => std::hint::spin_loop(),
             waited if waited < SOON => std::thread::yield_now(),
