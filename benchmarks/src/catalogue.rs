@@ -207,7 +207,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
         name: "graph",
         source: "graph",
         kind: Kind::Changing,
-        full: size(&[2000], 20),
+        full: size(&[500], 12),
         smoke: size(&[203], 1),
         tolerance: 0.0,
     },

@@ -195,6 +195,11 @@ impl Tools {
 
     /// Compiles and links. A warning is an error: none of okl's regions may run as a team of one.
     pub(crate) fn compile(&self, source: &str, variant: Variant) -> Result<(), String> {
+        self.build(source, variant, &[]).map(drop)
+    }
+
+    /// What [`Tools::compile`] does; what the compiler said.
+    fn build(&self, source: &str, variant: Variant, more: &[&str]) -> Result<String, String> {
         let mut command = self.compile_command(&self.sources(source, variant)?, variant);
         command.args(["-Wall", "-Wextra", "-Werror", "-o"]);
         command.arg(self.executable(source, variant));
@@ -211,8 +216,8 @@ impl Tools {
                     .arg("-lokl_mpi");
             }
         }
-        command.arg("-lm");
-        finish(&mut command).map(drop)
+        command.args(more).arg("-lm");
+        finish(&mut command).map(|(_, stderr)| stderr)
     }
 
     /// How long the compiler alone takes, for object files that are thrown away.
@@ -230,13 +235,17 @@ impl Tools {
         Ok(total)
     }
 
-    /// Where the compiler says that it vectorised a loop, and how wide: `openmp.c:12:3: remark: ...`.
-    /// How many iterations it interleaves is left out: that depends on what else it knows.
-    pub(crate) fn vectorised(
+    /// Compiles and links, and returns where the compiler says that it vectorised a loop, and how
+    /// wide: `openmp.c:12:3: remark: ...`. How many iterations it interleaves is left out: that
+    /// depends on what else it knows.
+    pub(crate) fn compile_listing_vectorised(
         &self,
         source: &str,
         variant: Variant,
     ) -> Result<BTreeSet<String>, String> {
+        let more = ["-gline-tables-only", "-Rpass=loop-vectorize"];
+        let stderr = self.build(source, variant, &more)?;
+        let remarks = stderr.lines().filter(|line| line.contains(": remark: "));
         // The folder may hold anything, the file's name is ours.
         let shortened = |line: &str| {
             let line = line
@@ -247,17 +256,7 @@ impl Tools {
                 .map_or(line, |(kept, _)| kept);
             line.to_owned()
         };
-        let mut found = BTreeSet::new();
-        for file in self.sources(source, variant)? {
-            let mut command = self.compile_command(&[file], variant);
-            command
-                .args(["-gline-tables-only", "-Rpass=loop-vectorize", "-c", "-o"])
-                .arg(self.built.path().join("vectorised.o"));
-            let (_, stderr) = finish(&mut command)?;
-            let remarks = stderr.lines().filter(|line| line.contains(": remark: "));
-            found.extend(remarks.map(shortened));
-        }
-        Ok(found)
+        Ok(remarks.map(shortened).collect())
     }
 
     /// As the function of that name.
