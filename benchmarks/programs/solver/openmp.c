@@ -56,10 +56,8 @@ int main(int argc, char **argv) {
       for (int j = 1; j <= n; j++)
         sum += heat[i * (n + 2) + j] * (1 + (i + 3 * j) % 7);
   }
-  double total = timer_read(TOTAL);
-  if (timer_read(PRODUCT) + timer_read(SUMS) > 2 * total + 1e3)
-    bail_out("timers", iterations, total);
-  print_result(total, iterations, sum);
+  fprintf(stderr, "products %.3f s, sums %.3f s\n", timer_read(PRODUCT), timer_read(SUMS));
+  print_result(timer_read(TOTAL), iterations, sum);
   free(conductivity);
   free(image);
   free(direction);
