@@ -4,7 +4,8 @@
 // A collective counts as the messages its plainest algorithm sends over a tree or
 // directly: reductions and broadcasts one message for each rank but the root, both
 // for an all-reduce and, without payload, a barrier; gathers and exchanges one
-// message from each rank to each rank that gets data from it.
+// message from each rank to each rank that gets data from it. An operation on the
+// memory of another rank that yields a value is a request and an answer.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,6 +127,16 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to, 
   point(to, out_count, out_type);
   return PMPI_Sendrecv(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag,
                        comm, status);
+}
+
+// Ranks of a window are those of all processes.
+int MPI_Fetch_and_op(const void *in, void *out, MPI_Datatype type, int to, MPI_Aint place,
+                     MPI_Op op, MPI_Win window) {
+  if (to != rank_in(MPI_COMM_WORLD)) {
+    point(to, 1, type);
+    point(to, 1, type);
+  }
+  return PMPI_Fetch_and_op(in, out, type, to, place, op, window);
 }
 
 int MPI_Barrier(MPI_Comm comm) {

@@ -3,6 +3,9 @@
 #ifndef MPI_COMMON_H
 #define MPI_COMMON_H
 
+// C's interface is enough for C++, too.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include "common.h"
@@ -45,13 +48,13 @@ static inline double stop_clock(double start) {
 // Adds all ranks' values, rank after rank, each in its order; on rank 0.
 static inline double sum_in_order(const double *mine, int count) {
   int ranks = all_ranks(), total = 0;
-  int *counts = allocate(ranks, sizeof *counts), *starts = allocate(ranks, sizeof *starts);
+  int *counts = (int *)allocate(ranks, sizeof *counts), *starts = (int *)allocate(ranks, sizeof *starts);
   MPI_Allgather(&count, 1, MPI_INT, counts, 1, MPI_INT, MPI_COMM_WORLD);
   for (int rank = 0; rank < ranks; rank++) {
     starts[rank] = total;
     total += counts[rank];
   }
-  double *all = allocate(total, sizeof *all), sum = 0;
+  double *all = (double *)allocate(total, sizeof *all), sum = 0;
   MPI_Gatherv(mine, count, MPI_DOUBLE, all, counts, starts, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   if (my_rank() == 0)
     for (int i = 0; i < total; i++)

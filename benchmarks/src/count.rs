@@ -50,16 +50,16 @@ pub(crate) fn count(
     variant: Variant,
     ranks: u32,
 ) -> Result<Communication, String> {
-    let counts = |mode, iterations| {
+    let counts = |variant, iterations| {
         let sizes = benchmark.full.arguments;
-        let run = tools.run(benchmark, variant, ranks, sizes, iterations, mode)?;
+        let run = tools.run(benchmark, variant, ranks, sizes, iterations, Mode::Counted)?;
         Counts::parse(&run.stderr, ranks).ok_or_else(|| format!("no counts in {:?}", run.stderr))
     };
-    let near = [counts(Mode::Counted, SHORT)?, counts(Mode::Counted, LONG)?];
+    let near = [counts(variant, SHORT)?, counts(variant, LONG)?];
     let apart = match variant {
         Variant::Okl => [
-            counts(Mode::CountedApart, SHORT)?,
-            counts(Mode::CountedApart, LONG)?,
+            counts(Variant::OklNodes, SHORT)?,
+            counts(Variant::OklNodes, LONG)?,
         ],
         _ => near.clone(),
     };

@@ -8,6 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::measure::{Results, Timing};
 use crate::statistics::Spread;
+use crate::tools::Variant;
 
 /// One bar, with its spread.
 struct Bar {
@@ -36,6 +37,7 @@ struct Figure<'a> {
 const BLUE: RGBColor = RGBColor(0x3b, 0x6f, 0xb6);
 const ORANGE: RGBColor = RGBColor(0xe0, 0x8a, 0x2c);
 const GREEN: RGBColor = RGBColor(0x3f, 0x9b, 0x6c);
+const TEAL: RGBColor = RGBColor(0x5f, 0xb8, 0xc4);
 const RED: RGBColor = RGBColor(0xc0, 0x30, 0x30);
 const GREY: RGBColor = RGBColor(0x99, 0x99, 0x99);
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -55,13 +57,21 @@ pub(crate) fn draw(results: &Results, folder: &Path) -> Result<(), String> {
         let ratios = Figure {
             title: format!("Time of okl relative to the other two, {ranks} {noun}"),
             unit: "ratio",
-            series: &[("okl : hand MPI", ORANGE), ("okl : OpenMP", BLUE)],
+            series: &[
+                ("okl as nodes : hand MPI", GREEN),
+                ("okl : hand MPI", ORANGE),
+                ("okl : OpenMP", BLUE),
+            ],
             groups: timings
                 .iter()
                 .map(|timing| {
                     group(
                         timing,
-                        &[timing.to_hand_mpi(), timing.to_openmp()],
+                        &[
+                            timing.nodes_to_hand_mpi(),
+                            timing.to_hand_mpi(),
+                            timing.to_openmp(),
+                        ],
                         Some(timing.benchmark.kind.bound()),
                     )
                 })
@@ -72,11 +82,22 @@ pub(crate) fn draw(results: &Results, folder: &Path) -> Result<(), String> {
         let times = Figure {
             title: format!("Time per iteration, {ranks} {noun}"),
             unit: "microseconds",
-            series: &[("OpenMP", BLUE), ("hand MPI", ORANGE), ("okl", GREEN)],
+            series: &[
+                ("OpenMP", BLUE),
+                ("hand MPI", ORANGE),
+                ("okl as nodes", TEAL),
+                ("okl", GREEN),
+            ],
             groups: timings
                 .iter()
                 .map(|timing| {
-                    let spreads = [0, 1, 2].map(|which| timing.spread(which).map(microseconds));
+                    let variants = [
+                        Variant::OpenMp,
+                        Variant::HandMpi,
+                        Variant::OklNodes,
+                        Variant::Okl,
+                    ];
+                    let spreads = variants.map(|variant| timing.spread(variant).map(microseconds));
                     group(timing, &spreads, None)
                 })
                 .collect(),
@@ -171,16 +192,16 @@ impl Figure<'_> {
         const BAR: i32 = 15;
         let group = BAR * self.series.len() as i32 + 30;
         let right = LEFT + group * self.groups.len().max(3) as i32;
-        let width = (right + 30).max(620) as u32;
+        let width = (right + 30).max(850) as u32;
         let area = SVGBackend::new(path, (width, 430)).into_drawing_area();
         area.fill(&WHITE)?;
         text(&area, &self.title, (LEFT, 18), 17)?;
         for (i, (name, colour)) in self.series.iter().enumerate() {
-            let x = LEFT + 130 * i as i32;
+            let x = LEFT + 170 * i as i32;
             area.draw(&Rectangle::new([(x, 45), (x + 11, 56)], colour.filled()))?;
             text(&area, name, (x + 17, 44), 13)?;
         }
-        let x = LEFT + 130 * self.series.len() as i32;
+        let x = LEFT + 170 * self.series.len() as i32;
         text(&area, self.unit, (x, 44), 13)?;
 
         let bars = self.groups.iter().flat_map(|group| &group.bars);
@@ -249,7 +270,7 @@ impl Figure<'_> {
             area.draw(&Text::new((*name).to_owned(), (middle, y), style))?;
         }
         let aims = match self.base {
-            Some(_) => "; red: the aim for okl : hand MPI",
+            Some(_) => "; red: the aim for both : hand MPI",
             None => "",
         };
         let note = format!("bars: medians; lines: least to most; logarithmic scale{aims}");

@@ -1,5 +1,5 @@
 //! Compares okl with OpenMP and with hand-written MPI: builds every benchmark in three variants,
-//! runs them in turn, checks that they compute the same, and reports ratios with their spread. The same for OP2's
+//! runs them in turn, okl's with ranks as nodes and with ranks of one machine, checks that they compute the same, and reports ratios with their spread. The same for OP2's
 //! airfoil and the variants that OP2's own tools make of it.
 
 mod airfoil;

@@ -50,7 +50,7 @@ pub(crate) struct Timing {
     pub(crate) ranks: u32,
     /// Seconds per iteration for each of [`Variant::ALL`], one for each repetition; none where the
     /// run failed.
-    pub(crate) seconds: [Vec<Option<f64>>; 3],
+    pub(crate) seconds: [Vec<Option<f64>>; Variant::ALL.len()],
 }
 
 /// Seconds that compiling one source takes, one for each repetition.
@@ -121,7 +121,7 @@ pub(crate) fn run(tools: &Tools, plan: &Plan) -> Result<Results, String> {
     tools.compile_counting_library()?;
     for source in &sources {
         bar.set_message(format!("compiling {source}"));
-        for variant in Variant::ALL {
+        for variant in Variant::BUILT {
             tools.compile(source, variant)?;
         }
         bar.inc(1);
@@ -207,6 +207,9 @@ fn time(tools: &Tools, plan: &Plan, bar: &ProgressBar, results: &mut Results) {
             for turn in 0..Variant::ALL.len() {
                 let which = (repetition + turn) % Variant::ALL.len();
                 let variant = Variant::ALL[which];
+                if !variant.runs_on(timing.ranks) {
+                    continue;
+                }
                 let times = &mut timing.seconds[which];
                 // What failed once would fail, or hang, again.
                 if times.last() == Some(&None) {

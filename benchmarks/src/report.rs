@@ -13,24 +13,33 @@ use crate::model::{self, Forecast};
 use crate::statistics::Spread;
 use crate::tools::Variant;
 
-const OPENMP: usize = 0;
-const HAND_MPI: usize = 1;
-const OKL: usize = 2;
-
 impl Timing {
+    /// okl's ranks as nodes : hand MPI.
+    pub(crate) fn nodes_to_hand_mpi(&self) -> Option<Spread> {
+        self.ratio(Variant::OklNodes, Variant::HandMpi)
+    }
+
     /// okl : hand MPI.
     pub(crate) fn to_hand_mpi(&self) -> Option<Spread> {
-        Spread::of_ratios(&self.seconds[OKL], &self.seconds[HAND_MPI])
+        self.ratio(Variant::Okl, Variant::HandMpi)
     }
 
     /// okl : OpenMP.
     pub(crate) fn to_openmp(&self) -> Option<Spread> {
-        Spread::of_ratios(&self.seconds[OKL], &self.seconds[OPENMP])
+        self.ratio(Variant::Okl, Variant::OpenMp)
     }
 
-    /// Seconds per iteration of one of [`Variant::ALL`].
-    pub(crate) fn spread(&self, which: usize) -> Option<Spread> {
-        let times: Vec<f64> = self.seconds[which].iter().flatten().copied().collect();
+    fn ratio(&self, above: Variant, below: Variant) -> Option<Spread> {
+        Spread::of_ratios(&self.seconds[above as usize], &self.seconds[below as usize])
+    }
+
+    /// Seconds per iteration.
+    pub(crate) fn spread(&self, variant: Variant) -> Option<Spread> {
+        let times: Vec<f64> = self.seconds[variant as usize]
+            .iter()
+            .flatten()
+            .copied()
+            .collect();
         Spread::of(&times)
     }
 }
@@ -90,18 +99,20 @@ fn tables(results: &Results) -> String {
             "ranks",
             "OpenMP",
             "hand MPI",
+            "okl as nodes",
             "okl",
+            "okl as nodes : hand MPI",
             "okl : hand MPI",
             "aim",
             "okl : OpenMP",
         ]
         .map(String::from),
     );
-    row(&mut text, &[(); 8].map(|()| "---".into()));
+    row(&mut text, &[(); 10].map(|()| "---".into()));
     for timing in &results.timings {
-        let time = |which| {
+        let time = |variant| {
             timing
-                .spread(which)
+                .spread(variant)
                 .map_or("-".into(), |spread| rounded(spread.median * 1e6))
         };
         row(
@@ -109,9 +120,11 @@ fn tables(results: &Results) -> String {
             &[
                 timing.benchmark.name.into(),
                 timing.ranks.to_string(),
-                time(OPENMP),
-                time(HAND_MPI),
-                time(OKL),
+                time(Variant::OpenMp),
+                time(Variant::HandMpi),
+                time(Variant::OklNodes),
+                time(Variant::Okl),
+                spread(timing.nodes_to_hand_mpi()),
                 spread(timing.to_hand_mpi()),
                 format!("{:.2}", timing.benchmark.kind.bound()),
                 spread(timing.to_openmp()),
@@ -125,34 +138,44 @@ fn tables(results: &Results) -> String {
     text
 }
 
-/// Which programs reach what okl aims at.
+/// Which programs reach what okl aims at, as nodes first.
 fn aims(results: &Results, text: &mut String) {
     let mut ranks: Vec<u32> = results.timings.iter().map(|timing| timing.ranks).collect();
     ranks.sort_unstable();
     ranks.dedup();
     line(text, "");
+    type Ratio = fn(&Timing) -> Option<Spread>;
+    let modes: [(&str, Ratio); 2] = [
+        (" as nodes", Timing::nodes_to_hand_mpi),
+        ("", Timing::to_hand_mpi),
+    ];
     for ranks in ranks {
-        let of_ranks = || {
-            let timings = results
-                .timings
-                .iter()
-                .filter(|timing| timing.ranks == ranks);
-            timings.filter_map(|timing| Some((timing, timing.to_hand_mpi()?.median)))
-        };
-        let missed: Vec<String> = of_ranks()
-            .filter(|(timing, median)| *median > timing.benchmark.kind.bound())
-            .map(|(timing, median)| format!("{} {median:.2}", timing.benchmark.name))
-            .collect();
-        let all = of_ranks().count();
-        let noun = if ranks == 1 { "rank" } else { "ranks" };
-        let mut words = format!(
-            "On {ranks} {noun}, {} of {all} programs reach their aim",
-            all - missed.len()
-        );
-        if !missed.is_empty() {
-            words += &format!("; not {}", missed.join(", "));
+        for (mode, ratio) in modes {
+            let of_ranks = || {
+                let timings = results
+                    .timings
+                    .iter()
+                    .filter(|timing| timing.ranks == ranks);
+                timings.filter_map(|timing| Some((timing, ratio(timing)?.median)))
+            };
+            let missed: Vec<String> = of_ranks()
+                .filter(|(timing, median)| *median > timing.benchmark.kind.bound())
+                .map(|(timing, median)| format!("{} {median:.2}", timing.benchmark.name))
+                .collect();
+            let all = of_ranks().count();
+            if all == 0 {
+                continue;
+            }
+            let noun = if ranks == 1 { "rank" } else { "ranks" };
+            let mut words = format!(
+                "On {ranks} {noun}{mode}, {} of {all} programs reach their aim",
+                all - missed.len()
+            );
+            if !missed.is_empty() {
+                words += &format!("; not {}", missed.join(", "));
+            }
+            line(text, &format!("- {words}."));
         }
-        line(text, &format!("- {words}."));
     }
 }
 
@@ -358,6 +381,7 @@ fn ratios_csv(results: &Results) -> String {
         String::from("program,ranks,ratio,least,lower_quartile,median,upper_quartile,most\n");
     for timing in &results.timings {
         for (name, spread) in [
+            ("okl-nodes:mpi", timing.nodes_to_hand_mpi()),
             ("okl:mpi", timing.to_hand_mpi()),
             ("okl:openmp", timing.to_openmp()),
         ] {

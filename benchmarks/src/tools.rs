@@ -1,5 +1,5 @@
-//! Compiles the programs in their three variants, all with the same flags, and starts them pinned
-//! in the same way.
+//! Compiles the programs in their variants, all with the same flags, and starts them pinned in the
+//! same way.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -14,20 +14,40 @@ use crate::output::{self, Outcome};
 /// A way to build and run a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variant {
-    OpenMp,
+    /// Each rank is a node of its own to okl: all that moves between ranks is a message.
+    OklNodes,
     HandMpi,
+    /// The same executable, whose ranks share memory.
     Okl,
+    OpenMp,
 }
 
 impl Variant {
-    pub(crate) const ALL: [Self; 3] = [Self::OpenMp, Self::HandMpi, Self::Okl];
+    /// In the order of their numbers, and in which they run.
+    pub(crate) const ALL: [Self; 4] = [Self::OklNodes, Self::HandMpi, Self::Okl, Self::OpenMp];
+
+    /// Those that are compiled.
+    pub(crate) const BUILT: [Self; 3] = [Self::HandMpi, Self::Okl, Self::OpenMp];
 
     /// In file names and CSV.
     pub(crate) fn key(self) -> &'static str {
         match self {
-            Self::OpenMp => "openmp",
+            Self::OklNodes => "okl-nodes",
             Self::HandMpi => "mpi",
             Self::Okl => "okl",
+            Self::OpenMp => "openmp",
+        }
+    }
+
+    /// Whether a number of ranks or threads makes sense for it: a single node is a single rank.
+    pub(crate) fn runs_on(self, ranks: u32) -> bool {
+        self != Self::OklNodes || ranks > 1
+    }
+
+    fn built(self) -> Self {
+        match self {
+            Self::OklNodes => Self::Okl,
+            other => other,
         }
     }
 }
@@ -35,9 +55,10 @@ impl Variant {
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OpenMp => "OpenMP",
+            Self::OklNodes => "okl as nodes",
             Self::HandMpi => "hand MPI",
             Self::Okl => "okl",
+            Self::OpenMp => "OpenMP",
         })
     }
 }
@@ -55,9 +76,6 @@ pub(crate) enum Mode {
     Timed,
     /// Counts of what happened, in the run as it is timed.
     Counted,
-    /// The same, and okl treats each rank as a node of its own, so that all that moves between
-    /// ranks is a message.
-    CountedApart,
 }
 
 pub(crate) const COMPILER: &str = "clang-22";
@@ -104,7 +122,7 @@ impl Tools {
                 ));
             }
         }
-        for program in [COMPILER, "mpirun", "timeout", "nm"] {
+        for program in [COMPILER, COMPILER_CPP, "mpirun", "timeout", "nm"] {
             let status = Command::new(program)
                 .arg("--version")
                 .stdin(Stdio::null())
@@ -129,35 +147,60 @@ impl Tools {
     pub(crate) fn executable(&self, source: &str, variant: Variant) -> PathBuf {
         self.built
             .path()
-            .join(format!("{source}-{}", variant.key()))
+            .join(format!("{source}-{}", variant.built().key()))
     }
 
     fn counting_library(&self) -> PathBuf {
         self.built.path().join("libmpi_count.so")
     }
 
-    fn compile_command(&self, source: &str, variant: Variant) -> Command {
-        let mut command = Command::new(COMPILER);
+    /// The files of a program: its own, whose names begin with `openmp` or `mpi`, and those that
+    /// belong to both.
+    fn sources(&self, source: &str, variant: Variant) -> Result<Vec<PathBuf>, String> {
+        let other = match variant {
+            Variant::HandMpi => "openmp",
+            Variant::OpenMp | Variant::Okl | Variant::OklNodes => "mpi",
+        };
+        let folder = self.benchmarks.join("programs").join(source);
+        let entries = fs::read_dir(&folder)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
+        let mut files: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).collect();
+        files.retain(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            (name.ends_with(".c") || name.ends_with(".cpp")) && !name.starts_with(other)
+        });
+        files.sort();
+        Ok(files)
+    }
+
+    fn compile_command(&self, files: &[PathBuf], variant: Variant) -> Command {
+        let is_cpp = |file: &PathBuf| file.extension().is_some_and(|name| name == "cpp");
+        let mut command = Command::new(match files.iter().any(is_cpp) {
+            true => COMPILER_CPP,
+            false => COMPILER,
+        });
         command.args(FLAGS);
         match variant {
             Variant::OpenMp => command.arg("-fopenmp"),
             Variant::HandMpi => command.args(&self.mpi_compile),
-            Variant::Okl => command
+            Variant::Okl | Variant::OklNodes => command
                 .arg("-fopenmp")
                 .arg(format!("-fpass-plugin={}", self.plugin.display()))
                 .args(["-mllvm", "-okl-target=mpi"]),
         };
-        let file = match variant {
-            Variant::HandMpi => "mpi.c",
-            Variant::OpenMp | Variant::Okl => "openmp.c",
-        };
-        command.arg(self.benchmarks.join("programs").join(source).join(file));
+        command.args(files);
         command
     }
 
     /// Compiles and links. A warning is an error: none of okl's regions may run as a team of one.
     pub(crate) fn compile(&self, source: &str, variant: Variant) -> Result<(), String> {
-        let mut command = self.compile_command(source, variant);
+        self.build(source, variant, &[]).map(drop)
+    }
+
+    /// What [`Tools::compile`] does; what the compiler said.
+    fn build(&self, source: &str, variant: Variant, more: &[&str]) -> Result<String, String> {
+        let mut command = self.compile_command(&self.sources(source, variant)?, variant);
         command.args(["-Wall", "-Wextra", "-Werror", "-o"]);
         command.arg(self.executable(source, variant));
         match variant {
@@ -165,7 +208,7 @@ impl Tools {
             Variant::HandMpi => {
                 command.args(&self.mpi_link);
             }
-            Variant::Okl => {
+            Variant::Okl | Variant::OklNodes => {
                 command
                     .args(["-mllvm", "-okl-strict"])
                     .arg(format!("-L{}", self.runtime.display()))
@@ -173,33 +216,35 @@ impl Tools {
                     .arg("-lokl_mpi");
             }
         }
-        command.arg("-lm");
-        finish(&mut command).map(drop)
+        command.args(more).arg("-lm");
+        finish(&mut command).map(|(_, stderr)| stderr)
     }
 
-    /// How long the compiler alone takes, for an object file that is thrown away.
+    /// How long the compiler alone takes, for object files that are thrown away.
     pub(crate) fn compile_time(&self, source: &str, variant: Variant) -> Result<Duration, String> {
-        let mut command = self.compile_command(source, variant);
-        command
-            .args(["-c", "-o"])
-            .arg(self.built.path().join("timed.o"));
-        let start = Instant::now();
-        finish(&mut command)?;
-        Ok(start.elapsed())
+        let mut total = Duration::ZERO;
+        for file in self.sources(source, variant)? {
+            let mut command = self.compile_command(&[file], variant);
+            command
+                .args(["-c", "-o"])
+                .arg(self.built.path().join("timed.o"));
+            let start = Instant::now();
+            finish(&mut command)?;
+            total += start.elapsed();
+        }
+        Ok(total)
     }
 
-    /// Where the compiler says that it vectorised a loop, and how wide: `openmp.c:12:3: remark: ...`.
-    /// How many iterations it interleaves is left out: that depends on what else it knows.
-    pub(crate) fn vectorised(
+    /// Compiles and links, and returns where the compiler says that it vectorised a loop, and how
+    /// wide: `openmp.c:12:3: remark: ...`. How many iterations it interleaves is left out: that
+    /// depends on what else it knows.
+    pub(crate) fn compile_listing_vectorised(
         &self,
         source: &str,
         variant: Variant,
     ) -> Result<BTreeSet<String>, String> {
-        let mut command = self.compile_command(source, variant);
-        command
-            .args(["-gline-tables-only", "-Rpass=loop-vectorize", "-c", "-o"])
-            .arg(self.built.path().join("vectorised.o"));
-        let (_, stderr) = finish(&mut command)?;
+        let more = ["-gline-tables-only", "-Rpass=loop-vectorize"];
+        let stderr = self.build(source, variant, &more)?;
         let remarks = stderr.lines().filter(|line| line.contains(": remark: "));
         // The folder may hold anything, the file's name is ours.
         let shortened = |line: &str| {
@@ -232,6 +277,12 @@ impl Tools {
             "MPI_Wait",
             "MPI_Waitall",
             "MPI_Waitany",
+            "MPI_Win_allocate",
+            "MPI_Win_flush",
+            "MPI_Win_free",
+            "MPI_Win_lock_all",
+            "MPI_Win_sync",
+            "MPI_Win_unlock_all",
         ];
         let used = symbols(
             "--undefined-only",
@@ -263,7 +314,7 @@ impl Tools {
                     .env("OMP_PLACES", "cores")
                     .env("OMP_PROC_BIND", "close");
             }
-            Variant::HandMpi | Variant::Okl => {
+            Variant::HandMpi | Variant::Okl | Variant::OklNodes => {
                 command
                     .arg("mpirun")
                     .args(["--map-by", "core", "--bind-to", "core:overload-allowed"])
@@ -274,15 +325,15 @@ impl Tools {
                 if ranks > self.cores {
                     command.arg("--oversubscribe");
                 }
-                if mode != Mode::Timed {
+                if variant == Variant::OklNodes {
+                    command.env("OKL_RANKS_PER_NODE", "1");
+                }
+                if mode == Mode::Counted {
                     if variant == Variant::HandMpi {
                         let library = self.counting_library();
                         command.args(["-x", &format!("LD_PRELOAD={}", library.display())]);
                     } else {
                         command.env("OKL_STATS", "1");
-                        if mode == Mode::CountedApart {
-                            command.env("OKL_RANKS_PER_NODE", "1");
-                        }
                     }
                 }
                 command.args(["-n", &ranks.to_string()]);

@@ -338,4 +338,12 @@ impl Value<'_> {
         });
         attribute.map_or(0, Attribute::number)
     }
+
+    /// A number of bytes that what a parameter points to is said to be a multiple of; 1 of all other values.
+    pub fn stated_alignment(self) -> u64 {
+        let attribute = self
+            .as_parameter()
+            .and_then(|(function, index)| function.attribute(Place::Parameter(index), "align"));
+        attribute.map_or(1, Attribute::number)
+    }
 }

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::conditions::single_predecessor;
-use super::sole::{Callees, is_sole_access};
+use super::sole::{Callees, can_read_captured, is_sole_access};
 use super::variables::load_at_entry;
 use super::{copies_or_fills, intrinsic_name, is_lifetime, writes};
 use crate::analysis::runtime;
@@ -185,6 +185,13 @@ impl<'a, 'm> Hoister<'a, 'm> {
             return false;
         }
         let size = |one: Instruction<'m>| self.module.store_size_of(one.ty()) as i64;
+        // Or inside one that whoever starts the region knows: C++'s `this` says nothing of itself in its body.
+        let alignment = u64::from(load.alignment());
+        if first % i64::from(load.alignment()) == 0
+            && can_read_captured(self.module, base, (first + size(load)) as u64, alignment)
+        {
+            return true;
+        }
         let accesses =
             base.users()
                 .into_iter()

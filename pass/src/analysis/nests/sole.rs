@@ -45,6 +45,50 @@ pub(super) fn is_sole_access<'m>(module: &'m Module, object: Value<'m>) -> bool 
     })
 }
 
+/// Whether so many bytes can be read behind an address that a region's body has captured, aligned to so many bytes: all who
+/// start the region hand over stack variables, or what a parameter of theirs is said to point to, that are as large.
+pub(super) fn can_read_captured<'m>(
+    module: &'m Module,
+    object: Value<'m>,
+    bytes: u64,
+    alignment: u64,
+) -> bool {
+    let Some((body, index)) = object.as_parameter() else {
+        return false;
+    };
+    if index < BEFORE_CAPTURED {
+        return false;
+    }
+    let forks = forks_of(body);
+    forks.is_some_and(|forks| {
+        forks.into_iter().all(|fork| {
+            captured(module, fork, index - BEFORE_CAPTURED).is_some_and(|value| {
+                value.ty().is_pointer() && can_read(module, value, bytes, alignment)
+            })
+        })
+    })
+}
+
+fn can_read<'m>(module: &'m Module, address: Value<'m>, bytes: u64, alignment: u64) -> bool {
+    let (base, offset) = address.offset_in_object(module);
+    let variable = base.as_op(Opcode::LLVMAlloca);
+    let (size, aligned) = match variable {
+        Some(variable) => {
+            let is_one = variable.operand(0).as_constant_int() == Some(1);
+            let ty = variable.allocated_type().filter(|_| is_one);
+            let size = ty.map_or(0, |ty| module.size_of(ty));
+            (size, u64::from(variable.stack_alignment()))
+        }
+        None => (base.dereferenceable_bytes(), base.stated_alignment()),
+    };
+    let Ok(offset) = u64::try_from(offset) else {
+        return false;
+    };
+    offset.saturating_add(bytes) <= size
+        && aligned.is_multiple_of(alignment)
+        && offset.is_multiple_of(alignment)
+}
+
 /// Whether every store of a variable's address is into the slots of forks, whose bodies keep it to themselves too.
 fn is_only_captured<'m>(module: &'m Module, variable: Instruction<'m>) -> bool {
     let mut stores = Vec::new();
