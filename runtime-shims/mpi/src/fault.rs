@@ -10,14 +10,11 @@ use std::{
 };
 
 use crate::{
-    interpose::mapping, interpose::signals, interpose::threads, kernel, layout, memory::coherence,
-    mpi_job, observe, observe::Event, program, program_graph, program_stacks, region, report,
-    symbolise, turns,
+    alternate_stack, interpose::mapping, interpose::signals, interpose::threads, layout,
+    memory::coherence, mpi_job, observe, observe::Event, program, program_graph, program_stacks,
+    region, report, symbolise, turns,
 };
 use okl_coherence::Violation;
-
-/// Bytes of the handler's stack: MPI runs on it.
-const HANDLER_STACK: usize = 1 << 20;
 
 /// How often in a row a thread may fault at an address although its page is open and stays as it is.
 const MOST_REPETITIONS: u32 = 1000;
@@ -32,7 +29,7 @@ thread_local! {
 
 /// Installs the handler for the calling thread, the program's.
 pub(crate) fn install() {
-    install_stack();
+    alternate_stack::install();
     program::note_thread();
     // SAFETY: plain system calls with structures that live long enough.
     unsafe {
@@ -45,59 +42,6 @@ pub(crate) fn install() {
         libc::sigaction(libc::SIGSEGV, &action, std::ptr::null_mut());
         libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
     }
-}
-
-/// Gives the calling thread a stack for the handler, for as long as it lives.
-pub(crate) fn install_stack() {
-    std::mem::forget(Stack::install());
-}
-
-/// The handler's stack of one thread.
-pub(crate) struct Stack(*mut c_void);
-
-impl Stack {
-    /// Gives one to the calling thread.
-    pub(crate) fn install() -> Self {
-        // SAFETY: plain system calls with structures that live long enough.
-        unsafe {
-            let stack = kernel::mmap(
-                std::ptr::null_mut(),
-                HANDLER_STACK,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            );
-            assert!(
-                stack != libc::MAP_FAILED,
-                "no memory for the fault handler's stack"
-            );
-            set_alternate_stack(stack, 0);
-            Self(stack)
-        }
-    }
-}
-
-impl Drop for Stack {
-    fn drop(&mut self) {
-        // SAFETY: the thread ends, in no handler, and its stack is used by nobody else.
-        unsafe {
-            set_alternate_stack(std::ptr::null_mut(), libc::SS_DISABLE);
-            kernel::munmap(self.0, HANDLER_STACK);
-        }
-    }
-}
-
-/// # Safety
-/// `stack` has `HANDLER_STACK` bytes, or is not used.
-unsafe fn set_alternate_stack(stack: *mut c_void, flags: i32) {
-    let alternate = libc::stack_t {
-        ss_sp: stack,
-        ss_flags: flags,
-        ss_size: HANDLER_STACK,
-    };
-    // SAFETY: a plain system call with a structure that lives long enough.
-    unsafe { libc::sigaltstack(&alternate, std::ptr::null_mut()) };
 }
 
 unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {

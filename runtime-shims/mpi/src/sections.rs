@@ -23,7 +23,7 @@ use okl_abi::{
 use crate::{
     cell::ProgramCell, heap::MOST_SMALL, layout, marks, memory::coherence, mpi_job, names, objects,
     observe, observe::Event, program_graph, program_graph::text, program_stacks, region, report,
-    settings::settings, summaries, threads, turns,
+    settings::settings, summaries, turns,
 };
 use between::Numbers;
 use okl_coherence::geometry::declaration::{self, entry_list, value_count, value_list};
@@ -221,8 +221,8 @@ pub(crate) fn stop_declaring() {
     IN_STRETCH.store(false, Relaxed);
 }
 
-/// `okl_mpi_undeclared`.
-pub(crate) fn okl_mpi_undeclared(now: i32, stretch: *mut c_void) -> i32 {
+/// [`crate::threads::okl_mpi_undeclared`], but that nobody is told who waits to declare.
+pub(crate) fn change_stretch(now: i32, stretch: *mut c_void) -> i32 {
     if !DECLARING.load(Relaxed) {
         return 0;
     }
@@ -265,7 +265,6 @@ fn begin_stretch(place: u64) {
     }
     // Pages are closed before another thread goes on without a declaration.
     IN_STRETCH.store(true, Release);
-    threads::no_more_declarations();
 }
 
 fn end_stretch() {
@@ -280,14 +279,6 @@ pub(crate) fn threads_have_met() {
     if INSIDE.load(Relaxed) == 0 {
         end_stretch();
     }
-}
-
-/// Runs code of the program that the runtime calls, and nothing is known of.
-pub(crate) fn undeclared<R>(body: impl FnOnce() -> R) -> R {
-    let before = okl_mpi_undeclared(1, std::ptr::null_mut());
-    let result = body();
-    okl_mpi_undeclared(before, std::ptr::null_mut());
-    result
 }
 
 /// In a region, where this rank ends the job: what it did not declare can be accessed.
@@ -437,7 +428,13 @@ pub(crate) fn are_expected() -> bool {
 /// Whether declarations are taken: what runs declares all it accesses.
 #[inline]
 pub(crate) fn are_taken() -> bool {
-    DECLARING.load(Relaxed) && !IN_STRETCH.load(Acquire)
+    DECLARING.load(Relaxed) && !are_in_stretch()
+}
+
+/// Whether code runs, or has run since the threads have met, that declares nothing.
+#[inline]
+pub(crate) fn are_in_stretch() -> bool {
+    IN_STRETCH.load(Acquire)
 }
 
 /// A declaration that is not taken: nothing is marked.

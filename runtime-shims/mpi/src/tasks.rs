@@ -13,7 +13,7 @@ use std::{ffi::c_void, mem::ManuallyDrop};
 use crate::{
     api::{Icv, source_of},
     cell::ProgramCell,
-    libomp, mpi_job, region, report, sections, team, turns,
+    libomp, mpi_job, region, report, team, threads, turns,
 };
 
 mod history;
@@ -135,7 +135,7 @@ unsafe fn run(
         }
         let routine = (*task.cast::<Record>()).routine as usize;
         let began = moving::begins(routine, depth);
-        sections::undeclared(|| call(gtid, task));
+        threads::undeclared(|| call(gtid, task));
         if let Some(began) = began {
             moving::note(routine, depth, began.elapsed());
         }

@@ -32,7 +32,7 @@ use std::{
 use okl_abi::RegionDescriptor;
 
 use crate::{
-    api::Icv, cell::ProgramCell, doacross, fault, float_environment, interpose::signals,
+    alternate_stack, api::Icv, cell::ProgramCell, doacross, float_environment, interpose::signals,
     interpose::threads as interposed, libomp, loops, mpi_job, program_stacks, region, report,
     scopes, sections, settings::settings, stack, sync, tasks, team, thread_privates, turns,
     waiting,
@@ -390,7 +390,7 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
             index == me || other.waits_at.is_some() || other.declarations >= least
         });
         // Where another thread has begun what declares nothing, declarations are not taken any more.
-        (is_turn || !sections::are_taken()).then_some(())
+        (is_turn || sections::are_in_stretch()).then_some(())
     });
     let result = turns::alone(body);
     let mut state = state();
@@ -399,11 +399,28 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Declarations are not taken any more until all threads meet: nobody waits for his turn.
-pub(crate) fn no_more_declarations() {
-    if turns::are_several() {
+/// Runs `body`, which may find that declarations are not taken any more until all threads meet: then nobody waits for his
+/// turn.
+fn telling_of_stretch<R>(body: impl FnOnce() -> R) -> R {
+    let before = sections::are_in_stretch();
+    let result = body();
+    if turns::are_several() && !before && sections::are_in_stretch() {
         tell(state());
     }
+    result
+}
+
+/// `okl_mpi_undeclared`.
+pub(crate) fn okl_mpi_undeclared(now: i32, stretch: *mut c_void) -> i32 {
+    telling_of_stretch(|| sections::change_stretch(now, stretch))
+}
+
+/// Runs code of the program that the runtime calls, and nothing is known of.
+pub(crate) fn undeclared<R>(body: impl FnOnce() -> R) -> R {
+    let before = okl_mpi_undeclared(1, std::ptr::null_mut());
+    let result = body();
+    okl_mpi_undeclared(before, std::ptr::null_mut());
+    result
 }
 
 /// `okl_mpi_sections`.
@@ -411,7 +428,8 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
     match sections::are_taken() {
         // Who runs which chunk, and when, depends on time: there are no turns.
         true if loops::are_moving() => {
-            loops::declare(|| turns::alone(|| sections::take_declaration(table, computed)));
+            let declare = || turns::alone(|| sections::take_declaration(table, computed));
+            telling_of_stretch(|| loops::declare(declare));
         }
         true => in_turn(|| sections::take_declaration(table, computed)),
         false => sections::leave_declaration(table, computed),
@@ -445,7 +463,7 @@ fn become_thread(index: usize) {
     }
     if !IS_KNOWN.replace(true) {
         block_signals();
-        fault::install_stack();
+        alternate_stack::install();
     } else if turns::index() == index {
         return;
     }

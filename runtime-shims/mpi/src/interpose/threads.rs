@@ -10,7 +10,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use crate::{fault, next::Next, scopes, turns};
+use crate::{alternate_stack, next::Next, scopes, turns};
 
 type Start = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 type Create = unsafe extern "C" fn(
@@ -27,7 +27,7 @@ static IS_HANDED_ON: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// The fault handler's stack of such a thread.
-    static STACK: Cell<Option<fault::Stack>> = const { Cell::new(None) };
+    static STACK: Cell<Option<alternate_stack::Stack>> = const { Cell::new(None) };
     /// Whether the calling thread is one of these.
     static IS_ONE: Cell<bool> = const { Cell::new(false) };
     /// Whether the threads that the calling thread creates are the run time's.
@@ -85,7 +85,7 @@ unsafe extern "C-unwind" fn run(begin: *mut c_void) -> *mut c_void {
     let begin = unsafe { Box::from_raw(begin.cast::<(Start, *mut c_void)>()) };
     let (start, argument) = *begin;
     IS_ONE.set(true);
-    STACK.set(Some(fault::Stack::install()));
+    STACK.set(Some(alternate_stack::Stack::install()));
     // SAFETY: the function and the argument that the thread was created with.
     unsafe { start(argument) }
 }

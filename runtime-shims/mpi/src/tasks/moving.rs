@@ -633,8 +633,8 @@ fn run_guest(taken: &Taken) {
     names[1..].copy_from_slice(&chain[..MOST_GUESTS - 1]);
     state(|state| state.guests.push(names));
     match taken.thread.rank == mpi_job::rank() {
-        true => sections::undeclared(|| run_with_children(taken.moved)),
-        false => sections::undeclared(|| {
+        true => threads::undeclared(|| run_with_children(taken.moved)),
+        false => threads::undeclared(|| {
             acquiring(|coherence| coherence.begin_guest());
             run_with_children(taken.moved);
             console::flush();
