@@ -8,7 +8,11 @@
 
 use std::sync::{
     OnceLock,
-    atomic::{AtomicU64, Ordering::SeqCst, fence},
+    atomic::{
+        AtomicU32, AtomicU64,
+        Ordering::{Relaxed, SeqCst},
+        fence,
+    },
 };
 
 use okl_abi::AtomicOp;
@@ -560,7 +564,8 @@ impl Machine for Memory {
     }
 
     fn surplus(&mut self, more: u32) -> u32 {
-        if self.alone {
+        // The kernel would fail, or stop half-way, at a copy that is given up.
+        if self.alone || LENT_TO_KERNEL.load(Relaxed) != 0 {
             return 0;
         }
         let file = self.file;
@@ -592,6 +597,19 @@ pub(crate) fn install(coherence: Coherence<Memory>) {
 pub(crate) fn coherence<R>(body: impl FnOnce(&mut Coherence<Memory>) -> R) -> R {
     program_stacks::make_next_frames_writable();
     scopes::private(|| COHERENCE.with(|slot| body(slot.as_mut().expect("the job has started"))))
+}
+
+/// How much of this rank's memory the kernel uses, for any of its threads.
+static LENT_TO_KERNEL: AtomicU32 = AtomicU32::new(0);
+
+/// The kernel will use memory: no copies are given up until it is taken back.
+pub(crate) fn lend_to_kernel() {
+    LENT_TO_KERNEL.fetch_add(1, Relaxed);
+}
+
+/// The kernel uses `times` less.
+pub(crate) fn take_back_from_kernel(times: u32) {
+    LENT_TO_KERNEL.fetch_sub(times, Relaxed);
 }
 
 /// Where a thread waits outside of MPI: whoever is to end that may be on its way only when it has got what this rank has sent.

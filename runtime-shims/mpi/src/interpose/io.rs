@@ -11,6 +11,7 @@
 //! refers to it. With `#[copied]`, so is the text it returns, and the program gets a copy.
 
 use std::{
+    cell::Cell,
     ffi::{c_char, c_void},
     mem,
 };
@@ -40,6 +41,7 @@ macro_rules! interpose {
             unsafe extern "C" fn $name($($arg: $type),*) -> $ret {
                 let mut attempts = 1;
                 loop {
+                    let lent_before = LENT.get();
                     $($before)*
                     // SAFETY: the C library's function of this name has this signature. (A variadic one takes
                     // its arguments in the same registers.)
@@ -49,6 +51,7 @@ macro_rules! interpose {
                     // SAFETY: what the caller promises is what this function demands.
                     let call = || unsafe { next($($arg),*) };
                     let result = scoped!($($scope)? call, [$($arg as usize),*]);
+                    kernel_is_done(lent_before);
                     if attempts == MOST_ATTEMPTS || !has_met_closed_page(&result) {
                         return result;
                     }
@@ -130,10 +133,35 @@ fn in_private<R>(body: impl FnOnce() -> R) -> R {
     }
 }
 
+thread_local! {
+    /// How much the kernel uses that the calling thread has lent it.
+    static LENT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What the calling thread makes present for the kernel stays so until [`kernel_is_done`].
+#[inline]
+fn lend() {
+    // Otherwise nothing happens meanwhile.
+    if turns::are_several() {
+        LENT.set(LENT.get() + 1);
+        memory::lend_to_kernel();
+    }
+}
+
+/// A call has ended before which the calling thread had lent the kernel so much.
+#[inline]
+fn kernel_is_done(lent_before: u32) {
+    let lent = LENT.replace(lent_before) - lent_before;
+    if lent != 0 {
+        memory::take_back_from_kernel(lent);
+    }
+}
+
 /// The kernel writes `length` bytes at `address`.
 #[inline]
 fn fill(address: usize, length: usize) {
     if program::allocates_shared() {
+        lend();
         memory::touch(address, length.min(usize::MAX - address), true);
     }
 }
@@ -142,6 +170,7 @@ fn fill(address: usize, length: usize) {
 #[inline]
 fn take(address: usize, length: usize) {
     if program::allocates_shared() {
+        lend();
         memory::touch(address, length.min(usize::MAX - address), false);
     }
 }
