@@ -1,5 +1,5 @@
 // A function of the program that has the name of one of the C library's that pause may be what a loop waits for.
-// warns: parallel region runs on rank 0 alone: it waits for another thread to change a variable
+// warns: waits for a flag that another thread sets
 #include <stdio.h>
 
 static volatile int ready;

@@ -2,7 +2,7 @@
 // ranks: 1 2
 // threads: any
 // env: OMP_NUM_THREADS=3
-// warns: waits for another thread to change a variable
+// warns: waits for a flag that another thread sets
 // skip-with: OKL_VERIFY=1
 #include <omp.h>
 #include <stdio.h>
