@@ -2,7 +2,8 @@
 //!
 //! Guarantee: program code allocates shared memory, everybody else private memory, and each block goes
 //! back to where it came from; system calls find the shared memory they are given present. For foreign
-//! threads and outside program code the functions are the C library's own, a few compares later.
+//! threads and outside program code the functions are the C library's own, a few compares later; the threads that libraries
+//! create are made ready for page faults ([`threads`]).
 //!
 //! The executable and its libraries find these symbols before the C library's because this library
 //! stands before it in the order of loading.

@@ -483,7 +483,8 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     // SAFETY: the pass emits the table.
     let table = unsafe { &*raw_table.cast::<SectionTable>() };
     if turns::are_several() && has_stretches() && has_marks(table) {
-        // What a thread has stored and not marked yet nobody knows of: a stretch must not begin then.
+        // If a stretch began while such a nest runs, what a thread has stored and not marked yet nobody would know of: this
+        // is one from the beginning.
         begin_stretch(raw_table as u64);
         return leave_declaration(raw_table, computed);
     }

@@ -11,7 +11,8 @@
 //! * Page faults and declarations change the rank's state while other threads compute; one thread at a
 //!   time does that: [`turns::alone`].
 //! * The threads declare in an order that does not depend on time, by turns: [`in_turn`]. A rank's
-//!   declarations are so the same in every iteration of a program, and known ones need no new plan.
+//!   declarations are so the same in every iteration of a program, and known ones need no new plan. From when one of
+//!   them runs code that declares nothing ([`okl_mpi_undeclared`]) until all meet, none is taken.
 //!
 //! What the other threads run of the program they run on stacks in the rank's private area ([`program_stacks`]), which
 //! other ranks can read.

@@ -446,7 +446,7 @@ interpose! {
         if let Some(written) = written {
             return written as usize / size;
         }
-        take(from, size.saturating_mul(count));
+        take(from, length);
         let copy = copied(from, size.saturating_mul(count));
         let from = copy.as_ref().map_or(from, |copy| copy.as_ptr() as usize);
         let stream = files::stream(stream);
