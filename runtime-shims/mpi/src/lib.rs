@@ -86,7 +86,7 @@ mod view;
 mod waiting;
 
 /// Runtime memory is private to the process, whoever asks for it.
-#[global_allocator]
+#[cfg_attr(not(okl_thread_sanitizer), global_allocator)]
 static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::PrivateAllocator;
 
 /// What each exported symbol does, by its name.

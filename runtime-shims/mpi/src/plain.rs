@@ -89,7 +89,7 @@ extern "C" fn no_runtime() -> ! {
 /// What versions for one rank call in the place of `__kmpc_fork_call`, as `okl_abi::PLAIN_FORKS` says. Such a call by
 /// its own name is one of code that was not compiled with okl.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn okl_mpi_plain_fork_call() {
     // Arguments are variable: all registers stay as they are.
     std::arch::naked_asm!("jmp [rip + {next}]", next = sym FORK_CALL)
@@ -97,7 +97,7 @@ unsafe extern "C" fn okl_mpi_plain_fork_call() {
 
 /// In the place of `__kmpc_fork_teams`.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn okl_mpi_plain_fork_teams() {
     std::arch::naked_asm!("jmp [rip + {next}]", next = sym FORK_TEAMS)
 }

@@ -50,7 +50,7 @@ fn ask(next: &Next) -> i32 {
     unsafe { mem::transmute::<*mut c_void, Ask>(next.address())() }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 extern "C" fn getpid() -> c_int {
     if program::allocates_shared() {
         PROCESS.load(Relaxed)
@@ -59,7 +59,7 @@ extern "C" fn getpid() -> c_int {
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 extern "C" fn getppid() -> c_int {
     if program::allocates_shared() {
         PARENT.load(Relaxed)
@@ -68,7 +68,7 @@ extern "C" fn getppid() -> c_int {
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn kill(process: c_int, signal: c_int) -> c_int {
     let itself = program::allocates_shared() && process == PROCESS.load(Relaxed);
     let process = if itself { ask(&GETPID) } else { process };

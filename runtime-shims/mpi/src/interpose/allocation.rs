@@ -62,7 +62,7 @@ macro_rules! export_with_caller {
 
         $(
             #[unsafe(naked)]
-            #[unsafe(no_mangle)]
+            #[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
             unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
                 std::arch::naked_asm!("jmp [rip + {target}]", target = sym target::$name)
             }

@@ -41,7 +41,7 @@ pub(super) fn resolve() {
     NEXT_OF_THREAD.find();
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn __cxa_thread_atexit(
     function: usize,
     argument: usize,
@@ -87,7 +87,7 @@ pub(crate) fn end_thread() {
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn __cxa_atexit(function: usize, argument: usize, library: usize) -> c_int {
     if program::allocates_shared() && region::is_distributed() && mpi_job::rank() != 0 {
         let words = [function, argument, library].map(|word| word as u64);

@@ -37,7 +37,7 @@ macro_rules! interpose {
         }
 
         $(
-            #[unsafe(no_mangle)]
+            #[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
             unsafe extern "C" fn $name($($arg: $type),*) -> $ret {
                 let mut attempts = 1;
                 loop {
@@ -658,7 +658,7 @@ macro_rules! variadic {
                 files::Redirected::new(stream, $next.address())
             }
 
-            #[unsafe(no_mangle)]
+            #[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
             #[unsafe(naked)]
             unsafe extern "C" fn $name() {
                 core::arch::naked_asm!(

@@ -155,7 +155,7 @@ impl Wanted {
 
 /// Hands `mmap`'s return address on as a seventh argument.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn mmap() {
     std::arch::naked_asm!(
         "push qword ptr [rsp]",
@@ -168,7 +168,7 @@ unsafe extern "C" fn mmap() {
 
 /// The same where `off_t` has 64 bits.
 #[unsafe(naked)]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn mmap64() {
     std::arch::naked_asm!("jmp {mmap}", mmap = sym mmap)
 }
@@ -268,7 +268,7 @@ fn replace(wanted: &Wanted, caller: usize) -> usize {
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn munmap(address: usize, length: usize) -> c_int {
     if !layout::is_arena_address(address) {
         if program::allocates_shared() {
@@ -301,7 +301,7 @@ unsafe extern "C" fn munmap(address: usize, length: usize) -> c_int {
     0
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn mremap(
     old: usize,
     old_length: usize,
@@ -357,7 +357,7 @@ unsafe extern "C" fn mremap(
 macro_rules! treat {
     ($($(#[$doc:meta])* fn $name:ident($address:ident: usize, $length:ident: usize $(, $more:ident: $type:ty)?) = $call:ident, $there:expr;)*) => {$(
         $(#[$doc])*
-        #[unsafe(no_mangle)]
+        #[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
         unsafe extern "C" fn $name($address: usize, $length: usize $(, $more: $type)?) -> c_int {
             if layout::is_arena_address($address) {
                 return $there;

@@ -193,7 +193,7 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn sigaction(signal: c_int, new: *const Action, old: *mut Action) -> c_int {
     // SAFETY: the C library's function has this signature.
     let next = unsafe { std::mem::transmute::<*mut c_void, SetAction>(SIGACTION.address()) };
@@ -244,7 +244,7 @@ unsafe extern "C" fn sigaction(signal: c_int, new: *const Action, old: *mut Acti
     0
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn signal(signal: c_int, handler: usize) -> usize {
     if !program::allocates_shared() {
         // SAFETY: the C library's function has this signature, and the caller's promises are the same.
@@ -294,19 +294,19 @@ unsafe fn set_mask(next: &Next, how: c_int, set: *const Set, old: *mut Set) -> c
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn sigprocmask(how: c_int, set: *const Set, old: *mut Set) -> c_int {
     // SAFETY: the caller's promises are the same.
     unsafe { set_mask(&SIGPROCMASK, how, set, old) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn pthread_sigmask(how: c_int, set: *const Set, old: *mut Set) -> c_int {
     // SAFETY: the caller's promises are the same.
     unsafe { set_mask(&PTHREAD_SIGMASK, how, set, old) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn sigaltstack(new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int {
     // SAFETY: the C library's function has this signature.
     let next = unsafe { std::mem::transmute::<*mut c_void, SetStack>(SIGALTSTACK.address()) };

@@ -55,7 +55,7 @@ pub(crate) fn create_own(create: impl FnOnce()) {
     CREATES_OWN.set(false);
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn pthread_create(
     thread: *mut libc::pthread_t,
     attributes: *const libc::pthread_attr_t,

@@ -169,13 +169,13 @@ unsafe fn find(mut list: List, name: &[u8]) -> *mut c_char {
     ptr::null_mut()
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn getenv(name: *const c_char) -> *mut c_char {
     // SAFETY: the caller's promises are the same.
     unsafe { get(&GETENV, name) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn secure_getenv(name: *const c_char) -> *mut c_char {
     // SAFETY: the caller's promises are the same.
     unsafe { get(&SECURE_GETENV, name) }
@@ -193,7 +193,7 @@ unsafe fn put(text: *mut c_char) -> i32 {
     status
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn putenv(text: *mut c_char) -> i32 {
     if !program::allocates_shared() {
         // SAFETY: the C library's function has this signature, and the caller's promises are the same.
@@ -203,7 +203,7 @@ unsafe extern "C" fn putenv(text: *mut c_char) -> i32 {
     unsafe { put(text) }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn setenv(name: *const c_char, value: *const c_char, overwrite: i32) -> i32 {
     // SAFETY: the caller's texts, and the C library's function, which has this signature.
     unsafe {
@@ -235,7 +235,7 @@ unsafe extern "C" fn setenv(name: *const c_char, value: *const c_char, overwrite
     }
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn unsetenv(name: *const c_char) -> i32 {
     // SAFETY: the C library's function has this signature, and the caller's promises are the same.
     let status = unsafe { mem::transmute::<*mut c_void, Unset>(UNSETENV.address())(name) };
@@ -245,7 +245,7 @@ unsafe extern "C" fn unsetenv(name: *const c_char) -> i32 {
     status
 }
 
-#[unsafe(no_mangle)]
+#[cfg_attr(not(okl_thread_sanitizer), unsafe(no_mangle))]
 unsafe extern "C" fn clearenv() -> i32 {
     // SAFETY: the C library's function has this signature.
     let status = unsafe { mem::transmute::<*mut c_void, Clear>(CLEARENV.address())() };
