@@ -79,8 +79,10 @@ pub(super) struct Passage {
 
 /// What is known of the copies that follow a key.
 enum Known {
-    /// What stands for the copies of all ranks the last time.
-    Once(Signature),
+    /// Nothing but what follows from the declarations that are expected.
+    Foreseen(Rc<Messages>),
+    /// What stands for the copies of all ranks the last time; and what was foreseen before.
+    Once(Signature, Option<Rc<Messages>>),
     /// They were the same twice.
     Twice(Signature, Rc<Messages>),
     GivenUp,
@@ -106,6 +108,8 @@ impl Passage {
 #[derive(Default)]
 pub(super) struct Predictions {
     known: HashMap<Signature, (Known, u32)>,
+    /// What stands for what all ranks declared last, by the place and what they declared before.
+    declared: HashMap<Signature, Signature>,
     next: HashMap<Signature, Next>,
     /// Of `next`.
     pieces: usize,
@@ -117,15 +121,53 @@ impl Predictions {
     /// The messages to expect after `key`.
     pub(super) fn after(&self, key: Signature) -> Option<Rc<Messages>> {
         match self.known.get(&key)? {
-            (Known::Twice(_, messages), _) => Some(Rc::clone(messages)),
-            _ => None,
+            (
+                Known::Twice(_, messages)
+                | Known::Foreseen(messages)
+                | Known::Once(_, Some(messages)),
+                _,
+            ) => Some(Rc::clone(messages)),
+            (Known::Once(_, None) | Known::GivenUp, _) => None,
+        }
+    }
+
+    /// Whether `key` has been there before.
+    pub(super) fn knows(&self, key: Signature) -> bool {
+        self.known.contains_key(&key)
+    }
+
+    /// What stands for what all ranks declared last after what `place` stands for.
+    pub(super) fn declared_after(&self, place: Signature) -> Option<Signature> {
+        self.declared.get(&place).copied()
+    }
+
+    /// Notes that.
+    pub(super) fn note_declared(&mut self, place: Signature, declared: Signature) {
+        if !self.declared.contains_key(&place) {
+            self.limit();
+        }
+        self.declared.insert(place, declared);
+    }
+
+    /// Foresees the copies of all ranks after `key`, which is new: in rank order, as words of [`push_copies`], all of what the
+    /// owners have. `nodes` has the node of each rank.
+    pub(super) fn foresee(&mut self, rank: u32, key: Signature, lists: &[&[u64]], nodes: &[u32]) {
+        if let Some(messages) = Messages::of(rank, lists, true, nodes) {
+            self.limit();
+            self.changes += 1;
+            let known = Known::Foreseen(Rc::new(messages));
+            self.known.insert(key, (known, 0));
         }
     }
 
     /// Before something is added: forgets all where there is too much.
     fn limit(&mut self) {
-        if self.known.len().max(self.next.len()) >= MOST_KEYS || self.pieces >= MOST_PIECES {
+        let most = (self.known.len())
+            .max(self.next.len())
+            .max(self.declared.len());
+        if most >= MOST_KEYS || self.pieces >= MOST_PIECES {
             self.known.clear();
+            self.declared.clear();
             self.next.clear();
             self.pieces = 0;
             self.changes += 1;
@@ -174,7 +216,7 @@ impl Predictions {
     /// Whether [`Predictions::note`] would ask for the lists.
     pub(super) fn would_ask(&self, key: Signature, copied: Signature) -> bool {
         copied != Signature::NOTHING
-            && matches!(self.known.get(&key), Some((Known::Once(last), _)) if *last == copied)
+            && matches!(self.known.get(&key), Some((Known::Once(last, _), _)) if *last == copied)
     }
 
     /// Notes what stands for the copies of all ranks after `key`; [`Signature::NOTHING`] where there were
@@ -185,13 +227,19 @@ impl Predictions {
             self.limit();
         }
         let Some((known, surprises)) = self.known.get_mut(&key) else {
-            self.known.insert(key, (Known::Once(copied), 0));
+            self.known.insert(key, (Known::Once(copied, None), 0));
             return false;
         };
         match known {
             Known::GivenUp => false,
             Known::Twice(last, _) if *last == copied => false,
-            Known::Once(last) if *last == copied => {
+            Known::Foreseen(messages) => {
+                let foreseen = (copied != Signature::NOTHING).then(|| Rc::clone(messages));
+                self.changes += u64::from(foreseen.is_none());
+                *known = Known::Once(copied, foreseen);
+                false
+            }
+            Known::Once(last, _) if *last == copied => {
                 if copied == Signature::NOTHING {
                     let none = Messages {
                         from_owners: true,
@@ -207,7 +255,7 @@ impl Predictions {
                 *known = if *surprises > MOST_SURPRISES {
                     Known::GivenUp
                 } else {
-                    Known::Once(copied)
+                    Known::Once(copied, None)
                 };
                 false
             }
