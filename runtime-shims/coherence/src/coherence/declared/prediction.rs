@@ -108,7 +108,7 @@ impl Passage {
 #[derive(Default)]
 pub(super) struct Predictions {
     known: HashMap<Signature, (Known, u32)>,
-    /// What stands for what all ranks declared last, by the place and what they declared before.
+    /// What stands for what all ranks declared last in a context.
     declared: HashMap<Signature, Signature>,
     next: HashMap<Signature, Next>,
     /// Of `next`.
@@ -131,41 +131,46 @@ impl Predictions {
         }
     }
 
-    /// Whether `key` has been there before.
-    pub(super) fn knows(&self, key: Signature) -> bool {
-        self.known.contains_key(&key)
+    /// Whether `key` has not been there before, or once, and nothing was foreseen then.
+    pub(super) fn is_new(&self, key: Signature) -> bool {
+        match self.known.get(&key) {
+            None => true,
+            Some((Known::Once(copied, None), 0)) => *copied != Signature::NOTHING,
+            Some(_) => false,
+        }
     }
 
-    /// What stands for what all ranks declared last after what `place` stands for.
-    pub(super) fn declared_after(&self, place: Signature) -> Option<Signature> {
-        self.declared.get(&place).copied()
+    /// What stands for what all ranks declared last in a context.
+    pub(super) fn declared_in(&self, context: Signature) -> Option<Signature> {
+        self.declared.get(&context).copied()
     }
 
     /// Notes that.
-    pub(super) fn note_declared(&mut self, place: Signature, declared: Signature) {
-        if !self.declared.contains_key(&place) {
-            self.limit();
+    pub(super) fn note_declared(&mut self, contexts: [Signature; 2], declared: Signature) {
+        self.limit();
+        for context in contexts {
+            self.declared.insert(context, declared);
         }
-        self.declared.insert(place, declared);
     }
 
-    /// Foresees the copies of all ranks after `key`, which is new: in rank order, as words of [`push_copies`], all of what the
+    /// Foresees the copies of all ranks after `key`, which [is new](Predictions::is_new): in rank order, as words of [`push_copies`], all of what the
     /// owners have. `nodes` has the node of each rank.
     pub(super) fn foresee(&mut self, rank: u32, key: Signature, lists: &[&[u64]], nodes: &[u32]) {
-        if let Some(messages) = Messages::of(rank, lists, true, nodes) {
+        if let Some(messages) = Messages::of(rank, lists, true, nodes).map(Rc::new) {
             self.limit();
             self.changes += 1;
-            let known = Known::Foreseen(Rc::new(messages));
+            let known = match self.known.get(&key) {
+                Some((Known::Once(copied, _), _)) => Known::Once(*copied, Some(messages)),
+                _ => Known::Foreseen(messages),
+            };
             self.known.insert(key, (known, 0));
         }
     }
 
     /// Before something is added: forgets all where there is too much.
     fn limit(&mut self) {
-        let most = (self.known.len())
-            .max(self.next.len())
-            .max(self.declared.len());
-        if most >= MOST_KEYS || self.pieces >= MOST_PIECES {
+        let most = self.known.len().max(self.next.len());
+        if most.max(self.declared.len() / 2) >= MOST_KEYS || self.pieces >= MOST_PIECES {
             self.known.clear();
             self.declared.clear();
             self.next.clear();

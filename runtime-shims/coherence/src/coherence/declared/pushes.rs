@@ -37,8 +37,8 @@ const AHEAD: u32 = 3;
 /// What was known at the last synchronisation, by which the next copies are noted.
 pub(super) struct Expected {
     key: Signature,
-    /// Stands for the place and what was declared before, whoever owns what.
-    place: Signature,
+    /// Stand for where it was, whoever owns what: what is known best of what follows, and what is known next best.
+    contexts: [Signature; 2],
 }
 
 /// A message to begin.
@@ -298,10 +298,15 @@ impl<M: Machine> Coherence<M> {
             self.forget_early();
             return;
         }
-        let place = place
-            .with_signature(mode.direct_id)
-            .with_signature(mode.declared_last);
-        let mut key = place.with_signature(mode.owners.signature());
+        let place = place.with_signature(mode.direct_id);
+        let context = place.with_signature(mode.declared_last);
+        let contexts = match fork {
+            Some(_) => [context, place],
+            // Several regions may call the same functions.
+            None if mode.declared_last == Signature::NOTHING => [context; 2],
+            None => [context, Signature::START.with_signature(mode.declared_last)],
+        };
+        let mut key = context.with_signature(mode.owners.signature());
         let values = fork.unwrap_or_default();
         if mode.predictions.is_given_up(key) && !values.is_empty() {
             key = values.iter().fold(key, |key, &value| key.with(value));
@@ -313,7 +318,7 @@ impl<M: Machine> Coherence<M> {
         if let Some(last) = mode.last_key.replace(key) {
             mode.predictions.note_next(last, key, passage);
         }
-        self.foresee(key, place);
+        self.foresee(key, contexts);
         if !self.end_early(key) {
             let sendings = self.sections.sendings(me, key);
             for one in sendings.iter() {
@@ -321,22 +326,20 @@ impl<M: Machine> Coherence<M> {
                 self.note_begun(one, number);
             }
         }
-        self.sections.expected = Some(Expected { key, place });
+        self.sections.expected = Some(Expected { key, contexts });
         self.expect_early(key);
     }
 
-    /// Where nothing is known of `key`: foresees that the ranks declare what they last declared after the same at this
-    /// `place`, and copy what of that nobody else has. All ranks know that of each other.
-    fn foresee(&mut self, key: Signature, place: Signature) {
+    /// Where little is known of `key`: foresees that the ranks declare what they last declared in such a context, and copy
+    /// what of that nobody else has. All ranks know that of each other.
+    fn foresee(&mut self, key: Signature, contexts: [Signature; 2]) {
         let mode = &self.sections;
-        if mode.predictions.knows(key) {
+        if !mode.predictions.is_new(key) {
             return;
         }
-        let Some(exchanged) = mode
-            .predictions
-            .declared_after(place)
-            .and_then(|declared| mode.exchanged.get(declared))
-        else {
+        let declared = contexts.map(|context| mode.predictions.declared_in(context));
+        let declared = declared.into_iter().flatten().next();
+        let Some(exchanged) = declared.and_then(|declared| mode.exchanged.get(declared)) else {
             return;
         };
         let lists: Vec<Vec<u64>> = (0..exchanged.words.len())
@@ -378,7 +381,7 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn note_what_follows(&mut self, declared: Signature) {
         let mode = &mut self.sections;
         if let Some(expected) = &mode.expected {
-            mode.predictions.note_declared(expected.place, declared);
+            mode.predictions.note_declared(expected.contexts, declared);
         }
     }
 
