@@ -11,8 +11,10 @@
 //!   messages, or none. The pages concerned are open for reading and writing: no fault, no twin.
 //! * At a synchronisation each rank sends one [`Signature`] of what it declared. What follows from a
 //!   state and the signatures of all ranks is computed once, from the declarations themselves, which the
-//!   ranks exchange then; after that it is looked up. So an iteration like the one before costs nothing.
-//! * Between nodes, copies that were the same before are not asked for: [`pushes`]. What many ranks copy goes
+//!   ranks exchange where they have not done so in any state before: [`transition`]. After that it is looked up. So an
+//!   iteration like the one before costs nothing.
+//! * Between nodes, copies that were the same before, or of what was declared in the same place before, are not asked for:
+//!   [`pushes`]. What many ranks copy goes
 //!   from one to the other: [`trees`].
 //! * Bytes that a rank only may have written become its own where it is their owner, or nobody else may
 //!   have written them. Others are compared with a twin, and are claimed byte by byte. Where no rank may write

@@ -1,8 +1,9 @@
 //! What ranks copy from each other between two synchronisations, learned from what they copied before, and
 //! which synchronisation follows which.
 //!
-//! A key stands for what all ranks know at a synchronisation. Guarantee: ranks that learn the same of the
-//! same keys predict the same. A prediction may be wrong; after some wrong ones a key is given up.
+//! A key stands for what all ranks know at a synchronisation; a context for less of that, without who owns what. After a
+//! key that is new copies are foreseen by what was declared in its context. Guarantee: ranks that learn the same of the
+//! same keys and contexts predict the same. A prediction may be wrong; after some wrong ones a key is given up.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -1,4 +1,5 @@
-//! Pushes: messages between nodes that both sides know, because the ranks copied the same bytes before.
+//! Pushes: messages between nodes that both sides know, because the ranks copied the same bytes before, or declared the
+//! same in the same place while others owned what.
 //!
 //! Between two synchronisations the value of a byte that another rank may copy does not change, unless a lock passes it
 //! on: what comes is of no use to a rank that has taken one since. So where
@@ -9,6 +10,10 @@
 //!
 //! What goes by [trees](super::trees) is sent in the same way, but for what a rank passes on: it does so when it
 //! has come, before its program runs on. So the ranks wait for no more than what they are about to read.
+//!
+//! Where the owners are as they never were, the ranks are expected to declare what they declared the last time after the
+//! same declarations; what a rank needs of that, as far as its owner can tell, is what nobody has copied since it was
+//! written. All of that all ranks know, so nothing is exchanged for it.
 //!
 //! Guarantee: what one side sends the other side receives, since both take it from the same
 //! [prediction](super::prediction) and know alike what is in flight; and what a rank takes out of a message

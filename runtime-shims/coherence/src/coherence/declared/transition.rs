@@ -1,4 +1,16 @@
 //! Synchronisations: what follows for the owners of bytes from the declarations of all ranks.
+//!
+//! Guarantee: all ranks decide alike whether declarations are exchanged, and apply the same. What a rank declared is told
+//! by its signature, whoever owns what; so what has been exchanged once is remembered by the signatures alone, on all ranks
+//! the same, and is forgotten at the same time. It serves in every later state of the owners, also where serial code has
+//! dealt all memory out anew. What follows from it in a state depends on nothing but the owners, the pages in section mode
+//! and those that the region accesses undeclared, which all ranks know. It does not serve
+//!
+//! * where pages would enter section mode: which these are depends on what objects there are by now;
+//! * where a rank left claims out of its signature, and they would make a difference in this state;
+//! * after stretches: what these touch is hardly the same twice, and not all of it is in the signature.
+//!
+//! A transition that is worked out is remembered by the state, too, and only looked up when that comes again.
 
 use std::{collections::BTreeMap, rc::Rc};
 
