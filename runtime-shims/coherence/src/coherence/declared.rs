@@ -234,8 +234,8 @@ pub(super) struct SectionMode {
     transitions: Cache<Rc<Transition>>,
     /// What all ranks have declared, by what stands for that alone. What is new only in this state they need not exchange.
     exchanged: Cache<Rc<Exchanged>>,
-    /// What was last looked for there, by its transition's key, and what it comes to; with whether claims were left out.
-    recalled: Option<(Signature, Option<(Rc<Told>, bool)>)>,
+    /// What was last looked for there, by its transition's key, and what it comes to.
+    recalled: Option<(Signature, Option<Rc<Told>>)>,
     known_sets: KnownSets,
     /// What of `valid` is left after a transition.
     left_valid: Cache<Rc<Step>>,

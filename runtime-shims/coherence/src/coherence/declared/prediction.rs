@@ -109,8 +109,9 @@ impl Passage {
 #[derive(Default)]
 pub(super) struct Predictions {
     known: HashMap<Signature, (Known, u32)>,
-    /// What stands for what all ranks declared last in a context.
-    declared: HashMap<Signature, Signature>,
+    /// What stands for what all ranks declared last in a context, and how often that was something else than before, less how
+    /// often it was the same.
+    declared: HashMap<Signature, (Signature, u32)>,
     next: HashMap<Signature, Next>,
     /// Of `next`.
     pieces: usize,
@@ -141,16 +142,26 @@ impl Predictions {
         }
     }
 
-    /// What stands for what all ranks declared last in a context.
+    /// What stands for what all ranks declared last in a context, where that is mostly the same.
     pub(super) fn declared_in(&self, context: Signature) -> Option<Signature> {
-        self.declared.get(&context).copied()
+        let &(declared, surprises) = self.declared.get(&context)?;
+        (surprises <= MOST_SURPRISES).then_some(declared)
     }
 
     /// Notes that.
     pub(super) fn note_declared(&mut self, contexts: [Signature; 2], declared: Signature) {
         self.limit();
-        for context in contexts {
-            self.declared.insert(context, declared);
+        let [best, next] = contexts;
+        for context in [Some(best), (next != best).then_some(next)]
+            .into_iter()
+            .flatten()
+        {
+            let (last, surprises) = self.declared.entry(context).or_insert((declared, 0));
+            *surprises = match *last == declared {
+                true => surprises.saturating_sub(1),
+                false => *surprises + 1,
+            };
+            *last = declared;
         }
     }
 
@@ -497,6 +508,50 @@ mod tests {
         assert!(!predictions.note(KEY, copied));
         assert!(predictions.after(KEY).is_some());
         assert!(predictions.after(signature(2)).is_none());
+    }
+
+    #[test]
+    fn what_was_foreseen_counts_until_more_is_known() {
+        let mut predictions = Predictions::default();
+        let copied = signature(1);
+        let lists = lists(&[&[(1, &[(8, 16)])], &[]]);
+        let received = |predictions: &Predictions| {
+            let messages = predictions.after(KEY).expect("foreseen");
+            messages.received[0].ranges.clone()
+        };
+        assert!(predictions.is_new(KEY));
+        predictions.foresee(0, KEY, &borrowed(&lists), &[0, 1]);
+        assert!(!predictions.is_new(KEY) && !predictions.would_ask(KEY, copied));
+        assert_eq!(received(&predictions), [(8, 16)]);
+        assert!(!predictions.note(KEY, copied));
+        assert_eq!(received(&predictions), [(8, 16)]);
+        assert!(predictions.note(KEY, copied));
+        // Where it turns out that nothing is copied, that is foreseen no more.
+        let other = signature(7);
+        predictions.foresee(0, other, &borrowed(&lists), &[0, 1]);
+        assert!(!predictions.note(other, Signature::NOTHING));
+        assert!(predictions.after(other).is_none() && !predictions.is_new(other));
+    }
+
+    #[test]
+    fn what_is_declared_in_a_context_is_expected_where_it_is_mostly_the_same() {
+        let mut predictions = Predictions::default();
+        let contexts = [signature(1), signature(2)];
+        let [first, second] = [signature(3), signature(4)];
+        assert!(predictions.declared_in(contexts[0]).is_none());
+        for _ in 0..4 {
+            predictions.note_declared(contexts, first);
+            assert_eq!(
+                contexts.map(|one| predictions.declared_in(one)),
+                [Some(first); 2]
+            );
+        }
+        for _ in 0..=MOST_SURPRISES {
+            predictions.note_declared(contexts, second);
+            predictions.note_declared([contexts[1]; 2], first);
+        }
+        assert_eq!(predictions.declared_in(contexts[0]), Some(second));
+        assert_eq!(predictions.declared_in(contexts[1]), None);
     }
 
     #[test]

@@ -302,11 +302,12 @@ impl<M: Machine> Coherence<M> {
             self.finish_transition(key, &transition, None);
             return true;
         }
-        let Some((told, omitted)) = self.recall_told(declared) else {
+        let Some(told) = self.recall_told(declared) else {
             return false;
         };
         self.sections.recalled = None;
-        self.apply_told(key, &told, omitted);
+        // Claims were left out only where they make no difference.
+        self.apply_told(key, &told, false);
         true
     }
 
@@ -318,9 +319,9 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// What all ranks declared, where they have exchanged the same before, and it says in this state what follows: no pages
-    /// enter section mode, which may have more to be told, and claims that were left out make no difference. Whether any
-    /// were. The same on all ranks.
-    fn recall_told(&mut self, declared: Signature) -> Option<(Rc<Told>, bool)> {
+    /// enter section mode, which may have more to be told, and claims that were left out make no difference. The same on
+    /// all ranks.
+    fn recall_told(&mut self, declared: Signature) -> Option<Rc<Told>> {
         let key = self.transition_key(declared);
         if let Some((known, recalled)) = &self.sections.recalled
             && *known == key
@@ -332,14 +333,14 @@ impl<M: Machine> Coherence<M> {
         recalled
     }
 
-    fn work_out_told(&self, declared: Signature) -> Option<(Rc<Told>, bool)> {
+    fn work_out_told(&self, declared: Signature) -> Option<Rc<Told>> {
         let exchanged = Rc::clone(self.sections.exchanged.get(declared)?);
         let words: Vec<&[u64]> = exchanged.words.iter().map(|words| &words[..]).collect();
         let told = self.told(&words);
         let mut spans = told.spans.values();
         let enters = spans.any(|&span| pages_touched(span).any(|page| self.can_enter(page)));
         let lacks_claims = exchanged.omits_claims && may_overlap(&told.unsteady, &told.contested);
-        (!enters && !lacks_claims).then(|| (Rc::new(told), exchanged.omits_claims))
+        (!enters && !lacks_claims).then(|| Rc::new(told))
     }
 
     /// After an exchange: remembers what all ranks declared, in rank order, each with whether its claims were left out of
