@@ -489,7 +489,7 @@ impl Driver {
         }
         let declared = Signature::of_all(signatures(headers, HEADER_DECLARED));
         if rank.coherence(|coherence| coherence.apply_declared(declared)) {
-            return;
+            return stop_where_pieces_are_dealt_out(rank);
         }
         let enters = any(ENTERS);
         let sends = is_too_much(&claims) || !enters && is_too_much(&lengths);
@@ -517,13 +517,24 @@ impl Driver {
             rank.coherence(|coherence| coherence.send_to_owners(&all));
             return rank.barrier();
         }
-        rank.coherence(|coherence| coherence.apply_declarations(&all, any(OMITS)));
-        if rank.coherence(|coherence| coherence.deals_out_pieces()) {
-            rank.declare_nothing();
-            // There may be any number of synchronisations until it ends.
-            rank.stop_declaring();
-            stop_declaring(rank);
-        }
+        let omitted = headers.chunks(HEADER).zip(&claims);
+        let omitted = omitted.map(|(header, &claims)| {
+            let told = if may_do_without_claims { 0 } else { claims };
+            (header[HEADER_FLAGS] & OMITS != 0).then_some(told)
+        });
+        let omitted: Vec<Option<usize>> = omitted.collect();
+        rank.coherence(|coherence| coherence.apply_declarations(&all, &omitted));
+        stop_where_pieces_are_dealt_out(rank);
+    }
+}
+
+/// Where declarations cost more than they save, the region that runs declares nothing from here on. Collective.
+fn stop_where_pieces_are_dealt_out(rank: &mut impl Rank) {
+    if rank.coherence(|coherence| coherence.deals_out_pieces()) {
+        rank.declare_nothing();
+        // There may be any number of synchronisations until it ends.
+        rank.stop_declaring();
+        stop_declaring(rank);
     }
 }
 

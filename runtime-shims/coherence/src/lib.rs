@@ -92,8 +92,8 @@
 //!    others' have enclosed. Then notices are *applied*: each page gets its next state. Where diffs are under way,
 //!    all wait at a *barrier* until they have settled. Then updates of rank 0 are applied.
 //! 7. *Copies* between nodes are learned from: they are exchanged where they are new.
-//! 8. *Declarations* are applied: a transition that is known by its signature is made; else declarations are
-//!    exchanged first. Where they are too many each rank sends what it wrote to its owner, and all wait at a
+//! 8. *Declarations* are applied: a transition that is known by its signature is made; else it is found out, from
+//!    declarations that are exchanged first where they never were before. Where they are too many each rank sends what it wrote to its owner, and all wait at a
 //!    barrier.
 //! 9. Pages that the program has *freed* are as at the start, and given up.
 //! 10. Unless the region has ended, *pushes* begin, and what came for others is *relayed*. The program runs on.

@@ -11,8 +11,10 @@
 //!   messages, or none. The pages concerned are open for reading and writing: no fault, no twin.
 //! * At a synchronisation each rank sends one [`Signature`] of what it declared. What follows from a
 //!   state and the signatures of all ranks is computed once, from the declarations themselves, which the
-//!   ranks exchange then; after that it is looked up. So an iteration like the one before costs nothing.
-//! * Between nodes, copies that were the same before are not asked for: [`pushes`]. What many ranks copy goes
+//!   ranks exchange where they have not done so in any state before: [`transition`]. After that it is looked up. So an
+//!   iteration like the one before costs nothing.
+//! * Between nodes, copies that were the same before, or of what was declared in the same place before, are not asked for:
+//!   [`pushes`]. What many ranks copy goes
 //!   from one to the other: [`trees`].
 //! * Bytes that a rank only may have written become its own where it is their owner, or nobody else may
 //!   have written them. Others are compared with a twin, and are claimed byte by byte. Where no rank may write
@@ -58,7 +60,7 @@ use plan::Plan;
 use prediction::{Packed, Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
 use tracked::Closing;
-use transition::{Balance, KnownSets, Transition};
+use transition::{Balance, Exchanged, KnownSets, Told, Transition};
 
 /// How a declared section is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,20 @@ pub enum Mode {
     Unnoticed,
     /// What this rank declared to write went to its owners, and may have been written by others since: of any section.
     HandedOver,
+}
+
+impl Mode {
+    const ALL: [Self; 9] = [
+        Self::Read,
+        Self::MayRead,
+        Self::Write,
+        Self::MayWrite,
+        Self::Marked,
+        Self::Contribute,
+        Self::Keep,
+        Self::Unnoticed,
+        Self::HandedOver,
+    ];
 }
 
 /// A section that the program is about to access, in positions of the memory file.
@@ -216,6 +232,10 @@ pub(super) struct SectionMode {
     sendings: Cache<Rc<Vec<Sending>>>,
     plans: Cache<Rc<Plan>>,
     transitions: Cache<Rc<Transition>>,
+    /// What all ranks have declared, by what stands for that alone. What is new only in this state they need not exchange.
+    exchanged: Cache<Rc<Exchanged>>,
+    /// What was last looked for there, by its transition's key, and what it comes to.
+    recalled: Option<(Signature, Option<Rc<Told>>)>,
     known_sets: KnownSets,
     /// What of `valid` is left after a transition.
     left_valid: Cache<Rc<Step>>,
@@ -258,6 +278,8 @@ impl SectionMode {
             sendings: Cache::default(),
             plans: Cache::default(),
             transitions: Cache::default(),
+            exchanged: Cache::default(),
+            recalled: None,
             known_sets: KnownSets::default(),
             left_valid: Cache::default(),
             closings: Cache::default(),
@@ -344,6 +366,7 @@ impl<M: Machine> Coherence<M> {
     #[must_use]
     pub(crate) fn enter_region(&mut self, accesses: Accesses) -> bool {
         let mode = &mut self.sections;
+        mode.recalled = None;
         mode.in_stretch = false;
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
         mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };

@@ -75,6 +75,7 @@ impl Job {
             gathers: 0,
             pushed_bytes: 0,
             taken_bytes: 0,
+            asked_bytes: 0,
             near_bytes: 0,
             relayed: 0,
             marked: vec![Vec::new(); ranks],

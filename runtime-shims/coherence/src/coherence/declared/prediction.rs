@@ -1,8 +1,9 @@
 //! What ranks copy from each other between two synchronisations, learned from what they copied before, and
 //! which synchronisation follows which.
 //!
-//! A key stands for what all ranks know at a synchronisation. Guarantee: ranks that learn the same of the
-//! same keys predict the same. A prediction may be wrong; after some wrong ones a key is given up.
+//! A key stands for what all ranks know at a synchronisation; a context for less of that, without who owns what. After a
+//! key that is new copies are foreseen by what was declared in its context. Guarantee: ranks that learn the same of the
+//! same keys and contexts predict the same. A prediction may be wrong; after some wrong ones a key is given up.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -79,8 +80,10 @@ pub(super) struct Passage {
 
 /// What is known of the copies that follow a key.
 enum Known {
-    /// What stands for the copies of all ranks the last time.
-    Once(Signature),
+    /// Nothing but what follows from the declarations that are expected.
+    Foreseen(Rc<Messages>),
+    /// What stands for the copies of all ranks the last time; and what was foreseen before.
+    Once(Signature, Option<Rc<Messages>>),
     /// They were the same twice.
     Twice(Signature, Rc<Messages>),
     GivenUp,
@@ -106,6 +109,9 @@ impl Passage {
 #[derive(Default)]
 pub(super) struct Predictions {
     known: HashMap<Signature, (Known, u32)>,
+    /// What stands for what all ranks declared last in a context, and how often that was something else than before, less how
+    /// often it was the same.
+    declared: HashMap<Signature, (Signature, u32)>,
     next: HashMap<Signature, Next>,
     /// Of `next`.
     pieces: usize,
@@ -117,15 +123,68 @@ impl Predictions {
     /// The messages to expect after `key`.
     pub(super) fn after(&self, key: Signature) -> Option<Rc<Messages>> {
         match self.known.get(&key)? {
-            (Known::Twice(_, messages), _) => Some(Rc::clone(messages)),
-            _ => None,
+            (
+                Known::Twice(_, messages)
+                | Known::Foreseen(messages)
+                | Known::Once(_, Some(messages)),
+                _,
+            ) => Some(Rc::clone(messages)),
+            (Known::Once(_, None) | Known::GivenUp, _) => None,
+        }
+    }
+
+    /// Whether `key` has not been there before, or once, and nothing was foreseen then.
+    pub(super) fn is_new(&self, key: Signature) -> bool {
+        match self.known.get(&key) {
+            None => true,
+            Some((Known::Once(copied, None), 0)) => *copied != Signature::NOTHING,
+            Some(_) => false,
+        }
+    }
+
+    /// What stands for what all ranks declared last in a context, where that is mostly the same.
+    pub(super) fn declared_in(&self, context: Signature) -> Option<Signature> {
+        let &(declared, surprises) = self.declared.get(&context)?;
+        (surprises <= MOST_SURPRISES).then_some(declared)
+    }
+
+    /// Notes that.
+    pub(super) fn note_declared(&mut self, contexts: [Signature; 2], declared: Signature) {
+        self.limit();
+        let [best, next] = contexts;
+        for context in [Some(best), (next != best).then_some(next)]
+            .into_iter()
+            .flatten()
+        {
+            let (last, surprises) = self.declared.entry(context).or_insert((declared, 0));
+            *surprises = match *last == declared {
+                true => surprises.saturating_sub(1),
+                false => *surprises + 1,
+            };
+            *last = declared;
+        }
+    }
+
+    /// Foresees the copies of all ranks after `key`, which [is new](Predictions::is_new): in rank order, as words of [`push_copies`], all of what the
+    /// owners have. `nodes` has the node of each rank.
+    pub(super) fn foresee(&mut self, rank: u32, key: Signature, lists: &[&[u64]], nodes: &[u32]) {
+        if let Some(messages) = Messages::of(rank, lists, true, nodes).map(Rc::new) {
+            self.limit();
+            self.changes += 1;
+            let known = match self.known.get(&key) {
+                Some((Known::Once(copied, _), _)) => Known::Once(*copied, Some(messages)),
+                _ => Known::Foreseen(messages),
+            };
+            self.known.insert(key, (known, 0));
         }
     }
 
     /// Before something is added: forgets all where there is too much.
     fn limit(&mut self) {
-        if self.known.len().max(self.next.len()) >= MOST_KEYS || self.pieces >= MOST_PIECES {
+        let most = self.known.len().max(self.next.len());
+        if most.max(self.declared.len() / 2) >= MOST_KEYS || self.pieces >= MOST_PIECES {
             self.known.clear();
+            self.declared.clear();
             self.next.clear();
             self.pieces = 0;
             self.changes += 1;
@@ -174,7 +233,7 @@ impl Predictions {
     /// Whether [`Predictions::note`] would ask for the lists.
     pub(super) fn would_ask(&self, key: Signature, copied: Signature) -> bool {
         copied != Signature::NOTHING
-            && matches!(self.known.get(&key), Some((Known::Once(last), _)) if *last == copied)
+            && matches!(self.known.get(&key), Some((Known::Once(last, _), _)) if *last == copied)
     }
 
     /// Notes what stands for the copies of all ranks after `key`; [`Signature::NOTHING`] where there were
@@ -185,13 +244,19 @@ impl Predictions {
             self.limit();
         }
         let Some((known, surprises)) = self.known.get_mut(&key) else {
-            self.known.insert(key, (Known::Once(copied), 0));
+            self.known.insert(key, (Known::Once(copied, None), 0));
             return false;
         };
         match known {
             Known::GivenUp => false,
             Known::Twice(last, _) if *last == copied => false,
-            Known::Once(last) if *last == copied => {
+            Known::Foreseen(messages) => {
+                let foreseen = (copied != Signature::NOTHING).then(|| Rc::clone(messages));
+                self.changes += u64::from(foreseen.is_none());
+                *known = Known::Once(copied, foreseen);
+                false
+            }
+            Known::Once(last, _) if *last == copied => {
                 if copied == Signature::NOTHING {
                     let none = Messages {
                         from_owners: true,
@@ -207,7 +272,7 @@ impl Predictions {
                 *known = if *surprises > MOST_SURPRISES {
                     Known::GivenUp
                 } else {
-                    Known::Once(copied)
+                    Known::Once(copied, None)
                 };
                 false
             }
@@ -443,6 +508,50 @@ mod tests {
         assert!(!predictions.note(KEY, copied));
         assert!(predictions.after(KEY).is_some());
         assert!(predictions.after(signature(2)).is_none());
+    }
+
+    #[test]
+    fn what_was_foreseen_counts_until_more_is_known() {
+        let mut predictions = Predictions::default();
+        let copied = signature(1);
+        let lists = lists(&[&[(1, &[(8, 16)])], &[]]);
+        let received = |predictions: &Predictions| {
+            let messages = predictions.after(KEY).expect("foreseen");
+            messages.received[0].ranges.clone()
+        };
+        assert!(predictions.is_new(KEY));
+        predictions.foresee(0, KEY, &borrowed(&lists), &[0, 1]);
+        assert!(!predictions.is_new(KEY) && !predictions.would_ask(KEY, copied));
+        assert_eq!(received(&predictions), [(8, 16)]);
+        assert!(!predictions.note(KEY, copied));
+        assert_eq!(received(&predictions), [(8, 16)]);
+        assert!(predictions.note(KEY, copied));
+        // Where it turns out that nothing is copied, that is foreseen no more.
+        let other = signature(7);
+        predictions.foresee(0, other, &borrowed(&lists), &[0, 1]);
+        assert!(!predictions.note(other, Signature::NOTHING));
+        assert!(predictions.after(other).is_none() && !predictions.is_new(other));
+    }
+
+    #[test]
+    fn what_is_declared_in_a_context_is_expected_where_it_is_mostly_the_same() {
+        let mut predictions = Predictions::default();
+        let contexts = [signature(1), signature(2)];
+        let [first, second] = [signature(3), signature(4)];
+        assert!(predictions.declared_in(contexts[0]).is_none());
+        for _ in 0..4 {
+            predictions.note_declared(contexts, first);
+            assert_eq!(
+                contexts.map(|one| predictions.declared_in(one)),
+                [Some(first); 2]
+            );
+        }
+        for _ in 0..=MOST_SURPRISES {
+            predictions.note_declared(contexts, second);
+            predictions.note_declared([contexts[1]; 2], first);
+        }
+        assert_eq!(predictions.declared_in(contexts[0]), Some(second));
+        assert_eq!(predictions.declared_in(contexts[1]), None);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Pushes: messages between nodes that both sides know, because the ranks copied the same bytes before.
+//! Pushes: messages between nodes that both sides know, because the ranks copied the same bytes before, or declared the
+//! same in the same place while others owned what.
 //!
 //! Between two synchronisations the value of a byte that another rank may copy does not change, unless a lock passes it
 //! on: what comes is of no use to a rank that has taken one since. So where
@@ -10,6 +11,10 @@
 //! What goes by [trees](super::trees) is sent in the same way, but for what a rank passes on: it does so when it
 //! has come, before its program runs on. So the ranks wait for no more than what they are about to read.
 //!
+//! Where the owners are as they never were, the ranks are expected to declare what they declared the last time after the
+//! same declarations; what a rank needs of that, as far as its owner can tell, is what nobody has copied since it was
+//! written. All of that all ranks know, so nothing is exchanged for it.
+//!
 //! Guarantee: what one side sends the other side receives, since both take it from the same
 //! [prediction](super::prediction) and know alike what is in flight; and what a rank takes out of a message
 //! is what its own plan would have copied from the same owner, and what no rank has written since it was
@@ -18,10 +23,10 @@
 use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
-    SectionMode,
-    plan::Plan,
+    Mode, SectionMode,
+    plan::{Plan, by_owner},
     prediction::{self, Leg, MOST_BYTES, Packed, Passage},
-    transition::Transition,
+    transition::{Exchanged, Transition},
 };
 use crate::{
     coherence::{Coherence, Event, Machine, Part},
@@ -37,6 +42,8 @@ const AHEAD: u32 = 3;
 /// What was known at the last synchronisation, by which the next copies are noted.
 pub(super) struct Expected {
     key: Signature,
+    /// Stand for where it was, whoever owns what: what is known best of what follows, and what is known next best.
+    contexts: [Signature; 2],
 }
 
 /// A message to begin.
@@ -296,10 +303,15 @@ impl<M: Machine> Coherence<M> {
             self.forget_early();
             return;
         }
-        let mut key = place
-            .with_signature(mode.owners.signature())
-            .with_signature(mode.direct_id)
-            .with_signature(mode.declared_last);
+        let place = place.with_signature(mode.direct_id);
+        let context = place.with_signature(mode.declared_last);
+        let contexts = match fork {
+            Some(_) => [context, place],
+            // Several regions may call the same functions.
+            None if mode.declared_last == Signature::NOTHING => [context; 2],
+            None => [context, Signature::START.with_signature(mode.declared_last)],
+        };
+        let mut key = context.with_signature(mode.owners.signature());
         let values = fork.unwrap_or_default();
         if mode.predictions.is_given_up(key) && !values.is_empty() {
             key = values.iter().fold(key, |key, &value| key.with(value));
@@ -311,6 +323,7 @@ impl<M: Machine> Coherence<M> {
         if let Some(last) = mode.last_key.replace(key) {
             mode.predictions.note_next(last, key, passage);
         }
+        self.foresee(key, contexts);
         if !self.end_early(key) {
             let sendings = self.sections.sendings(me, key);
             for one in sendings.iter() {
@@ -318,8 +331,69 @@ impl<M: Machine> Coherence<M> {
                 self.note_begun(one, number);
             }
         }
-        self.sections.expected = Some(Expected { key });
+        self.sections.expected = Some(Expected { key, contexts });
         self.expect_early(key);
+    }
+
+    /// Where little is known of `key`: foresees that the ranks declare what they last declared in such a context, and copy
+    /// what of that nobody else has. All ranks know that of each other.
+    fn foresee(&mut self, key: Signature, contexts: [Signature; 2]) {
+        let mode = &self.sections;
+        if !mode.predictions.is_new(key) {
+            return;
+        }
+        let declared = contexts.map(|context| mode.predictions.declared_in(context));
+        let declared = declared.into_iter().flatten().next();
+        let Some(exchanged) = declared.and_then(|declared| mode.exchanged.get(declared)) else {
+            return;
+        };
+        let lists: Vec<Vec<u64>> = (0..exchanged.words.len())
+            .map(|reader| self.foreseen_copies(exchanged, reader))
+            .collect();
+        if lists.iter().all(Vec::is_empty) {
+            return;
+        }
+        let lists: Vec<&[u64]> = lists.iter().map(|list| &list[..]).collect();
+        let nodes = self.nodes(lists.len());
+        let mode = &mut self.sections;
+        mode.predictions.foresee(self.rank, key, &lists, &nodes);
+    }
+
+    /// What a rank copies from other nodes if it declares this: of the sections it reads the bytes of other owners, which
+    /// nobody has copied since they were written. As words of [`prediction::push_copies`].
+    fn foreseen_copies(&self, exchanged: &Exchanged, reader: usize) -> Vec<u64> {
+        let mode = &self.sections;
+        let bytes = |are_wanted: fn(Mode) -> bool| {
+            let shapes = exchanged.shapes(reader, are_wanted);
+            shapes.fold(Ranges::default(), |all, one| all.union(&one.ranges()))
+        };
+        let written = bytes(|mode| mode == Mode::Write);
+        let kept = bytes(|mode| mode == Mode::Keep).minus(&written);
+        let read = bytes(|mode| matches!(mode, Mode::Read | Mode::MayRead | Mode::MayWrite));
+        let mut pieces = mode.owners.within(&read.union(&kept));
+        let nodes = (self.machine.node(reader as u32), |rank| {
+            self.machine.node(rank)
+        });
+        pieces.retain(|one| !one.shared && nodes.1(one.owner) != nodes.0);
+        let mut words = Vec::new();
+        for (owner, ranges) in by_owner(pieces) {
+            prediction::push_copies(&mut words, owner, &ranges);
+        }
+        words
+    }
+
+    /// Notes what all ranks declared since the last synchronisation.
+    pub(super) fn note_what_follows(&mut self, declared: Signature) {
+        let mode = &mut self.sections;
+        if let Some(expected) = &mode.expected {
+            mode.predictions.note_declared(expected.contexts, declared);
+        }
+    }
+
+    /// The node of each rank.
+    fn nodes(&self, ranks: usize) -> Vec<u32> {
+        let ranks = 0..ranks as u32;
+        ranks.map(|rank| self.machine.node(rank)).collect()
     }
 
     /// Begins a message. The number of one that is received.
@@ -493,11 +567,11 @@ impl<M: Machine> Coherence<M> {
 
     /// Whether all ranks know what follows from what they declared and copied, without a word more. The same
     /// on all ranks.
-    pub(crate) fn has_learned(&self, declared: Signature, copied: Signature) -> bool {
+    pub(crate) fn has_learned(&mut self, declared: Signature, copied: Signature) -> bool {
         let mode = &self.sections;
         let expected = mode.expected.as_ref();
         let asks = expected.is_some_and(|one| mode.predictions.would_ask(one.key, copied));
-        !asks && self.knows_transition(declared)
+        !asks && self.knows_what_follows(declared)
     }
 
     /// Learns the copies of all ranks, in rank order.
@@ -512,9 +586,8 @@ impl<M: Machine> Coherence<M> {
                 let own = pieces.iter().filter(|piece| piece.owner == owner);
                 own.map(|piece| piece.end - piece.start).sum::<u64>() == ranges.bytes()
             });
-        let nodes: Vec<u32> = (0..lists.len() as u32)
-            .map(|rank| self.machine.node(rank))
-            .collect();
+        let nodes = self.nodes(lists.len());
+        let mode = &mut self.sections;
         mode.predictions
             .note_lists(self.rank, key, copied, lists, from_owners, &nodes);
     }

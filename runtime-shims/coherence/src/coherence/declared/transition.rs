@@ -1,4 +1,16 @@
 //! Synchronisations: what follows for the owners of bytes from the declarations of all ranks.
+//!
+//! Guarantee: all ranks decide alike whether declarations are exchanged, and apply the same. What a rank declared is told
+//! by its signature, whoever owns what; so what has been exchanged once is remembered by the signatures alone, on all ranks
+//! the same, and is forgotten at the same time. It serves in every later state of the owners, also where serial code has
+//! dealt all memory out anew. What follows from it in a state depends on nothing but the owners, the pages in section mode
+//! and those that the region accesses undeclared, which all ranks know. It does not serve
+//!
+//! * where pages would enter section mode: which these are depends on what objects there are by now;
+//! * where a rank left claims out of its signature, and they would make a difference in this state;
+//! * after stretches: what these touch is hardly the same twice, and not all of it is in the signature.
+//!
+//! A transition that is worked out is remembered by the state, too, and only looked up when that comes again.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -48,6 +60,11 @@ impl Balance {
         self.after_stretches = self.after_stretches.saturating_sub(1);
     }
 
+    /// Whether it is not bad after another new change, whatever that is.
+    fn bears_another(&self) -> bool {
+        self.changes + 1 < MOST_NEW
+    }
+
     fn is_bad(&self) -> bool {
         self.after_stretches >= MOST_NEW
             || self.changes >= MOST_NEW && self.pieces >= MOST_NEW_PIECES
@@ -86,8 +103,35 @@ fn note_span(spans: &mut BTreeMap<Range, Range>, mode: u64, object: Range, shape
     }
 }
 
+/// What all ranks declared once, in rank order: what it leads to in any state they can find out without a word more.
+pub(super) struct Exchanged {
+    /// Without the claims that `omits_claims` is about.
+    pub(super) words: Vec<Vec<u64>>,
+    /// What stands for some rank's declarations is without its claims.
+    omits_claims: bool,
+}
+
+impl Exchanged {
+    /// What each rank declared in modes that `are_wanted`, as shapes.
+    pub(super) fn shapes(
+        &self,
+        rank: usize,
+        are_wanted: impl Fn(Mode) -> bool,
+    ) -> impl Iterator<Item = Shape> {
+        let wanted: Vec<u64> = Mode::ALL
+            .into_iter()
+            .filter(|&mode| are_wanted(mode))
+            .map(|mode| mode as u64)
+            .collect();
+        let mut words = &self.words[rank][..];
+        std::iter::from_fn(move || take_declaration(&mut words))
+            .filter(move |(mode, ..)| wanted.contains(mode))
+            .map(|(.., shape)| shape)
+    }
+}
+
 /// What all ranks declared, by rank.
-struct Told {
+pub(super) struct Told {
     /// Stands for all claims.
     claims: Signature,
     /// Some rank ran code that declares nothing.
@@ -251,18 +295,74 @@ impl<M: Machine> Coherence<M> {
         if declared == Signature::NOTHING {
             return true;
         }
+        self.note_what_follows(declared);
         let key = self.transition_key(declared);
-        let Some(transition) = self.sections.transitions.get(key).cloned() else {
+        if let Some(transition) = self.sections.transitions.get(key).cloned() {
+            self.sections.balance.note_known(transition.pieces);
+            self.finish_transition(key, &transition, None);
+            return true;
+        }
+        let Some(told) = self.recall_told(declared) else {
             return false;
         };
-        self.sections.balance.note_known(transition.pieces);
-        self.finish_transition(key, &transition, None);
+        self.sections.recalled = None;
+        // Claims were left out only where they make no difference.
+        self.apply_told(key, &told, false);
         true
     }
 
-    pub(super) fn knows_transition(&self, declared: Signature) -> bool {
-        let transitions = &self.sections.transitions;
-        declared == Signature::NOTHING || transitions.contains(self.transition_key(declared))
+    /// Whether all ranks know what follows from what they declared, and that it is no reason to declare nothing any more.
+    pub(super) fn knows_what_follows(&mut self, declared: Signature) -> bool {
+        declared == Signature::NOTHING
+            || (self.sections.transitions).contains(self.transition_key(declared))
+            || self.sections.balance.bears_another() && self.recall_told(declared).is_some()
+    }
+
+    /// What all ranks declared, where they have exchanged the same before, and it says in this state what follows: no pages
+    /// enter section mode, which may have more to be told, and claims that were left out make no difference. The same on
+    /// all ranks.
+    fn recall_told(&mut self, declared: Signature) -> Option<Rc<Told>> {
+        let key = self.transition_key(declared);
+        if let Some((known, recalled)) = &self.sections.recalled
+            && *known == key
+        {
+            return recalled.clone();
+        }
+        let recalled = self.work_out_told(declared);
+        self.sections.recalled = Some((key, recalled.clone()));
+        recalled
+    }
+
+    fn work_out_told(&self, declared: Signature) -> Option<Rc<Told>> {
+        let exchanged = Rc::clone(self.sections.exchanged.get(declared)?);
+        let words: Vec<&[u64]> = exchanged.words.iter().map(|words| &words[..]).collect();
+        let told = self.told(&words);
+        let mut spans = told.spans.values();
+        let enters = spans.any(|&span| pages_touched(span).any(|page| self.can_enter(page)));
+        let lacks_claims = exchanged.omits_claims && may_overlap(&told.unsteady, &told.contested);
+        (!enters && !lacks_claims).then(|| Rc::new(told))
+    }
+
+    /// After an exchange: remembers what all ranks declared, in rank order, each with whether its claims were left out of
+    /// what stands for it and how many words these are.
+    fn remember_exchanged(
+        &mut self,
+        declared: Signature,
+        words: &[&[u64]],
+        omitted: &[Option<usize>],
+    ) {
+        let words: Vec<Vec<u64>> = words
+            .iter()
+            .zip(omitted)
+            .map(|(words, claims)| words[..words.len() - claims.unwrap_or(0)].to_vec())
+            .collect();
+        let pieces = words.iter().map(Vec::len).sum();
+        let exchanged = Rc::new(Exchanged {
+            words,
+            omits_claims: omitted.iter().any(Option::is_some),
+        });
+        let known = &mut self.sections.exchanged;
+        known.insert(declared, exchanged, pieces);
     }
 
     fn transition_key(&self, declared: Signature) -> Signature {
@@ -411,12 +511,26 @@ impl<M: Machine> Coherence<M> {
         may_overlap(&told.unsteady, &told.contested)
     }
 
-    /// Applies the declarations of all ranks, in rank order; `omitted` where some rank's signature is without its
-    /// claims.
-    pub(crate) fn apply_declarations(&mut self, declarations: &[&[u64]], omitted: bool) {
+    /// Applies the declarations of all ranks, in rank order. `omitted` has for each rank whose signature is without its
+    /// claims how many of the words these are.
+    pub(crate) fn apply_declarations(
+        &mut self,
+        declarations: &[&[u64]],
+        omitted: &[Option<usize>],
+    ) {
         self.counts.transitions += 1;
-        let key = self.transition_key(self.sections.declared_last);
+        let declared = self.sections.declared_last;
+        let key = self.transition_key(declared);
         let told = self.told(declarations);
+        // What code does that declares nothing is hardly the same twice.
+        if !told.has_stretches {
+            self.remember_exchanged(declared, declarations, omitted);
+        }
+        self.apply_told(key, &told, omitted.iter().any(Option::is_some));
+    }
+
+    /// Applies what all ranks declared; `omitted` where some rank's signature is without its claims.
+    fn apply_told(&mut self, key: Signature, told: &Told, omitted: bool) {
         let owned_before = self.sections.owners.all().clone();
         let owners_before = self.sections.owners.signature();
         let any_entered = self.enter(&told.spans);
@@ -433,7 +547,7 @@ impl<M: Machine> Coherence<M> {
             }
         }
         let possible = self.possible_claims(owned_before.minus(&told.contested), &told.unsteady);
-        let ranks = 0..declarations.len() as u32;
+        let ranks = 0..told.reads.len() as u32;
         let claim: Vec<_> = ranks.clone().map(claim_for).collect();
         let read_by: Vec<_> = ranks.map(read_by).collect();
         let mut changes: Vec<(&Ranges, &dyn Fn(Owned) -> Owned)> = Vec::new();
@@ -454,8 +568,8 @@ impl<M: Machine> Coherence<M> {
         let transition = mode.known_sets.transition(
             owners,
             claimed,
-            told.unsteady,
-            [told.contributed, told.unnoticed],
+            told.unsteady.clone(),
+            [told.contributed.clone(), told.unnoticed.clone()],
             told.has_stretches,
         );
         mode.balance.note_new(transition.pieces, told.has_stretches);
@@ -468,7 +582,7 @@ impl<M: Machine> Coherence<M> {
         self.finish_transition(key, &transition, Some(unnoticed));
     }
 
-    /// After [`Coherence::apply_declarations`]: whether declarations cost more than they save, so that pages
+    /// After declarations were applied: whether declarations cost more than they save, so that pages
     /// serve the region that runs better. All ranks decide alike.
     pub(crate) fn deals_out_pieces(&mut self) -> bool {
         let mode = &mut self.sections;

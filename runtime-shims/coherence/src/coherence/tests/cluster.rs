@@ -37,6 +37,8 @@ pub(super) struct Cluster {
     /// How many bytes were pushed, and how many of them taken.
     pub(super) pushed_bytes: usize,
     pub(super) taken_bytes: usize,
+    /// How many declared bytes a rank asked another node for.
+    pub(super) asked_bytes: usize,
     /// How many were pushed within a node, which ranks pass on.
     pub(super) near_bytes: usize,
     /// How many messages were passed on.
@@ -206,8 +208,10 @@ impl Machine for Simulated {
     fn pull(&mut self, owner: u32, ranges: &[(u64, u64)]) {
         self.let_thread_run();
         assert_ne!(owner as usize, self.rank, "a rank copies its own bytes");
+        let is_far = !self.is_near(owner);
         let mut cluster = self.cluster.borrow_mut();
         for at in ranges.iter().flat_map(|&(start, end)| start..end) {
+            cluster.asked_bytes += usize::from(is_far);
             let (page, offset) = (at as usize / PAGE, at as usize % PAGE);
             cluster.memories[self.rank][page][offset] =
                 cluster.memories[owner as usize][page][offset];
