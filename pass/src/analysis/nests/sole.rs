@@ -172,6 +172,11 @@ fn keeps_no_pointer(call: Call<'_>) -> bool {
         || name.starts_with("llvm.dbg")
 }
 
+/// Whether a function is the body of a region, and nothing else.
+pub(super) fn is_region(function: Function<'_>) -> bool {
+    forks_of(function).is_some()
+}
+
 /// The forks of a region's body; `None` where it is run in another way too.
 fn forks_of(body: Function<'_>) -> Option<Vec<Call<'_>>> {
     let mut forks = Vec::new();
