@@ -16,7 +16,7 @@ struct state {
 };
 enum { MOST = 16 };
 
-// CHECK: behind-pointers.c:[[@LINE+7]]:1: remark: region declares all its accesses
+// CHECK: behind-pointers.c:[[@LINE+8]]:1: remark: region declares all its accesses
 // CODE-LABEL: define internal void @move.omp_outlined(
 // CODE: %[[AT:.*]] = call ptr @okl_mpi_readable(ptr {{.*}}, i64 8)
 // What is loaded there is declared, too.

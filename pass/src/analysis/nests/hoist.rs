@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::conditions::single_predecessor;
-use super::sole::{Callees, can_read_captured, is_region, is_sole_access};
+use super::sole::{Callees, can_read_captured, copies_other_types, is_region, is_sole_access};
 use super::variables::load_at_entry;
 use super::{copies_or_fills, intrinsic_name, is_lifetime, writes};
 use crate::analysis::runtime;
@@ -335,7 +335,7 @@ impl<'a, 'm> Hoister<'a, 'm> {
             Some(update) => {
                 !is_of_another_type(self.module, update, load) && self.code.may_read_from(load, to)
             }
-            None => self.code.may_change(at, load),
+            None => !copies_other_types(self.module, at, load) && self.code.may_change(at, load),
         }
     }
 }
