@@ -152,28 +152,53 @@ impl Global<'_> {
     }
 }
 
+/// The names in a tag: of the type of an access, and of those that it is a kind of.
+///
+/// # Safety
+///
+/// The operands of a node of metadata.
+unsafe fn names_of_type(tag: &[LLVMValueRef]) -> Option<Vec<String>> {
+    // A tag is the type of the object, that of the access, and a distance; a type is its name, its parent and 0.
+    // SAFETY: nodes of metadata, whose numbers of operands are looked at.
+    unsafe {
+        let name = |node| text_of(*operands(node).first()?);
+        if tag.len() < 3 {
+            return None;
+        }
+        let mut names = vec![name(tag[1])?];
+        let mut ty = operands(tag[1]);
+        while ty.len() > 1 {
+            names.extend(name(ty[1]));
+            ty = operands(ty[1]);
+        }
+        Some(names)
+    }
+}
+
 impl<'m> Instruction<'m> {
-    /// The name of the type that clang noted of a load, and those of the types that this one is a kind of. `None` where
+    /// The name of the type that clang noted of an access, and those of the types that this one is a kind of. `None` where
     /// nothing is noted.
     pub fn noted_type(self, module: &Module) -> Option<Vec<String>> {
-        // A tag is the type of the object, that of the access, and a distance; a type is its name, its parent and 0.
-        // SAFETY: an instruction of the module, and nodes of its metadata, whose numbers of operands are looked at.
+        // SAFETY: an instruction of the module, and what is attached to it.
         unsafe {
-            let name = |node| text_of(*operands(node).first()?);
-            let tag = operands(LLVMGetMetadata(
-                self.raw(),
-                kind(module.raw_context(), "tbaa"),
-            ));
-            if tag.len() < 3 {
-                return None;
-            }
-            let mut names = vec![name(tag[1])?];
-            let mut ty = operands(tag[1]);
-            while ty.len() > 1 {
-                names.extend(name(ty[1]));
-                ty = operands(ty[1]);
-            }
-            Some(names)
+            let tag = LLVMGetMetadata(self.raw(), kind(module.raw_context(), "tbaa"));
+            names_of_type(&operands(tag))
+        }
+    }
+
+    /// The same of all that a copy of a structure accesses: the types of its fields.
+    pub fn noted_types_of_fields(self, module: &Module) -> Option<Vec<Vec<String>>> {
+        const FIELD: usize = 3;
+        // SAFETY: as above. A structure is a list of fields, each of them its place, its size and a tag.
+        unsafe {
+            let noted = LLVMGetMetadata(self.raw(), kind(module.raw_context(), "tbaa.struct"));
+            let fields = operands(noted);
+            let whole = !fields.is_empty() && fields.len().is_multiple_of(FIELD);
+            let fields = fields.chunks_exact(FIELD).filter(|_| whole);
+            let names: Option<Vec<_>> = fields
+                .map(|field| names_of_type(&operands(field[2])))
+                .collect();
+            names.filter(|names| !names.is_empty())
         }
     }
 

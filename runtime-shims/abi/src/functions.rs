@@ -13,12 +13,12 @@ macro_rules! for_each_mpi_fn {
         $m! {
             // Start-up.
             /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
-            fn okl_mpi_register_v11(table: ptr): [APART];
+            fn okl_mpi_register_v12(table: ptr): [APART];
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32: [MAY_UNWIND];
 
             // Output of Fortran programs.
-            /// Hands over `FortranUnits`; called as `okl_mpi_register_v11` is.
+            /// Hands over `FortranUnits`; called as `okl_mpi_register_v12` is.
             fn okl_mpi_fortran_units(units: ptr): [APART];
             /// Before a statement that writes text to `unit`: the unit it is to name.
             fn okl_mpi_fortran_begin(unit: i32) -> i32: [APART];
@@ -48,6 +48,9 @@ macro_rules! for_each_mpi_fn {
             fn okl_mpi_serial_code(): [APART];
             /// Instead of `okl_mpi_serial_code`, before each access to memory: `bytes` are read or written.
             fn okl_mpi_serial_access(address: ptr, bytes: i64, writes: i32): [QUIET];
+            /// Where to load `bytes` from, 8 at most, that a loop may load from `address`, or not: there if they can be read,
+            /// otherwise where zeros are.
+            fn okl_mpi_readable(address: ptr, bytes: i64) -> ptr: [HIDDEN];
             /// Makes the object behind a pointer present and writable before an unknown function sees it.
             fn okl_mpi_touch(object: ptr): [SEPARATES, APART] "hands memory to a library";
             /// `__kmpc_global_thread_num`.

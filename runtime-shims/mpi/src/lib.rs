@@ -57,6 +57,7 @@ mod program;
 mod program_graph;
 mod program_stacks;
 mod pushes;
+mod readable;
 mod reduce;
 mod region;
 mod report;
@@ -93,8 +94,9 @@ static ALLOCATOR: private_allocator::PrivateAllocator = private_allocator::Priva
 mod entry {
     pub(crate) use crate::{
         allocators::*, api::*, atomics::*, cancel::*, constructs::*, doacross::*, flags::*,
-        fortran::*, locks::*, loops::*, ordered::*, plain::*, program_graph::*, reduce::*,
-        sections::*, start::*, sync::*, tasks::*, team::*, threads::*, touch::*, waiting::*,
+        fortran::*, locks::*, loops::*, ordered::*, plain::*, program_graph::*, readable::*,
+        reduce::*, sections::*, start::*, sync::*, tasks::*, team::*, threads::*, touch::*,
+        waiting::*,
     };
 }
 

@@ -1,6 +1,7 @@
 //! Brings loops into a form in which their bounds and addresses are known in front of them: loads go out of loops that do
 //! not write what they load (LLVM leaves those behind inner loops' guards, and gives up in large loops), and what OpenMP
-//! guarantees of worksharing loops is stated.
+//! guarantees of worksharing loops is stated. Where a load might do harm in front of a loop, as not every turn comes to it,
+//! the run time is asked whether it can be read.
 //!
 //! Guarantee: the code does what it did before.
 
@@ -8,14 +9,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use super::conditions::single_predecessor;
-use super::sole::{Callees, can_read_captured, is_sole_access};
+use super::sole::{Callees, can_read_captured, copies_other_types, is_region, is_sole_access};
 use super::variables::load_at_entry;
 use super::{copies_or_fills, intrinsic_name, is_lifetime, writes};
 use crate::analysis::runtime;
 use crate::llvm::{
-    Block, Call, Code, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
+    Block, Builder, Call, Code, Comparison, Function, Instruction, IntPredicate, Module, Opcode,
+    Value,
 };
-use okl_abi::{AtomicOp, Effects};
+use okl_abi::{AtomicOp, Effects, f};
 
 /// In a function with more questions about what may be written the rest stays where it is.
 const MOST_QUESTIONS: usize = 400_000;
@@ -53,11 +55,16 @@ pub(super) struct Hoister<'a, 'm> {
     sole: RefCell<HashMap<Value<'m>, bool>>,
     callees: RefCell<Callees<'m>>,
     questions: Cell<usize>,
+    /// What answers where can be loaded from, if that may be asked: the module has declared it, and threads share what this
+    /// function does, so that it is not for small pieces of work.
+    readable: Option<Function<'m>>,
 }
 
 impl<'a, 'm> Hoister<'a, 'm> {
     pub(super) fn of(module: &'m Module, code: &'a Code<'m>) -> Self {
+        let readable = module.function(f::okl_mpi_readable.name);
         Self {
+            readable: readable.filter(|_| is_shared(code.function())),
             module,
             code,
             writers: RefCell::default(),
@@ -98,14 +105,19 @@ impl<'a, 'm> Hoister<'a, 'm> {
             let Some(at) = preheader.and_then(Block::terminator) else {
                 continue;
             };
-            if !self.is_movable(pointer, of, 0)
-                || !self.can_load_at(load, at)
-                || self.is_written(load, of)
-            {
+            if !self.is_movable(pointer, of, 0) {
+                continue;
+            }
+            let is_harmless = self.can_load_at(load, at);
+            let readable = self.readable.filter(|_| self.may_ask(load, of));
+            if !is_harmless && readable.is_none() || self.is_written(load, of) {
                 continue;
             }
             self.move_out(pointer, of, at);
-            match self.value_before(load, at) {
+            let equal = self.value_before(load, at);
+            let asked = readable.filter(|_| equal.is_none() && !is_harmless);
+            let equal = equal.or_else(|| Some(self.load_where_readable(load, asked?, at)));
+            match equal {
                 Some(equal) => {
                     load.replace_all_uses_with(equal);
                     load.erase();
@@ -117,6 +129,41 @@ impl<'a, 'm> Hoister<'a, 'm> {
         false
     }
 
+    /// Whether a load may go to where it is asked first what can be read: it is of a number or a pointer, and the loop is
+    /// outermost but for those in which threads share loops or meet.
+    fn may_ask(&self, load: Instruction<'m>, of: usize) -> bool {
+        const MOST_BITS: u32 = 64;
+        let (ty, loops) = (load.ty(), self.code.loops());
+        let is_word = ty.is_pointer() || ty.bits().is_some_and(|bits| bits <= MOST_BITS);
+        let is_outer = |of: usize| {
+            let blocks = loops[of].blocks.iter();
+            blocks.flat_map(|block| block.instructions()).any(shares)
+        };
+        let parents = std::iter::successors(loops[of].parent, |&of| loops[of].parent);
+        // There is another way then to an object to which there was one.
+        is_word
+            && parents.into_iter().all(is_outer)
+            && !self.is_sole(load.operand(0).underlying_object())
+    }
+
+    /// What a load loads if it is reached. If it is not, it may be anything, and nobody uses it.
+    fn load_where_readable(
+        &self,
+        load: Instruction<'m>,
+        readable: Function<'m>,
+        at: Instruction<'m>,
+    ) -> Value<'m> {
+        let build = Builder::before(self.module, at);
+        let bytes = self.module.store_size_of(load.ty());
+        let bytes = self.module.int(super::WORD).integer_constant(bytes as i64);
+        let address = build.call(readable, &[load.operand(0), bytes]);
+        let value = build.load(load.ty(), address);
+        if let Some(one) = value.as_instruction() {
+            one.limit_alignment(load.alignment());
+        }
+        value
+    }
+
     /// What was loaded or stored there just before an instruction.
     fn value_before(&self, load: Instruction<'m>, at: Instruction<'m>) -> Option<Value<'m>> {
         let is_same = |one: Instruction<'m>, value: Value<'m>| {
@@ -124,7 +171,7 @@ impl<'a, 'm> Hoister<'a, 'm> {
                 && value.ty() == load.ty()
                 && one
                     .address()
-                    .is_some_and(|a| is_same_pointer(a, load.operand(0)))
+                    .is_some_and(|a| is_same_pointer(asked_for(a), load.operand(0)))
         };
         let mut at = at;
         for _ in 0..MOST_STEPS {
@@ -288,7 +335,7 @@ impl<'a, 'm> Hoister<'a, 'm> {
             Some(update) => {
                 !is_of_another_type(self.module, update, load) && self.code.may_read_from(load, to)
             }
-            None => self.code.may_change(at, load),
+            None => !copies_other_types(self.module, at, load) && self.code.may_change(at, load),
         }
     }
 }
@@ -331,6 +378,24 @@ impl<'m> Writer<'m> {
             _ => Self::Anything,
         }
     }
+}
+
+/// Where it was asked whether it can be read, where an address is the answer.
+pub(super) fn asked_for(address: Value<'_>) -> Value<'_> {
+    let call = address.as_call();
+    let call = call.filter(|call| call.callee_name() == f::okl_mpi_readable.name);
+    call.and_then(|call| call.argument(0)).unwrap_or(address)
+}
+
+/// Whether an instruction has this thread take its share of a loop, or meet others.
+fn shares(at: Instruction<'_>) -> bool {
+    let effects = runtime::effects_of(&intrinsic_name(at));
+    effects.has_some(Effects::SHARES.and(Effects::DEALS).and(Effects::BARRIER))
+}
+
+/// Whether a function is a region's body, or has a loop that threads share.
+fn is_shared(function: Function<'_>) -> bool {
+    is_region(function) || function.instructions().into_iter().any(shares)
 }
 
 fn is_same_pointer<'m>(a: Value<'m>, b: Value<'m>) -> bool {

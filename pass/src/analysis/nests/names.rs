@@ -1,6 +1,7 @@
 //! Terms and objects in words: formulas as in C, with the names of the source.
 
 use super::conditions::Question;
+use super::hoist::asked_for;
 use super::{Expression, Nests, Term};
 use crate::llvm::{ExpressionKind as Kind, IntPredicate, Naming, Opcode, Value};
 
@@ -19,7 +20,7 @@ fn name_within(value: Value<'_>, depth: usize) -> String {
     }
     if let Some(at) = value.as_instruction() {
         return match at.opcode() {
-            Opcode::LLVMLoad => name_within(at.operand(0), depth + 1),
+            Opcode::LLVMLoad => name_within(asked_for(at.operand(0)), depth + 1),
             _ if at.is_cast() => name_within(at.operand(0), depth + 1),
             _ => String::new(),
         };

@@ -172,6 +172,11 @@ fn keeps_no_pointer(call: Call<'_>) -> bool {
         || name.starts_with("llvm.dbg")
 }
 
+/// Whether a function is the body of a region, and nothing else.
+pub(super) fn is_region(function: Function<'_>) -> bool {
+    forks_of(function).is_some()
+}
+
 /// The forks of a region's body; `None` where it is run in another way too.
 fn forks_of(body: Function<'_>) -> Option<Vec<Call<'_>>> {
     let mut forks = Vec::new();
@@ -302,15 +307,7 @@ impl<'m> Callees<'m> {
         let stored = stored.and_then(|reach| reach.stored.as_ref());
         stored
             .zip(load.noted_type(module))
-            .is_some_and(|(stored, loaded)| {
-                let language = loaded.last();
-                let is_c = language.is_some_and(|one| one.starts_with("Simple C"));
-                let is_kind_of = |one: &[String], other: &[String]| one.contains(&other[0]);
-                let is_apart = |one: &Vec<String>| {
-                    one.last() == language && !is_kind_of(one, &loaded) && !is_kind_of(&loaded, one)
-                };
-                is_c && stored.iter().all(is_apart)
-            })
+            .is_some_and(|(stored, loaded)| are_apart(stored, &loaded))
     }
 
     fn reach(&mut self, function: Function<'m>, module: &'m Module) -> Option<&Reach<'m>> {
@@ -319,6 +316,28 @@ impl<'m> Callees<'m> {
             .or_insert_with(|| known_reach(function, module))
             .as_ref()
     }
+}
+
+/// Whether objects of these types, of what is stored, are not of the one that is loaded: in C and C++.
+fn are_apart(stored: &[Vec<String>], loaded: &[String]) -> bool {
+    let language = loaded.last();
+    let is_c = language.is_some_and(|one| one.starts_with("Simple C"));
+    let is_kind_of = |one: &[String], other: &[String]| one.contains(&other[0]);
+    let is_apart = |one: &Vec<String>| {
+        one.last() == language && !is_kind_of(one, loaded) && !is_kind_of(loaded, one)
+    };
+    is_c && stored.iter().all(is_apart)
+}
+
+/// Whether the assignment of a structure cannot change what a load reads: none of its fields is of that type.
+pub(super) fn copies_other_types<'m>(
+    module: &'m Module,
+    copy: Instruction<'m>,
+    load: Instruction<'m>,
+) -> bool {
+    let fields = copy.noted_types_of_fields(module);
+    let types = fields.zip(load.noted_type(module));
+    types.is_some_and(|(fields, loaded)| are_apart(&fields, &loaded))
 }
 
 /// What a function comes to; `None` where it calls what is not known, or comes to where threads meet.
@@ -354,6 +373,9 @@ fn known_reach<'m>(function: Function<'m>, module: &'m Module) -> Option<Reach<'
             match (*at).as_call() {
                 Some(call) if !call.callee_function()?.is_declaration() => {}
                 Some(call) if is_mathematics(&call.callee_name()) => {}
+                Some(_) if super::copies_or_fills(at) => {
+                    types.extend(at.noted_types_of_fields(module)?);
+                }
                 Some(_) => return None,
                 None if at.opcode() == Opcode::LLVMStore => {
                     let object = at.operand(1).underlying_object();

@@ -43,6 +43,10 @@ pub fn check(module: &Module) -> Plan<'_> {
             bodies.push(one.record.body);
         }
     }
+    if !bodies.is_empty() {
+        // Loads are moved in front of loops that might not come to them.
+        declare(module, &f::okl_mpi_readable);
+    }
     let others = others(module);
     let program = Program::of(module, &bodies, &others);
     let functions = others.iter().filter_map(|one| program.declaring(*one));
