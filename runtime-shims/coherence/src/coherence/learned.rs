@@ -67,6 +67,8 @@ pub(super) struct Learned {
     /// What has been touched since the last synchronisation, by intervals, and which of these runs.
     touched: Vec<(Signature, Touched)>,
     now: Option<usize>,
+    /// How many locks had been acquired then.
+    acquires: u64,
 }
 
 impl Learned {
@@ -170,6 +172,10 @@ impl<M: Machine> Coherence<M> {
 
     /// In a region that declares its accesses, code follows that does not.
     pub(super) fn begin_learning(&mut self, place: u64) {
+        // What was fetched before may be stale.
+        if self.learned.acquires != self.counts.acquires {
+            self.learn_anew();
+        }
         self.turn_to(Signature::START.with(u64::MAX).with(place));
     }
 
@@ -178,8 +184,14 @@ impl<M: Machine> Coherence<M> {
         self.learned.now = None;
     }
 
-    fn begin_interval(&mut self, synchronisation: u64) {
+    /// Copies that were current may not be any more: what is touched from here on is for itself.
+    pub(super) fn learn_anew(&mut self) {
         self.learned.end();
+        self.learned.acquires = self.counts.acquires;
+    }
+
+    fn begin_interval(&mut self, synchronisation: u64) {
+        self.learn_anew();
         let number = self.learned.number;
         if let Some(region) = self.learned.region {
             self.turn_to(region.with(number).with(synchronisation));
