@@ -2,9 +2,7 @@
 //!
 //! An interval between two synchronisations mostly touches the pages that it touched when it was last
 //! run. They are fetched and opened when it begins, all at once: one message for each owner instead of one
-//! for each fault. Code that declares nothing may be left and entered again many times in one interval, as for each chunk
-//! of a dynamic loop: what all these times touched together is what is learned, and is fetched the first time. Guarantee:
-//! this is no more than faults at the beginning of the interval would do, so it
+//! for each fault. Guarantee: this is no more than faults at the beginning of the interval would do, so it
 //! is right whatever the interval then accesses; a wrong guess costs time.
 
 use std::{collections::HashMap, rc::Rc};
@@ -64,22 +62,20 @@ pub(super) struct Learned {
     /// The region that runs, and the number of its interval.
     region: Option<Signature>,
     number: u64,
-    /// What has been touched since the last synchronisation, by intervals, and which of these runs.
-    touched: Vec<(Signature, Touched)>,
-    now: Option<usize>,
-    /// How many locks had been acquired then.
-    acquires: u64,
+    /// The interval that runs.
+    now: Option<Signature>,
+    read: Vec<Page>,
+    written: Vec<Page>,
 }
 
 impl Learned {
     /// Notes that pages were made accessible.
     pub(super) fn note(&mut self, run: Run, write: bool) {
-        if let Some(now) = self.now {
-            let (_, touched) = &mut self.touched[now];
+        if self.now.is_some() {
             let list = if write {
-                &mut touched.written
+                &mut self.written
             } else {
-                &mut touched.read
+                &mut self.read
             };
             list.extend(run.pages());
         }
@@ -99,43 +95,34 @@ impl Learned {
                 written: kept(&touched.written),
             });
         }
-        for (_, touched) in &mut self.touched {
-            touched.read.retain(is_kept);
-            touched.written.retain(is_kept);
-        }
+        self.read.retain(is_kept);
+        self.written.retain(is_kept);
     }
 
-    /// Ends all that ran since the last synchronisation.
-    fn end(&mut self) {
-        self.now = None;
-        for (key, mut touched) in self.touched.drain(..) {
-            for list in [&mut touched.read, &mut touched.written] {
-                list.sort_unstable();
-                list.dedup();
-            }
-            let Some(interval) = self.intervals.get_mut(&key) else {
-                continue;
-            };
+    /// Ends the interval that ran, and begins the next. What that is likely to touch.
+    fn turn_to(&mut self, next: Option<Signature>) -> Option<Rc<Touched>> {
+        let sorted = |list: &mut Vec<Page>| {
+            let mut list = std::mem::take(list);
+            list.sort_unstable();
+            list.dedup();
+            list
+        };
+        let touched = Touched {
+            read: sorted(&mut self.read),
+            written: sorted(&mut self.written),
+        };
+        if let Some(interval) = self.now.take().and_then(|now| self.intervals.get_mut(&now)) {
             let known = &interval.touched;
             if interval.guesses == 0 && known.count() >= LEAST {
                 interval.is_irregular = 2 * known.in_common(&touched) < known.count();
             }
             interval.touched = Rc::new(touched);
         }
-    }
-
-    /// Begins an interval, or goes on with it where it has begun since the last synchronisation. What it is likely to
-    /// touch, where it begins.
-    fn turn_to(&mut self, next: Signature) -> Option<Rc<Touched>> {
-        let begun = self.touched.iter().position(|(key, _)| *key == next);
-        self.now = Some(begun.unwrap_or(self.touched.len()));
-        if begun.is_some() {
-            return None;
-        }
-        self.touched.push((next, Touched::default()));
+        let next = next?;
         if self.intervals.len() >= MOST_INTERVALS && !self.intervals.contains_key(&next) {
             self.intervals.clear();
         }
+        self.now = Some(next);
         let interval = self.intervals.entry(next).or_default();
         if interval.is_irregular || interval.touched.count() < LEAST {
             return None;
@@ -167,38 +154,26 @@ impl<M: Machine> Coherence<M> {
     /// The region has ended.
     pub fn end_intervals(&mut self) {
         self.learned.region = None;
-        self.learned.end();
+        self.learned.turn_to(None);
     }
 
     /// In a region that declares its accesses, code follows that does not.
     pub(super) fn begin_learning(&mut self, place: u64) {
-        // What was fetched before may be stale.
-        if self.learned.acquires != self.counts.acquires {
-            self.learn_anew();
-        }
-        self.turn_to(Signature::START.with(u64::MAX).with(place));
+        self.turn_to(Some(Signature::START.with(u64::MAX).with(place)));
     }
 
     /// It has ended.
     pub(super) fn end_learning(&mut self) {
-        self.learned.now = None;
-    }
-
-    /// Copies that were current may not be any more: what is touched from here on is for itself.
-    pub(super) fn learn_anew(&mut self) {
-        self.learned.end();
-        self.learned.acquires = self.counts.acquires;
+        self.turn_to(None);
     }
 
     fn begin_interval(&mut self, synchronisation: u64) {
-        self.learn_anew();
         let number = self.learned.number;
-        if let Some(region) = self.learned.region {
-            self.turn_to(region.with(number).with(synchronisation));
-        }
+        let key = self.learned.region;
+        self.turn_to(key.map(|region| region.with(number).with(synchronisation)));
     }
 
-    fn turn_to(&mut self, key: Signature) {
+    fn turn_to(&mut self, key: Option<Signature>) {
         if let Some(touched) = self.learned.turn_to(key) {
             self.make_accessible(&touched.read, false);
             self.make_accessible(&touched.written, true);
@@ -244,68 +219,41 @@ impl<M: Machine> Coherence<M> {
 mod tests {
     use super::*;
 
-    const KEY: Signature = Signature::START;
-
     fn touch(learned: &mut Learned, first: Page, count: u32) {
         learned.note(Run { first, count }, false);
     }
 
-    /// One interval that is the only one between two synchronisations: what is guessed that it reads.
-    fn interval(learned: &mut Learned, first: Page, count: u32) -> Option<Vec<Page>> {
-        let guess = learned.turn_to(KEY);
-        touch(learned, first, count);
-        learned.end();
-        guess.map(|guess| guess.read.clone())
-    }
-
     #[test]
     fn what_was_touched_is_guessed_and_now_and_then_looked_at_again() {
+        let key = Signature::START;
         let mut learned = Learned::default();
-        assert_eq!(interval(&mut learned, 10, 20), None);
+        assert!(learned.turn_to(Some(key)).is_none());
+        touch(&mut learned, 10, 20);
         for _ in 0..GUESSES {
-            let guess = interval(&mut learned, 10, 20);
-            assert_eq!(
-                guess.expect("known by now"),
-                (10..30).collect::<Vec<Page>>()
-            );
+            let guess = learned.turn_to(Some(key)).expect("known by now");
+            assert_eq!(guess.read, (10..30).collect::<Vec<Page>>());
+            touch(&mut learned, 10, 20);
         }
-        assert_eq!(interval(&mut learned, 10, 12), None);
-        let guess = interval(&mut learned, 10, 12);
-        assert_eq!(
-            guess.expect("much as before"),
-            (10..22).collect::<Vec<Page>>()
-        );
+        assert!(learned.turn_to(Some(key)).is_none());
+        touch(&mut learned, 10, 12);
+        let guess = learned.turn_to(Some(key)).expect("much as before");
+        assert_eq!(guess.read, (10..22).collect::<Vec<Page>>());
     }
 
     #[test]
     fn an_interval_that_touches_other_pages_each_time_is_left_alone() {
+        let key = Signature::START;
         let mut learned = Learned::default();
-        interval(&mut learned, 0, 20);
+        learned.turn_to(Some(key));
+        touch(&mut learned, 0, 20);
         for _ in 0..GUESSES {
-            assert!(interval(&mut learned, 0, 20).is_some());
+            assert!(learned.turn_to(Some(key)).is_some());
+            touch(&mut learned, 0, 20);
         }
-        assert_eq!(interval(&mut learned, 500, 20), None);
-        assert_eq!(interval(&mut learned, 900, 20), None);
-    }
-
-    #[test]
-    fn what_is_left_and_entered_again_is_one_interval() {
-        let other = KEY.with(1);
-        let mut learned = Learned::default();
-        for time in 0..3 {
-            for chunk in 0..30 {
-                let guess = learned.turn_to(KEY);
-                assert_eq!(guess.is_some(), time > 0 && chunk == 0, "{time} {chunk}");
-                if let Some(guess) = guess {
-                    assert_eq!(guess.read.len(), 30);
-                }
-                touch(&mut learned, chunk, 1);
-                // Something else in between.
-                learned.turn_to(other);
-                learned.now = None;
-                touch(&mut learned, 1000, 1);
-            }
-            learned.end();
-        }
+        assert!(learned.turn_to(Some(key)).is_none());
+        touch(&mut learned, 500, 20);
+        assert!(learned.turn_to(Some(key)).is_none());
+        touch(&mut learned, 900, 20);
+        assert!(learned.turn_to(Some(key)).is_none());
     }
 }

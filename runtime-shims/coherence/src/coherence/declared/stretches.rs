@@ -88,7 +88,6 @@ impl<M: Machine> Coherence<M> {
         if !interval.unnoticed {
             interval.unnoticed = true;
             interval.tell_of_all(Mode::Unnoticed);
-            self.learn_anew();
         }
         self.track_entering();
         self.close_undeclared();
