@@ -94,6 +94,7 @@ impl<'m> Values<'m> {
     ) -> Source<'m> {
         let (rest, variable, number) = match quantity {
             Quantity::Constant(number) => (None, None, number),
+            Quantity::Places(address) => (None, Some(*sections.nests.write_places(address)), 0),
             Quantity::Value(value) => match value.as_global() {
                 Some(global) if !global.is_thread_local() => (None, Some(value), 0),
                 _ => (Some(quantity), None, 0),
@@ -144,8 +145,8 @@ fn is_marked(entry: &Entry<'_>) -> bool {
 /// As the ABI says it.
 fn access_bits(what: What) -> i64 {
     use okl_abi::section_access::{
-        ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, NUMBERS, OBJECT, READ, RELATIVE, SIGNED,
-        TABLE, WRITE,
+        ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, NUMBERS, OBJECT, PLACES, READ, RELATIVE,
+        SIGNED, TABLE, WRITE,
     };
     const { assert!(MOST_MARKS == okl_abi::section_access::MOST_MARKS) };
     let and = |bits, is_so| if is_so { bits } else { 0 };
@@ -164,6 +165,7 @@ fn access_bits(what: What) -> i64 {
         }
         What::Pointers { relative } => TABLE | and(RELATIVE, relative),
         What::Numbers { signed } => TABLE | NUMBERS | and(SIGNED, signed),
+        What::Places => TABLE | PLACES,
         What::Anywhere { of_variable } => READ | ANYWHERE | and(OBJECT, of_variable),
         What::Between { of_variable } => READ | ANYWHERE | BETWEEN | and(OBJECT, of_variable),
         What::Marked {
@@ -188,6 +190,7 @@ fn compute<'m>(
         },
         Quantity::Value(value) => Builder::before(module, one.before).bits_of(value, 64),
         Quantity::Constant(number) => module.const_i64(number),
+        Quantity::Places(_) => unreachable!("its address is a constant"),
     }
 }
 

@@ -423,6 +423,10 @@ pub mod section_access {
     /// With `ANYWHERE` or `MARKED`: the address is the object's own. Others may also be one behind an object, from
     /// which elements are counted backwards.
     pub const OBJECT: i64 = 4096;
+    /// With `TABLE`: the next entry is read at a few places, which can be computed. The address is that of a function
+    /// `i64 (*)(i64 turn, const i64 *values)`, which says where the element of a turn is; in place of dimensions there are
+    /// the number of turns, and the values that it is handed; a last one may be there in vain.
+    pub const PLACES: i64 = 8192;
 }
 
 macro_rules! atomic_ops {

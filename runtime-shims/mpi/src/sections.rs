@@ -4,6 +4,7 @@
 //! memory coherent by them.
 
 mod between;
+mod places;
 mod rows;
 
 use std::{
@@ -504,9 +505,14 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     }
     take_sections(table, signature, || {
         let mut declared = Vec::new();
+        let mut places = Vec::new();
         for one in &known {
-            decode(&one.entry, &mut declared);
+            match places::of(one) {
+                Some(some) => places.extend(some),
+                None => decode(&one.entry, &mut declared),
+            }
         }
+        places::declare(places, &mut declared);
         declared
     });
     // Tables are current when what is behind their pointers, or between their numbers, is declared.

@@ -8,8 +8,8 @@
 //! knows of objects, and `variables` what functions load where they are entered, so that it is known where they are called.
 //! `extents` leaves them one by one, `collapsed` those that are several at once; `conditions` says under
 //! which conditions, `tiles` joins rows,
-//! `widening` computes with numbers that do not overflow, `tables` and `between` follow what a nest loads itself. `rewrite`
-//! replaces parts of expressions; `names` puts them in words. `iterations` says the same of one turn of a loop.
+//! `widening` computes with numbers that do not overflow, `tables` and `between` follow what a nest loads itself, `places`
+//! writes what computes where single elements are. `rewrite` replaces parts of expressions; `names` puts them in words. `iterations` says the same of one turn of a loop.
 
 mod between;
 mod collapsed;
@@ -18,6 +18,7 @@ mod extents;
 mod hoist;
 mod iterations;
 mod names;
+mod places;
 mod rewrite;
 mod sole;
 mod tables;
@@ -43,6 +44,7 @@ use tables::TableWrites;
 
 pub use iterations::{InTurn, Turn};
 pub use names::source_name;
+pub use places::Places;
 pub use variables::LARGE;
 
 /// Bytes of a pointer.

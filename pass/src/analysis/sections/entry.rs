@@ -2,7 +2,7 @@
 
 use super::{Access, POINTER, Size, Spoiled};
 use crate::analysis::memory::base_of;
-use crate::analysis::nests::{Extent, Nests, Section, Term, source_name};
+use crate::analysis::nests::{Extent, Nests, Places, Section, Term, source_name};
 use crate::llvm::{Instruction, Value, demangle};
 
 /// A value at run time.
@@ -14,6 +14,8 @@ pub enum Quantity<'m> {
     Value(Value<'m>),
     /// A number.
     Constant(i64),
+    /// The function that says where the read at this address is in a turn of its loop.
+    Places(Value<'m>),
 }
 
 /// One section.
@@ -31,7 +33,7 @@ pub struct Entry<'m> {
     pub object: String,
     /// An access.
     pub at: Instruction<'m>,
-    /// Pointers, or numbers, that the loop loads itself.
+    /// Pointers, or numbers, that the loop loads itself; or what computes the places of a read.
     pub table: Option<Box<Entry<'m>>>,
 }
 
@@ -80,6 +82,8 @@ pub enum What {
         /// Whether they have a sign.
         signed: bool,
     },
+    /// What computes where elements of the next entry are read.
+    Places,
     /// Something in the object that the address points into is read.
     Anywhere {
         /// Whether the address is a variable's own.
@@ -227,7 +231,7 @@ impl<'m> Entry<'m> {
     pub(super) fn extent(&self) -> Extent<'m> {
         let term = |quantity| match quantity {
             Quantity::Term(term) => Some(term),
-            Quantity::Value(_) | Quantity::Constant(_) => None,
+            Quantity::Value(_) | Quantity::Constant(_) | Quantity::Places(_) => None,
         };
         let Some(address) = term(self.address) else {
             return Extent::Unknown;
@@ -238,7 +242,9 @@ impl<'m> Entry<'m> {
         let exact = match self.what {
             What::Anywhere { .. } | What::Between { .. } => return Extent::Anywhere(address),
             What::Elements { exact, .. } => exact,
-            What::Pointers { .. } | What::Numbers { .. } | What::Marked { .. } => true,
+            What::Pointers { .. } | What::Numbers { .. } | What::Places | What::Marked { .. } => {
+                true
+            }
         };
         let dimensions = self.dimensions.iter();
         let dimensions: Option<Vec<_>> = dimensions
@@ -285,6 +291,34 @@ impl<'m> Entry<'m> {
             .map_or(Vec::new(), |table| table.with_tables());
         all.push(self);
         all
+    }
+}
+
+impl<'m> Entry<'m> {
+    /// The same of reads whose places can be computed.
+    pub(super) fn at_places(self, places: Places<'m>, element: i64) -> Self {
+        let mut values: Vec<_> = [places.turns]
+            .into_iter()
+            .chain(places.captured)
+            .map(Quantity::Term)
+            .collect();
+        // Values come in pairs.
+        if values.len() % 2 == 1 {
+            values.push(Quantity::Constant(0));
+        }
+        let table = Entry {
+            what: What::Places,
+            element,
+            address: Quantity::Places(places.address),
+            dimensions: values.chunks(2).map(|pair| (pair[0], pair[1])).collect(),
+            object: String::new(),
+            at: self.at,
+            table: None,
+        };
+        Self {
+            table: Some(Box::new(table)),
+            ..self
+        }
     }
 }
 

@@ -17,7 +17,8 @@ pub(super) fn merge<'m>(nests: &Nests<'m>, entries: Vec<Entry<'m>>) -> Vec<Entry
         add(nests, &mut merged, entry);
     }
     // Reads of an object that is read anywhere say nothing more.
-    let is_anywhere = |one: &Entry<'m>| matches!(one.what, What::Anywhere { .. });
+    let is_anywhere =
+        |one: &Entry<'m>| matches!(one.what, What::Anywhere { .. }) && one.table.is_none();
     let anywhere: Vec<_> = merged
         .iter()
         .filter(|one| is_anywhere(one))
@@ -72,7 +73,7 @@ fn add<'m>(nests: &Nests<'m>, merged: &mut Vec<Entry<'m>>, entry: Entry<'m>) {
 fn term<'m>(quantity: Quantity<'m>) -> Option<Term<'m>> {
     match quantity {
         Quantity::Term(term) => Some(term),
-        Quantity::Value(_) | Quantity::Constant(_) => None,
+        Quantity::Value(_) | Quantity::Constant(_) | Quantity::Places(_) => None,
     }
 }
 

@@ -21,7 +21,7 @@ mod stretches;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::analysis::nests::{Extent, Nests, Scope, Term, Turns};
+use crate::analysis::nests::{Extent, Nests, Scope, Section, Term, Turns};
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
 use calls::can_be_copied;
@@ -641,6 +641,15 @@ impl<'m> Scan<'m> {
             extents = vec![Extent::Between(between)];
         }
         let (is_write, at) = (access.is_write, access.at);
+        if let ([Extent::Anywhere(_) | Extent::Section(Section { exact: false, .. })], false, None) =
+            (&extents[..], is_write, length)
+            && let Some(places) = nests.places(access.address, block, scope)
+        {
+            let bound = extents.remove(0);
+            let bound = entry_of(nests, bound, is_write, element, at)?;
+            all.entries.push(bound.at_places(places, element));
+            return Ok(());
+        }
         let mut extents = extents.into_iter();
         extents.try_for_each(|extent| self.add(extent, scope, is_write, element, at, all))
     }
@@ -805,7 +814,7 @@ impl<'m> Scan<'m> {
                         .as_instruction()
                         .and_then(|at| position.get(&at))
                         .is_none_or(|&at| at < start),
-                    Quantity::Term(_) | Quantity::Constant(_) => true,
+                    Quantity::Term(_) | Quantity::Constant(_) | Quantity::Places(_) => true,
                 })
             };
             match &mut group {

@@ -244,6 +244,7 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
             name => name,
         },
         Quantity::Constant(number) => number.to_string(),
+        Quantity::Places(_) => "its place".to_string(),
     };
     let words = match entry.what {
         What::Elements {
@@ -257,7 +258,7 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         What::Anywhere { .. } => "read anywhere",
         What::Between { .. } => "read between",
         What::Marked { .. } => "write marked",
-        What::Pointers { .. } | What::Numbers { .. } => "",
+        What::Pointers { .. } | What::Numbers { .. } | What::Places => "",
     };
     let object = if entry.object.is_empty() {
         "?"
@@ -280,6 +281,11 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         text += &format!(" of {} bytes at {}", entry.element, show(entry.address));
     }
     let mut table = &entry.table;
+    if let Some(one) = table.as_ref().filter(|one| one.what == What::Places) {
+        let turns = one.dimensions.first().map(|&(turns, _)| show(turns));
+        let turns = turns.unwrap_or_default();
+        return text + &format!(", {} bytes in each of {turns} turns", one.element);
+    }
     while let Some(one) = table {
         text += " from each pointer in";
         for &(stride, count) in &one.dimensions {

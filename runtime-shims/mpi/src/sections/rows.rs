@@ -54,6 +54,8 @@ pub(super) struct Behind<'a> {
     tables: Vec<Entry<'a>>,
     /// The section; behind each pointer in the last table, where there is one.
     pub(super) entry: Entry<'a>,
+    /// What computes where in the section elements are read.
+    pub(super) places: Option<Entry<'a>>,
 }
 
 impl<'a> Behind<'a> {
@@ -120,13 +122,19 @@ impl<'a> Behind<'a> {
 /// The accesses of a declaration, each with its tables.
 pub(super) fn with_tables<'a>(entries: impl Iterator<Item = Entry<'a>>) -> Vec<Behind<'a>> {
     let mut tables = Vec::new();
+    let mut places = None;
     let mut all = Vec::new();
     for entry in entries {
-        if entry.entry.access & section_access::TABLE != 0 {
+        if entry.entry.access & section_access::PLACES != 0 {
+            places = Some(entry);
+        } else if entry.entry.access & section_access::TABLE != 0 {
             tables.push(entry);
         } else {
-            let tables = std::mem::take(&mut tables);
-            all.push(Behind { tables, entry });
+            all.push(Behind {
+                tables: std::mem::take(&mut tables),
+                entry,
+                places: places.take(),
+            });
         }
     }
     all
