@@ -145,17 +145,21 @@ fn plan<'m>(
         .iter()
         .map(|one| waits.reason_in(&graph, one.body))
         .collect();
+    let endless = endless::check(&functions, &graph);
     Plan {
         alone,
         waits,
-        one_by_one: regions.iter().map(one_by_one::may_run).collect(),
+        one_by_one: regions
+            .iter()
+            .map(|one| one_by_one::may_run(one, &endless))
+            .collect(),
         globals: globals::check(module, refused),
         thread_private: thread_private::check(module, refused),
         constructors: constructors::check(module, refused),
         runtime_calls: runtime_calls::check(module, refused),
         atomics: atomics::check(module, &functions),
         criticals: criticals::check(module, &functions, &regions, &graph),
-        endless: endless::check(&functions, &graph),
+        endless,
         fortran_units: fortran_units::check(module, refused),
         functions,
         regions,

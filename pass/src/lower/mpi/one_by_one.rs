@@ -15,16 +15,19 @@ use okl_abi::{Effects, f};
 use crate::analysis::call_graph::{is_final, reached};
 use crate::analysis::library::is_mathematics;
 use crate::analysis::runtime;
+use crate::analysis::waiting::endless::Endless;
 use crate::ir::{Region, Team};
 use crate::llvm::{Block, Call, Function, Instruction, Opcode, Value};
 
-/// Whether the threads of a region may run one after the other.
-pub fn may_run(region: &Region<'_>) -> bool {
+/// Whether the threads of a region may run one after the other. `endless` are the module's loops that only another thread
+/// can end.
+pub fn may_run<'m>(region: &Region<'m>, endless: &[Endless<'m>]) -> bool {
     let mut meetings = 0;
     region.team == Team::Threads
         && reached(region.body).into_iter().all(|function| {
             let is_body = function == region.body;
-            (is_body || is_final(function)) && {
+            let waits = endless.iter().any(|one| one.at.function() == function);
+            (is_body || is_final(function)) && !waits && {
                 let blocks = executed(function).into_iter();
                 let mut instructions = blocks.flat_map(|one| one.instructions());
                 instructions.all(|one| match doing(one) {

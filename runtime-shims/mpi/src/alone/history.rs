@@ -1,7 +1,8 @@
 //! What rank 0 remembers of a region: what it costs on the ranks, and what by itself.
 //!
-//! Guarantee: to try the other place takes a small part of the time that the region takes, however it turns out. A region
-//! whose executions differ much goes by the largest: what is won with small ones is less than what is lost with those.
+//! Guarantee: to try the other place takes a small part of the time that the region takes, however it turns out. Of a
+//! region whose executions differ the large ones count for more: what is won with small ones is less than what is lost
+//! with those.
 
 use std::time::Duration;
 
@@ -24,16 +25,52 @@ impl Place {
 
 /// The first executions at a place bring memory there, and make plans.
 const FIRST: u32 = 4;
-/// The least cost of so many counts: what else the machine does makes others larger.
+/// So many are looked at together. The least cost of them counts: what else the machine does makes others larger.
 const SAMPLE: u32 = 8;
 /// A trial is worth one part in so many of the time since the last one.
 const SHARE: u32 = 50;
-/// What takes longer is not a short region.
-const LONGEST: Duration = Duration::from_millis(5);
+/// A region of which a rank's share takes longer is not short: it may have much memory to move.
+const LONGEST: Duration = Duration::from_millis(1);
 /// A trial that failed so often waits no longer than before.
 const MOST_FAILED: u32 = 10;
 /// So often a region may outgrow what is won by itself before the ranks are tried.
 const OUTGROWN: u32 = 3;
+
+/// Some executions in a row.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    number: u32,
+    least_body: Duration,
+    least_cost: Duration,
+    /// Of all.
+    bodies: Duration,
+    costs: Duration,
+}
+
+impl Sample {
+    fn add(&mut self, body: Duration, cost: Duration) {
+        let least = |so_far: Duration, one: Duration| match self.number {
+            0 => one,
+            _ => so_far.min(one),
+        };
+        self.least_body = least(self.least_body, body);
+        self.least_cost = least(self.least_cost, cost);
+        self.number += 1;
+        self.bodies += body;
+        self.costs += cost;
+    }
+
+    /// Whether the other place may be better for the region, as far as is known here. Large executions count for more.
+    fn may_be_worse(&self, place: Place, threads: u32) -> bool {
+        match place {
+            Place::Ranks => {
+                let alone = self.bodies * threads;
+                self.bodies < LONGEST * self.number && alone + alone / 4 < self.costs
+            }
+            Place::Alone => true,
+        }
+    }
+}
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -43,12 +80,11 @@ pub(super) struct History {
     executions: u32,
     /// What they took; of the trial, if this is one.
     took: Duration,
-    /// The least cost of the sample that is being taken.
-    least: Option<Duration>,
-    /// Those of the last samples.
+    sample: Sample,
+    /// What an execution cost at least, in the last samples.
     on_ranks: Duration,
     alone: Duration,
-    /// Of rank 0's share on the ranks, about the longest lately.
+    /// What rank 0's share on the ranks took then.
     share: Duration,
     is_trial: bool,
     /// So long the place is kept before the other one is tried.
@@ -81,11 +117,8 @@ impl History {
         }
         self.executions += 1;
         self.took += cost;
-        if place == Place::Ranks && self.executions > FIRST {
-            self.share = body.max(self.share - self.share / 16);
-        }
         if self.executions > FIRST {
-            self.least = Some(self.least.map_or(cost, |least| least.min(cost)));
+            self.sample.add(body, cost);
         }
         if place == Place::Alone && self.has_outgrown(threads, body) {
             self.failed += 1;
@@ -94,10 +127,12 @@ impl History {
         if self.executions < FIRST + SAMPLE || !(self.executions - FIRST).is_multiple_of(SAMPLE) {
             return;
         }
-        let cost = self.least.take().expect("there was a sample");
+        let sample = std::mem::take(&mut self.sample);
+        let cost = sample.least_cost;
         let other = match place {
             Place::Ranks => {
                 self.on_ranks = cost;
+                self.share = sample.least_body;
                 self.alone
             }
             Place::Alone => {
@@ -107,7 +142,7 @@ impl History {
         };
         if self.is_trial {
             self.end_trial(cost, other);
-        } else if self.took >= self.rest && self.may_be_better(place.other(), threads) {
+        } else if self.took >= self.rest && sample.may_be_worse(place, threads) {
             self.go_to(place.other(), true);
         }
     }
@@ -124,16 +159,6 @@ impl History {
             false => 0,
         };
         self.outgrown > OUTGROWN && self.executions > FIRST
-    }
-
-    fn may_be_better(&self, place: Place, threads: u32) -> bool {
-        match place {
-            Place::Alone => {
-                let alone = self.share * threads;
-                self.on_ranks < LONGEST && alone + alone / 4 < self.on_ranks
-            }
-            Place::Ranks => true,
-        }
     }
 
     fn end_trial(&mut self, cost: Duration, other: Duration) {
@@ -158,7 +183,7 @@ impl History {
         self.place = place;
         self.executions = 0;
         self.took = Duration::ZERO;
-        self.least = None;
+        self.sample = Sample::default();
         self.is_trial = is_trial;
         self.outgrown = 0;
     }
