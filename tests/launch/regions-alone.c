@@ -6,7 +6,7 @@
 // RUN: env OKL_STATS=1 OKL_REGIONS_ALONE=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 3000 30 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: env OKL_STATS=1 OKL_REGIONS_ALONE=0 mpirun --allow-run-as-root --oversubscribe -n 2 %t 300 30 2>&1 | FileCheck %s --check-prefix=NEVER
 // RUN: env OKL_STATS=1 OKL_REGIONS_ALONE=always mpirun --allow-run-as-root --oversubscribe -n 2 %t 300 30 2>&1 | FileCheck %s --check-prefix=ALWAYS
-// RUN: env OKL_STATS=1 OKL_REGIONS_ALONE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 40 4000000 2>&1 | FileCheck %s --check-prefix=LONG
+// RUN: env OKL_STATS=1 OKL_REGIONS_ALONE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 20 60000000 2>&1 | FileCheck %s --check-prefix=LONG
 // RUN: env OKL_STATS=1 OKL_REGIONS_ALONE=1 OMP_NUM_THREADS=2 mpirun --allow-run-as-root --oversubscribe -n 2 %t 300 30 2>&1 | FileCheck %s --check-prefix=NEVER
 //
 // RUN: env OKL_REGIONS_ALONE=0 mpirun --allow-run-as-root --oversubscribe -n 3 %t 40 30 sums > %t.never

@@ -80,7 +80,7 @@ int main(void) {
     Pair pair = counted(length);
     who(length);
     if (region % 40 == 0) {
-      printf("%d: %.9g %.9g %ld %.9g, last %d\n", region, sum, pair.sum, pair.count, columns(1 + region % 3), last);
+      printf("%d: %.9g %.9g %ld %.9g, last %d\n", region, sum, pair.sum, pair.count, columns(1 + region / 40 % 2), last);
       for (int i = 0; i < omp_get_max_threads() && i < MOST_THREADS; i++) printf(" %d/%d", begins[i], sizes[i]);
       printf("\n");
     }
