@@ -24,6 +24,7 @@ mod iterations;
 mod loop_bounds;
 mod main_entry;
 mod module_table;
+mod one_by_one;
 mod regions;
 mod runtime_calls;
 pub mod sections;
@@ -64,6 +65,8 @@ pub struct Plan<'m> {
     alone: Vec<Option<String>>,
     /// And why it does so unless the user has it otherwise.
     waits: Vec<Option<String>>,
+    /// And whether its threads may run one after the other.
+    one_by_one: Vec<bool>,
     unsafe_sites: UnsafeSites<'m>,
     endless: Vec<Endless<'m>>,
     globals: globals::Plan<'m>,
@@ -142,16 +145,21 @@ fn plan<'m>(
         .iter()
         .map(|one| waits.reason_in(&graph, one.body))
         .collect();
+    let endless = endless::check(&functions, &graph);
     Plan {
         alone,
         waits,
+        one_by_one: regions
+            .iter()
+            .map(|one| one_by_one::may_run(one, &endless))
+            .collect(),
         globals: globals::check(module, refused),
         thread_private: thread_private::check(module, refused),
         constructors: constructors::check(module, refused),
         runtime_calls: runtime_calls::check(module, refused),
         atomics: atomics::check(module, &functions),
         criticals: criticals::check(module, &functions, &regions, &graph),
-        endless: endless::check(&functions, &graph),
+        endless,
         fortran_units: fortran_units::check(module, refused),
         functions,
         regions,
@@ -223,9 +231,11 @@ fn emit_all<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Function<'m>> {
     let units = fortran_units::emit(module, &plan.fortran_units);
     let reasons = plan.alone.iter().zip(&plan.waits);
     let flags: Vec<_> = reasons
-        .map(|reasons| match reasons {
+        .zip(&plan.one_by_one)
+        .map(|(reasons, &may_run)| match reasons {
             (Some(_), _) => region_flags::RANK_ZERO_ALONE,
             (None, Some(_)) => region_flags::WAITS_FOR_FLAGS,
+            (None, None) if may_run => region_flags::ONE_BY_ONE,
             (None, None) => 0,
         })
         .collect();

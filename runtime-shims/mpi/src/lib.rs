@@ -9,6 +9,7 @@
 //! in `ARCHITECTURE.md`, and `layers` holds them to it.
 
 mod allocators;
+mod alone;
 mod alternate_stack;
 mod api;
 mod atomics;

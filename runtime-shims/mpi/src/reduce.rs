@@ -10,8 +10,8 @@
 use std::ffi::c_void;
 
 use crate::{
-    layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, region, scopes,
-    stats, team, threads,
+    alone, layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, region,
+    scopes, stats, team, threads,
 };
 use okl_coherence::{PAGE, driver::tree};
 
@@ -65,6 +65,13 @@ fn reduce(
     }
     // SAFETY: the compiler's combine function, called as libomp calls it.
     let combine: Combine = unsafe { std::mem::transmute(combine) };
+    if alone::is_running() {
+        let reach = Reach::of(reach, items);
+        let stores = alone::reduce(team::thread_num(), list as usize, |lists| {
+            one_by_one(lists, combine, reach);
+        });
+        return stores.into();
+    }
     let stores = threads::together(threads::list(list), |others| {
         for &other in others {
             combine(list, other as *mut c_void);
@@ -75,6 +82,28 @@ fn reduce(
         }
     });
     stores.unwrap_or(0)
+}
+
+/// Combines the lists of all threads into that of the first, in the order in which ranks would.
+fn one_by_one(lists: &[usize], combine: Combine, reach: Reach) {
+    let ranks = lists.len() as u32;
+    let combine = |to: u32, from: u32| {
+        combine(
+            lists[to as usize] as *mut c_void,
+            lists[from as usize] as *mut c_void,
+        );
+    };
+    match reach {
+        // A rank sends what it has when it has that of its children: they have larger numbers.
+        Reach::Small(_) => {
+            for rank in (0..ranks).rev() {
+                for child in tree::children(rank, ranks) {
+                    combine(rank, child);
+                }
+            }
+        }
+        Reach::Items | Reach::Anywhere => (1..ranks).for_each(|rank| combine(0, rank)),
+    }
 }
 
 /// Combines what the first threads of all ranks have. As [`reduce`].

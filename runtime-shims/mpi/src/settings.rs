@@ -35,6 +35,16 @@ pub(crate) enum ChunksMove {
     Always,
 }
 
+/// Whether rank 0 runs regions by itself of which it could.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RegionsAlone {
+    Never,
+    WhereFaster,
+    Always,
+    /// By turns with the ranks: for tests.
+    Alternate,
+}
+
 /// What the user set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -53,6 +63,8 @@ pub(crate) struct Settings {
     pub(crate) sections: bool,
     /// `OKL_MOVE_CHUNKS=0` or `always`: whether threads take chunks of dynamic loops from each other.
     pub(crate) chunks_move: ChunksMove,
+    /// `OKL_REGIONS_ALONE=0`, `always` or `alternate`: whether rank 0 runs short regions by itself.
+    pub(crate) regions_alone: RegionsAlone,
     /// `OKL_FLAGS=ranks`: regions whose threads wait for flags are distributed, but for `OKL_VERIFY`.
     pub(crate) flags_on_ranks: bool,
     /// `OKL_RANKS_PER_NODE=n`: treat each `n` consecutive ranks as a node of their own.
@@ -88,6 +100,7 @@ impl Settings {
             verify: switch("OKL_VERIFY", false)?,
             sections: switch("OKL_SECTIONS", true)?,
             chunks_move: chunks_move(&variable)?,
+            regions_alone: regions_alone(&variable)?,
             // What is released late, and to whom it matters, looks to verification like races.
             flags_on_ranks: flags_on_ranks(&variable)? && !switch("OKL_VERIFY", false)?,
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
@@ -132,6 +145,20 @@ fn chunks_move(variable: &impl Fn(&str) -> Option<String>) -> Result<ChunksMove,
         None | Some("1") => Ok(ChunksMove::WhereItPays),
         Some("always") => Ok(ChunksMove::Always),
         Some(other) => Err(format!("{NAME}={other}: valid values are 0, 1 and always")),
+    }
+}
+
+/// What `OKL_REGIONS_ALONE` asks for.
+fn regions_alone(variable: &impl Fn(&str) -> Option<String>) -> Result<RegionsAlone, String> {
+    const NAME: &str = "OKL_REGIONS_ALONE";
+    match settings::said(variable, NAME).as_deref() {
+        Some("0") => Ok(RegionsAlone::Never),
+        None | Some("1") => Ok(RegionsAlone::WhereFaster),
+        Some("always") => Ok(RegionsAlone::Always),
+        Some("alternate") => Ok(RegionsAlone::Alternate),
+        Some(other) => Err(format!(
+            "{NAME}={other}: valid values are 0, 1, always and alternate"
+        )),
     }
 }
 
@@ -242,6 +269,11 @@ mod tests {
                 "OKL_MOVE_CHUNKS",
                 "yes",
                 "OKL_MOVE_CHUNKS=yes: valid values are 0, 1 and always",
+            ),
+            (
+                "OKL_REGIONS_ALONE",
+                "yes",
+                "OKL_REGIONS_ALONE=yes: valid values are 0, 1, always and alternate",
             ),
             (
                 "OKL_FLAGS",

@@ -6,6 +6,8 @@ use crate::{cell::ProgramCell, memory, observe, scopes, traffic::Traffic};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) forks: u64,
+    /// Regions that rank 0 ran by itself because that is faster.
+    pub(crate) alone: u64,
     pub(crate) barriers: u64,
     pub(crate) synchronisations: u64,
     pub(crate) reductions: u64,
@@ -49,8 +51,9 @@ pub(crate) fn synchronisations() -> u64 {
     })
 }
 
-const COLUMNS: [&str; 28] = [
+const COLUMNS: [&str; 29] = [
     "forks",
+    "regions alone",
     "barriers",
     "syncs",
     "reductions",
@@ -92,6 +95,7 @@ pub(crate) fn tell() {
 fn row(mine: &Counts, protocol: &okl_coherence::Counts, sent: Traffic) -> [u64; COLUMNS.len()] {
     [
         mine.forks,
+        mine.alone,
         mine.barriers,
         mine.synchronisations,
         mine.reductions,

@@ -19,6 +19,7 @@ use okl_coherence::{
 use this_rank::{ThisRank, take_back};
 
 use crate::{
+    alone,
     api::Icv,
     cancel,
     cell::ProgramCell,
@@ -192,6 +193,9 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     if is_outer && size.threads < size.asked {
         threads::warn_of_few(region, location_of(region), size);
     }
+    if team::level() == 0 {
+        alone::end_window();
+    }
     // What libraries call back as the process exits finds no other ranks.
     if threads == 1 || team::level() > 0 || !program::is_running() {
         return run_alone(region, args);
@@ -204,6 +208,9 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     };
     if !is_outer || stream_format::declines(location_of(region)) {
         return run_here(fork);
+    }
+    if may_run_one_by_one(region, threads) && alone::is_to_run(region as usize, threads as u32) {
+        return run_one_by_one(fork);
     }
     stats::count(|counts| counts.forks += 1);
     observe::regions::enter();
@@ -248,6 +255,48 @@ extern "C" fn run_here_on_region_stack() {
     ordered::restart();
     doacross::restart();
     run_share(&fork, 0, false);
+    team::leave();
+    make_frames_writable(FRAME.with(|frame| *frame));
+}
+
+/// Whether rank 0 may run a region by itself, one thread after the other: where its ranks have one each.
+fn may_run_one_by_one(region: *const RegionDescriptor, threads: i32) -> bool {
+    // SAFETY: a descriptor that the pass emitted.
+    let flags = unsafe { (*region).flags };
+    flags & region_flags::ONE_BY_ONE != 0
+        && threads <= mpi_job::ranks() as i32
+        && threads::most() == mpi_job::ranks() as i32
+        && !settings().verify
+}
+
+/// Rank 0: runs a region, one thread after the other. To the other ranks it is serial code.
+fn run_one_by_one(fork: Fork) {
+    stats::count(|counts| counts.alone += 1);
+    sections::okl_mpi_serial_code();
+    region::count_own();
+    FORK_SLOT.with(|slot| *slot = Some(fork));
+    FRAME.with(|frame| *frame = stack::pointer());
+    alone::in_body(|| stack::call_on(program_stacks::region_stack_top(), one_by_one));
+    FORK_SLOT.with(|slot| *slot = None);
+}
+
+extern "C" fn one_by_one() {
+    let (location, threads, icv) = FORK_SLOT.with(|slot| {
+        let fork = slot.as_ref().expect("run_one_by_one stored it");
+        (location_of(fork.region), fork.threads, fork.icv)
+    });
+    let _region = observe::span(|| Event::region(location, 0, threads));
+    team::enter(0, threads, location, icv, false);
+    alone::run(threads, |number| {
+        let (region, args) = FORK_SLOT.with(|slot| {
+            let fork = slot.as_ref().expect("as above");
+            (fork.region, fork.args.clone())
+        });
+        match number {
+            0 => invoke(region, args),
+            _ => team::as_thread(number, || invoke(region, args)),
+        }
+    });
     team::leave();
     make_frames_writable(FRAME.with(|frame| *frame));
 }
@@ -471,7 +520,7 @@ fn run_region(fork: Fork) {
         cancel::enter_region();
         let identity = Signature::START.with(region as u64);
         coherence(|coherence| coherence.begin_first_interval(identity));
-        run_share(&fork, first, true);
+        alone::in_body(|| run_share(&fork, first, true));
         let _span = observe::span(|| Event::Join(location));
         while !synchronise(Kind::Join, 0).joined {}
         coherence(|coherence| coherence.end_intervals());

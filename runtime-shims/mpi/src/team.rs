@@ -195,6 +195,22 @@ pub(crate) fn enter(
     region::set_distributed(is_distributed);
 }
 
+/// Runs `body` as another thread of the innermost team.
+pub(crate) fn as_thread(thread_num: i32, body: impl FnOnce()) {
+    let own = innermost(|level| {
+        let other = Level {
+            thread_num,
+            num_threads: level.num_threads,
+            location: level.location,
+            icv: level.icv,
+            ..Level::default()
+        };
+        std::mem::replace(level, other)
+    });
+    body();
+    innermost(|level| *level = own);
+}
+
 /// Leaves the team of one that was entered last.
 pub(crate) fn leave_one() {
     leave();

@@ -5,7 +5,7 @@
 
 // CHECK:      @[[PLACE:okl.region.location]] = {{.*}}fork.c:[[# @LINE + 16]]\00"
 // CHECK:      @[[REGION:okl.region]] = private global
-// CHECK-SAME: { ptr @okl.invoke.f.omp_outlined, ptr @f.omp_outlined, ptr @[[PLACE]], i64 0, i64 0, ptr null, i64 0, ptr null, i64 0 }{{, align 8$}}
+// CHECK-SAME: { ptr @okl.invoke.f.omp_outlined, ptr @f.omp_outlined, ptr @[[PLACE]], i64 512, i64 0, ptr null, i64 0, ptr null, i64 0 }{{, align 8$}}
 
 // CHECK-LABEL: define dso_local void @f(
 // CHECK:         %[[SLOTS:.*]] = alloca [2 x i64], align 8

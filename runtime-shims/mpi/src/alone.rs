@@ -1,0 +1,182 @@
+//! Regions that rank 0 runs by itself because that is faster: a region of a few microseconds, of which a program starts a
+//! hundred thousand.
+//!
+//! Only such regions are whose threads may run one after the other ([`ONE_BY_ONE`](okl_abi::region_flags::ONE_BY_ONE)).
+//! Guarantee: the team is as large as it would be on the ranks, and its threads do what they would do there; the items of
+//! a reduction are combined in the same order. So results do not depend on where a region runs, which times decide
+//! ([`history`]). Rank 0 decides; the others wait for a fork meanwhile, and are sent nothing.
+//!
+//! The threads run one after the other until one is at the reduction. It runs the next ones there, so that all have their
+//! copies when the last one is; that one combines them.
+
+mod history;
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use history::{History, Place};
+
+use crate::{
+    cell::ProgramCell,
+    scopes,
+    settings::{RegionsAlone, settings},
+    stack,
+};
+
+/// A region whose cost is being found out: from its fork to the next one, which pays for what it left behind.
+struct Window {
+    region: usize,
+    place: Place,
+    threads: u32,
+    begun: Instant,
+    /// What rank 0 spent in the region's body.
+    body: Duration,
+}
+
+struct State {
+    /// By the address of the region's descriptor.
+    known: Option<HashMap<usize, History>>,
+    window: Option<Window>,
+}
+
+static STATE: ProgramCell<State> = ProgramCell::new(State {
+    known: None,
+    window: None,
+});
+
+/// On rank 0, at every fork of the initial thread: the region before has cost what it has cost.
+pub(crate) fn end_window() {
+    scopes::private(|| {
+        STATE.with(|state| {
+            let Some(window) = state.window.take() else {
+                return;
+            };
+            if let Some(history) = state.known.get_or_insert_default().get_mut(&window.region) {
+                let cost = window.begun.elapsed();
+                history.learn(window.place, window.threads, window.body, cost);
+            }
+        });
+    });
+}
+
+/// Whether rank 0 is to run this region, which `threads` would share, by itself.
+pub(crate) fn is_to_run(region: usize, threads: u32) -> bool {
+    match settings().regions_alone {
+        RegionsAlone::Never => return false,
+        RegionsAlone::Always => return true,
+        RegionsAlone::WhereFaster | RegionsAlone::Alternate => {}
+    }
+    scopes::private(|| {
+        STATE.with(|state| {
+            let history = state.known.get_or_insert_default().entry(region);
+            let history = history.or_default();
+            let place = match settings().regions_alone {
+                RegionsAlone::Alternate => history.alternate(),
+                _ => history.place(),
+            };
+            state.window = Some(Window {
+                region,
+                place,
+                threads,
+                begun: Instant::now(),
+                body: Duration::ZERO,
+            });
+            place == Place::Alone
+        })
+    })
+}
+
+/// On rank 0: runs the body of the region that was decided on last.
+pub(crate) fn in_body(body: impl FnOnce()) {
+    let begun = Instant::now();
+    body();
+    STATE.with(|state| {
+        if let Some(window) = &mut state.window {
+            window.body = begun.elapsed();
+        }
+    });
+}
+
+/// A region that runs one thread after the other.
+struct Running {
+    threads: i32,
+    next: i32,
+    /// Runs the share of a thread.
+    share: fn(i32),
+    /// Where the frames of the first thread begin.
+    stack: usize,
+    /// The lists of the threads that are at the reduction.
+    lists: Vec<usize>,
+    /// There is no room for the frames of all: each thread stores what it has.
+    apart: bool,
+}
+
+static RUNNING: ProgramCell<Option<Running>> = ProgramCell::new(None);
+
+/// Whether the team's threads run one after the other.
+pub(crate) fn is_running() -> bool {
+    RUNNING.with(|running| running.is_some())
+}
+
+/// Runs the shares of `threads` threads.
+pub(crate) fn run(threads: i32, share: fn(i32)) {
+    RUNNING.with(|running| {
+        *running = Some(Running {
+            threads,
+            next: 0,
+            share,
+            stack: stack::pointer(),
+            lists: Vec::new(),
+            apart: false,
+        });
+    });
+    run_rest();
+    scopes::private(|| RUNNING.with(|running| *running = None));
+}
+
+/// Runs the threads that have not begun.
+fn run_rest() {
+    let next = || {
+        RUNNING.with(|running| {
+            let running = running.as_mut()?;
+            let number = running.next;
+            running.next += 1;
+            (number < running.threads).then_some((running.share, number))
+        })
+    };
+    while let Some((share, number)) = next() {
+        share(number);
+    }
+}
+
+/// Thread `number` is at the reduction, with its list of items; `fold` combines the lists of all. Whether the thread stores
+/// the result.
+pub(crate) fn reduce(number: i32, list: usize, fold: impl FnOnce(&[usize])) -> bool {
+    let most = settings().stack_bytes / 2;
+    let (apart, is_last) = RUNNING.with(|running| {
+        let running = running.as_mut().expect("its threads run one by one");
+        if number == 0 {
+            let frames = running.stack.abs_diff(stack::pointer());
+            running.apart = frames.saturating_mul(running.threads as usize) > most;
+        }
+        scopes::private(|| running.lists.push(list));
+        (running.apart, running.next == running.threads)
+    });
+    if apart {
+        return true;
+    }
+    match is_last {
+        false => run_rest(),
+        true => {
+            let lists = RUNNING.with(|running| {
+                let running = running.as_mut().expect("as above");
+                std::mem::take(&mut running.lists)
+            });
+            fold(&lists);
+            scopes::private(|| drop(lists));
+        }
+    }
+    number == 0
+}
