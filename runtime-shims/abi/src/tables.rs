@@ -366,6 +366,8 @@ pub mod region_flags {
     pub const DECIDED: i64 = 128;
     /// Its threads wait for flags, as the user was told.
     pub const WAITS_FOR_FLAGS: i64 = 256;
+    /// Its threads load or store flags between what they declare.
+    pub const FLAGS: i64 = 512;
 }
 
 /// Bits of [`FunctionSummary::flags`].
