@@ -368,6 +368,8 @@ pub mod region_flags {
     pub const WAITS_FOR_FLAGS: i64 = 256;
     /// Its threads may run one after the other: they meet nowhere but in one reduction, which each executes once at most.
     pub const ONE_BY_ONE: i64 = 512;
+    /// Its threads load or store flags between what they declare.
+    pub const FLAGS: i64 = 1024;
 }
 
 /// Bits of [`FunctionSummary::flags`].

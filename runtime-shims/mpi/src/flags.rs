@@ -21,7 +21,7 @@ use crate::{
     atomics::{self, Place, place_of},
     control_area::{FLAG_NAMES, FLAG_SLOT_BYTES, FLAG_SLOTS, FLAGS_NAMED, MOST_FLAGS},
     control_words::{Patience, exchange_word, load_word},
-    memory::{Words, control_words_of, update_control_word},
+    memory::{self, Words, control_words_of, update_control_word},
     mpi_job, owed, region,
     service::Atomic,
 };
@@ -176,6 +176,8 @@ pub(crate) fn okl_mpi_flag_load(address: *mut c_void, size: i32) -> i64 {
         return atomics::direct_load(at, size) as i64;
     }
     owed::answer();
+    // Who waits here may have begun to send what another rank waits for before it sets the flag.
+    memory::let_messages_go();
     let known = find(at, size);
     if known.slot == NO_SLOT {
         let value = atomics::okl_mpi_atomic_load(address, size);

@@ -105,9 +105,13 @@ fn object_around(address: usize) -> Option<(usize, usize)> {
     Some((start.max(segment.address), end.min(segment.end())))
 }
 
-/// At a fork: how the region accesses memory; `None` where every write is tracked anyway. [`begin_declarations`] is to
-/// follow, when the ranks know.
-pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> Option<Accesses> {
+/// At a fork: how the region, of which each rank `has_one_thread` at most, accesses memory; `None` where every write is
+/// tracked anyway. [`begin_declarations`] is to follow, when the ranks know.
+pub(crate) fn enter_region(
+    region: *mut RegionDescriptor,
+    args: &[u64],
+    has_one_thread: bool,
+) -> Option<Accesses> {
     REGION.store(region, Relaxed);
     IN_STRETCH.store(false, Relaxed);
     INSIDE.store(0, Relaxed);
@@ -126,7 +130,9 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> Optio
             _ => &[],
         }
     };
-    let declares_all = flags & region_flags::DECLARES_ALL != 0;
+    // Threads of a rank declare by turns, and would wait for one that waits for a flag.
+    let waits = flags & region_flags::FLAGS != 0;
+    let declares_all = flags & region_flags::DECLARES_ALL != 0 && (has_one_thread || !waits);
     let mut undeclared = Vec::new();
     if declares_all {
         for one in direct {
@@ -165,7 +171,14 @@ pub(crate) fn enter_region(region: *mut RegionDescriptor, args: &[u64]) -> Optio
 /// When the ranks have entered the region: declarations are taken from here on, if they are of use.
 pub(crate) fn begin_declarations() {
     if !settings().verify {
-        let is_declaring = coherence(|coherence| coherence.is_declaring());
+        let region = REGION.load(Relaxed);
+        let waits = flags_of(region) & region_flags::FLAGS != 0;
+        let is_declaring = coherence(|coherence| {
+            if waits {
+                coherence.expect_flags();
+            }
+            coherence.is_declaring()
+        });
         DECLARING.store(is_declaring, Relaxed);
     }
 }

@@ -508,7 +508,8 @@ fn run_region(fork: Fork) {
     let first = threads::first_in(fork.threads);
     let number = first.unwrap_or(fork.threads);
     let _region = observe::span(|| Event::region(location, number, fork.threads));
-    let accesses = sections::enter_region(region, &fork.args);
+    let accesses =
+        sections::enter_region(region, &fork.args, threads::on_each_rank(fork.threads) == 1);
     let entered = Region {
         name: region as u64,
         threads: fork.threads as u64,

@@ -263,6 +263,20 @@ fn of_runtime_call<'m>(places: &Places<'m>, call: Call<'m>, function: &RuntimeFn
     {
         return Effect::Nothing;
     }
+    if is_flag_operation(function) {
+        let address = call.argument(0);
+        return match address {
+            Some(address) if places.is_own(address) => Effect::Nothing,
+            Some(address) if places.whole_object(base_of(address)).is_none() => {
+                Effect::Spoils(in_words(function))
+            }
+            _ => Effect::Synchronises,
+        };
+    }
+    // What others ask this rank for it answers there.
+    if function.name == f::okl_mpi_waits_here.name {
+        return Effect::Synchronises;
+    }
     // Memory that only this thread uses is there.
     let touches_own = || call.arguments().into_iter().all(|one| places.is_own(one));
     if function.name == f::okl_mpi_touch.name && touches_own() {
@@ -301,6 +315,26 @@ fn of_runtime_call<'m>(places: &Places<'m>, call: Call<'m>, function: &RuntimeFn
         true => Effect::Synchronises,
         false => Effect::Spoils(in_words(function)),
     }
+}
+
+fn is_flag_operation(function: &RuntimeFn) -> bool {
+    [f::okl_mpi_flag_load.name, f::okl_mpi_flag_store.name].contains(&function.name)
+}
+
+/// The flags that an instruction loads or stores one of: an object that is known when the region is forked, and that nothing
+/// else accesses. What the thread declared before is released, and what others did acquired, so nothing may be declared
+/// across it.
+pub(super) fn flags_of<'m>(places: &Places<'m>, at: Instruction<'m>) -> Option<Direct<'m>> {
+    let call = (*at).as_call()?;
+    runtime::function(call).filter(|one| is_flag_operation(one))?;
+    let base = base_of(call.argument(0)?);
+    places.whole_object(base)
+}
+
+/// Whether an instruction is a turn of a loop that only another thread can end.
+pub(super) fn waits(at: Instruction<'_>) -> bool {
+    let function = (*at).as_call().and_then(runtime::function);
+    function.is_some_and(|one| one.name == f::okl_mpi_waits_here.name)
 }
 
 fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {

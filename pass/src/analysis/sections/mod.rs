@@ -26,7 +26,7 @@ use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
 use calls::can_be_copied;
 pub use calls::{Dependence, is_one_of_several, may_declare};
-use calls::{Effect, effect, spoils_region};
+use calls::{Effect, effect, flags_of, spoils_region, waits};
 pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, is_of_variable, point};
 use locked::Locked;
@@ -104,6 +104,8 @@ pub struct FunctionSections<'m> {
     synchronises: bool,
     /// Whether it has a worksharing loop.
     shares: bool,
+    /// Whether its threads tell each other by flags how far they are.
+    has_flags: bool,
     /// Whether an exception may leave it while it is in the middle of what it has declared, or its callers.
     leaves_in_nest: bool,
     /// Whether it reads what threads share before the program ends in it.
@@ -231,6 +233,7 @@ impl<'m> Scan<'m> {
                 callees: Vec::new(),
                 synchronises: false,
                 shares: false,
+                has_flags: false,
                 leaves_in_nest: false,
                 reads_at_end: false,
                 spoiled: None,
@@ -258,7 +261,14 @@ impl<'m> Scan<'m> {
                 Effect::Nothing => continue,
                 Effect::Accesses(list) => accesses += list.len(),
                 Effect::Shares => scan.out.shares = true,
-                Effect::Synchronises => scan.out.synchronises = true,
+                Effect::Synchronises => {
+                    scan.out.synchronises = true;
+                    scan.out.has_flags |= waits(instruction);
+                    if let Some(flags) = flags_of(&scan.places, instruction) {
+                        add_new(&mut scan.out.direct, flags);
+                        scan.out.has_flags = true;
+                    }
+                }
                 Effect::Calls(callee) => {
                     if scan.called.iter().all(|(known, _)| known != callee) {
                         scan.called.push((*callee, instruction));
@@ -297,6 +307,7 @@ impl<'m> Scan<'m> {
             }
             self.out.synchronises |= callee.synchronises;
             self.out.shares |= callee.shares;
+            self.out.has_flags |= callee.has_flags;
             self.out.leaves_in_nest |= callee.leaves_in_nest;
             self.out.reads_at_end |= callee.reads_at_end;
             for one in &callee.direct {

@@ -204,6 +204,11 @@ impl<'m> Places<'m> {
         is_small.then(|| self.size_at_fork(object) as i64)
     }
 
+    /// All of an object, if it is small and its address is known when the region is forked.
+    pub fn whole_object(&self, object: Value<'m>) -> Option<Direct<'m>> {
+        self.of_object(object, 0, self.size_at_fork(object) as i64)
+    }
+
     /// Which parameter of the function a value is; none of a region's body, whose parameters nobody else knows.
     pub fn parameter(&self, value: Value<'m>) -> Option<usize> {
         let mut parameters = self.parameters.iter();

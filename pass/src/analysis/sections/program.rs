@@ -25,6 +25,8 @@ pub struct Region<'m> {
     pub dependent: Vec<Spoiled<'m>>,
     /// Whether all loop nests that are declared are in that, or in functions that it calls.
     pub nests_depend: bool,
+    /// Whether its threads tell each other by flags how far they are.
+    pub has_flags: bool,
     /// The functions that declare something, the body first.
     pub functions: Vec<Rc<FunctionSections<'m>>>,
 }
@@ -62,6 +64,8 @@ impl<'m> Program<'m> {
         let is_large = sections.synchronises || sections.shares;
         let declares = sections.spoiled.is_none()
             && is_large
+            // The region has to know.
+            && !sections.has_flags
             && sections.declares_itself()
             && !sections.leaves_in_nest;
         declares.then(|| self.reached(function, true))
@@ -79,6 +83,7 @@ impl<'m> Program<'m> {
             stretches: Vec::new(),
             dependent: Vec::new(),
             nests_depend: false,
+            has_flags: sections.has_flags,
             functions: Vec::new(),
         };
         let mut listed = HashSet::new();

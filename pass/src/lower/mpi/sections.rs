@@ -433,6 +433,9 @@ fn complete_record<'m>(
         if !region.stretches.is_empty() {
             flags |= region_flags::STRETCHES;
         }
+        if region.has_flags {
+            flags |= region_flags::FLAGS;
+        }
         if region.nests_depend {
             flags |= region_flags::NESTS_DEPEND;
         }

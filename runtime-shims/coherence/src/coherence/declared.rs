@@ -25,8 +25,10 @@
 //! * What a region that declares its accesses reads undeclared even so is copied by a fault. That is told as a
 //!   read, and from then on the page is open on this rank only where it is wholly current.
 //! * Where such a region runs code that declares nothing, that is [`stretches`].
+//! * Where threads wait for each other between two nests, by flags, that is [`between_nests`].
 //! * Atomic accesses to pages in section mode are carried out where the bytes are held, and told as contributions.
 
+mod between_nests;
 mod early;
 mod plan;
 mod prediction;
@@ -54,6 +56,7 @@ use crate::{
     layout::{PAGE, Page},
     page_table::flag,
 };
+use between_nests::BetweenNests;
 pub(crate) use early::Along;
 use early::Early;
 use plan::Plan;
@@ -184,6 +187,7 @@ struct Interval {
     handed_over: bool,
     /// It has taken a lock: what was sent when the interval began may have been written since by who had that before.
     acquired: bool,
+    between_nests: BetweenNests,
     /// What stands for these in an exchange.
     tracked: Vec<Declared>,
 }
@@ -198,6 +202,8 @@ pub(super) struct SectionMode {
     tracking: bool,
     /// The region that runs declares all it accesses, but for what runs now on this rank.
     in_stretch: bool,
+    /// Its threads wait for flags between its nests.
+    has_flags: bool,
     /// Pages that it accesses undeclared, and what stands for them.
     direct: Vec<Page>,
     direct_id: Signature,
@@ -239,6 +245,8 @@ pub(super) struct SectionMode {
     known_sets: KnownSets,
     /// What of `valid` is left after a transition.
     left_valid: Cache<Rc<Step>>,
+    /// The same after pages were announced.
+    announced: Cache<Rc<Step>>,
     closings: Cache<Rc<Closing>>,
     /// Pages to close at a synchronisation of a region that declares its accesses.
     outdated: Cache<Rc<Vec<Run>>>,
@@ -257,6 +265,7 @@ impl SectionMode {
             declaring: false,
             tracking: false,
             in_stretch: false,
+            has_flags: false,
             direct: Vec::new(),
             direct_id: Signature::START,
             barred: HashSet::new(),
@@ -282,6 +291,7 @@ impl SectionMode {
             recalled: None,
             known_sets: KnownSets::default(),
             left_valid: Cache::default(),
+            announced: Cache::default(),
             closings: Cache::default(),
             outdated: Cache::default(),
             split: Cache::default(),
@@ -368,6 +378,7 @@ impl<M: Machine> Coherence<M> {
         let mode = &mut self.sections;
         mode.recalled = None;
         mode.in_stretch = false;
+        mode.has_flags = false;
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
         mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
         let (mut direct, contributions) = match accesses {
@@ -424,6 +435,7 @@ impl<M: Machine> Coherence<M> {
     /// After the last synchronisation of a region.
     pub fn leave_region(&mut self) {
         self.sections.declaring = false;
+        self.sections.has_flags = false;
         self.sections.tracking = false;
         self.sections.expected = None;
         if std::mem::take(&mut self.sections.in_stretch) {

@@ -12,7 +12,8 @@
 //! * Pages in update mode rank 0 compares with what it published.
 //! * Pages that it sent atomic operations and contributions to, which others change at the home.
 //!
-//! Pages in section mode are not announced: copies of them are dropped by every acquisition.
+//! Pages in section mode are not announced: copies of them are dropped by every acquisition. Where threads wait for flags
+//! between nests that declare their accesses they are: [`super::declared`].
 //!
 //! Other threads of the rank may write meanwhile. So each byte that changed is looked at once, for the message and the
 //! twin; and pages are closed before it is found what changed in them, not after.
@@ -77,7 +78,12 @@ impl<M: Machine> Coherence<M> {
         sent |= self.send_written();
         self.look_at_copied();
         self.look_at_updated();
+        let in_sections = self.written_in_sections();
         let unannounced = &mut self.unannounced;
+        let is_any = unannounced.all || in_sections.is_none();
+        unannounced
+            .changed
+            .extend(in_sections.into_iter().flatten());
         unannounced
             .changed
             .extend_from_slice(&unannounced.unnoticed);
@@ -85,7 +91,7 @@ impl<M: Machine> Coherence<M> {
             unannounced.changed.sort_unstable();
             unannounced.changed.dedup();
         }
-        if unannounced.all {
+        if is_any {
             self.machine.announce(None);
         } else if !unannounced.changed.is_empty() {
             self.machine.announce(Some(&unannounced.changed));
@@ -261,8 +267,12 @@ impl<M: Machine> Coherence<M> {
 
     /// Closes copies of pages that other ranks announced. Those that were open.
     fn close_changed_copies(&mut self) -> Vec<Page> {
-        let may_have_heard = !self.cached.is_empty() || !self.unannounced.written.is_empty();
-        let candidates = match self.machine.announced(may_have_heard) {
+        let may_have_heard = !self.cached.is_empty()
+            || !self.unannounced.written.is_empty()
+            || self.is_between_nests();
+        let announced = self.machine.announced(may_have_heard);
+        self.forget_announced(announced.as_deref());
+        let candidates = match announced {
             Some(announced) => {
                 self.note_changes_of_others(&announced);
                 announced

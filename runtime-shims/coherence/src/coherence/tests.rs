@@ -21,6 +21,7 @@ mod collected;
 mod declared;
 mod meetings;
 mod nests;
+mod pipelines;
 mod ranks;
 mod room;
 mod stretches;

@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, rc::Rc};
 
-use super::{Declared, Mode, bytes_of, bytes_of_page, pages_inside, pages_touched};
+use super::{
+    Declared, Mode, between_nests::pages_written, bytes_of, bytes_of_page, pages_inside,
+    pages_touched,
+};
 use crate::{
     coherence::{Access, Coherence, Machine, Run, runs_of},
     geometry::{
@@ -33,6 +36,8 @@ pub(super) struct Plan {
     made_valid: Rc<Step>,
     written: Rc<Ranges>,
     uncertain: Rc<Ranges>,
+    /// Pages that may be written.
+    pub(super) pages_written: Vec<Page>,
 }
 
 impl<M: Machine> Coherence<M> {
@@ -59,6 +64,13 @@ impl<M: Machine> Coherence<M> {
             .state()
             .with_signature(mode.direct_id)
             .with_signature(so_far);
+        // What was declared before the last release, but that it was, is the same whenever that took place.
+        let between_nests = &mut mode.interval.between_nests;
+        between_nests.since = between_nests.since.or_start().with_signature(signature);
+        let key = match mode.has_flags {
+            true => key.with_signature(between_nests.since),
+            false => key,
+        };
         let plan = match mode.plans.get(key) {
             Some(plan) => Rc::clone(plan),
             None => {
@@ -86,7 +98,10 @@ impl<M: Machine> Coherence<M> {
                 let bytes = missing.iter().map(|(start, end)| end - start);
                 self.counts.pulled_bytes += bytes.sum::<u64>();
             }
-            if !self.sections.interval.compared.is_empty() {
+            // A page that enters section mode may have a twin of before.
+            let interval = &self.sections.interval;
+            let may_enter = self.sections.has_flags && !interval.entering.is_empty();
+            if may_enter || !interval.compared.is_empty() {
                 self.refresh_twins(ranges);
             }
         }
@@ -193,6 +208,10 @@ impl<M: Machine> Coherence<M> {
         let pulls = by_owner(pulls);
         let plan = Rc::new(Plan {
             far_copies: self.far_copies(&pulls),
+            pages_written: match self.sections.has_flags {
+                true => pages_written(&declared),
+                false => Vec::new(),
+            },
             words: declared.iter().map(Declared::words).sum(),
             declared,
             pulls,
@@ -207,7 +226,11 @@ impl<M: Machine> Coherence<M> {
             let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
             let pieces = pulled.sum::<usize>() + plan.made_valid.len();
             let pieces = pieces + plan.written.len() + plan.uncertain.len();
-            let pieces = pieces + plan.compared.len() + plan.opened.len() + plan.noted_open.len();
+            let pieces = pieces
+                + plan.pages_written.len().div_ceil(4)
+                + plan.compared.len()
+                + plan.opened.len()
+                + plan.noted_open.len();
             self.sections.plans.insert(key, Rc::clone(&plan), pieces);
         }
         plan
@@ -297,6 +320,10 @@ impl<M: Machine> Coherence<M> {
         for page in pages {
             if self.pages.mark(page, flag::ENTERING) {
                 entering.push(page);
+                // What rank 0 wrote there before is not to be told when all meet: this rank may write it after that.
+                if self.sections.has_flags && self.pages.has(page, flag::UPDATED) {
+                    self.mark_flushed(page);
+                }
                 if self.pages.access(page) != Access::None {
                     current.push(page);
                 }

@@ -36,7 +36,7 @@ use crate::{
 
 impl Interval {
     /// Tells something that concerns no section.
-    fn tell_of_all(&mut self, mode: Mode) {
+    pub(super) fn tell_of_all(&mut self, mode: Mode) {
         const SOME: Range = (0, 1);
         let one = Declared {
             mode,
@@ -46,6 +46,15 @@ impl Interval {
         let so_far = self.signature.unwrap_or(Signature::START);
         self.signature = Some(so_far.with(mode as u64));
         self.tracked.push(one);
+    }
+
+    /// Tells of bytes that what was marked is found in. (What stands for all that is told does not change.)
+    pub(super) fn tell_may_have_written(&mut self, marked: &Ranges) {
+        self.tracked.extend(marked.iter().map(|range| Declared {
+            mode: Mode::MayWrite,
+            shape: Shape::whole(range),
+            object: range,
+        }));
     }
 
     /// The bytes that this rank has declared and written.
@@ -165,9 +174,12 @@ impl<M: Machine> Coherence<M> {
 
     // ---- Locks ---------------------------------------------------------------------------------
 
-    /// Under a lock in a stretch: what this rank declared and wrote so far goes to the owners, and from here on writes to it
+    /// Under a lock in a stretch, or between nests of threads that wait for flags: what this rank declared and wrote so far goes to the owners, and from here on writes to it
     /// are found as others are. Returns it, to be [sent](Coherence::send_handed_over) when the pages are closed.
     pub(in crate::coherence) fn hand_over(&mut self) -> Ranges {
+        if self.is_between_nests() {
+            return self.hand_over_between_nests();
+        }
         if !self.sections.in_stretch {
             return Ranges::default();
         }
@@ -179,11 +191,7 @@ impl<M: Machine> Coherence<M> {
         }
         interval.written = Rc::default();
         let marked = std::mem::take(&mut interval.marked);
-        interval.tracked.extend(marked.iter().map(|range| Declared {
-            mode: Mode::MayWrite,
-            shape: Shape::whole(range),
-            object: range,
-        }));
+        interval.tell_may_have_written(&marked);
         if !interval.handed_over {
             interval.handed_over = true;
             interval.tell_of_all(Mode::HandedOver);
@@ -212,7 +220,9 @@ impl<M: Machine> Coherence<M> {
         if own.is_empty() {
             return false;
         }
-        self.close_undeclared();
+        if self.sections.in_stretch {
+            self.close_undeclared();
+        }
         self.send_handed_over(&own)
     }
 

@@ -46,6 +46,10 @@ impl<M: Machine> Coherence<M> {
             Some(declared) => key.with_signature(declared),
             None => key,
         };
+        let key = match mode.has_flags {
+            true => key.with_signature(mode.interval.between_nests.since),
+            false => key,
+        };
         let is_known = !mode.in_stretch || mode.interval.marking.is_empty();
         let known = mode.closings.get(key).filter(|_| is_known).cloned();
         let closing = known.unwrap_or_else(|| {

@@ -242,6 +242,7 @@ impl<M: Machine> Coherence<M> {
     /// are collected.
     pub(crate) fn declared_signature(&mut self) -> Signature {
         self.tell_faults();
+        self.sections.interval.tell_handed_over();
         let compared = std::mem::take(&mut self.sections.interval.compared);
         let mut claimed = Vec::new();
         for page in compared {
@@ -273,7 +274,7 @@ impl<M: Machine> Coherence<M> {
         let key = mode.owners.signature().with_signature(signature);
         interval.omits_claims = !mode.tracking
             && !interval.unnoticed
-            && !interval.uncertain.is_empty()
+            && (!interval.uncertain.is_empty() || interval.handed_over)
             && interval.marking.is_empty()
             && !mode.claims_matter.contains(key);
         match interval.omits_claims {
@@ -487,9 +488,11 @@ impl<M: Machine> Coherence<M> {
             kept.push(current);
         }
         let contributed = Ranges::of(contributed);
-        let has_stretches = !unnoticed_of.is_empty();
-        let unnoticed = self.sections.owners.unnoticed(unnoticed_of.into_iter());
+        let unnoticed = self.sections.owners.unnoticed(unnoticed_of.iter().copied());
         let contested = contested(&certain, &unsteady, &kept, &contributed).union(&unnoticed);
+        let mut all = declarations.iter();
+        let is_handed_over = all.any(|words| tells(words, Mode::HandedOver));
+        let has_stretches = !unnoticed_of.is_empty() || is_handed_over && !contested.is_empty();
         Told {
             claims,
             has_stretches,

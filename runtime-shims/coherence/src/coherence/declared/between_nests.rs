@@ -1,0 +1,171 @@
+//! Releases and acquisitions between the loop nests of a region that declares its accesses: threads wait for flags that others
+//! set, as in a pipeline, and what one declared to write before it sets a flag another one declares to read when it has
+//! waited for that.
+//!
+//! Guarantee: a byte that a rank declares to read after an acquisition is as the last rank wrote it that released it before,
+//! directly or by way of others; nothing is protected, and nothing compared, that its declarations alone would not be.
+//!
+//! * The owners are homes until the next synchronisation. A release, and an acquisition, sends what this rank declared to
+//!   write since the last one to those who own it; of what it owns itself nothing moves.
+//! * A release announces the pages of all that it declared to write since the last one: to all ranks, in one list. So who
+//!   acquires what another rank released, and that has acquired before, hears of both.
+//! * An acquisition forgets what is valid here of announced pages. The next declaration of such bytes copies them from their
+//!   owners: those that are read, and no others. What was pushed when the interval began is not taken for them any more.
+//! * Pages that will enter section mode have homes that are owners in the same sense; what is current of them here is
+//!   forgotten by every acquisition.
+//! * What went to its owner is told as [`Mode::HandedOver`]: that was written last by who has claimed it, or by the only one
+//!   who declared to, or stays with its owner. Neither what is declared nor how depends on when ranks hear of each other, so that
+//!   intervals are alike.
+//! * Of a stretch in the same interval nobody knows what it wrote: every page is announced then.
+//!
+//! A rank has one thread in such a region: nobody is in the midst of a nest when the rank releases or acquires something.
+
+use super::{Interval, Mode, bytes_of, pages_touched};
+use crate::{
+    coherence::{Coherence, Machine, runs_of},
+    geometry::{
+        ranges::{Range, Ranges},
+        signature::Signature,
+    },
+    layout::Page,
+    page_table::flag,
+};
+
+/// What happened between the nests of an interval.
+#[derive(Default)]
+pub(super) struct BetweenNests {
+    /// Stands for what was declared since the last release or acquisition.
+    pub(super) since: Signature,
+    /// Something was handed over, which is yet to be told.
+    handed_over: bool,
+    /// So many of the interval's plans have been announced.
+    announced: usize,
+}
+
+impl Interval {
+    /// At a synchronisation: tells what was handed over between nests.
+    pub(super) fn tell_handed_over(&mut self) {
+        if self.between_nests.handed_over && !self.handed_over {
+            self.handed_over = true;
+            self.tell_of_all(Mode::HandedOver);
+        }
+    }
+}
+
+/// The pages of what nests declare to write.
+pub(super) fn pages_written(declared: &[super::Declared]) -> Vec<Page> {
+    let written = declared
+        .iter()
+        .filter(|one| !matches!(one.mode, Mode::Read | Mode::MayRead | Mode::Keep));
+    let mut pages: Vec<Page> = written
+        .flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>())
+        .flat_map(pages_touched)
+        .collect();
+    pages.sort_unstable();
+    pages.dedup();
+    pages
+}
+
+impl<M: Machine> Coherence<M> {
+    /// After [`Coherence::enter_region`], on all ranks: threads of the region wait for flags between its nests.
+    pub fn expect_flags(&mut self) {
+        self.sections.has_flags = self.sections.declaring;
+    }
+
+    /// Whether this rank is between nests of such a region.
+    pub(in crate::coherence) fn is_between_nests(&self) -> bool {
+        let mode = &self.sections;
+        mode.has_flags && mode.declaring && !mode.in_stretch
+    }
+
+    /// What this rank declared and wrote since the last release or acquisition, to be
+    /// [sent](Coherence::send_handed_over).
+    pub(super) fn hand_over_between_nests(&mut self) -> Ranges {
+        self.look_at_marks();
+        let mode = &mut self.sections;
+        let interval = &mut mode.interval;
+        interval.between_nests.since = Signature::NOTHING;
+        let own = interval.own();
+        if own.is_empty() {
+            return own;
+        }
+        interval.between_nests.handed_over = true;
+        interval.written = Default::default();
+        let marked = std::mem::take(&mut interval.marked);
+        if !marked.is_empty() {
+            let so_far = interval.signature.unwrap_or(Signature::START);
+            interval.signature = Some(so_far.with_signature(marked.signature()));
+            interval.tell_may_have_written(&marked);
+        }
+        let own_before = mode.owners.within_of(&own, self.rank);
+        let foreign = own.minus(&own_before);
+        if !foreign.is_empty() {
+            interval.current = interval
+                .current
+                .union(&foreign.intersection(&interval.entering));
+            mode.valid.add(&foreign.intersection(mode.owners.all()));
+        }
+        own
+    }
+
+    /// When this rank releases something: the pages that others are to hear of; `None` where these may be any.
+    pub(in crate::coherence) fn written_in_sections(&mut self) -> Option<Vec<Page>> {
+        let mode = &mut self.sections;
+        if !mode.has_flags || !mode.declaring {
+            return Some(Vec::new());
+        }
+        let interval = &mut mode.interval;
+        if interval.unnoticed || !interval.contributed.is_empty() {
+            return None;
+        }
+        let from = std::mem::replace(&mut interval.between_nests.announced, interval.plans.len());
+        let plans = interval.plans[from..].iter();
+        Some(
+            plans
+                .flat_map(|plan| plan.pages_written.iter().copied())
+                .collect(),
+        )
+    }
+
+    /// When this rank acquires something between nests: forgets what is valid here of pages that others have announced;
+    /// `None` where these may be any.
+    pub(in crate::coherence) fn forget_announced(&mut self, announced: Option<&[Page]>) {
+        if !self.is_between_nests() {
+            return;
+        }
+        let mode = &mut self.sections;
+        mode.interval.acquired = true;
+        // A stretch that follows does not find pages as one before left them.
+        mode.interval.is_reopened = true;
+        if !mode.interval.entering.is_empty() {
+            mode.interval.current = Ranges::default();
+        }
+        let Some(announced) = announced else {
+            mode.valid.clear();
+            return self.close_outdated();
+        };
+        let pages = announced.iter().copied();
+        let mut pages: Vec<Page> = pages
+            .filter(|&page| self.pages.has(page, flag::SECTION))
+            .collect();
+        if pages.is_empty() {
+            return;
+        }
+        pages.sort_unstable();
+        pages.dedup();
+        let bytes = Ranges::of(runs_of(&mut pages).into_iter().map(bytes_of).collect());
+        let mode = &mut self.sections;
+        let key = mode.valid.signature().with_signature(bytes.signature());
+        match mode.announced.get(key) {
+            Some(left) => mode.valid.follow(left),
+            None => {
+                let left = mode.valid.remove(&bytes);
+                let pieces = left.len();
+                mode.announced.insert(key, left, pieces);
+            }
+        }
+        if !self.sections.read_undeclared.is_empty() {
+            self.close_outdated();
+        }
+    }
+}
