@@ -11,7 +11,7 @@
 // CHECK: sum [[SUM:.*]]
 // CHECK: barriers 7200 7200
 // CHECK: write faults 0 0{{$}}
-// CHECK: exchanges {{4[78][0-9][0-9] 4[78][0-9][0-9]$}}
+// CHECK: exchanges {{2[34][0-9][0-9] 2[34][0-9][0-9]$}}
 // CHECK: sum [[SUM]]
 #include <stdio.h>
 

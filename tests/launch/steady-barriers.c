@@ -8,8 +8,8 @@
 //
 // SHORT:     barriers 201 201 201
 // LONG:      barriers 601 601 601
-// SHORT:     messages 430 333 329
-// LONG:      messages 1230 933 929
+// SHORT:     messages 425 327 324
+// LONG:      messages 1225 927 924
 // SHORT:     data messages 104 201 102
 // LONG:      data messages 304 601 302
 // SAME:      read faults 1 0 0

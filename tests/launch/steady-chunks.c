@@ -13,7 +13,7 @@
 // SHORT:      declarations 122 122 122
 // LONG:       declarations 522 522 522
 // SAME:       section plans 10 10 10
-// SAME-NEXT:  exchanges 9 9 9
+// SAME-NEXT:  exchanges 5 5 5
 #include <stdlib.h>
 
 int main(int argc, char **argv) {

@@ -9,12 +9,12 @@
 // RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 3 %t 60 20000 2>&1 | FileCheck --check-prefixes=CHECK,THREE %s
 // CHECK:       locks {{0 +0}}
 // TWO:         atomics 123000 123000
-// TWO:         messages 436 366
-// THREE:       messages 872 559 559
+// TWO:         messages 434 365
+// THREE:       messages 868 556 556
 // CHECK:       read faults {{0 +0}}
 // CHECK-NEXT:  write faults {{0 +0}}
 // TWO:         section plans 5 5
-// TWO-NEXT:    exchanges 5 5
+// TWO-NEXT:    exchanges 4 4
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -16,7 +16,7 @@
 // CHECK: write faults 0 0
 // CHECK: declarations 122 122
 // CHECK: section plans [[PLANS:[0-9]+ 10]]{{$}}
-// CHECK: exchanges [[EXCHANGES:[45] [45]]]{{$}}
+// CHECK: exchanges [[EXCHANGES:[34] [34]]]{{$}}
 // CHECK: forks 261 261
 // CHECK: write faults 0 0
 // CHECK: declarations 522 522

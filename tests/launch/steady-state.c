@@ -10,15 +10,15 @@
 // RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 4 %t 60 2>&1 | FileCheck --check-prefix=FOUR %s
 // RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 4 %t 260 2>&1 | FileCheck --check-prefix=MORE %s
 //
-// FOUR:      messages 190 180 242 115
+// FOUR:      messages 183 169 232 107
 // FOUR-NEXT: bytes
 // FOUR-NEXT: data messages 64 121 121 61
-// MORE:      messages 590 580 842 315
+// MORE:      messages 583 569 832 307
 // MORE-NEXT: bytes
 // MORE-NEXT: data messages 264 521 521 261
 // SHORT:      forks 61 61
 // LONG:       forks 261 261
-// APART:      messages 294 283
+// APART:      messages 290 279
 // A page travels with the first fork, and a row at the end for a sweep that does not come.
 // APART:      data messages 262 261
 // APART-NEXT: data bytes 805904 801808
@@ -27,7 +27,7 @@
 // SHORT:      declarations 61 61
 // LONG:       declarations 261 261
 // SAME:       section plans 5 5
-// SAME-NEXT:  exchanges 5 5
+// SAME-NEXT:  exchanges 3 3
 // The border columns, once; then the rows without them.
 // SHORT:      section copies 60 60
 // SHORT-NEXT: section bytes 184336 184336

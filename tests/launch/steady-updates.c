@@ -9,11 +9,11 @@
 //
 // FEW:       atomics 600000 600000
 // MANY:      atomics 1200000 1200000
-// SAME:      messages 319 366
+// SAME:      messages 317 365
 // SAME:      read faults 0 0
 // SAME-NEXT: write faults 0 0
 // SAME:      section plans 5 5
-// SAME-NEXT: exchanges 5 5
+// SAME-NEXT: exchanges 4 4
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -263,7 +263,7 @@ mod tests {
     /// As at the levels of a multigrid solver.
     #[test]
     fn a_region_of_many_sizes_goes_by_the_largest() {
-        let work = |at: u64| if at % 8 == 0 { 4_000 } else { 2 };
+        let work = |at: u64| if at.is_multiple_of(8) { 4_000 } else { 2 };
         let (alone, took) = run(&mut History::default(), 10_000, work, [20, 1]);
         assert!(alone < 100, "{alone}");
         let best: u64 = (0..10_000).map(|at| work(at) / 2 + 20).sum();

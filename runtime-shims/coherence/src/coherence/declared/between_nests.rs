@@ -67,7 +67,7 @@ pub(super) fn pages_written(declared: &[super::Declared]) -> Vec<Page> {
 }
 
 impl<M: Machine> Coherence<M> {
-    /// After [`Coherence::enter_region`], on all ranks: threads of the region wait for flags between its nests.
+    /// Once a region is entered, on all ranks: threads of the region wait for flags between its nests.
     pub fn expect_flags(&mut self) {
         self.sections.has_flags = self.sections.declaring;
     }
