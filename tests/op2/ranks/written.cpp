@@ -19,7 +19,7 @@
 //
 // Rank 0 alone: where the library has no MPI, there is none that has, or one rank has none or another MPI's.
 // RUN: ldd $(command -v h5dump) | awk '/libhdf5[a-z]*(_serial)?\.so/ { print $3 }' > %t.library
-// RUN: (OKL_HDF5=$(cat %t.library) mpirun --allow-run-as-root --oversubscribe -n 3 %t %t.3 "" > %t.out 2>&1) && sh %t.compare %t 3 && grep 'ranks' %t.out | FileCheck --check-prefixes=ALONE,NAMED --match-full-lines %s
+// RUN: (OKL_HDF5=$(cat %t.library) mpirun --allow-run-as-root --oversubscribe -n 3 %t %t.3 "" > %t.out 2> %t.err) && sh %t.compare %t 3 && cat %t.err %t.out | grep ranks | FileCheck --check-prefixes=ALONE,NAMED --match-full-lines %s
 // NAMED:      okl: warning: rank 0 writes HDF5 files for all ranks: OKL_HDF5={{.*}} is made without MPI
 // LACKS:      okl: warning: rank 0 writes HDF5 files for all ranks: there is no HDF5 library for this MPI: install the Debian package libhdf5-openmpi-103-1 (libhdf5-openmpi-310 from Debian 13 on), or let OKL_HDF5 name the library
 // ONE-LACKS:  okl: warning: rank 0 writes HDF5 files for all ranks: there is no HDF5 library for this MPI: install the Debian package libhdf5-openmpi-103-1 (libhdf5-openmpi-310 from Debian 13 on), or let OKL_HDF5 name the library (on rank 2)
@@ -27,9 +27,9 @@
 // ALONE-NEXT: op_dump_to_hdf5: {{.*}}.after: 1 of 3 ranks write [[ALL]] bytes of data, {{[1-9][0-9]+}} of them from other ranks
 // ALONE-NOT:  warning
 // RUN: rm -rf %t.none && mkdir %t.none && cd %t.none && touch libhdf5_openmpi.so.103 libhdf5_openmpi.so.310 libhdf5_openmpi.so
-// RUN: (LD_LIBRARY_PATH=%t.none mpirun --allow-run-as-root --oversubscribe -n 3 %t %t.3 "" > %t.out 2>&1) && sh %t.compare %t 3 && grep 'ranks' %t.out | FileCheck --check-prefixes=ALONE,LACKS --match-full-lines %s
+// RUN: (LD_LIBRARY_PATH=%t.none mpirun --allow-run-as-root --oversubscribe -n 3 %t %t.3 "" > %t.out 2> %t.err) && sh %t.compare %t 3 && cat %t.err %t.out | grep ranks | FileCheck --check-prefixes=ALONE,LACKS --match-full-lines %s
 // RUN: cd %t.none && echo 'int PMPI_Init() { return 1; } int H5Pset_fapl_mpio() { return 1; }' > own.c && cc -shared -fPIC own.c -o libhdf5_openmpi.so.103
-// RUN: (mpirun --allow-run-as-root --oversubscribe -n 2 %t %t.3 "" : -n 1 -x LD_LIBRARY_PATH=%t.none %t %t.3 "" > %t.out 2>&1) && sh %t.compare %t 3 && grep 'ranks' %t.out | FileCheck --check-prefixes=ALONE,ONE-LACKS --match-full-lines %s
+// RUN: (mpirun --allow-run-as-root --oversubscribe -n 2 %t %t.3 "" : -n 1 -x LD_LIBRARY_PATH=%t.none %t %t.3 "" > %t.out 2> %t.err) && sh %t.compare %t 3 && cat %t.err %t.out | grep ranks | FileCheck --check-prefixes=ALONE,ONE-LACKS --match-full-lines %s
 // RUN: (mpirun --allow-run-as-root --oversubscribe -n 1 -x OKL_HDF5=%t.none/libhdf5_openmpi.so.103 %t %t.none/x BLOCK 2>&1; true) | grep ^okl: | FileCheck --check-prefix=OTHER %s
 // OTHER: okl: op_dump_to_hdf5: {{.*}}.declared: OKL_HDF5={{.*}}: it is made for another MPI
 //
