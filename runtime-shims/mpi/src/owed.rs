@@ -71,7 +71,7 @@ pub(crate) fn answer() {
     }
 }
 
-/// Runs `body`, in which this rank waits for all others, and all its threads for that.
+/// Runs `body`, in which this rank waits for others, and all its threads for that.
 pub(crate) fn while_meeting<R>(body: impl FnOnce() -> R) -> R {
     let own = own_words();
     pay();

@@ -10,8 +10,8 @@
 use std::ffi::c_void;
 
 use crate::{
-    alone, layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, region,
-    scopes, stats, team, threads,
+    alone, layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, owed,
+    region, scopes, stats, team, threads,
 };
 use okl_coherence::{PAGE, driver::tree};
 
@@ -77,7 +77,9 @@ fn reduce(
             combine(list, other as *mut c_void);
         }
         match region::is_distributed() {
-            true => between_ranks(ident, items, list, combine, Reach::of(reach, items)),
+            true => owed::while_meeting(|| {
+                between_ranks(ident, items, list, combine, Reach::of(reach, items))
+            }),
             false => 1,
         }
     });
