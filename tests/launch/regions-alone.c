@@ -15,15 +15,15 @@
 // RUN: cmp %t.never %t.always
 // RUN: cmp %t.never %t.alternate
 //
-// SHORT: 0 wrong
-// SHORT: regions alone {{ *}}2{{[0-9][0-9][0-9]}} {{ *}}0
-// NEVER: 0 wrong
-// NEVER: regions alone {{ *}}0 {{ *}}0
-// ALWAYS: 0 wrong
-// ALWAYS: forks {{ *}}0 {{ *}}0
-// ALWAYS: regions alone {{ *}}300 {{ *}}0
-// LONG: 0 wrong
-// LONG: regions alone {{ *}}0 {{ *}}0
+// SHORT-DAG: 0 wrong
+// SHORT-DAG: regions alone {{ *}}2{{[0-9][0-9][0-9]}} {{ *}}0
+// NEVER-DAG: 0 wrong
+// NEVER-DAG: regions alone {{ *}}0 {{ *}}0
+// ALWAYS-DAG: 0 wrong
+// ALWAYS-DAG: forks {{ *}}0 {{ *}}0
+// ALWAYS-DAG: regions alone {{ *}}300 {{ *}}0
+// LONG-DAG: 0 wrong
+// LONG-DAG: regions alone {{ *}}0 {{ *}}0
 #include <stdio.h>
 #include <stdlib.h>
 

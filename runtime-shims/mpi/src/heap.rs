@@ -447,6 +447,11 @@ impl Heap {
         idle
     }
 
+    /// Whether the next synchronisations are to give memory back.
+    pub(crate) fn has_idle(&self) -> bool {
+        self.idle.iter().any(|idle| idle.longest() >= IDLE)
+    }
+
     fn free_pages(&mut self, start: usize, end: usize) {
         self.forget_large(start, end);
         if self.is_own(start) {

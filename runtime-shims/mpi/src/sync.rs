@@ -209,7 +209,11 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     if !is_outer || stream_format::declines(location_of(region)) {
         return run_here(fork);
     }
-    if may_run_one_by_one(region, threads) && alone::is_to_run(region as usize, threads as u32) {
+    // What the program has freed goes back at synchronisations.
+    if may_run_one_by_one(region, threads)
+        && !program::heap(|heap| heap.has_idle())
+        && alone::is_to_run(region as usize, threads as u32)
+    {
         return run_one_by_one(fork);
     }
     stats::count(|counts| counts.forks += 1);

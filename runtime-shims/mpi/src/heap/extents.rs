@@ -111,6 +111,11 @@ impl Extents {
         Some((start, end))
     }
 
+    /// Bytes of the longest range.
+    pub(super) fn longest(&self) -> usize {
+        self.by_length.last().map_or(0, |&(length, _)| length)
+    }
+
     /// Removes and returns the ranges of `least` bytes and more.
     pub(super) fn take_long(&mut self, least: usize) -> Vec<(usize, usize)> {
         let long = self.by_length.range((least, 0)..);

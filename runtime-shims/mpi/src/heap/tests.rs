@@ -331,7 +331,9 @@ fn idle_pages_are_told_once_for_each_use() {
     heap.free(a).expect("a block");
     heap.free(c).expect("a block");
     let whole = IDLE + PAGE;
+    assert!(heap.has_idle());
     let idle = third(&mut heap);
+    assert!(!heap.has_idle());
     assert_eq!(
         idle,
         [a, c].map(|block| (block - PAGE, block - PAGE + whole))
