@@ -23,7 +23,7 @@ struct table {
 };
 enum {
   READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16, MARKED = 32, BITS = 64, TABLE = 128, RELATIVE = 256,
-  NUMBERS = 512, SIGNED = 1024, BETWEEN = 2048
+  NUMBERS = 512, SIGNED = 1024, BETWEEN = 2048, PLACES = 8192
 };
 // What is known of a byte.
 enum { IS_READ = 1, IS_WRITTEN = 2, SAID_READ = 4, SAID_WRITTEN = 8, SAID_MAYBE = 16 };
@@ -277,6 +277,25 @@ static void between(const struct entry *e, const long *values) {
   fail(e, "is said to be elsewhere");
 }
 
+// The entry that says where the next one reads, and its values.
+static const struct entry *places;
+static const long *of_places;
+
+// Whether the elements of a read could be told turn by turn.
+static int read_at_places(void) {
+  long turns = of_places[1];
+  if (turns < 0 || turns > 100000)
+    return 0;
+  for (long turn = 0; turn < turns; turn++) {
+    char *at = (char *)((long (*)(long, const long *))of_places[0])(turn, of_places + 2);
+    int k = array_at(at);
+    // A turn may not come to the read, and have no place for it.
+    for (long b = 0; k >= 0 && b < places->element && at + b < arrays[k].start + arrays[k].size; b++)
+      arrays[k].bytes[at + b - arrays[k].start] |= SAID_READ;
+  }
+  return 1;
+}
+
 void okl_mpi_sections(const struct table *t, long *computed) {
   since++;
   long all[t->value_count], *values = all;
@@ -294,6 +313,12 @@ void okl_mpi_sections(const struct table *t, long *computed) {
     if (e->access & BETWEEN) {
       between(e, values);
       tables = 0;
+      values += 1 + 2 * e->dimensions;
+      continue;
+    }
+    if (e->access & PLACES) {
+      places = e;
+      of_places = values;
       values += 1 + 2 * e->dimensions;
       continue;
     }
@@ -317,6 +342,10 @@ void okl_mpi_sections(const struct table *t, long *computed) {
     }
     if (empty)
       found = 0;
+    // The bound of what is read at places holds, too: one or the other is looked at.
+    if (places && since % 2 && read_at_places())
+      found = 0;
+    places = NULL;
     if (e->access & TABLE)
       follow(e, values);
     else
