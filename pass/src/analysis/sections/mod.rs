@@ -9,7 +9,9 @@
 //! What is left are *stretches* of code that declare nothing; some of it spoils the function, and with it the region.
 
 pub(super) mod calls;
+mod describe;
 mod entry;
+mod exceptions;
 mod locked;
 mod marks;
 mod merge;
@@ -18,20 +20,20 @@ mod plainness;
 mod program;
 mod stretches;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::analysis::nests::{Extent, Nests, Scope, Section, Term, Turns};
+use crate::analysis::nests::{Nests, Scope, Term};
 use crate::diagnostic::user_name;
-use crate::llvm::{Block, Call, Function, Instruction, Module, Opcode, Reach, Value, demangle};
+use crate::llvm::{Block, Function, Instruction, Module, Reach, Value};
 use calls::can_be_copied;
 pub use calls::{Dependence, is_one_of_several, may_declare};
 use calls::{Effect, effect, flags_of, spoils_region, waits};
+use describe::Found;
+use entry::point;
 pub use entry::{Entry, Quantity, What};
-use entry::{entry_of, is_of_variable, point};
 use locked::Locked;
 pub use marks::Mark;
-use marks::alignment;
 use places::{Place, Places};
 
 pub use program::{Program, Region};
@@ -126,15 +128,6 @@ impl Summary<'_> {
     fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.written.is_empty()
     }
-}
-
-/// What some code accesses.
-#[derive(Default)]
-struct Found<'m> {
-    all: Summary<'m>,
-    direct: Vec<Direct<'m>>,
-    /// What of it is not known here.
-    depends: Vec<Dependence<'m>>,
 }
 
 impl FunctionSections<'_> {
@@ -335,41 +328,6 @@ impl<'m> Scan<'m> {
         self.out
     }
 
-    /// Exceptions that end the program are no matter. Where one is handled, all that was declared before it was thrown
-    /// has to have been accessed.
-    fn look_at_handlers(&mut self, known: &Known<'m>) {
-        let calls = self.out.function.instructions().into_iter();
-        let invokes = calls.filter_map(|at| Some((at, (*at).as_call()?.invoke_targets()?.1)));
-        let handled = invokes.filter(|(_, handler)| !self.out.nests.is_last(*handler));
-        for (at, _) in handled.collect::<Vec<_>>() {
-            if let Some(Effect::Calls(callee)) = self.effects.get(&at)
-                && known
-                    .get(callee)
-                    .is_some_and(|callee| callee.leaves_in_nest)
-            {
-                let reason = format!("may leave {} by an exception", user_name(*callee));
-                self.effects.insert(at, Effect::Spoils(reason));
-            }
-        }
-    }
-
-    /// Finds out whether an exception may leave the function where it, or its caller, has declared more than has been
-    /// accessed.
-    fn note_throws(&mut self) {
-        let is_summarised = self.out.summary.is_some();
-        let nests = &self.out.nests;
-        let is_in_nest = |one: &Instruction<'m>| {
-            let mut around = nests.loops_around(one.block());
-            is_summarised || around.any(|index| !self.open.contains(&index))
-        };
-        let instructions = self.out.function.instructions().into_iter();
-        // No exception leaves a function whose accesses another file describes.
-        let depends =
-            |one: &Instruction<'m>| matches!(self.effects.get(one), Some(Effect::Depends(_)));
-        let mut in_nests = instructions.filter(|one| is_in_nest(one) && !depends(one));
-        self.out.leaves_in_nest |= in_nests.any(may_leave);
-    }
-
     /// No call of a function can be described.
     fn spoil_calls(&mut self, of: Function<'m>, reason: &str) {
         for effect in self.effects.values_mut() {
@@ -546,200 +504,6 @@ impl<'m> Scan<'m> {
         }
     }
 
-    /// What some blocks access, as known in the scope. `marked` gets the stores that can be declared only
-    /// where they mark what they write, with their sizes and objects; without it there may be none.
-    fn describe(
-        &self,
-        blocks: &[Block<'m>],
-        scope: Scope<'m>,
-        known: &Known<'m>,
-        mut marked: Option<&mut Vec<(Access<'m>, i64, Quantity<'m>)>>,
-    ) -> Result<Found<'m>, Spoiled<'m>> {
-        let mut found = Found::default();
-        for &block in blocks {
-            for at in block.instructions() {
-                match self.effects.get(&at) {
-                    None | Some(Effect::Nothing) => {}
-                    Some(Effect::Accesses(list)) => {
-                        for access in list {
-                            match self.place(access) {
-                                Place::Own => {}
-                                Place::Direct(one) => found.direct.push(one),
-                                Place::Elsewhere => {
-                                    self.access(access, block, scope, &mut marked, &mut found.all)?;
-                                }
-                            }
-                        }
-                    }
-                    Some(Effect::Calls(callee)) => {
-                        let callee = &*known[callee];
-                        self.call(callee, at, scope, &mut found)?;
-                        found.depends.extend(callee.depends.iter().cloned());
-                    }
-                    Some(Effect::Depends(one)) => {
-                        found.direct.extend(one.direct.iter().cloned());
-                        found.depends.push((**one).clone());
-                    }
-                    Some(Effect::Shares | Effect::Synchronises) => {
-                        return Err(Spoiled {
-                            at,
-                            reason: "synchronises in a loop".to_string(),
-                        });
-                    }
-                    Some(Effect::Spoils(reason)) => {
-                        return Err(Spoiled {
-                            at,
-                            reason: reason.clone(),
-                        });
-                    }
-                }
-            }
-        }
-        found.all.entries = merge::merge(&self.out.nests, found.all.entries);
-        Ok(found)
-    }
-
-    fn place(&self, access: &Access<'m>) -> Place<'m> {
-        let size = match access.size {
-            Size::Constant(size) => Some(size),
-            Size::Bytes(_) => None,
-        };
-        self.places.of_address(access.address, size)
-    }
-
-    /// Adds what an access outside the known places accesses.
-    fn access(
-        &self,
-        access: &Access<'m>,
-        block: Block<'m>,
-        scope: Scope<'m>,
-        marked: &mut Option<&mut Vec<(Access<'m>, i64, Quantity<'m>)>>,
-        all: &mut Summary<'m>,
-    ) -> Result<(), Spoiled<'m>> {
-        let (element, length) = access.size.element();
-        let nests = &self.out.nests;
-        let mut extents = parts(scope, |scope| {
-            nests.extent(access.address, length, block, scope)
-        });
-        if let ([Extent::Anywhere(object)], true, Some(marked)) =
-            (&extents[..], access.is_write, marked)
-            && length.is_none()
-            && let unit = 1 << (alignment(access.at) | element | 8).trailing_zeros()
-            && (1..=MOST_MARKS).contains(&(element / unit))
-        {
-            let address = Quantity::Term(*object);
-            marked.push((*access, element, address));
-            let what = What::Marked {
-                by_bits: !self.is_local(access, block),
-                of_variable: is_of_variable(nests, *object),
-            };
-            all.entries.push(Entry {
-                what,
-                element: unit,
-                address,
-                // What the runtime tells.
-                dimensions: vec![(Quantity::Constant(0), Quantity::Constant(0))],
-                object: demangle(&nests.object_name(*object)),
-                at: access.at,
-                table: None,
-            });
-            return Ok(());
-        }
-        if let ([Extent::Anywhere(_)], false, None, Scope::Loop(_)) =
-            (&extents[..], access.is_write, length, scope)
-            && let Some(between) = nests.between(access.address, block, scope)
-        {
-            extents = vec![Extent::Between(between)];
-        }
-        let (is_write, at) = (access.is_write, access.at);
-        if let ([Extent::Anywhere(_) | Extent::Section(Section { exact: false, .. })], false, None) =
-            (&extents[..], is_write, length)
-            && let Some(places) = nests.places(access.address, block, scope)
-        {
-            let bound = extents.remove(0);
-            let bound = entry_of(nests, bound, is_write, element, at)?;
-            all.entries.push(bound.at_places(places, element));
-            return Ok(());
-        }
-        let mut extents = extents.into_iter();
-        extents.try_for_each(|extent| self.add(extent, scope, is_write, element, at, all))
-    }
-
-    /// Adds what is accessed in a scope.
-    fn add(
-        &self,
-        extent: Extent<'m>,
-        scope: Scope<'m>,
-        is_write: bool,
-        element: i64,
-        at: Instruction<'m>,
-        all: &mut Summary<'m>,
-    ) -> Result<(), Spoiled<'m>> {
-        match (scope, extent) {
-            (Scope::Function, Extent::Anywhere(object)) if is_write => {
-                all.written.push((object, at))
-            }
-            (_, extent) => {
-                let entry = entry_of(&self.out.nests, extent, is_write, element, at)?;
-                all.entries.push(entry);
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds what a call accesses.
-    fn call(
-        &self,
-        callee: &FunctionSections<'m>,
-        at: Instruction<'m>,
-        scope: Scope<'m>,
-        found: &mut Found<'m>,
-    ) -> Result<(), Spoiled<'m>> {
-        if callee.is_quiet() {
-            return Ok(());
-        }
-        let Some(summary) = &callee.summary else {
-            return Err(Spoiled {
-                at,
-                reason: format!("calls {} in a loop", user_name(callee.function)),
-            });
-        };
-        let nests = &self.out.nests;
-        let entries = summary.entries.iter();
-        let entries = entries.map(|one| (one.extent(), one.what.is_write(), one.element));
-        let written = summary.written.iter();
-        let written = written.map(|&(object, _)| (Extent::Anywhere(object), true, 1));
-        let extents = entries
-            .chain(written)
-            .flat_map(|(of_callee, is_write, element)| {
-                let extents = parts(scope, |scope| {
-                    nests.extent_of_call(&callee.nests, &of_callee, at, scope)
-                });
-                let extents = extents.into_iter();
-                extents.map(move |extent| (extent, is_write, element))
-            });
-        for (extent, is_write, element) in extents {
-            let base = match &extent {
-                Extent::Section(section) => nests.base(section.address),
-                Extent::Anywhere(object) => nests.base(*object),
-                Extent::Rows(_) | Extent::Between(_) | Extent::Unknown => None,
-            };
-            if base.is_some_and(|base| self.places.is_own(base)) {
-                continue;
-            }
-            if let Extent::Section(section) = &extent
-                && section.dimensions.is_empty()
-                && let Some((object, offset)) = nests.anchor(section.address)
-                && let Some(one) = self.places.of_object(object, offset, element)
-            {
-                found.direct.push(one);
-                continue;
-            }
-            self.add(extent, scope, is_write, element, at, &mut found.all)?;
-        }
-        Ok(())
-    }
-
     /// Notes which calls in a block outside the nests access what cannot be described.
     fn spoil_unknown_calls(&mut self, block: Block<'m>, known: &Known<'m>) {
         for at in block.instructions() {
@@ -849,51 +613,6 @@ impl<'m> Scan<'m> {
         }
         Ok(())
     }
-}
-
-/// Whether an exception that comes to an instruction may leave the function.
-fn may_leave(at: Instruction<'_>) -> bool {
-    match (*at).as_call().and_then(Call::invoke_targets) {
-        Some((_, pad)) => resumes(pad),
-        None => at.opcode() == Opcode::LLVMCall && at.may_throw(),
-    }
-}
-
-/// Whether control may come from a block to where the function is left by an exception.
-fn resumes(pad: Block<'_>) -> bool {
-    let mut rest = vec![pad];
-    let mut seen = HashSet::new();
-    while let Some(block) = rest.pop() {
-        let end = block.terminator();
-        if end.is_some_and(|end| end.opcode() == Opcode::LLVMResume) {
-            return true;
-        }
-        let next = block.successors().into_iter();
-        rest.extend(next.filter(|next| seen.insert(*next)));
-    }
-    false
-}
-
-/// What is accessed in a scope. Where rows are clipped at the end of a loop, its last turn is for itself: so
-/// both parts are just what is accessed.
-fn parts<'m>(scope: Scope<'m>, extent: impl Fn(Scope<'m>) -> Extent<'m>) -> Vec<Extent<'m>> {
-    let whole = extent(scope);
-    let is_exact = |extent: &Extent<'m>| match extent {
-        Extent::Section(one) => one.exact,
-        Extent::Rows(all) => all.iter().all(|one| one.exact),
-        Extent::Between(_) | Extent::Anywhere(_) | Extent::Unknown => false,
-    };
-    let Scope::Loop(index) = scope else {
-        return vec![whole];
-    };
-    if !is_exact(&whole) {
-        let turns = [Turns::AllButLast, Turns::Last];
-        let parts = turns.map(|turns| extent(Scope::Turns(index, turns)));
-        if parts.iter().all(is_exact) {
-            return parts.into();
-        }
-    }
-    vec![whole]
 }
 
 fn add_new<T: PartialEq>(list: &mut Vec<T>, one: T) {

@@ -7,10 +7,11 @@
 use std::collections::HashSet;
 
 use super::calls::{Dependence, Effect};
+use super::exceptions::resumes;
 use super::places::Place;
-use super::{Known, Scan, Spoiled, resumes};
+use super::{Known, Scan, Spoiled};
 use crate::analysis::library::{is_cxx_runtime, known};
-use crate::llvm::{Block, Call, Instruction, Opcode};
+use crate::llvm::{Block, Instruction, Opcode};
 
 /// Code that declares nothing.
 pub struct Stretch<'m> {
@@ -247,25 +248,6 @@ impl<'m> Scan<'m> {
                 !is_cxx_runtime(&name) && known(&name).is_none()
             }),
         })
-    }
-
-    /// Where exceptions are handled, whatever was thrown out of is over, unless it is all in one stretch.
-    pub(super) fn find_handlers(&mut self) {
-        let nests = &self.out.nests;
-        let is_tracked = |block: Block<'m>| {
-            let mut around = nests.loops_around(block);
-            around.any(|one| self.tracked.contains(&one))
-        };
-        for at in self.out.function.instructions() {
-            if let Some((_, pad)) = (*at).as_call().and_then(Call::invoke_targets)
-                && !nests.is_last(pad)
-                && !is_tracked(pad)
-                && let Some(first) = pad.first_insertion_point()
-                && !self.out.handlers.contains(&first)
-            {
-                self.out.handlers.push(first);
-            }
-        }
     }
 }
 
