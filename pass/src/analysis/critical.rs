@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use okl_abi::{AtomicOp, Effects};
 
+use crate::analysis::control_flow;
 use crate::analysis::library::is_mathematics;
 use crate::analysis::objects::{Objects, Place};
 use crate::analysis::runtime::{self, effects};
@@ -541,8 +542,16 @@ impl<'m> Search<'_, 'm> {
         if !is_quiet(&start[i..]) || !is_quiet(&end[..j]) {
             return false;
         }
-        let behind = reached(first, [first, last], |block| block.successors());
-        let before = reached(last, [first, last], |block| self.ways_into(block));
+        let between = |mut blocks: Vec<Block<'m>>| {
+            blocks.retain(|block| ![first, last].contains(block));
+            blocks
+        };
+        let behind = control_flow::reached(between(first.successors()), |block| {
+            between(block.successors())
+        });
+        let before = control_flow::reached(between(self.ways_into(last)), |block| {
+            between(self.ways_into(block))
+        });
         behind
             .intersection(&before)
             .all(|block| is_quiet(&block.instructions()))
@@ -551,22 +560,6 @@ impl<'m> Search<'_, 'm> {
     fn ways_into(&self, block: Block<'m>) -> Vec<Block<'m>> {
         self.ways_into.get(&block).cloned().unwrap_or_default()
     }
-}
-
-/// The blocks that steps lead to, not beyond the `ends`.
-fn reached<'m>(
-    from: Block<'m>,
-    ends: [Block<'m>; 2],
-    step: impl Fn(Block<'m>) -> Vec<Block<'m>>,
-) -> HashSet<Block<'m>> {
-    let mut reached = HashSet::new();
-    let mut rest = step(from);
-    while let Some(block) = rest.pop() {
-        if !ends.contains(&block) && reached.insert(block) {
-            rest.extend(step(block));
-        }
-    }
-    reached
 }
 
 struct Found<'m> {

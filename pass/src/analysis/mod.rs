@@ -4,6 +4,7 @@
 pub mod access;
 pub mod call_graph;
 pub mod combine;
+pub mod control_flow;
 pub mod critical;
 pub mod flags;
 pub mod increments;

@@ -99,10 +99,28 @@ impl Settings {
                 .map_or(DEFAULT_EVENTS, |events| events as usize),
             verify: switch("OKL_VERIFY", false)?,
             sections: switch("OKL_SECTIONS", true)?,
-            chunks_move: chunks_move(&variable)?,
-            regions_alone: regions_alone(&variable)?,
+            chunks_move: one_of(
+                &variable,
+                "OKL_MOVE_CHUNKS",
+                &[
+                    ("1", ChunksMove::WhereItPays),
+                    ("0", ChunksMove::Never),
+                    ("always", ChunksMove::Always),
+                ],
+            )?,
+            regions_alone: one_of(
+                &variable,
+                "OKL_REGIONS_ALONE",
+                &[
+                    ("1", RegionsAlone::WhereFaster),
+                    ("0", RegionsAlone::Never),
+                    ("always", RegionsAlone::Always),
+                    ("alternate", RegionsAlone::Alternate),
+                ],
+            )?,
             // What is released late, and to whom it matters, looks to verification like races.
-            flags_on_ranks: flags_on_ranks(&variable)? && !switch("OKL_VERIFY", false)?,
+            flags_on_ranks: one_of(&variable, "OKL_FLAGS", &[("alone", false), ("ranks", true)])?
+                && !switch("OKL_VERIFY", false)?,
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
             interfaces: interfaces::Choice::of(&variable("OKL_SOCKET_IFNAME").unwrap_or_default()),
             memory: memory(&variable)?,
@@ -137,39 +155,25 @@ fn memory(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<u64>, Str
     }
 }
 
-/// What `OKL_MOVE_CHUNKS` asks for.
-fn chunks_move(variable: &impl Fn(&str) -> Option<String>) -> Result<ChunksMove, String> {
-    const NAME: &str = "OKL_MOVE_CHUNKS";
-    match settings::said(variable, NAME).as_deref() {
-        Some("0") => Ok(ChunksMove::Never),
-        None | Some("1") => Ok(ChunksMove::WhereItPays),
-        Some("always") => Ok(ChunksMove::Always),
-        Some(other) => Err(format!("{NAME}={other}: valid values are 0, 1 and always")),
-    }
-}
-
-/// What `OKL_REGIONS_ALONE` asks for.
-fn regions_alone(variable: &impl Fn(&str) -> Option<String>) -> Result<RegionsAlone, String> {
-    const NAME: &str = "OKL_REGIONS_ALONE";
-    match settings::said(variable, NAME).as_deref() {
-        Some("0") => Ok(RegionsAlone::Never),
-        None | Some("1") => Ok(RegionsAlone::WhereFaster),
-        Some("always") => Ok(RegionsAlone::Always),
-        Some("alternate") => Ok(RegionsAlone::Alternate),
-        Some(other) => Err(format!(
-            "{NAME}={other}: valid values are 0, 1, always and alternate"
-        )),
-    }
-}
-
-/// What `OKL_FLAGS` asks for.
-fn flags_on_ranks(variable: &impl Fn(&str) -> Option<String>) -> Result<bool, String> {
-    const NAME: &str = "OKL_FLAGS";
-    match settings::said(variable, NAME).as_deref() {
-        None | Some("alone") => Ok(false),
-        Some("ranks") => Ok(true),
-        Some(other) => Err(format!("{NAME}={other}: valid values are alone and ranks")),
-    }
+/// What one of some words asks for; what is not said is the first.
+fn one_of<T: Copy>(
+    variable: &impl Fn(&str) -> Option<String>,
+    name: &str,
+    words: &[(&str, T)],
+) -> Result<T, String> {
+    let Some(said) = settings::said(variable, name) else {
+        return Ok(words[0].1);
+    };
+    let known = words.iter().find(|(word, _)| *word == said);
+    known.map(|one| one.1).ok_or_else(|| {
+        let mut valid: Vec<&str> = words.iter().map(|one| one.0).collect();
+        valid.sort_unstable();
+        let (last, others) = valid.split_last().expect("there are words");
+        format!(
+            "{name}={said}: valid values are {} and {last}",
+            others.join(", ")
+        )
+    })
 }
 
 /// What the words of `OKL_TRACE` ask for.
@@ -273,7 +277,7 @@ mod tests {
             (
                 "OKL_REGIONS_ALONE",
                 "yes",
-                "OKL_REGIONS_ALONE=yes: valid values are 0, 1, always and alternate",
+                "OKL_REGIONS_ALONE=yes: valid values are 0, 1, alternate and always",
             ),
             (
                 "OKL_FLAGS",

@@ -1,9 +1,8 @@
 //! Exceptions, which end code before it has accessed all that it has declared.
 
-use std::collections::HashSet;
-
 use super::calls::Effect;
 use super::{Known, Scan};
+use crate::analysis::control_flow;
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Instruction, Opcode};
 
@@ -73,15 +72,7 @@ fn may_leave(at: Instruction<'_>) -> bool {
 
 /// Whether control may come from a block to where the function is left by an exception.
 pub(super) fn resumes(pad: Block<'_>) -> bool {
-    let mut rest = vec![pad];
-    let mut seen = HashSet::new();
-    while let Some(block) = rest.pop() {
-        let end = block.terminator();
-        if end.is_some_and(|end| end.opcode() == Opcode::LLVMResume) {
-            return true;
-        }
-        let next = block.successors().into_iter();
-        rest.extend(next.filter(|next| seen.insert(*next)));
-    }
-    false
+    let ends = control_flow::reached(vec![pad], Block::successors).into_iter();
+    let mut ends = ends.filter_map(Block::terminator);
+    ends.any(|end| end.opcode() == Opcode::LLVMResume)
 }

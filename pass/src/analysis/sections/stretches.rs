@@ -4,12 +4,11 @@
 //! A stretch is a loop, or a run of instructions of a block outside of all nests. Where it lies in what is called in a loop
 //! that is to be a nest, the loop is one.
 
-use std::collections::HashSet;
-
 use super::calls::{Dependence, Effect};
 use super::exceptions::resumes;
 use super::places::Place;
 use super::{Known, Scan, Spoiled};
+use crate::analysis::control_flow;
 use crate::analysis::library::{is_cxx_runtime, known};
 use crate::llvm::{Block, Instruction, Opcode};
 
@@ -216,14 +215,9 @@ impl<'m> Scan<'m> {
         let mut calls = blocks.iter().flat_map(|block| block.instructions());
         let mut rest: Vec<Block<'m>> = blocks.iter().flat_map(|one| one.successors()).collect();
         rest.retain(|&next| self.out.nests.is_last(next));
-        let mut seen = HashSet::new();
-        while let Some(block) = rest.pop() {
-            if seen.insert(block) {
-                if self.reads_shared(block) {
-                    return true;
-                }
-                rest.extend(block.successors());
-            }
+        let mut last = control_flow::reached(rest, Block::successors).into_iter();
+        if last.any(|block| self.reads_shared(block)) {
+            return true;
         }
         calls.any(|at| match self.effects.get(&at) {
             Some(Effect::Calls(callee)) => known.get(callee).is_some_and(|one| one.reads_at_end),

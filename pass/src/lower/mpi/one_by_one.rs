@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use okl_abi::{Effects, f};
 
 use crate::analysis::call_graph::{is_final, reached};
+use crate::analysis::control_flow;
 use crate::analysis::library::is_mathematics;
 use crate::analysis::runtime;
 use crate::analysis::waiting::endless::Endless;
@@ -45,16 +46,9 @@ pub fn may_run<'m>(region: &Region<'m>, endless: &[Endless<'m>]) -> bool {
 
 /// The blocks of a function that a thread may come to. Our run time never has a thread combine by atomic operations, as
 /// OpenMP's may.
-fn executed(function: Function<'_>) -> Vec<Block<'_>> {
-    let mut blocks: Vec<Block<'_>> = function.blocks().into_iter().take(1).collect();
-    let mut seen: HashSet<Block<'_>> = blocks.iter().copied().collect();
-    let mut next = 0;
-    while let Some(&block) = blocks.get(next) {
-        next += 1;
-        let after = successors_here(block).into_iter();
-        blocks.extend(after.filter(|one| seen.insert(*one)));
-    }
-    blocks
+fn executed(function: Function<'_>) -> HashSet<Block<'_>> {
+    let entry = function.blocks().into_iter().take(1).collect();
+    control_flow::reached(entry, successors_here)
 }
 
 fn successors_here(block: Block<'_>) -> Vec<Block<'_>> {
@@ -156,17 +150,7 @@ fn has_thread_local(one: Instruction<'_>) -> bool {
 
 /// Whether an instruction may be executed more than once.
 fn is_repeated(one: Instruction<'_>) -> bool {
-    let mut seen: HashSet<Block<'_>> = HashSet::new();
-    let mut rest = one.block().successors();
-    while let Some(block) = rest.pop() {
-        if block == one.block() {
-            return true;
-        }
-        if seen.insert(block) {
-            rest.extend(block.successors());
-        }
-    }
-    false
+    control_flow::reached(one.block().successors(), Block::successors).contains(&one.block())
 }
 
 /// Whether a thread does nothing after an instruction but end.
@@ -180,18 +164,7 @@ fn is_last(one: Instruction<'_>) -> bool {
     };
     let mut own = one.block().instructions().into_iter();
     own.by_ref().find(|other| *other == one);
-    if !own.all(|one| is_nothing(&one)) {
-        return false;
-    }
-    let mut seen: HashSet<Block<'_>> = HashSet::new();
-    let mut rest = one.block().successors();
-    while let Some(block) = rest.pop() {
-        if !block.instructions().iter().all(is_nothing) {
-            return false;
-        }
-        if seen.insert(block) {
-            rest.extend(block.successors());
-        }
-    }
-    true
+    let mut after = control_flow::reached(one.block().successors(), Block::successors).into_iter();
+    own.all(|one| is_nothing(&one))
+        && after.all(|block| block.instructions().iter().all(is_nothing))
 }

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::at_once::Known;
 use super::split::{Axis, Turns};
+use crate::analysis::control_flow;
 use crate::analysis::meeting::cannot_fail;
 use crate::analysis::variables::{Does, is_harmless, uses};
 use crate::llvm::{Block, Builder, Comparison, Instruction, IntPredicate, Module, Opcode, Value};
@@ -153,13 +154,11 @@ impl<'m> Iteration<'_, 'm> {
         let is_inside = |block: &Block<'m>| {
             *block != self.steps && self.blocks.contains(block) && Some(*block) != without
         };
-        let mut seen: HashSet<_> = [from].into_iter().filter(is_inside).collect();
-        let mut rest: Vec<_> = seen.iter().copied().collect();
-        while let Some(block) = rest.pop() {
-            let next = block.successors().into_iter().filter(is_inside);
-            rest.extend(next.filter(|next| seen.insert(*next)));
-        }
-        seen
+        let inside = |mut blocks: Vec<Block<'m>>| {
+            blocks.retain(is_inside);
+            blocks
+        };
+        control_flow::reached(inside(vec![from]), |block| inside(block.successors()))
     }
 
     /// Where all ways from a block come together first.
