@@ -271,6 +271,15 @@ impl Distance {
     }
 }
 
+/// Where the loop's last unit is, if the loop asks which one that is: the variables of the thread that runs it hold their
+/// last values only if it runs nothing behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastUnit {
+    NotHere,
+    BehindAllOthers,
+    HasRun,
+}
+
 /// A thread in a loop whose chunks may move.
 #[derive(Clone, Debug)]
 pub(super) struct Moving {
@@ -286,8 +295,7 @@ pub(super) struct Moving {
     is_whole: bool,
     /// The loop has something in it like `lastprivate`.
     asks_for_last: bool,
-    /// The last unit is still to be run here, behind all others.
-    runs_last: bool,
+    last: LastUnit,
     /// Where this execution is remembered.
     this: Option<Loop>,
     /// Units that it takes at a time.
@@ -336,7 +344,7 @@ impl Moving {
             is_begun: false,
             is_whole,
             asks_for_last: false,
-            runs_last: false,
+            last: LastUnit::NotHere,
             this,
             at_a_time,
             began: Instant::now(),
@@ -372,12 +380,13 @@ impl Moving {
             self.asks_for_last = asks_for_last;
             let block = self.block_of(self.member.thread);
             let dealt = std::mem::replace(&mut self.block, block);
-            self.runs_last = dealt != self.block;
+            if dealt != self.block {
+                self.last = LastUnit::BehindAllOthers;
+            }
             let words = words_here(turns::index());
             let (_, is_whole) = enter(words, self.at, &self.block, self.is_whole);
             self.is_whole = is_whole;
             if is_whole {
-                self.runs_last = false;
                 return (!dealt.is_empty()).then(|| self.units.piece(&dealt, self.trips));
             }
         } else if self.is_whole {
@@ -386,21 +395,25 @@ impl Moving {
         self.end_piece();
         // Then every chunk has a good chance to move.
         let is_eager = choice() == ChunksMove::Always;
-        let units = match is_eager {
-            true => self.taken().or_else(|| self.own()),
-            false => self.own().or_else(|| self.taken()),
+        let units = match (self.last, is_eager) {
+            (LastUnit::HasRun, _) => None,
+            (_, true) => self.taken().or_else(|| self.own()),
+            (_, false) => self.own().or_else(|| self.taken()),
         };
-        let units = units.or_else(|| {
-            let last = self.units.count - 1..self.units.count;
-            std::mem::take(&mut self.runs_last).then_some(last)
-        });
-        let Some(units) = units else {
+        let last = || {
+            let last = self.last == LastUnit::BehindAllOthers;
+            last.then(|| self.units.count - 1..self.units.count)
+        };
+        let Some(units) = units.or_else(last) else {
             self.outcome.took = self.began.elapsed();
             if let Some(this) = &self.this {
                 history::end(self.at.number, this, &self.outcome);
             }
             return None;
         };
+        if units.end == self.units.count && self.asks_for_last {
+            self.last = LastUnit::HasRun;
+        }
         self.running = Some((units.end - units.start, Instant::now()));
         Some(self.units.piece(&units, self.trips))
     }
