@@ -6,9 +6,12 @@
 //! rank reads there in its `n`th operation is what was put there for that. Nothing is put into a place
 //! before all ranks have begun operation `n - 1`, and so have ended the one that used the place before.
 
-use std::sync::atomic::{
-    AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
+use std::{
+    sync::atomic::{
+        AtomicU64,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+    time::Duration,
 };
 
 /// Words of a place. Longer messages take several operations.
@@ -19,6 +22,9 @@ const COUNTER: usize = 16;
 pub(crate) const WORDS: usize = COUNTER + 2 * PLACE;
 /// Looks at a counter before the rank lets others have the processor.
 const PATIENCE: u32 = 2000;
+/// And before it sleeps between two, which is after some milliseconds: the processor may be lent.
+const SLEEPLESS: u32 = 20_000;
+const NAP: Duration = Duration::from_micros(50);
 
 /// One rank's part of the memory, zero at the start.
 #[derive(Clone, Copy)]
@@ -58,7 +64,10 @@ impl<P: FnMut()> Idle for Patient<P> {
         if looks.is_multiple_of(SELDOM) {
             (self.meanwhile)();
         }
-        std::thread::yield_now();
+        match looks < SLEEPLESS {
+            true => std::thread::yield_now(),
+            false => std::thread::sleep(NAP),
+        }
     }
 }
 

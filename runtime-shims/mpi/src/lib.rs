@@ -54,6 +54,7 @@ mod owed;
 mod plain;
 mod private_allocator;
 mod process;
+mod processors;
 mod program;
 mod program_graph;
 mod program_stacks;

@@ -1,6 +1,6 @@
 //! The OpenMP run time that the program is linked with, whose threads are those of a rank.
 //!
-//! Guarantee: what it allocates is private to the process ([`crate::interpose`] knows its code), and it is asked only where a
+//! Guarantee: what it allocates is private to the process ([`crate::interpose`] knows its code), and it is called only where a
 //! rank has several threads.
 
 use std::{
@@ -59,6 +59,12 @@ pub(crate) fn functions() -> &'static Functions {
         let found = unsafe { Functions::of(Opened::PROGRAM) };
         found.unwrap_or_else(|why| is_missing(&why))
     })
+}
+
+/// Whether the program has them.
+pub(crate) fn is_there() -> bool {
+    // SAFETY: as in `functions`.
+    unsafe { Functions::of(Opened::PROGRAM) }.is_ok()
 }
 
 fn is_missing(why: &str) -> ! {

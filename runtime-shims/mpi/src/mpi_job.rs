@@ -19,7 +19,9 @@ use okl_job::{
 use crate::{
     cell::ProgramCell,
     exchange::{Exchange, Patient},
-    foreign_regions, scopes,
+    foreign_regions,
+    processors::Processors,
+    scopes,
 };
 
 /// The job this process is a rank of.
@@ -45,20 +47,16 @@ static JOB: OnceLock<Job> = OnceLock::new();
 pub(crate) struct Nodes {
     /// Whether there are several, so that a second thread of each rank communicates too.
     pub(crate) several: bool,
-    /// Ranks on this one.
-    pub(crate) ranks_here: u32,
+    /// The processors of each rank on this one.
+    pub(crate) processors: Vec<Processors>,
 }
 
 pub(crate) use okl_job::mpi::{load, wait_until};
 
-/// Starts MPI, which has been loaded. Where there `may` be several nodes a second thread of each rank may have to
-/// communicate too ([`may_take_turns`]). With `in_turn` several threads will, one at a time; an error says that this MPI
-/// cannot do that. `per_node` ranks are taken for a node, if it is said.
-pub(crate) fn start(may: bool, in_turn: bool, per_node: Option<u32>) -> Result<Nodes, String> {
-    let wanted = match may || in_turn {
-        true => Threads::Serialized,
-        false => Threads::Funneled,
-    };
+/// Starts MPI, which has been loaded. With `in_turn` several threads will communicate, one at a time; an error says that
+/// this MPI cannot do that. `per_node` ranks are taken for a node, if it is said.
+pub(crate) fn start(in_turn: bool, per_node: Option<u32>) -> Result<Nodes, String> {
+    let wanted = Threads::Serialized;
     let Started { is_ours, threads } = scopes::private(|| mpi::start(wanted))?;
     if !is_ours {
         return Err(
@@ -97,10 +95,15 @@ pub(crate) fn may_take_turns() -> bool {
 
 /// Asks MPI which ranks share memory (MPI 4.1, section 7.4.2). Collective.
 fn nodes(all: Communicator, per_node: Option<u32>) -> Nodes {
-    let ranks_here = all.on_node(Communicator::ranks);
+    let mine = Processors::of_this_thread();
+    let words = all.on_node(|node| node.gathered(mine.words(), Wait::InMpi));
+    let processors: Vec<Processors> = words
+        .chunks(Processors::length())
+        .map(Processors::of_words)
+        .collect();
     Nodes {
-        several: all.ranks() > per_node.unwrap_or(ranks_here),
-        ranks_here,
+        several: all.ranks() > per_node.unwrap_or(processors.len() as u32),
+        processors,
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! Each thread of a rank has an equal part of the rank's private area: its `threadprivate` variables, a guard that
 //! nobody can access, and its stack for region frames. What one thread has lies as far behind what the thread before
-//! it has as the parts do: [`offset`].
+//! it has as the parts do: [`offset`]. Threads that only rank 0 sees have stacks behind each other elsewhere: [`add`].
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::{kernel, layout, mpi_job, program, stack, turns};
+use crate::{kernel, layout, mpi_job, program, report, stack, turns};
 use okl_coherence::PAGE;
 
 /// Bytes of a guard: a large frame must not skip it.
@@ -17,8 +17,16 @@ static PART: AtomicUsize = AtomicUsize::new(0);
 /// Where the guard is in each part.
 static GUARD: AtomicUsize = AtomicUsize::new(0);
 
+/// Threads that have a part.
+static PARTS: AtomicUsize = AtomicUsize::new(1);
+/// Where the stacks of other threads begin, each with its guard below, and the bytes of one.
+static ADDED: AtomicUsize = AtomicUsize::new(0);
+static ADDED_BYTES: AtomicUsize = AtomicUsize::new(0);
+static ADDED_THREADS: AtomicUsize = AtomicUsize::new(0);
+
 /// Divides this rank's private area among `threads` threads.
 pub(crate) fn divide(threads: usize) {
+    PARTS.store(threads, Relaxed);
     let area = layout::layout().private_area(mpi_job::rank());
     PART.store((area.end() - area.address) / threads / PAGE * PAGE, Relaxed);
 }
@@ -35,7 +43,36 @@ pub(crate) fn first_part() -> usize {
 
 /// The top of the calling thread's stack for region frames.
 pub(crate) fn region_stack_top() -> usize {
-    first_part() + offset(turns::index() + 1)
+    match (turns::index() + 1).checked_sub(PARTS.load(Relaxed)) {
+        Some(added @ 1..) => ADDED.load(Relaxed) + added * ADDED_BYTES.load(Relaxed),
+        _ => first_part() + offset(turns::index() + 1),
+    }
+}
+
+/// Makes stacks of `bytes` bytes for `threads` more threads, once.
+pub(crate) fn add(threads: usize, bytes: usize) {
+    let each = GUARD_BYTES + bytes.next_multiple_of(PAGE);
+    // SAFETY: new memory; the guards are parts of it.
+    let (stacks, protected) = unsafe {
+        let stacks = kernel::mmap(
+            std::ptr::null_mut(),
+            threads * each,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
+            -1,
+            0,
+        );
+        let mut guards = (0..threads).map(|index| stacks.wrapping_byte_add(index * each));
+        let protect = |guard| kernel::mprotect(guard, GUARD_BYTES, libc::PROT_NONE) == 0;
+        (stacks, stacks != libc::MAP_FAILED && guards.all(protect))
+    };
+    if !protected {
+        let error = std::io::Error::last_os_error();
+        report::fatal(&format!("no stacks for {threads} more threads: {error}"));
+    }
+    ADDED.store(stacks as usize, Relaxed);
+    ADDED_BYTES.store(each, Relaxed);
+    ADDED_THREADS.store(threads, Relaxed);
 }
 
 /// The top of rank 0's stack for serial code.
@@ -58,8 +95,17 @@ pub(crate) fn install_guards(threads: usize, thread_privates_end: usize) {
 
 /// What overflowed and how to enlarge it, if a fault at `address` is a stack overflow.
 pub(crate) fn overflow_at(address: usize) -> Option<&'static str> {
+    const REGION: &str = "the stack of a region is exhausted; raise OMP_STACKSIZE";
     /// A frame may skip the pages right below the stack.
     const REACH: usize = 1 << 20;
+    let in_added = || {
+        let at = address.checked_sub(ADDED.load(Relaxed))?;
+        let each = ADDED_BYTES.load(Relaxed);
+        (at < ADDED_THREADS.load(Relaxed) * each).then(|| at % each)
+    };
+    if in_added().is_some_and(|at| at < GUARD_BYTES) {
+        return Some(REGION);
+    }
     let layout = layout::get()?;
     let (serial, own) = (layout.stack(), layout.private_area(mpi_job::rank()));
     let guard = GUARD.load(Relaxed);
@@ -67,7 +113,7 @@ pub(crate) fn overflow_at(address: usize) -> Option<&'static str> {
     if (own.address..own.end()).contains(&address)
         && (guard..guard + GUARD_BYTES).contains(&is_in_part())
     {
-        Some("the stack of a region is exhausted; raise OMP_STACKSIZE")
+        Some(REGION)
     } else if (serial.address - REACH..serial.address).contains(&address) {
         Some("the stack of the initial thread is exhausted; raise ulimit -s")
     } else {

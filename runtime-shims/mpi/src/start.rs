@@ -74,16 +74,20 @@ pub(crate) fn okl_mpi_main(
     let per_node = settings().ranks_per_node;
     let Nodes {
         several: several_nodes,
-        ranks_here,
-    } = mpi_job::start(may_span_nodes, threads_per_rank > 1, per_node)
+        processors,
+    } = mpi_job::start(threads_per_rank > 1, per_node)
         .unwrap_or_else(|error| report::fatal(&error));
+    let ranks_here = processors.len() as u32;
     compare_builds(user_main, randomised);
     if let Err(error) = observe::start(names::object_at, stats::so_far) {
         report::fatal(&error);
     }
     // Their initial values may be those of shared variables.
     let variables = thread_privates::find();
-    let threads = threads::start(threads_per_rank, ranks_here);
+    let threads = threads::start(threads_per_rank, &processors);
+    if !several_nodes && variables.is_empty() {
+        threads::lend(processors);
+    }
     loops::start();
     tasks::start();
     share_memory(several_nodes, threads, ranks_here);

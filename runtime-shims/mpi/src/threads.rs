@@ -5,7 +5,8 @@
 //!
 //! * In a team of `n` threads each rank has `ceil(n / ranks)` consecutive ones, the last ranks what is
 //!   left; so no rank has two while another has none, and a team of at most one per rank is as it would
-//!   be without threads. A region that cannot be distributed has rank 0's threads.
+//!   be without threads. A region that cannot be distributed has rank 0's threads; where all ranks are on one machine, as
+//!   many as all of them have, since the others' processors are idle meanwhile: [`lend`].
 //! * What concerns the whole rank (barriers, reductions between ranks, the end of the region) its first
 //!   thread does while the others wait: [`together`].
 //! * Page faults and declarations change the rank's state while other threads compute; one thread at a
@@ -21,7 +22,7 @@ use std::{
     cell::Cell,
     ffi::c_void,
     sync::{
-        Condvar, Mutex, MutexGuard, Once,
+        Condvar, Mutex, MutexGuard, OnceLock,
         atomic::{
             AtomicBool, AtomicU32, AtomicU64,
             Ordering::{Acquire, Relaxed, Release},
@@ -34,15 +35,18 @@ use okl_abi::RegionDescriptor;
 
 use crate::{
     alternate_stack, api::Icv, cell::ProgramCell, doacross, float_environment, interpose::signals,
-    interpose::threads as interposed, libomp, loops, mpi_job, program_stacks, region, report,
+    interpose::threads as interposed, libomp, loops, mpi_job, processors::Processors, program_stacks, region, report,
     scopes, sections, settings::settings, stack, sync, tasks, team, thread_privates, turns,
     waiting,
 };
 
 /// Threads of each rank.
 static PER_RANK: AtomicU32 = AtomicU32::new(1);
-/// Whether every thread of the ranks on this node may have a processor, as far as the launcher tells.
+/// Whether every thread of the ranks on this node may have a processor.
 static HAVE_PROCESSORS: AtomicBool = AtomicBool::new(false);
+/// Threads of rank 0 in a region that it runs by itself, and the processors of the ranks that lend it theirs.
+static OF_RANK_ZERO: AtomicU32 = AtomicU32::new(1);
+static LENT: OnceLock<Vec<Processors>> = OnceLock::new();
 
 /// Why threads of a rank wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,8 +182,8 @@ fn wait_for<R>(mut ready: impl FnMut(&mut State) -> Option<R>) -> R {
 }
 
 /// Fixes the number of threads of each rank: what rank 0 was told. With `OKL_VERIFY` it is one, so that
-/// what a rank wrote is what a thread wrote. `ranks_here` are on this node. Collective.
-pub(crate) fn start(asked: i32, ranks_here: u32) -> usize {
+/// what a rank wrote is what a thread wrote. The ranks on this node have these `processors`. Collective.
+pub(crate) fn start(asked: i32, processors: &[Processors]) -> usize {
     let mut threads = [if settings().verify {
         1
     } else {
@@ -194,12 +198,26 @@ pub(crate) fn start(asked: i32, ranks_here: u32) -> usize {
         ));
     }
     PER_RANK.store(threads[0] as u32, Relaxed);
-    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    HAVE_PROCESSORS.store(u64::from(ranks_here) * threads[0] <= processors, Relaxed);
+    OF_RANK_ZERO.store(threads[0] as u32, Relaxed);
+    let wanted = processors.len() as u64 * threads[0];
+    let enough = wanted <= Processors::count(processors).into();
+    HAVE_PROCESSORS.store(enough, Relaxed);
     threads[0] as usize
 }
 
-/// Whether every thread of the ranks on this node may have a processor, as far as the launcher tells.
+/// Lets rank 0 have threads on the processors of all ranks, which are on one machine, where it runs a region by itself: the
+/// others wait meanwhile. What these threads run of the program only they see, and they have no copies of `thread_local`
+/// variables, so that there must be none.
+pub(crate) fn lend(processors: Vec<Processors>) {
+    let all = Processors::count(&processors).min(most() as u32);
+    let may = mpi_job::may_take_turns() && !settings().verify && libomp::is_there();
+    if all > per_rank() && may {
+        OF_RANK_ZERO.store(all, Relaxed);
+        assert!(LENT.set(processors).is_ok(), "one job starts once");
+    }
+}
+
+/// Whether every thread of the ranks on this node may have a processor.
 pub(crate) fn have_processors() -> bool {
     HAVE_PROCESSORS.load(Relaxed)
 }
@@ -225,7 +243,7 @@ pub(crate) fn most_in(icv: Icv) -> i32 {
 /// The same, of a team that is not distributed.
 pub(crate) fn most_here(icv: Icv) -> i32 {
     match icv.cancellation {
-        0 => per_rank() as i32,
+        0 => OF_RANK_ZERO.load(Relaxed) as i32,
         _ => 1,
     }
 }
@@ -256,7 +274,7 @@ pub(crate) fn run(work: Work) {
     if active == 1 {
         return run_share(work);
     }
-    scopes::private(create);
+    scopes::private(|| create(active.max(per_rank())));
     turns::set_active(active);
     scopes::private(|| {
         let mut state = state();
@@ -439,10 +457,13 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
 
 // ---- The other threads ---------------------------------------------------------------------------
 
-/// Has the run time create the rank's other threads, once.
-fn create() {
-    static CREATED: Once = Once::new();
-    CREATED.call_once(|| {
+/// Has the run time create the rank's other threads, if there are not yet so many. On the rank's first thread.
+fn create(threads: u32) {
+    static CREATED: AtomicU32 = AtomicU32::new(1);
+    if CREATED.load(Relaxed) >= threads {
+        return;
+    }
+    if CREATED.swap(threads, Relaxed) == 1 {
         let functions = libomp::functions();
         // SAFETY: settings. Threads that wait must leave the processor to others where there are more than processors.
         unsafe {
@@ -451,9 +472,12 @@ fn create() {
                 (functions.kmp_set_blocktime)(0);
             }
         }
-        interposed::create_own(|| {
-            waiting::note_created(|| libomp::fork(per_rank() as i32, |_| {}));
-        });
+    }
+    if threads > per_rank() {
+        program_stacks::add((threads - per_rank()) as usize, settings().stack_bytes);
+    }
+    interposed::create_own(|| {
+        waiting::note_created(|| libomp::fork(threads as i32, |_| {}));
     });
 }
 
@@ -469,6 +493,9 @@ fn become_thread(index: usize) {
         return;
     }
     turns::set_index(index as u32);
+    if let Some(processors) = LENT.get() {
+        processors[index / per_rank() as usize].run_on();
+    }
     thread_privates::adopt();
 }
 
