@@ -296,6 +296,11 @@ pub(crate) fn run(work: Work) {
 extern "C" fn share_of_this_thread() {
     let work = scopes::private(|| state().work.clone());
     run_share(work.expect("a region runs"));
+    if turns::index() >= per_rank() as usize {
+        // The processor is its owner's again: the thread sleeps at once.
+        // SAFETY: a setting of the calling thread's, until the region ends.
+        unsafe { (libomp::functions().kmp_set_blocktime)(0) };
+    }
     // Before the stack is left: tasks may be run here.
     together(Meeting::End, |_| {});
 }
