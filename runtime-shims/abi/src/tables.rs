@@ -235,7 +235,7 @@ abi_structs! {
         location: ptr,
         /// [`region_flags`].
         flags: i64,
-        /// The decision the runtime caches: 0 not yet made, 1 distribute, 2 rank 0 alone.
+        /// The decision the runtime caches: 0 not yet made, 1 distribute, 2 rank 0 alone, 3 one thread of it.
         decision: i64,
         /// [`DirectAccess`] array: what a region with [`region_flags::DECLARES_ALL`] accesses without
         /// declaring it.

@@ -20,6 +20,7 @@ mod console;
 mod constructs;
 mod control_area;
 mod control_words;
+mod copies;
 mod doacross;
 mod exchange;
 mod fault;

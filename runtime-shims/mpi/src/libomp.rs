@@ -20,8 +20,7 @@ functions! {
     Functions {
         __kmpc_global_thread_num(*mut c_void) -> i32;
         __kmpc_push_num_threads(*mut c_void, i32, i32);
-        __kmpc_barrier_master(*mut c_void, i32) -> i32;
-        __kmpc_end_barrier_master(*mut c_void, i32);
+        __kmpc_barrier(*mut c_void, i32);
         __kmpc_serialized_parallel(*mut c_void, i32);
         __kmpc_end_serialized_parallel(*mut c_void, i32);
         __kmpc_omp_task_alloc(*mut c_void, i32, i32, usize, usize, *mut c_void) -> *mut c_void;
@@ -105,17 +104,10 @@ pub(crate) fn thread() -> i32 {
     unsafe { (functions().__kmpc_global_thread_num)(place()) }
 }
 
-/// A barrier of the rank's threads. The first one leaves it when all are there, and the others when that calls
-/// [`end_barrier`]. Whether the caller is the first.
-pub(crate) fn barrier_of_all_but_first() -> bool {
+/// A barrier of the rank's threads, which run tasks there.
+pub(crate) fn barrier() {
     // SAFETY: every thread of the rank calls it.
-    unsafe { (functions().__kmpc_barrier_master)(place(), thread()) != 0 }
-}
-
-/// The first thread of the rank lets the others leave the barrier.
-pub(crate) fn end_barrier() {
-    // SAFETY: the others wait for it.
-    unsafe { (functions().__kmpc_end_barrier_master)(place(), thread()) }
+    unsafe { (functions().__kmpc_barrier)(place(), thread()) }
 }
 
 type ForkCall = unsafe extern "C-unwind" fn(

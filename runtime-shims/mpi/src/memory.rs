@@ -19,7 +19,7 @@ use okl_abi::AtomicOp;
 
 use crate::{
     cell::ProgramCell,
-    control_area, kernel,
+    control_area, copies, kernel,
     layout::{self, control_offset},
     marks, mpi_job, observe,
     observe::Event,
@@ -327,13 +327,13 @@ impl Machine for Memory {
         let _span = observe::span(|| Event::copy(owner, ranges));
         match self.peers[owner as usize] {
             Peer::Mapped(view) => {
-                for &(start, end) in ranges {
-                    let (at, bytes) = (start as usize, (end - start) as usize);
+                let own = self.own;
+                let length = |item: usize| (ranges[item].1 - ranges[item].0) as usize;
+                copies::share(ranges.len(), length, |part| {
+                    let at = ranges[part.item].0 as usize + part.skip;
                     // SAFETY: two different files, both mapped whole.
-                    unsafe {
-                        std::ptr::copy_nonoverlapping(view.at(at), self.own.at(at), bytes);
-                    }
-                }
+                    unsafe { std::ptr::copy_nonoverlapping(view.at(at), own.at(at), part.bytes) };
+                });
             }
             Peer::Remote => {
                 let own = self.own;
@@ -366,12 +366,18 @@ impl Machine for Memory {
         let _span = observe::span(|| Event::taken(owner, parts));
         let own = self.own;
         let message = self.remote().pushes.message(number);
-        for &(from, (start, end)) in parts {
+        let length = |item: usize| {
+            let (_, (start, end)) = parts[item];
+            (end - start) as usize
+        };
+        copies::share(parts.len(), length, |part| {
+            let (from, (start, _)) = parts[part.item];
+            let from = from + part.skip;
             own.write(
-                start as usize,
-                &message[from..from + (end - start) as usize],
+                start as usize + part.skip,
+                &message[from..from + part.bytes],
             );
-        }
+        });
     }
 
     fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8> {

@@ -188,39 +188,73 @@ pub(crate) fn close() {
     assert!(GRAPH.set(graph).is_ok(), "one job starts once");
 }
 
-/// Whether `region` must run on rank 0 alone. If so the user is told why, once.
-pub(crate) fn declines(region: &RegionDescriptor) -> bool {
+/// Whose threads a region's team may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Team {
+    OfRanks,
+    OfRankZero,
+    /// The compiler took for granted of a function what is not so, and may have left out that threads exclude each other.
+    OfOneThread,
+}
+
+/// What team `region` may have. If it must run on rank 0 alone the user is told why, unless he was `told`.
+pub(crate) fn team_of(region: &RegionDescriptor, told: bool) -> Team {
     let Some(graph) = GRAPH.get() else {
-        return false;
+        return if told {
+            Team::OfRankZero
+        } else {
+            Team::OfRanks
+        };
     };
-    let Some(reason) = scopes::private(|| graph.obstacle(region.body as usize)) else {
-        return false;
-    };
-    report::warn(&format!(
-        "warning: the parallel region {} runs on rank 0 alone: it {reason}",
-        report::at(text(region.location))
-    ));
-    true
+    let obstacles = scopes::private(|| graph.obstacles(region.body as usize));
+    let Obstacles { first, is_mistaken } = obstacles;
+    if let (Some(reason), false) = (&first, told) {
+        report::warn(&format!(
+            "warning: the parallel region {} runs on rank 0 alone: it {reason}",
+            report::at(text(region.location))
+        ));
+    }
+    match (is_mistaken, told || first.is_some()) {
+        (true, _) => Team::OfOneThread,
+        (false, true) => Team::OfRankZero,
+        (false, false) => Team::OfRanks,
+    }
+}
+
+/// What keeps code from running in a team of several ranks.
+#[derive(Default)]
+struct Obstacles {
+    first: Option<String>,
+    /// It calls a function of the program that the compiler took for one of the C library.
+    is_mistaken: bool,
 }
 
 impl Graph {
-    /// What keeps the code reachable from `body` from running in a team of several ranks.
-    fn obstacle(&self, body: usize) -> Option<String> {
+    /// Those of the code reachable from `body`.
+    fn obstacles(&self, body: usize) -> Obstacles {
+        let mut found = Obstacles::default();
+        let first = &mut found.first;
         let mut seen = HashSet::from([body]);
         let mut open = vec![body];
         let mut calls_indirectly = false;
         while let Some(address) = open.pop() {
-            let function = self.functions.get(&address)?;
+            let Some(function) = self.functions.get(&address) else {
+                continue;
+            };
             if !function.unsafe_site.is_null() {
                 // SAFETY: the pass emits the site as a constant.
                 let site = unsafe { &*function.unsafe_site.cast::<UnsafeSite>() };
-                return Some(format!("{} ({})", text(site.reason), text(site.location)));
+                first.get_or_insert_with(|| {
+                    format!("{} ({})", text(site.reason), text(site.location))
+                });
             }
             if function.flags & function_flags::WAITS_FOR_FLAGS != 0 && !settings().flags_on_ranks {
-                return Some(format!(
-                    "waits for a flag that another thread sets (in {}), which ranks do where OKL_FLAGS=ranks is set",
-                    text(function.name)
-                ));
+                first.get_or_insert_with(|| {
+                    format!(
+                        "waits for a flag that another thread sets (in {}), which ranks do where OKL_FLAGS=ranks is set",
+                        text(function.name)
+                    )
+                });
             }
             if function.flags & function_flags::CALLS_INDIRECTLY != 0 && !calls_indirectly {
                 calls_indirectly = true;
@@ -245,24 +279,27 @@ impl Graph {
                 let callee = callee as usize;
                 let is_defined = self.functions.contains_key(&callee);
                 if is_of_library && is_defined {
-                    return Some(format!(
-                        "calls {} (in {}), which the program defines and okl took for the C library's: give it \
-                         another name",
-                        text(name),
-                        text(function.name)
-                    ));
+                    found.is_mistaken = true;
+                    first.get_or_insert_with(|| {
+                        format!(
+                            "calls {} (in {}), which the program defines and okl took for the C library's: give it \
+                             another name",
+                            text(name),
+                            text(function.name)
+                        )
+                    });
                 }
                 if callee == 0 || !seen.insert(callee) {
                     continue;
                 }
                 if is_defined {
                     open.push(callee);
-                } else if let Some(reason) = untranslated(callee, text(name), text(function.name)) {
-                    return Some(reason);
+                } else if first.is_none() {
+                    *first = untranslated(callee, text(name), text(function.name));
                 }
             }
         }
-        None
+        found
     }
 }
 

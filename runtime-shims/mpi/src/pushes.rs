@@ -7,10 +7,23 @@
 use okl_coherence::Part;
 use okl_job::mpi::{Communicator, Pending, Wait};
 
-use crate::{mpi_job, scopes, traffic::Traffic, view::View};
+use crate::{copies, mpi_job, scopes, traffic::Traffic, view::View};
 
 /// So many messages that nobody waits for may be under way.
 const MOST_FORGOTTEN: usize = 64;
+
+/// Where a message is packed.
+#[derive(Clone, Copy)]
+struct Room(*mut u8);
+
+// SAFETY: who writes what there is what `copies` deals out.
+unsafe impl Sync for Room {}
+
+impl Room {
+    fn at(&self, offset: usize) -> *mut u8 {
+        self.0.wrapping_add(offset)
+    }
+}
 
 /// A message under way. The buffer stays where it is until that is complete.
 struct Transfer {
@@ -50,12 +63,16 @@ impl Pushes {
     pub(crate) fn pack(&mut self, own: View, ranges: &[(u64, u64)]) -> Vec<u8> {
         let bytes: u64 = ranges.iter().map(|(start, end)| end - start).sum();
         let mut buffer = self.buffer(bytes as usize);
-        for &(start, end) in ranges {
-            // SAFETY: within the file; the program's thread is here, and the rank's others wait or have not begun.
-            buffer.extend_from_slice(unsafe {
-                std::slice::from_raw_parts(own.at(start as usize), (end - start) as usize)
-            });
-        }
+        let room = Room(buffer.as_mut_ptr());
+        let length = |item: usize| (ranges[item].1 - ranges[item].0) as usize;
+        copies::share(ranges.len(), length, |part| {
+            let from = own.at(ranges[part.item].0 as usize + part.skip);
+            // SAFETY: within the file; the program's thread is here, and the rank's others wait or have not begun. The
+            // buffer has room for all.
+            unsafe { std::ptr::copy_nonoverlapping(from, room.at(part.before), part.bytes) };
+        });
+        // SAFETY: so many have been written.
+        unsafe { buffer.set_len(bytes as usize) };
         buffer
     }
 

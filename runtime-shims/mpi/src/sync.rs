@@ -29,7 +29,9 @@ use crate::{
     memory::{self, coherence},
     mpi_job, objects,
     observe::{self, Event, Place},
-    ordered, owed, program, program_graph, program_stacks, region, report, sections,
+    ordered, owed, program, program_graph,
+    program_graph::Team,
+    program_stacks, region, report, sections,
     settings::settings,
     stack, stats, stream_format, tasks, team, threads,
     threads::Meeting,
@@ -189,7 +191,11 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
     // A nested team, and one of which the compiler or the run time has already said why other ranks have no part in it,
     // is never as large as asked.
-    let is_outer = team::level() == 0 && !is_declined(region);
+    let team = match team::level() {
+        0 => team_of(region),
+        _ => Team::OfOneThread,
+    };
+    let is_outer = team == Team::OfRanks;
     if is_outer && size.threads < size.asked {
         threads::warn_of_few(region, location_of(region), size);
     }
@@ -197,7 +203,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         alone::end_window();
     }
     // What libraries call back as the process exits finds no other ranks.
-    if threads == 1 || team::level() > 0 || !program::is_running() {
+    if threads == 1 || team == Team::OfOneThread || !program::is_running() {
         return run_alone(region, args);
     }
     let fork = Fork {
@@ -373,19 +379,27 @@ pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: 
     });
 }
 
-/// Whether the pass or the whole-program call graph declined the region.
-fn is_declined(region: *mut RegionDescriptor) -> bool {
+/// Whose threads the pass and the whole-program call graph let the region have.
+fn team_of(region: *mut RegionDescriptor) -> Team {
     const DISTRIBUTE: i64 = 1;
-    const ONE: i64 = 2;
+    const RANK_ZERO: i64 = 2;
+    const ONE_THREAD: i64 = 3;
     // SAFETY: descriptors are private to the process and used by the program's thread only.
     let region = unsafe { &mut *region };
     if region.decision == 0 {
         let told = region.flags & region_flags::RANK_ZERO_ALONE != 0
             || region.flags & region_flags::WAITS_FOR_FLAGS != 0 && !settings().flags_on_ranks;
-        let declined = told || program_graph::declines(region);
-        region.decision = if declined { ONE } else { DISTRIBUTE };
+        region.decision = match program_graph::team_of(region, told) {
+            Team::OfRanks => DISTRIBUTE,
+            Team::OfRankZero => RANK_ZERO,
+            Team::OfOneThread => ONE_THREAD,
+        };
     }
-    region.decision == ONE
+    match region.decision {
+        DISTRIBUTE => Team::OfRanks,
+        RANK_ZERO => Team::OfRankZero,
+        _ => Team::OfOneThread,
+    }
 }
 
 fn location_of(region: *const RegionDescriptor) -> &'static str {

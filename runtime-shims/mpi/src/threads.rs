@@ -34,10 +34,10 @@ use std::{
 use okl_abi::RegionDescriptor;
 
 use crate::{
-    alternate_stack, api::Icv, cell::ProgramCell, doacross, float_environment, interpose::signals,
-    interpose::threads as interposed, libomp, loops, mpi_job, processors::Processors, program_stacks, region, report,
-    scopes, sections, settings::settings, stack, sync, tasks, team, thread_privates, turns,
-    waiting,
+    alternate_stack, api::Icv, cell::ProgramCell, copies, doacross, float_environment,
+    interpose::signals, interpose::threads as interposed, libomp, loops, mpi_job,
+    processors::Processors, program_stacks, region, report, scopes, sections, settings::settings,
+    stack, sync, tasks, team, thread_privates, turns, waiting,
 };
 
 /// Threads of each rank.
@@ -125,15 +125,14 @@ struct Member {
 struct State {
     members: Vec<Member>,
     work: Option<Work>,
-    /// Meetings that have ended.
-    meetings: u64,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
     members: Vec::new(),
     work: None,
-    meetings: 0,
 });
+/// Meetings that have ended.
+static MEETINGS: AtomicU64 = AtomicU64::new(0);
 /// Signalled with every change of the state that a thread may wait for.
 static CHANGED: Condvar = Condvar::new();
 /// Counts these changes, for those that look without a lock.
@@ -152,14 +151,18 @@ fn tell(state: MutexGuard<'_, State>) {
     CHANGED.notify_all();
 }
 
+/// How long a thread waits for others of its rank before it sleeps.
+fn patience() -> Duration {
+    match HAVE_PROCESSORS.load(Relaxed) {
+        true => Duration::from_millis(2),
+        false => Duration::ZERO,
+    }
+}
+
 /// Waits until `ready` finds what it looks for: at first without a pause, if there is a processor for
 /// each thread.
 fn wait_for<R>(mut ready: impl FnMut(&mut State) -> Option<R>) -> R {
-    let patience = if HAVE_PROCESSORS.load(Relaxed) {
-        Duration::from_micros(50)
-    } else {
-        Duration::ZERO
-    };
+    let patience = patience().min(Duration::from_micros(50));
     let mut guard = state();
     let mut may_spin = true;
     loop {
@@ -326,16 +329,18 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
     if !turns::are_several() {
         return Some(body(&[]));
     }
+    let before = announce(meeting);
     let runs_tasks = !matches!(meeting, Meeting::Reduction(_));
-    let is_first = match runs_tasks {
-        true => {
-            announce(meeting);
-            libomp::barrier_of_all_but_first()
-        }
-        false => gather(meeting),
-    };
-    if !is_first {
+    if runs_tasks {
+        libomp::barrier();
+    }
+    if turns::is_other() {
+        copies::wait_until(patience(), || MEETINGS.load(Acquire) != before);
         return None;
+    }
+    if !runs_tasks {
+        let is_there = |one: &Member| one.waits_at.is_some();
+        wait_for(|state| state.members.iter().all(is_there).then_some(()));
     }
     let lists = scopes::private(|| lists_of(meeting));
     sections::threads_have_met();
@@ -343,11 +348,9 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
     scopes::private(|| drop(lists));
     let mut state = state();
     state.members.fill(Member::default());
-    state.meetings += 1;
     tell(state);
-    if runs_tasks {
-        libomp::end_barrier();
-    }
+    MEETINGS.fetch_add(1, Release);
+    copies::tell();
     Some(result)
 }
 
@@ -355,22 +358,9 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
 fn announce(meeting: Meeting) -> u64 {
     let mut state = state();
     state.members[turns::index()].waits_at = Some(meeting);
-    let ended = state.meetings;
+    let ended = MEETINGS.load(Relaxed);
     tell(state);
     ended
-}
-
-/// Waits until all threads of the rank are at a meeting, on the first one; on another one until that has ended. Whether the
-/// caller is the first.
-fn gather(meeting: Meeting) -> bool {
-    let before = announce(meeting);
-    if turns::is_other() {
-        wait_for(|state| (state.meetings != before).then_some(()));
-        return false;
-    }
-    let is_there = |one: &Member| one.waits_at.is_some();
-    wait_for(|state| state.members.iter().all(is_there).then_some(()));
-    true
 }
 
 /// The lists of the rank's other threads, which are all at a meeting.
