@@ -19,9 +19,9 @@ use okl_abi::AtomicOp;
 
 use crate::{
     cell::ProgramCell,
-    control_area, copies, kernel,
+    control_area, kernel,
     layout::{self, control_offset},
-    marks, mpi_job, observe,
+    marks, meanwhile, mpi_job, observe,
     observe::Event,
     program_stacks,
     ring::{self, Ring},
@@ -329,7 +329,7 @@ impl Machine for Memory {
             Peer::Mapped(view) => {
                 let own = self.own;
                 let length = |item: usize| (ranges[item].1 - ranges[item].0) as usize;
-                copies::share(ranges.len(), length, |part| {
+                meanwhile::copy(ranges.len(), length, |part| {
                     let at = ranges[part.item].0 as usize + part.skip;
                     // SAFETY: two different files, both mapped whole.
                     unsafe { std::ptr::copy_nonoverlapping(view.at(at), own.at(at), part.bytes) };
@@ -370,7 +370,7 @@ impl Machine for Memory {
             let (_, (start, end)) = parts[item];
             (end - start) as usize
         };
-        copies::share(parts.len(), length, |part| {
+        meanwhile::copy(parts.len(), length, |part| {
             let (from, (start, _)) = parts[part.item];
             let from = from + part.skip;
             own.write(

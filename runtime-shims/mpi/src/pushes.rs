@@ -7,7 +7,7 @@
 use okl_coherence::Part;
 use okl_job::mpi::{Communicator, Pending, Wait};
 
-use crate::{copies, mpi_job, scopes, traffic::Traffic, view::View};
+use crate::{meanwhile, mpi_job, scopes, traffic::Traffic, view::View};
 
 /// So many messages that nobody waits for may be under way.
 const MOST_FORGOTTEN: usize = 64;
@@ -16,7 +16,7 @@ const MOST_FORGOTTEN: usize = 64;
 #[derive(Clone, Copy)]
 struct Room(*mut u8);
 
-// SAFETY: who writes what there is what `copies` deals out.
+// SAFETY: who writes what there is what `meanwhile` deals out.
 unsafe impl Sync for Room {}
 
 impl Room {
@@ -65,7 +65,7 @@ impl Pushes {
         let mut buffer = self.buffer(bytes as usize);
         let room = Room(buffer.as_mut_ptr());
         let length = |item: usize| (ranges[item].1 - ranges[item].0) as usize;
-        copies::share(ranges.len(), length, |part| {
+        meanwhile::copy(ranges.len(), length, |part| {
             let from = own.at(ranges[part.item].0 as usize + part.skip);
             // SAFETY: within the file; the program's thread is here, and the rank's others wait or have not begun. The
             // buffer has room for all.

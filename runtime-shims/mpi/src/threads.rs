@@ -22,22 +22,22 @@ use std::{
     cell::Cell,
     ffi::c_void,
     sync::{
-        Condvar, Mutex, MutexGuard, OnceLock,
+        Mutex, MutexGuard, OnceLock,
         atomic::{
             AtomicBool, AtomicU32, AtomicU64,
             Ordering::{Acquire, Relaxed, Release},
         },
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use okl_abi::RegionDescriptor;
 
 use crate::{
-    alternate_stack, api::Icv, cell::ProgramCell, copies, doacross, float_environment,
-    interpose::signals, interpose::threads as interposed, libomp, loops, mpi_job,
-    processors::Processors, program_stacks, region, report, scopes, sections, settings::settings,
-    stack, sync, tasks, team, thread_privates, turns, waiting,
+    alternate_stack, api::Icv, cell::ProgramCell, doacross, float_environment, interpose::signals,
+    interpose::threads as interposed, libomp, loops, meanwhile, mpi_job, processors::Processors,
+    program_stacks, region, report, scopes, sections, settings::settings, stack, sync, tasks, team,
+    thread_privates, turns, waiting,
 };
 
 /// Threads of each rank.
@@ -112,31 +112,44 @@ impl Work {
     }
 }
 
-/// Where a thread of the running region is.
-#[derive(Clone, Copy, Default)]
-struct Member {
-    /// Declarations since the last meeting.
-    declarations: u32,
-    /// What it waits at.
-    waits_at: Option<Meeting>,
+/// Declarations that a thread of the rank has made since the last meeting, or [`MET`]: in a cache line of its own.
+#[repr(align(128))]
+struct Progress(AtomicU32);
+
+/// The thread waits at a meeting.
+const MET: u32 = u32::MAX;
+
+static PROGRESS: OnceLock<Box<[Progress]>> = OnceLock::new();
+
+fn lines(threads: u32) -> Box<[Progress]> {
+    (0..threads).map(|_| Progress(AtomicU32::new(0))).collect()
+}
+
+/// That of each of the rank's own threads.
+fn progress() -> &'static [Progress] {
+    PROGRESS.get_or_init(|| lines(per_rank()))
+}
+
+/// All threads begin anew.
+fn reset_progress() {
+    for one in progress() {
+        one.0.store(0, Release);
+    }
 }
 
 /// What the threads of a rank tell each other.
 struct State {
-    members: Vec<Member>,
+    /// What each waits at.
+    waits_at: Vec<Option<Meeting>>,
     work: Option<Work>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
-    members: Vec::new(),
+    waits_at: Vec::new(),
     work: None,
 });
 /// Meetings that have ended.
 static MEETINGS: AtomicU64 = AtomicU64::new(0);
-/// Signalled with every change of the state that a thread may wait for.
-static CHANGED: Condvar = Condvar::new();
-/// Counts these changes, for those that look without a lock.
-static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Most threads of a team.
 const MOST_THREADS: u64 = 1 << 17;
@@ -145,42 +158,11 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().expect("a panic ends the job")
 }
 
-fn tell(state: MutexGuard<'_, State>) {
-    CHANGES.fetch_add(1, Release);
-    drop(state);
-    CHANGED.notify_all();
-}
-
 /// How long a thread waits for others of its rank before it sleeps.
 fn patience() -> Duration {
     match HAVE_PROCESSORS.load(Relaxed) {
         true => Duration::from_millis(2),
         false => Duration::ZERO,
-    }
-}
-
-/// Waits until `ready` finds what it looks for: at first without a pause, if there is a processor for
-/// each thread.
-fn wait_for<R>(mut ready: impl FnMut(&mut State) -> Option<R>) -> R {
-    let patience = patience().min(Duration::from_micros(50));
-    let mut guard = state();
-    let mut may_spin = true;
-    loop {
-        if let Some(found) = ready(&mut guard) {
-            return found;
-        }
-        if !may_spin || patience.is_zero() {
-            guard = CHANGED.wait(guard).expect("a panic ends the job");
-            continue;
-        }
-        let seen = CHANGES.load(Acquire);
-        drop(guard);
-        let since = Instant::now();
-        while CHANGES.load(Acquire) == seen && since.elapsed() < patience {
-            std::hint::spin_loop();
-        }
-        may_spin = CHANGES.load(Acquire) != seen;
-        guard = state();
     }
 }
 
@@ -281,8 +263,9 @@ pub(crate) fn run(work: Work) {
     turns::set_active(active);
     scopes::private(|| {
         let mut state = state();
-        state.members = vec![Member::default(); active as usize];
+        state.waits_at = vec![None; active as usize];
         state.work = Some(work);
+        reset_progress();
     });
     libomp::fork(active as i32, |index| {
         if index == 0 {
@@ -335,39 +318,40 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
         libomp::barrier();
     }
     if turns::is_other() {
-        copies::wait_until(patience(), || MEETINGS.load(Acquire) != before);
+        meanwhile::wait_until(patience(), || MEETINGS.load(Acquire) != before);
         return None;
     }
     if !runs_tasks {
-        let is_there = |one: &Member| one.waits_at.is_some();
-        wait_for(|state| state.members.iter().all(is_there).then_some(()));
+        let all_are_there = || state().waits_at.iter().all(Option::is_some);
+        meanwhile::wait_until(patience(), all_are_there);
     }
     let lists = scopes::private(|| lists_of(meeting));
     sections::threads_have_met();
     let result = body(&lists);
     scopes::private(|| drop(lists));
-    let mut state = state();
-    state.members.fill(Member::default());
-    tell(state);
+    state().waits_at.fill(None);
+    reset_progress();
     MEETINGS.fetch_add(1, Release);
-    copies::tell();
+    meanwhile::tell();
     Some(result)
 }
 
 /// The calling thread is at a meeting. How many have ended.
 fn announce(meeting: Meeting) -> u64 {
-    let mut state = state();
-    state.members[turns::index()].waits_at = Some(meeting);
+    let me = turns::index();
     let ended = MEETINGS.load(Relaxed);
-    tell(state);
+    state().waits_at[me] = Some(meeting);
+    if let Some(progress) = progress().get(me) {
+        progress.0.store(MET, Release);
+    }
+    meanwhile::tell();
     ended
 }
 
 /// The lists of the rank's other threads, which are all at a meeting.
 fn lists_of(meeting: Meeting) -> Vec<usize> {
     let state = state();
-    let others = state.members[1..].iter();
-    let met: Vec<Meeting> = others.filter_map(|one| one.waits_at).collect();
+    let met: Vec<Meeting> = state.waits_at[1..].iter().copied().flatten().collect();
     if let Some((index, &other)) = (1..).zip(&met).find(|(_, other)| !meeting.is_like(**other)) {
         report::fatal(&format!(
             "the threads of {} wait at different places: thread {} at {}, thread {} at {}; OpenMP demands \
@@ -396,20 +380,20 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
         return body();
     }
     let me = turns::index();
-    wait_for(|state| {
-        let mine = state.members[me].declarations;
-        let mut others = state.members.iter().enumerate();
-        let is_turn = others.all(|(index, other)| {
+    let progress = &progress()[..turns::active() as usize];
+    let mine = progress[me].0.load(Relaxed);
+    let is_turn = || {
+        let mut others = progress.iter().enumerate();
+        others.all(|(index, other)| {
             let least = mine + u32::from(index < me);
-            index == me || other.waits_at.is_some() || other.declarations >= least
-        });
-        // Where another thread has begun what declares nothing, declarations are not taken any more.
-        (is_turn || sections::are_in_stretch()).then_some(())
-    });
+            index == me || other.0.load(Acquire) >= least
+        })
+    };
+    // Where another thread has begun what declares nothing, declarations are not taken any more.
+    meanwhile::wait_until(patience(), || is_turn() || sections::are_in_stretch());
     let result = turns::alone(body);
-    let mut state = state();
-    state.members[me].declarations += 1;
-    tell(state);
+    progress[me].0.store(mine + 1, Release);
+    meanwhile::tell();
     result
 }
 
@@ -419,7 +403,7 @@ fn telling_of_stretch<R>(body: impl FnOnce() -> R) -> R {
     let before = sections::are_in_stretch();
     let result = body();
     if turns::are_several() && !before && sections::are_in_stretch() {
-        tell(state());
+        meanwhile::tell();
     }
     result
 }
@@ -555,9 +539,14 @@ mod tests {
     fn turns_do_not_depend_on_time() {
         const DECLARATIONS: [u32; 4] = [3, 0, 2, 5];
         let expected = [0, 2, 3, 0, 2, 3, 0, 3, 3, 3];
-        turns::set_active(DECLARATIONS.len() as u32);
+        let threads = DECLARATIONS.len() as u32;
+        assert!(
+            PROGRESS.set(lines(threads)).is_ok(),
+            "the only test of these"
+        );
+        turns::set_active(threads);
         for round in 0..40_u64 {
-            state().members = vec![Member::default(); DECLARATIONS.len()];
+            reset_progress();
             let order = Mutex::new(Vec::new());
             std::thread::scope(|scope| {
                 for (index, declarations) in (0_u32..).zip(DECLARATIONS) {
@@ -569,9 +558,8 @@ mod tests {
                             std::thread::sleep(Duration::from_micros(30 * pause));
                             in_turn(|| order.lock().expect("no panic").push(index));
                         }
-                        let mut state = state();
-                        state.members[index as usize].waits_at = Some(Meeting::End);
-                        tell(state);
+                        progress()[index as usize].0.store(MET, Release);
+                        meanwhile::tell();
                     });
                 }
             });

@@ -1,8 +1,7 @@
-//! Copies of many bytes, which the threads of a rank make together.
+//! How the threads of a rank wait for each other, and what they do meanwhile: they help one that copies many bytes.
 //!
-//! A synchronisation is the business of the rank's first thread ([`crate::threads::together`]); the others wait for its end
-//! here, and copy meanwhile. Guarantee: [`share`] returns when all is copied. Who copies what does not matter: no two parts
-//! have bytes in common that are written.
+//! Guarantee: [`copy`] returns when all is copied. Who copies what does not matter: no two parts have bytes in common that
+//! are written.
 
 use std::{
     ops::Range,
@@ -73,7 +72,7 @@ pub(crate) fn tell() {
     }
 }
 
-/// Waits until `done`, which [`tell`] announces, and copies meanwhile. Without `patience` the processor is left to others at
+/// Waits until `done`, which [`tell`] announces, and helps meanwhile. Without `patience` the processor is left to others at
 /// once.
 pub(crate) fn wait_until(patience: Duration, mut done: impl FnMut() -> bool) {
     WAITING.fetch_add(1, SeqCst);
@@ -115,7 +114,7 @@ fn help() {
 }
 
 /// Does `pieces` pieces, with the threads that wait.
-fn together(pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
+fn share(pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
     let job = Job {
         piece,
         pieces,
@@ -131,15 +130,15 @@ fn together(pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Copies `items` items, of which `length` says how many bytes they have, with `copy`, which must not write the same bytes
+/// Copies `items` items, of which `length` says how many bytes they have, with `part`, which must not write the same bytes
 /// for two parts. By the thread whose turn it is ([`crate::turns::alone`]).
-pub(crate) fn share(
+pub(crate) fn copy(
     items: usize,
     length: impl Fn(usize) -> usize + Sync,
-    copy: impl Fn(Part) + Sync,
+    part: impl Fn(Part) + Sync,
 ) {
     if WAITING.load(Relaxed) == 0 {
-        return copy_parts(0..items, 0, 0, usize::MAX, &length, &copy);
+        return copy_parts(0..items, 0, 0, usize::MAX, &length, &part);
     }
     // Where each piece begins: an item, what of it is in front, and what of all.
     let mut cuts: Vec<(usize, usize, usize)> = Vec::new();
@@ -153,11 +152,11 @@ pub(crate) fn share(
         before = end;
     }
     if before < LEAST {
-        return copy_parts(0..items, 0, 0, usize::MAX, &length, &copy);
+        return copy_parts(0..items, 0, 0, usize::MAX, &length, &part);
     }
-    together(cuts.len(), &|piece| {
+    share(cuts.len(), &|piece| {
         let (item, skip, at) = cuts[piece];
-        copy_parts(item..items, skip, at, PIECE, &length, &copy);
+        copy_parts(item..items, skip, at, PIECE, &length, &part);
     });
 }
 
@@ -224,7 +223,7 @@ mod tests {
                         Some(std::mem::replace(next, *next + length))
                     })
                     .collect();
-                share(
+                copy(
                     lengths.len(),
                     |item| lengths[item],
                     |part| {
