@@ -94,9 +94,18 @@ fn same_question<'m>(
     Some(build.ask(Comparison::Integer(asked.predicate), asked.a, asked.b))
 }
 
+/// Where something can be computed in front of all of a block but its phis: not where exceptions arrive.
 fn behind_phis(block: Block<'_>) -> Option<Instruction<'_>> {
     let mut all = block.instructions().into_iter();
-    all.find(|one| one.opcode() != Opcode::LLVMPHI)
+    let first = all.find(|one| one.opcode() != Opcode::LLVMPHI)?;
+    let is_pad = matches!(
+        first.opcode(),
+        Opcode::LLVMLandingPad
+            | Opcode::LLVMCatchPad
+            | Opcode::LLVMCatchSwitch
+            | Opcode::LLVMCleanupPad
+    );
+    (!is_pad).then_some(first)
 }
 
 /// Whether a value is known where a block begins, also as loops keep their values to themselves.
