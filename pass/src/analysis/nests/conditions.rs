@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use super::threaded::{Asked, implied_on};
 use super::{Expression, Nests, Scope, WORD};
 use crate::llvm::{Block, Comparison, Instruction, IntPredicate, Opcode, Value};
 
@@ -221,7 +222,8 @@ impl<'m> Nests<'m> {
         let Some((condition, wanted)) = asked else {
             return true;
         };
-        // On every way.
+        // On every way, or what is asked there implies the answer. What a guard asks does not change in the scope.
+        let question = Asked::of(condition);
         let mut rest = vec![before];
         let mut seen = HashSet::new();
         while let Some(one) = rest.pop() {
@@ -229,11 +231,11 @@ impl<'m> Nests<'m> {
                 return false;
             }
             if !asking.contains(&one) && seen.insert(one) {
-                rest.extend(
-                    one.successors()
-                        .into_iter()
-                        .filter(|&next| leads_there(next)),
-                );
+                let is_answered = |next| {
+                    question.is_some_and(|asked| implied_on(&asked, one, next) == Some(wanted))
+                };
+                let next = one.successors().into_iter();
+                rest.extend(next.filter(|&next| leads_there(next) && !is_answered(next)));
             }
         }
         self.guard(condition, wanted, scope, guards)

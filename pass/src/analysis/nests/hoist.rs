@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::conditions::single_predecessor;
 use super::sole::{Callees, can_read_captured, copies_other_types, is_region, is_sole_access};
+use super::threaded;
 use super::variables::load_at_entry;
 use super::{copies_or_fills, intrinsic_name, is_lifetime, writes};
 use crate::analysis::runtime;
@@ -38,6 +39,7 @@ pub(super) fn prepare<'m>(module: &'m Module, code: &Code<'m>) {
         }
         merge_phis(code);
     }
+    threaded::join(module, code);
     for of in 0..code.loops().len() {
         state_no_overflow(module, code, of);
     }

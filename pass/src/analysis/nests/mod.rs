@@ -5,7 +5,7 @@
 //! uses it sees that.
 //!
 //! `hoist` first brings loops into a form in which their bounds and addresses are known in front of them, with what `sole`
-//! knows of objects, and `variables` what functions load where they are entered, so that it is known where they are called.
+//! knows of objects, and `threaded` of conditions that are asked several times, and `variables` what functions load where they are entered, so that it is known where they are called.
 //! `extents` leaves them one by one, `collapsed` those that are several at once; `conditions` says under
 //! which conditions, `tiles` joins rows,
 //! `widening` computes with numbers that do not overflow, `tables` and `between` follow what a nest loads itself, `places`
@@ -24,6 +24,7 @@ mod sole;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod threaded;
 mod tiles;
 mod variables;
 mod widening;

@@ -7,6 +7,7 @@
 mod collapsed;
 mod programs;
 mod projection;
+mod threaded;
 
 use std::collections::BTreeSet;
 
