@@ -155,6 +155,11 @@ impl Owners {
     pub(crate) fn signature(&self) -> Signature {
         self.pieces.signature()
     }
+
+    /// The same of the chunks that `bytes` lie in.
+    pub(crate) fn signature_around(&self, bytes: &Ranges) -> Signature {
+        self.pieces.signature_around(bytes)
+    }
 }
 
 /// Some of the pieces: sorted, disjoint, and neighbours that are alike are one.

@@ -37,7 +37,7 @@ impl Ranges {
 
     /// From the first byte to behind the last one.
     #[inline]
-    fn hull(&self) -> Range {
+    pub(crate) fn hull(&self) -> Range {
         let (first, last) = (self.0.first(), self.0.last());
         (first.map_or(0, |one| one.0), last.map_or(0, |one| one.1))
     }
