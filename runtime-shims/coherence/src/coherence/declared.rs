@@ -13,6 +13,8 @@
 //!   state and the signatures of all ranks is computed once, from the declarations themselves, which the
 //!   ranks exchange where they have not done so in any state before: [`transition`]. After that it is looked up. So an
 //!   iteration like the one before costs nothing.
+//! * What a declaration, or a synchronisation, leads to depends on the state of the pages between the first and the last byte
+//!   of its sections, and is looked up by that: with the same there it is the same, whatever there is elsewhere.
 //! * Between nodes, copies that were the same before, or of what was declared in the same place before, are not asked for:
 //!   [`pushes`]. What many ranks copy goes
 //!   from one to the other: [`trees`].

@@ -270,6 +270,13 @@ impl Deferred {
         self.now().meet(bytes, |part, _, word| sink(part, word));
     }
 
+    /// The word of all of `bytes`, where they lie in one piece.
+    pub(crate) fn word_of(&self, (start, end): Range) -> Option<u32> {
+        let pieces = self.now();
+        let (_, &(last, word)) = pieces.by_start.range(..=start).next_back()?;
+        (end <= last).then_some(word)
+    }
+
     /// The pieces, whole, that any of `bytes` lie in.
     pub(crate) fn touching(&self, bytes: &Ranges) -> Vec<(Range, u32)> {
         let mut found: Vec<(Range, u32)> = Vec::new();
@@ -475,16 +482,19 @@ mod tests {
                     pieces.within(&bytes, |(start, end), word| {
                         inside[(start / SCALE) as usize..(end / SCALE) as usize].fill(Some(word));
                     });
+                    let (first, end) = (start as usize, start as usize + 9);
+                    let is_one = truth[first..end].windows(2).all(|two| two[0] == two[1]);
+                    let word = pieces.word_of(scaled((start, start + 9)));
+                    assert_eq!(word, truth[first].filter(|_| is_one));
                     for (at, &word) in truth.iter().enumerate() {
                         let expected = word.filter(|_| bytes.contains(at as u64 * SCALE));
                         assert_eq!(inside[at], expected);
                     }
                 }
             }
-            assert!(
-                few == 40 && !is_local || followed > 2000,
-                "{few} {followed}"
-            );
+            // With many changes what there is around one is mostly new even so.
+            let least = if few == 40 { 400 } else { 2000 };
+            assert!(few == 40 && !is_local || followed > least, "{followed}");
         }
     }
 }

@@ -78,6 +78,13 @@ impl Ranges {
         after > 0 && end <= self.0[after - 1].1
     }
 
+    /// Whether some of a range is in the set.
+    #[inline]
+    pub(crate) fn contains_some(&self, (first, end): Range) -> bool {
+        let next = behind(&self.0, first).first();
+        next.is_some_and(|&(start, _)| start < end)
+    }
+
     /// Number of bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
@@ -240,6 +247,8 @@ mod tests {
             for first in 0..230 {
                 let inside = in_a[first..first + 5].iter().all(|&is_in| is_in);
                 assert_eq!(a.contains_all((first as u64, first as u64 + 5)), inside);
+                let some = in_a[first..first + 5].contains(&true);
+                assert_eq!(a.contains_some((first as u64, first as u64 + 5)), some);
             }
             assert_eq!(
                 a.bytes(),

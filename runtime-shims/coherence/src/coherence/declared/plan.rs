@@ -1,4 +1,4 @@
-//! Declarations: what a rank needs before a loop nest runs, worked out once for each state.
+//! Declarations: what a rank needs before a loop nest runs, worked out once for each state of what they concern.
 
 use std::{borrow::Cow, cell::Cell, rc::Rc};
 

@@ -10,7 +10,10 @@
 //! * where a rank left claims out of its signature, and they would make a difference in this state;
 //! * after stretches: what these touch is hardly the same twice, and not all of it is in the signature.
 //!
-//! A transition that is worked out is remembered by the state, too, and only looked up when that comes again.
+//! A transition that is worked out is remembered by the state, too, and only looked up when that comes again: the state of what
+//! the declarations reach, from where to where each section lies and what pages may enter section mode for it. So it serves
+//! whatever there is elsewhere. How far they reach all ranks know of what they have exchanged; all else is remembered by the
+//! state of all memory, and so is what follows in tracked regions, where pages are written unnoticed.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -93,6 +96,15 @@ fn tells(mut words: &[u64], of_all: Mode) -> bool {
         }
     }
     false
+}
+
+/// From where to where each section lies that a rank declared.
+fn hulls(mut words: &[u64]) -> Ranges {
+    let mut hulls = Vec::new();
+    while let Some((.., shape)) = take_declaration(&mut words) {
+        hulls.push(shape.hull());
+    }
+    Ranges::of(hulls)
 }
 
 /// The pages that ranks declared something of, and those that it may make enter section mode, as bytes.
@@ -482,8 +494,21 @@ impl<M: Machine> Coherence<M> {
             .zip(declarations)
             .filter_map(|(rank, words)| tells(words, Mode::Unnoticed).then_some(rank))
             .collect();
-        for mut words in declarations.iter().copied() {
+        let hulls: Vec<Ranges> = declarations.iter().map(|words| hulls(words)).collect();
+        let owners = &self.sections.owners;
+        for (rank, mut words) in (0..).zip(declarations.iter().copied()) {
             let is_handed_over = tells(words, Mode::HandedOver);
+            // What a rank reads of what it owns changes nothing.
+            let is_own = |bytes: Range| owners.is_one_of(rank, bytes, true);
+            // Nor does what it writes of what nobody else has or declared anything of, but that messages under way are
+            // old. So rows that are written at their ends do not count one by one.
+            let is_own_alone = |bytes: Range| {
+                let others = (0..).zip(&hulls).filter(|(other, _)| *other != rank);
+                owners.is_one_of(rank, bytes, false)
+                    && others
+                        .map(|(_, hulls)| hulls)
+                        .all(|hulls| !hulls.contains_some(bytes))
+            };
             let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
             let mut current = Ranges::default();
             while let Some((mode, object, shape)) = take_declaration(&mut words) {
@@ -498,7 +523,7 @@ impl<M: Machine> Coherence<M> {
                     if mode == CLAIMED {
                         claims = claims.with(object.0).with(object.1);
                     }
-                    claimed.extend(shape.ranges().iter());
+                    claimed.extend(shape.ranges_or_hulls(&is_own_alone).iter());
                 } else if is(Mode::Contribute) {
                     contributed.extend(shape.ranges().iter());
                 } else if is(Mode::Keep) && is_handed_over {
@@ -506,7 +531,7 @@ impl<M: Machine> Coherence<M> {
                 } else if is(Mode::Keep) {
                     current = current.union(&self.kept(&shape, unnoticed_of.is_empty()));
                 } else {
-                    read.extend(shape.ranges().iter());
+                    read.extend(shape.ranges_or_hulls(&is_own).iter());
                 }
                 if is(Mode::MayWrite) {
                     maybe_written.extend(shape.ranges().iter());
