@@ -470,6 +470,11 @@ impl<M: Machine> Coherence<M> {
 
     /// After the last synchronisation of a region.
     pub fn leave_region(&mut self) {
+        // What threads that waited for flags have forgotten may be open yet, and later it is looked at only where something
+        // changes.
+        if self.sections.has_flags {
+            self.close_outdated(None);
+        }
         self.sections.declaring = false;
         self.sections.has_flags = false;
         self.sections.tracking = false;
