@@ -3,6 +3,7 @@
 pub(crate) mod cache;
 pub mod declaration;
 pub(crate) mod owners;
+pub(crate) mod parts;
 pub(crate) mod pieces;
 pub mod ranges;
 pub mod shape;

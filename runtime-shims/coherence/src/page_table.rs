@@ -53,6 +53,8 @@ pub struct PageTable {
     /// The closing after which the page was opened last; see [`PageTable::is_closed`].
     opened: Sparse<u32>,
     closings: u32,
+    /// Counts pages that were closed, and closings.
+    times_closed: u64,
     /// 0: none; otherwise an index into `twins` + 1.
     twin: Sparse<u32>,
     twins: Vec<Box<[u8; PAGE]>>,
@@ -71,6 +73,7 @@ impl PageTable {
             flags: Sparse::zeroed(pages),
             opened: Sparse::zeroed(pages),
             closings: 0,
+            times_closed: 0,
             twin: Sparse::zeroed(pages),
             layout,
             twins: Vec::new(),
@@ -105,7 +108,14 @@ impl PageTable {
 
     #[inline]
     pub(crate) fn set_access(&mut self, page: Page, access: Access) {
+        self.times_closed += u64::from(access == Access::None);
         self.access.set(page, access as u8 + 1);
+    }
+
+    /// While this is the same no page has been closed.
+    #[inline]
+    pub(crate) fn times_closed(&self) -> u64 {
+        self.times_closed
     }
 
     /// Whether the kernel denies all access to `page` whatever [`PageTable::access`] says, because all
@@ -133,6 +143,7 @@ impl PageTable {
     #[inline]
     pub(crate) fn close_all(&mut self) -> Vec<(Page, u32)> {
         self.closings += 1;
+        self.times_closed += 1;
         let can_close = |page| self.can_close(page);
         self.layout
             .segments()

@@ -13,6 +13,8 @@
 //!   state and the signatures of all ranks is computed once, from the declarations themselves, which the
 //!   ranks exchange where they have not done so in any state before: [`transition`]. After that it is looked up. So an
 //!   iteration like the one before costs nothing.
+//! * What a declaration, or a synchronisation, leads to depends on the state of the pages between the first and the last byte
+//!   of its sections, and is looked up by that: with the same there it is the same, whatever there is elsewhere.
 //! * Between nodes, copies that were the same before, or of what was declared in the same place before, are not asked for:
 //!   [`pushes`]. What many ranks copy goes
 //!   from one to the other: [`trees`].
@@ -48,6 +50,7 @@ use crate::{
     geometry::{
         cache::Cache,
         owners::{Owned, Owners},
+        parts::{Parts, chunks_around},
         pieces::{Bytes, Step},
         ranges::{Range, Ranges},
         shape::Shape,
@@ -156,6 +159,8 @@ pub enum Accesses {
 #[derive(Default)]
 struct Interval {
     signature: Option<Signature>,
+    /// Stands for what was declared, each together with what this rank knew of the bytes that it concerns.
+    chain: Signature,
     plans: Vec<Rc<Plan>>,
     /// Stands for what was copied from other nodes.
     far_copied: Signature,
@@ -213,7 +218,7 @@ pub(super) struct SectionMode {
     /// Bytes of other owners that are current here.
     valid: Bytes,
     /// Stands for this rank's protections of pages in section mode.
-    access_id: Signature,
+    access: Parts,
     /// Pages that declarations opened here: of these only what was declared is current.
     opened: Bytes,
     /// Pages that this rank read undeclared in a region that declares its accesses, and what stands for them.
@@ -237,6 +242,8 @@ pub(super) struct SectionMode {
     /// Messages to begin, by a key and what is in flight.
     sendings: Cache<Rc<Vec<Sending>>>,
     plans: Cache<Rc<Plan>>,
+    /// The bytes whose state a declaration depends on.
+    reaches: Cache<Ranges>,
     transitions: Cache<Rc<Transition>>,
     /// What all ranks have declared, by what stands for that alone. What is new only in this state they need not exchange.
     exchanged: Cache<Rc<Exchanged>>,
@@ -271,7 +278,7 @@ impl SectionMode {
             barred: HashSet::new(),
             owners: Owners::default(),
             valid: Bytes::default(),
-            access_id: Signature::START,
+            access: Parts::default(),
             opened: Bytes::default(),
             read_undeclared: Ranges::default(),
             read_undeclared_id: Signature::NOTHING,
@@ -286,6 +293,7 @@ impl SectionMode {
             passage: Passage::default(),
             sendings: Cache::default(),
             plans: Cache::default(),
+            reaches: Cache::default(),
             transitions: Cache::default(),
             exchanged: Cache::default(),
             recalled: None,
@@ -306,8 +314,16 @@ impl SectionMode {
     fn state(&self) -> Signature {
         let who = self.owners.signature();
         who.with_signature(self.valid.signature())
-            .with_signature(self.access_id)
+            .with_signature(self.access.all())
             .with_signature(self.opened.signature())
+    }
+
+    /// The same of what lies around some bytes. What follows from that is the same whatever there is elsewhere.
+    fn state_around(&self, bytes: &Ranges) -> Signature {
+        let who = self.owners.signature_around(bytes);
+        who.with_signature(self.valid.signature_around(bytes))
+            .with_signature(self.access.around(bytes))
+            .with_signature(self.opened.signature_around(bytes))
     }
 
     #[inline]
@@ -349,6 +365,26 @@ fn pages_touched((start, end): Range) -> std::ops::Range<Page> {
 fn pages_inside((start, end): Range) -> std::ops::Range<Page> {
     let first = start.div_ceil(PAGE as u64) as Page;
     first..((end / PAGE as u64) as Page).max(first)
+}
+
+/// Where a page counts in what stands for protections.
+#[inline]
+fn chunk_of(page: Page) -> u64 {
+    chunks_around(bytes_of_page(page)).start
+}
+
+/// The pages that ranges of bytes touch, as bytes; many ranges are taken for one.
+fn pages_around(bytes: impl Iterator<Item = Range>) -> Ranges {
+    const MANY: usize = 256;
+    let pages = bytes.map(|range| {
+        let pages = pages_touched(range);
+        (position(pages.start), position(pages.end))
+    });
+    let pages = Ranges::of(pages.collect());
+    match pages.len() > MANY {
+        true => Ranges::of(vec![pages.hull()]),
+        false => pages,
+    }
 }
 
 #[inline]
@@ -434,6 +470,11 @@ impl<M: Machine> Coherence<M> {
 
     /// After the last synchronisation of a region.
     pub fn leave_region(&mut self) {
+        // What threads that waited for flags have forgotten may be open yet, and later it is looked at only where something
+        // changes.
+        if self.sections.has_flags {
+            self.close_outdated(None);
+        }
         self.sections.declaring = false;
         self.sections.has_flags = false;
         self.sections.tracking = false;
@@ -572,11 +613,21 @@ impl<M: Machine> Coherence<M> {
     // ---- Protection ----------------------------------------------------------------------------
 
     fn set_section_access(&mut self, run: Run, access: Access) {
+        // Pages next to each other are mostly in one chunk.
+        let (mut chunk, mut changes) = (0, Signature::NOTHING);
         for page in run.pages() {
-            self.toggle_access(page);
+            if self.pages.has(page, flag::SECTION) {
+                let before = member(page, self.pages.access(page));
+                let own = chunk_of(page);
+                if own != chunk {
+                    self.sections.access.toggle(chunk, changes);
+                    (chunk, changes) = (own, Signature::NOTHING);
+                }
+                changes = changes.toggled(before).toggled(member(page, access));
+            }
             self.pages.set_access(page, access);
-            self.toggle_access(page);
         }
+        self.sections.access.toggle(chunk, changes);
         self.protect_now(run, access);
     }
 
@@ -584,7 +635,7 @@ impl<M: Machine> Coherence<M> {
     fn toggle_access(&mut self, page: Page) {
         if self.pages.has(page, flag::SECTION) {
             let member = member(page, self.pages.access(page));
-            self.sections.access_id = self.sections.access_id.toggled(member);
+            self.sections.access.toggle(chunk_of(page), member);
         }
     }
 }

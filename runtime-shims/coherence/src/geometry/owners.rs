@@ -83,6 +83,13 @@ impl Owners {
             .filter(|one| (one.start, one.end) == bytes)
     }
 
+    /// Whether `bytes` are one piece that `rank` owns, of which others may have copies only if that `may_be`.
+    pub(crate) fn is_one_of(&self, rank: u32, bytes: Range, may_be: bool) -> bool {
+        let word = self.pieces.word_of(bytes);
+        let one = word.map(|word| Owned::of(bytes, word));
+        one.is_some_and(|one| one.owner == rank && (may_be || !one.shared))
+    }
+
     /// The parts of `bytes` that have an owner here, with their owners.
     pub(crate) fn within(&self, bytes: &Ranges) -> Vec<Owned> {
         let mut found = Vec::new();
@@ -154,6 +161,11 @@ impl Owners {
     /// A number that stands for the contents.
     pub(crate) fn signature(&self) -> Signature {
         self.pieces.signature()
+    }
+
+    /// The same of the chunks that `bytes` lie in.
+    pub(crate) fn signature_around(&self, bytes: &Ranges) -> Signature {
+        self.pieces.signature_around(bytes)
     }
 }
 

@@ -37,7 +37,7 @@ impl Ranges {
 
     /// From the first byte to behind the last one.
     #[inline]
-    fn hull(&self) -> Range {
+    pub(crate) fn hull(&self) -> Range {
         let (first, last) = (self.0.first(), self.0.last());
         (first.map_or(0, |one| one.0), last.map_or(0, |one| one.1))
     }
@@ -76,6 +76,13 @@ impl Ranges {
     pub(crate) fn contains_all(&self, (first, end): Range) -> bool {
         let after = self.0.partition_point(|&(start, _)| start <= first);
         after > 0 && end <= self.0[after - 1].1
+    }
+
+    /// Whether some of a range is in the set.
+    #[inline]
+    pub(crate) fn contains_some(&self, (first, end): Range) -> bool {
+        let next = behind(&self.0, first).first();
+        next.is_some_and(|&(start, _)| start < end)
     }
 
     /// Number of bytes.
@@ -240,6 +247,8 @@ mod tests {
             for first in 0..230 {
                 let inside = in_a[first..first + 5].iter().all(|&is_in| is_in);
                 assert_eq!(a.contains_all((first as u64, first as u64 + 5)), inside);
+                let some = in_a[first..first + 5].contains(&true);
+                assert_eq!(a.contains_some((first as u64, first as u64 + 5)), some);
             }
             assert_eq!(
                 a.bytes(),

@@ -16,6 +16,9 @@ pub struct Shape {
 /// Gaps up to this many bytes are read too: a longer copy is cheaper than two.
 const READ_OVER: u64 = 256;
 
+/// So many pieces are looked at one by one.
+const FEW: u64 = if cfg!(test) { 2 } else { 32 };
+
 impl Shape {
     /// The section that a declaration describes; `None` where it is empty. `dimensions` are (stride,
     /// count). An error where it does not fit the address space.
@@ -139,6 +142,35 @@ impl Shape {
         )
     }
 
+    /// Its bytes; of the parts in many pieces of which `is_one` says so of their hull, all of that instead.
+    pub(crate) fn ranges_or_hulls(&self, is_one: &impl Fn(Range) -> bool) -> Ranges {
+        if self.pieces() <= FEW {
+            return self.ranges();
+        }
+        let mut ranges = Vec::new();
+        self.add_or_hulls(is_one, &mut ranges);
+        Ranges::of(ranges)
+    }
+
+    fn add_or_hulls(&self, is_one: &impl Fn(Range) -> bool, ranges: &mut Vec<Range>) {
+        if self.pieces() <= FEW {
+            return ranges.extend(self.ranges().iter());
+        }
+        let hull = self.hull();
+        if is_one(hull) {
+            return ranges.push(hull);
+        }
+        let (stride, count) = self.dimensions[0];
+        for index in 0..count {
+            let inner = Self {
+                start: self.start + index * stride,
+                element: self.element,
+                dimensions: self.dimensions[1..].to_vec(),
+            };
+            inner.add_or_hulls(is_one, ranges);
+        }
+    }
+
     /// Words of a shape without dimensions.
     pub(crate) const WORDS: usize = 3;
 
@@ -203,7 +235,7 @@ mod tests {
         for _ in 0..3000 {
             let element = 1 + below(9);
             let dimensions: Vec<(i64, i64)> =
-                (0..below(4)).map(|_| (below(81) - 40, below(6))).collect();
+                (0..below(4)).map(|_| (below(81) - 40, below(9))).collect();
             let shape = Shape::new(1000, element, dimensions.iter().copied()).expect("small");
             let expected = enumerate(1000, element, &dimensions);
             let Some(shape) = shape else {
@@ -212,6 +244,11 @@ mod tests {
             };
             assert_eq!(shape.ranges(), expected, "{element} {dimensions:?}");
             assert!(shape.pieces() >= expected.iter().count() as u64);
+            assert_eq!(shape.ranges_or_hulls(&|_| false), expected);
+            let below_1000 = |(_, end): Range| end < 1000;
+            let some = shape.ranges_or_hulls(&below_1000);
+            assert!(expected.minus(&some).is_empty());
+            assert!(some.minus(&expected).iter().all(below_1000));
             let mut ends = expected.iter();
             let first = ends.next().expect("not empty");
             let last = ends.next_back().unwrap_or(first);

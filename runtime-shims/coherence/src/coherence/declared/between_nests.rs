@@ -142,7 +142,7 @@ impl<M: Machine> Coherence<M> {
         }
         let Some(announced) = announced else {
             mode.valid.clear();
-            return self.close_outdated();
+            return self.close_outdated(None);
         };
         let pages = announced.iter().copied();
         let mut pages: Vec<Page> = pages
@@ -165,7 +165,7 @@ impl<M: Machine> Coherence<M> {
             }
         }
         if !self.sections.read_undeclared.is_empty() {
-            self.close_outdated();
+            self.close_outdated(None);
         }
     }
 }

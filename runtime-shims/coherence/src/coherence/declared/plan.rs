@@ -1,10 +1,10 @@
-//! Declarations: what a rank needs before a loop nest runs, worked out once for each state.
+//! Declarations: what a rank needs before a loop nest runs, worked out once for each state of what they concern.
 
-use std::{borrow::Cow, rc::Rc};
+use std::{borrow::Cow, cell::Cell, rc::Rc};
 
 use super::{
-    Declared, Mode, between_nests::pages_written, bytes_of, bytes_of_page, pages_inside,
-    pages_touched,
+    Declared, Mode, between_nests::pages_written, bytes_of, bytes_of_page, pages_around,
+    pages_inside, pages_touched,
 };
 use crate::{
     coherence::{Access, Coherence, Machine, Run, runs_of},
@@ -38,6 +38,9 @@ pub(super) struct Plan {
     uncertain: Rc<Ranges>,
     /// Pages that may be written.
     pub(super) pages_written: Vec<Page>,
+    /// Pages outside section mode that are read densely, and the number of closings until they were last looked at.
+    fetched: Vec<Run>,
+    fetched_at: Cell<u64>,
 }
 
 impl<M: Machine> Coherence<M> {
@@ -60,22 +63,51 @@ impl<M: Machine> Coherence<M> {
             so_far = so_far.with_signature(mode.read_undeclared_id);
         }
         mode.interval.signature = Some(so_far);
-        let key = mode
-            .state()
-            .with_signature(mode.direct_id)
-            .with_signature(so_far);
         // What was declared before the last release, but that it was, is the same whenever that took place.
         let between_nests = &mut mode.interval.between_nests;
         between_nests.since = between_nests.since.or_start().with_signature(signature);
-        let key = match mode.has_flags {
-            true => key.with_signature(between_nests.since),
-            false => key,
+        let mut decode = Some(declared);
+        let mut new = None;
+        let key = match mode.has_flags || mode.interval.unnoticed {
+            false => {
+                let reach = match mode.reaches.get(signature) {
+                    Some(reach) => reach.clone(),
+                    None => {
+                        let declared = decode.take().map(|decode| decode()).unwrap_or_default();
+                        let reach = pages_around(declared.iter().map(|one| one.shape.hull()));
+                        mode.reaches.insert(signature, reach.clone(), reach.len());
+                        new = Some(declared);
+                        reach
+                    }
+                };
+                // What other declarations since the last synchronisation have led to is no more than what they say, and
+                // what there was around them.
+                let around = mode.state_around(&reach);
+                let chain = mode.interval.chain.with_signature(signature);
+                let chain = chain.with_signature(around);
+                mode.interval.chain = chain.with_signature(mode.read_undeclared_id);
+                mode.interval.chain.with_signature(mode.direct_id)
+            }
+            // What others write meanwhile, and what this rank wrote undeclared, counts as well.
+            true => {
+                let key = mode.state().with_signature(so_far);
+                let key = key.with_signature(mode.direct_id);
+                match mode.has_flags {
+                    true => key.with_signature(mode.interval.between_nests.since),
+                    false => key,
+                }
+            }
         };
         let plan = match mode.plans.get(key) {
-            Some(plan) => Rc::clone(plan),
+            Some(plan) => {
+                let plan = Rc::clone(plan);
+                self.fetch_again(&plan);
+                plan
+            }
             None => {
                 self.counts.plans += 1;
-                self.plan(key, declared())
+                let declared = new.or_else(|| decode.map(|decode| decode()));
+                self.plan(key, declared.unwrap_or_default())
             }
         };
         self.carry_out(&plan);
@@ -154,7 +186,8 @@ impl<M: Machine> Coherence<M> {
         let kept = bytes(Mode::Keep).minus(&written);
         let read = bytes(Mode::Read).union(&bytes(Mode::MayRead)).union(&kept);
         let entering = self.enter_pages(&declared);
-        self.fetch_declared_pages(&declared);
+        let fetched = self.fetch_declared_pages(&declared);
+        let fetched_at = Cell::new(self.pages.times_closed());
         // What an earlier declaration said to be read may not have been yet, by a fault: of a page that is
         // opened now it has to be there.
         let read_before = match entering.is_empty() {
@@ -221,6 +254,8 @@ impl<M: Machine> Coherence<M> {
             made_valid,
             written: Rc::new(written),
             uncertain: Rc::new(uncertain),
+            fetched,
+            fetched_at,
         });
         if is_repeatable {
             let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
@@ -230,7 +265,8 @@ impl<M: Machine> Coherence<M> {
                 + plan.pages_written.len().div_ceil(4)
                 + plan.compared.len()
                 + plan.opened.len()
-                + plan.noted_open.len();
+                + plan.noted_open.len()
+                + plan.fetched.len();
             self.sections.plans.insert(key, Rc::clone(&plan), pieces);
         }
         plan
@@ -341,14 +377,32 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Fetches at once the pages outside section mode that a declared read covers densely.
-    fn fetch_declared_pages(&mut self, declared: &[Declared]) {
+    fn fetch_declared_pages(&mut self, declared: &[Declared]) -> Vec<Run> {
+        let mut pages = Vec::new();
         for one in declared.iter().filter(|one| one.mode == Mode::Read) {
             for range in one.shape.ranges().iter() {
                 for page in pages_inside(range) {
                     if !self.pages.has(page, flag::SECTION | flag::ENTERING) {
                         self.touch_page(page, false);
+                        pages.push(page);
                     }
                 }
+            }
+        }
+        pages.sort_unstable();
+        pages.dedup();
+        runs_of(&mut pages)
+    }
+
+    /// The same for a plan that was made before.
+    fn fetch_again(&mut self, plan: &Plan) {
+        let closed = self.pages.times_closed();
+        if plan.fetched.is_empty() || plan.fetched_at.replace(closed) == closed {
+            return;
+        }
+        for page in plan.fetched.iter().flat_map(|run| run.pages()) {
+            if !self.pages.has(page, flag::SECTION | flag::ENTERING) {
+                self.touch_page(page, false);
             }
         }
     }

@@ -363,9 +363,13 @@ impl<M: Machine> Coherence<M> {
     /// nobody has copied since they were written. As words of [`prediction::push_copies`].
     fn foreseen_copies(&self, exchanged: &Exchanged, reader: usize) -> Vec<u64> {
         let mode = &self.sections;
+        // What it owns it has.
+        let is_own = |bytes: Range| mode.owners.is_one_of(reader as u32, bytes, true);
         let bytes = |are_wanted: fn(Mode) -> bool| {
             let shapes = exchanged.shapes(reader, are_wanted);
-            shapes.fold(Ranges::default(), |all, one| all.union(&one.ranges()))
+            shapes.fold(Ranges::default(), |all, one| {
+                all.union(&one.ranges_or_hulls(&is_own))
+            })
         };
         let written = bytes(|mode| mode == Mode::Write);
         let kept = bytes(|mode| mode == Mode::Keep).minus(&written);

@@ -72,15 +72,20 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// After a change of the owners, where the region declares its accesses: closes the pages that are open
-    /// for reads it did not declare and are no longer wholly current.
-    pub(super) fn close_outdated(&mut self) {
+    /// for reads it did not declare and are no longer wholly current. Pages become so only where something changed: in
+    /// `changed`, or anywhere.
+    pub(super) fn close_outdated(&mut self, changed: Option<&Ranges>) {
         let mode = &self.sections;
         if mode.owners.is_empty() {
             return;
         }
-        let key = mode.state().with_signature(mode.read_undeclared_id);
+        let key = match changed {
+            Some(bytes) => mode.state_around(bytes).with_signature(bytes.signature()),
+            None => mode.state(),
+        };
+        let key = key.with_signature(mode.read_undeclared_id);
         let outdated = mode.outdated.get(key).cloned().unwrap_or_else(|| {
-            let outdated = Rc::new(self.outdated_pages());
+            let outdated = Rc::new(self.outdated_pages(changed));
             let pieces = outdated.len();
             let known = &mut self.sections.outdated;
             known.insert(key, Rc::clone(&outdated), pieces);
@@ -89,6 +94,12 @@ impl<M: Machine> Coherence<M> {
         for &run in outdated.iter() {
             self.set_section_access(run, Access::None);
         }
+        #[cfg(test)]
+        assert_eq!(
+            self.outdated_pages(None),
+            [],
+            "after changes of {changed:?}"
+        );
     }
 
     /// Whether a read of `page` that is not declared may find it open and old: the first one, where a
@@ -101,10 +112,17 @@ impl<M: Machine> Coherence<M> {
             || mode.opened.ranges().contains(at) && !mode.read_undeclared.contains(at)
     }
 
-    fn outdated_pages(&self) -> Vec<Run> {
+    fn outdated_pages(&self, changed: Option<&Ranges>) -> Vec<Run> {
         let mode = &self.sections;
-        let exempt = mode.opened.ranges().minus(&mode.read_undeclared);
-        let others = mode.owners.all().minus(&exempt);
+        let within = match changed {
+            Some(bytes) => mode.owners.all().intersection(bytes),
+            None => mode.owners.all().clone(),
+        };
+        let opened = match changed {
+            Some(_) => mode.opened.within(&within),
+            None => mode.opened.ranges(),
+        };
+        let others = within.minus(&opened.minus(&mode.read_undeclared));
         let pages = others.iter().flat_map(pages_touched);
         let mut open: Vec<Page> = pages
             .filter(|&page| self.pages.access(page) != Access::None)

@@ -10,12 +10,16 @@
 //! * where a rank left claims out of its signature, and they would make a difference in this state;
 //! * after stretches: what these touch is hardly the same twice, and not all of it is in the signature.
 //!
-//! A transition that is worked out is remembered by the state, too, and only looked up when that comes again.
+//! A transition that is worked out is remembered by the state, too, and only looked up when that comes again: the state of what
+//! the declarations reach, from where to where each section lies and what pages may enter section mode for it. So it serves
+//! whatever there is elsewhere. How far they reach all ranks know of what they have exchanged; all else is remembered by the
+//! state of all memory, and so is what follows in tracked regions, where pages are written unnoticed.
 
 use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
-    Declared, Interval, Mode, SectionMode, bytes_of, bytes_of_page, pages_touched, position,
+    Declared, Interval, Mode, SectionMode, bytes_of, bytes_of_page, pages_around, pages_touched,
+    position,
 };
 use crate::{
     coherence::{Coherence, Machine, changed_ranges, runs_of},
@@ -94,6 +98,28 @@ fn tells(mut words: &[u64], of_all: Mode) -> bool {
     false
 }
 
+/// From where to where each section lies that a rank declared.
+fn hulls(mut words: &[u64]) -> Ranges {
+    let mut hulls = Vec::new();
+    while let Some((.., shape)) = take_declaration(&mut words) {
+        hulls.push(shape.hull());
+    }
+    Ranges::of(hulls)
+}
+
+/// The pages that ranks declared something of, and those that it may make enter section mode, as bytes.
+fn reach(words: &[Vec<u64>]) -> Ranges {
+    let mut spans = BTreeMap::new();
+    let mut hulls = Vec::new();
+    for mut words in words.iter().map(|words| &words[..]) {
+        while let Some((mode, object, shape)) = take_declaration(&mut words) {
+            note_span(&mut spans, mode, object, &shape);
+            hulls.push(shape.hull());
+        }
+    }
+    pages_around(hulls.into_iter().chain(spans.into_values()))
+}
+
 /// Notes what part of an object is written, where pages that it spans enter section mode.
 fn note_span(spans: &mut BTreeMap<Range, Range>, mode: u64, object: Range, shape: &Shape) {
     if mode == Mode::Write as u64 || mode == Mode::Marked as u64 {
@@ -107,6 +133,8 @@ fn note_span(spans: &mut BTreeMap<Range, Range>, mode: u64, object: Range, shape
 pub(super) struct Exchanged {
     /// Without the claims that `omits_claims` is about.
     pub(super) words: Vec<Vec<u64>>,
+    /// The pages on whose state it depends what it leads to, as bytes.
+    pub(super) reach: Ranges,
     /// What stands for some rank's declarations is without its claims.
     omits_claims: bool,
 }
@@ -300,7 +328,8 @@ impl<M: Machine> Coherence<M> {
         let key = self.transition_key(declared);
         if let Some(transition) = self.sections.transitions.get(key).cloned() {
             self.sections.balance.note_known(transition.pieces);
-            self.finish_transition(key, &transition, None);
+            let reach = self.reach_of(declared);
+            self.finish_transition(key, reach.as_ref(), &transition, None);
             return true;
         }
         let Some(told) = self.recall_told(declared) else {
@@ -308,7 +337,8 @@ impl<M: Machine> Coherence<M> {
         };
         self.sections.recalled = None;
         // Claims were left out only where they make no difference.
-        self.apply_told(key, &told, false);
+        let reach = self.reach_of(declared);
+        self.apply_told(key, reach.as_ref(), &told, false);
         true
     }
 
@@ -359,6 +389,7 @@ impl<M: Machine> Coherence<M> {
             .collect();
         let pieces = words.iter().map(Vec::len).sum();
         let exchanged = Rc::new(Exchanged {
+            reach: reach(&words),
             words,
             omits_claims: omitted.iter().any(Option::is_some),
         });
@@ -366,10 +397,21 @@ impl<M: Machine> Coherence<M> {
         known.insert(declared, exchanged, pieces);
     }
 
+    /// The bytes on whose owners it depends what follows from what all ranks declared; `None`: all. The same on all ranks.
+    fn reach_of(&self, declared: Signature) -> Option<Ranges> {
+        let mode = &self.sections;
+        // What is written unnoticed may be anywhere.
+        let exchanged = mode.exchanged.get(declared).filter(|_| !mode.tracking);
+        exchanged.map(|exchanged| exchanged.reach.clone())
+    }
+
     fn transition_key(&self, declared: Signature) -> Signature {
-        self.sections
-            .owners
-            .signature()
+        let owners = &self.sections.owners;
+        let owners = match self.reach_of(declared) {
+            Some(reach) => Signature::START.with_signature(owners.signature_around(&reach)),
+            None => owners.signature(),
+        };
+        owners
             .with_signature(self.sections.direct_id)
             .with(u64::from(self.sections.tracking))
             .with_signature(declared)
@@ -399,7 +441,7 @@ impl<M: Machine> Coherence<M> {
         if self.sections.tracking {
             self.close_undeclared();
         } else {
-            self.close_outdated();
+            self.close_outdated(None);
         }
         self.go_on_with_stretch();
     }
@@ -452,8 +494,21 @@ impl<M: Machine> Coherence<M> {
             .zip(declarations)
             .filter_map(|(rank, words)| tells(words, Mode::Unnoticed).then_some(rank))
             .collect();
-        for mut words in declarations.iter().copied() {
+        let hulls: Vec<Ranges> = declarations.iter().map(|words| hulls(words)).collect();
+        let owners = &self.sections.owners;
+        for (rank, mut words) in (0..).zip(declarations.iter().copied()) {
             let is_handed_over = tells(words, Mode::HandedOver);
+            // What a rank reads of what it owns changes nothing.
+            let is_own = |bytes: Range| owners.is_one_of(rank, bytes, true);
+            // Nor does what it writes of what nobody else has or declared anything of, but that messages under way are
+            // old. So rows that are written at their ends do not count one by one.
+            let is_own_alone = |bytes: Range| {
+                let others = (0..).zip(&hulls).filter(|(other, _)| *other != rank);
+                owners.is_one_of(rank, bytes, false)
+                    && others
+                        .map(|(_, hulls)| hulls)
+                        .all(|hulls| !hulls.contains_some(bytes))
+            };
             let (mut claimed, mut read, mut maybe_written) = (Vec::new(), Vec::new(), Vec::new());
             let mut current = Ranges::default();
             while let Some((mode, object, shape)) = take_declaration(&mut words) {
@@ -468,7 +523,7 @@ impl<M: Machine> Coherence<M> {
                     if mode == CLAIMED {
                         claims = claims.with(object.0).with(object.1);
                     }
-                    claimed.extend(shape.ranges().iter());
+                    claimed.extend(shape.ranges_or_hulls(&is_own_alone).iter());
                 } else if is(Mode::Contribute) {
                     contributed.extend(shape.ranges().iter());
                 } else if is(Mode::Keep) && is_handed_over {
@@ -476,7 +531,7 @@ impl<M: Machine> Coherence<M> {
                 } else if is(Mode::Keep) {
                     current = current.union(&self.kept(&shape, unnoticed_of.is_empty()));
                 } else {
-                    read.extend(shape.ranges().iter());
+                    read.extend(shape.ranges_or_hulls(&is_own).iter());
                 }
                 if is(Mode::MayWrite) {
                     maybe_written.extend(shape.ranges().iter());
@@ -523,17 +578,20 @@ impl<M: Machine> Coherence<M> {
     ) {
         self.counts.transitions += 1;
         let declared = self.sections.declared_last;
-        let key = self.transition_key(declared);
         let told = self.told(declarations);
         // What code does that declares nothing is hardly the same twice.
         if !told.has_stretches {
             self.remember_exchanged(declared, declarations, omitted);
         }
-        self.apply_told(key, &told, omitted.iter().any(Option::is_some));
+        // What is known of it from now on is part of the key.
+        let key = self.transition_key(declared);
+        let reach = self.reach_of(declared);
+        let is_omitted = omitted.iter().any(Option::is_some);
+        self.apply_told(key, reach.as_ref(), &told, is_omitted);
     }
 
     /// Applies what all ranks declared; `omitted` where some rank's signature is without its claims.
-    fn apply_told(&mut self, key: Signature, told: &Told, omitted: bool) {
+    fn apply_told(&mut self, key: Signature, reach: Option<&Ranges>, told: &Told, omitted: bool) {
         let owned_before = self.sections.owners.all().clone();
         let owners_before = self.sections.owners.signature();
         let any_entered = self.enter(&told.spans);
@@ -582,7 +640,7 @@ impl<M: Machine> Coherence<M> {
         } else {
             self.forget_early();
         }
-        self.finish_transition(key, &transition, Some(unnoticed));
+        self.finish_transition(key, reach, &transition, Some(unnoticed));
     }
 
     /// After declarations were applied: whether declarations cost more than they save, so that pages
@@ -599,15 +657,17 @@ impl<M: Machine> Coherence<M> {
     fn finish_transition(
         &mut self,
         key: Signature,
+        reach: Option<&Ranges>,
         transition: &Rc<Transition>,
         unnoticed: Option<Ranges>,
     ) {
-        self.make_transition(key, transition, unnoticed);
+        self.make_transition(key, reach, transition, unnoticed);
         self.forget_declarations();
         if self.sections.tracking {
             self.close_undeclared();
         } else {
-            self.close_outdated();
+            // Flags may have outdated copies elsewhere.
+            self.close_outdated(reach.filter(|_| !self.sections.has_flags));
         }
         self.go_on_with_stretch();
     }
@@ -667,18 +727,23 @@ impl<M: Machine> Coherence<M> {
         !pages.is_empty()
     }
 
-    /// Makes a transition. `unnoticed` are the bytes of [`SectionMode::unnoticed_copies`] before, where they
-    /// are known.
+    /// Makes a transition, which `key` stands for where the state around `reach`, or all of it, is the same. `unnoticed` are
+    /// the bytes of [`SectionMode::unnoticed_copies`] before, where they are known.
     fn make_transition(
         &mut self,
         key: Signature,
+        reach: Option<&Ranges>,
         transition: &Rc<Transition>,
         unnoticed: Option<Ranges>,
     ) {
         let me = self.rank;
         let mode = &mut self.sections;
         mode.note_changes(transition);
-        let key = key.with_signature(mode.valid.signature());
+        let valid = match reach {
+            Some(reach) => mode.valid.signature_around(reach),
+            None => mode.valid.signature(),
+        };
+        let key = key.with_signature(valid);
         if let Some(left) = mode.left_valid.get(key) {
             mode.valid.follow(left);
         } else {
@@ -718,7 +783,12 @@ impl<M: Machine> Coherence<M> {
         }
         let written = Ranges::of(runs_of(pages).into_iter().map(bytes_of).collect());
         let mode = &mut self.sections;
-        let key = mode.owners.signature();
+        // Copies elsewhere may be unnoticed ones.
+        let reach = (!mode.tracking).then(|| pages_around(written.iter()));
+        let key = match &reach {
+            Some(reach) => Signature::START.with_signature(mode.owners.signature_around(reach)),
+            None => mode.owners.signature(),
+        };
         let key = key.with(u64::MAX).with_signature(written.signature());
         let mut unnoticed = None;
         let known = mode.transitions.get(key).cloned();
@@ -737,9 +807,9 @@ impl<M: Machine> Coherence<M> {
             transitions.insert(key, Rc::clone(&transition), transition.pieces);
             transition
         });
-        self.make_transition(key, &transition, unnoticed);
+        self.make_transition(key, reach.as_ref(), &transition, unnoticed);
         if self.rank != 0 {
-            self.close_outdated();
+            self.close_outdated(reach.as_ref());
         }
     }
 }

@@ -879,3 +879,57 @@ fn serial_writes_make_nothing_new_of_what_was_declared() {
         }
     }
 }
+
+/// What ranks have worked out serves them wherever there is the same in the memory that they declare something of: an array
+/// beside is dealt out as it never was before each time that they do the same.
+#[test]
+fn what_there_is_elsewhere_makes_nothing_new() {
+    const HALF: usize = PAGE / 2;
+    const ROUNDS: usize = 8;
+    for per_node in [1, 2] {
+        let mut job = Job::new(2, false, None);
+        job.cluster.borrow_mut().per_node = per_node;
+        let mut random = Random(43);
+        let heap = job.layout.arena(0).page as usize;
+        let mut arrays = (heap..job.used as usize).map(|page| page * PAGE);
+        let beside = arrays.next().expect("there are arrays");
+        let arrays: Vec<usize> = arrays.collect();
+        job.fork(&[]);
+        job.enter_region(&Accesses::Declared {
+            direct: vec![],
+            contributions: false,
+        });
+        let mut interval = |job: &mut Job, read: Option<usize>, written: usize, border: usize| {
+            for rank in 0..2 {
+                let parts = [(0, border), (border, PAGE - border)];
+                let (first, bytes) = parts[rank];
+                let write = section(Mode::Write, written + first, bytes, &[]);
+                let mut sections = vec![within((written, written + PAGE), vec![write])];
+                // Half of what it reads is the other one's.
+                sections.extend(read.map(|read| {
+                    let first = read + HALF / 2;
+                    within(
+                        (read, read + PAGE),
+                        vec![section(Mode::Read, first, HALF, &[])],
+                    )
+                }));
+                job.run(rank, &nest(sections.concat()), &mut random);
+            }
+            job.barrier();
+        };
+        for round in 0..ROUNDS {
+            interval(&mut job, None, beside, 64 * (1 + round));
+            let before = job.counts(1);
+            for pair in arrays.windows(2) {
+                interval(&mut job, Some(pair[0]), pair[1], HALF);
+            }
+            let new = job.counts(1).plans - before.plans;
+            match round {
+                0 => assert_eq!(new as usize, arrays.len() - 1),
+                1 | 2 => {}
+                _ => assert_eq!(new, 0, "round {round}"),
+            }
+        }
+        job.leave_region();
+    }
+}
