@@ -316,6 +316,13 @@ impl Driver {
         self.begin_pushes(rank, Some(region.values));
     }
 
+    /// After the last synchronisation of a region, before the program's side leaves it. Collective.
+    pub fn leave_region(&mut self, rank: &mut impl Rank) {
+        if rank.coherence(|coherence| coherence.leave_stack()) {
+            rank.barrier();
+        }
+    }
+
     /// On all ranks, before the program runs on after a synchronisation of a region; or after its fork, with what
     /// the region was given.
     fn begin_pushes(&mut self, rank: &mut impl Rank, given: Option<&[u64]>) {
@@ -323,6 +330,9 @@ impl Driver {
             Some(_) => self.place,
             None => self.place.with(1),
         };
+        if given.is_none() && rank.coherence(|coherence| coherence.move_to_writers(place)) {
+            rank.barrier();
+        }
         let is_done = rank.coherence(|coherence| {
             coherence.begin_pushes(place, given);
             coherence.relay()
@@ -341,7 +351,9 @@ impl Driver {
     pub fn synchronise(&mut self, rank: &mut impl Rank, kind: Kind, payload: u64) -> Met {
         let mut header = self.open_header(rank, kind, payload);
         // At the end of a region updates can wait for the next fork, unless it turns out not to be the end.
-        let is_brief = self.brief.is_expected(rank);
+        // After the end of a region that all have to know of at once.
+        let ends_at_once = rank.coherence(|coherence| coherence.has_stack_sections());
+        let is_brief = self.brief.is_expected(rank) && !ends_at_once;
         brief::arrive(rank, is_brief);
         let mut news = match is_brief && kind == Kind::Join {
             true => News::without_updates(rank),

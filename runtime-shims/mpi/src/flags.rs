@@ -55,6 +55,8 @@ struct Known {
     slot: u32,
     /// What was released before this version was stored has been acquired.
     acquired: u64,
+    /// The value that was seen then.
+    value: u64,
 }
 
 /// A flag that has no slot.
@@ -66,9 +68,12 @@ const NONE: Known = Known {
     owner: 0,
     slot: NO_SLOT,
     acquired: 0,
+    value: 0,
 };
 
 thread_local! {
+    /// Where this thread looked last, and how often it has looked at flags.
+    static LOOKS: Cell<(usize, u32)> = const { Cell::new((0, 0)) };
     static KNOWN: [Cell<Known>; REMEMBERED] = const { [const { Cell::new(NONE) }; REMEMBERED] };
 }
 
@@ -176,8 +181,10 @@ pub(crate) fn okl_mpi_flag_load(address: *mut c_void, size: i32) -> i64 {
         return atomics::direct_load(at, size) as i64;
     }
     owed::answer();
-    // Who waits here may have begun to send what another rank waits for before it sets the flag.
-    memory::let_messages_go();
+    if is_waiting(at) {
+        // It may have begun to send what another rank waits for before it sets the flag.
+        memory::let_messages_go();
+    }
     let known = find(at, size);
     if known.slot == NO_SLOT {
         let value = atomics::okl_mpi_atomic_load(address, size);
@@ -185,9 +192,7 @@ pub(crate) fn okl_mpi_flag_load(address: *mut c_void, size: i32) -> i64 {
         return value;
     }
     let Some(words) = near(known) else {
-        let value = change(known, VALUE, Atomic::Load);
-        atomics::okl_mpi_atomic_acquire();
-        return value as i64;
+        return load_far(known);
     };
     // Who has stored it from another rank has said before that it is shared, and who has stored it at all has
     // counted the version before.
@@ -201,6 +206,35 @@ pub(crate) fn okl_mpi_flag_load(address: *mut c_void, size: i32) -> i64 {
                 ..known
             });
         }
+    }
+    value as i64
+}
+
+/// Whether this thread, which is about to look at a flag, may be waiting: it has just looked at the same one, or has looked at
+/// some for a while.
+fn is_waiting(at: usize) -> bool {
+    const SOME: u32 = 16;
+    let (last, looks) = LOOKS.get();
+    LOOKS.set((at, looks.wrapping_add(1)));
+    last == at || looks.is_multiple_of(SOME)
+}
+
+/// The value of a flag of a rank on another node, in one round trip where nothing was stored since this thread looked last.
+fn load_far(known: Known) -> i64 {
+    let mut words = [0; 16];
+    memory::read_control_words(known.owner, slot_at(known.slot, VALUE), &mut words);
+    let [value, version] = *words.as_chunks().0 else {
+        unreachable!("two words");
+    };
+    let (value, version) = (u64::from_le_bytes(value), u64::from_le_bytes(version));
+    // The version may be older than the value, which then is new.
+    if (value, version) != (known.value, known.acquired) {
+        memory::acquiring(|coherence| coherence.acquire());
+        remember(Known {
+            acquired: version,
+            value,
+            ..known
+        });
     }
     value as i64
 }
@@ -230,8 +264,24 @@ pub(crate) fn okl_mpi_flag_store(address: *mut c_void, value: i64, size: i32) {
         }
     }
     atomics::okl_mpi_atomic_release();
-    change(known, VERSION, Atomic::Update(AtomicOp::Add, 1));
-    change(known, VALUE, Atomic::Update(AtomicOp::Xchg, value));
+    let Some(words) = near(known) else {
+        // Whom this rank meets finds it done.
+        owed::note();
+        let steps = [(VERSION, AtomicOp::Add, 1), (VALUE, AtomicOp::Xchg, value)];
+        let steps =
+            steps.map(|(word, operation, with)| (slot_at(known.slot, word), operation, with));
+        return memory::change_control_words(known.owner, &steps);
+    };
+    memory::settle();
+    let before = words[VERSION].fetch_add(1, SeqCst);
+    if before == known.acquired {
+        // What was stored before has been acquired, and this itself need not be.
+        remember(Known {
+            acquired: before + 1,
+            ..known
+        });
+    }
+    words[VALUE].store(value, SeqCst);
 }
 
 /// Rank 0, when a region has ended: writes the flags to the program's memory, and forgets them.

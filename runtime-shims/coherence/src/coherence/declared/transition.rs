@@ -112,6 +112,11 @@ pub(super) struct Exchanged {
 }
 
 impl Exchanged {
+    /// Whether a rank told this of all.
+    pub(super) fn tells(&self, rank: usize, of_all: Mode) -> bool {
+        tells(&self.words[rank], of_all)
+    }
+
     /// What each rank declared in modes that `are_wanted`, as shapes.
     pub(super) fn shapes(
         &self,
@@ -339,7 +344,7 @@ impl<M: Machine> Coherence<M> {
         let words: Vec<&[u64]> = exchanged.words.iter().map(|words| &words[..]).collect();
         let told = self.told(&words);
         let mut spans = told.spans.values();
-        let enters = spans.any(|&span| pages_touched(span).any(|page| self.can_enter(page)));
+        let enters = spans.any(|&span| !self.pages_to_enter(span).is_empty());
         let lacks_claims = exchanged.omits_claims && may_overlap(&told.unsteady, &told.contested);
         (!enters && !lacks_claims).then(|| Rc::new(told))
     }
@@ -660,6 +665,7 @@ impl<M: Machine> Coherence<M> {
             self.pages.mark(page, flag::SECTION);
             self.pages.set_exclusive(page, false);
             self.toggle_access(page);
+            self.sections.has_stack |= self.pages.layout().is_stack(page);
         }
         let homes = pages.iter();
         let homes = homes.map(|&page| (bytes_of_page(page), self.pages.home(page)));
