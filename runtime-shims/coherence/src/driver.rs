@@ -181,10 +181,15 @@ pub struct Region<'a> {
     pub values: &'a [u64],
 }
 
+/// Threads that wait for flags declare a nest for each line of each plane between two synchronisations: so many times the words
+/// of others, which are told once.
+const WITH_FLAGS: usize = 32;
+
 /// What the synchronisations of one rank remember of each other.
 pub struct Driver {
-    /// Declarations in more words are too many.
+    /// Declarations in more words are too many, and where threads of the region that runs wait for flags.
     most_words: usize,
+    waits_for_flags: bool,
     /// The headers of the last synchronisation, kept for their memory.
     headers: Vec<u64>,
     /// Stands for the region that runs and the size of its team.
@@ -198,6 +203,7 @@ impl Driver {
     pub fn new(most_words: usize) -> Self {
         Self {
             most_words,
+            waits_for_flags: false,
             headers: Vec::new(),
             place: Signature::START,
             brief: brief::State::default(),
@@ -349,6 +355,7 @@ impl Driver {
 
     /// Synchronises all ranks. Collective.
     pub fn synchronise(&mut self, rank: &mut impl Rank, kind: Kind, payload: u64) -> Met {
+        self.waits_for_flags = rank.coherence(|coherence| coherence.waits_for_flags());
         let mut header = self.open_header(rank, kind, payload);
         // At the end of a region updates can wait for the next fork, unless it turns out not to be the end.
         // After the end of a region that all have to know of at once.
@@ -477,7 +484,11 @@ impl Driver {
 
     /// Whether declarations in so many words are too many.
     fn are_too_many(&self, words: usize) -> bool {
-        words > self.most_words
+        let times = match self.waits_for_flags {
+            true => WITH_FLAGS,
+            false => 1,
+        };
+        words > times * self.most_words
     }
 
     /// Applies what all ranks declared since the last synchronisation.

@@ -61,7 +61,7 @@ pub(crate) const MOST_FLAGS: usize = 1 << 12;
 pub(crate) const FLAGS_NAMED: usize = 96;
 /// In every rank's own area: its flags, and what it owes to others.
 pub(crate) const FLAG_SLOTS: usize = 33 << 20;
-pub(crate) const FLAG_SLOT_BYTES: usize = 32;
+pub(crate) const FLAG_SLOT_BYTES: usize = 64;
 pub(crate) const OWED: usize = 128;
 /// In every rank's own area: sets of bytes that it has announced.
 pub(crate) const BYTE_SETS: usize = 36 << 20;

@@ -602,15 +602,10 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// The pages of `span` that may enter section mode. Of those of a stack only what lies wholly in it: beside it are
-    /// variables of which nobody declares anything.
+    /// The pages of `span` that may enter section mode.
     fn pages_to_enter(&self, span: Range) -> Vec<Page> {
-        let inside = pages_inside(span);
-        let may_be_partial = |page| !self.pages.layout().is_stack(page) || inside.contains(&page);
         let pages = pages_touched(span);
-        pages
-            .filter(|&page| self.can_enter(page) && may_be_partial(page))
-            .collect()
+        pages.filter(|&page| self.can_enter(page)).collect()
     }
 
     fn can_enter(&self, page: Page) -> bool {

@@ -21,7 +21,9 @@
 //!
 //! A rank has one thread in such a region: nobody is in the midst of a nest when the rank releases or acquires something.
 
-use super::{Interval, Mode, bytes_of};
+use std::rc::Rc;
+
+use super::{Interval, Mode, SectionMode, bytes_of, plan::Plan};
 use crate::{
     coherence::{Coherence, Heard, Machine, runs_of},
     geometry::{
@@ -41,6 +43,22 @@ pub(super) struct BetweenNests {
     handed_over: bool,
     /// So many of the interval's plans have been announced.
     announced: usize,
+    /// So many there were when the rank first acquired something.
+    before_flags: Option<usize>,
+}
+
+impl SectionMode {
+    /// Whether this rank has waited for a flag in this interval.
+    pub(super) fn is_behind_flag(&self) -> bool {
+        self.interval.between_nests.before_flags.is_some()
+    }
+
+    /// The interval's plans before it did.
+    pub(super) fn plans_before_flags(&self) -> &[Rc<Plan>] {
+        let plans = &self.interval.plans;
+        let before = self.interval.between_nests.before_flags;
+        &plans[..before.unwrap_or(plans.len())]
+    }
 }
 
 impl Interval {
@@ -72,6 +90,11 @@ impl<M: Machine> Coherence<M> {
     /// Once a region is entered, on all ranks: threads of the region wait for flags between its nests.
     pub fn expect_flags(&mut self) {
         self.sections.has_flags = self.sections.declaring;
+    }
+
+    /// Whether they do, in the region that runs: the same on all ranks.
+    pub(crate) fn waits_for_flags(&self) -> bool {
+        self.sections.has_flags
     }
 
     /// Whether this rank is between nests of such a region.
@@ -155,6 +178,11 @@ impl<M: Machine> Coherence<M> {
         }
         let mode = &mut self.sections;
         mode.interval.acquired = true;
+        let plans = mode.interval.plans.len();
+        mode.interval
+            .between_nests
+            .before_flags
+            .get_or_insert(plans);
         // A stretch that follows does not find pages as one before left them.
         mode.interval.is_reopened = true;
         if !mode.interval.entering.is_empty() {

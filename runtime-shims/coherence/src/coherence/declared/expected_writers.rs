@@ -3,7 +3,8 @@
 //! What a rank writes between nests goes to its owner whenever it releases or acquires something. So where ranks declared the
 //! same before, after the same declarations, each byte that one rank alone wrote then becomes that rank's at the synchronisation
 //! before it writes it again: it copies it from the owner before, all at once, and all wait until all have done so. What it
-//! writes then goes nowhere before it is asked for.
+//! writes then goes nowhere before it is asked for. With that it copies what it is expected to read, and which nobody is expected
+//! to write meanwhile: each nest would ask for a little of it.
 //!
 //! Guarantee: no byte changes its value; all ranks know alike who owns it. A wrong expectation costs time only.
 
@@ -46,40 +47,58 @@ struct Move {
     pulls: Vec<(u32, Vec<Range>)>,
     owners: Rc<Step>,
     /// What is current here of other owners.
-    valid: [Rc<Step>; 2],
+    valid: [Rc<Step>; 3],
 }
 
-/// What each rank, and no other one, is sure to write between nests.
-fn sole_writers(exchanged: &Exchanged) -> Vec<Ranges> {
+/// What ranks are expected to do between nests.
+struct Intentions {
+    /// What each rank, and no other one, is sure to write.
+    writers: Vec<Ranges>,
+    /// What this rank reads, and no other one writes.
+    reads: Ranges,
+}
+
+/// Of rank `me`, where all declare what they have exchanged; `None` where they do not wait for flags.
+fn intentions(exchanged: &Exchanged, me: usize) -> Option<Intentions> {
     let ranks = 0..exchanged.words.len();
+    if !ranks
+        .clone()
+        .any(|rank| exchanged.tells(rank, Mode::HandedOver))
+    {
+        return None;
+    }
     let bytes = |rank: usize, are_wanted: fn(Mode) -> bool| {
         let shapes = exchanged.shapes(rank, are_wanted);
         let ranges = shapes.flat_map(|shape| shape.ranges().iter().collect::<Vec<Range>>());
         Ranges::of(ranges.collect())
     };
+    let may_be_written = |mode| {
+        matches!(
+            mode,
+            Mode::Write | Mode::MayWrite | Mode::Marked | Mode::Contribute
+        )
+    };
     let may_be_written: Vec<Ranges> = ranks
         .clone()
-        .map(|rank| {
-            bytes(rank, |mode| {
-                matches!(
-                    mode,
-                    Mode::Write | Mode::MayWrite | Mode::Marked | Mode::Contribute
-                )
-            })
-        })
+        .map(|rank| bytes(rank, may_be_written))
         .collect();
-    ranks
+    let not_written_by_others = |rank: usize, bytes: Ranges| {
+        let others = ranks.clone().filter(|&other| other != rank);
+        others.fold(bytes, |all, other| all.minus(&may_be_written[other]))
+    };
+    let writers = ranks
         .clone()
-        .map(|rank| {
-            if !exchanged.tells(rank, Mode::HandedOver) {
-                return Ranges::default();
-            }
-            let others = ranks.clone().filter(|&other| other != rank);
-            others.fold(bytes(rank, |mode| mode == Mode::Write), |all, other| {
-                all.minus(&may_be_written[other])
-            })
-        })
-        .collect()
+        .map(|rank| match exchanged.tells(rank, Mode::HandedOver) {
+            true => not_written_by_others(rank, bytes(rank, |mode| mode == Mode::Write)),
+            false => Ranges::default(),
+        });
+    let reads = bytes(me, |mode| {
+        matches!(mode, Mode::Read | Mode::MayRead | Mode::MayWrite)
+    });
+    Some(Intentions {
+        writers: writers.collect(),
+        reads: not_written_by_others(me, reads),
+    })
 }
 
 impl SectionMode {
@@ -120,10 +139,7 @@ impl<M: Machine> Coherence<M> {
         let known = mode.expected_writers.moves.get(key).cloned();
         let is_known = known.is_some();
         let change = known.unwrap_or_else(|| self.work_out_move(key, &exchanged));
-        if !change.is_any {
-            return false;
-        }
-        self.counts.moves += 1;
+        self.counts.moves += u64::from(change.is_any);
         for (owner, ranges) in &change.pulls {
             self.machine.pull(*owner, ranges);
             self.counts.pulls += 1;
@@ -137,16 +153,21 @@ impl<M: Machine> Coherence<M> {
                 mode.valid.follow(step);
             }
         }
-        // What goes early is packed by who owned it when it arrived.
-        self.forget_early();
-        true
+        if change.is_any {
+            // What goes early is packed by who owned it when it arrived.
+            self.forget_early();
+        }
+        change.is_any
     }
 
     /// Works out what becomes whose, and notes it.
     fn work_out_move(&mut self, key: Signature, exchanged: &Exchanged) -> Rc<Move> {
         let mode = &self.sections;
         let mut moved: Vec<(u32, Vec<Owned>)> = Vec::new();
-        for (rank, bytes) in (0..).zip(sole_writers(exchanged)) {
+        let intentions = intentions(exchanged, self.rank as usize);
+        let (writers, reads) =
+            intentions.map_or_else(Default::default, |all| (all.writers, all.reads));
+        for (rank, bytes) in (0..).zip(writers) {
             let mut pieces = mode.owners.within(&bytes);
             pieces.retain(|one| one.owner != rank);
             moved.push((rank, pieces));
@@ -160,9 +181,14 @@ impl<M: Machine> Coherence<M> {
                 false => lost.extend(pieces.iter().filter(|one| one.owner == self.rank)),
             }
         }
-        let stale = bytes_of(&got).minus(&mode.valid.within(&bytes_of(&got)));
+        // What becomes another one's is asked for when that has it.
+        let others = moved.iter().filter(|(rank, _)| *rank != self.rank);
+        let reads = others.fold(reads, |reads, (_, pieces)| reads.minus(&bytes_of(pieces)));
+        let wanted = bytes_of(&got).union(&reads);
+        let stale = wanted.minus(&mode.valid.within(&wanted));
         let mut pulls = mode.owners.within(&stale);
         pulls.retain(|one| one.owner != self.rank);
+        let copied = Ranges::of(pulls.iter().map(range).collect()).minus(&bytes_of(&got));
         let sets: Vec<(Ranges, u32)> = moved
             .iter()
             .map(|(rank, pieces)| (bytes_of(pieces), *rank))
@@ -189,6 +215,7 @@ impl<M: Machine> Coherence<M> {
             valid: [
                 mode.valid.remove(&bytes_of(&got)),
                 mode.valid.add(&bytes_of(&lost)),
+                mode.valid.add(&copied),
             ],
         });
         let pulled = change.pulls.iter().map(|(_, ranges)| ranges.len());

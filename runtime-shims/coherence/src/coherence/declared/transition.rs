@@ -344,7 +344,7 @@ impl<M: Machine> Coherence<M> {
         let words: Vec<&[u64]> = exchanged.words.iter().map(|words| &words[..]).collect();
         let told = self.told(&words);
         let mut spans = told.spans.values();
-        let enters = spans.any(|&span| !self.pages_to_enter(span).is_empty());
+        let enters = spans.any(|&span| pages_touched(span).any(|page| self.can_enter(page)));
         let lacks_claims = exchanged.omits_claims && may_overlap(&told.unsteady, &told.contested);
         (!enters && !lacks_claims).then(|| Rc::new(told))
     }

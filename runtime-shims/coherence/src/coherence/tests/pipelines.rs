@@ -302,3 +302,49 @@ fn what_was_released_between_nests_is_read_after_an_acquisition() {
     assert!(pulls > 0 && acquires > 0);
     assert!(moves > 20 && stacks > 20, "{moves} {stacks}");
 }
+
+/// Two ranks write the same by turns, one in each interval, and tell each other by flags.
+#[test]
+fn what_is_written_between_nests_again_and_again_goes_nowhere() {
+    let mut random = Random(5);
+    let mut job = Job::new(2, false, None);
+    job.cluster.borrow_mut().per_node = 1;
+    serial(&mut job, &mut random);
+    job.enter_region(&Accesses::Declared {
+        direct: Vec::new(),
+        contributions: false,
+    });
+    job.ranks.each(|_, node| node.side.coherence.expect_flags());
+    let cells = [Cell {
+        start: PAGE + 100,
+        bytes: PAGE,
+        is_direct: false,
+        written: None,
+        read: vec![None; 2],
+    }];
+    let mut sent = Vec::new();
+    for turn in 0..10 {
+        if turn > 0 {
+            job.barrier();
+        }
+        let (writer, other) = (turn % 2, 1 - turn % 2);
+        let write = section(Mode::Write, cells[0].start, cells[0].bytes, &[]);
+        let read = section(Mode::Read, cells[0].start, cells[0].bytes, &[]);
+        for step in [
+            Step::Acquire(writer),
+            Step::Declare(writer, vec![write]),
+            Step::Access(writer, vec![], vec![0], false),
+            Step::Release(writer),
+            Step::Acquire(other),
+            Step::Declare(other, vec![read]),
+            Step::Access(other, vec![0], vec![], false),
+        ] {
+            run(&mut job, &cells, &step, &mut random);
+        }
+        sent.push(job.counts(0).diff_bytes + job.counts(1).diff_bytes);
+    }
+    job.leave_region();
+    // At first nobody knows what follows what.
+    assert_eq!(sent[4], sent[9], "{sent:?}");
+    assert!(job.counts(0).moves >= 5);
+}
