@@ -23,7 +23,7 @@ mod updated;
 use okl_abi::AtomicOp;
 
 use crate::{
-    geometry::ranges::Ranges,
+    geometry::{ranges::Ranges, signature::Signature},
     layout::{PAGE, Page},
     page_table::{PageTable, flag},
 };
@@ -86,9 +86,13 @@ pub trait Machine {
     /// [announced](Machine::announced) after it has heard of what this rank does next. It comes after every earlier
     /// [`Machine::put`] and [`Machine::combine`]; complete after [`Machine::settle`].
     fn announce(&mut self, pages: Option<&[Page]>);
+    /// The same of bytes, of which ranks that copy them know the owners; `id` stands for them. False where there is no room
+    /// to tell of so many different sets: then nothing is told.
+    #[must_use]
+    fn announce_bytes(&mut self, id: Signature, bytes: &Ranges) -> bool;
     /// What other ranks have announced since the last call; `None` where that may be any page. What a rank that has no
     /// copies is not told it need not be told later.
-    fn announced(&mut self, has_copies: bool) -> Option<Vec<Page>>;
+    fn announced(&mut self, has_copies: bool) -> Option<Heard>;
     /// Tells `home`, which may write them unnoticed, that this rank is about to copy `count` pages.
     fn note_copies(&mut self, first: Page, count: u32, home: u32);
     /// What other ranks have noted since the last call, with the page's contents as this rank has written them so far or
@@ -137,6 +141,15 @@ pub enum Event<'a> {
         /// None will enter it again.
         last: bool,
     },
+}
+
+/// What other ranks have announced.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// Pages of which the homes have new contents.
+    pub pages: Vec<Page>,
+    /// Bytes that have new values, each set with what stands for it.
+    pub bytes: Vec<(Signature, Ranges)>,
 }
 
 /// A range of bytes to be sent, and where it is if not in this rank's memory: the sender of a message, its
@@ -210,6 +223,8 @@ pub struct Counts {
     pub pulled_bytes: u64,
     /// Synchronisations at which declarations were exchanged.
     pub transitions: u64,
+    /// Those at which bytes became their expected writers'.
+    pub moves: u64,
     /// Returns of pages from section mode.
     pub collapses: u64,
     /// Pages given up where memory was short.

@@ -181,10 +181,15 @@ pub struct Region<'a> {
     pub values: &'a [u64],
 }
 
+/// Threads that wait for flags declare a nest for each line of each plane between two synchronisations: so many times the words
+/// of others, which are told once.
+const WITH_FLAGS: usize = 32;
+
 /// What the synchronisations of one rank remember of each other.
 pub struct Driver {
-    /// Declarations in more words are too many.
+    /// Declarations in more words are too many, and where threads of the region that runs wait for flags.
     most_words: usize,
+    waits_for_flags: bool,
     /// The headers of the last synchronisation, kept for their memory.
     headers: Vec<u64>,
     /// Stands for the region that runs and the size of its team.
@@ -198,6 +203,7 @@ impl Driver {
     pub fn new(most_words: usize) -> Self {
         Self {
             most_words,
+            waits_for_flags: false,
             headers: Vec::new(),
             place: Signature::START,
             brief: brief::State::default(),
@@ -316,6 +322,13 @@ impl Driver {
         self.begin_pushes(rank, Some(region.values));
     }
 
+    /// After the last synchronisation of a region, before the program's side leaves it. Collective.
+    pub fn leave_region(&mut self, rank: &mut impl Rank) {
+        if rank.coherence(|coherence| coherence.leave_stack()) {
+            rank.barrier();
+        }
+    }
+
     /// On all ranks, before the program runs on after a synchronisation of a region; or after its fork, with what
     /// the region was given.
     fn begin_pushes(&mut self, rank: &mut impl Rank, given: Option<&[u64]>) {
@@ -323,6 +336,9 @@ impl Driver {
             Some(_) => self.place,
             None => self.place.with(1),
         };
+        if given.is_none() && rank.coherence(|coherence| coherence.move_to_writers(place)) {
+            rank.barrier();
+        }
         let is_done = rank.coherence(|coherence| {
             coherence.begin_pushes(place, given);
             coherence.relay()
@@ -339,9 +355,12 @@ impl Driver {
 
     /// Synchronises all ranks. Collective.
     pub fn synchronise(&mut self, rank: &mut impl Rank, kind: Kind, payload: u64) -> Met {
+        self.waits_for_flags = rank.coherence(|coherence| coherence.waits_for_flags());
         let mut header = self.open_header(rank, kind, payload);
         // At the end of a region updates can wait for the next fork, unless it turns out not to be the end.
-        let is_brief = self.brief.is_expected(rank);
+        // After the end of a region that all have to know of at once.
+        let ends_at_once = rank.coherence(|coherence| coherence.has_stack_sections());
+        let is_brief = self.brief.is_expected(rank) && !ends_at_once;
         brief::arrive(rank, is_brief);
         let mut news = match is_brief && kind == Kind::Join {
             true => News::without_updates(rank),
@@ -465,7 +484,11 @@ impl Driver {
 
     /// Whether declarations in so many words are too many.
     fn are_too_many(&self, words: usize) -> bool {
-        words > self.most_words
+        let times = match self.waits_for_flags {
+            true => WITH_FLAGS,
+            false => 1,
+        };
+        words > times * self.most_words
     }
 
     /// Applies what all ranks declared since the last synchronisation.

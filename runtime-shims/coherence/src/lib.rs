@@ -96,7 +96,8 @@
 //!    declarations that are exchanged first where they never were before. Where they are too many each rank sends what it wrote to its owner, and all wait at a
 //!    barrier.
 //! 9. Pages that the program has *freed* are as at the start, and given up.
-//! 10. Unless the region has ended, *pushes* begin, and what came for others is *relayed*. The program runs on.
+//! 10. Unless the region has ended, bytes become their expected writers', where threads wait for flags; *pushes* begin,
+//!     and what came for others is *relayed*. The program runs on.
 //!
 //! At a fork ([`driver::Driver::apply_fork`]) rank 0 alone has news, which travel with the region: step 6 for one
 //! writer, without a barrier, the contents of a few pages, which are *carried*, and step 9. Then all ranks enter the region
@@ -117,7 +118,8 @@ mod page_table;
 mod sparse;
 
 pub use coherence::{
-    Change, Coherence, Counts, Event, Machine, Object, Part, Run, TooManyMappings, Violation,
+    Change, Coherence, Counts, Event, Heard, Machine, Object, Part, Run, TooManyMappings,
+    Violation,
     declared::{Accesses, Declared, Mode},
 };
 pub use layout::{Layout, PAGE, Page, Segment, Sizes};

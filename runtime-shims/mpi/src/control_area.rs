@@ -2,7 +2,7 @@
 //! runtime's view. Except where said, rank 0's area is meant.
 
 /// Bytes of the area.
-pub(crate) const BYTES: usize = 36 << 20;
+pub(crate) const BYTES: usize = 44 << 20;
 
 /// The counter of `ordered`.
 pub(crate) const ORDERED: usize = 0;
@@ -61,14 +61,17 @@ pub(crate) const MOST_FLAGS: usize = 1 << 12;
 pub(crate) const FLAGS_NAMED: usize = 96;
 /// In every rank's own area: its flags, and what it owes to others.
 pub(crate) const FLAG_SLOTS: usize = 33 << 20;
-pub(crate) const FLAG_SLOT_BYTES: usize = 32;
+pub(crate) const FLAG_SLOT_BYTES: usize = 64;
 pub(crate) const OWED: usize = 128;
+/// In every rank's own area: sets of bytes that it has announced.
+pub(crate) const BYTE_SETS: usize = 36 << 20;
 
 const _: () = assert!(FILES_STANDARD + 24 <= LOCKS_IN_CHANGE && LOCKS_IN_CHANGE < LOCKS);
 const _: () = assert!(LOCKS_IN_CHANGE < FLAGS_NAMED && FLAGS_NAMED < OWED);
 const _: () = assert!(OWED + 64 <= MAPPINGS_NOT_SHARED);
 const _: () = assert!(FLAG_NAMES + 8 * MOST_FLAGS <= FLAG_SLOTS);
-const _: () = assert!(FLAG_SLOTS + FLAG_SLOT_BYTES * MOST_FLAGS <= BYTES);
+const _: () = assert!(FLAG_SLOTS + FLAG_SLOT_BYTES * MOST_FLAGS <= BYTE_SETS);
+const _: () = assert!(BYTE_SETS + 8 * crate::byte_sets::WORDS <= BYTES);
 const _: () = assert!(MAPPINGS_NOT_SHARED + MAPPING_BYTES * MOST_MAPPINGS <= LOCKS);
 const _: () = assert!(LOCKS + LOCK_BYTES * MOST_LOCKS <= ANNOUNCED);
 const _: () = assert!(ANNOUNCED + 8 * crate::ring::WORDS <= COPIED);

@@ -13,6 +13,7 @@ use std::{
     cell::Cell,
     ffi::c_void,
     sync::atomic::{AtomicU64, Ordering::SeqCst},
+    time::{Duration, Instant},
 };
 
 use okl_abi::AtomicOp;
@@ -26,12 +27,17 @@ use crate::{
     service::Atomic,
 };
 
-/// Words of a slot: the value; how often others were told to acquire for it; and of what region and
-/// size it is, and whether other ranks access it.
+/// Words of a slot: the value; how often others were told to acquire for it; of what region and
+/// size it is, and whether other ranks access it; and the number, from 1, of the rank on another node that looked at it last for
+/// the first time.
 const VALUE: usize = 0;
 const VERSION: usize = 1;
 const STATE: usize = 2;
-const SLOT_WORDS: usize = 3;
+const WATCHER: usize = 3;
+const SLOT_WORDS: usize = 4;
+/// In the slot of that number on other ranks: how often they were told that it is worth looking, in all regions.
+const HINTS: usize = 4;
+const _: () = assert!(8 * (HINTS + 1) <= FLAG_SLOT_BYTES);
 const SHARED: u64 = 1;
 const OF_SIZE: u32 = 1;
 const OF_REGION: u32 = 8;
@@ -55,7 +61,23 @@ struct Known {
     slot: u32,
     /// What was released before this version was stored has been acquired.
     acquired: u64,
+    /// The value that was seen then.
+    value: u64,
+    /// When this thread asked another node, and what it knew then.
+    asked: Option<(Instant, Heard)>,
 }
+
+/// As long as that is the same a look at a flag may be as if it had been made a moment ago.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Heard {
+    hints: u64,
+    /// How often this rank has acquired something, and met others.
+    acquires: u64,
+    meetings: u64,
+}
+
+/// A flag on another node is asked for so often at least.
+const REST: Duration = Duration::from_micros(100);
 
 /// A flag that has no slot.
 const NO_SLOT: u32 = u32::MAX;
@@ -66,9 +88,13 @@ const NONE: Known = Known {
     owner: 0,
     slot: NO_SLOT,
     acquired: 0,
+    value: 0,
+    asked: None,
 };
 
 thread_local! {
+    /// Where this thread looked last, and how often it has looked at flags.
+    static LOOKS: Cell<(usize, u32)> = const { Cell::new((0, 0)) };
     static KNOWN: [Cell<Known>; REMEMBERED] = const { [const { Cell::new(NONE) }; REMEMBERED] };
 }
 
@@ -143,6 +169,10 @@ fn look_up(address: u64, region: u64, size: i32) -> Known {
             wait_for_beginning(known);
             if known.owner != me {
                 change(known, STATE, Atomic::Update(AtomicOp::Or, SHARED));
+                if near(known).is_none() {
+                    let watcher = Atomic::Update(AtomicOp::Xchg, u64::from(me) + 1);
+                    change(known, WATCHER, watcher);
+                }
                 owed::ask(known.owner);
             }
             return known;
@@ -158,6 +188,7 @@ fn begin(known: Known, size: i32) {
     let words = near(known).expect("a rank reaches its own memory");
     words[VALUE].store(value, SeqCst);
     words[VERSION].store(1, SeqCst);
+    words[WATCHER].store(0, SeqCst);
     words[STATE].store(known.region << OF_REGION | (size as u64) << OF_SIZE, SeqCst);
 }
 
@@ -176,8 +207,10 @@ pub(crate) fn okl_mpi_flag_load(address: *mut c_void, size: i32) -> i64 {
         return atomics::direct_load(at, size) as i64;
     }
     owed::answer();
-    // Who waits here may have begun to send what another rank waits for before it sets the flag.
-    memory::let_messages_go();
+    if is_waiting(at) {
+        // It may have begun to send what another rank waits for before it sets the flag.
+        memory::let_messages_go();
+    }
     let known = find(at, size);
     if known.slot == NO_SLOT {
         let value = atomics::okl_mpi_atomic_load(address, size);
@@ -185,9 +218,7 @@ pub(crate) fn okl_mpi_flag_load(address: *mut c_void, size: i32) -> i64 {
         return value;
     }
     let Some(words) = near(known) else {
-        let value = change(known, VALUE, Atomic::Load);
-        atomics::okl_mpi_atomic_acquire();
-        return value as i64;
+        return load_far(known);
     };
     // Who has stored it from another rank has said before that it is shared, and who has stored it at all has
     // counted the version before.
@@ -203,6 +234,58 @@ pub(crate) fn okl_mpi_flag_load(address: *mut c_void, size: i32) -> i64 {
         }
     }
     value as i64
+}
+
+/// Whether this thread, which is about to look at a flag, may be waiting: it has just looked at the same one, or has looked at
+/// some for a while.
+fn is_waiting(at: usize) -> bool {
+    const SOME: u32 = 16;
+    let (last, looks) = LOOKS.get();
+    LOOKS.set((at, looks.wrapping_add(1)));
+    last == at || looks.is_multiple_of(SOME)
+}
+
+/// The value of a flag of a rank on another node, in one round trip where nothing was stored since this thread looked last; as it
+/// was then, where that was just now and nothing has been heard since.
+fn load_far(known: Known) -> i64 {
+    let mut heard = Heard {
+        hints: own_word(known.slot, HINTS).load(SeqCst),
+        acquires: memory::coherence(|coherence| coherence.counts.acquires),
+        meetings: owed::meetings(),
+    };
+    if let Some((when, before)) = known.asked
+        && before == heard
+        && when.elapsed() < REST
+    {
+        return known.value as i64;
+    }
+    let when = Instant::now();
+    let mut words = [0; 16];
+    memory::read_control_words(known.owner, slot_at(known.slot, VALUE), &mut words);
+    let [value, version] = *words.as_chunks().0 else {
+        unreachable!("two words");
+    };
+    let (value, version) = (u64::from_le_bytes(value), u64::from_le_bytes(version));
+    // The version may be older than the value, which then is new.
+    if (value, version) != (known.value, known.acquired) {
+        memory::acquiring(|coherence| coherence.acquire());
+        heard.acquires += 1;
+    }
+    remember(Known {
+        acquired: version,
+        value,
+        asked: Some((when, heard)),
+        ..known
+    });
+    value as i64
+}
+
+/// A word of this rank's own slot of that number.
+fn own_word(slot: u32, word: usize) -> &'static AtomicU64 {
+    match control_words_of(mpi_job::rank(), slot_at(slot, word), 1) {
+        Words::Near(words) => &words[0],
+        Words::Far => unreachable!("a rank reaches its own memory"),
+    }
 }
 
 /// `okl_mpi_flag_store`.
@@ -230,8 +313,34 @@ pub(crate) fn okl_mpi_flag_store(address: *mut c_void, value: i64, size: i32) {
         }
     }
     atomics::okl_mpi_atomic_release();
-    change(known, VERSION, Atomic::Update(AtomicOp::Add, 1));
-    change(known, VALUE, Atomic::Update(AtomicOp::Xchg, value));
+    let Some(words) = near(known) else {
+        // Whom this rank meets finds it done, and so does this thread when it looks.
+        owed::note();
+        remember(Known {
+            asked: None,
+            ..known
+        });
+        let steps = [(VERSION, AtomicOp::Add, 1), (VALUE, AtomicOp::Xchg, value)];
+        let steps =
+            steps.map(|(word, operation, with)| (slot_at(known.slot, word), operation, with));
+        return memory::change_control_words(known.owner, &steps);
+    };
+    memory::settle();
+    let before = words[VERSION].fetch_add(1, SeqCst);
+    if before == known.acquired {
+        // What was stored before has been acquired, and this itself need not be.
+        remember(Known {
+            acquired: before + 1,
+            ..known
+        });
+    }
+    words[VALUE].store(value, SeqCst);
+    // Who waits on another node looks when it is told to.
+    let watcher = words[WATCHER].load(SeqCst) as u32;
+    if watcher != 0 && matches!(control_words_of(watcher - 1, 0, 1), Words::Far) {
+        let hint = (slot_at(known.slot, HINTS), AtomicOp::Add, 1);
+        memory::change_control_words(watcher - 1, &[hint]);
+    }
 }
 
 /// Rank 0, when a region has ended: writes the flags to the program's memory, and forgets them.

@@ -14,6 +14,7 @@ mod alternate_stack;
 mod api;
 mod atomics;
 mod build_id;
+mod byte_sets;
 mod cancel;
 mod cell;
 mod console;

@@ -18,6 +18,7 @@ use std::sync::{
 use okl_abi::AtomicOp;
 
 use crate::{
+    byte_sets::{self, ByteSets},
     cell::ProgramCell,
     control_area, kernel,
     layout::{self, control_offset},
@@ -33,8 +34,9 @@ use crate::{
     view::View,
 };
 use okl_coherence::{
-    Access, Coherence, Layout, Machine, PAGE, Page, Part, Run, TooManyMappings,
-    geometry::ranges::Ranges,
+    Access, Coherence, Heard as Announcements, Layout, Machine, PAGE, Page, Part, Run,
+    TooManyMappings,
+    geometry::{ranges::Ranges, signature::Signature},
 };
 
 /// How another rank's memory is reached.
@@ -60,6 +62,7 @@ pub(crate) struct Memory {
     alone: bool,
     mappings: Mappings,
     room: Room,
+    byte_sets: ByteSets,
     /// How much of what was announced this rank has heard, and of what was copied of it.
     heard: u64,
     looked_at: u64,
@@ -71,8 +74,9 @@ pub(crate) struct Memory {
 
 /// A page among what was announced, and the rank that did.
 const ANNOUNCED_BY: u32 = 32;
-/// Instead of a page: all.
+/// Instead of a page: all; and the place of a set of bytes among those of the rank that has announced it.
 const ALL_PAGES: u64 = u32::MAX as u64;
+const FIRST_SET: u64 = ALL_PAGES - byte_sets::WORDS as u64;
 /// Number of the rank, as far as it fits: who has more ranks hears what it announced itself.
 const MOST_KNOWN: u32 = 1 << 16;
 /// Pages and their number among what was copied.
@@ -137,6 +141,7 @@ impl Memory {
             alone,
             mappings: Mappings::new(),
             room: Room::new(settings().memory),
+            byte_sets: ByteSets::default(),
             heard: 0,
             looked_at: 0,
             mirrored: 0,
@@ -217,6 +222,52 @@ impl Memory {
             self.remote().atomic(at, 8, Atomic::Load, 0, Some(heard));
         }
         count
+    }
+
+    /// Appends words to the list of what was announced.
+    fn append_announced(&mut self, words: impl Iterator<Item = u64>) {
+        let by = u64::from(self.rank % MOST_KNOWN) << ANNOUNCED_BY;
+        let words = words.map(|word| by | word);
+        match self.peers[0] {
+            Peer::Mapped(view) => {
+                self.settle();
+                let list = self.list(view, control_area::ANNOUNCED);
+                words.for_each(|word| list.append(word));
+            }
+            Peer::Remote => {
+                let at = (control_offset(&self.layout) + control_area::ANNOUNCED) as u64;
+                let remote = self.remote();
+                remote.settle_but(0);
+                words.for_each(|word| remote.append(at, word, 0));
+            }
+        }
+    }
+
+    /// A set of bytes that `rank` has announced, and what stands for it.
+    fn set_of(&mut self, rank: u32, place: u32) -> (Signature, Ranges) {
+        let at = control_offset(&self.layout) + control_area::BYTE_SETS;
+        let mut sets = std::mem::take(&mut self.byte_sets);
+        let found = sets.find(rank, place, |from, target| {
+            match self.peers[rank as usize] {
+                Peer::Mapped(view) => {
+                    let words = view.words(at + 8 * from, target.len());
+                    for (target, word) in target.iter_mut().zip(words) {
+                        *target = word.load(SeqCst);
+                    }
+                }
+                Peer::Remote => {
+                    let mut bytes = vec![0; 8 * target.len()];
+                    if !bytes.is_empty() {
+                        self.remote().read_words(at + 8 * from, &mut bytes, rank);
+                    }
+                    for (target, word) in target.iter_mut().zip(bytes.as_chunks().0) {
+                        *target = u64::from_le_bytes(*word);
+                    }
+                }
+            }
+        });
+        self.byte_sets = sets;
+        found
     }
 
     /// Reads the control words at `offset` of the file of rank `home`, on another node.
@@ -442,33 +493,38 @@ impl Machine for Memory {
         if self.alone {
             return;
         }
-        let by = u64::from(self.rank % MOST_KNOWN) << ANNOUNCED_BY;
-        let words = pages.map(|pages| pages.iter().map(|&page| by | u64::from(page)));
-        let words = words.into_iter().flatten();
-        let words = words.chain(pages.is_none().then_some(by | ALL_PAGES));
-        match self.peers[0] {
-            Peer::Mapped(view) => {
-                self.settle();
-                let list = self.list(view, control_area::ANNOUNCED);
-                words.for_each(|word| list.append(word));
-            }
-            Peer::Remote => {
-                let at = (control_offset(&self.layout) + control_area::ANNOUNCED) as u64;
-                let remote = self.remote();
-                remote.settle_but(0);
-                words.for_each(|word| remote.append(at, word, 0));
-            }
+        // There is no memory of so many pages that their numbers are those of something else.
+        let pages = pages.filter(|pages| pages.iter().all(|&page| u64::from(page) < FIRST_SET));
+        match pages {
+            Some(pages) => self.append_announced(pages.iter().copied().map(u64::from)),
+            None => self.append_announced([ALL_PAGES].into_iter()),
         }
     }
 
-    fn announced(&mut self, has_copies: bool) -> Option<Vec<Page>> {
+    fn announce_bytes(&mut self, id: Signature, bytes: &Ranges) -> bool {
         if self.alone {
-            return Some(Vec::new());
+            return true;
+        }
+        if self.peers.len() > MOST_KNOWN as usize {
+            return false;
+        }
+        let at = control_offset(&self.layout) + control_area::BYTE_SETS;
+        let words = self.own.words(at, byte_sets::WORDS);
+        let Some(place) = self.byte_sets.place(words, id, bytes) else {
+            return false;
+        };
+        self.append_announced([FIRST_SET + u64::from(place)].into_iter());
+        true
+    }
+
+    fn announced(&mut self, has_copies: bool) -> Option<Announcements> {
+        if self.alone {
+            return Some(Announcements::default());
         }
         let mut from = self.heard;
         let view = match self.peers[0] {
             Peer::Mapped(view) => view,
-            Peer::Remote if !has_copies => return Some(Vec::new()),
+            Peer::Remote if !has_copies => return Some(Announcements::default()),
             Peer::Remote => {
                 let count = self.hear();
                 if count - from > MOST_HEARD {
@@ -480,6 +536,7 @@ impl Machine for Memory {
         };
         let knows_own = self.peers.len() <= MOST_KNOWN as usize;
         let mut pages = Some(Vec::new());
+        let mut sets = Vec::new();
         let rank = self.rank;
         let is_whole = self
             .list(view, control_area::ANNOUNCED)
@@ -488,6 +545,9 @@ impl Machine for Memory {
                 match word & ALL_PAGES {
                     _ if by == rank && knows_own => {}
                     ALL_PAGES => pages = None,
+                    FIRST_SET.. => {
+                        sets.push((by, (word & ALL_PAGES) - FIRST_SET));
+                    }
                     page => {
                         if let Some(pages) = &mut pages {
                             pages.push(page as Page);
@@ -496,7 +556,13 @@ impl Machine for Memory {
                 }
             });
         self.heard = from;
-        pages.filter(|_| is_whole)
+        let pages = pages.filter(|_| is_whole)?;
+        let bytes = sets.into_iter();
+        let bytes = bytes.map(|(by, place)| self.set_of(by, place as u32));
+        Some(Announcements {
+            bytes: bytes.collect(),
+            pages,
+        })
     }
 
     fn note_copies(&mut self, first: Page, count: u32, home: u32) {
@@ -685,6 +751,36 @@ pub(crate) fn update_control_word(rank: u32, offset: usize, operation: Atomic) -
         machine.has_just_heard = false;
         old
     })
+}
+
+/// Operations on such words, in this order, behind all that this rank has sent. Others see them before anything that this rank
+/// does in any rank's memory later; this one does not wait for that where the words are on another node.
+pub(crate) fn change_control_words(rank: u32, steps: &[(usize, AtomicOp, u64)]) {
+    let first = layout::control_offset(layout::layout());
+    coherence(|coherence| {
+        let machine = &mut coherence.machine;
+        match machine.peers[rank as usize] {
+            Peer::Mapped(view) => {
+                machine.settle();
+                for &(at, operation, value) in steps {
+                    view.update(first + at, 8, operation, value);
+                }
+            }
+            Peer::Remote => {
+                let remote = machine.remote();
+                remote.settle_but(rank);
+                for &(at, operation, value) in steps {
+                    remote.combine((first + at) as u64, 8, operation, value, rank);
+                }
+                remote.send(rank);
+            }
+        }
+    });
+}
+
+/// What this rank has put into others' memory is there.
+pub(crate) fn settle() {
+    coherence(|coherence| coherence.machine.settle());
 }
 
 /// Makes `length` bytes from `address` present in the program's view, and writable where `write` says

@@ -35,6 +35,8 @@ const WORDS: usize = 3;
 /// Whether there is something that this rank has not released.
 static OWES: AtomicBool = AtomicBool::new(false);
 
+static MEETINGS: AtomicU64 = AtomicU64::new(0);
+
 fn own_words() -> &'static [AtomicU64] {
     static OWN: OnceLock<&'static [AtomicU64]> = OnceLock::new();
     OWN.get_or_init(
@@ -78,7 +80,13 @@ pub(crate) fn while_meeting<R>(body: impl FnOnce() -> R) -> R {
     own[MEETS].store(1, SeqCst);
     let result = body();
     own[MEETS].store(0, SeqCst);
+    MEETINGS.fetch_add(1, SeqCst);
     result
+}
+
+/// How often this rank has met the others.
+pub(crate) fn meetings() -> u64 {
+    MEETINGS.load(SeqCst)
 }
 
 /// Asks `rank`, and waits until it owes nothing of what it stored before.

@@ -283,6 +283,13 @@ impl Remote {
         &mut self.puts[rank as usize]
     }
 
+    /// Sends what is put to `rank` on its way, which is to be settled yet.
+    pub(crate) fn send(&mut self, rank: u32) {
+        if !self.puts[rank as usize].is_empty() {
+            self.send_puts(rank);
+        }
+    }
+
     /// Sends what is put to `rank`.
     fn send_puts(&mut self, rank: u32) {
         self.request([PUT, 0, 0, 0, 0], &[], rank);

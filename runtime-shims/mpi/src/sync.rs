@@ -548,6 +548,7 @@ fn run_region(fork: Fork) {
         let _span = observe::span(|| Event::Join(location));
         while !synchronise(Kind::Passive, 0).joined {}
     }
+    driver(|driver| driver.leave_region(&mut ThisRank));
     sections::leave_region(region);
     observe::regions::leave(location);
     coherence(|coherence| coherence.restart_sequences());

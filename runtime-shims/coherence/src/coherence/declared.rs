@@ -27,11 +27,13 @@
 //! * What a region that declares its accesses reads undeclared even so is copied by a fault. That is told as a
 //!   read, and from then on the page is open on this rank only where it is wholly current.
 //! * Where such a region runs code that declares nothing, that is [`stretches`].
-//! * Where threads wait for each other between two nests, by flags, that is [`between_nests`].
+//! * Where threads wait for each other between two nests, by flags, that is [`between_nests`]; what they write there is theirs
+//!   before, as far as that is expected: [`expected_writers`].
 //! * Atomic accesses to pages in section mode are carried out where the bytes are held, and told as contributions.
 
 mod between_nests;
 mod early;
+mod expected_writers;
 mod plan;
 mod prediction;
 mod pushes;
@@ -62,6 +64,7 @@ use crate::{
 use between_nests::BetweenNests;
 pub(crate) use early::Along;
 use early::Early;
+use expected_writers::ExpectedWriters;
 use plan::Plan;
 use prediction::{Packed, Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
@@ -209,6 +212,8 @@ pub(super) struct SectionMode {
     in_stretch: bool,
     /// Its threads wait for flags between its nests.
     has_flags: bool,
+    /// Some pages of the stack of serial code are in section mode.
+    has_stack: bool,
     /// Pages that it accesses undeclared, and what stands for them.
     direct: Vec<Page>,
     direct_id: Signature,
@@ -235,6 +240,7 @@ pub(super) struct SectionMode {
     /// Messages that wait for what this rank is to pass on.
     relays: VecDeque<Rc<Packed>>,
     early: Option<Early>,
+    expected_writers: ExpectedWriters,
     /// What stood for what all ranks knew at the last synchronisation that had such a key, and what has
     /// happened since.
     last_key: Option<Signature>,
@@ -252,8 +258,10 @@ pub(super) struct SectionMode {
     known_sets: KnownSets,
     /// What of `valid` is left after a transition.
     left_valid: Cache<Rc<Step>>,
-    /// The same after pages were announced.
+    /// The same after others announced something.
     announced: Cache<Rc<Step>>,
+    /// What nests were declared to write between two releases, by what stands for each.
+    written_between: Cache<Ranges>,
     closings: Cache<Rc<Closing>>,
     /// Pages to close at a synchronisation of a region that declares its accesses.
     outdated: Cache<Rc<Vec<Run>>>,
@@ -273,6 +281,7 @@ impl SectionMode {
             tracking: false,
             in_stretch: false,
             has_flags: false,
+            has_stack: false,
             direct: Vec::new(),
             direct_id: Signature::START,
             barred: HashSet::new(),
@@ -289,6 +298,7 @@ impl SectionMode {
             in_flight: Vec::new(),
             relays: VecDeque::new(),
             early: None,
+            expected_writers: ExpectedWriters::default(),
             last_key: None,
             passage: Passage::default(),
             sendings: Cache::default(),
@@ -300,6 +310,7 @@ impl SectionMode {
             known_sets: KnownSets::default(),
             left_valid: Cache::default(),
             announced: Cache::default(),
+            written_between: Cache::default(),
             closings: Cache::default(),
             outdated: Cache::default(),
             split: Cache::default(),
@@ -360,6 +371,11 @@ fn pages_touched((start, end): Range) -> std::ops::Range<Page> {
     (start / PAGE as u64) as Page..end.div_ceil(PAGE as u64) as Page
 }
 
+/// The pages that ranges of bytes touch; some may be there twice.
+pub(super) fn pages_of(bytes: &Ranges) -> Vec<Page> {
+    bytes.iter().flat_map(pages_touched).collect()
+}
+
 /// The pages that lie wholly in a range of bytes.
 #[inline]
 fn pages_inside((start, end): Range) -> std::ops::Range<Page> {
@@ -415,6 +431,7 @@ impl<M: Machine> Coherence<M> {
         mode.recalled = None;
         mode.in_stretch = false;
         mode.has_flags = false;
+        mode.expected_writers.begin_region();
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
         mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
         let (mut direct, contributions) = match accesses {
@@ -468,6 +485,23 @@ impl<M: Machine> Coherence<M> {
         self.enter_region(Accesses::Tracked { atomics: true })
     }
 
+    /// Whether pages of a stack are in section mode: the same on all ranks.
+    pub(crate) fn has_stack_sections(&self) -> bool {
+        self.sections.has_stack
+    }
+
+    /// On all ranks, when a region has ended, before serial code goes on: takes the pages of the stack out of section mode,
+    /// on which it runs. To be heeded as [`Coherence::enter_region`].
+    #[must_use]
+    pub(crate) fn leave_stack(&mut self) -> bool {
+        if !self.sections.has_stack {
+            return false;
+        }
+        let bytes = Ranges::of(vec![self.stack_bytes()]).intersection(self.sections.owners.all());
+        // Whether bytes go to rank 0, all ranks know alike.
+        self.leave_section_mode(&bytes)
+    }
+
     /// After the last synchronisation of a region.
     pub fn leave_region(&mut self) {
         // What threads that waited for flags have forgotten may be open yet, and later it is looked at only where something
@@ -507,7 +541,10 @@ impl<M: Machine> Coherence<M> {
                     pieces.next();
                 }
             }
-            let home = owner_of_most(&on_page);
+            let home = match self.pages.layout().is_stack(page) {
+                true => self.pages.layout().first_home(page),
+                false => owner_of_most(&on_page),
+            };
             for piece in &on_page {
                 bytes_under_way |= piece.owner != home;
                 if piece.owner == self.rank && home != self.rank {
@@ -533,13 +570,14 @@ impl<M: Machine> Coherence<M> {
         self.apply_pending();
         self.machine.settle();
         self.counts.collapses += 1;
+        let stack = self.stack_bytes();
         let mode = &mut self.sections;
         M::tell(|| Event::Leave {
             bytes,
             some: mode.declaring,
             last: !mode.allowed,
         });
-        mode.remove(bytes);
+        mode.remove(bytes, stack);
         bytes_under_way
     }
 
@@ -554,7 +592,17 @@ impl<M: Machine> Coherence<M> {
             self.toggle_access(page);
             self.pages.clear(page, flag::SECTION);
         }
-        self.sections.remove(&bytes);
+        let stack = self.stack_bytes();
+        self.sections.remove(&bytes, stack);
+    }
+
+    /// All pages of the stack on which serial code runs, as bytes.
+    fn stack_bytes(&self) -> Range {
+        let stack = self.pages.layout().stack();
+        bytes_of(Run {
+            first: stack.page,
+            count: stack.pages,
+        })
     }
 
     /// Pages in section mode, as bytes, of which this rank owns bytes, or has declared since the last synchronisation that
@@ -604,8 +652,9 @@ impl<M: Machine> Coherence<M> {
     fn can_enter(&self, page: Page) -> bool {
         !self.pages.has(page, flag::SECTION)
             && !self.pages.layout().is_private(page)
-            // Later frames take the place of an array on the stack, unannounced.
-            && !self.pages.layout().is_stack(page)
+            // Later frames take the place of an array on the stack, unannounced. Where threads wait for flags, which would
+            // look for what changed there at each, its pages leave section mode with the region.
+            && (self.sections.has_flags || !self.pages.layout().is_stack(page))
             && self.sections.direct.binary_search(&page).is_err()
             && !self.sections.barred.contains(&page)
     }
@@ -642,8 +691,10 @@ impl<M: Machine> Coherence<M> {
 
 impl SectionMode {
     /// Forgets all about bytes of pages that leave section mode.
-    fn remove(&mut self, bytes: &Ranges) {
+    fn remove(&mut self, bytes: &Ranges, stack: Range) {
         self.owners.remove(bytes);
+        let all = self.owners.all();
+        self.has_stack &= !all.intersection(&Ranges::of(vec![stack])).is_empty();
         self.valid.remove(bytes);
         self.opened.remove(bytes);
     }

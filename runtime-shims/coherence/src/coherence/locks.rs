@@ -18,7 +18,7 @@
 //! Other threads of the rank may write meanwhile. So each byte that changed is looked at once, for the message and the
 //! twin; and pages are closed before it is found what changed in them, not after.
 
-use super::{Access, Coherence, Event, Machine, Run, changed_ranges};
+use super::{Access, Coherence, Event, Heard, Machine, Run, changed_ranges, declared};
 use crate::{layout::Page, page_table::flag};
 
 /// After so many releases at which a page was as before it is closed: about what it costs to open it again.
@@ -81,9 +81,16 @@ impl<M: Machine> Coherence<M> {
         let in_sections = self.written_in_sections();
         let unannounced = &mut self.unannounced;
         let is_any = unannounced.all || in_sections.is_none();
-        unannounced
-            .changed
-            .extend(in_sections.into_iter().flatten());
+        let (pages, bytes) = in_sections.unwrap_or_default();
+        unannounced.changed.extend(pages);
+        if let Some((id, bytes)) = bytes
+            && !is_any
+        {
+            match self.machine.announce_bytes(id, &bytes) {
+                true => sent = true,
+                false => unannounced.changed.extend(declared::pages_of(&bytes)),
+            }
+        }
         unannounced
             .changed
             .extend_from_slice(&unannounced.unnoticed);
@@ -271,11 +278,11 @@ impl<M: Machine> Coherence<M> {
             || !self.unannounced.written.is_empty()
             || self.is_between_nests();
         let announced = self.machine.announced(may_have_heard);
-        self.forget_announced(announced.as_deref());
+        self.forget_announced(announced.as_ref());
         let candidates = match announced {
-            Some(announced) => {
-                self.note_changes_of_others(&announced);
-                announced
+            Some(Heard { pages, .. }) => {
+                self.note_changes_of_others(&pages);
+                pages
             }
             None => {
                 let written = self.unannounced.written.iter();

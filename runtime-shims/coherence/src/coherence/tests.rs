@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Ref, RefCell},
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     rc::Rc,
 };
 
@@ -83,6 +83,7 @@ impl Job {
             advised: vec![0; ranks],
             has_stopped: vec![false; ranks],
             announced: Vec::new(),
+            known_bytes: HashMap::new(),
             heard: vec![0; ranks],
             copied: vec![Vec::new(); ranks],
             threads: (0..ranks).map(|_| VecDeque::new()).collect(),
@@ -316,6 +317,7 @@ impl Job {
                 .synchronise(&mut node.side, Kind::Join, 0)
                 .joined
             {}
+            node.driver.leave_region(&mut node.side);
             let coherence = &mut node.side.coherence;
             coherence.end_intervals();
             coherence.leave_region();

@@ -7,9 +7,10 @@
 //!
 //! * The owners are homes until the next synchronisation. A release, and an acquisition, sends what this rank declared to
 //!   write since the last one to those who own it; of what it owns itself nothing moves.
-//! * A release announces the pages of all that it declared to write since the last one: to all ranks, in one list. So who
-//!   acquires what another rank released, and that has acquired before, hears of both.
-//! * An acquisition forgets what is valid here of announced pages. The next declaration of such bytes copies them from their
+//! * A release announces all that it declared to write since the last one, byte by byte, to all ranks, in one list. So who
+//!   acquires what another rank released, and that has acquired before, hears of both. Of pages that are not in section mode
+//!   yet it announces whole ones.
+//! * An acquisition forgets what is valid here of what was announced. The next declaration of such bytes copies them from their
 //!   owners: those that are read, and no others. What was pushed when the interval began is not taken for them any more.
 //! * Pages that will enter section mode have homes that are owners in the same sense; what is current of them here is
 //!   forgotten by every acquisition.
@@ -20,9 +21,11 @@
 //!
 //! A rank has one thread in such a region: nobody is in the midst of a nest when the rank releases or acquires something.
 
-use super::{Interval, Mode, bytes_of, pages_touched};
+use std::rc::Rc;
+
+use super::{Interval, Mode, SectionMode, bytes_of, plan::Plan};
 use crate::{
-    coherence::{Coherence, Machine, runs_of},
+    coherence::{Coherence, Heard, Machine, runs_of},
     geometry::{
         ranges::{Range, Ranges},
         signature::Signature,
@@ -40,6 +43,22 @@ pub(super) struct BetweenNests {
     handed_over: bool,
     /// So many of the interval's plans have been announced.
     announced: usize,
+    /// So many there were when the rank first acquired something.
+    before_flags: Option<usize>,
+}
+
+impl SectionMode {
+    /// Whether this rank has waited for a flag in this interval.
+    pub(super) fn is_behind_flag(&self) -> bool {
+        self.interval.between_nests.before_flags.is_some()
+    }
+
+    /// The interval's plans before it did.
+    pub(super) fn plans_before_flags(&self) -> &[Rc<Plan>] {
+        let plans = &self.interval.plans;
+        let before = self.interval.between_nests.before_flags;
+        &plans[..before.unwrap_or(plans.len())]
+    }
 }
 
 impl Interval {
@@ -52,24 +71,30 @@ impl Interval {
     }
 }
 
-/// The pages of what nests declare to write.
-pub(super) fn pages_written(declared: &[super::Declared]) -> Vec<Page> {
+/// What nests declare to write.
+pub(super) fn bytes_written(declared: &[super::Declared]) -> Ranges {
     let written = declared
         .iter()
         .filter(|one| !matches!(one.mode, Mode::Read | Mode::MayRead | Mode::Keep));
-    let mut pages: Vec<Page> = written
-        .flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>())
-        .flat_map(pages_touched)
-        .collect();
-    pages.sort_unstable();
-    pages.dedup();
-    pages
+    Ranges::of(
+        written
+            .flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>())
+            .collect(),
+    )
 }
+
+/// Pages, and bytes with what stands for them.
+type Written = (Vec<Page>, Option<(Signature, Ranges)>);
 
 impl<M: Machine> Coherence<M> {
     /// Once a region is entered, on all ranks: threads of the region wait for flags between its nests.
     pub fn expect_flags(&mut self) {
         self.sections.has_flags = self.sections.declaring;
+    }
+
+    /// Whether they do, in the region that runs: the same on all ranks.
+    pub(crate) fn waits_for_flags(&self) -> bool {
+        self.sections.has_flags
     }
 
     /// Whether this rank is between nests of such a region.
@@ -108,58 +133,87 @@ impl<M: Machine> Coherence<M> {
         own
     }
 
-    /// When this rank releases something: the pages that others are to hear of; `None` where these may be any.
-    pub(in crate::coherence) fn written_in_sections(&mut self) -> Option<Vec<Page>> {
+    /// When this rank releases something: the pages, and the bytes in section mode, that others are to hear of; `None` where
+    /// these may be any.
+    pub(in crate::coherence) fn written_in_sections(&mut self) -> Option<Written> {
         let mode = &mut self.sections;
         if !mode.has_flags || !mode.declaring {
-            return Some(Vec::new());
+            return Some(Written::default());
         }
         let interval = &mut mode.interval;
         if interval.unnoticed || !interval.contributed.is_empty() {
             return None;
         }
         let from = std::mem::replace(&mut interval.between_nests.announced, interval.plans.len());
-        let plans = interval.plans[from..].iter();
-        Some(
-            plans
-                .flat_map(|plan| plan.pages_written.iter().copied())
-                .collect(),
-        )
+        let plans = &interval.plans[from..];
+        let pages = plans.iter().flat_map(|plan| &plan.pages_written);
+        let pages = pages.copied().collect();
+        let some = plans.iter().map(|plan| &plan.bytes_written);
+        let some = some.filter(|(_, bytes)| !bytes.is_empty());
+        let mut last = None;
+        let id = some.clone().fold(Signature::NOTHING, |all, (id, _)| {
+            match last.replace(id) == Some(id) {
+                true => all,
+                false => all.or_start().with_signature(*id),
+            }
+        });
+        if id == Signature::NOTHING {
+            return Some((pages, None));
+        }
+        let known = mode.written_between.get(id).cloned();
+        let bytes = known.unwrap_or_else(|| {
+            let ranges = some.flat_map(|(_, bytes)| bytes.iter());
+            let bytes = Ranges::of(ranges.collect());
+            mode.written_between.insert(id, bytes.clone(), bytes.len());
+            bytes
+        });
+        Some((pages, Some((id, bytes))))
     }
 
-    /// When this rank acquires something between nests: forgets what is valid here of pages that others have announced;
-    /// `None` where these may be any.
-    pub(in crate::coherence) fn forget_announced(&mut self, announced: Option<&[Page]>) {
+    /// When this rank acquires something between nests: forgets what is valid here of what others have announced;
+    /// `None` where these may be any pages.
+    pub(in crate::coherence) fn forget_announced(&mut self, announced: Option<&Heard>) {
         if !self.is_between_nests() {
             return;
         }
         let mode = &mut self.sections;
         mode.interval.acquired = true;
+        let plans = mode.interval.plans.len();
+        mode.interval
+            .between_nests
+            .before_flags
+            .get_or_insert(plans);
         // A stretch that follows does not find pages as one before left them.
         mode.interval.is_reopened = true;
         if !mode.interval.entering.is_empty() {
             mode.interval.current = Ranges::default();
         }
-        let Some(announced) = announced else {
+        let Some(Heard { pages, bytes }) = announced else {
             mode.valid.clear();
             return self.close_outdated(None);
         };
-        let pages = announced.iter().copied();
+        let pages = pages.iter().copied();
         let mut pages: Vec<Page> = pages
             .filter(|&page| self.pages.has(page, flag::SECTION))
             .collect();
-        if pages.is_empty() {
+        if pages.is_empty() && bytes.is_empty() {
             return;
         }
         pages.sort_unstable();
         pages.dedup();
-        let bytes = Ranges::of(runs_of(&mut pages).into_iter().map(bytes_of).collect());
+        let pages = Ranges::of(runs_of(&mut pages).into_iter().map(bytes_of).collect());
         let mode = &mut self.sections;
-        let key = mode.valid.signature().with_signature(bytes.signature());
+        let key = mode.valid.signature().with_signature(pages.signature());
+        let key = bytes
+            .iter()
+            .fold(key, |key, (id, _)| key.with_signature(*id));
         match mode.announced.get(key) {
             Some(left) => mode.valid.follow(left),
             None => {
-                let left = mode.valid.remove(&bytes);
+                let all = bytes.iter().flat_map(|(_, bytes)| bytes.iter());
+                let left = mode
+                    .valid
+                    .remove(&Ranges::of(pages.iter().chain(all).collect()));
                 let pieces = left.len();
                 mode.announced.insert(key, left, pieces);
             }

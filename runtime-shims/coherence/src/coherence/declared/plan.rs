@@ -3,7 +3,7 @@
 use std::{borrow::Cow, cell::Cell, rc::Rc};
 
 use super::{
-    Declared, Mode, between_nests::pages_written, bytes_of, bytes_of_page, pages_around,
+    Declared, Mode, between_nests::bytes_written, bytes_of, bytes_of_page, pages_around,
     pages_inside, pages_touched,
 };
 use crate::{
@@ -36,8 +36,10 @@ pub(super) struct Plan {
     made_valid: Rc<Step>,
     written: Rc<Ranges>,
     uncertain: Rc<Ranges>,
-    /// Pages that may be written.
+    /// Pages outside section mode that may be written, and bytes in it, with what stands for them: where ranks wait for
+    /// flags.
     pub(super) pages_written: Vec<Page>,
+    pub(super) bytes_written: (Signature, Ranges),
     /// Pages outside section mode that are read densely, and the number of closings until they were last looked at.
     fetched: Vec<Run>,
     fetched_at: Cell<u64>,
@@ -239,12 +241,18 @@ impl<M: Machine> Coherence<M> {
         let is_repeatable = interval.entering.is_empty();
         self.sections.interval.current = self.sections.interval.current.union(&from_homes);
         let pulls = by_owner(pulls);
+        let may_be_written = match self.sections.has_flags {
+            true => bytes_written(&declared),
+            false => Ranges::default(),
+        };
+        let in_sections = may_be_written.intersection(self.sections.owners.all());
+        let outside = may_be_written.minus(&in_sections);
+        let mut pages_written: Vec<Page> = outside.iter().flat_map(pages_touched).collect();
+        pages_written.dedup();
         let plan = Rc::new(Plan {
             far_copies: self.far_copies(&pulls),
-            pages_written: match self.sections.has_flags {
-                true => pages_written(&declared),
-                false => Vec::new(),
-            },
+            pages_written,
+            bytes_written: (in_sections.signature(), in_sections),
             words: declared.iter().map(Declared::words).sum(),
             declared,
             pulls,
@@ -263,6 +271,7 @@ impl<M: Machine> Coherence<M> {
             let pieces = pieces + plan.written.len() + plan.uncertain.len();
             let pieces = pieces
                 + plan.pages_written.len().div_ceil(4)
+                + plan.bytes_written.1.len()
                 + plan.compared.len()
                 + plan.opened.len()
                 + plan.noted_open.len()

@@ -102,6 +102,10 @@ impl InFlight {
 impl SectionMode {
     /// What stands for the copies that a plan makes from other nodes.
     pub(super) fn note_copies(&mut self, plan: &Plan) {
+        // What was waited for cannot be pushed when the interval begins.
+        if self.is_behind_flag() {
+            return;
+        }
         if plan.far_copies != Signature::NOTHING {
             let copied = &mut self.interval.far_copied;
             *copied = copied.or_start().with_signature(plan.far_copies);
@@ -112,7 +116,8 @@ impl SectionMode {
         &'a self,
         is_far: impl Fn(u32) -> bool + 'a,
     ) -> impl Iterator<Item = (u32, &'a [Range])> + 'a {
-        let all = self.interval.plans.iter().flat_map(|plan| &plan.pulls);
+        let all = self.plans_before_flags().iter();
+        let all = all.flat_map(|plan| &plan.pulls);
         all.filter(move |(owner, _)| is_far(*owner))
             .map(|(owner, ranges)| (*owner, &ranges[..]))
     }

@@ -140,6 +140,11 @@ pub(super) struct Exchanged {
 }
 
 impl Exchanged {
+    /// Whether a rank told this of all.
+    pub(super) fn tells(&self, rank: usize, of_all: Mode) -> bool {
+        tells(&self.words[rank], of_all)
+    }
+
     /// What each rank declared in modes that `are_wanted`, as shapes.
     pub(super) fn shapes(
         &self,
@@ -720,6 +725,7 @@ impl<M: Machine> Coherence<M> {
             self.pages.mark(page, flag::SECTION);
             self.pages.set_exclusive(page, false);
             self.toggle_access(page);
+            self.sections.has_stack |= self.pages.layout().is_stack(page);
         }
         let homes = pages.iter();
         let homes = homes.map(|&page| (bytes_of_page(page), self.pages.home(page)));

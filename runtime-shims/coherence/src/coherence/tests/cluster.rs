@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     rc::Rc,
 };
 
@@ -14,9 +14,9 @@ use super::{
     ranks::Turns,
 };
 use crate::{
-    coherence::{Access, Coherence, Event, Machine, Object, Part, Run, TooManyMappings},
+    coherence::{Access, Coherence, Event, Heard, Machine, Object, Part, Run, TooManyMappings},
     driver::{Collectives, Enclosed, Kind, Rank, Waits},
-    geometry::ranges::Ranges,
+    geometry::{ranges::Ranges, signature::Signature},
     layout::{PAGE, Page},
 };
 
@@ -53,7 +53,9 @@ pub(super) struct Cluster {
     pub(super) advised: Vec<usize>,
     pub(super) has_stopped: Vec<bool>,
     /// What ranks have announced, and how much of it each has heard.
-    pub(super) announced: Vec<(usize, Option<Page>)>,
+    pub(super) announced: Vec<(usize, Announced)>,
+    /// Sets of bytes that some rank has announced.
+    pub(super) known_bytes: HashMap<Signature, Ranges>,
     pub(super) heard: Vec<usize>,
     /// What others have copied of each rank's pages since it looked.
     pub(super) copied: Vec<Vec<Run>>,
@@ -69,6 +71,15 @@ pub(super) enum Shortage {
     Sometimes(Random),
     /// Too little for more pages than these.
     Beyond(usize),
+}
+
+/// What a rank announces.
+#[derive(Clone, Copy)]
+pub(super) enum Announced {
+    Page(Page),
+    Bytes(Signature),
+    /// Any page.
+    All,
 }
 
 pub(super) enum Sent {
@@ -148,6 +159,9 @@ pub(super) struct Simulated {
 
 /// Who has missed more announcements, or more notes of copies, does not know which they were.
 const MOST_ANNOUNCED: usize = 30;
+
+/// There is room for so many sets of bytes that ranks announce.
+const MOST_KNOWN: usize = 40;
 const MOST_COPIED: usize = 8;
 
 /// What memory holds that was given up.
@@ -380,14 +394,28 @@ impl Machine for Simulated {
         let mut cluster = self.cluster.borrow_mut();
         match pages {
             Some(pages) => {
-                let pages = pages.iter().map(|&page| (self.rank, Some(page)));
+                let pages = pages.iter().map(|&page| (self.rank, Announced::Page(page)));
                 cluster.announced.extend(pages);
             }
-            None => cluster.announced.push((self.rank, None)),
+            None => cluster.announced.push((self.rank, Announced::All)),
         }
     }
 
-    fn announced(&mut self, _has_copies: bool) -> Option<Vec<Page>> {
+    fn announce_bytes(&mut self, id: Signature, bytes: &Ranges) -> bool {
+        self.settle();
+        let mut cluster = self.cluster.borrow_mut();
+        // There is room for some.
+        let known = &mut cluster.known_bytes;
+        if known.len() >= MOST_KNOWN && !known.contains_key(&id) {
+            return false;
+        }
+        let before = known.insert(id, bytes.clone());
+        assert!(before.is_none_or(|before| before == *bytes));
+        cluster.announced.push((self.rank, Announced::Bytes(id)));
+        true
+    }
+
+    fn announced(&mut self, _has_copies: bool) -> Option<Heard> {
         self.let_thread_run();
         let mut cluster = self.cluster.borrow_mut();
         let all = cluster.announced.len();
@@ -397,7 +425,15 @@ impl Machine for Simulated {
         }
         let others = cluster.announced[heard..].iter();
         let others = others.filter(|(rank, _)| *rank != self.rank);
-        others.map(|&(_, page)| page).collect()
+        let mut all = Heard::default();
+        for (_, one) in others {
+            match *one {
+                Announced::Page(page) => all.pages.push(page),
+                Announced::Bytes(id) => all.bytes.push((id, cluster.known_bytes[&id].clone())),
+                Announced::All => return None,
+            }
+        }
+        Some(all)
     }
 
     fn note_copies(&mut self, first: Page, count: u32, home: u32) {

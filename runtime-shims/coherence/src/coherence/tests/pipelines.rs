@@ -80,7 +80,11 @@ fn some_cells(job: &Job, random: &mut Random, direct: &[Page]) -> Vec<Cell> {
         let end = (first + 2) * PAGE;
         let largest = [40, 3000][random.below(2)];
         for _ in 0..8 {
-            let bytes = 1 + random.below(largest);
+            let mut bytes = 1 + random.below(largest);
+            // Pages of the stack are in section mode only as a whole.
+            if random.chance(10) {
+                (at, bytes) = (at.next_multiple_of(PAGE), PAGE);
+            }
             let is_taken = |cell: &Cell| cell.start < at + bytes && at < cell.start + cell.bytes;
             let pages = page_of(at)..=page_of(at + bytes - 1);
             let is_direct = |page: &Page| direct.contains(page);
@@ -231,8 +235,8 @@ fn run(job: &mut Job, cells: &[Cell], step: &Step, random: &mut Random) {
     }
 }
 
-/// A region, some of whose intervals are the same again and again.
-fn region(job: &mut Job, random: &mut Random, stretches: bool) {
+/// A region, some of whose intervals are the same again and again. Whether pages of the stack were in section mode.
+fn region(job: &mut Job, random: &mut Random, stretches: bool) -> bool {
     let ranks = job.ranks.len();
     let direct: Vec<Page> = (0..random.below(4))
         .map(|_| random.below(job.used as usize) as Page)
@@ -260,35 +264,87 @@ fn region(job: &mut Job, random: &mut Random, stretches: bool) {
             }
         }
     }
+    let has_stack = job.ranks[0].has_stack_sections();
     job.leave_region();
+    has_stack
 }
 
-fn random_pipelines(seed: u64, ranks: usize) -> Counts {
+fn random_pipelines(seed: u64, ranks: usize) -> (Counts, bool) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, false, None);
     job.cluster.borrow_mut().per_node = 1 + seed as usize % ranks;
+    let mut has_stack = false;
     for _ in 0..4 {
         serial(&mut job, &mut random);
         let stretches = random.chance(40);
-        region(&mut job, &mut random, stretches);
+        has_stack |= region(&mut job, &mut random, stretches);
     }
     for page in 0..job.used {
         for offset in (0..PAGE).step_by(61) {
             job.check(0, page, offset, "at the end");
         }
     }
-    job.counts(0)
+    (job.counts(0), has_stack)
 }
 
 #[test]
 fn what_was_released_between_nests_is_read_after_an_acquisition() {
-    let (mut pulls, mut acquires) = (0, 0);
+    let (mut pulls, mut acquires, mut moves, mut stacks) = (0, 0, 0, 0);
     for seed in 1..120 {
         for ranks in 2..=4 {
-            let counts = random_pipelines(seed, ranks);
+            let (counts, has_stack) = random_pipelines(seed, ranks);
+            moves += counts.moves;
+            stacks += usize::from(has_stack);
             pulls += counts.pulls;
             acquires += counts.acquires;
         }
     }
     assert!(pulls > 0 && acquires > 0);
+    assert!(moves > 20 && stacks > 20, "{moves} {stacks}");
+}
+
+/// Two ranks write the same by turns, one in each interval, and tell each other by flags.
+#[test]
+fn what_is_written_between_nests_again_and_again_goes_nowhere() {
+    let mut random = Random(5);
+    let mut job = Job::new(2, false, None);
+    job.cluster.borrow_mut().per_node = 1;
+    serial(&mut job, &mut random);
+    job.enter_region(&Accesses::Declared {
+        direct: Vec::new(),
+        contributions: false,
+    });
+    job.ranks.each(|_, node| node.side.coherence.expect_flags());
+    let cells = [Cell {
+        start: PAGE + 100,
+        bytes: PAGE,
+        is_direct: false,
+        written: None,
+        read: vec![None; 2],
+    }];
+    let mut sent = Vec::new();
+    for turn in 0..10 {
+        if turn > 0 {
+            job.barrier();
+        }
+        let (writer, other) = (turn % 2, 1 - turn % 2);
+        let write = section(Mode::Write, cells[0].start, cells[0].bytes, &[]);
+        let read = section(Mode::Read, cells[0].start, cells[0].bytes, &[]);
+        for step in [
+            Step::Acquire(writer),
+            Step::Declare(writer, vec![write]),
+            Step::Access(writer, vec![], vec![0], false),
+            Step::Release(writer),
+            Step::Acquire(other),
+            Step::Declare(other, vec![read]),
+            Step::Access(other, vec![0], vec![], false),
+        ] {
+            run(&mut job, &cells, &step, &mut random);
+        }
+        sent.push(job.counts(0).diff_bytes + job.counts(1).diff_bytes);
+    }
+    job.leave_region();
+    // At first nobody knows what follows what.
+    assert_eq!(sent[4], sent[9], "{sent:?}");
+    assert!(job.counts(0).moves >= 5);
 }
