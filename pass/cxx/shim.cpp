@@ -204,6 +204,13 @@ void okl_unroll_late(LLVMValueRef Terminator) {
 
 void okl_delete_body(LLVMValueRef F) { unwrap<Function>(F)->deleteBody(); }
 
+LLVMBasicBlockRef okl_split_edges(LLVMBasicBlockRef To, const LLVMBasicBlockRef *From, size_t Count) {
+  SmallVector<BasicBlock *, 4> Blocks;
+  for (size_t I = 0; I < Count; ++I)
+    Blocks.push_back(unwrap(From[I]));
+  return wrap(SplitBlockPredecessors(unwrap(To), Blocks, ".okl"));
+}
+
 LLVMBasicBlockRef okl_split_before(LLVMValueRef At) {
   auto *I = unwrap<Instruction>(At);
   return wrap(SplitBlock(I->getParent(), I->getIterator()));

@@ -88,6 +88,7 @@ void okl_unroll_late(LLVMValueRef Terminator);
 void okl_delete_body(LLVMValueRef Function);
 // The new block that begins with an instruction.
 LLVMBasicBlockRef okl_split_before(LLVMValueRef At);
+LLVMBasicBlockRef okl_split_edges(LLVMBasicBlockRef To, const LLVMBasicBlockRef *From, size_t Count);
 // What an atomicrmw makes of a value.
 LLVMValueRef okl_updated(LLVMBuilderRef B, LLVMValueRef Update, LLVMValueRef Old);
 uint64_t okl_hash(OklText Of);

@@ -303,6 +303,18 @@ impl<'m> Builder<'m> {
         unsafe { LLVMBuildMemCpy(self.raw, to.raw(), align, from.raw(), align, bytes.raw()) };
     }
 
+    /// The same, of memory that the program may not have written: it is copied whatever is there.
+    pub fn copy_as_it_is(&self, to: Value<'m>, from: Value<'m>, bytes: i64, align: u32) {
+        const IS_VOLATILE: u32 = 3;
+        let bytes = self.module.const_i64(bytes);
+        let yes = self.module.int(1).integer_constant(1);
+        // SAFETY: a positioned builder, two pointers and an i64; the last argument of the call says whether it is volatile.
+        unsafe {
+            let copy = LLVMBuildMemCpy(self.raw, to.raw(), align, from.raw(), align, bytes.raw());
+            LLVMSetOperand(copy, IS_VOLATILE, yes.raw());
+        }
+    }
+
     /// Has the processor fetch the line of memory around an address, whatever is there, to read or to write it soon.
     pub fn prefetch(&self, address: Value<'m>, is_written: bool) {
         let name = "llvm.prefetch.p0";

@@ -76,6 +76,11 @@ unsafe extern "C" {
     fn okl_may_read(instruction: LLVMValueRef) -> bool;
     fn okl_delete_body(function: LLVMValueRef);
     fn okl_split_before(at: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn okl_split_edges(
+        to: LLVMBasicBlockRef,
+        from: *const LLVMBasicBlockRef,
+        count: usize,
+    ) -> LLVMBasicBlockRef;
     fn okl_updated(
         builder: LLVMBuilderRef,
         update: LLVMValueRef,
@@ -279,6 +284,13 @@ impl<'m> Function<'m> {
 }
 
 impl<'m> Block<'m> {
+    /// Puts a block between this one and some of those from which control comes to it, once each. It is no landing pad.
+    pub fn split_edges(self, from: &[Self]) -> Self {
+        let from: Vec<LLVMBasicBlockRef> = from.iter().map(|one| one.raw()).collect();
+        // SAFETY: live blocks, of which the ones branch to the other.
+        unsafe { Self::new(okl_split_edges(self.raw(), from.as_ptr(), from.len())) }
+    }
+
     /// The first place at which an ordinary instruction may stand.
     pub fn first_insertion_point(self) -> Option<Instruction<'m>> {
         let is_pad = |one: &Instruction<'m>| {

@@ -7,6 +7,7 @@ use crate::analysis::memory::base_of;
 use crate::analysis::sections::{Declaration, Entry, FunctionSections, MOST_MARKS, Quantity, What};
 use crate::diagnostic::Site;
 use crate::llvm::{Builder, Global, Instruction, Module, Opcode, Value};
+use crate::lower::counted;
 
 /// Where to point the user for a declaration: at its first access.
 pub fn place<'m>(one: &Declaration<'m>) -> Instruction<'m> {
@@ -145,8 +146,8 @@ fn is_marked(entry: &Entry<'_>) -> bool {
 /// As the ABI says it.
 fn access_bits(what: What) -> i64 {
     use okl_abi::section_access::{
-        ANYWHERE, BETWEEN, BITS, BOUND, MARKED, MAY, NUMBERS, OBJECT, PLACES, READ, RELATIVE,
-        SIGNED, TABLE, WRITE,
+        ANYWHERE, BETWEEN, BITS, BOUND, COUNTED, MARKED, MAY, NUMBERS, OBJECT, PLACES, READ,
+        RELATIVE, SIGNED, TABLE, WRITE,
     };
     const { assert!(MOST_MARKS == okl_abi::section_access::MOST_MARKS) };
     let and = |bits, is_so| if is_so { bits } else { 0 };
@@ -170,8 +171,12 @@ fn access_bits(what: What) -> i64 {
         What::Between { of_variable } => READ | ANYWHERE | BETWEEN | and(OBJECT, of_variable),
         What::Marked {
             by_bits,
+            counted,
             of_variable,
-        } => WRITE | MARKED | and(BITS, by_bits) | and(OBJECT, of_variable),
+        } => {
+            let kind = and(BITS, by_bits) | and(COUNTED, counted);
+            WRITE | MARKED | kind | and(OBJECT, of_variable)
+        }
     }
 }
 
@@ -215,17 +220,20 @@ pub fn emit<'m>(
     let room = module.array(module.int(64), most as u64);
     let room = Builder::at_entry(module, sections.function).alloca(room, 8);
     let mut calls = Vec::new();
+    let mut all_counted = Vec::new();
     for (one, values) in sections.declarations.iter().zip(&all) {
         let builder = Builder::before(module, one.before);
         for (index, (_, value)) in values.computed.iter().enumerate() {
             builder.store(*value, builder.offset(room, index as i64 * 8));
         }
         calls.push(declare(&builder, *table(module, one, values), room));
-        emit_marks(module, sections, one, values, room);
+        emit_marks(module, sections, one, values, room, &mut all_counted);
     }
     for call in calls {
         load_later(call, room);
     }
+    // These change the blocks, of which sections are made.
+    counted::emit(module, &all_counted);
     sections.function.forget_memory_effects();
 }
 
@@ -256,13 +264,15 @@ fn load_later<'m>(declaration: Value<'m>, room: Value<'m>) {
     }
 }
 
-/// Makes the stores of a declaration mark what they write, where the runtime says that marks go.
-fn emit_marks<'m>(
+/// Makes the stores of a declaration mark what they write, where the runtime says that marks go. What is marked behind the
+/// nest comes to `all_counted`.
+fn emit_marks<'a, 'm>(
     module: &'m Module,
     sections: &FunctionSections<'m>,
-    one: &Declaration<'m>,
+    one: &'a Declaration<'m>,
     values: &Values<'m>,
     room: Value<'m>,
+    all_counted: &mut Vec<counted::Marking<'a, 'm>>,
 ) {
     let builder = Builder::before(module, one.before);
     let mut sources = &values.sources[..];
@@ -285,6 +295,18 @@ fn emit_marks<'m>(
             builder.and(number, mask)
         };
         let by_bits = matches!(entry.what, What::Marked { by_bits: true, .. });
+        if matches!(entry.what, What::Marked { counted: true, .. }) {
+            let place = counted::MarksOf {
+                start,
+                marks,
+                mask,
+                unit: entry.element,
+            };
+            for mark in one.marks.iter().filter(|mark| mark.entry == index) {
+                all_counted.push(counted::begin(module, sections, one.before, mark, &place));
+            }
+            continue;
+        }
         for mark in one.marks.iter().filter(|mark| mark.entry == index) {
             let size = module.const_i64(mark.size);
             let count = mark.size / entry.element;

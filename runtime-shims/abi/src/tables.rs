@@ -431,6 +431,11 @@ pub mod section_access {
     /// `i64 (*)(i64 turn, const i64 *values)`, which says where the element of a turn is; in place of dimensions there are
     /// the number of turns, and the values that it is handed; a last one may be there in vain.
     pub const PLACES: i64 = 8192;
+    /// With `MARKED`: the program marks what it has written behind the nest, unless [`AT_EACH_STORE`] is in the mask that it
+    /// gets back: then others may ask for the marks meanwhile.
+    pub const COUNTED: i64 = 16384;
+    /// In the mask of an entry that is `COUNTED`.
+    pub const AT_EACH_STORE: i64 = i64::MIN;
 }
 
 macro_rules! atomic_ops {

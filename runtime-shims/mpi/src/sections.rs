@@ -480,7 +480,14 @@ fn replace_marked(
                 dimensions: &[],
             };
             let place = place(&one);
-            own.copy_from_slice(&[place.start as i64, place.marks as i64, place.mask as i64]);
+            // What another thread copies in the midst of the nest must not be in place of what has been written.
+            let is_asked_for = entry.access & section_access::COUNTED != 0 && turns::are_several();
+            let at_each = match is_asked_for {
+                true => section_access::AT_EACH_STORE,
+                false => 0,
+            };
+            let mask = place.mask as i64 | at_each;
+            own.copy_from_slice(&[place.start as i64, place.marks as i64, mask]);
         }
         at += value_count(entry);
     }

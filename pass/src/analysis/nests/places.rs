@@ -99,7 +99,7 @@ impl<'m> Nests<'m> {
             return None;
         }
         let captured: Vec<_> = self.captured(&slice).collect();
-        let turns = self.more(self.backedges(nest)?, 1);
+        let turns = self.turn_count(nest)?;
         let is_usable = |&one: &Expression<'m>| self.is_usable(one, scope);
         if captured.len() > MOST_CAPTURED || !captured.iter().chain([&turns]).all(is_usable) {
             return None;
@@ -109,6 +109,17 @@ impl<'m> Nests<'m> {
             turns: self.term(turns),
             captured: captured.into_iter().map(|one| self.term(one)).collect(),
         })
+    }
+
+    /// How many turns a loop has, as is known in front of it.
+    pub fn turns(&self, nest: usize) -> Option<Term<'m>> {
+        let turns = self.turn_count(nest)?;
+        let is_usable = self.is_usable(turns, Scope::Loop(nest));
+        is_usable.then(|| self.term(turns))
+    }
+
+    fn turn_count(&self, nest: usize) -> Option<Expression<'m>> {
+        Some(self.more(self.backedges(nest)?, 1))
     }
 
     /// What is handed over, as numbers of 64 bits or addresses.

@@ -137,6 +137,7 @@ impl<'m> Scan<'m> {
         (1..=MOST_MARKS).contains(&(element / unit)).then(|| Entry {
             what: What::Marked {
                 by_bits: !self.is_local(access, block),
+                counted: false,
                 of_variable: is_of_variable(nests, *object),
             },
             element: unit,

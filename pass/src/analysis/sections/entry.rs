@@ -98,6 +98,8 @@ pub enum What {
     Marked {
         /// Whether a mark is a bit, instead of a byte.
         by_bits: bool,
+        /// Whether what is written is found behind the nest, unless the run time wants to know at each store.
+        counted: bool,
         /// Whether the address is a variable's own.
         of_variable: bool,
     },

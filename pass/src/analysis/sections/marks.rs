@@ -1,9 +1,10 @@
 //! Stores to computed places of an object, which mark what they write.
 //!
 //! Where all that a store writes while its innermost loop runs is known in front of that loop, it is marked
-//! there, and the loop stays as it is.
+//! there, and the loop stays as it is. Where counters say what it has written ([`super::counted`]), it is marked behind the
+//! nest.
 
-use super::{Access, Scan};
+use super::{Access, Counted, Entry, Scan, What};
 use crate::analysis::library::is_mathematics;
 use crate::analysis::nests::{Extent, Scope, Term};
 use crate::llvm::{Block, Call, Instruction, Opcode, Value};
@@ -20,6 +21,8 @@ pub struct Mark<'m> {
     pub entry: usize,
     /// What it writes while its innermost loop runs, where that is known.
     pub run: Option<Run<'m>>,
+    /// What it has written is found behind the nest, where counters say it. So it is for all stores to the object.
+    pub counted: Option<Counted<'m>>,
 }
 
 /// What a store writes in all turns of a loop: so many times its size, without a gap.
@@ -62,7 +65,7 @@ impl<'m> Scan<'m> {
     }
 
     /// Whether a loop ends as its conditions say: it calls nothing that may not return.
-    fn ends(&self, index: usize) -> bool {
+    pub(super) fn ends(&self, index: usize) -> bool {
         let blocks = self.loops[index].blocks.iter();
         let mut instructions = blocks.flat_map(|block| block.instructions());
         instructions.all(|one| match one.opcode() {
@@ -93,6 +96,26 @@ impl<'m> Scan<'m> {
         let is_load =
             |one: &Instruction<'m>| one.opcode() == Opcode::LLVMLoad && one.block() == block;
         is_next || access.address.instruction_users().iter().any(is_load)
+    }
+}
+
+/// Objects all of whose stores are counted are marked behind the nest, in runs, and by bytes.
+pub(super) fn count_whole_objects(entries: &mut [Entry<'_>], marks: &mut [Mark<'_>]) {
+    for (index, entry) in entries.iter_mut().enumerate() {
+        let What::Marked {
+            by_bits, counted, ..
+        } = &mut entry.what
+        else {
+            continue;
+        };
+        let mut own = marks.iter_mut().filter(|mark| mark.entry == index);
+        if own.all(|mark| mark.counted.is_some()) {
+            (*by_bits, *counted) = (false, true);
+            continue;
+        }
+        for mark in marks.iter_mut().filter(|mark| mark.entry == index) {
+            mark.counted = None;
+        }
     }
 }
 

@@ -84,11 +84,13 @@ fn join_elements<'m>(nests: &Nests<'m>, a: &Entry<'m>, b: &Entry<'m>) -> Option<
             What::Marked {
                 by_bits,
                 of_variable,
+                ..
             },
             What::Marked { by_bits: other, .. },
         ) => {
             let what = What::Marked {
                 by_bits: by_bits && other,
+                counted: false,
                 of_variable,
             };
             return (a.address == b.address).then(|| Entry {

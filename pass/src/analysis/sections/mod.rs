@@ -9,6 +9,7 @@
 //! What is left are *stretches* of code that declare nothing; some of it spoils the function, and with it the region.
 
 pub(super) mod calls;
+mod counted;
 mod describe;
 mod entry;
 mod exceptions;
@@ -29,6 +30,7 @@ use crate::llvm::{Block, Function, Instruction, Module, Reach, Value};
 use calls::can_be_copied;
 pub use calls::{Dependence, is_one_of_several, may_declare};
 use calls::{Effect, effect, flags_of, spoils_region, waits};
+pub use counted::{Counted, Counters, Exit};
 use describe::Found;
 use entry::point;
 pub use entry::{Entry, Quantity, What};
@@ -480,8 +482,10 @@ impl<'m> Scan<'m> {
             size,
             entry: entry_of(object).expect("entries of the same object are one"),
             run: self.run(&access, size, index),
+            counted: self.counted(&access, size, index),
         });
-        let marks = marks.collect();
+        let mut marks: Vec<Mark<'m>> = marks.collect();
+        marks::count_whole_objects(&mut entries, &mut marks);
         if !entries.is_empty() {
             self.out.declarations.push(Declaration {
                 before,

@@ -8,8 +8,8 @@ use super::Direct;
 use crate::analysis::access::follow;
 use crate::analysis::memory::base_of;
 use crate::analysis::nests::LARGE;
-use crate::llvm::{Function, Global, Instruction, Module, Opcode, Value};
-use crate::marks::{is_ours, is_slot};
+use crate::llvm::{Call, Function, Global, Instruction, Module, Opcode, Value};
+use crate::marks::{image_name, is_ours, is_slot, variable_of_slot};
 
 /// Where an access goes.
 pub enum Place<'m> {
@@ -166,6 +166,37 @@ impl<'m> Places<'m> {
         is_own
     }
 
+    /// Bytes of an array that only this thread has: a variable on its stack, of which only this function knows and only by
+    /// its name, or its copy of a variable.
+    pub fn own_array(&self, base: Value<'m>) -> Option<i64> {
+        if let Some(variable) = base.as_op(Opcode::LLVMAlloca) {
+            let count = variable.operand(0).as_constant_int()?;
+            let bytes = self.module.size_of(variable.allocated_type()?);
+            return is_only_accessed(base)
+                .then(|| i64::try_from(bytes).ok()?.checked_mul(count))
+                .flatten();
+        }
+        let variable = variable_of_slot(slot_of(base)?)?;
+        let image = self.module.global(&image_name(&variable))?;
+        i64::try_from(self.module.size_of(image.value_type())).ok()
+    }
+
+    /// Whether two addresses of which one is that of such an array are of the same one.
+    pub fn is_same_array(&self, one: Value<'m>, other: Value<'m>) -> bool {
+        let slot = slot_of(one);
+        one == other || slot.is_some() && slot == slot_of(other)
+    }
+
+    /// The address of the first element, and the number of the one that is looked for, of an array with elements of so many
+    /// bytes.
+    pub fn element_of(&self, place: Instruction<'m>, bytes: i64) -> Option<(Value<'m>, Value<'m>)> {
+        let element = place.source_element_type()?;
+        let [base, index] = place.operands()[..] else {
+            return None;
+        };
+        (self.module.size_of(element) == bytes as u64).then_some((base, index))
+    }
+
     fn is_leading(&self, value: Value<'m>) -> bool {
         self.is_body
             && self
@@ -245,4 +276,31 @@ impl<'m> Places<'m> {
 
 fn is_own_global(global: Global<'_>) -> bool {
     global.is_readonly() || global.is_thread_local() || is_ours(global)
+}
+
+/// The slot that an address is loaded from.
+pub(super) fn slot_of(base: Value<'_>) -> Option<Global<'_>> {
+    let load = base.as_op(Opcode::LLVMLoad)?;
+    load.operand(0).as_global().filter(|&one| is_slot(one))
+}
+
+/// Whether a variable on the stack is only accessed: its address goes nowhere.
+fn is_only_accessed(variable: Value<'_>) -> bool {
+    let other = follow(variable, |address, instruction, rest| {
+        let is_access = match instruction.opcode() {
+            Opcode::LLVMGetElementPtr => {
+                rest.push(*instruction);
+                true
+            }
+            Opcode::LLVMLoad => true,
+            Opcode::LLVMStore => instruction.operand(0) != address,
+            Opcode::LLVMCall => {
+                let callee = (*instruction).as_call().and_then(Call::callee_function);
+                callee.is_some_and(|callee| callee.is_declaration() && callee.is_intrinsic())
+            }
+            _ => false,
+        };
+        (!is_access).then_some(())
+    });
+    other.is_none()
 }

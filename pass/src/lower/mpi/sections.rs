@@ -267,8 +267,14 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
     };
     let mut text = format!("{words} {object}");
     match entry.what {
-        What::Marked { by_bits, .. } => {
-            let kind = if by_bits { "bits" } else { "bytes" };
+        What::Marked {
+            by_bits, counted, ..
+        } => {
+            let kind = match (counted, by_bits) {
+                (true, _) => "counters, by bytes",
+                (false, true) => "bits",
+                (false, false) => "bytes",
+            };
             return format!("{text} by {kind} of {} bytes", entry.element);
         }
         What::Between { .. } => return text + &between_text(entry, show),
