@@ -191,20 +191,16 @@ pub(crate) fn close() {
 /// Whose threads a region's team may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Team {
-    OfRanks,
-    OfRankZero,
+    Ranks,
+    RankZero,
     /// The compiler took for granted of a function what is not so, and may have left out that threads exclude each other.
-    OfOneThread,
+    OneThread,
 }
 
 /// What team `region` may have. If it must run on rank 0 alone the user is told why, unless he was `told`.
 pub(crate) fn team_of(region: &RegionDescriptor, told: bool) -> Team {
     let Some(graph) = GRAPH.get() else {
-        return if told {
-            Team::OfRankZero
-        } else {
-            Team::OfRanks
-        };
+        return if told { Team::RankZero } else { Team::Ranks };
     };
     let obstacles = scopes::private(|| graph.obstacles(region.body as usize));
     let Obstacles { first, is_mistaken } = obstacles;
@@ -215,9 +211,9 @@ pub(crate) fn team_of(region: &RegionDescriptor, told: bool) -> Team {
         ));
     }
     match (is_mistaken, told || first.is_some()) {
-        (true, _) => Team::OfOneThread,
-        (false, true) => Team::OfRankZero,
-        (false, false) => Team::OfRanks,
+        (true, _) => Team::OneThread,
+        (false, true) => Team::RankZero,
+        (false, false) => Team::Ranks,
     }
 }
 

@@ -193,9 +193,9 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     // is never as large as asked.
     let team = match team::level() {
         0 => team_of(region),
-        _ => Team::OfOneThread,
+        _ => Team::OneThread,
     };
-    let is_outer = team == Team::OfRanks;
+    let is_outer = team == Team::Ranks;
     if is_outer && size.threads < size.asked {
         threads::warn_of_few(region, location_of(region), size);
     }
@@ -203,7 +203,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         alone::end_window();
     }
     // What libraries call back as the process exits finds no other ranks.
-    if threads == 1 || team == Team::OfOneThread || !program::is_running() {
+    if threads == 1 || team == Team::OneThread || !program::is_running() {
         return run_alone(region, args);
     }
     let fork = Fork {
@@ -390,15 +390,15 @@ fn team_of(region: *mut RegionDescriptor) -> Team {
         let told = region.flags & region_flags::RANK_ZERO_ALONE != 0
             || region.flags & region_flags::WAITS_FOR_FLAGS != 0 && !settings().flags_on_ranks;
         region.decision = match program_graph::team_of(region, told) {
-            Team::OfRanks => DISTRIBUTE,
-            Team::OfRankZero => RANK_ZERO,
-            Team::OfOneThread => ONE_THREAD,
+            Team::Ranks => DISTRIBUTE,
+            Team::RankZero => RANK_ZERO,
+            Team::OneThread => ONE_THREAD,
         };
     }
     match region.decision {
-        DISTRIBUTE => Team::OfRanks,
-        RANK_ZERO => Team::OfRankZero,
-        _ => Team::OfOneThread,
+        DISTRIBUTE => Team::Ranks,
+        RANK_ZERO => Team::RankZero,
+        _ => Team::OneThread,
     }
 }
 

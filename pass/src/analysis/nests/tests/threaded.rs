@@ -95,7 +95,10 @@ fn unsigned(one: i64) -> u64 {
     one as u64 & ((1 << BITS) - 1)
 }
 
-const PREDICATES: [(&str, fn(i64, i64) -> bool); 10] = [
+/// A predicate of `icmp`, and what it says.
+type Predicate = (&'static str, fn(i64, i64) -> bool);
+
+const PREDICATES: [Predicate; 10] = [
     ("eq", |a, b| a == b),
     ("ne", |a, b| a != b),
     ("slt", |a, b| a < b),
