@@ -12,7 +12,7 @@
 // SAME-NEXT:  write faults 0 0
 // SHORT:      declarations 122 122
 // LONG:       declarations 522 522
-// SAME:       section plans 10 10
+// SAME:       section plans 8 10
 // SAME-NEXT:  exchanges 3 3
 // SHORT-NEXT: section copies 59 60
 // LONG-NEXT:  section copies 259 260
