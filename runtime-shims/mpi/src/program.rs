@@ -17,6 +17,8 @@ static STACK_FIRST: AtomicUsize = AtomicUsize::new(0);
 static STACK_END: AtomicUsize = AtomicUsize::new(0);
 static REGION_STACK_FIRST: AtomicUsize = AtomicUsize::new(0);
 static REGION_STACK_END: AtomicUsize = AtomicUsize::new(0);
+static ADDED_FIRST: AtomicUsize = AtomicUsize::new(0);
+static ADDED_END: AtomicUsize = AtomicUsize::new(0);
 static RUNNING: AtomicBool = AtomicBool::new(false);
 static HEAP: ProgramCell<Option<Heap>> = ProgramCell::new(None);
 
@@ -57,6 +59,12 @@ pub(crate) fn start(layout: &Layout, rank: u32) {
     RUNNING.store(true, Relaxed);
 }
 
+/// Program code runs on these `bytes` bytes, too, from `first` on.
+pub(crate) fn runs_too_on(first: usize, bytes: usize) {
+    ADDED_FIRST.store(first, Relaxed);
+    ADDED_END.store(first + bytes, Relaxed);
+}
+
 /// The program has ended: what destructors of libraries still allocate is private, and pages of other
 /// ranks can no longer be fetched.
 pub(crate) fn stop() {
@@ -68,17 +76,20 @@ pub(crate) fn is_running() -> bool {
     RUNNING.load(Relaxed)
 }
 
-/// Whether the caller is program code. Regions in which a rank has several threads do not allocate.
+/// Whether the caller is program code, whose memory is shared.
 pub(crate) fn allocates_shared() -> bool {
     RUNNING.load(Relaxed) && on_program_stack() && !scopes::is_private()
 }
 
-/// Whether the caller runs on a stack of the program's thread.
+/// Whether the caller runs on a stack of the program's threads.
 pub(crate) fn on_program_stack() -> bool {
     let stack_pointer = stack::pointer();
+    let is_in = |first: &AtomicUsize, end: &AtomicUsize| {
+        (first.load(Relaxed)..end.load(Relaxed)).contains(&stack_pointer)
+    };
     on_shared_stack(stack_pointer)
-        || (REGION_STACK_FIRST.load(Relaxed)..REGION_STACK_END.load(Relaxed))
-            .contains(&stack_pointer)
+        || is_in(&REGION_STACK_FIRST, &REGION_STACK_END)
+        || is_in(&ADDED_FIRST, &ADDED_END)
 }
 
 /// Whether `address` lies on the stack that ranks share.

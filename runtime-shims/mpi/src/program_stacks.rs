@@ -49,7 +49,7 @@ pub(crate) fn region_stack_top() -> usize {
     }
 }
 
-/// Makes stacks of `bytes` bytes for `threads` more threads, once.
+/// Makes stacks of `bytes` bytes for `threads` more threads, once, before the program starts.
 pub(crate) fn add(threads: usize, bytes: usize) {
     let each = GUARD_BYTES + bytes.next_multiple_of(PAGE);
     // SAFETY: new memory; the guards are parts of it.
@@ -73,6 +73,7 @@ pub(crate) fn add(threads: usize, bytes: usize) {
     ADDED.store(stacks as usize, Relaxed);
     ADDED_BYTES.store(each, Relaxed);
     ADDED_THREADS.store(threads, Relaxed);
+    program::runs_too_on(stacks as usize, threads * each);
 }
 
 /// The top of rank 0's stack for serial code.

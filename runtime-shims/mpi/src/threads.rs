@@ -198,6 +198,9 @@ pub(crate) fn lend(processors: Vec<Processors>) {
     let may = mpi_job::may_take_turns() && !settings().verify && libomp::is_there();
     if all > per_rank() && may {
         OF_RANK_ZERO.store(all, Relaxed);
+        if mpi_job::rank() == 0 {
+            program_stacks::add((all - per_rank()) as usize, settings().stack_bytes);
+        }
         assert!(LENT.set(processors).is_ok(), "one job starts once");
     }
 }
@@ -380,8 +383,12 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
         return body();
     }
     let me = turns::index();
+    let own = progress().get(me).map(|own| (own, own.0.load(Relaxed)));
+    // A thread at a meeting has no turn any more.
+    let Some((own, mine)) = own.filter(|(_, mine)| *mine != MET) else {
+        return turns::alone(body);
+    };
     let progress = &progress()[..turns::active() as usize];
-    let mine = progress[me].0.load(Relaxed);
     let is_turn = || {
         let mut others = progress.iter().enumerate();
         others.all(|(index, other)| {
@@ -392,7 +399,7 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
     // Where another thread has begun what declares nothing, declarations are not taken any more.
     meanwhile::wait_until(patience(), || is_turn() || sections::are_in_stretch());
     let result = turns::alone(body);
-    progress[me].0.store(mine + 1, Release);
+    own.0.store(mine + 1, Release);
     meanwhile::tell();
     result
 }
@@ -451,9 +458,6 @@ fn create(threads: u32) {
                 (functions.kmp_set_blocktime)(0);
             }
         }
-    }
-    if threads > per_rank() {
-        program_stacks::add((threads - per_rank()) as usize, settings().stack_bytes);
     }
     interposed::create_own(|| {
         waiting::note_created(|| libomp::fork(threads as i32, |_| {}));
