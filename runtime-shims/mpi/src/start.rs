@@ -208,7 +208,7 @@ fn separate_private_memory(randomised: bool) {
 }
 
 /// Whether some ranks may be on another node than this one, as far as the launcher tells: MPI says it when it has
-/// started, and has to know before how many threads will call it.
+/// started, and has to know before how to wait.
 fn may_span_nodes() -> bool {
     let ranks = launcher::size(own_environment).map(|(_, ranks)| ranks);
     let here = launcher::ranks_of_node(own_environment);

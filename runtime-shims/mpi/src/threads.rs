@@ -16,7 +16,7 @@
 //!   them runs code that declares nothing ([`okl_mpi_undeclared`]) until all meet, none is taken.
 //!
 //! What the other threads run of the program they run on stacks in the rank's private area ([`program_stacks`]), which
-//! other ranks can read.
+//! other ranks can read; those on lent processors on stacks that no other rank looks at.
 
 use std::{
     cell::Cell,

@@ -23,7 +23,9 @@ mod meetings;
 mod nests;
 mod pipelines;
 mod ranks;
+mod remembered;
 mod room;
+mod sent_early;
 mod stretches;
 
 use cluster::{Cluster, Shortage, Side, Simulated, Wires};
