@@ -284,8 +284,7 @@ pub struct Coherence<M> {
     sections: declared::SectionMode,
     learned: learned::Learned,
     collected: collected::Collected,
-    /// Pages in update mode.
-    updated: Vec<Page>,
+    updated: updated::Updated,
     unannounced: locks::Unannounced,
     /// What the program has freed since the last synchronisation.
     freed: Vec<Run>,
@@ -317,7 +316,7 @@ impl<M: Machine> Coherence<M> {
             sections: declared::SectionMode::new(!verify),
             learned: learned::Learned::default(),
             collected: collected::Collected::default(),
-            updated: Vec::new(),
+            updated: updated::Updated::default(),
             unannounced: locks::Unannounced::default(),
             freed: Vec::new(),
             copies: room::Fetched::default(),

@@ -459,6 +459,8 @@ impl Driver {
         rank.coherence(|coherence| coherence.apply_updates(&updates));
         learn_copies(rank, &headers);
         self.apply_declared(rank, &headers);
+        let wanted = rank.coherence(|coherence| coherence.wanted_updates());
+        self.hand_pages_round(rank, &wanted);
         rank.coherence(|coherence| coherence.apply_freed(Notices::freed_of(&notices)));
         let payloads = headers.chunks(HEADER).map(|header| header[1]).collect();
         let joined = kinds

@@ -55,7 +55,7 @@
 //!
 //! | state | the home | other ranks | leaves it |
 //! |---|---|---|---|
-//! | exclusive (the first) | reads and writes without faults or notices, but for pages that it sees to be copied when it releases something | have nothing; a read or a write faults, tells the home, and fetches | when another rank's fetch is noticed: shared; when one other rank wrote it: exclusive, with that rank as its home |
+//! | exclusive (the first) | reads and writes without faults or notices, but for pages that it sees to be copied when it releases something | have nothing; a read or a write faults, tells the home, and fetches | when another rank's fetch is noticed: shared, and updated where that was so before and rank 0 is the home; when one other rank wrote it: exclusive, with that rank as its home |
 //! | shared | reads; the first write is a fault, and noticed | may have copies to read; the first write makes a twin, and is noticed | with one writer: exclusive, with the writer as its home; with several: their diffs go home, and copies are dropped |
 //! | updated | rank 0 reads and writes without faults | have copies to read, which rank 0's changed words keep current | when another rank writes it, or rank 0 too much of it: as shared |
 //! | section | there is none: each byte has an owner | as below | when a region with direct accesses needs a home, or declarations are of no use: exclusive, with the owner of most of it as its home |
@@ -94,7 +94,7 @@
 //! 7. *Copies* between nodes are learned from: they are exchanged where they are new.
 //! 8. *Declarations* are applied: a transition that is known by its signature is made; else it is found out, from
 //!    declarations that are exchanged first where they never were before. Where they are too many each rank sends what it wrote to its owner, and all wait at a
-//!    barrier.
+//!    barrier. Then rank 0 hands the pages round that go into update mode.
 //! 9. Pages that the program has *freed* are as at the start, and given up.
 //! 10. Unless the region has ended, bytes become their expected writers', where threads wait for flags; *pushes* begin,
 //!     and what came for others is *relayed*. The program runs on.

@@ -203,8 +203,8 @@ impl<M: Machine> Coherence<M> {
         if self.rank != 0 {
             return;
         }
-        for index in 0..self.updated.len() {
-            let page = self.updated[index];
+        for index in 0..self.updated.pages.len() {
+            let page = self.updated.pages[index];
             let contents = self.machine.contents(page);
             if self.pages.twin(page).is_none_or(|twin| twin != contents) {
                 self.unannounced.note(page);
@@ -288,7 +288,7 @@ impl<M: Machine> Coherence<M> {
                 let written = self.unannounced.written.iter();
                 let written: Vec<Page> = written
                     .map(|&(page, _)| page)
-                    .chain(self.updated.iter().copied())
+                    .chain(self.updated.pages.iter().copied())
                     .collect();
                 self.note_changes_of_others(&written);
                 self.cached.clone()

@@ -77,6 +77,7 @@ impl<M: Machine> Coherence<M> {
         for run in notices.iter().flat_map(|notices| &notices.fetched) {
             for page in run.pages() {
                 if self.pages.is_exclusive(page) && !self.scratch.sums.contains_key(&page) {
+                    self.count_copied(page);
                     self.pages.set_exclusive(page, false);
                     if self.pages.home(page) == self.rank {
                         self.change_access(page, Access::Read);
@@ -136,7 +137,10 @@ impl<M: Machine> Coherence<M> {
         let home = self.pages.home(page);
         let untracked = self.pages.is_exclusive(page) || self.pages.has(page, flag::UPDATED);
         let home_wrote_untracked = untracked && phase == Phase::Parallel;
-        self.leave_update_mode(page);
+        match phase {
+            Phase::Parallel => self.must_leave_update_mode(page),
+            Phase::Serial => self.leave_update_mode(page),
+        }
         let exclusive = !self.verify;
         match writers.dirty {
             Some(writer)

@@ -707,6 +707,42 @@ fn exclusive_pages_cost_no_faults() {
     }
 }
 
+/// What rank 0 sets and the others read, as the result of a reduction, costs faults until that is known, and again where it
+/// is not what it was: large, or another rank's.
+#[test]
+fn what_rank_0_sets_for_all_costs_no_faults() {
+    let mut job = Job::new(3, false, None);
+    let page = job.layout.arena(0).page;
+    job.fork(&[]);
+    let faults = |job: &Job| -> u64 {
+        (0..3)
+            .map(|rank| job.counts(rank).read_faults + job.counts(rank).write_faults)
+            .sum()
+    };
+    let step = |job: &mut Job, writer: usize, bytes: usize| {
+        let before = faults(job);
+        for offset in 0..bytes {
+            let value = job.read(writer, page, 100 + offset).wrapping_add(1);
+            job.write(writer, page, 100 + offset, value);
+        }
+        job.barrier();
+        for rank in 0..3 {
+            job.check(rank, page, 100, "set before the barrier");
+        }
+        job.barrier();
+        faults(job) - before
+    };
+    let first: Vec<u64> = (0..2).map(|_| step(&mut job, 0, 8)).collect();
+    assert!(first.iter().all(|&faults| faults > 0), "{first:?}");
+    for _ in 0..20 {
+        assert_eq!(step(&mut job, 0, 8), 0);
+    }
+    assert!(step(&mut job, 0, 2000) > 0, "too much");
+    let again: Vec<u64> = (0..10).map(|_| step(&mut job, 0, 8)).collect();
+    assert_eq!(again.last(), Some(&0), "{again:?}");
+    assert!(step(&mut job, 1, 8) > 0, "another rank's");
+}
+
 #[test]
 fn sequential_readers_fetch_ahead() {
     let mut job = Job::new(2, false, None);

@@ -1,10 +1,13 @@
 //! Pages in update mode: few, small changes by rank 0, read by all.
 //!
 //! The captured variables of a region usually share a page of rank 0's stack or of the globals, which
-//! serial code writes between any two regions. Guarantee: such a page is writable on rank 0 and readable
+//! serial code writes between any two regions: their pages are carried by forks. In a region rank 0 sets what all read
+//! next, as the result of a reduction. Guarantee: such a page is writable on rank 0 and readable
 //! on the other ranks without any change of protection; the bytes that rank 0 changed travel with its
 //! next fork or synchronisation. A write of another rank ends the mode, and so do many changes in a
 //! region.
+
+use std::collections::HashMap;
 
 use super::{Access, Coherence, Machine, PAGE, Page, changed_ranges};
 use crate::page_table::flag;
@@ -13,6 +16,23 @@ use crate::page_table::flag;
 const MOST: usize = 16;
 /// More changed bytes than this in a region, and the page is no longer in update mode.
 const MOST_BYTES: usize = 512;
+/// So often others have copied, in regions, what rank 0 wrote since the time before: the page goes into update mode.
+const COPIED: i32 = 2;
+/// That often more, once it had to leave.
+const AGAIN: i32 = if cfg!(test) { 2 } else { 64 };
+/// Pages of which that is counted; when there are more all are forgotten.
+const MOST_COUNTED: usize = 4096;
+
+/// Which pages are in update mode, and which are to be.
+#[derive(Default)]
+pub(super) struct Updated {
+    /// In the order in which they came.
+    pub(super) pages: Vec<Page>,
+    /// How often others have copied what rank 0 wrote; the same on all ranks.
+    copied: HashMap<Page, i32>,
+    /// Those that go into update mode at this synchronisation.
+    wanted: Vec<Page>,
+}
 
 /// The ranges of whole words in which two pages differ: fewer and sooner found than those of bytes.
 fn changed_words(new: &[u8; PAGE], old: &[u8; PAGE]) -> Vec<(usize, usize)> {
@@ -45,8 +65,8 @@ impl<M: Machine> Coherence<M> {
         if self.rank != 0 {
             return words;
         }
-        for index in 0..self.updated.len() {
-            let page = self.updated[index];
+        for index in 0..self.updated.pages.len() {
+            let page = self.updated.pages[index];
             let contents = self.machine.contents(page);
             let Some(published) = self.pages.twin(page) else {
                 continue;
@@ -99,10 +119,18 @@ impl<M: Machine> Coherence<M> {
     /// On all ranks: puts a page that rank 0 sent whole into update mode.
     pub(super) fn enter_update_mode(&mut self, page: Page) {
         self.pages.mark(page, flag::UPDATED);
-        self.updated.push(page);
+        self.updated.pages.push(page);
         if self.rank == 0 {
             self.pages.drop_twin(page);
             self.pages.make_twin(page, self.machine.contents(page));
+        }
+    }
+
+    /// On all ranks: a page is written in a region as it should not be in update mode, which ends.
+    pub(super) fn must_leave_update_mode(&mut self, page: Page) {
+        if self.pages.has(page, flag::UPDATED) {
+            self.updated.copied.insert(page, -AGAIN);
+            self.leave_update_mode(page);
         }
     }
 
@@ -110,18 +138,44 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn leave_update_mode(&mut self, page: Page) {
         if self.pages.has(page, flag::UPDATED) {
             self.pages.clear(page, flag::UPDATED);
-            self.updated.retain(|&other| other != page);
+            self.updated.pages.retain(|&other| other != page);
             if self.rank == 0 {
                 self.pages.drop_twin(page);
             }
         }
     }
 
+    /// On all ranks, at a synchronisation of a region: others have copied a page that its home alone may have written.
+    pub(super) fn count_copied(&mut self, page: Page) {
+        if self.pages.home(page) != 0 {
+            return;
+        }
+        let Updated { copied, wanted, .. } = &mut self.updated;
+        if copied.len() >= MOST_COUNTED {
+            copied.clear();
+        }
+        let times = copied.entry(page).or_default();
+        *times += 1;
+        if *times >= COPIED {
+            wanted.push(page);
+        }
+    }
+
+    /// The pages that go into update mode now, when rank 0 has handed their contents round; the same on all ranks. All that
+    /// ranks declared has been applied: others are in section mode.
+    pub(crate) fn wanted_updates(&mut self) -> Vec<Page> {
+        let room = MOST - self.updated.pages.len().min(MOST);
+        let mut wanted = std::mem::take(&mut self.updated.wanted);
+        wanted.retain(|&page| self.pages.home(page) == 0 && !self.pages.has(page, flag::SECTION));
+        wanted.truncate(room);
+        wanted
+    }
+
     /// On rank 0, before a fork: makes room for `wanted` more pages in update mode. The notices tell.
     pub(crate) fn make_room_for_updates(&mut self, wanted: usize) {
-        let surplus = (self.updated.len() + wanted).saturating_sub(MOST);
-        for index in 0..surplus.min(self.updated.len()) {
-            let page = self.updated[index];
+        let surplus = (self.updated.pages.len() + wanted).saturating_sub(MOST);
+        for index in 0..surplus.min(self.updated.pages.len()) {
+            let page = self.updated.pages[index];
             self.note_written(page);
         }
     }
@@ -132,12 +186,14 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// After [`Coherence::apply`]: takes `contents` of `page`, which came from its home with the fork.
+    /// After [`Coherence::apply`]: takes `contents` of `page`, which came from its home with the fork, or at a synchronisation.
     pub(crate) fn receive(&mut self, page: Page, contents: &[u8; PAGE]) {
         if self.rank != 0 {
             *self.machine.contents(page) = *contents;
             self.remember_copy(page);
             self.change_access(page, Access::Read);
+        } else if self.pages.access(page) != Access::Write {
+            self.change_access(page, Access::Write);
         }
         self.pages.set_exclusive(page, false);
         self.enter_update_mode(page);
