@@ -370,10 +370,10 @@ impl Driver {
             let (_, lengths) = news.flatten();
             header[HEADER_LENGTHS..HEADER_RUNS].copy_from_slice(&lengths);
             let mine = self.summary(rank.rank() as usize, &header);
-            let all = self.brief.agree(rank, mine);
+            let (all, updates) = self.brief.agree(rank, mine, &news.updates);
             if all.is_all(rank) {
                 self.brief.note(false);
-                all.apply(rank);
+                all.apply(rank, &updates);
                 if !all.is_join() {
                     self.begin_pushes(rank, None);
                 }
@@ -476,8 +476,8 @@ impl Driver {
     /// What a header comes to where there is no more to it.
     fn summary(&self, rank: usize, header: &[u64]) -> Summary {
         let signature = |at: usize| Signature::from_words([header[at], header[at + 1]]);
-        let can_wait = |list: usize| list == UPDATES && header[0] == Kind::Join as u64;
-        let has_news = (0..LISTS).any(|list| header[HEADER_LENGTHS + list] != 0 && !can_wait(list))
+        // Updates go along, or with the next fork.
+        let has_news = (0..LISTS).any(|list| header[HEADER_LENGTHS + list] != 0 && list != UPDATES)
             || header[HEADER_FLAGS] & APART != 0
             || self.are_too_many(header[HEADER_DECLARATIONS] as usize);
         let signatures = [signature(HEADER_DECLARED), signature(HEADER_COPIED)];

@@ -2,7 +2,8 @@
 //!
 //! Such a one is a message from each rank but 0 up a tree, and one down again. What comes down after the
 //! last one of a region is the next fork: until then the other ranks have nothing to do but wait for it.
-//! Data that two neighbours in the tree push to each other at the same time go along, in the same messages.
+//! Data that two neighbours in the tree push to each other at the same time go along, in the same messages, and what rank 0
+//! changed in pages in update mode with those that come down.
 //! Two ranks that expect a barrier tell each other at once, in one message each.
 //! Guarantee: all ranks decide alike whether a synchronisation is one, from what came down, and before it
 //! from what they saw at the same place earlier.
@@ -69,10 +70,11 @@ impl Summary {
         ends_region
     }
 
-    /// Applies it on all ranks, where it is all.
-    pub(super) fn apply(&self, rank: &mut impl Rank) {
+    /// Applies it on all ranks, where it is all, with the updates of rank 0.
+    pub(super) fn apply(&self, rank: &mut impl Rank, updates: &[u64]) {
         rank.coherence(|coherence| {
             let bytes_under_way = coherence.apply(&[], Phase::Parallel);
+            coherence.apply_updates(updates);
             let lists_wanted = coherence.note_copied(self.copied, &[]);
             let is_known = coherence.apply_declared(self.declared);
             assert!(!bytes_under_way && !lists_wanted && is_known);
@@ -82,6 +84,18 @@ impl Summary {
     fn to_words(self) -> [u64; Self::WORDS] {
         let ([a, b], [c, d]) = (self.declared.to_words(), self.copied.to_words());
         [self.kinds, self.has_news.into(), a, b, c, d]
+    }
+
+    /// With the updates of rank 0.
+    fn with_updates(self, updates: &[u64]) -> Vec<u64> {
+        [&self.to_words()[..], &[updates.len() as u64], updates].concat()
+    }
+
+    /// As [written](Self::with_updates), with what comes behind.
+    fn read_with_updates(words: &[u64]) -> (Self, &[u64], &[u64]) {
+        let (summary, rest) = words.split_at(Self::WORDS);
+        let (updates, rest) = rest[1..].split_at(rest[0] as usize);
+        (Self::from_words(summary), updates, rest)
     }
 
     fn from_words(words: &[u64]) -> Self {
@@ -106,8 +120,8 @@ pub(super) struct State {
     quiet: HashMap<(u64, u32), u32>,
     region: u64,
     place: u32,
-    /// On rank 0: a join that the others do not know of yet.
-    join: Option<Summary>,
+    /// On rank 0: the words of a join that the others do not know of yet.
+    join: Option<Vec<u64>>,
     /// On other ranks: the fork that came with a join.
     fork: Option<Vec<u64>>,
 }
@@ -130,21 +144,34 @@ impl State {
         self.place = (self.place + 1).min(MOST_PLACES - 1);
     }
 
-    /// Gathers what all ranks tell and hands it down, if need be with the next fork.
-    pub(super) fn agree(&mut self, rank: &mut impl Rank, mine: Summary) -> Summary {
-        rank.waiting(|rank| self.agree_waiting(rank, mine))
+    /// Gathers what all ranks tell and hands it down, if need be with the next fork; and `updates`, of which only rank 0
+    /// has any: all get them.
+    pub(super) fn agree(
+        &mut self,
+        rank: &mut impl Rank,
+        mine: Summary,
+        updates: &[u64],
+    ) -> (Summary, Vec<u64>) {
+        debug_assert!(rank.rank() == 0 || updates.is_empty());
+        rank.waiting(|rank| self.agree_waiting(rank, mine, updates))
     }
 
-    fn agree_waiting(&mut self, rank: &mut impl Rank, mine: Summary) -> (Summary, Waits) {
+    fn agree_waiting(
+        &mut self,
+        rank: &mut impl Rank,
+        mine: Summary,
+        updates: &[u64],
+    ) -> ((Summary, Vec<u64>), Waits) {
         let me = rank.rank();
         if is_at_once(rank) {
             let other = 1 - me;
-            let (words, data) = with_data(rank, &mine.to_words(), other, Along::Arrival);
+            let (words, data) = with_data(rank, &mine.with_updates(updates), other, Along::Arrival);
             let words = rank.exchange(&words, data, other);
             let words = without_data(rank, words, other, Along::Arrival);
-            let all = mine.and(Summary::from_words(&words));
+            let (theirs, updates, _) = Summary::read_with_updates(&words);
+            let all = mine.and(theirs);
             all.departs(rank);
-            return (all, Waits::ForTeam);
+            return ((all, updates.to_vec()), Waits::ForTeam);
         }
         let mut all = mine;
         for child in tree::children(me, rank.ranks()) {
@@ -153,31 +180,31 @@ impl State {
             all = all.and(Summary::from_words(&words));
         }
         if me == 0 {
-            if all.departs(rank) {
-                self.join = Some(all);
-            } else {
-                hand_down(rank, &all.to_words());
+            let words = all.with_updates(updates);
+            match all.departs(rank) {
+                true => self.join = Some(words),
+                false => hand_down(rank, &words),
             }
-            return (all, Waits::ForTeam);
+            return ((all, Vec::new()), Waits::ForTeam);
         }
         send(rank, &all.to_words(), tree::parent(me), Along::Arrival);
         let message = receive_from_above(rank, |rank, words| {
             Summary::from_words(words).departs(rank);
         });
-        let (words, fork) = message.split_at(Summary::WORDS);
-        let all = Summary::from_words(words);
+        let (all, updates, fork) = Summary::read_with_updates(&message);
+        let agreed = (all, updates.to_vec());
         if fork.is_empty() {
-            return (all, Waits::ForTeam);
+            return (agreed, Waits::ForTeam);
         }
         // Serial code ran meanwhile.
         self.fork = Some(fork.to_vec());
-        (all, Waits::ForRegion)
+        (agreed, Waits::ForRegion)
     }
 
     /// On rank 0: sends the words of a fork, with what the other ranks do not know yet of the join before.
     pub(super) fn send_fork(&mut self, rank: &mut impl Rank, words: &[u64]) {
         match self.join.take() {
-            Some(join) => hand_down(rank, &[&join.to_words(), words].concat()),
+            Some(join) => hand_down(rank, &[&join, words].concat()),
             None => hand_down(rank, words),
         }
     }
