@@ -3,8 +3,9 @@
 //! Guarantee: the layout is a function of its inputs, which all ranks agree on before they build it,
 //! so a page number and an address mean the same on every rank.
 //!
-//! Shared pages are numbered through, and page `p` lies at offset `p * PAGE` of every rank's memory
-//! file:
+//! Shared pages are numbered in this order, and page `p` lies at offset `p * PAGE` of every rank's memory
+//! file. That and its address differ by a multiple of [`Sizes::large`], as the kernel wants it of what it is to map
+//! in large pages; so there are numbers between segments that no page has.
 //!
 //! | pages | what | home at start |
 //! |---|---|---|
@@ -86,6 +87,8 @@ pub struct Sizes {
     pub arena: usize,
     /// Each rank's region stack and `threadprivate` data.
     pub private: usize,
+    /// What the kernel maps as one where it can.
+    pub large: usize,
 }
 
 /// The map between addresses and pages.
@@ -106,6 +109,9 @@ impl Layout {
         let mut page: Page = 0;
         let mut segment = |address: usize, bytes: usize| {
             let pages = u32::try_from(bytes / PAGE).expect("segment within 16 TiB");
+            let large = (sizes.large / PAGE) as Page;
+            let behind = (address / PAGE) as u64 % u64::from(large);
+            page += (behind as Page + large - page % large) % large;
             let segment = Segment {
                 address,
                 page,
@@ -122,10 +128,10 @@ impl Layout {
             .map(|&(start, end)| segment(start, end - start))
             .collect();
         let stack = segment(BASE, sizes.stack);
-        let arenas_at = BASE + sizes.stack + GUARD;
         let others = ranks as usize - 1;
-        let arenas = segment(arenas_at, sizes.first_arena + sizes.arena * others);
-        let private = segment(arenas.end() + GUARD, sizes.private * ranks as usize);
+        let behind = |before: Segment| (before.end() + GUARD).next_multiple_of(sizes.large);
+        let arenas = segment(behind(stack), sizes.first_arena + sizes.arena * others);
+        let private = segment(behind(arenas), sizes.private * ranks as usize);
         Self {
             ranks,
             sizes,
@@ -136,7 +142,13 @@ impl Layout {
         }
     }
 
-    /// Number of shared pages.
+    /// Bytes that the kernel maps as one where it can.
+    #[inline]
+    pub fn large(&self) -> usize {
+        self.sizes.large
+    }
+
+    /// The number behind those of all shared pages.
     #[inline]
     pub fn pages(&self) -> u32 {
         self.private.page + self.private.pages
@@ -305,6 +317,7 @@ mod tests {
             first_arena: 24 * PAGE,
             arena: 16 * PAGE,
             private: 8 * PAGE,
+            large: 512 * PAGE,
         };
         Layout::new(&[(0x40_0000, 0x40_3000), (0x50_0000, 0x50_1000)], sizes, 3)
     }
@@ -312,11 +325,17 @@ mod tests {
     #[test]
     fn pages_and_addresses_are_inverse() {
         let layout = sample();
-        assert_eq!(layout.pages(), 3 + 1 + 4 + 24 + 2 * 16 + 3 * 8);
-        for page in 0..layout.pages() {
+        let pages = layout
+            .segments()
+            .flat_map(|segment| segment.page..segment.page + segment.pages);
+        let pages: Vec<Page> = pages.collect();
+        assert_eq!(pages.len(), 3 + 1 + 4 + 24 + 2 * 16 + 3 * 8);
+        for page in pages {
             let address = layout.address_of(page);
             assert_eq!(layout.page_of(address), Some(page));
             assert_eq!(layout.page_of(address + PAGE - 1), Some(page));
+            let offset = page as usize * PAGE;
+            assert_eq!(address % layout.large(), offset % layout.large());
         }
     }
 
@@ -325,8 +344,9 @@ mod tests {
         let layout = sample();
         let mut next = 0;
         for segment in layout.segments() {
-            assert_eq!(segment.page, next);
-            next += segment.pages;
+            let most = (layout.large() / PAGE) as Page;
+            assert!((next..next + most).contains(&segment.page));
+            next = segment.page + segment.pages;
             for page in segment.page..next {
                 assert_eq!(layout.first_home(page), segment.home);
                 assert_eq!(
@@ -349,8 +369,9 @@ mod tests {
     #[test]
     fn runs_stop_where_addresses_do() {
         let layout = sample();
-        assert_eq!(layout.adjacent(1, 9), 2);
-        assert_eq!(layout.adjacent(3, 9), 1);
-        assert_eq!(layout.adjacent(4, 2), 2);
+        let page = |address| layout.page_of(address).expect("it is shared");
+        assert_eq!(layout.adjacent(page(0x40_1000), 9), 2);
+        assert_eq!(layout.adjacent(page(0x50_0000), 9), 1);
+        assert_eq!(layout.adjacent(page(BASE), 2), 2);
     }
 }

@@ -55,3 +55,12 @@ pub(crate) unsafe fn mprotect(address: *mut c_void, length: usize, protection: c
         ) as c_int
     }
 }
+
+/// `madvise`.
+///
+/// # Safety
+/// As for the system call.
+pub(crate) unsafe fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { libc::syscall(libc::SYS_madvise, address, length, c_long::from(advice)) as c_int }
+}

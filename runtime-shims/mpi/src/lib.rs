@@ -35,6 +35,7 @@ mod heap;
 mod interfaces;
 mod interpose;
 mod kernel;
+mod large_pages;
 #[cfg(test)]
 mod layers;
 mod layout;

@@ -21,6 +21,7 @@ use crate::{
     byte_sets::{self, ByteSets},
     cell::ProgramCell,
     control_area, kernel,
+    large_pages::LargePages,
     layout::{self, control_offset},
     marks, meanwhile, mpi_job, observe,
     observe::Event,
@@ -62,6 +63,7 @@ pub(crate) struct Memory {
     alone: bool,
     mappings: Mappings,
     room: Room,
+    large_pages: LargePages,
     byte_sets: ByteSets,
     /// How much of what was announced this rank has heard, and of what was copied of it.
     heard: u64,
@@ -141,6 +143,7 @@ impl Memory {
             alone,
             mappings: Mappings::new(),
             room: Room::new(settings().memory),
+            large_pages: LargePages::new(own, file, settings().large_pages),
             byte_sets: ByteSets::default(),
             heard: 0,
             looked_at: 0,
@@ -286,6 +289,11 @@ impl Memory {
     /// Bytes of this rank's memory file that are in use.
     pub(crate) fn resident_bytes(&self) -> u64 {
         resident_bytes(self.file)
+    }
+
+    /// How many large pages were made for this rank.
+    pub(crate) fn large_pages(&self) -> u64 {
+        self.large_pages.made
     }
 
     /// Writes text to rank 0's standard output through its service thread.
@@ -606,7 +614,14 @@ impl Machine for Memory {
         }
     }
 
+    fn enlarge(&mut self, run: Run, is_lasting: bool) {
+        if !self.alone {
+            self.large_pages.make(run, is_lasting);
+        }
+    }
+
     fn discard(&mut self, first: Page, count: u32) {
+        self.large_pages.forget(Run { first, count });
         // SAFETY: a descriptor of our own; the protocol says that nobody needs what was there. Where the kernel refuses,
         // the memory stays taken.
         unsafe {

@@ -71,6 +71,8 @@ pub(crate) struct Settings {
     pub(crate) ranks_per_node: Option<u32>,
     /// `OKL_SOCKET_IFNAME=name,name`: over which interfaces ranks on different nodes ask each other.
     pub(crate) interfaces: interfaces::Choice,
+    /// `OKL_LARGE_PAGES=0`: shared memory has pages of 4 KiB only.
+    pub(crate) large_pages: bool,
     /// `OKL_MEMORY=size`: so many bytes of shared memory a rank may hold before it gives copies up.
     pub(crate) memory: Option<u64>,
     /// `OMP_STACKSIZE` in bytes: each rank's stack for region frames.
@@ -123,6 +125,7 @@ impl Settings {
                 && !switch("OKL_VERIFY", false)?,
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
             interfaces: interfaces::Choice::of(&variable("OKL_SOCKET_IFNAME").unwrap_or_default()),
+            large_pages: switch("OKL_LARGE_PAGES", true)?,
             memory: memory(&variable)?,
             stack_bytes,
         })

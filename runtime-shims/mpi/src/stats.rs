@@ -51,7 +51,7 @@ pub(crate) fn synchronisations() -> u64 {
     })
 }
 
-const COLUMNS: [&str; 29] = [
+const COLUMNS: [&str; 30] = [
     "forks",
     "regions alone",
     "barriers",
@@ -81,6 +81,7 @@ const COLUMNS: [&str; 29] = [
     "section bytes",
     "protections",
     "resident KiB",
+    "large pages",
 ];
 
 /// Tells what happened: `OKL_STATS`. Collective.
@@ -123,5 +124,6 @@ fn row(mine: &Counts, protocol: &okl_coherence::Counts, sent: Traffic) -> [u64; 
         protocol.pulled_bytes,
         protocol.protections,
         memory::coherence(|coherence| coherence.machine.resident_bytes()) >> 10,
+        memory::coherence(|coherence| coherence.machine.large_pages()),
     ]
 }

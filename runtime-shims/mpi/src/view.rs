@@ -1,11 +1,14 @@
 //! The runtime's view of a rank's memory file, always writable.
 
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::{
+    ffi::c_void,
+    sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst},
+};
 
 use okl_abi::AtomicOp;
 use okl_coherence::atomics_values::apply;
 
-use crate::kernel;
+use crate::{kernel, large_pages};
 
 /// The runtime's view of one rank's memory file.
 #[derive(Clone, Copy)]
@@ -20,22 +23,31 @@ unsafe impl Send for View {}
 unsafe impl Sync for View {}
 
 impl View {
-    /// Maps `bytes` of the memory file `descriptor`.
+    /// Maps `bytes` of the memory file `descriptor`, so that it can have [`large_pages`].
     pub(crate) fn map(descriptor: i32, bytes: usize) -> Result<Self, std::io::Error> {
-        // SAFETY: a new mapping at an address of the kernel's choice.
-        let first = unsafe {
-            kernel::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                descriptor,
-                0,
-            )
+        let map = |at: *mut c_void, bytes: usize, protection, flags, file| {
+            // SAFETY: a new mapping at an address of the kernel's choice, or in one.
+            let first = unsafe { kernel::mmap(at, bytes, protection, flags, file, 0) };
+            match first == libc::MAP_FAILED {
+                true => Err(std::io::Error::last_os_error()),
+                false => Ok(first),
+            }
         };
-        if first == libc::MAP_FAILED {
-            return Err(std::io::Error::last_os_error());
-        }
+        let reserved = map(
+            std::ptr::null_mut(),
+            bytes + large_pages::BYTES,
+            libc::PROT_NONE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+        )?;
+        let before = reserved.align_offset(large_pages::BYTES);
+        let first = map(
+            reserved.wrapping_byte_add(before),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED,
+            descriptor,
+        )?;
         Ok(Self {
             first: first.cast(),
         })

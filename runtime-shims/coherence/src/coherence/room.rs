@@ -220,7 +220,7 @@ impl<M: Machine> Coherence<M> {
 }
 
 /// The pages of a range that consists of such.
-fn run_of((start, end): (u64, u64)) -> Run {
+pub(super) fn run_of((start, end): (u64, u64)) -> Run {
     let (first, behind) = (start / PAGE as u64, end / PAGE as u64);
     Run {
         first: first as Page,

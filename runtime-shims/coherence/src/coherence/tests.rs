@@ -59,6 +59,7 @@ impl Job {
             first_arena: 4 * PAGE,
             arena: 4 * PAGE,
             private: PAGE,
+            large: PAGE,
         };
         let layout = Layout::new(&[(0x40_0000, 0x40_3000)], sizes, ranks as u32);
         let pages = layout.pages() as usize;

@@ -7,7 +7,7 @@ use super::{
     pages_inside, pages_touched,
 };
 use crate::{
-    coherence::{Access, Coherence, Machine, Run, runs_of},
+    coherence::{Access, Coherence, Machine, Run, room::run_of, runs_of},
     geometry::{
         owners::Owned,
         pieces::Step,
@@ -43,7 +43,19 @@ pub(super) struct Plan {
     /// Pages outside section mode that are read densely, and the number of closings until they were last looked at.
     fetched: Vec<Run>,
     fetched_at: Cell<u64>,
+    large: LargePages,
 }
+
+/// What a declaration says of whole pieces of memory that the kernel may map as one.
+#[derive(Default)]
+struct LargePages {
+    runs: Vec<Run>,
+    /// How often it was declared again.
+    again: Cell<u32>,
+}
+
+/// What is declared so often again is likely to be so for longer.
+const LASTING: u32 = 2;
 
 impl<M: Machine> Coherence<M> {
     /// Whether declarations count at present.
@@ -104,6 +116,7 @@ impl<M: Machine> Coherence<M> {
             Some(plan) => {
                 let plan = Rc::clone(plan);
                 self.fetch_again(&plan);
+                self.enlarge_again(&plan.large);
                 plan
             }
             None => {
@@ -180,6 +193,7 @@ impl<M: Machine> Coherence<M> {
     /// Works out what `declared` needs. The plan is kept for `key` where it depends on nothing else.
     fn plan(&mut self, key: Signature, mut declared: Vec<Declared>) -> Rc<Plan> {
         self.declare_whole_pages(&mut declared);
+        let large = self.enlarge(&declared);
         let bytes = |mode: Mode| {
             let those = declared.iter().filter(|one| one.mode == mode);
             those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
@@ -264,6 +278,7 @@ impl<M: Machine> Coherence<M> {
             uncertain: Rc::new(uncertain),
             fetched,
             fetched_at,
+            large,
         });
         if is_repeatable {
             let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
@@ -275,7 +290,8 @@ impl<M: Machine> Coherence<M> {
                 + plan.compared.len()
                 + plan.opened.len()
                 + plan.noted_open.len()
-                + plan.fetched.len();
+                + plan.fetched.len()
+                + plan.large.runs.len();
             self.sections.plans.insert(key, Rc::clone(&plan), pieces);
         }
         plan
@@ -412,6 +428,40 @@ impl<M: Machine> Coherence<M> {
         for page in plan.fetched.iter().flat_map(|run| run.pages()) {
             if !self.pages.has(page, flag::SECTION | flag::ENTERING) {
                 self.touch_page(page, false);
+            }
+        }
+    }
+
+    /// Lets memory be had in large pages that `declared` says is accessed nearly whole.
+    fn enlarge(&mut self, declared: &[Declared]) -> LargePages {
+        let large = self.pages.layout().large() as u64;
+        let is_whole = |one: &&Declared| {
+            let (start, end) = one.shape.hull();
+            let is_accessed = matches!(one.mode, Mode::Read | Mode::Write | Mode::Keep);
+            is_accessed && end - start >= large && one.shape.is_dense()
+        };
+        let hulls = declared.iter().filter(is_whole).map(|one| one.shape.hull());
+        let hulls = Ranges::of(hulls.collect());
+        let inside = |(start, end): Range| (start.next_multiple_of(large), end / large * large);
+        let runs = hulls.iter().map(inside);
+        let runs = runs.filter(|(start, end)| start < end).map(run_of);
+        let runs: Vec<Run> = runs.collect();
+        for &run in &runs {
+            self.machine.enlarge(run, false);
+        }
+        LargePages {
+            runs,
+            again: Cell::default(),
+        }
+    }
+
+    /// The same of what was declared before.
+    fn enlarge_again(&mut self, large: &LargePages) {
+        let again = large.again.get() + 1;
+        large.again.set(again);
+        if again == LASTING {
+            for &run in &large.runs {
+                self.machine.enlarge(run, true);
             }
         }
     }

@@ -457,6 +457,8 @@ impl Machine for Simulated {
         self.settle();
     }
 
+    fn enlarge(&mut self, _: Run, _: bool) {}
+
     fn discard(&mut self, first: Page, count: u32) {
         let mut cluster = self.cluster.borrow_mut();
         for page in first as usize..(first + count) as usize {
