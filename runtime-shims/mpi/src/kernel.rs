@@ -3,6 +3,9 @@
 
 use std::ffi::{c_int, c_long, c_void};
 
+/// Bytes of memory that the kernel maps as one where it can: a large page.
+pub(crate) const LARGE: usize = 2 << 20;
+
 /// `mmap`.
 ///
 /// # Safety

@@ -9,11 +9,12 @@ use std::{collections::HashSet, ffi::c_void};
 
 use okl_coherence::{PAGE, Page, Run};
 
-use crate::{kernel, view::View};
+use crate::{
+    kernel::{self, LARGE},
+    view::View,
+};
 
-/// What the kernel maps as one.
-pub(crate) const BYTES: usize = 2 << 20;
-const PAGES: Page = (BYTES / PAGE) as Page;
+const PAGES: Page = (LARGE / PAGE) as Page;
 /// `MADV_COLLAPSE` of the kernel's interface.
 const COLLAPSE: i32 = 25;
 
@@ -88,13 +89,13 @@ impl LargePages {
         for &number in numbers {
             // Where there is no memory at all the kernel makes none.
             // SAFETY: within the file, whose view can always be read.
-            unsafe { std::ptr::read_volatile(self.own.at(number as usize * BYTES)) };
+            unsafe { std::ptr::read_volatile(self.own.at(number as usize * LARGE)) };
         }
         // SAFETY: the runtime's view of pages of the file; no contents change.
         let failed = unsafe {
             kernel::madvise(
-                self.own.at(first as usize * BYTES).cast::<c_void>(),
-                numbers.len() * BYTES,
+                self.own.at(first as usize * LARGE).cast::<c_void>(),
+                numbers.len() * LARGE,
                 COLLAPSE,
             )
         } != 0;
@@ -116,10 +117,10 @@ enum Memory {
 }
 
 fn memory_of(file: i32, number: Page) -> Memory {
-    let start = number as usize * BYTES;
+    let start = number as usize * LARGE;
     // SAFETY: asks about a descriptor of our own, of which nobody uses the position.
     let seek = |whence| unsafe { libc::lseek(file, start as i64, whence) };
-    let is_behind = |at: i64| usize::try_from(at).map_or(true, |at| at >= start + BYTES);
+    let is_behind = |at: i64| usize::try_from(at).map_or(true, |at| at >= start + LARGE);
     match () {
         () if is_behind(seek(libc::SEEK_DATA)) => Memory::None,
         () if is_behind(seek(libc::SEEK_HOLE)) => Memory::All,
@@ -137,11 +138,11 @@ mod tests {
         // SAFETY: creates a descriptor; the result is checked.
         let file = unsafe { libc::memfd_create(c"okl-test".as_ptr(), libc::MFD_CLOEXEC) };
         assert!(file >= 0);
-        let bytes = 6 * BYTES;
+        let bytes = 6 * LARGE;
         // SAFETY: a descriptor of our own.
         assert_eq!(unsafe { libc::ftruncate(file, bytes as i64) }, 0);
         let own = View::map(file, bytes).expect("room");
-        assert_eq!(own.at(0) as usize % BYTES, 0);
+        assert_eq!(own.at(0) as usize % LARGE, 0);
         let resident = || {
             // SAFETY: fills a structure of our own.
             unsafe {
@@ -152,10 +153,10 @@ mod tests {
         };
         let mut large = LargePages::new(own, file, true);
         // One has memory, all of it, and one some.
-        for at in (BYTES..2 * BYTES).step_by(PAGE) {
+        for at in (LARGE..2 * LARGE).step_by(PAGE) {
             own.write(at + 3, &[7]);
         }
-        own.write(2 * BYTES + 5, &[9]);
+        own.write(2 * LARGE + 5, &[9]);
         let before = resident();
         let run = |first: Page, count: Page| Run {
             first: first * PAGES,
@@ -172,14 +173,14 @@ mod tests {
             );
             return;
         }
-        assert_eq!(resident(), before + 2 * BYTES);
+        assert_eq!(resident(), before + 2 * LARGE);
         assert_eq!(large.made, 3);
         let mut read = [0; 8];
         for (at, value) in [
-            (BYTES + 3, 7),
-            (2 * BYTES - PAGE + 3, 7),
-            (2 * BYTES + 5, 9),
-            (3 * BYTES + 5, 0),
+            (LARGE + 3, 7),
+            (2 * LARGE - PAGE + 3, 7),
+            (2 * LARGE + 5, 9),
+            (3 * LARGE + 5, 0),
         ] {
             own.read(at, &mut read);
             assert_eq!(read[0], value, "{at}");

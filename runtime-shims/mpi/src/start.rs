@@ -13,9 +13,9 @@ use okl_abi::ConstructorEntry;
 
 use crate::{
     api, api::Icv, build_id, cell::ProgramCell, console, control_area, exchange, fault, files,
-    foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, large_pages,
-    layout, loops, memory, memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe,
-    process, program, program_graph, program_stacks, region, report, service::Remote, settings,
+    foreign_regions, interpose, interpose::mapping, interpose::variables, kernel, layout, loops,
+    memory, memory::Memory, memory::Peer, mpi_job, mpi_job::Nodes, names, observe, process,
+    program, program_graph, program_stacks, region, report, service::Remote, settings,
     settings::Settings, settings::settings, stack, stats, stream_format, sync, tasks, team,
     thread_privates, threads, turns, view::View, waiting,
 };
@@ -413,7 +413,7 @@ fn agree_on_sizes(threads: usize, ranks_here: u32) -> Sizes {
         first_arena,
         arena,
         private: (round(private) + program_stacks::GUARD_BYTES) * threads,
-        large: large_pages::BYTES,
+        large: kernel::LARGE,
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 use okl_abi::AtomicOp;
 use okl_coherence::atomics_values::apply;
 
-use crate::{kernel, large_pages};
+use crate::kernel;
 
 /// The runtime's view of one rank's memory file.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ unsafe impl Send for View {}
 unsafe impl Sync for View {}
 
 impl View {
-    /// Maps `bytes` of the memory file `descriptor`, so that it can have [`large_pages`].
+    /// Maps `bytes` of the memory file `descriptor`, so that it can have [large pages](kernel::LARGE).
     pub(crate) fn map(descriptor: i32, bytes: usize) -> Result<Self, std::io::Error> {
         let map = |at: *mut c_void, bytes: usize, protection, flags, file| {
             // SAFETY: a new mapping at an address of the kernel's choice, or in one.
@@ -35,12 +35,12 @@ impl View {
         };
         let reserved = map(
             std::ptr::null_mut(),
-            bytes + large_pages::BYTES,
+            bytes + kernel::LARGE,
             libc::PROT_NONE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
             -1,
         )?;
-        let before = reserved.align_offset(large_pages::BYTES);
+        let before = reserved.align_offset(kernel::LARGE);
         let first = map(
             reserved.wrapping_byte_add(before),
             bytes,
