@@ -5,6 +5,7 @@
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -418,8 +419,8 @@ impl Communicator {
     ///
     /// # Safety
     /// The room stays where it is, and is not looked at, until it is complete.
-    pub unsafe fn start_receive(self, room: &mut [u8], rank: u32) -> Pending {
-        let (count, data) = (count(room.len()), room.as_mut_ptr());
+    pub unsafe fn start_receive(self, room: &mut [MaybeUninit<u8>], rank: u32) -> Pending {
+        let (count, data) = (count(room.len()), room.as_mut_ptr().cast());
         let start = |request| {
             // SAFETY: as long as is said; the rest is the caller's promise.
             unsafe { (mpi().receive)(self.handle, data, count, 1, rank as i32, self.tag, request) }

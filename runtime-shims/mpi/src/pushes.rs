@@ -8,6 +8,9 @@ use okl_coherence::Part;
 use okl_job::mpi::{Communicator, Pending, Wait};
 
 use crate::{meanwhile, mpi_job, scopes, traffic::Traffic, view::View};
+use buffers::Buffers;
+
+mod buffers;
 
 /// So many messages that nobody waits for may be under way.
 const MOST_FORGOTTEN: usize = 64;
@@ -29,6 +32,8 @@ impl Room {
 struct Transfer {
     number: u64,
     buffer: Vec<u8>,
+    /// So many come into it.
+    bytes: usize,
     pending: Pending,
 }
 
@@ -40,8 +45,7 @@ pub(crate) struct Pushes {
     forgotten: Vec<Transfer>,
     /// Messages received so far.
     count: u64,
-    /// Buffers of earlier messages.
-    spare: Vec<Vec<u8>>,
+    buffers: Buffers,
     /// What was pushed.
     pub(crate) traffic: Traffic,
 }
@@ -54,7 +58,7 @@ impl Pushes {
             received: Vec::new(),
             forgotten: Vec::new(),
             count: 0,
-            spare: Vec::new(),
+            buffers: Buffers::default(),
             traffic: Traffic::default(),
         }
     }
@@ -103,30 +107,31 @@ impl Pushes {
         self.forgotten.push(Transfer {
             number: 0,
             buffer,
+            bytes: 0,
             pending,
         });
     }
 
     /// Begins to receive `bytes` from `rank`. The message's number.
     pub(crate) fn expect(&mut self, rank: u32, bytes: usize) -> u64 {
-        let mut buffer = self.used_buffer();
-        buffer.resize(bytes, 0);
+        let mut buffer = self.buffer(bytes);
+        let room = &mut buffer.spare_capacity_mut()[..bytes];
         // SAFETY: the buffer lives, unmoved, until it is complete.
-        let pending =
-            scopes::private(|| unsafe { self.communicator.start_receive(&mut buffer, rank) });
-        self.note(buffer, pending)
+        let pending = scopes::private(|| unsafe { self.communicator.start_receive(room, rank) });
+        self.note(buffer, bytes, pending)
     }
 
     /// Expects a message that comes along with another one. Its number.
     pub(crate) fn expect_along(&mut self) -> u64 {
-        self.note(Vec::new(), Pending::NONE)
+        self.note(Vec::new(), 0, Pending::NONE)
     }
 
-    fn note(&mut self, buffer: Vec<u8>, pending: Pending) -> u64 {
+    fn note(&mut self, buffer: Vec<u8>, bytes: usize, pending: Pending) -> u64 {
         self.count += 1;
         self.received.push(Transfer {
             number: self.count,
             buffer,
+            bytes,
             pending,
         });
         self.count
@@ -142,16 +147,8 @@ impl Pushes {
 
     /// An empty one, with room for so many bytes.
     fn buffer(&mut self, bytes: usize) -> Vec<u8> {
-        let mut buffer = self.used_buffer();
-        buffer.clear();
-        buffer.reserve(bytes);
-        buffer
-    }
-
-    /// One with anything in it.
-    fn used_buffer(&mut self) -> Vec<u8> {
         scopes::private(|| {
-            let spare = &mut self.spare;
+            let buffers = &mut self.buffers;
             let is_full = self.forgotten.len() >= MOST_FORGOTTEN;
             let mut wait = is_full;
             self.forgotten.retain_mut(|transfer| {
@@ -160,12 +157,12 @@ impl Pushes {
                 }
                 let done = transfer.pending.is_complete();
                 if done {
-                    spare.push(std::mem::take(&mut transfer.buffer));
+                    buffers.give_back(std::mem::take(&mut transfer.buffer));
                 }
                 !done
             });
-        });
-        self.spare.pop().unwrap_or_default()
+            buffers.take(bytes)
+        })
     }
 
     /// Whether a message has arrived.
@@ -180,6 +177,10 @@ impl Pushes {
         let transfer = self.received.iter_mut().find(|one| one.number == number);
         let transfer = transfer.expect("what is taken was expected");
         scopes::private(|| transfer.pending.complete(Wait::Patiently));
+        if transfer.bytes > 0 {
+            // SAFETY: so many have come, as what both sides know says; the buffer has room for them.
+            unsafe { transfer.buffer.set_len(transfer.bytes) };
+        }
         &transfer.buffer
     }
 

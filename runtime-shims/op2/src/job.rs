@@ -249,8 +249,14 @@ impl Messages {
 
     /// Receives as many bytes as `room` has from a rank, neighbour number `neighbour`.
     pub(crate) fn receive(&mut self, mut room: Vec<u8>, neighbour: usize, rank: usize) {
+        let length = room.len();
+        // What was there is room like any other.
+        room.clear();
+        let free = &mut room.spare_capacity_mut()[..length];
         // SAFETY: the room stays where it is, and is not looked at, until it is complete.
-        let pending = unsafe { messages_of(world()).start_receive(&mut room, rank as u32) };
+        let pending = unsafe { messages_of(world()).start_receive(free, rank as u32) };
+        // SAFETY: all of it was initialised before, and is written by MPI only.
+        unsafe { room.set_len(length) };
         self.pending.push(pending);
         self.incoming.push((neighbour, room));
     }

@@ -258,6 +258,8 @@ pub(super) struct SectionMode {
     known_sets: KnownSets,
     /// What of `valid` is left after a transition.
     left_valid: Cache<Rc<Step>>,
+    /// What of a message may be taken after one, and what stands for that.
+    left_live: Cache<(Ranges, Signature)>,
     /// The same after others announced something.
     announced: Cache<Rc<Step>>,
     /// What nests were declared to write between two releases, by what stands for each.
@@ -308,6 +310,7 @@ impl SectionMode {
             exchanged: Cache::default(),
             recalled: None,
             known_sets: KnownSets::default(),
+            left_live: Cache::default(),
             left_valid: Cache::default(),
             announced: Cache::default(),
             written_between: Cache::default(),

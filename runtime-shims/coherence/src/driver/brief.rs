@@ -231,7 +231,7 @@ pub(super) fn arrive(rank: &mut impl Rank, is_brief: bool) {
         () if to != 0 && tree::parent(to) == from => Some(Along::Departure),
         () => None,
     };
-    rank.coherence(|coherence| coherence.arrive(at_once, along));
+    rank.coherence(|coherence| coherence.arrive(along));
 }
 
 /// A message of `words` and what goes along, with the number of bytes of that.

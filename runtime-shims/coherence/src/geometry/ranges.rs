@@ -48,8 +48,9 @@ impl Ranges {
         self.hull().1 <= other.hull().0 || other.hull().1 <= self.hull().0
     }
 
+    /// The ranges, in order.
     #[inline]
-    pub(super) fn as_slice(&self) -> &[Range] {
+    pub(crate) fn as_slice(&self) -> &[Range] {
         &self.0
     }
 

@@ -23,11 +23,9 @@ use crate::{
     geometry::signature::Signature,
 };
 
-/// More bytes do not go along with another message: a message of their own costs less than that they hold up
-/// the next one, which goes the other way.
+/// More bytes do not go along with another message: a message of their own, which its receiver has room for when it
+/// comes, costs less than that they hold up the next one, and are copied into and out of it.
 pub(super) const MOST_ALONG: usize = 1 << 14;
-/// The same where all ranks tell each other at the same time that they have arrived.
-const MOST_ALONG_AT_ONCE: usize = 1 << 20;
 
 /// A message of the ranks' synchronisation that data may go along with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +87,8 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Where this rank arrives at a synchronisation, once: begins what goes early. `along` says which message
-    /// from one rank to another data may go along with, and `at_once` that all ranks tell all others of their
-    /// arrival; all ranks say the same.
-    pub(crate) fn arrive(&mut self, at_once: bool, along: impl Fn(u32, u32) -> Option<Along>) {
+    /// from one rank to another data may go along with; all ranks say the same.
+    pub(crate) fn arrive(&mut self, along: impl Fn(u32, u32) -> Option<Along>) {
         let Some(mut early) = self.sections.early.take() else {
             return;
         };
@@ -107,11 +104,7 @@ impl<M: Machine> Coherence<M> {
                 Direction::Received => along(one.packed.rank, self.rank),
                 Direction::Sent => along(self.rank, one.packed.rank),
             };
-            let most = match at_once {
-                true => MOST_ALONG_AT_ONCE,
-                false => MOST_ALONG,
-            };
-            let along = along.filter(|_| one.packed.bytes <= most);
+            let along = along.filter(|_| one.packed.bytes <= MOST_ALONG);
             let goes_on = early.is_fork && one.owner(self.rank) == 0;
             let is_relayed = one.packed.is_relayed();
             *state = match (along, one.direction) {

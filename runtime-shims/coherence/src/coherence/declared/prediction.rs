@@ -37,7 +37,9 @@ const USUAL: u32 = 2;
 pub(super) struct Packed {
     /// The other side.
     pub(super) rank: u32,
-    pub(super) ranges: Vec<Range>,
+    pub(super) ranges: Ranges,
+    /// Stands for them.
+    pub(super) id: Signature,
     pub(super) bytes: usize,
     /// Of a message of trees. Others come from the owner.
     pub(super) leg: Option<Leg>,
@@ -93,7 +95,7 @@ impl Passage {
     /// The bytes that any rank may have written.
     pub(super) fn changed(&self) -> Ranges {
         let all = self.transitions.iter();
-        all.fold(Ranges::default(), |all, one| all.union(&one.changed()))
+        all.fold(Ranges::default(), |all, one| all.union(&one.changed().0))
     }
 
     fn pieces(&self) -> usize {
@@ -420,8 +422,9 @@ impl Packed {
     pub(super) fn of(rank: u32, ranges: &Ranges, leg: Option<Leg>) -> Self {
         Self {
             rank,
+            ranges: ranges.clone(),
+            id: ranges.signature(),
             bytes: ranges.bytes() as usize,
-            ranges: ranges.iter().collect(),
             leg,
         }
     }
@@ -435,7 +438,7 @@ impl Packed {
     /// Both lists are sorted.
     pub(super) fn split(&self, wanted: &[Range]) -> (Vec<(usize, Range)>, Vec<Range>) {
         let (mut inside, mut outside) = (Vec::with_capacity(wanted.len()), Vec::new());
-        let mut ranges = self.ranges.iter().peekable();
+        let mut ranges = self.ranges.as_slice().iter().peekable();
         let mut place = 0;
         for &(mut start, end) in wanted {
             while start < end {
@@ -504,7 +507,7 @@ mod tests {
         assert!(predictions.note(KEY, copied));
         predictions.note_lists(0, KEY, copied, &borrowed(&lists), true, &[0, 1, 2]);
         let messages = predictions.after(KEY).expect("it is known now");
-        assert_eq!(messages.received[0].ranges, [(8, 16)]);
+        assert_eq!(messages.received[0].ranges.as_slice(), [(8, 16)]);
         assert!(!predictions.note(KEY, copied));
         assert!(predictions.after(KEY).is_some());
         assert!(predictions.after(signature(2)).is_none());
@@ -517,7 +520,7 @@ mod tests {
         let lists = lists(&[&[(1, &[(8, 16)])], &[]]);
         let received = |predictions: &Predictions| {
             let messages = predictions.after(KEY).expect("foreseen");
-            messages.received[0].ranges.clone()
+            messages.received[0].ranges.iter().collect::<Vec<Range>>()
         };
         assert!(predictions.is_new(KEY));
         predictions.foresee(0, KEY, &borrowed(&lists), &[0, 1]);
@@ -607,7 +610,7 @@ mod tests {
             }
         }
         assert_eq!(seen, 4);
-        assert_eq!(sides[0].received[1].ranges, [(10, 22), (40, 50)]);
+        assert_eq!(sides[0].received[1].ranges.as_slice(), [(10, 22), (40, 50)]);
         assert_eq!(sides[0].received[1].bytes, 22);
     }
 
@@ -652,7 +655,7 @@ mod tests {
                     assert_eq!(other.filter(same).count(), 1);
                 }
                 let received = side.received.iter().flat_map(|one| one.ranges.iter());
-                let received = Ranges::of(received.copied().collect());
+                let received = Ranges::of(received.collect());
                 for (_, ranges) in copies_in(&wanted[rank as usize]) {
                     assert!(Ranges::of(ranges.collect()).minus(&received).is_empty());
                 }

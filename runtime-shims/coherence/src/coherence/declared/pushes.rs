@@ -83,8 +83,9 @@ pub(super) struct InFlight {
     direction: Direction,
     /// Of one that is received: its number.
     number: u64,
-    /// What nobody has written since it was sent. `None`: all of it.
-    live: Option<Ranges>,
+    /// What nobody has written since it was sent, and what stands for that.
+    live: Ranges,
+    live_id: Signature,
     intervals_left: u32,
 }
 
@@ -93,9 +94,8 @@ impl InFlight {
         self.direction.owner(me, self.packed.rank)
     }
 
-    fn live(&self) -> Ranges {
-        let all = || Ranges::of(self.packed.ranges.clone());
-        self.live.clone().unwrap_or_else(all)
+    fn is_whole(&self) -> bool {
+        self.live_id == self.packed.id
     }
 }
 
@@ -129,12 +129,19 @@ impl SectionMode {
         if self.last_key.is_some() {
             self.passage.transitions.push(Rc::clone(transition));
         }
-        let mut changed = None;
         for one in &mut self.in_flight {
             // The others are forgotten before anything more is declared.
             if one.intervals_left > 1 {
-                let changed = changed.get_or_insert_with(|| transition.changed());
-                one.live = Some(one.live().minus(changed));
+                let (changed, changed_id) = transition.changed();
+                let key = one.live_id.with_signature(*changed_id);
+                let (live, live_id) = self.left_live.get(key).cloned().unwrap_or_else(|| {
+                    let live = one.live.minus(changed);
+                    let live_id = live.signature();
+                    let pieces = live.len();
+                    self.left_live.insert(key, (live.clone(), live_id), pieces);
+                    (live, live_id)
+                });
+                (one.live, one.live_id) = (live, live_id);
             }
         }
     }
@@ -163,7 +170,7 @@ impl SectionMode {
                 if packed.leg.is_some() || not_from_0 && direction.owner(rank, packed.rank) == 0 {
                     continue;
                 }
-                let mut ranges = Ranges::of(packed.ranges.clone()).minus(without);
+                let mut ranges = packed.ranges.minus(without);
                 if intervals > 1 {
                     // What happens to other bytes until then is not declared.
                     ranges = ranges.intersection(owned);
@@ -234,7 +241,7 @@ impl SectionMode {
         self.known_sendings(key, |mode| {
             let in_flight = mode.in_flight.iter();
             let in_flight: Vec<_> = in_flight
-                .map(|one| (one.direction, one.packed.rank, one.live()))
+                .map(|one| (one.direction, one.packed.rank, one.live.clone()))
                 .collect();
             mode.work_out_sendings(rank, key, &in_flight)
         })
@@ -260,7 +267,7 @@ impl SectionMode {
                 |one: &&InFlight| one.intervals_left > 1 && !(is_fork && one.owner(rank) == 0);
             let in_flight = mode.in_flight.iter().filter(stays);
             let in_flight: Vec<_> = in_flight
-                .map(|one| (one.direction, one.packed.rank, one.live().minus(&changed)))
+                .map(|one| (one.direction, one.packed.rank, one.live.minus(&changed)))
                 .collect();
             mode.work_out_sendings(rank, next, &in_flight)
         });
@@ -276,7 +283,7 @@ impl SectionMode {
             id.with(one.direction as u64)
                 .with(u64::from(one.packed.rank))
                 .with(u64::from(one.intervals_left))
-                .with_signature(one.live().signature())
+                .with_signature(one.live_id)
         });
         let key = key.with(self.predictions.changes).with_signature(in_flight);
         if let Some(known) = self.sendings.get(key) {
@@ -450,12 +457,12 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn assemble(&mut self, packed: &Packed, sources: &[(Rc<Packed>, u64)]) -> Vec<u8> {
         M::tell(|| Event::Send {
             to: packed.rank,
-            ranges: &packed.ranges,
+            ranges: packed.ranges.as_slice(),
         });
         if !packed.is_relayed() {
-            return self.machine.pack(&packed.ranges);
+            return self.machine.pack(packed.ranges.as_slice());
         }
-        let mut missing = packed.ranges.clone();
+        let mut missing: Vec<Range> = packed.ranges.iter().collect();
         let mut parts: Vec<Part> = Vec::new();
         for (from, number) in sources {
             let (inside, outside) = from.split(&missing);
@@ -481,7 +488,8 @@ impl<M: Machine> Coherence<M> {
             packed: Rc::clone(&one.packed),
             direction: one.direction,
             number,
-            live: None,
+            live: one.packed.ranges.clone(),
+            live_id: one.packed.id,
             intervals_left: one.intervals,
         });
     }
@@ -514,13 +522,13 @@ impl<M: Machine> Coherence<M> {
                 continue;
             }
             let sought = missing.as_deref().unwrap_or(wanted);
-            let (inside, outside) = match &one.live {
-                None => one.packed.split(sought),
-                Some(live) => {
+            let (inside, outside) = match one.is_whole() {
+                true => one.packed.split(sought),
+                false => {
                     let sought = Ranges::of(sought.to_vec());
-                    let there: Vec<Range> = sought.intersection(live).iter().collect();
-                    let (inside, _) = one.packed.split(&there);
-                    (inside, sought.minus(live).iter().collect())
+                    let there = sought.intersection(&one.live);
+                    let (inside, _) = one.packed.split(there.as_slice());
+                    (inside, sought.minus(&one.live).iter().collect())
                 }
             };
             if !inside.is_empty() {

@@ -15,7 +15,7 @@
 //! whatever there is elsewhere. How far they reach all ranks know of what they have exchanged; all else is remembered by the
 //! state of all memory, and so is what follows in tracked regions, where pages are written unnoticed.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{cell::OnceCell, collections::BTreeMap, rc::Rc};
 
 use super::{
     Declared, Interval, Mode, SectionMode, bytes_of, bytes_of_page, pages_around, pages_touched,
@@ -197,6 +197,8 @@ pub(super) struct Transition {
     unnoticed: Ranges,
     /// Some rank ran code that declares nothing, under a lock perhaps: what it wrote there it sent to the owners.
     has_stretches: bool,
+    /// The bytes that any rank may have written or contributed to, and what stands for them, when somebody has asked.
+    changed: OnceCell<(Ranges, Signature)>,
     /// Number of pieces that it takes to remember it: without those of sets that other transitions have, too. The
     /// same on all ranks.
     pub(super) pieces: usize,
@@ -240,17 +242,22 @@ impl KnownSets {
             contributed: one(contributed),
             unnoticed: one(unnoticed),
             has_stretches,
+            changed: OnceCell::new(),
             pieces,
         })
     }
 }
 
 impl Transition {
-    /// The bytes that any rank may have written or contributed to.
-    pub(super) fn changed(&self) -> Ranges {
-        let unsteady = self.unsteady.iter();
-        let others = self.contributed.union(&self.unnoticed);
-        unsteady.fold(self.claimed.union(&others), |all, one| all.union(one))
+    /// The bytes that any rank may have written or contributed to, and what stands for them.
+    pub(super) fn changed(&self) -> &(Ranges, Signature) {
+        self.changed.get_or_init(|| {
+            let unsteady = self.unsteady.iter();
+            let others = self.contributed.union(&self.unnoticed);
+            let all = unsteady.fold(self.claimed.union(&others), |all, one| all.union(one));
+            let id = all.signature();
+            (all, id)
+        })
     }
 
     /// Whether ranks may have contributed to what others hold, or written it under locks: that has its value when all have
