@@ -122,12 +122,13 @@ impl Owners {
         let touched = changes.iter();
         let touched = touched.flat_map(|(bytes, _)| self.pieces.touching(bytes));
         let mut touched: Vec<_> = touched.collect();
-        touched.sort_unstable();
+        // They are of a few sorted sequences.
+        touched.sort();
         touched.dedup();
         let touched = touched.into_iter();
         let before = Part::of(touched.map(|(range, word)| Owned::of(range, word)));
         let mut after = before.clone();
-        for (bytes, change) in changes {
+        for (bytes, change) in changes.iter().filter(|(bytes, _)| !bytes.is_empty()) {
             after = after.changed(bytes, change);
         }
         let changed = before.differing(&after);
