@@ -17,7 +17,14 @@ pub struct Ranges(Rc<Vec<Range>>);
 impl Ranges {
     /// The union of ranges in any order; empty ones do not count.
     pub fn of(mut ranges: Vec<Range>) -> Self {
-        ranges.retain(|&(start, end)| start < end);
+        let pairs = ranges.windows(2);
+        let is_in_order = pairs.map(|pair| pair[0].1 < pair[1].0);
+        let is_full = |&(start, end): &Range| start < end;
+        // All of it is looked at, several at once.
+        if is_in_order.fold(true, |all, one| all & one) && ranges.iter().all(is_full) {
+            return Self(Rc::new(ranges));
+        }
+        ranges.retain(is_full);
         if !ranges.is_sorted() {
             // Most are of a few sorted sequences.
             ranges.sort();
