@@ -6,6 +6,7 @@
 //!
 //! Puts and contributions are collected and go in one message a home, with the next request if there is one;
 //! [`Remote::settle`] sends them and waits until each home has answered. All other requests wait for their reply at once.
+//! Of what is pulled in many bytes, parts that are zero are told and not sent ([`packed`]).
 
 mod answers;
 mod packed;
