@@ -6,8 +6,10 @@
 //!
 //! Puts and contributions are collected and go in one message a home, with the next request if there is one;
 //! [`Remote::settle`] sends them and waits until each home has answered. All other requests wait for their reply at once.
+//! Of what is pulled in many bytes, parts that are zero are told and not sent ([`packed`]).
 
 mod answers;
+mod packed;
 mod polled;
 mod reached;
 
@@ -227,14 +229,16 @@ impl Remote {
             places.extend_from_slice(&(length as u64).to_le_bytes());
         }
         self.request([PULL, 0, bytes as u64, 0, 0], &places, rank);
-        let mut packed = vec![0; bytes];
-        self.data(&mut packed, rank);
-        let mut rest = &packed[..];
-        for &(at, length) in batch {
-            let (part, others) = rest.split_at(length);
-            own.write(at, part);
-            rest = others;
+        let places = || batch.iter().copied();
+        let mut marks = vec![0; packed::marks(places(), bytes)];
+        if !marks.is_empty() {
+            self.reply(&mut marks, rank);
         }
+        let mut packed = vec![0; packed::sent(places(), bytes, &marks)];
+        if !packed.is_empty() {
+            self.data(&mut packed, rank);
+        }
+        packed::unpack(places(), &marks, &packed, |at, part| own.write(at, part));
     }
 
     /// Writes to `offset` of the file of `rank`, by the next [`Remote::settle`].

@@ -117,18 +117,21 @@ impl Owners {
         Ranges::of(found)
     }
 
-    /// Makes `changes` one after another: each to the owners of some bytes, as far as they have one.
+    /// Makes `changes` one after another: each to the owners of some bytes, as far as they have one. What becomes of bytes
+    /// depends on their owner, and on whether others may have copies.
     pub(crate) fn change(&self, changes: &[(&Ranges, &dyn Fn(Owned) -> Owned)]) -> Rc<Step> {
         let touched = changes.iter();
         let touched = touched.flat_map(|(bytes, _)| self.pieces.touching(bytes));
         let mut touched: Vec<_> = touched.collect();
-        touched.sort_unstable();
+        // They are of a few sorted sequences.
+        touched.sort();
         touched.dedup();
         let touched = touched.into_iter();
         let before = Part::of(touched.map(|(range, word)| Owned::of(range, word)));
-        let mut after = before.clone();
-        for (bytes, change) in changes {
-            after = after.changed(bytes, change);
+        let (mut after, mut next) = (before.clone(), Part::default());
+        for (bytes, change) in changes.iter().filter(|(bytes, _)| !bytes.is_empty()) {
+            after.changed(bytes, change, &mut next);
+            std::mem::swap(&mut after, &mut next);
         }
         let changed = before.differing(&after);
         let sets = changed
@@ -189,12 +192,24 @@ impl Part {
         }
     }
 
-    /// With `change` made to the owners of `bytes`.
-    fn changed(&self, bytes: &Ranges, change: impl Fn(Owned) -> Owned) -> Self {
-        let mut changed = Self(Vec::with_capacity(self.0.len() + 8));
+    /// Makes `changed` this with `change` made to the owners of `bytes`.
+    fn changed(&self, bytes: &Ranges, change: impl Fn(Owned) -> Owned, changed: &mut Self) {
+        let (first, end) = bytes.hull();
+        let pieces = &self.0[..];
+        let (before, pieces) = pieces.split_at(pieces.partition_point(|one| one.end <= first));
+        let (pieces, behind_all) = pieces.split_at(pieces.partition_point(|one| one.start < end));
+        changed.0.clear();
+        changed.0.extend_from_slice(before);
         let mut ranges = bytes.as_slice();
-        for &one in &self.0 {
-            if change(one).word() == one.word() {
+        // What neighbours of one owner become is the same.
+        let mut last: Option<(u32, bool)> = None;
+        for &one in pieces {
+            let word = one.word();
+            let (_, stays) = *match &mut last {
+                Some(last) if last.0 == word => last,
+                last => last.insert((word, change(one).word() == word)),
+            };
+            if stays {
                 changed.push(one);
                 continue;
             }
@@ -211,7 +226,10 @@ impl Part {
                 start = end;
             }
         }
-        changed
+        if let Some((&one, rest)) = behind_all.split_first() {
+            changed.push(one);
+            changed.0.extend_from_slice(rest);
+        }
     }
 
     /// The pieces of `after`, which is of the same bytes, that are not as they are here.

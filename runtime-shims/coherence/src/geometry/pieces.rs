@@ -6,53 +6,80 @@
 
 use std::{
     cell::{RefCell, RefMut},
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     rc::Rc,
 };
 
 use super::{
     cache::Cache,
     parts::{Parts, chunks_around, start_of_chunk},
-    ranges::{Range, Ranges},
+    ranges::{Range, Ranges, gallop},
     signature::{ByHalf, Signature},
 };
 
 /// Bytes, and the word that they have or `None`.
 pub(crate) type Set = (Range, Option<u32>);
 
-/// Pieces of bytes: sorted, disjoint, and neighbours that are alike are one.
+/// Bytes, and the word that they have.
+type Piece = (Range, u32);
+
+/// So many pieces are a block.
+const BLOCK: usize = if cfg!(test) { 4 } else { 128 };
+
+/// Pieces of bytes: sorted, disjoint, and neighbours that are alike are one. They lie in blocks: one piece changes without
+/// moving many others, and many change in one pass.
 #[derive(Debug, Default)]
 struct Pieces {
-    /// End and word, by the start.
-    by_start: BTreeMap<u64, (u64, u32)>,
+    /// None of them is empty, nor of more than twice as many pieces as a [`BLOCK`].
+    blocks: Vec<Vec<Piece>>,
 }
 
+/// The place of a piece: its block, and which it is there.
+type Place = (usize, usize);
+
 impl Pieces {
-    fn put(&mut self, start: u64, end: u64, word: u32) {
-        self.by_start.insert(start, (end, word));
+    fn iter(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.blocks.iter().flatten().copied()
     }
 
-    fn take(&mut self, start: u64) {
-        self.by_start.remove(&start);
+    fn at(&self, (block, index): Place) -> Option<Piece> {
+        self.blocks.get(block)?.get(index).copied()
+    }
+
+    /// The place of the first piece that ends behind `position`, which is not before `from`.
+    fn behind(&self, (mut block, mut index): Place, position: u64) -> Place {
+        let ends_before = |&((_, end), _): &Piece| end <= position;
+        let is_done = |block: &Vec<Piece>| block.last().is_none_or(ends_before);
+        let blocks = &self.blocks[block..];
+        if blocks.first().is_none_or(is_done) {
+            block += gallop(blocks, is_done);
+            index = 0;
+        }
+        if let Some(block) = self.blocks.get(block) {
+            index += gallop(&block[index..], ends_before);
+        }
+        (block, index)
+    }
+
+    /// The pieces that end behind `position`.
+    fn from(&self, position: u64) -> impl Iterator<Item = Piece> + '_ {
+        let (block, index) = self.behind((0, 0), position);
+        let blocks = self.blocks[block..].iter().flatten();
+        blocks.skip(index).copied()
     }
 
     /// Hands `sink` each of some chunks, with what stands for what lies there; whatever way led to it.
     fn chunks(&self, chunks: std::ops::Range<u64>, mut sink: impl FnMut(u64, Signature)) {
-        let first = start_of_chunk(chunks.start);
-        let before = self.by_start.range(..=first).next_back();
-        let from = before.map_or(first, |(&start, _)| start);
-        let mut pieces = self.by_start.range(from..).peekable();
+        let mut pieces = self.from(start_of_chunk(chunks.start)).peekable();
         for chunk in chunks {
             let (first, last) = (start_of_chunk(chunk), start_of_chunk(chunk + 1));
             let mut signature = Signature::NOTHING;
-            while let Some(&(&start, &(end, word))) = pieces.peek()
+            while let Some(&((start, end), word)) = pieces.peek()
                 && start < last
             {
-                if end > first {
-                    let (start, end) = (start.max(first), end.min(last));
-                    signature = signature.with(start).with(end).with(word.into());
-                }
-                if end >= last {
+                let (from, to) = (start.max(first), end.min(last));
+                signature = signature.with(from).with(to).with(word.into());
+                if end > last {
                     break;
                 }
                 pieces.next();
@@ -61,70 +88,102 @@ impl Pieces {
         }
     }
 
-    fn set(&mut self, ((mut start, mut end), word): Set) {
-        if let Some((&first, &(last, other))) = self.by_start.range(..start).next_back()
-            && last >= start
-        {
-            if Some(other) == word {
-                if last >= end {
-                    return;
-                }
-                self.take(first);
-                start = first;
-            } else if last > start {
-                self.take(first);
-                self.put(first, start, other);
-                if last > end {
-                    self.put(end, last, other);
-                }
-            }
+    /// Makes changes one after another.
+    fn set(&mut self, mut sets: &[Set]) {
+        while !sets.is_empty() {
+            let pairs = sets.windows(2);
+            let sorted = pairs.take_while(|pair| pair[0].0.1 <= pair[1].0.0).count();
+            let (now, later) = sets.split_at(sorted + 1);
+            self.set_sorted(now);
+            sets = later;
         }
-        while let Some((&first, &(last, other))) = self.by_start.range(start..=end).next() {
-            let is_alike = Some(other) == word;
-            if first == end && !is_alike {
-                break;
+    }
+
+    /// Makes changes that are sorted and disjoint.
+    fn set_sorted(&mut self, mut sets: &[Set]) {
+        while let Some(&((start, _), _)) = sets.first() {
+            // What ends where these begin may be alike.
+            let starts_before = |block: &Vec<Piece>| block[0].0.0 < start;
+            let mut first = self.blocks.partition_point(starts_before).saturating_sub(1);
+            let mut last = (first + 1).min(self.blocks.len());
+            let mut count = 0;
+            let next_start = |last: usize| self.blocks.get(last).map(|block| block[0].0.0);
+            for &((start, end), _) in sets {
+                if count > 0 && next_start(last).is_some_and(|next| next <= start) {
+                    break;
+                }
+                count += 1;
+                while next_start(last).is_some_and(|next| next <= end) {
+                    last += 1;
+                }
             }
-            self.take(first);
-            if is_alike {
-                end = end.max(last);
-            } else if last > end {
-                self.put(end, last, other);
+            let (now, later) = sets.split_at(count);
+            let mut pieces = changed(self.blocks[first..last].iter().flatten().copied(), now);
+            if pieces.len() < BLOCK / 2 && first > 0 {
+                first -= 1;
+                let mut more = std::mem::take(&mut self.blocks[first]);
+                more.append(&mut pieces);
+                pieces = more;
             }
-        }
-        if let Some(word) = word {
-            self.put(start, end, word);
+            match pieces.len() {
+                0 => drop(self.blocks.drain(first..last)),
+                count if count <= 2 * BLOCK => {
+                    self.blocks.splice(first..last, [pieces]);
+                }
+                _ => {
+                    let blocks = pieces.chunks(BLOCK).map(<[Piece]>::to_vec);
+                    self.blocks.splice(first..last, blocks);
+                }
+            }
+            sets = later;
         }
     }
 
     /// Hands `sink` the parts of `bytes` that lie in a piece, with that piece.
     fn meet(&self, bytes: &Ranges, mut sink: impl FnMut(Range, Range, u32)) {
-        // Many ranges often lie in one piece, or in one gap.
-        let (mut around, mut gap) = ((0, 0, 0), (0, 0));
+        let mut place = (0, 0);
         for (start, end) in bytes.iter() {
-            if around.0 <= start && end <= around.1 {
-                sink((start, end), (around.0, around.1), around.2);
-                continue;
-            }
-            if gap.0 <= start && end <= gap.1 {
-                continue;
-            }
-            let before = self.by_start.range(..=start).next_back();
-            let first = before.map_or(start, |(&first, _)| first);
-            let (mut met, mut next) = (start, u64::MAX);
-            for (&first, &(last, word)) in self.by_start.range(first..) {
-                if first >= end {
-                    next = first;
+            place = self.behind(place, start);
+            while let Some((piece, word)) = self.at(place)
+                && piece.0 < end
+            {
+                sink((piece.0.max(start), piece.1.min(end)), piece, word);
+                if piece.1 > end {
                     break;
                 }
-                if last > start {
-                    sink((first.max(start), last.min(end)), (first, last), word);
-                    around = (first, last, word);
-                    met = last;
-                }
+                place = self.behind(place, piece.1);
             }
-            gap = (met, next);
         }
     }
+}
+
+/// What `pieces` become by changes that are sorted and disjoint.
+fn changed(pieces: impl Iterator<Item = Piece>, sets: &[Set]) -> Vec<Piece> {
+    let mut changed: Vec<Piece> = Vec::with_capacity(pieces.size_hint().0 + 2 * sets.len());
+    let mut put = |(start, end): Range, word: u32| match changed.last_mut() {
+        _ if start >= end => {}
+        Some((last, other)) if last.1 == start && *other == word => last.1 = end,
+        _ => changed.push(((start, end), word)),
+    };
+    let mut sets = sets.iter().copied().peekable();
+    // All before is done.
+    let mut from = 0;
+    for ((start, end), word) in pieces {
+        while let Some((bytes, new)) = sets.next_if(|&((first, _), _)| first < end) {
+            put((start.max(from), bytes.0), word);
+            if let Some(new) = new {
+                put(bytes, new);
+            }
+            from = bytes.1;
+        }
+        put((start.max(from), end), word);
+    }
+    for (bytes, new) in sets {
+        if let Some(new) = new {
+            put(bytes, new);
+        }
+    }
+    changed
 }
 
 /// A change of pieces that was made once.
@@ -217,9 +276,7 @@ impl Deferred {
             } = &mut *state;
             lengths.clear();
             for (step, _) in path.drain(..) {
-                for &set in &step.sets {
-                    pieces.set(set);
-                }
+                pieces.set(&step.sets);
             }
             *start = parts.all();
         }
@@ -237,9 +294,9 @@ impl Deferred {
         } = &mut *self.0.borrow_mut();
         let sets: Vec<Set> = sets.into_iter().collect();
         let mut touched: Vec<std::ops::Range<u64>> = Vec::new();
-        for &set in &sets {
-            pieces.set(set);
-            let chunks = chunks_around(set.0);
+        pieces.set(&sets);
+        for &(bytes, _) in &sets {
+            let chunks = chunks_around(bytes);
             match touched.last_mut() {
                 Some(last) if last.start <= chunks.start && chunks.start <= last.end => {
                     last.end = last.end.max(chunks.end);
@@ -273,8 +330,8 @@ impl Deferred {
     /// The word of all of `bytes`, where they lie in one piece.
     pub(crate) fn word_of(&self, (start, end): Range) -> Option<u32> {
         let pieces = self.now();
-        let (_, &(last, word)) = pieces.by_start.range(..=start).next_back()?;
-        (end <= last).then_some(word)
+        let ((first, last), word) = pieces.from(start).next()?;
+        (first <= start && end <= last).then_some(word)
     }
 
     /// The pieces, whole, that any of `bytes` lie in.
@@ -306,8 +363,8 @@ impl Deferred {
 
     /// Hands `sink` all pieces.
     pub(crate) fn each(&self, mut sink: impl FnMut(Range, u32)) {
-        for (&start, &(end, word)) in &self.now().by_start {
-            sink((start, end), word);
+        for (range, word) in self.now().iter() {
+            sink(range, word);
         }
     }
 }

@@ -17,7 +17,14 @@ pub struct Ranges(Rc<Vec<Range>>);
 impl Ranges {
     /// The union of ranges in any order; empty ones do not count.
     pub fn of(mut ranges: Vec<Range>) -> Self {
-        ranges.retain(|&(start, end)| start < end);
+        let pairs = ranges.windows(2);
+        let is_in_order = pairs.map(|pair| pair[0].1 < pair[1].0);
+        let is_full = |&(start, end): &Range| start < end;
+        // All of it is looked at, several at once.
+        if is_in_order.fold(true, |all, one| all & one) && ranges.iter().all(is_full) {
+            return Self(Rc::new(ranges));
+        }
+        ranges.retain(is_full);
         if !ranges.is_sorted() {
             // Most are of a few sorted sequences.
             ranges.sort();
@@ -181,12 +188,18 @@ impl Ranges {
 /// The ranges that end behind `position`: as a rule the first one is near.
 #[inline]
 pub(super) fn behind(ranges: &[Range], position: u64) -> &[Range] {
+    &ranges[gallop(ranges, |&(_, end)| end <= position)..]
+}
+
+/// How many of `those` are before the first one that is not: as a rule few.
+#[inline]
+pub(super) fn gallop<T>(those: &[T], is_before: impl Fn(&T) -> bool) -> usize {
     let mut reach = 1;
-    while reach < ranges.len() && ranges[reach - 1].1 <= position {
+    while reach < those.len() && is_before(&those[reach - 1]) {
         reach *= 2;
     }
-    let near = &ranges[..reach.min(ranges.len())];
-    &ranges[near.partition_point(|&(_, end)| end <= position)..]
+    let near = &those[..reach.min(those.len())];
+    near.partition_point(is_before)
 }
 
 /// Appends a range that starts no earlier than the last one.

@@ -103,11 +103,7 @@ impl Shape {
 
     /// From its first byte to its last.
     pub fn hull(&self) -> Range {
-        let span: u64 = self
-            .dimensions
-            .iter()
-            .map(|&(stride, count)| stride * (count - 1))
-            .sum();
+        let span = span(&self.dimensions);
         (self.start, self.start + span + self.element)
     }
 
@@ -126,55 +122,54 @@ impl Shape {
 
     /// Its bytes.
     pub fn ranges(&self) -> Ranges {
-        let count = self
-            .dimensions
-            .iter()
-            .map(|&(_, count)| count)
-            .product::<u64>();
-        let mut starts = Vec::with_capacity(count as usize);
-        starts.push(self.start);
-        for &(stride, count) in &self.dimensions {
-            let outer = starts.len();
-            let mut next = Vec::with_capacity(outer * count as usize);
-            for &start in &starts {
-                next.extend((0..count).map(|index| start + index * stride));
+        let mut ranges = Vec::with_capacity(self.pieces() as usize);
+        self.add(self.start, &self.dimensions, &mut ranges);
+        Ranges::of(ranges)
+    }
+
+    /// Adds the elements at `start` and in these dimensions.
+    fn add(&self, start: u64, dimensions: &[(u64, u64)], ranges: &mut Vec<Range>) {
+        match *dimensions {
+            [] => ranges.push((start, start + self.element)),
+            [(stride, count)] => ranges.extend((0..count).map(|index| {
+                let start = start + index * stride;
+                (start, start + self.element)
+            })),
+            [(stride, count), ref inner @ ..] => {
+                for index in 0..count {
+                    self.add(start + index * stride, inner, ranges);
+                }
             }
-            starts = next;
         }
-        Ranges::of(
-            starts
-                .into_iter()
-                .map(|start| (start, start + self.element))
-                .collect(),
-        )
     }
 
     /// Its bytes; of the parts in many pieces of which `is_one` says so of their hull, all of that instead.
     pub(crate) fn ranges_or_hulls(&self, is_one: &impl Fn(Range) -> bool) -> Ranges {
-        if self.pieces() <= FEW {
-            return self.ranges();
-        }
         let mut ranges = Vec::new();
-        self.add_or_hulls(is_one, &mut ranges);
+        self.add_or_hulls(self.start, &self.dimensions, is_one, &mut ranges);
         Ranges::of(ranges)
     }
 
-    fn add_or_hulls(&self, is_one: &impl Fn(Range) -> bool, ranges: &mut Vec<Range>) {
-        if self.pieces() <= FEW {
-            return ranges.extend(self.ranges().iter());
+    fn add_or_hulls(
+        &self,
+        start: u64,
+        dimensions: &[(u64, u64)],
+        is_one: &impl Fn(Range) -> bool,
+        ranges: &mut Vec<Range>,
+    ) {
+        let [(stride, count), inner @ ..] = dimensions else {
+            return self.add(start, dimensions, ranges);
+        };
+        let counts = dimensions.iter().map(|&(_, count)| count);
+        if counts.fold(1, u64::saturating_mul) <= FEW {
+            return self.add(start, dimensions, ranges);
         }
-        let hull = self.hull();
+        let hull = (start, start + span(dimensions) + self.element);
         if is_one(hull) {
             return ranges.push(hull);
         }
-        let (stride, count) = self.dimensions[0];
-        for index in 0..count {
-            let inner = Self {
-                start: self.start + index * stride,
-                element: self.element,
-                dimensions: self.dimensions[1..].to_vec(),
-            };
-            inner.add_or_hulls(is_one, ranges);
+        for index in 0..*count {
+            self.add_or_hulls(start + index * stride, inner, is_one, ranges);
         }
     }
 
@@ -208,6 +203,12 @@ impl Shape {
                 .collect(),
         }
     }
+}
+
+/// From the first element to the last one.
+fn span(dimensions: &[(u64, u64)]) -> u64 {
+    let spans = dimensions.iter();
+    spans.map(|&(stride, count)| stride * (count - 1)).sum()
 }
 
 /// A section that reaches beyond the address space.

@@ -7,7 +7,7 @@ use okl_job::report;
 
 use super::{
     APPENDED, COMPARE_EXCHANGE, CONSOLE, CONTRIBUTION, CONTRIBUTION_OPERATION, CONTRIBUTION_SIZE,
-    FILES, GET, HEADER, HEADER_PUTS, PULL, PUT, SETTLE, UPDATE,
+    FILES, GET, HEADER, HEADER_PUTS, PULL, PUT, SETTLE, UPDATE, packed,
 };
 use crate::{
     ring::{self, Ring},
@@ -72,17 +72,23 @@ impl Answers {
                 reply(unsafe { std::slice::from_raw_parts(own.at(offset), length) });
             }
             PULL => {
-                let mut packed = Vec::with_capacity(length);
-                for place in data.chunks_exact(16) {
+                let places = data.as_chunks::<16>().0.iter().map(|place| {
                     let number = |at: usize| {
                         u64::from_le_bytes(place[at..at + 8].try_into().expect("8 bytes")) as usize
                     };
-                    // SAFETY: as for GET.
-                    packed.extend_from_slice(unsafe {
-                        std::slice::from_raw_parts(own.at(number(0)), number(8))
-                    });
+                    (number(0), number(8))
+                });
+                // SAFETY: as for GET.
+                let contents =
+                    |at, length| unsafe { std::slice::from_raw_parts(own.at(at), length) };
+                let mut packed = Vec::with_capacity(length);
+                let marks = packed::pack(places, length, contents, &mut packed);
+                if !marks.is_empty() {
+                    reply(&marks);
                 }
-                reply(&packed);
+                if !packed.is_empty() {
+                    reply(&packed);
+                }
             }
             PUT => {}
             COMPARE_EXCHANGE | UPDATE => {

@@ -194,9 +194,17 @@ impl<M: Machine> Coherence<M> {
     fn plan(&mut self, key: Signature, mut declared: Vec<Declared>) -> Rc<Plan> {
         self.declare_whole_pages(&mut declared);
         let large = self.enlarge(&declared);
+        // Of what it owns it reads what it may: there is nothing to copy.
+        let owners = &self.sections.owners;
+        let is_own = |bytes: Range| owners.is_one_of(self.rank, bytes, true);
         let bytes = |mode: Mode| {
             let those = declared.iter().filter(|one| one.mode == mode);
-            those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
+            those.fold(Ranges::default(), |all, one| {
+                all.union(&match mode {
+                    Mode::Write => one.shape.ranges(),
+                    _ => one.shape.ranges_or_hulls(&is_own),
+                })
+            })
         };
         let (written, maybe_written) = (bytes(Mode::Write), bytes(Mode::MayWrite));
         let kept = bytes(Mode::Keep).minus(&written);

@@ -383,8 +383,11 @@ impl<M: Machine> Coherence<M> {
                 all.union(&one.ranges_or_hulls(&is_own))
             })
         };
-        let written = bytes(|mode| mode == Mode::Write);
-        let kept = bytes(|mode| mode == Mode::Keep).minus(&written);
+        let kept = bytes(|mode| mode == Mode::Keep);
+        let kept = match kept.is_empty() {
+            true => kept,
+            false => kept.minus(&bytes(|mode| mode == Mode::Write)),
+        };
         let read = bytes(|mode| matches!(mode, Mode::Read | Mode::MayRead | Mode::MayWrite));
         let mut pieces = mode.owners.within(&read.union(&kept));
         let nodes = (self.machine.node(reader as u32), |rank| {
