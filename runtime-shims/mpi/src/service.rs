@@ -36,6 +36,7 @@ const CONSOLE: u64 = 5;
 const PULL: u64 = 6;
 const FILES: u64 = 7;
 const UPDATE: u64 = 8;
+const TELL: u64 = 9;
 
 /// Bytes of a request before its data: operation, offset, length, two operands, and how many bytes of puts come before
 /// the data.
@@ -283,13 +284,6 @@ impl Remote {
         &mut self.puts[rank as usize]
     }
 
-    /// Sends what is put to `rank` on its way, which is to be settled yet.
-    pub(crate) fn send(&mut self, rank: u32) {
-        if !self.puts[rank as usize].is_empty() {
-            self.send_puts(rank);
-        }
-    }
-
     /// Sends what is put to `rank`.
     fn send_puts(&mut self, rank: u32) {
         self.request([PUT, 0, 0, 0, 0], &[], rank);
@@ -356,6 +350,17 @@ impl Remote {
         }
         heard.copy.take_over(heard.from, &copy);
         u64::from_le_bytes(old)
+    }
+
+    /// Sends a message of [`crate::directly`] behind everything that is put to `rank`, and when all that is put to others is in
+    /// place. Where the flag that it is about is one of `rank`, its slot is at `offset` of the file. It has arrived by the next
+    /// [`Remote::settle`].
+    pub(crate) fn tell(&mut self, offset: usize, message: &[u8], rank: u32) {
+        self.settle_but(rank);
+        let words = [TELL, offset as u64, message.len() as u64, 0, 0];
+        self.request(words, message, rank);
+        self.unsettled[rank as usize] = true;
+        self.has_puts = true;
     }
 
     /// Writes `text` to rank 0's standard output; returns when it is written.

@@ -51,7 +51,7 @@ pub(crate) fn synchronisations() -> u64 {
     })
 }
 
-const COLUMNS: [&str; 29] = [
+const COLUMNS: [&str; 32] = [
     "forks",
     "regions alone",
     "barriers",
@@ -80,6 +80,9 @@ const COLUMNS: [&str; 29] = [
     "section copies",
     "section bytes",
     "protections",
+    "acquisitions",
+    "told directly",
+    "bytes along",
     "resident KiB",
 ];
 
@@ -122,6 +125,9 @@ fn row(mine: &Counts, protocol: &okl_coherence::Counts, sent: Traffic) -> [u64; 
         protocol.pulls,
         protocol.pulled_bytes,
         protocol.protections,
+        protocol.acquires,
+        protocol.acquires_directly,
+        protocol.bytes_along,
         memory::coherence(|coherence| coherence.machine.resident_bytes()) >> 10,
     ]
 }

@@ -7,9 +7,10 @@ use okl_job::report;
 
 use super::{
     APPENDED, COMPARE_EXCHANGE, CONSOLE, CONTRIBUTION, CONTRIBUTION_OPERATION, CONTRIBUTION_SIZE,
-    FILES, GET, HEADER, HEADER_PUTS, PULL, PUT, SETTLE, UPDATE,
+    FILES, GET, HEADER, HEADER_PUTS, PULL, PUT, SETTLE, TELL, UPDATE,
 };
 use crate::{
+    directly,
     ring::{self, Ring},
     view::View,
 };
@@ -85,6 +86,13 @@ impl Answers {
                 reply(&packed);
             }
             PUT => {}
+            TELL => {
+                if let Some(flag) = directly::receive(rank, data) {
+                    let slot = own.words(offset, directly::SLOT_WORDS);
+                    directly::store(slot, flag.value);
+                }
+                directly::wake();
+            }
             COMPARE_EXCHANGE | UPDATE => {
                 let old = match operation {
                     UPDATE => {
