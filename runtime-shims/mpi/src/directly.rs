@@ -95,7 +95,10 @@ pub(crate) fn pack(
         ranges.len() as u64,
     ];
     let ends = ranges.iter().flat_map(|&(start, end)| [start, end]);
-    let words = head.into_iter().chain(announced.iter().copied()).chain(ends);
+    let words = head
+        .into_iter()
+        .chain(announced.iter().copied())
+        .chain(ends);
     let mut message: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
     for &range in ranges {
         bytes(&mut message, range);
@@ -120,7 +123,10 @@ fn unpack(from: u32, message: &[u8]) -> (Flag, Arrived) {
         from,
         interval: word(5),
         announced: (HEAD..first).map(word).collect(),
-        ranges: (first..end).step_by(2).map(|at| (word(at), word(at + 1))).collect(),
+        ranges: (first..end)
+            .step_by(2)
+            .map(|at| (word(at), word(at + 1)))
+            .collect(),
         bytes: message[8 * end..].to_vec(),
     };
     (flag, arrived)

@@ -75,6 +75,8 @@ struct Known {
     seen: u64,
     taken: u64,
     is_told: bool,
+    /// It has looked in vain since.
+    looks: bool,
 }
 
 /// As long as that is the same a look at a flag may be as if it had been made a moment ago.
@@ -109,6 +111,7 @@ const NONE: Known = Known {
     seen: 0,
     taken: 0,
     is_told: false,
+    looks: false,
 };
 
 thread_local! {
@@ -331,6 +334,7 @@ fn load_far(mut known: Known, waits: bool) -> i64 {
                     value: flag.value,
                     asked: Some((Instant::now(), heard())),
                     is_told: true,
+                    looks: false,
                     ..known
                 });
                 return flag.value as i64;
@@ -342,9 +346,18 @@ fn load_far(mut known: Known, waits: bool) -> i64 {
         && heard == before
     {
         let rest = if known.is_told { REST_OF_TOLD } else { REST };
+        // What the only other rank tells comes, unless it is about something else.
+        let begins = are_two && known.is_told && !known.looks;
+        if begins {
+            remember(Known {
+                looks: true,
+                asked: Some((Instant::now(), heard)),
+                ..known
+            });
+        }
         let since = when.elapsed();
-        if since < rest {
-            if waits && since > LOOKS {
+        if begins || since < rest {
+            if waits && !begins && since > LOOKS {
                 scopes::undisturbed(|| directly::wait(known.seen, NAP.min(rest)));
             } else if waits {
                 leave_processor();
@@ -461,10 +474,17 @@ pub(crate) fn okl_mpi_flag_store(address: *mut c_void, value: i64, size: i32) {
         let is_known = mpi_job::ranks() == 2;
         return remember(Known {
             value: if is_known { value } else { known.value },
+            looks: false,
             // With more ranks only the owner knows who was last.
             asked: known.asked.filter(|_| is_known).map(|(when, heard)| {
                 let own_stores = own_stores(known);
-                (when, Heard { own_stores, ..heard })
+                (
+                    when,
+                    Heard {
+                        own_stores,
+                        ..heard
+                    },
+                )
             }),
             ..known
         });
@@ -472,7 +492,7 @@ pub(crate) fn okl_mpi_flag_store(address: *mut c_void, value: i64, size: i32) {
     let is_far = |rank: u32| matches!(control_words_of(rank, 0, 1), Words::Far);
     let watchers = words[WATCHERS].load(SeqCst);
     let ranks = 0..mpi_job::ranks().min(MOST_WATCHERS);
-    let mut told = ranks.filter(|rank| watchers >> rank & 1 != 0 && is_far(*rank));
+    let told = ranks.filter(|rank| watchers >> rank & 1 != 0 && is_far(*rank));
     // Where there is one other rank, which was told, it takes what comes in order.
     let is_all = mpi_job::ranks() == 2 && watchers != 0;
     if !is_all {
@@ -487,15 +507,15 @@ pub(crate) fn okl_mpi_flag_store(address: *mut c_void, value: i64, size: i32) {
         });
     }
     let stores = words[STORES].load(SeqCst);
-    if watchers != 0 {
-        owed::note();
-        told.by_ref()
-            .for_each(|rank| memory::tell_directly(stored(before + 1, stores), slot, rank));
-        if is_all {
-            words[TOLD].fetch_max(before + 1, SeqCst);
-        }
+    if is_all {
+        // Who asks meanwhile waits for the message.
+        words[TOLD].fetch_max(before + 1, SeqCst);
     }
+    // Who is told may store it at once.
     words[VALUE].store(value, SeqCst);
+    for rank in told {
+        memory::tell_directly(stored(before + 1, stores), slot, rank);
+    }
 }
 
 /// Rank 0, when a region has ended: writes the flags to the program's memory, and forgets them.

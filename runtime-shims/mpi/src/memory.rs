@@ -281,7 +281,11 @@ impl Memory {
         let words = words.into_iter();
         match self.peers[0] {
             Peer::Mapped(view) => {
-                self.settle();
+                // Who acquires by this sees no flag earlier.
+                fence(SeqCst);
+                if let Some(remote) = &mut self.remote {
+                    remote.settle_puts();
+                }
                 let list = self.list(view, control_area::ANNOUNCED);
                 words.for_each(|word| list.append(word));
             }
@@ -347,7 +351,8 @@ impl Memory {
             message.extend_from_slice(unsafe { std::slice::from_raw_parts(own.at(at), length) });
         });
         let offset = control_offset(&self.layout) + slot;
-        self.remote().tell(offset, &message, rank);
+        let is_stored = flag.version == 0;
+        self.remote().tell(offset, &message, is_stored, rank);
     }
 
     /// What another rank has told this one.

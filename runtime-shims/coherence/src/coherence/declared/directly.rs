@@ -191,7 +191,9 @@ impl<M: Machine> Coherence<M> {
             .with(u64::from(rank))
             .with_signature(mode.owners.signature());
         let written = &mode.directly.written[from..];
-        let key = written.iter().fold(key, |key, (id, _)| key.with_signature(*id));
+        let key = written
+            .iter()
+            .fold(key, |key, (id, _)| key.with_signature(*id));
         if let Some(known) = mode.directly.to_send.get(key) {
             return Rc::clone(known);
         }

@@ -138,10 +138,7 @@ impl Cluster {
         self.journal[rank].extend(own.copied());
     }
 
-    fn heard_of<'a>(
-        &self,
-        all: impl Iterator<Item = &'a (usize, Announced)>,
-    ) -> Option<Heard> {
+    fn heard_of<'a>(&self, all: impl Iterator<Item = &'a (usize, Announced)>) -> Option<Heard> {
         let mut heard = Heard::default();
         for (_, one) in all {
             match *one {
@@ -155,7 +152,10 @@ impl Cluster {
 
     /// What one rank tells another directly, without the bytes that come along. What it will have heard then is the
     /// receiver's to note.
-    pub(super) fn tell(&mut self, (from, to): (usize, usize)) -> (Message, Vec<(usize, Announced)>) {
+    pub(super) fn tell(
+        &mut self,
+        (from, to): (usize, usize),
+    ) -> (Message, Vec<(usize, Announced)>) {
         let all = self.journal[from].len();
         let before = self.told.insert((from, to), all).unwrap_or(0);
         let words = self.journal[from][before..].to_vec();
