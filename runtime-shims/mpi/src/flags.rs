@@ -4,8 +4,10 @@
 //! In a region a flag is a slot in the control area of the rank that accessed it first, which finds and names it in a table
 //! on rank 0. As long as no other rank has accessed it, its threads use it as threads do, and nothing is released or
 //! acquired; what that leaves undone is [owed](crate::owed) to a rank that accesses it later. From then on each store
-//! releases and each load acquires. Guarantee: whoever loads a value sees what the thread that stored it wrote before. When
-//! the region has ended, rank 0 writes the values to the program's memory.
+//! releases and each load acquires. A store between nodes goes to the flag's owner, or to who has looked at it there, in one
+//! message with [what comes along](directly): who waits looks at what has come, and asks the owner only where nothing comes.
+//! Guarantee: whoever loads a value sees what the thread that stored it wrote before. When the region has ended, rank 0 writes
+//! the values to the program's memory.
 //!
 //! Where there are more flags than slots, the others are atomic objects like all.
 
