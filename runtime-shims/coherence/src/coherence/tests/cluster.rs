@@ -62,10 +62,10 @@ pub(super) struct Cluster {
     pub(super) heard: Vec<usize>,
     /// What each rank has announced and heard since the interval began, and how much of that it has told another one
     /// directly.
-    pub(super) journal: Vec<Vec<(usize, Announced)>>,
+    pub(super) journal: Vec<Journal>,
     pub(super) told: BTreeMap<(usize, usize), usize>,
     /// What each rank was told so, and has not acquired.
-    pub(super) messages: Vec<Vec<(Message, Vec<(usize, Announced)>)>>,
+    pub(super) messages: Vec<Vec<(Message, Journal)>>,
     /// What others have copied of each rank's pages since it looked.
     pub(super) copied: Vec<Vec<Run>>,
     /// What another thread of each rank is about to access: it does so whenever the rank's machine is used, as far as pages
@@ -81,6 +81,9 @@ pub(super) enum Shortage {
     /// Too little for more pages than these.
     Beyond(usize),
 }
+
+/// What was announced, and by which ranks.
+pub(super) type Journal = Vec<(usize, Announced)>;
 
 /// What a rank announces.
 #[derive(Clone, Copy)]
@@ -152,10 +155,7 @@ impl Cluster {
 
     /// What one rank tells another directly, without the bytes that come along. What it will have heard then is the
     /// receiver's to note.
-    pub(super) fn tell(
-        &mut self,
-        (from, to): (usize, usize),
-    ) -> (Message, Vec<(usize, Announced)>) {
+    pub(super) fn tell(&mut self, (from, to): (usize, usize)) -> (Message, Journal) {
         let all = self.journal[from].len();
         let before = self.told.insert((from, to), all).unwrap_or(0);
         let words = self.journal[from][before..].to_vec();

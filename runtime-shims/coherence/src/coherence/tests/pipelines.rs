@@ -331,6 +331,7 @@ fn random_pipelines(seed: u64, ranks: usize) -> (Counts, bool) {
 #[test]
 fn what_was_released_between_nests_is_read_after_an_acquisition() {
     let (mut pulls, mut acquires, mut moves, mut stacks) = (0, 0, 0, 0);
+    let mut along = 0;
     for seed in 1..120 {
         for ranks in 2..=4 {
             let (counts, has_stack) = random_pipelines(seed, ranks);
@@ -338,9 +339,11 @@ fn what_was_released_between_nests_is_read_after_an_acquisition() {
             stacks += usize::from(has_stack);
             pulls += counts.pulls;
             acquires += counts.acquires;
+            along += counts.bytes_along;
         }
     }
     assert!(pulls > 0 && acquires > 0);
+    assert!(along > 1000, "{along}");
     assert!(moves > 20 && stacks > 20, "{moves} {stacks}");
 }
 
