@@ -214,6 +214,10 @@ pub struct Counts {
     pub protections: u64,
     /// Acquisitions of locks.
     pub acquires: u64,
+    /// Those of what others told this rank directly, and bytes that came along and were declared to be read.
+    pub acquires_directly: u64,
+    /// These bytes.
+    pub bytes_along: u64,
     /// How often all pages were closed to save mappings.
     pub closings: u64,
     /// Declarations of sections, and those that were not like an earlier one.

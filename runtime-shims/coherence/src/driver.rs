@@ -332,6 +332,7 @@ impl Driver {
     /// On all ranks, before the program runs on after a synchronisation of a region; or after its fork, with what
     /// the region was given.
     fn begin_pushes(&mut self, rank: &mut impl Rank, given: Option<&[u64]>) {
+        rank.coherence(|coherence| coherence.begin_direct_interval());
         let place = match given {
             Some(_) => self.place,
             None => self.place.with(1),

@@ -120,7 +120,7 @@ mod sparse;
 pub use coherence::{
     Change, Coherence, Counts, Event, Heard, Machine, Object, Part, Run, TooManyMappings,
     Violation,
-    declared::{Accesses, Declared, Mode},
+    declared::{Accesses, Declared, Mode, directly::Message},
 };
 pub use layout::{Layout, PAGE, Page, Segment, Sizes};
 pub use page_table::{Access, PageTable};

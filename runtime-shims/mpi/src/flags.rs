@@ -4,8 +4,10 @@
 //! In a region a flag is a slot in the control area of the rank that accessed it first, which finds and names it in a table
 //! on rank 0. As long as no other rank has accessed it, its threads use it as threads do, and nothing is released or
 //! acquired; what that leaves undone is [owed](crate::owed) to a rank that accesses it later. From then on each store
-//! releases and each load acquires. Guarantee: whoever loads a value sees what the thread that stored it wrote before. When
-//! the region has ended, rank 0 writes the values to the program's memory.
+//! releases and each load acquires. A store between nodes goes to the flag's owner, or to who has looked at it there, in one
+//! message with [what comes along](directly): who waits looks at what has come, and asks the owner only where nothing comes.
+//! Guarantee: whoever loads a value sees what the thread that stored it wrote before. When the region has ended, rank 0 writes
+//! the values to the program's memory.
 //!
 //! Where there are more flags than slots, the others are atomic objects like all.
 
@@ -22,25 +24,29 @@ use crate::{
     atomics::{self, Place, place_of},
     control_area::{FLAG_NAMES, FLAG_SLOT_BYTES, FLAG_SLOTS, FLAGS_NAMED, MOST_FLAGS},
     control_words::{Patience, exchange_word, load_word},
+    directly::{self, Flag, Latest, STORES, VALUE, VERSION},
     memory::{self, Words, control_words_of, update_control_word},
-    mpi_job, owed, region,
+    mpi_job, owed, region, scopes,
     service::Atomic,
 };
 
-/// Words of a slot: the value; how often others were told to acquire for it; of what region and
-/// size it is, and whether other ranks access it; and the number, from 1, of the rank on another node that looked at it last for
-/// the first time.
-const VALUE: usize = 0;
-const VERSION: usize = 1;
-const STATE: usize = 2;
-const WATCHER: usize = 3;
-const SLOT_WORDS: usize = 4;
-/// In the slot of that number on other ranks: how often they were told that it is worth looking, in all regions.
-const HINTS: usize = 4;
-const _: () = assert!(8 * (HINTS + 1) <= FLAG_SLOT_BYTES);
+/// Words of a slot behind those of [`directly`]: of what region and size it is, and whether other ranks access it; which ranks on
+/// other nodes have looked at it, one bit for each of the first; and, where there are two ranks, the last version that the other
+/// one was told directly.
+const STATE: usize = directly::SLOT_WORDS;
+const WATCHERS: usize = STATE + 1;
+const TOLD: usize = STATE + 2;
+const SLOT_WORDS: usize = STATE + 3;
+/// In the slot of that number on other ranks: of what region it is, and how often that rank has stored the flag.
+const OWN_STORES: usize = SLOT_WORDS;
+const _: () = assert!(8 * (OWN_STORES + 1) <= FLAG_SLOT_BYTES);
 const SHARED: u64 = 1;
 const OF_SIZE: u32 = 1;
 const OF_REGION: u32 = 8;
+/// So many ranks can be told directly.
+const MOST_WATCHERS: u32 = u64::BITS;
+/// Bits of [`OWN_STORES`] that count.
+const COUNTING: u32 = 40;
 
 /// A name in the table: the address, and above it the number of the rank, from 1.
 const ADDRESS_BITS: u32 = 48;
@@ -59,25 +65,38 @@ struct Known {
     region: u64,
     owner: u32,
     slot: u32,
-    /// What was released before this version was stored has been acquired.
+    /// What was released before this version was stored has been acquired. So often the flag had been stored by messages.
     acquired: u64,
+    stores: u64,
     /// The value that was seen then.
     value: u64,
     /// When this thread asked another node, and what it knew then.
     asked: Option<(Instant, Heard)>,
+    /// How many messages had come when this thread looked whether one is about this flag, and the number of the last one that
+    /// is. Whether it was that by which it was seen to change.
+    seen: u64,
+    taken: u64,
+    is_told: bool,
+    /// It has looked in vain since.
+    looks: bool,
 }
 
 /// As long as that is the same a look at a flag may be as if it had been made a moment ago.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Heard {
-    hints: u64,
+    own_stores: u64,
     /// How often this rank has acquired something, and met others.
     acquires: u64,
     meetings: u64,
 }
 
-/// A flag on another node is asked for so often at least.
+/// A flag on another node is asked for so often at least; where its owner tells of it, only for the case that it does not.
 const REST: Duration = Duration::from_micros(100);
+const REST_OF_TOLD: Duration = Duration::from_millis(1);
+
+/// After so long a thread that looks at such a flag leaves its processor to others for a while.
+const LOOKS: Duration = Duration::from_micros(100);
+const NAP: Duration = Duration::from_micros(200);
 
 /// A flag that has no slot.
 const NO_SLOT: u32 = u32::MAX;
@@ -88,13 +107,18 @@ const NONE: Known = Known {
     owner: 0,
     slot: NO_SLOT,
     acquired: 0,
+    stores: 0,
     value: 0,
     asked: None,
+    seen: 0,
+    taken: 0,
+    is_told: false,
+    looks: false,
 };
 
 thread_local! {
     /// Where this thread looked last, and how often it has looked at flags.
-    static LOOKS: Cell<(usize, u32)> = const { Cell::new((0, 0)) };
+    static LOOKED: Cell<(usize, u32)> = const { Cell::new((0, 0)) };
     static KNOWN: [Cell<Known>; REMEMBERED] = const { [const { Cell::new(NONE) }; REMEMBERED] };
 }
 
@@ -169,9 +193,8 @@ fn look_up(address: u64, region: u64, size: i32) -> Known {
             wait_for_beginning(known);
             if known.owner != me {
                 change(known, STATE, Atomic::Update(AtomicOp::Or, SHARED));
-                if near(known).is_none() {
-                    let watcher = Atomic::Update(AtomicOp::Xchg, u64::from(me) + 1);
-                    change(known, WATCHER, watcher);
+                if near(known).is_none() && me < MOST_WATCHERS {
+                    change(known, WATCHERS, Atomic::Update(AtomicOp::Or, 1 << me));
                 }
                 owed::ask(known.owner);
             }
@@ -188,7 +211,9 @@ fn begin(known: Known, size: i32) {
     let words = near(known).expect("a rank reaches its own memory");
     words[VALUE].store(value, SeqCst);
     words[VERSION].store(1, SeqCst);
-    words[WATCHER].store(0, SeqCst);
+    for word in [STORES, WATCHERS, TOLD] {
+        words[word].store(0, SeqCst);
+    }
     words[STATE].store(known.region << OF_REGION | (size as u64) << OF_SIZE, SeqCst);
 }
 
@@ -207,7 +232,8 @@ pub(crate) fn okl_mpi_flag_load(address: *mut c_void, size: i32) -> i64 {
         return atomics::direct_load(at, size) as i64;
     }
     owed::answer();
-    if is_waiting(at) {
+    let waits = is_waiting(at);
+    if waits {
         // It may have begun to send what another rank waits for before it sets the flag.
         memory::let_messages_go();
     }
@@ -218,66 +244,187 @@ pub(crate) fn okl_mpi_flag_load(address: *mut c_void, size: i32) -> i64 {
         return value;
     }
     let Some(words) = near(known) else {
-        return load_far(known);
+        return load_far(known, waits);
     };
     // Who has stored it from another rank has said before that it is shared, and who has stored it at all has
     // counted the version before.
     let value = words[VALUE].load(SeqCst);
     if words[STATE].load(SeqCst) & SHARED != 0 {
+        let stores = words[STORES].load(SeqCst);
         let version = words[VERSION].load(SeqCst);
         if version != known.acquired {
-            atomics::okl_mpi_atomic_acquire();
+            // Messages are counted as versions before they are counted as such.
+            let by_messages = stores - known.stores;
+            let is_told = known.owner == mpi_job::rank()
+                && known.acquired != 0
+                && version - known.acquired == by_messages;
+            acquire(is_told);
             remember(Known {
                 acquired: version,
+                stores,
                 ..known
             });
+        } else if waits {
+            leave_processor();
         }
     }
     value as i64
+}
+
+/// What others released before they stored the flag is read anew: what they told with it, or all.
+fn acquire(is_told: bool) {
+    match is_told {
+        true => memory::acquire_directly(),
+        false => memory::acquiring(|coherence| coherence.acquire()),
+    }
 }
 
 /// Whether this thread, which is about to look at a flag, may be waiting: it has just looked at the same one, or has looked at
 /// some for a while.
 fn is_waiting(at: usize) -> bool {
     const SOME: u32 = 16;
-    let (last, looks) = LOOKS.get();
-    LOOKS.set((at, looks.wrapping_add(1)));
+    let (last, looks) = LOOKED.get();
+    LOOKED.set((at, looks.wrapping_add(1)));
     last == at || looks.is_multiple_of(SOME)
 }
 
-/// The value of a flag of a rank on another node, in one round trip where nothing was stored since this thread looked last; as it
-/// was then, where that was just now and nothing has been heard since.
-fn load_far(known: Known) -> i64 {
-    let mut heard = Heard {
-        hints: own_word(known.slot, HINTS).load(SeqCst),
-        acquires: memory::coherence(|coherence| coherence.counts.acquires),
-        meetings: owed::meetings(),
+/// A thread waits that has not seen a flag change: now and then others run on its processor, if there are any.
+fn leave_processor() {
+    const SOME: u32 = 16;
+    if LOOKED.get().1.is_multiple_of(SOME) {
+        std::thread::yield_now();
+    }
+}
+
+/// The value of a flag of a rank on another node: what that has told; else in one round trip where nothing was stored since this
+/// thread looked last; as it was then, where that was just now and nothing has been heard since.
+fn load_far(mut known: Known, waits: bool) -> i64 {
+    let are_two = mpi_job::ranks() == 2;
+    let stored = known;
+    let heard = || {
+        let counts = memory::coherence(|coherence| coherence.counts);
+        // What comes from the only other rank comes in order.
+        let told = if are_two { counts.acquires_directly } else { 0 };
+        Heard {
+            own_stores: own_stores(stored),
+            acquires: counts.acquires - told,
+            meetings: owed::meetings(),
+        }
     };
-    if let Some((when, before)) = known.asked
-        && before == heard
-        && when.elapsed() < REST
+    let before = heard();
+    let count = directly::count();
+    if count != known.seen {
+        known.seen = count;
+        let latest = scopes::undisturbed(|| directly::latest(known.slot, known.region));
+        if let Some(Latest { flag, number }) = latest
+            && number != known.taken
+        {
+            // A message may be older than what this rank has stored itself, or has been told when it asked.
+            let is_new = match are_two {
+                true => flag.stores == before.own_stores && flag.version >= known.acquired,
+                false => {
+                    let asked = known.asked.map(|(_, heard)| heard.own_stores);
+                    asked == Some(before.own_stores) && flag.version > known.acquired
+                }
+            };
+            known.taken = number;
+            if is_new {
+                acquire(true);
+                remember(Known {
+                    acquired: flag.version,
+                    stores: flag.stores,
+                    value: flag.value,
+                    asked: Some((Instant::now(), heard())),
+                    is_told: true,
+                    looks: false,
+                    ..known
+                });
+                return flag.value as i64;
+            }
+        }
+        remember(known);
+    }
+    if let Some((when, heard)) = known.asked
+        && heard == before
     {
-        return known.value as i64;
+        let rest = if known.is_told { REST_OF_TOLD } else { REST };
+        // What the only other rank tells comes, unless it is about something else.
+        let begins = are_two && known.is_told && !known.looks;
+        if begins {
+            remember(Known {
+                looks: true,
+                asked: Some((Instant::now(), heard)),
+                ..known
+            });
+        }
+        let since = when.elapsed();
+        if begins || since < rest {
+            if waits && !begins && since > LOOKS {
+                scopes::undisturbed(|| directly::wait(known.seen, NAP.min(rest)));
+            } else if waits {
+                leave_processor();
+            }
+            return known.value as i64;
+        }
     }
     let when = Instant::now();
-    let mut words = [0; 16];
-    memory::read_control_words(known.owner, slot_at(known.slot, VALUE), &mut words);
-    let [value, version] = *words.as_chunks().0 else {
-        unreachable!("two words");
-    };
-    let (value, version) = (u64::from_le_bytes(value), u64::from_le_bytes(version));
-    // The version may be older than the value, which then is new.
-    if (value, version) != (known.value, known.acquired) {
-        memory::acquiring(|coherence| coherence.acquire());
-        heard.acquires += 1;
+    let mut words = [0; 8 * SLOT_WORDS];
+    memory::read_control_words(known.owner, slot_at(known.slot, 0), &mut words);
+    let word = |at: usize| u64::from_le_bytes(words.as_chunks().0[at]);
+    let (value, version) = (word(VALUE), word(VERSION));
+    let stores = word(STORES);
+    let latest = scopes::undisturbed(|| directly::latest(known.slot, known.region));
+    let has_come = latest.is_some_and(|latest| latest.number != known.taken);
+    if has_come || word(TOLD) > latest.map_or(0, |latest| latest.flag.version) {
+        // It is here by now, or under way, and what was released before may be, too.
+        remember(Known {
+            asked: Some((when, before)),
+            ..known
+        });
+        return known.value as i64;
+    }
+    // The version may be older than the value, which then is new. Where there are two ranks what was stored by messages was this
+    // one's.
+    let own = if are_two { stores - known.stores } else { 0 };
+    let is_new = value != known.value || version - known.acquired != own;
+    if is_new {
+        acquire(false);
     }
     remember(Known {
         acquired: version,
+        stores,
         value,
-        asked: Some((when, heard)),
+        is_told: known.is_told && !is_new,
+        asked: Some((when, if is_new { heard() } else { before })),
         ..known
     });
     value as i64
+}
+
+/// How often this rank has stored a flag of another node.
+fn own_stores(known: Known) -> u64 {
+    let word = own_word(known.slot, OWN_STORES).load(SeqCst);
+    match word >> COUNTING == known.region & (u64::MAX >> COUNTING) {
+        true => word & ((1 << COUNTING) - 1),
+        false => 0,
+    }
+}
+
+/// It does so once more.
+fn count_own_store(known: Known) {
+    let word = own_word(known.slot, OWN_STORES);
+    let region = known.region << COUNTING;
+    let mut before = word.load(SeqCst);
+    loop {
+        let count = match before >> COUNTING == region >> COUNTING {
+            true => before & ((1 << COUNTING) - 1),
+            false => 0,
+        };
+        match word.compare_exchange(before, region | (count + 1), SeqCst, SeqCst) {
+            Ok(_) => return,
+            Err(now) => before = now,
+        }
+    }
 }
 
 /// A word of this rank's own slot of that number.
@@ -313,19 +460,46 @@ pub(crate) fn okl_mpi_flag_store(address: *mut c_void, value: i64, size: i32) {
         }
     }
     atomics::okl_mpi_atomic_release();
+    let stored = |version, stores| Flag {
+        slot: known.slot,
+        region: known.region,
+        version,
+        stores,
+        value,
+    };
+    let slot = slot_at(known.slot, 0);
     let Some(words) = near(known) else {
-        // Whom this rank meets finds it done, and so does this thread when it looks.
+        // Whom this rank meets finds it done.
         owed::note();
-        remember(Known {
-            asked: None,
+        count_own_store(known);
+        memory::tell_directly(stored(0, 0), slot, known.owner);
+        let is_known = mpi_job::ranks() == 2;
+        return remember(Known {
+            value: if is_known { value } else { known.value },
+            looks: false,
+            // With more ranks only the owner knows who was last.
+            asked: known.asked.filter(|_| is_known).map(|(when, heard)| {
+                let own_stores = own_stores(known);
+                (
+                    when,
+                    Heard {
+                        own_stores,
+                        ..heard
+                    },
+                )
+            }),
             ..known
         });
-        let steps = [(VERSION, AtomicOp::Add, 1), (VALUE, AtomicOp::Xchg, value)];
-        let steps =
-            steps.map(|(word, operation, with)| (slot_at(known.slot, word), operation, with));
-        return memory::change_control_words(known.owner, &steps);
     };
-    memory::settle();
+    let is_far = |rank: u32| matches!(control_words_of(rank, 0, 1), Words::Far);
+    let watchers = words[WATCHERS].load(SeqCst);
+    let ranks = 0..mpi_job::ranks().min(MOST_WATCHERS);
+    let told = ranks.filter(|rank| watchers >> rank & 1 != 0 && is_far(*rank));
+    // Where there is one other rank, which was told, it takes what comes in order.
+    let is_all = mpi_job::ranks() == 2 && watchers != 0;
+    if !is_all {
+        memory::settle();
+    }
     let before = words[VERSION].fetch_add(1, SeqCst);
     if before == known.acquired {
         // What was stored before has been acquired, and this itself need not be.
@@ -334,12 +508,15 @@ pub(crate) fn okl_mpi_flag_store(address: *mut c_void, value: i64, size: i32) {
             ..known
         });
     }
+    let stores = words[STORES].load(SeqCst);
+    if is_all {
+        // Who asks meanwhile waits for the message.
+        words[TOLD].fetch_max(before + 1, SeqCst);
+    }
+    // Who is told may store it at once.
     words[VALUE].store(value, SeqCst);
-    // Who waits on another node looks when it is told to.
-    let watcher = words[WATCHER].load(SeqCst) as u32;
-    if watcher != 0 && matches!(control_words_of(watcher - 1, 0, 1), Words::Far) {
-        let hint = (slot_at(known.slot, HINTS), AtomicOp::Add, 1);
-        memory::change_control_words(watcher - 1, &[hint]);
+    for rank in told {
+        memory::tell_directly(stored(before + 1, stores), slot, rank);
     }
 }
 

@@ -6,12 +6,15 @@
 //! copy and an atomic is a CPU instruction; ranks of other nodes are asked through
 //! [`crate::service`].
 
-use std::sync::{
-    OnceLock,
-    atomic::{
-        AtomicU32, AtomicU64,
-        Ordering::{Relaxed, SeqCst},
-        fence,
+use std::{
+    collections::BTreeMap,
+    sync::{
+        OnceLock,
+        atomic::{
+            AtomicU32, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+            fence,
+        },
     },
 };
 
@@ -20,7 +23,9 @@ use okl_abi::AtomicOp;
 use crate::{
     byte_sets::{self, ByteSets},
     cell::ProgramCell,
-    control_area, kernel,
+    control_area,
+    directly::{self, Arrived, Flag},
+    kernel,
     large_pages::LargePages,
     layout::{self, control_offset},
     marks, meanwhile, mpi_job, observe,
@@ -35,7 +40,7 @@ use crate::{
     view::View,
 };
 use okl_coherence::{
-    Access, Coherence, Heard as Announcements, Layout, Machine, PAGE, Page, Part, Run,
+    Access, Coherence, Heard as Announcements, Layout, Machine, Message, PAGE, Page, Part, Run,
     TooManyMappings,
     geometry::{ranges::Ranges, signature::Signature},
 };
@@ -72,6 +77,47 @@ pub(crate) struct Memory {
     /// last atomic operation.
     mirrored: u64,
     has_just_heard: bool,
+    journal: Journal,
+}
+
+/// What this rank has announced and heard since the interval began, as words of the list, for who is told directly.
+#[derive(Default)]
+struct Journal {
+    words: Vec<u64>,
+    /// Some is not in it.
+    lacks_some: bool,
+    /// How much of it each rank was told.
+    told: BTreeMap<u32, usize>,
+}
+
+impl Journal {
+    /// More words are told as any pages.
+    const MOST: usize = 1 << 14;
+
+    fn note(&mut self, words: impl Iterator<Item = u64>) {
+        if !self.lacks_some {
+            self.words.extend(words);
+            if self.words.len() > Self::MOST {
+                self.lose();
+            }
+        }
+    }
+
+    fn lose(&mut self) {
+        self.lacks_some = true;
+        self.words.clear();
+    }
+
+    /// What `rank` was not told yet.
+    fn tell(&mut self, rank: u32) -> Vec<u64> {
+        if self.lacks_some {
+            return vec![ALL_PAGES];
+        }
+        let before = self.told.insert(rank, self.words.len()).unwrap_or(0);
+        let is_known = |word: &u64| (word >> ANNOUNCED_BY) as u32 == rank;
+        let new = self.words[before..].iter().copied();
+        new.filter(|word| !is_known(word)).collect()
+    }
 }
 
 /// A page among what was announced, and the rank that did.
@@ -149,6 +195,7 @@ impl Memory {
             looked_at: 0,
             mirrored: 0,
             has_just_heard: false,
+            journal: Journal::default(),
         }
     }
 
@@ -230,10 +277,18 @@ impl Memory {
     /// Appends words to the list of what was announced.
     fn append_announced(&mut self, words: impl Iterator<Item = u64>) {
         let by = u64::from(self.rank % MOST_KNOWN) << ANNOUNCED_BY;
-        let words = words.map(|word| by | word);
+        let words: Vec<u64> = words.map(|word| by | word).collect();
+        if self.remote.is_some() {
+            self.journal.note(words.iter().copied());
+        }
+        let words = words.into_iter();
         match self.peers[0] {
             Peer::Mapped(view) => {
-                self.settle();
+                // Who acquires by this sees no flag earlier.
+                fence(SeqCst);
+                if let Some(remote) = &mut self.remote {
+                    remote.settle_puts();
+                }
                 let list = self.list(view, control_area::ANNOUNCED);
                 words.for_each(|word| list.append(word));
             }
@@ -271,6 +326,56 @@ impl Memory {
         });
         self.byte_sets = sets;
         found
+    }
+
+    /// What words of the list say; `None` where that may be any pages.
+    fn announcements(&mut self, words: impl Iterator<Item = u64>) -> Option<Announcements> {
+        let mut all = Announcements::default();
+        for word in words {
+            let by = (word >> ANNOUNCED_BY) as u32;
+            match word & ALL_PAGES {
+                ALL_PAGES => return None,
+                set @ FIRST_SET.. => all.bytes.push(self.set_of(by, (set - FIRST_SET) as u32)),
+                page => all.pages.push(page as Page),
+            }
+        }
+        Some(all)
+    }
+
+    /// Tells `rank`, on another node, that a flag was stored, all that it has not been told yet, and with it what is in
+    /// `ranges`.
+    fn tell(&mut self, flag: Flag, interval: u64, ranges: &[(u64, u64)], slot: usize, rank: u32) {
+        let announced = self.journal.tell(rank);
+        let own = self.own;
+        let message = directly::pack(flag, interval, &announced, ranges, |message, range| {
+            let (start, end) = range;
+            let (at, length) = (start as usize, (end - start) as usize);
+            // SAFETY: within the own file. This rank has written these bytes, and nobody does so now.
+            message.extend_from_slice(unsafe { std::slice::from_raw_parts(own.at(at), length) });
+        });
+        let offset = control_offset(&self.layout) + slot;
+        let is_stored = flag.version == 0;
+        self.remote().tell(offset, &message, is_stored, rank);
+    }
+
+    /// What another rank has told this one.
+    fn message(&mut self, arrived: Arrived) -> Message {
+        let (me, from) = (u64::from(self.rank), u64::from(arrived.from));
+        let mut others = arrived.announced;
+        if others.contains(&ALL_PAGES) && from != 0 {
+            others.push(from << ANNOUNCED_BY | ALL_PAGES);
+        }
+        others.retain(|word| word >> ANNOUNCED_BY != me);
+        self.journal.note(others.iter().copied());
+        let is_own = |word: &u64| word >> ANNOUNCED_BY == from;
+        let (own, others): (Vec<u64>, Vec<u64>) = others.into_iter().partition(is_own);
+        Message {
+            from: arrived.from,
+            own: self.announcements(own.into_iter()),
+            others: self.announcements(others.into_iter()),
+            ranges: arrived.ranges,
+            bytes: arrived.bytes,
+        }
     }
 
     /// Reads the control words at `offset` of the file of rank `home`, on another node.
@@ -532,45 +637,39 @@ impl Machine for Memory {
         let mut from = self.heard;
         let view = match self.peers[0] {
             Peer::Mapped(view) => view,
-            Peer::Remote if !has_copies => return Some(Announcements::default()),
+            Peer::Remote if !has_copies => {
+                if self.peers.len() > 2 {
+                    self.journal.lose();
+                }
+                return Some(Announcements::default());
+            }
             Peer::Remote => {
                 let count = self.hear();
                 if count - from > MOST_HEARD {
                     self.heard = count;
+                    self.journal.lose();
                     return None;
                 }
                 self.own
             }
         };
         let knows_own = self.peers.len() <= MOST_KNOWN as usize;
-        let mut pages = Some(Vec::new());
-        let mut sets = Vec::new();
-        let rank = self.rank;
-        let is_whole = self
-            .list(view, control_area::ANNOUNCED)
-            .read(&mut from, |word| {
-                let by = (word >> ANNOUNCED_BY) as u32;
-                match word & ALL_PAGES {
-                    _ if by == rank && knows_own => {}
-                    ALL_PAGES => pages = None,
-                    FIRST_SET.. => {
-                        sets.push((by, (word & ALL_PAGES) - FIRST_SET));
-                    }
-                    page => {
-                        if let Some(pages) = &mut pages {
-                            pages.push(page as Page);
-                        }
-                    }
-                }
-            });
+        let mut words = Vec::new();
+        let list = self.list(view, control_area::ANNOUNCED);
+        let is_whole = list.read(&mut from, |word| words.push(word));
         self.heard = from;
-        let pages = pages.filter(|_| is_whole)?;
-        let bytes = sets.into_iter();
-        let bytes = bytes.map(|(by, place)| self.set_of(by, place as u32));
-        Some(Announcements {
-            bytes: bytes.collect(),
-            pages,
-        })
+        if knows_own {
+            let rank = self.rank;
+            words.retain(|word| (word >> ANNOUNCED_BY) as u32 != rank);
+        }
+        if self.remote.is_some() {
+            self.journal.note(words.iter().copied());
+        }
+        if !is_whole {
+            self.journal.lose();
+            return None;
+        }
+        self.announcements(words.into_iter())
     }
 
     fn note_copies(&mut self, first: Page, count: u32, home: u32) {
@@ -608,6 +707,7 @@ impl Machine for Memory {
     }
 
     fn forget_announcements(&mut self) {
+        self.journal = Journal::default();
         self.looked_at = self.list(self.own, control_area::COPIED).count();
         if let Peer::Mapped(view) = self.peers[0] {
             self.heard = self.list(view, control_area::ANNOUNCED).count();
@@ -768,27 +868,28 @@ pub(crate) fn update_control_word(rank: u32, offset: usize, operation: Atomic) -
     })
 }
 
-/// Operations on such words, in this order, behind all that this rank has sent. Others see them before anything that this rank
-/// does in any rank's memory later; this one does not wait for that where the words are on another node.
-pub(crate) fn change_control_words(rank: u32, steps: &[(usize, AtomicOp, u64)]) {
-    let first = layout::control_offset(layout::layout());
+/// After a release: tells `rank`, on another node, that a flag was stored, and with it what it is expected to read. Where the
+/// flag is that rank's own its slot is at `slot` of the control area.
+pub(crate) fn tell_directly(flag: Flag, slot: usize, rank: u32) {
     coherence(|coherence| {
+        let ranges = coherence.to_send_directly(rank);
+        let interval = coherence.interval();
         let machine = &mut coherence.machine;
-        match machine.peers[rank as usize] {
-            Peer::Mapped(view) => {
-                machine.settle();
-                for &(at, operation, value) in steps {
-                    view.update(first + at, 8, operation, value);
-                }
-            }
-            Peer::Remote => {
-                let remote = machine.remote();
-                remote.settle_but(rank);
-                for &(at, operation, value) in steps {
-                    remote.combine((first + at) as u64, 8, operation, value, rank);
-                }
-                remote.send(rank);
-            }
+        machine.tell(flag, interval, &ranges, slot, rank);
+    });
+}
+
+/// Acquires what others have told this rank directly.
+pub(crate) fn acquire_directly() {
+    coherence(|coherence| match directly::take(coherence.interval()) {
+        Some(all) => {
+            let machine = &mut coherence.machine;
+            let all = all.into_iter().map(|one| machine.message(one)).collect();
+            coherence.acquire_directly(all);
+        }
+        None => {
+            coherence.machine.has_just_heard = false;
+            coherence.acquire();
         }
     });
 }

@@ -38,6 +38,7 @@ const CONSOLE: u64 = 5;
 const PULL: u64 = 6;
 const FILES: u64 = 7;
 const UPDATE: u64 = 8;
+const TELL: u64 = 9;
 
 /// Bytes of a request before its data: operation, offset, length, two operands, and how many bytes of puts come before
 /// the data.
@@ -88,6 +89,8 @@ pub(crate) struct Remote {
     /// ([`CONTRIBUTION`] with what and where, value).
     puts: Vec<Vec<u8>>,
     unsettled: Vec<bool>,
+    /// The same of flags that were stored.
+    stored: Vec<bool>,
     /// There may be puts that are not in place.
     has_puts: bool,
     traffic: Traffic,
@@ -124,6 +127,7 @@ impl Remote {
             pushes: Pushes::start(),
             puts: vec![Vec::new(); ranks],
             unsettled: vec![false; ranks],
+            stored: vec![false; ranks],
             has_puts: false,
             traffic: Traffic::default(),
         }
@@ -177,6 +181,7 @@ impl Remote {
     /// What was put before the request is in place then.
     fn receive(&mut self, into: &mut [u8], rank: u32) {
         self.unsettled[rank as usize] = false;
+        self.stored[rank as usize] = false;
         match &mut self.way {
             Way::Sockets(reached) => reached.receive(into, rank),
             Way::Mpi(polled) => polled.receive(into, rank),
@@ -287,13 +292,6 @@ impl Remote {
         &mut self.puts[rank as usize]
     }
 
-    /// Sends what is put to `rank` on its way, which is to be settled yet.
-    pub(crate) fn send(&mut self, rank: u32) {
-        if !self.puts[rank as usize].is_empty() {
-            self.send_puts(rank);
-        }
-    }
-
     /// Sends what is put to `rank`.
     fn send_puts(&mut self, rank: u32) {
         self.request([PUT, 0, 0, 0, 0], &[], rank);
@@ -307,14 +305,27 @@ impl Remote {
 
     /// The same, but for what is put to `other`.
     pub(crate) fn settle_but(&mut self, other: u32) {
-        if !self.has_puts {
-            return;
+        if self.has_puts {
+            self.settle_some(|this, rank| {
+                rank != other && (this.stored[rank as usize] || this.has_put(rank))
+            });
         }
-        let waits = |&rank: &u32| {
-            let at = rank as usize;
-            rank != other && (self.unsettled[at] || !self.puts[at].is_empty())
-        };
-        let waiting: Vec<u32> = (0..self.puts.len() as u32).filter(waits).collect();
+    }
+
+    /// The same, but for flags that were stored.
+    pub(crate) fn settle_puts(&mut self) {
+        if self.has_puts {
+            self.settle_some(Self::has_put);
+        }
+    }
+
+    fn has_put(&self, rank: u32) -> bool {
+        self.unsettled[rank as usize] || !self.puts[rank as usize].is_empty()
+    }
+
+    fn settle_some(&mut self, waits: impl Fn(&Self, u32) -> bool) {
+        let all = 0..self.puts.len() as u32;
+        let waiting: Vec<u32> = all.filter(|&rank| waits(self, rank)).collect();
         for &rank in &waiting {
             self.request([SETTLE, 0, 0, 0, 0], &[], rank);
         }
@@ -360,6 +371,17 @@ impl Remote {
         }
         heard.copy.take_over(heard.from, &copy);
         u64::from_le_bytes(old)
+    }
+
+    /// Sends a message of [`crate::directly`] behind everything that is put to `rank`, and when all that is put to others is in
+    /// place. Where `is_stored` the flag that it is about is one of `rank`, whose slot is at `offset` of the file; it has that
+    /// value by the next [`Remote::settle`].
+    pub(crate) fn tell(&mut self, offset: usize, message: &[u8], is_stored: bool, rank: u32) {
+        self.settle_but(rank);
+        let words = [TELL, offset as u64, message.len() as u64, 0, 0];
+        self.request(words, message, rank);
+        self.stored[rank as usize] |= is_stored;
+        self.has_puts |= is_stored;
     }
 
     /// Writes `text` to rank 0's standard output; returns when it is written.

@@ -51,7 +51,7 @@ pub(crate) fn synchronisations() -> u64 {
     })
 }
 
-const COLUMNS: [&str; 30] = [
+const COLUMNS: [&str; 33] = [
     "forks",
     "regions alone",
     "barriers",
@@ -80,6 +80,9 @@ const COLUMNS: [&str; 30] = [
     "section copies",
     "section bytes",
     "protections",
+    "acquisitions",
+    "told directly",
+    "bytes along",
     "resident KiB",
     "large pages",
 ];
@@ -123,6 +126,9 @@ fn row(mine: &Counts, protocol: &okl_coherence::Counts, sent: Traffic) -> [u64; 
         protocol.pulls,
         protocol.pulled_bytes,
         protocol.protections,
+        protocol.acquires,
+        protocol.acquires_directly,
+        protocol.bytes_along,
         memory::coherence(|coherence| coherence.machine.resident_bytes()) >> 10,
         memory::coherence(|coherence| coherence.machine.large_pages()),
     ]

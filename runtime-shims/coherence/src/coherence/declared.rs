@@ -28,10 +28,11 @@
 //!   read, and from then on the page is open on this rank only where it is wholly current.
 //! * Where such a region runs code that declares nothing, that is [`stretches`].
 //! * Where threads wait for each other between two nests, by flags, that is [`between_nests`]; what they write there is theirs
-//!   before, as far as that is expected: [`expected_writers`].
+//!   before, as far as that is expected: [`expected_writers`]. What is read behind a flag comes along with it: [`directly`].
 //! * Atomic accesses to pages in section mode are carried out where the bytes are held, and told as contributions.
 
 mod between_nests;
+pub(crate) mod directly;
 mod early;
 mod expected_writers;
 mod plan;
@@ -62,6 +63,7 @@ use crate::{
     page_table::flag,
 };
 use between_nests::BetweenNests;
+use directly::Directly;
 pub(crate) use early::Along;
 use early::Early;
 use expected_writers::ExpectedWriters;
@@ -241,6 +243,7 @@ pub(super) struct SectionMode {
     relays: VecDeque<Rc<Packed>>,
     early: Option<Early>,
     expected_writers: ExpectedWriters,
+    directly: Directly,
     /// What stood for what all ranks knew at the last synchronisation that had such a key, and what has
     /// happened since.
     last_key: Option<Signature>,
@@ -301,6 +304,7 @@ impl SectionMode {
             relays: VecDeque::new(),
             early: None,
             expected_writers: ExpectedWriters::default(),
+            directly: Directly::default(),
             last_key: None,
             passage: Passage::default(),
             sendings: Cache::default(),

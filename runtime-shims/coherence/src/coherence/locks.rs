@@ -18,7 +18,10 @@
 //! Other threads of the rank may write meanwhile. So each byte that changed is looked at once, for the message and the
 //! twin; and pages are closed before it is found what changed in them, not after.
 
-use super::{Access, Coherence, Event, Heard, Machine, Run, changed_ranges, declared};
+use super::{
+    Access, Coherence, Event, Heard, Machine, Run, changed_ranges,
+    declared::{self, directly::Message},
+};
 use crate::{layout::Page, page_table::flag};
 
 /// After so many releases at which a page was as before it is closed: about what it costs to open it again.
@@ -234,12 +237,17 @@ impl<M: Machine> Coherence<M> {
     /// Drops the copies of what other ranks have announced, and sends what changed in them: the next read of such a page
     /// asks its home.
     pub fn acquire(&mut self) {
+        self.acquire_what(None);
+    }
+
+    /// The same of what this rank was told directly, or of all.
+    pub(super) fn acquire_what(&mut self, directly: Option<Vec<Message>>) {
         self.counts.acquires += 1;
         self.copies.changes();
         let handed_over = self.hand_over();
         let entering = self.close_entering();
         self.close_section_copies();
-        let closed = self.close_changed_copies();
+        let closed = self.close_changed_copies(directly);
         let mut sent = self.send_collected();
         sent |= self.send_handed_over(&handed_over);
         sent |= self.send_compared();
@@ -273,11 +281,11 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// Closes copies of pages that other ranks announced. Those that were open.
-    fn close_changed_copies(&mut self) -> Vec<Page> {
+    fn close_changed_copies(&mut self, directly: Option<Vec<Message>>) -> Vec<Page> {
         let may_have_heard = !self.cached.is_empty()
             || !self.unannounced.written.is_empty()
             || self.is_between_nests();
-        let announced = self.machine.announced(may_have_heard);
+        let announced = self.hear(directly, may_have_heard);
         self.forget_announced(announced.as_ref());
         let candidates = match announced {
             Some(Heard { pages, .. }) => {

@@ -88,6 +88,9 @@ impl Job {
             announced: Vec::new(),
             known_bytes: HashMap::new(),
             heard: vec![0; ranks],
+            journal: vec![Vec::new(); ranks],
+            told: BTreeMap::new(),
+            messages: (0..ranks).map(|_| Vec::new()).collect(),
             copied: vec![Vec::new(); ranks],
             threads: (0..ranks).map(|_| VecDeque::new()).collect(),
             random: Random(1 + ranks as u64),
@@ -221,6 +224,25 @@ impl Job {
     fn release(&mut self, rank: usize) {
         self.ranks[rank].release();
         self.racing.retain(|_, writer| *writer != rank);
+    }
+
+    /// A rank that has released something tells another one directly.
+    fn tell(&mut self, from: usize, to: usize) {
+        let ranges = self.ranks[from].to_send_directly(to as u32);
+        let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
+        let mut cluster = self.cluster.borrow_mut();
+        let bytes = bytes.map(|at| cluster.memories[from][at as usize / PAGE][at as usize % PAGE]);
+        let bytes: Vec<u8> = bytes.collect();
+        let (mut message, words) = cluster.tell((from, to));
+        message.bytes = bytes;
+        message.ranges = ranges.to_vec();
+        cluster.messages[to].push((message, words));
+    }
+
+    /// A rank acquires what it was told directly.
+    fn acquire_directly(&mut self, rank: usize) {
+        let messages = self.cluster.borrow_mut().take_messages(rank);
+        self.ranks[rank].acquire_directly(messages);
     }
 
     /// Under a lock: what another rank changed atomically before it released something.

@@ -7,9 +7,10 @@ use okl_job::report;
 
 use super::{
     APPENDED, COMPARE_EXCHANGE, CONSOLE, CONTRIBUTION, CONTRIBUTION_OPERATION, CONTRIBUTION_SIZE,
-    FILES, GET, HEADER, HEADER_PUTS, PULL, PUT, SETTLE, UPDATE, packed,
+    FILES, GET, HEADER, HEADER_PUTS, PULL, PUT, SETTLE, TELL, UPDATE, packed,
 };
 use crate::{
+    directly,
     ring::{self, Ring},
     view::View,
 };
@@ -91,6 +92,13 @@ impl Answers {
                 }
             }
             PUT => {}
+            TELL => {
+                if let Some(flag) = directly::receive(rank, data) {
+                    let slot = own.words(offset, directly::SLOT_WORDS);
+                    directly::store(slot, flag.value);
+                }
+                directly::wake();
+            }
             COMPARE_EXCHANGE | UPDATE => {
                 let old = match operation {
                     UPDATE => {

@@ -115,6 +115,7 @@ impl<M: Machine> Coherence<M> {
             return own;
         }
         interval.between_nests.handed_over = true;
+        mode.directly.forget(&own);
         interval.written = Default::default();
         let marked = std::mem::take(&mut interval.marked);
         if !marked.is_empty() {
@@ -146,6 +147,8 @@ impl<M: Machine> Coherence<M> {
         }
         let from = std::mem::replace(&mut interval.between_nests.announced, interval.plans.len());
         let plans = &interval.plans[from..];
+        mode.directly
+            .note_release(plans.iter().map(|plan| &plan.certain));
         let pages = plans.iter().flat_map(|plan| &plan.pages_written);
         let pages = pages.copied().collect();
         let some = plans.iter().map(|plan| &plan.bytes_written);

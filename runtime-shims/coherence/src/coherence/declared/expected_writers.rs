@@ -134,6 +134,7 @@ impl<M: Machine> Coherence<M> {
         let Some(exchanged) = mode.exchanged.get(next).cloned() else {
             return false;
         };
+        mode.directly.expect(next);
         let key = mode.owners.signature().with_signature(next);
         let key = key.with_signature(mode.valid.signature());
         let known = mode.expected_writers.moves.get(key).cloned();

@@ -40,6 +40,8 @@ pub(super) struct Plan {
     /// flags.
     pub(super) pages_written: Vec<Page>,
     pub(super) bytes_written: (Signature, Ranges),
+    /// Bytes in section mode that are certainly written, with what stands for them: where ranks wait for flags.
+    pub(super) certain: (Signature, Rc<Ranges>),
     /// Pages outside section mode that are read densely, and the number of closings until they were last looked at.
     fetched: Vec<Run>,
     fetched_at: Cell<u64>,
@@ -139,6 +141,8 @@ impl<M: Machine> Coherence<M> {
             let interval = &self.sections.interval;
             let missing = missing.filter(|_| interval.contributed.is_empty() && !interval.acquired);
             let missing = missing.as_deref().unwrap_or(ranges);
+            let not_waiting = self.take_waiting(*owner, missing);
+            let missing = not_waiting.as_deref().unwrap_or(missing);
             if !missing.is_empty() {
                 self.machine.pull(*owner, missing);
                 self.counts.pulls += 1;
@@ -250,6 +254,10 @@ impl<M: Machine> Coherence<M> {
         let uncertain = maybe_written.minus(&mode.owners.within_of(&maybe_written, self.rank));
         let compared = self.section_pages(&uncertain, |_| true);
         let uncertain = interval.uncertain.union(&uncertain);
+        let certain = match mode.has_flags {
+            true => written.intersection(mode.owners.all()),
+            false => Ranges::default(),
+        };
         let written = interval.written.union(&written);
         let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
         let mut declared_pages = self.section_pages(&hulls, |_| true);
@@ -275,6 +283,7 @@ impl<M: Machine> Coherence<M> {
             far_copies: self.far_copies(&pulls),
             pages_written,
             bytes_written: (in_sections.signature(), in_sections),
+            certain: (certain.signature(), Rc::new(certain)),
             words: declared.iter().map(Declared::words).sum(),
             declared,
             pulls,
@@ -295,6 +304,7 @@ impl<M: Machine> Coherence<M> {
             let pieces = pieces
                 + plan.pages_written.len().div_ceil(4)
                 + plan.bytes_written.1.len()
+                + plan.certain.1.len()
                 + plan.compared.len()
                 + plan.opened.len()
                 + plan.noted_open.len()

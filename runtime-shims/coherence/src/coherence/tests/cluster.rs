@@ -14,7 +14,10 @@ use super::{
     ranks::Turns,
 };
 use crate::{
-    coherence::{Access, Coherence, Event, Heard, Machine, Object, Part, Run, TooManyMappings},
+    coherence::{
+        Access, Coherence, Event, Heard, Machine, Object, Part, Run, TooManyMappings,
+        declared::directly::Message,
+    },
     driver::{Collectives, Enclosed, Kind, Rank, Waits},
     geometry::{ranges::Ranges, signature::Signature},
     layout::{PAGE, Page},
@@ -57,6 +60,12 @@ pub(super) struct Cluster {
     /// Sets of bytes that some rank has announced.
     pub(super) known_bytes: HashMap<Signature, Ranges>,
     pub(super) heard: Vec<usize>,
+    /// What each rank has announced and heard since the interval began, and how much of that it has told another one
+    /// directly.
+    pub(super) journal: Vec<Journal>,
+    pub(super) told: BTreeMap<(usize, usize), usize>,
+    /// What each rank was told so, and has not acquired.
+    pub(super) messages: Vec<Vec<(Message, Journal)>>,
     /// What others have copied of each rank's pages since it looked.
     pub(super) copied: Vec<Vec<Run>>,
     /// What another thread of each rank is about to access: it does so whenever the rank's machine is used, as far as pages
@@ -72,6 +81,9 @@ pub(super) enum Shortage {
     /// Too little for more pages than these.
     Beyond(usize),
 }
+
+/// What was announced, and by which ranks.
+pub(super) type Journal = Vec<(usize, Announced)>;
 
 /// What a rank announces.
 #[derive(Clone, Copy)]
@@ -121,6 +133,51 @@ impl Cluster {
             }
             self.threads[rank].pop_front();
         }
+    }
+
+    /// A rank knows what it has announced from that number on.
+    fn note_in_journal(&mut self, rank: usize, from: usize) {
+        let own = self.announced[from..].iter();
+        self.journal[rank].extend(own.copied());
+    }
+
+    fn heard_of<'a>(&self, all: impl Iterator<Item = &'a (usize, Announced)>) -> Option<Heard> {
+        let mut heard = Heard::default();
+        for (_, one) in all {
+            match *one {
+                Announced::Page(page) => heard.pages.push(page),
+                Announced::Bytes(id) => heard.bytes.push((id, self.known_bytes[&id].clone())),
+                Announced::All => return None,
+            }
+        }
+        Some(heard)
+    }
+
+    /// What one rank tells another directly, without the bytes that come along. What it will have heard then is the
+    /// receiver's to note.
+    pub(super) fn tell(&mut self, (from, to): (usize, usize)) -> (Message, Journal) {
+        let all = self.journal[from].len();
+        let before = self.told.insert((from, to), all).unwrap_or(0);
+        let words = self.journal[from][before..].to_vec();
+        let own = words.iter().filter(|(by, _)| *by == from);
+        let others = words.iter().filter(|(by, _)| *by != from && *by != to);
+        let message = Message {
+            from: from as u32,
+            own: self.heard_of(own),
+            others: self.heard_of(others),
+            ranges: Vec::new(),
+            bytes: Vec::new(),
+        };
+        (message, words)
+    }
+
+    /// What a rank acquires of that.
+    pub(super) fn take_messages(&mut self, rank: usize) -> Vec<Message> {
+        let messages = std::mem::take(&mut self.messages[rank]);
+        let (messages, words): (Vec<Message>, Vec<_>) = messages.into_iter().unzip();
+        let others = words.into_iter().flatten().filter(|(by, _)| *by != rank);
+        self.journal[rank].extend(others);
+        messages
     }
 
     fn is_held(&self, rank: usize, page: Page) -> bool {
@@ -392,6 +449,7 @@ impl Machine for Simulated {
     fn announce(&mut self, pages: Option<&[Page]>) {
         self.settle();
         let mut cluster = self.cluster.borrow_mut();
+        let before = cluster.announced.len();
         match pages {
             Some(pages) => {
                 let pages = pages.iter().map(|&page| (self.rank, Announced::Page(page)));
@@ -399,6 +457,7 @@ impl Machine for Simulated {
             }
             None => cluster.announced.push((self.rank, Announced::All)),
         }
+        cluster.note_in_journal(self.rank, before);
     }
 
     fn announce_bytes(&mut self, id: Signature, bytes: &Ranges) -> bool {
@@ -409,9 +468,11 @@ impl Machine for Simulated {
         if known.len() >= MOST_KNOWN && !known.contains_key(&id) {
             return false;
         }
-        let before = known.insert(id, bytes.clone());
-        assert!(before.is_none_or(|before| before == *bytes));
+        let known = known.insert(id, bytes.clone());
+        assert!(known.is_none_or(|before| before == *bytes));
+        let before = cluster.announced.len();
         cluster.announced.push((self.rank, Announced::Bytes(id)));
+        cluster.note_in_journal(self.rank, before);
         true
     }
 
@@ -420,20 +481,15 @@ impl Machine for Simulated {
         let mut cluster = self.cluster.borrow_mut();
         let all = cluster.announced.len();
         let heard = std::mem::replace(&mut cluster.heard[self.rank], all);
+        let new = cluster.announced[heard..].to_vec();
+        let others = new.into_iter().filter(|(rank, _)| *rank != self.rank);
+        cluster.journal[self.rank].extend(others);
         if all - heard > MOST_ANNOUNCED {
             return None;
         }
         let others = cluster.announced[heard..].iter();
         let others = others.filter(|(rank, _)| *rank != self.rank);
-        let mut all = Heard::default();
-        for (_, one) in others {
-            match *one {
-                Announced::Page(page) => all.pages.push(page),
-                Announced::Bytes(id) => all.bytes.push((id, cluster.known_bytes[&id].clone())),
-                Announced::All => return None,
-            }
-        }
-        Some(all)
+        cluster.heard_of(others)
     }
 
     fn note_copies(&mut self, first: Page, count: u32, home: u32) {
@@ -450,6 +506,10 @@ impl Machine for Simulated {
     fn forget_announcements(&mut self) {
         let mut cluster = self.cluster.borrow_mut();
         cluster.heard[self.rank] = cluster.announced.len();
+        let rank = self.rank;
+        cluster.journal[rank].clear();
+        cluster.messages[rank].clear();
+        cluster.told.retain(|pair, _| pair.0 != rank);
         cluster.copied[self.rank].clear();
     }
 

@@ -23,6 +23,8 @@ struct Cell {
 struct Clocks {
     known: Vec<Vec<usize>>,
     released: Vec<Option<Vec<usize>>>,
+    /// What each rank was told directly.
+    told: Vec<Option<Vec<usize>>>,
 }
 
 impl Clocks {
@@ -30,6 +32,7 @@ impl Clocks {
         Self {
             known: vec![vec![0; ranks]; ranks],
             released: vec![None; ranks],
+            told: vec![None; ranks],
         }
     }
 
@@ -39,10 +42,26 @@ impl Clocks {
     }
 
     fn acquire(&mut self, rank: usize, from: usize) {
-        let released = self.released[from].as_ref().expect("the caller looked");
-        for (known, &one) in self.known[rank].iter_mut().zip(released) {
-            *known = (*known).max(one);
+        let released = self.released[from].clone().expect("the caller looked");
+        join(&mut self.known[rank], &released);
+    }
+
+    /// What was just released another rank is told directly.
+    fn tell(&mut self, from: usize, to: usize) {
+        let released = self.released[from].clone().expect("the caller released it");
+        match &mut self.told[to] {
+            Some(told) => join(told, &released),
+            None => self.told[to] = Some(released),
         }
+    }
+
+    /// Whether there is anything that a rank was told directly, which it acquires then.
+    fn acquire_directly(&mut self, rank: usize) -> bool {
+        let told = self.told[rank].take();
+        told.is_some_and(|told| {
+            join(&mut self.known[rank], &told);
+            true
+        })
     }
 
     fn is_before(&self, (by, at): (usize, usize), rank: usize) -> bool {
@@ -60,6 +79,13 @@ impl Clocks {
     }
 }
 
+/// What was known is, and what was released.
+fn join(known: &mut [usize], released: &[usize]) {
+    for (known, &one) in known.iter_mut().zip(released) {
+        *known = (*known).max(one);
+    }
+}
+
 /// What one rank does next.
 enum Step {
     Declare(usize, Vec<Declared>),
@@ -67,6 +93,9 @@ enum Step {
     Access(usize, Vec<usize>, Vec<usize>, bool),
     Release(usize),
     Acquire(usize),
+    /// Tells another one directly.
+    Tell(usize, usize),
+    AcquireDirectly(usize),
     BeginStretch(usize),
     EndStretch(usize),
 }
@@ -125,6 +154,16 @@ fn steps(cells: &[Cell], ranks: usize, stretches: bool, random: &mut Random) -> 
             0 | 1 => {
                 clocks.release(rank);
                 steps.push(Step::Release(rank));
+                let to = random.below(ranks);
+                if to != rank && random.chance(70) {
+                    clocks.tell(rank, to);
+                    steps.push(Step::Tell(rank, to));
+                }
+            }
+            2 if random.chance(70) => {
+                if clocks.acquire_directly(rank) {
+                    steps.push(Step::AcquireDirectly(rank));
+                }
             }
             2 | 3 => {
                 let from = random.below(ranks);
@@ -224,6 +263,8 @@ fn run(job: &mut Job, cells: &[Cell], step: &Step, random: &mut Random) {
         }
         Step::Release(rank) => job.release(*rank),
         Step::Acquire(rank) => job.ranks[*rank].acquire(),
+        Step::Tell(from, to) => job.tell(*from, *to),
+        Step::AcquireDirectly(rank) => job.acquire_directly(*rank),
         Step::BeginStretch(rank) => {
             job.ranks[*rank].begin_stretch(7);
             job.in_stretch[*rank] = true;
@@ -290,6 +331,7 @@ fn random_pipelines(seed: u64, ranks: usize) -> (Counts, bool) {
 #[test]
 fn what_was_released_between_nests_is_read_after_an_acquisition() {
     let (mut pulls, mut acquires, mut moves, mut stacks) = (0, 0, 0, 0);
+    let mut along = 0;
     for seed in 1..120 {
         for ranks in 2..=4 {
             let (counts, has_stack) = random_pipelines(seed, ranks);
@@ -297,9 +339,11 @@ fn what_was_released_between_nests_is_read_after_an_acquisition() {
             stacks += usize::from(has_stack);
             pulls += counts.pulls;
             acquires += counts.acquires;
+            along += counts.bytes_along;
         }
     }
     assert!(pulls > 0 && acquires > 0);
+    assert!(along > 1000, "{along}");
     assert!(moves > 20 && stacks > 20, "{moves} {stacks}");
 }
 
