@@ -54,6 +54,7 @@ mod observe;
 mod ordered;
 mod owed;
 mod plain;
+mod primitives;
 mod private_allocator;
 mod process;
 mod processors;
