@@ -9,7 +9,19 @@
 
 mod primitives;
 
+#[path = "../../mpi/src/cell.rs"]
+mod cell;
+#[path = "../../mpi/src/exchange.rs"]
+mod exchange;
+#[path = "../../mpi/src/meanwhile.rs"]
+mod meanwhile;
 #[path = "../../mpi/src/ring.rs"]
 mod ring;
+#[path = "../../mpi/src/rounds.rs"]
+mod rounds;
+#[path = "../../mpi/src/scopes.rs"]
+mod scopes;
+#[path = "../../mpi/src/turns.rs"]
+mod turns;
 
 mod models;

@@ -11,7 +11,6 @@ pub(crate) use loom::{
     hint::spin_loop,
     sync::{Condvar, Mutex},
     thread::yield_now,
-    thread_local,
 };
 
 fn fence_of(order: Ordering) {
@@ -107,10 +106,16 @@ macro_rules! statics {
     };
 }
 
+macro_rules! own {
+    ($($(#[$doc:meta])* static $name:ident: $type:ty = $value:expr;)*) => {
+        loom::thread_local! { $($(#[$doc])* static $name: $type = $value;)* }
+    };
+}
+
 macro_rules! const_fn {
     ($(#[$doc:meta])* $visible:vis fn $($rest:tt)*) => {
         $(#[$doc])* $visible fn $($rest)*
     };
 }
 
-pub(crate) use {const_fn, statics};
+pub(crate) use {const_fn, own, statics};

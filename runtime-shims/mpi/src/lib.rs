@@ -68,6 +68,7 @@ mod region;
 mod report;
 mod ring;
 mod room;
+mod rounds;
 mod scopes;
 mod sections;
 mod service;

@@ -34,7 +34,7 @@ use crate::{
     view::View,
 };
 use okl_coherence::{
-    Access, Coherence, Heard as Announcements, Layout, Machine, PAGE, Page, Part, Run,
+    Access, Coherence, Contents, Heard as Announcements, Layout, Machine, PAGE, Page, Part, Run,
     TooManyMappings,
     geometry::{ranges::Ranges, signature::Signature},
 };
@@ -644,11 +644,10 @@ impl Machine for Memory {
         self.room.surplus(more, || resident_bytes(file))
     }
 
-    fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
-        // SAFETY: in the own file; the runtime's view is always accessible. The program's thread is here.
-        // Further threads of the rank write only bytes that the caller does not look at: what they
-        // declared is not compared before they meet.
-        unsafe { &mut *self.own.at(page as usize * PAGE).cast() }
+    fn contents(&mut self, page: Page) -> &Contents {
+        // SAFETY: in the own file, aligned; the runtime's view is always accessible. Threads of the program may write
+        // there meanwhile.
+        unsafe { &*self.own.at(page as usize * PAGE).cast() }
     }
 
     #[inline]

@@ -11,7 +11,6 @@ pub(crate) use std::{
         },
     },
     thread::yield_now,
-    thread_local,
 };
 
 /// A value that is reached by pointer.
@@ -36,6 +35,13 @@ macro_rules! statics {
     };
 }
 
+/// Variables that each thread has, and that are never dropped.
+macro_rules! own {
+    ($($(#[$doc:meta])* static $name:ident: $type:ty = $value:expr;)*) => {
+        thread_local! { $($(#[$doc])* static $name: $type = const { $value };)* }
+    };
+}
+
 /// A function that makes what such a variable holds.
 macro_rules! const_fn {
     ($(#[$doc:meta])* $visible:vis fn $($rest:tt)*) => {
@@ -43,4 +49,4 @@ macro_rules! const_fn {
     };
 }
 
-pub(crate) use {const_fn, statics};
+pub(crate) use {const_fn, own, statics};
