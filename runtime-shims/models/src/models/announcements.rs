@@ -3,7 +3,8 @@
 use loom::{sync::Arc, thread};
 
 use crate::{
-    primitives::{AtomicU64, Relaxed, Release},
+    models::explore,
+    primitives::{Acquire, AtomicU64, Relaxed, Release},
     ring::{Ring, SLOTS, WORDS},
 };
 
@@ -37,7 +38,7 @@ fn read(list: Ring, from: &mut u64) -> (Vec<u64>, bool) {
 /// appending.
 #[test]
 fn what_was_told_of_is_read() {
-    loom::model(|| {
+    explore(3, || {
         let memory = Memory::new();
         let others = [1, 2].map(|word| {
             let memory = Arc::clone(&memory);
@@ -48,7 +49,7 @@ fn what_was_told_of_is_read() {
             })
         });
         let mut from = 0;
-        let told = memory.told.load(crate::primitives::Acquire);
+        let told = memory.told.load(Acquire);
         let (mut all, is_all) = read(memory.list(), &mut from);
         assert!(is_all);
         for word in [1, 2] {
@@ -69,7 +70,7 @@ fn what_was_told_of_is_read() {
 /// or is told that some are lost.
 #[test]
 fn what_is_lost_is_told() {
-    loom::model(|| {
+    explore(3, || {
         let memory = Memory::new();
         let other = {
             let memory = Arc::clone(&memory);

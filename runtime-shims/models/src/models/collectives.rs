@@ -18,7 +18,7 @@ impl Idle for Yield {
 
 /// Runs `body` as both ranks.
 fn on_two_ranks(body: fn(u64, &mut Exchange<Yield>)) {
-    explore(3, move || {
+    explore(2, move || {
         let slots: Vec<&'static [AtomicU64]> = (0..2)
             .map(|_| {
                 let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
@@ -50,11 +50,10 @@ fn words_are_those_of_the_operation() {
 #[test]
 fn who_tells_nothing_runs_ahead_of_nobodys_words() {
     on_two_ranks(|rank, exchange| {
-        for round in 1..=3 {
+        for round in 1..=2 {
             let mut words = [if rank == 0 { round } else { 0 }];
             exchange.broadcast(&mut words);
             assert_eq!(words, [round]);
         }
-        exchange.barrier();
     });
 }

@@ -158,6 +158,11 @@ struct Rank {
     coherence: ProgramCell<Coherence<Modelled>>,
 }
 
+// SAFETY: one thread at a time uses the state, and who reads and writes which word when is under test; loom looks at both.
+unsafe impl Send for Rank {}
+// SAFETY: as above.
+unsafe impl Sync for Rank {}
+
 impl Rank {
     fn new() -> Arc<Self> {
         let sizes = Sizes {
@@ -218,19 +223,29 @@ impl Rank {
 /// Runs `body` on two threads of the rank.
 fn on_two_threads(body: fn(&Rank, usize)) {
     explore(3, move || {
-        turns::set_active(2);
-        let rank = Rank::new();
-        let other = {
-            let rank = Arc::clone(&rank);
-            thread::spawn(move || {
-                turns::set_index(1);
-                body(&rank, 1);
-            })
-        };
-        body(&rank, 0);
-        other.join().expect("no panic");
-        assert_eq!(rank.shared.fetched.load(Acquire), 1, "fetched once");
+        let program = with_a_stack(move || {
+            turns::set_active(2);
+            let rank = Rank::new();
+            let other = {
+                let rank = Arc::clone(&rank);
+                with_a_stack(move || {
+                    turns::set_index(1);
+                    body(&rank, 1);
+                })
+            };
+            body(&rank, 0);
+            other.join().expect("no panic");
+            assert_eq!(rank.shared.fetched.load(Acquire), 1, "fetched once");
+        });
+        program.join().expect("no panic");
     });
+}
+
+/// A thread with room for pages on its stack, of which loom's have little.
+fn with_a_stack(body: impl FnOnce() + Send + 'static) -> thread::JoinHandle<()> {
+    const BYTES: usize = 1 << 20;
+    let thread = thread::Builder::new().stack_size(BYTES);
+    thread.spawn(body).expect("a thread")
 }
 
 /// A page is opened when it has been fetched, which it is once, whoever touches it first.
