@@ -5,7 +5,8 @@
 
 pub(crate) use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-use loom::sync::atomic::{self, Ordering, fence};
+pub(crate) use loom::sync::atomic::fence;
+use loom::sync::atomic::{self, Ordering};
 pub(crate) use loom::{
     cell::UnsafeCell,
     hint::spin_loop,

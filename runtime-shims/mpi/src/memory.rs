@@ -566,30 +566,27 @@ impl Machine for Memory {
     }
 
     fn note_copies(&mut self, first: Page, count: u32, home: u32) {
-        for part in (0..count).step_by(MOST_COPIED as usize) {
+        let words = (0..count).step_by(MOST_COPIED as usize).map(|part| {
             let pages = u64::from((count - part).min(MOST_COPIED));
-            let word = pages << COPIED_COUNT | u64::from(first + part);
-            match self.peers[home as usize] {
-                Peer::Mapped(view) => self.list(view, control_area::COPIED).append(word),
-                Peer::Remote => {
-                    let at = (control_offset(&self.layout) + control_area::COPIED) as u64;
-                    // It goes with the request.
-                    self.remote().append(at, word, home);
-                }
+            pages << COPIED_COUNT | u64::from(first + part)
+        });
+        match self.peers[home as usize] {
+            Peer::Mapped(view) => self.list(view, control_area::COPIED).append_before(words),
+            Peer::Remote => {
+                let at = (control_offset(&self.layout) + control_area::COPIED) as u64;
+                // They go with the request.
+                let remote = self.remote();
+                words.for_each(|word| remote.append(at, word, home));
             }
         }
-        // What is copied is read after that.
-        fence(SeqCst);
     }
 
     fn copied(&mut self) -> Option<Vec<Run>> {
-        // What this rank wrote was written before.
-        fence(SeqCst);
         let mut from = self.looked_at;
         let mut runs = Vec::new();
         let is_whole = self
             .list(self.own, control_area::COPIED)
-            .read(&mut from, |word| {
+            .read_after(&mut from, |word| {
                 runs.push(Run {
                     first: word as Page,
                     count: (word >> COPIED_COUNT) as u32,

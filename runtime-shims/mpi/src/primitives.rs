@@ -8,6 +8,7 @@ pub(crate) use std::{
         atomic::{
             AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
             Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+            fence,
         },
     },
     thread::yield_now,

@@ -3,9 +3,11 @@
 //!
 //! Guarantee: who sees, in any way, that another rank has appended a word reads it, or is told that words are lost: the
 //! list keeps the last [`SLOTS`]. A rank that has begun to append a word and not yet ended is passed over; what it
-//! appends is read later, and what came after it may be read twice.
+//! appends is read later, and what came after it may be read twice. Of a rank that appends a word by [`Ring::append_before`]
+//! and then reads something, and one that writes that and then reads the list by [`Ring::read_after`], one sees what the
+//! other one did.
 
-use crate::primitives::{AtomicU64, SeqCst};
+use crate::primitives::{AtomicU64, SeqCst, fence};
 
 /// Words that the list keeps: in models few.
 pub(crate) const SLOTS: usize = if cfg!(loom) { 2 } else { 1 << 16 };
@@ -75,6 +77,18 @@ impl Ring<'_> {
                 Err(seen) => old = seen,
             }
         }
+    }
+
+    /// Appends words before this rank reads what others write at any time.
+    pub(crate) fn append_before(self, words: impl Iterator<Item = u64>) {
+        words.for_each(|word| self.append(word));
+        fence(SeqCst);
+    }
+
+    /// As [`Ring::read`], after all that this rank has written.
+    pub(crate) fn read_after(self, from: &mut u64, each: impl FnMut(u64)) -> bool {
+        fence(SeqCst);
+        self.read(from, each)
     }
 
     /// Hands the words from the number `from` on to `each`, and sets it to where to go on. False where words are lost:

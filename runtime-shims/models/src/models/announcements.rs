@@ -66,7 +66,7 @@ fn what_was_told_of_is_read() {
     });
 }
 
-/// A rank that was stopped while the others appended a whole round hides none of their words: who reads either gets a word
+/// A rank that was stopped while the others appended a whole round hides none of their words: who reads on gets them all
 /// or is told that some are lost.
 #[test]
 fn what_is_lost_is_told() {
@@ -76,12 +76,33 @@ fn what_is_lost_is_told() {
             let memory = Arc::clone(&memory);
             thread::spawn(move || memory.list().append(100))
         };
+        let mut from = memory.list().count();
         (0..SLOTS as u64).for_each(|word| memory.list().append(word));
-        memory.told.store(1, Relaxed);
-        let mut from = 0;
         let (all, is_all) = read(memory.list(), &mut from);
         let own = (0..SLOTS as u64).all(|word| all.contains(&word));
         assert!(!is_all || own, "{all:?}");
         other.join().expect("no panic");
+    });
+}
+
+/// A rank copies what another one writes: either that one sees that it was copied, or the copy has what it wrote.
+#[test]
+fn what_is_copied_is_known_or_new() {
+    explore(4, || {
+        let memory = Memory::new();
+        let other = {
+            let memory = Arc::clone(&memory);
+            thread::spawn(move || {
+                memory.list().append_before([1].into_iter());
+                memory.told.load(Relaxed)
+            })
+        };
+        // What is written has no order of its own.
+        memory.told.store(7, Relaxed);
+        let mut from = 0;
+        let mut is_known = false;
+        assert!(memory.list().read_after(&mut from, |_| is_known = true));
+        let copied = other.join().expect("no panic");
+        assert!(is_known || copied == 7);
     });
 }

@@ -50,7 +50,7 @@ fn words_are_those_of_the_operation() {
 #[test]
 fn who_tells_nothing_runs_ahead_of_nobodys_words() {
     on_two_ranks(|rank, exchange| {
-        for round in 1..=2 {
+        for round in 1..=3 {
             let mut words = [if rank == 0 { round } else { 0 }];
             exchange.broadcast(&mut words);
             assert_eq!(words, [round]);
