@@ -6,14 +6,21 @@ mod faults;
 mod sharing;
 mod turns;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use crate::primitives::{Fences, set_fences};
 
 /// How long a thread looks before it sleeps: time is nothing that a model knows.
 const PATIENCE: Duration = Duration::ZERO;
 
 /// Runs `body` in all orders in which threads are stopped at most so often where they could go on.
 fn explore(stops: usize, body: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(stops);
-    builder.check(body);
+    let body = Arc::new(body);
+    for fences in [Fences::InFront, Fences::Behind] {
+        set_fences(fences);
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(stops);
+        let body = Arc::clone(&body);
+        builder.check(move || body());
+    }
 }

@@ -1,8 +1,10 @@
 //! What `primitives` is in the run time, of loom's: see there.
 //!
-//! loom takes accesses that are `SeqCst` for `AcqRel`, but knows fences: such an access has one in front of it where it
-//! reads, and one behind it where it writes.
+//! loom takes accesses that are `SeqCst` for `AcqRel`, but knows fences: such an access has one in front of it, or one behind
+//! it. Either orders all such accesses, but other accesses as well, which nothing may depend on: each model is explored with
+//! the one and with the other.
 
+use std::cell::Cell;
 pub(crate) use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 pub(crate) use loom::sync::atomic::fence;
@@ -14,10 +16,34 @@ pub(crate) use loom::{
     thread::yield_now,
 };
 
-fn fence_of(order: Ordering) {
-    if order == SeqCst {
+/// Where accesses that are `SeqCst` have their fences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fences {
+    InFront,
+    Behind,
+}
+
+std::thread_local! {
+    /// In the model that runs on this thread of the operating system, as all threads of a model do.
+    static FENCES: Cell<Fences> = const { Cell::new(Fences::InFront) };
+}
+
+/// Has such accesses have their fences there from now on.
+pub(crate) fn set_fences(fences: Fences) {
+    FENCES.set(fences);
+}
+
+/// Makes an access.
+fn access<R>(order: Ordering, access: impl FnOnce() -> R) -> R {
+    let has = |fences| order == SeqCst && FENCES.get() == fences;
+    if has(Fences::InFront) {
         fence(SeqCst);
     }
+    let result = access();
+    if has(Fences::Behind) {
+        fence(SeqCst);
+    }
+    result
 }
 
 /// An atomic variable with what all have in common.
@@ -31,25 +57,15 @@ macro_rules! atomic {
             }
 
             pub(crate) fn load(&self, order: Ordering) -> $value {
-                fence_of(order);
-                self.0.load(order)
+                access(order, || self.0.load(order))
             }
 
             pub(crate) fn store(&self, value: $value, order: Ordering) {
-                self.0.store(value, order);
-                fence_of(order);
-            }
-
-            /// Changes it in one step.
-            fn change<R>(&self, order: Ordering, change: impl FnOnce(&atomic::$name$(<$param>)?) -> R) -> R {
-                fence_of(order);
-                let result = change(&self.0);
-                fence_of(order);
-                result
+                access(order, || self.0.store(value, order));
             }
 
             pub(crate) fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.change(order, |inner| inner.swap(value, order))
+                access(order, || self.0.swap(value, order))
             }
 
             pub(crate) fn compare_exchange(
@@ -59,7 +75,7 @@ macro_rules! atomic {
                 order: Ordering,
                 otherwise: Ordering,
             ) -> Result<$value, $value> {
-                self.change(order, |inner| inner.compare_exchange(expected, desired, order, otherwise))
+                access(order, || self.0.compare_exchange(expected, desired, order, otherwise))
             }
 
             pub(crate) fn fetch_update(
@@ -68,7 +84,7 @@ macro_rules! atomic {
                 otherwise: Ordering,
                 update: impl FnMut($value) -> Option<$value>,
             ) -> Result<$value, $value> {
-                self.change(order, |inner| inner.fetch_update(order, otherwise, update))
+                access(order, || self.0.fetch_update(order, otherwise, update))
             }
         }
     };
@@ -81,15 +97,15 @@ macro_rules! number {
 
         impl $name {
             pub(crate) fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.change(order, |inner| inner.fetch_add(value, order))
+                access(order, || self.0.fetch_add(value, order))
             }
 
             pub(crate) fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                self.change(order, |inner| inner.fetch_sub(value, order))
+                access(order, || self.0.fetch_sub(value, order))
             }
 
             pub(crate) fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                self.change(order, |inner| inner.fetch_and(value, order))
+                access(order, || self.0.fetch_and(value, order))
             }
         }
     };

@@ -35,7 +35,7 @@ fn nobody_sleeps_for_ever() {
 /// what they work on is its own again.
 #[test]
 fn what_is_shared_is_done() {
-    explore(3, || {
+    explore(2, || {
         let end = Arc::new(AtomicBool::new(false));
         let other = {
             let end = Arc::clone(&end);
