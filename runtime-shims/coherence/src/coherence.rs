@@ -23,6 +23,7 @@ mod updated;
 use okl_abi::AtomicOp;
 
 use crate::{
+    contents::Contents,
     geometry::{ranges::Ranges, signature::Signature},
     layout::{PAGE, Page},
     page_table::{PageTable, flag},
@@ -111,7 +112,7 @@ pub trait Machine {
     /// ado.
     fn surplus(&mut self, more: u32) -> u32;
     /// This rank's copy of a page, whatever its protection.
-    fn contents(&mut self, page: Page) -> &mut [u8; PAGE];
+    fn contents(&mut self, page: Page) -> &Contents;
     /// Something happens, which it is only where somebody asks for it.
     fn tell<'a>(event: impl FnOnce() -> Event<'a>);
 }

@@ -291,7 +291,7 @@ impl Driver {
         if rank.rank() == 0 {
             rank.coherence(|coherence| {
                 for (&page, slot) in carried.iter().zip(contents.chunks_mut(PAGE)) {
-                    slot.copy_from_slice(coherence.contents(page));
+                    slot.copy_from_slice(&coherence.contents(page));
                 }
             });
         }

@@ -109,6 +109,7 @@
 
 pub mod atomics_values;
 mod coherence;
+mod contents;
 pub mod driver;
 pub mod geometry;
 #[cfg(test)]
@@ -122,5 +123,6 @@ pub use coherence::{
     Violation,
     declared::{Accesses, Declared, Mode, directly::Message},
 };
+pub use contents::Contents;
 pub use layout::{Layout, PAGE, Page, Segment, Sizes};
 pub use page_table::{Access, PageTable};

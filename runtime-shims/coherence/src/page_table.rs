@@ -4,6 +4,7 @@
 //! read as zero, and zero means "as at the start".
 
 use crate::{
+    contents::Contents,
     layout::{Layout, PAGE, Page},
     sparse::Sparse,
 };
@@ -216,15 +217,15 @@ impl PageTable {
     }
 
     /// Gives `page` a twin with `contents`.
-    pub(crate) fn make_twin(&mut self, page: Page, contents: &[u8; PAGE]) {
+    pub(crate) fn make_twin(&mut self, page: Page, contents: &Contents) {
         debug_assert!(!self.has_twin(page));
         let index = match self.free_twins.pop() {
             Some(index) => {
-                self.twins[index as usize].copy_from_slice(contents);
+                contents.read(0, &mut self.twins[index as usize][..]);
                 index
             }
             None => {
-                self.twins.push(Box::new(*contents));
+                self.twins.push(Box::new(contents.copy()));
                 (self.twins.len() - 1) as u32
             }
         };

@@ -4,9 +4,12 @@
 //! a time ([`crate::turns::alone`]), and the fault handler that interrupts them, reach these cells; a second borrow means
 //! that runtime code touched protected memory while it held runtime state, and panics. Signal handlers of the program wait.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 
-use crate::{scopes, turns};
+use crate::{
+    primitives::{UnsafeCell, const_fn},
+    scopes, turns,
+};
 
 /// A value of the program's threads, or of one of them.
 pub(crate) struct ProgramCell<T> {
@@ -19,10 +22,12 @@ pub(crate) struct ProgramCell<T> {
 unsafe impl<T> Sync for ProgramCell<T> {}
 
 impl<T> ProgramCell<T> {
-    pub(crate) const fn new(value: T) -> Self {
-        Self {
-            value: UnsafeCell::new(value),
-            borrowed: Cell::new(false),
+    const_fn! {
+        pub(crate) fn new(value: T) -> Self {
+            Self {
+                value: UnsafeCell::new(value),
+                borrowed: Cell::new(false),
+            }
         }
     }
 
@@ -53,6 +58,6 @@ impl<T> ProgramCell<T> {
         );
         let _return = Return(&self.borrowed);
         // SAFETY: `borrowed` was false, so no other reference exists; one thread at a time (see above).
-        body(unsafe { &mut *self.value.get() })
+        self.value.with_mut(|value| body(unsafe { &mut *value }))
     }
 }

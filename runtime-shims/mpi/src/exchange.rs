@@ -6,18 +6,14 @@
 //! rank reads there in its `n`th operation is what was put there for that. Nothing is put into a place
 //! before all ranks have begun operation `n - 1`, and so have ended the one that used the place before.
 
-use std::{
-    sync::atomic::{
-        AtomicU64,
-        Ordering::{Acquire, Relaxed, Release},
-    },
-    time::Duration,
-};
+use std::time::Duration;
 
-/// Words of a place. Longer messages take several operations.
-const PLACE: usize = 8 << 10;
+use crate::primitives::{Acquire, AtomicU64, Relaxed, Release};
+
+/// Words of a place, in models one. Longer messages take several operations.
+const PLACE: usize = if cfg!(loom) { 1 } else { 8 << 10 };
 /// Words from the counter to the places: what is waited for lies in cache lines of its own.
-const COUNTER: usize = 16;
+const COUNTER: usize = if cfg!(loom) { 1 } else { 16 };
 /// Words of a slot.
 pub(crate) const WORDS: usize = COUNTER + 2 * PLACE;
 /// Looks at a counter before the rank lets others have the processor.
@@ -199,7 +195,7 @@ impl<I: Idle> Exchange<I> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -5,14 +5,12 @@
 
 use std::{
     ops::Range,
-    sync::{
-        Condvar, Mutex,
-        atomic::{
-            AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
-            Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
-        },
-    },
     time::{Duration, Instant},
+};
+
+use crate::primitives::{
+    AcqRel, Acquire, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Condvar, Mutex, Relaxed,
+    Release, SeqCst, spin_loop, statics, yield_now,
 };
 
 /// Bytes that a thread copies at a time, and of which so many are worth to be shared.
@@ -50,18 +48,20 @@ impl Job<'_> {
     }
 }
 
-/// The job that is open, where [`DOOR`] says that one is.
-static JOB: AtomicPtr<Job<'static>> = AtomicPtr::new(std::ptr::null_mut());
-/// Threads that are at the job, and whether more may come.
-static DOOR: AtomicU32 = AtomicU32::new(0);
-const OPEN: u32 = 1 << 31;
+statics! {
+    /// The job that is open, where [`DOOR`] says that one is.
+    static JOB: AtomicPtr<Job<'static>> = AtomicPtr::new(std::ptr::null_mut());
+    /// Threads that are at the job, and whether more may come.
+    static DOOR: AtomicU32 = AtomicU32::new(0);
 
-/// Threads that wait.
-static WAITING: AtomicU32 = AtomicU32::new(0);
-/// Counts what those that wait may be interested in.
-static NEWS: AtomicU64 = AtomicU64::new(0);
-static SLEEPING: AtomicU32 = AtomicU32::new(0);
-static SLEEP: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+    /// Threads that wait.
+    static WAITING: AtomicU32 = AtomicU32::new(0);
+    /// Counts what those that wait may be interested in.
+    static NEWS: AtomicU64 = AtomicU64::new(0);
+    static SLEEPING: AtomicU32 = AtomicU32::new(0);
+    static SLEEP: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+}
+const OPEN: u32 = 1 << 31;
 
 /// Has those that wait look whether they may go on.
 pub(crate) fn tell() {
@@ -84,7 +84,7 @@ pub(crate) fn wait_until(patience: Duration, mut done: impl FnMut() -> bool) {
         help();
         let since = Instant::now();
         while NEWS.load(Relaxed) == seen && since.elapsed() < patience {
-            std::hint::spin_loop();
+            spin_loop();
         }
         if NEWS.load(SeqCst) == seen {
             sleep(seen);
@@ -114,7 +114,7 @@ fn help() {
 }
 
 /// Does `pieces` pieces, with the threads that wait.
-fn share(pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
+pub(crate) fn share(pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
     let job = Job {
         piece,
         pieces,
@@ -126,7 +126,7 @@ fn share(pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
     job.work();
     DOOR.fetch_and(!OPEN, AcqRel);
     while DOOR.load(Acquire) != 0 {
-        std::thread::yield_now();
+        yield_now();
     }
 }
 
@@ -187,7 +187,7 @@ fn copy_parts(
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::sync::atomic::AtomicBool;
 

@@ -40,8 +40,8 @@ use crate::{
     view::View,
 };
 use okl_coherence::{
-    Access, Coherence, Heard as Announcements, Layout, Machine, Message, PAGE, Page, Part, Run,
-    TooManyMappings,
+    Access, Coherence, Contents, Heard as Announcements, Layout, Machine, Message, PAGE, Page,
+    Part, Run, TooManyMappings,
     geometry::{ranges::Ranges, signature::Signature},
 };
 
@@ -673,30 +673,27 @@ impl Machine for Memory {
     }
 
     fn note_copies(&mut self, first: Page, count: u32, home: u32) {
-        for part in (0..count).step_by(MOST_COPIED as usize) {
+        let words = (0..count).step_by(MOST_COPIED as usize).map(|part| {
             let pages = u64::from((count - part).min(MOST_COPIED));
-            let word = pages << COPIED_COUNT | u64::from(first + part);
-            match self.peers[home as usize] {
-                Peer::Mapped(view) => self.list(view, control_area::COPIED).append(word),
-                Peer::Remote => {
-                    let at = (control_offset(&self.layout) + control_area::COPIED) as u64;
-                    // It goes with the request.
-                    self.remote().append(at, word, home);
-                }
+            pages << COPIED_COUNT | u64::from(first + part)
+        });
+        match self.peers[home as usize] {
+            Peer::Mapped(view) => self.list(view, control_area::COPIED).append_before(words),
+            Peer::Remote => {
+                let at = (control_offset(&self.layout) + control_area::COPIED) as u64;
+                // They go with the request.
+                let remote = self.remote();
+                words.for_each(|word| remote.append(at, word, home));
             }
         }
-        // What is copied is read after that.
-        fence(SeqCst);
     }
 
     fn copied(&mut self) -> Option<Vec<Run>> {
-        // What this rank wrote was written before.
-        fence(SeqCst);
         let mut from = self.looked_at;
         let mut runs = Vec::new();
         let is_whole = self
             .list(self.own, control_area::COPIED)
-            .read(&mut from, |word| {
+            .read_after(&mut from, |word| {
                 runs.push(Run {
                     first: word as Page,
                     count: (word >> COPIED_COUNT) as u32,
@@ -759,11 +756,10 @@ impl Machine for Memory {
         self.room.surplus(more, || resident_bytes(file))
     }
 
-    fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
-        // SAFETY: in the own file; the runtime's view is always accessible. The program's thread is here.
-        // Further threads of the rank write only bytes that the caller does not look at: what they
-        // declared is not compared before they meet.
-        unsafe { &mut *self.own.at(page as usize * PAGE).cast() }
+    fn contents(&mut self, page: Page) -> &Contents {
+        // SAFETY: in the own file, aligned; the runtime's view is always accessible. Threads of the program may write
+        // there meanwhile.
+        unsafe { &*self.own.at(page as usize * PAGE).cast() }
     }
 
     #[inline]

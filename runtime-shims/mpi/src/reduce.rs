@@ -210,7 +210,7 @@ fn send_list(list: *mut c_void, items: i32) {
     coherence(|coherence| {
         for &page in &pages {
             message.extend_from_slice(&u64::from(page).to_le_bytes());
-            message.extend_from_slice(coherence.contents(page));
+            message.extend_from_slice(&coherence.contents(page));
         }
     });
     stats::count(|counts| counts.sent.data(1, message.len()));

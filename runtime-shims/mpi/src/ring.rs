@@ -3,12 +3,14 @@
 //!
 //! Guarantee: who sees, in any way, that another rank has appended a word reads it, or is told that words are lost: the
 //! list keeps the last [`SLOTS`]. A rank that has begun to append a word and not yet ended is passed over; what it
-//! appends is read later, and what came after it may be read twice.
+//! appends is read later, and what came after it may be read twice. Of a rank that appends a word by [`Ring::append_before`]
+//! and then reads something, and one that writes that and then reads the list by [`Ring::read_after`], one sees what the
+//! other one did.
 
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use crate::primitives::{AtomicU64, SeqCst, fence};
 
-/// Words that the list keeps.
-pub(crate) const SLOTS: usize = 1 << 16;
+/// Words that the list keeps: in models few.
+pub(crate) const SLOTS: usize = if cfg!(loom) { 2 } else { 1 << 16 };
 /// Words of memory: the number of words appended, in a cache line of its own, and the slots.
 pub(crate) const WORDS: usize = FIRST + SLOTS;
 /// The first slot.
@@ -77,6 +79,18 @@ impl Ring<'_> {
         }
     }
 
+    /// Appends words before this rank reads what others write at any time.
+    pub(crate) fn append_before(self, words: impl Iterator<Item = u64>) {
+        words.for_each(|word| self.append(word));
+        fence(SeqCst);
+    }
+
+    /// As [`Ring::read`], after all that this rank has written.
+    pub(crate) fn read_after(self, from: &mut u64, each: impl FnMut(u64)) -> bool {
+        fence(SeqCst);
+        self.read(from, each)
+    }
+
     /// Hands the words from the number `from` on to `each`, and sets it to where to go on. False where words are lost:
     /// then it is set behind all.
     pub(crate) fn read(self, from: &mut u64, mut each: impl FnMut(u64)) -> bool {
@@ -104,7 +118,7 @@ impl Ring<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

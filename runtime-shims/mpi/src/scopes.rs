@@ -1,19 +1,26 @@
 //! Scopes of the program's threads: in which what is allocated is private to the process, and in which no handler of the
 //! program's may interrupt what runs.
 
-use std::{
-    cell::Cell,
-    sync::atomic::{AtomicPtr, Ordering::Relaxed},
-};
+use std::cell::Cell;
 
-/// What to call when the runtime is no longer busy; null: nothing.
-static DELIVER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+use crate::primitives::{AtomicPtr, Relaxed, own, statics};
 
-thread_local! {
+statics! {
+    /// What to call when the runtime is no longer busy; null: nothing.
+    static DELIVER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+}
+
+own! {
     /// How many steps of the runtime the thread is in that a signal handler must not see half done.
-    static STEPS: Cell<u32> = const { Cell::new(0) };
+    static STEPS: Cell<u32> = Cell::new(0);
     /// How many scopes the thread is in whose allocations are private.
-    static PRIVATE: Cell<u32> = const { Cell::new(0) };
+    static PRIVATE: Cell<u32> = Cell::new(0);
+}
+
+/// Counts one scope more, or less.
+#[inline]
+fn count(scopes: &Cell<u32>, change: i32) {
+    scopes.set(scopes.get().wrapping_add_signed(change));
 }
 
 /// Runs `body`, whose allocations (in MPI, in the C library) on this thread are private to this process. No handler of
@@ -22,11 +29,11 @@ pub(crate) fn private<R>(body: impl FnOnce() -> R) -> R {
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
-            PRIVATE.set(PRIVATE.get() - 1);
+            PRIVATE.with(|scopes| count(scopes, -1));
             let_handlers_run();
         }
     }
-    PRIVATE.set(PRIVATE.get() + 1);
+    PRIVATE.with(|scopes| count(scopes, 1));
     let _leave = Leave;
     body()
 }
@@ -39,11 +46,11 @@ pub(crate) fn undisturbed<R>(body: impl FnOnce() -> R) -> R {
     impl Drop for Leave {
         #[inline]
         fn drop(&mut self) {
-            STEPS.set(STEPS.get() - 1);
+            STEPS.with(|steps| count(steps, -1));
             let_handlers_run();
         }
     }
-    STEPS.set(STEPS.get() + 1);
+    STEPS.with(|steps| count(steps, 1));
     let _leave = Leave;
     body()
 }
@@ -72,10 +79,10 @@ pub(crate) fn call_no_longer() {
 
 /// Whether the calling thread, one of the program's, runs what no handler may interrupt.
 pub(crate) fn is_in_runtime() -> bool {
-    PRIVATE.get() != 0 || STEPS.get() != 0
+    is_private() || STEPS.with(Cell::get) != 0
 }
 
 /// Whether what the calling thread allocates now is private.
 pub(crate) fn is_private() -> bool {
-    PRIVATE.get() != 0
+    PRIVATE.with(Cell::get) != 0
 }

@@ -36,8 +36,8 @@ use okl_abi::RegionDescriptor;
 use crate::{
     alternate_stack, api::Icv, cell::ProgramCell, doacross, float_environment, interpose::signals,
     interpose::threads as interposed, libomp, loops, meanwhile, mpi_job, processors::Processors,
-    program_stacks, region, report, scopes, sections, settings::settings, stack, sync, tasks, team,
-    thread_privates, turns, waiting,
+    program_stacks, region, report, rounds::Rounds, scopes, sections, settings::settings, stack,
+    sync, tasks, team, thread_privates, turns, waiting,
 };
 
 /// Threads of each rank.
@@ -112,29 +112,10 @@ impl Work {
     }
 }
 
-/// Declarations that a thread of the rank has made since the last meeting, or [`MET`]: in a cache line of its own.
-#[repr(align(128))]
-struct Progress(AtomicU32);
-
-/// The thread waits at a meeting.
-const MET: u32 = u32::MAX;
-
-static PROGRESS: OnceLock<Box<[Progress]>> = OnceLock::new();
-
-fn lines(threads: u32) -> Box<[Progress]> {
-    (0..threads).map(|_| Progress(AtomicU32::new(0))).collect()
-}
-
-/// That of each of the rank's own threads.
-fn progress() -> &'static [Progress] {
-    PROGRESS.get_or_init(|| lines(per_rank()))
-}
-
-/// All threads begin anew.
-fn reset_progress() {
-    for one in progress() {
-        one.0.store(0, Release);
-    }
+/// In which the rank's own threads declare.
+fn rounds() -> &'static Rounds {
+    static ROUNDS: OnceLock<Rounds> = OnceLock::new();
+    ROUNDS.get_or_init(|| Rounds::of(per_rank()))
 }
 
 /// What the threads of a rank tell each other.
@@ -268,7 +249,7 @@ pub(crate) fn run(work: Work) {
         let mut state = state();
         state.waits_at = vec![None; active as usize];
         state.work = Some(work);
-        reset_progress();
+        rounds().restart();
     });
     libomp::fork(active as i32, |index| {
         if index == 0 {
@@ -333,7 +314,7 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
     let result = body(&lists);
     scopes::private(|| drop(lists));
     state().waits_at.fill(None);
-    reset_progress();
+    rounds().restart();
     MEETINGS.fetch_add(1, Release);
     meanwhile::tell();
     Some(result)
@@ -344,9 +325,7 @@ fn announce(meeting: Meeting) -> u64 {
     let me = turns::index();
     let ended = MEETINGS.load(Relaxed);
     state().waits_at[me] = Some(meeting);
-    if let Some(progress) = progress().get(me) {
-        progress.0.store(MET, Release);
-    }
+    rounds().meet();
     meanwhile::tell();
     ended
 }
@@ -382,26 +361,8 @@ pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
     if !turns::are_several() {
         return body();
     }
-    let me = turns::index();
-    let own = progress().get(me).map(|own| (own, own.0.load(Relaxed)));
-    // A thread at a meeting has no turn any more.
-    let Some((own, mine)) = own.filter(|(_, mine)| *mine != MET) else {
-        return turns::alone(body);
-    };
-    let progress = &progress()[..turns::active() as usize];
-    let is_turn = || {
-        let mut others = progress.iter().enumerate();
-        others.all(|(index, other)| {
-            let least = mine + u32::from(index < me);
-            index == me || other.0.load(Acquire) >= least
-        })
-    };
     // Where another thread has begun what declares nothing, declarations are not taken any more.
-    meanwhile::wait_until(patience(), || is_turn() || sections::are_in_stretch());
-    let result = turns::alone(body);
-    own.0.store(mine + 1, Release);
-    meanwhile::tell();
-    result
+    rounds().in_turn(patience(), sections::are_in_stretch, body)
 }
 
 /// Runs `body`, which may find that declarations are not taken any more until all threads meet: then nobody waits for his
@@ -532,43 +493,4 @@ fn is_first(regions: &Regions, region: *const RegionDescriptor) -> bool {
 /// The address of a list of reduced items, for [`Meeting::Reduction`].
 pub(crate) fn list(items: *mut c_void) -> Meeting {
     Meeting::Reduction(items as usize)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Threads that declare different numbers of times, at different speeds, do so in one order.
-    #[test]
-    fn turns_do_not_depend_on_time() {
-        const DECLARATIONS: [u32; 4] = [3, 0, 2, 5];
-        let expected = [0, 2, 3, 0, 2, 3, 0, 3, 3, 3];
-        let threads = DECLARATIONS.len() as u32;
-        assert!(
-            PROGRESS.set(lines(threads)).is_ok(),
-            "the only test of these"
-        );
-        turns::set_active(threads);
-        for round in 0..40_u64 {
-            reset_progress();
-            let order = Mutex::new(Vec::new());
-            std::thread::scope(|scope| {
-                for (index, declarations) in (0_u32..).zip(DECLARATIONS) {
-                    let order = &order;
-                    scope.spawn(move || {
-                        turns::set_index(index);
-                        for time in 0..declarations {
-                            let pause = u64::from(index * 7 + time * 5) * (round + 3) % 11;
-                            std::thread::sleep(Duration::from_micros(30 * pause));
-                            in_turn(|| order.lock().expect("no panic").push(index));
-                        }
-                        progress()[index as usize].0.store(MET, Release);
-                        meanwhile::tell();
-                    });
-                }
-            });
-            assert_eq!(*order.lock().expect("no panic"), expected);
-        }
-        turns::set_active(1);
-    }
 }

@@ -1,42 +1,41 @@
 //! The threads of this rank: which the caller is, and whose turn it is to change the rank's state.
 
-use std::{
-    cell::Cell,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
-    },
+use std::cell::Cell;
+
+use crate::{
+    primitives::{AtomicBool, AtomicU32, Mutex, Relaxed, own, statics},
+    scopes,
 };
 
-use crate::scopes;
+statics! {
+    /// Threads of this rank in the region that runs.
+    static ACTIVE: AtomicU32 = AtomicU32::new(1);
 
-/// Threads of this rank in the region that runs.
-static ACTIVE: AtomicU32 = AtomicU32::new(1);
+    /// Whether several threads may use the state of the rank: such, or threads that libraries have created.
+    static MUST_TAKE_TURNS: AtomicBool = AtomicBool::new(false);
 
-/// Whether several threads may use the state of the rank: such, or threads that libraries have created.
-static MUST_TAKE_TURNS: AtomicBool = AtomicBool::new(false);
+    /// Whether libraries have created threads.
+    static HAS_FOREIGN: AtomicBool = AtomicBool::new(false);
 
-/// Whether libraries have created threads.
-static HAS_FOREIGN: AtomicBool = AtomicBool::new(false);
+    /// Held by the thread that changes the rank's part of the protocol.
+    static TURN: Mutex<()> = Mutex::new(());
+}
 
-/// Held by the thread that changes the rank's part of the protocol.
-static TURN: Mutex<()> = Mutex::new(());
-
-thread_local! {
+own! {
     /// Number of the calling thread in its rank; of a thread that runs no program code 0, too.
-    static INDEX: Cell<u32> = const { Cell::new(0) };
+    static INDEX: Cell<u32> = Cell::new(0);
     /// How often the calling thread has entered [`alone`].
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static DEPTH: Cell<u32> = Cell::new(0);
 }
 
 /// The caller's number in its rank.
 pub(crate) fn index() -> usize {
-    INDEX.get() as usize
+    INDEX.with(Cell::get) as usize
 }
 
 /// Gives the caller a number in its rank.
 pub(crate) fn set_index(index: u32) {
-    INDEX.set(index);
+    INDEX.with(|own| own.set(index));
 }
 
 /// So many threads of this rank run the region.
@@ -52,7 +51,7 @@ pub(crate) fn active() -> u32 {
 
 /// Whether the caller is a thread of the team other than its rank's first.
 pub(crate) fn is_other() -> bool {
-    INDEX.get() != 0
+    INDEX.with(Cell::get) != 0
 }
 
 /// Whether several threads of this rank run the region.
@@ -89,13 +88,13 @@ fn take_turn<R>(body: impl FnOnce() -> R) -> R {
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
-            DEPTH.set(DEPTH.get() - 1);
+            DEPTH.with(|depth| depth.set(depth.get() - 1));
         }
     }
     // A signal handler, which may cause a fault, does not run meanwhile.
     scopes::undisturbed(|| {
-        let turn = (DEPTH.get() == 0).then(|| TURN.lock().expect("a panic ends the job"));
-        DEPTH.set(DEPTH.get() + 1);
+        let turn = (DEPTH.with(Cell::get) == 0).then(|| TURN.lock().expect("a panic ends the job"));
+        DEPTH.with(|depth| depth.set(depth.get() + 1));
         let leave = Leave;
         let result = body();
         drop((leave, turn));

@@ -287,7 +287,7 @@ impl<M: Machine> Coherence<M> {
     /// Takes `contents` as the copy of another rank's private page, readable until the next
     /// synchronisation.
     pub fn install_private(&mut self, page: Page, contents: &[u8; PAGE]) {
-        *self.machine.contents(page) = *contents;
+        self.machine.contents(page).write(0, contents);
         self.show_private(page);
     }
 
@@ -306,8 +306,8 @@ impl<M: Machine> Coherence<M> {
     }
 
     /// This rank's copy of a page.
-    pub fn contents(&mut self, page: Page) -> &[u8; PAGE] {
-        self.machine.contents(page)
+    pub fn contents(&mut self, page: Page) -> [u8; PAGE] {
+        self.machine.contents(page).copy()
     }
 
     /// Takes back the copies of other ranks' private pages, and sends what changed in them.

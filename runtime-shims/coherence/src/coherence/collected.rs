@@ -21,6 +21,7 @@ use okl_abi::AtomicOp;
 use super::{Access, Coherence, Event, Machine, Run};
 use crate::{
     atomics_values::apply,
+    contents::Contents,
     geometry::{
         owners::Owned,
         ranges::{Range, Ranges},
@@ -65,6 +66,20 @@ impl Object {
 
     fn set_in(self, contents: &mut [u8; PAGE], value: u64) {
         contents[self.range()].copy_from_slice(&value.to_le_bytes()[..self.size]);
+    }
+
+    /// Its value in the page itself.
+    fn value_of(self, contents: &Contents) -> u64 {
+        let mut word = [0; WORD];
+        contents.read(self.offset, &mut word[..self.size]);
+        u64::from_le_bytes(word)
+    }
+
+    /// The value that the object has now in the page itself.
+    pub(super) fn contribute_to(self, contents: &Contents, operation: AtomicOp, value: u64) -> u64 {
+        let new = apply(operation, self.value_of(contents), value, self.size as i32);
+        contents.write(self.offset, &new.to_le_bytes()[..self.size]);
+        new
     }
 
     /// The value that the object has now in a copy of its page.
@@ -272,7 +287,7 @@ impl<M: Machine> Coherence<M> {
                 return true;
             }
             Contribution::Store => {
-                object.contribute(self.machine.contents(object.page), operation, value);
+                object.contribute_to(self.machine.contents(object.page), operation, value);
                 return true;
             }
             Contribution::Elsewhere { may_be_store } => may_be_store,
@@ -298,8 +313,8 @@ impl<M: Machine> Coherence<M> {
             return false;
         }
         let contents = self.machine.contents(object.page);
-        let old = object.value_in(contents);
-        let new = object.contribute(contents, operation, value);
+        let old = object.value_of(contents);
+        let new = object.contribute_to(contents, operation, value);
         let Some(twin) = self.pages.twin(object.page) else {
             return false;
         };
@@ -412,7 +427,7 @@ impl<M: Machine> Coherence<M> {
     /// has done so, while no other rank does.
     pub fn contribute_in_parts(&mut self, object: Object, operation: AtomicOp, value: u64) {
         self.combine();
-        let contents = *self.machine.contents(object.page);
+        let contents = self.machine.contents(object.page).copy();
         let (written, _) = self.sections.may_have_written();
         let first = object.bytes().0 - object.offset as u64;
         let mut foreign = self.holders(object.bytes());
@@ -428,8 +443,8 @@ impl<M: Machine> Coherence<M> {
             }
         }
         let contents = self.machine.contents(object.page);
-        let new = object.contribute(contents, operation, value);
-        let contents = *contents;
+        let new = object.contribute_to(contents, operation, value);
+        let contents = contents.copy();
         if let Some(twin) = self.pages.twin(object.page) {
             object.set_in(twin, new);
         }

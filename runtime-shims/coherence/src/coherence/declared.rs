@@ -557,7 +557,7 @@ impl<M: Machine> Coherence<M> {
                 if piece.owner == self.rank && home != self.rank {
                     let start = (piece.start - position(page)) as usize;
                     let end = (piece.end - position(page)) as usize;
-                    let contents = *self.machine.contents(page);
+                    let contents = self.machine.contents(page).copy();
                     self.machine.put(page, start, &contents[start..end], home);
                     self.counts.diffs += 1;
                     self.counts.diff_bytes += (end - start) as u64;

@@ -169,7 +169,7 @@ impl<M: Machine> Coherence<M> {
 
     /// Whether this rank's own page has changed since its twin was made, which is as it is now then.
     fn renew_twin(&mut self, page: Page) -> bool {
-        let contents = *self.machine.contents(page);
+        let contents = self.machine.contents(page).copy();
         let twin = self.pages.twin(page).expect("the caller looked");
         let changed = *twin != contents;
         if changed {
@@ -209,7 +209,7 @@ impl<M: Machine> Coherence<M> {
         for index in 0..self.updated.pages.len() {
             let page = self.updated.pages[index];
             let contents = self.machine.contents(page);
-            if self.pages.twin(page).is_none_or(|twin| twin != contents) {
+            if self.pages.twin(page).is_none_or(|twin| !contents.is(twin)) {
                 self.unannounced.note(page);
             }
         }
@@ -327,7 +327,7 @@ impl<M: Machine> Coherence<M> {
             }
             self.unannounced.note(page);
             if !self.pages.has(page, flag::UPDATED) && !self.verify {
-                let contents = *self.machine.contents(page);
+                let contents = self.machine.contents(page).copy();
                 if let Some(twin) = self.pages.twin(page) {
                     twin.copy_from_slice(&contents);
                 }
@@ -359,14 +359,14 @@ impl<M: Machine> Coherence<M> {
             if self.holder(page, offset, bytes.len()) == Some(self.rank) {
                 return;
             }
-            self.machine.contents(page)[offset..offset + bytes.len()].copy_from_slice(bytes);
+            self.machine.contents(page).write(offset, bytes);
             if let Some(twin) = self.pages.twin(page) {
                 twin[offset..offset + bytes.len()].copy_from_slice(bytes);
             }
             return;
         }
         if self.pages.home(page) != self.rank && self.pages.access(page) != Access::None {
-            self.machine.contents(page)[offset..offset + bytes.len()].copy_from_slice(bytes);
+            self.machine.contents(page).write(offset, bytes);
             if let Some(twin) = self.pages.twin(page) {
                 twin[offset..offset + bytes.len()].copy_from_slice(bytes);
             }
@@ -399,13 +399,14 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn send_changes(&mut self, page: Page) -> bool {
         self.send_collected_of(page);
         let home = self.pages.home(page);
-        if self.pages.twin(page).map(|twin| &*twin) == Some(self.machine.contents(page)) {
-            return false;
-        }
-        let contents = *self.machine.contents(page);
         let Some(twin) = self.pages.twin(page) else {
             return false;
         };
+        let contents = self.machine.contents(page);
+        if contents.is(twin) {
+            return false;
+        }
+        let contents = contents.copy();
         let mut sent = 0;
         for (start, end) in changed_ranges(&contents, twin) {
             self.machine.put(page, start, &contents[start..end], home);

@@ -47,7 +47,7 @@ impl<M: Machine> Coherence<M> {
         let mut changes = Vec::new();
         for index in 0..self.dirty.len() {
             let page = self.dirty[index];
-            let contents = *self.machine.contents(page);
+            let contents = self.machine.contents(page).copy();
             if let Some(twin) = self.pages.twin(page) {
                 changes.extend(changed_ranges(&contents, twin).map(|(start, end)| Change {
                     page,

@@ -4,6 +4,7 @@ use std::{
     cell::{Ref, RefCell},
     collections::{BTreeMap, HashMap, VecDeque},
     rc::Rc,
+    sync::Arc,
 };
 
 use super::{declared::Accesses, *};
@@ -27,8 +28,9 @@ mod remembered;
 mod room;
 mod sent_early;
 mod stretches;
+mod threads;
 
-use cluster::{Cluster, Shortage, Side, Simulated, Wires};
+use cluster::{Cluster, Memory, Shortage, Side, Simulated, Wires};
 use ranks::{Node, Ranks};
 
 /// Declarations in more words are too many.
@@ -64,12 +66,11 @@ impl Job {
         let layout = Layout::new(&[(0x40_0000, 0x40_3000)], sizes, ranks as u32);
         let pages = layout.pages() as usize;
         let tables = (0..ranks).map(|rank| PageTable::new(rank as u32, layout.clone(), verify));
-        let protections = tables
-            .map(|table| (0..pages as u32).map(|page| table.access(page)).collect())
+        let memories: Arc<[Memory]> = tables
+            .map(|table| Memory::new((0..pages as u32).map(|page| table.access(page)).collect()))
             .collect();
         let cluster = Rc::new(RefCell::new(Cluster {
-            memories: vec![vec![[0; PAGE]; pages]; ranks],
-            protections,
+            memories: Arc::clone(&memories),
             under_way: Vec::new(),
             per_node: ranks,
             pushed: BTreeMap::new(),
@@ -93,12 +94,14 @@ impl Job {
             messages: (0..ranks).map(|_| Vec::new()).collect(),
             copied: vec![Vec::new(); ranks],
             threads: (0..ranks).map(|_| VecDeque::new()).collect(),
+            has_threads: false,
             random: Random(1 + ranks as u64),
         }));
         let wires = Rc::new(RefCell::new(Wires::default()));
         let ranks = Ranks::new(ranks, |rank, turns| {
             let machine = Simulated {
                 rank,
+                memories: Arc::clone(&memories),
                 cluster: Rc::clone(&cluster),
                 turns: Rc::clone(turns),
                 mappings_left: mappings,
@@ -181,43 +184,40 @@ impl Job {
                 // The rest without a look at each byte: the page is open.
                 self.write(rank, page, 0, 0);
                 let contents = std::array::from_fn(|_| random.below(256) as u8);
-                self.cluster.borrow_mut().memories[rank][page as usize] = contents;
+                self.cluster.borrow().memories[rank].set(page, 0, &contents);
                 self.truth[page as usize] = contents;
             }
         }
         self.frees = Some(random);
     }
 
+    fn memories(&self) -> Arc<[Memory]> {
+        Arc::clone(&self.cluster.borrow().memories)
+    }
+
     fn read(&mut self, rank: usize, page: Page, offset: usize) -> u8 {
         self.ranks.catch_up(rank);
-        if self.cluster.borrow().protections[rank][page as usize] == Access::None {
-            self.ranks[rank]
-                .fault(page, false)
-                .expect("a page nobody may read");
+        let memories = self.memories();
+        if let Some(byte) = memories[rank].load(page, offset) {
+            return byte;
         }
-        let cluster = self.cluster.borrow();
-        assert_ne!(
-            cluster.protections[rank][page as usize],
-            Access::None,
-            "the fault was not served"
-        );
-        cluster.memories[rank][page as usize][offset]
+        self.ranks[rank]
+            .fault(page, false)
+            .expect("a page nobody may read");
+        let byte = memories[rank].load(page, offset);
+        byte.expect("the fault is served")
     }
 
     fn write(&mut self, rank: usize, page: Page, offset: usize, value: u8) {
         self.ranks.catch_up(rank);
-        if self.cluster.borrow().protections[rank][page as usize] != Access::Write {
+        let memories = self.memories();
+        if !memories[rank].store(page, offset, value) {
             self.ranks[rank]
                 .fault(page, true)
                 .expect("a page nobody may write");
+            let is_served = memories[rank].store(page, offset, value);
+            assert!(is_served, "the fault was not served");
         }
-        let mut cluster = self.cluster.borrow_mut();
-        assert_eq!(
-            cluster.protections[rank][page as usize],
-            Access::Write,
-            "the fault was not served"
-        );
-        cluster.memories[rank][page as usize][offset] = value;
         self.truth[page as usize][offset] = value;
     }
 
@@ -450,7 +450,7 @@ impl Job {
                     first.is_exclusive(page),
                     "page {page}"
                 );
-                let protection = self.cluster.borrow().protections[index][page as usize];
+                let protection = self.cluster.borrow().memories[index].access(page);
                 let access = rank.pages().access(page);
                 let expected = if rank.pages().is_closed(page) {
                     Access::None
@@ -617,12 +617,13 @@ fn atomic(job: &mut Job, rank: usize, page: Page, offset: usize, value: u8) {
     let home = home as usize;
     job.ranks[rank].before_atomic(page);
     {
-        let mut cluster = job.cluster.borrow_mut();
+        let memories = job.memories();
         assert_eq!(
-            cluster.memories[home][page as usize][offset], job.truth[page as usize][offset],
+            memories[home].byte(page, offset),
+            job.truth[page as usize][offset],
             "an atomic sees the value before it"
         );
-        cluster.memories[home][page as usize][offset] = value;
+        memories[home].set(page, offset, &[value]);
     }
     job.truth[page as usize][offset] = value;
     job.racing.insert((page, offset), rank);

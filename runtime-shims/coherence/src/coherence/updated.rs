@@ -71,13 +71,14 @@ impl<M: Machine> Coherence<M> {
             let Some(published) = self.pages.twin(page) else {
                 continue;
             };
-            if contents == published {
+            if contents.is(published) {
                 continue;
             }
+            let contents = contents.copy();
             // In a region another rank may have written, as it declared, to the same word.
             let changed = match in_region {
-                true => changed_ranges(contents, published).collect(),
-                false => changed_words(contents, published),
+                true => changed_ranges(&contents, published).collect(),
+                false => changed_words(&contents, published),
             };
             let bytes: usize = changed.iter().map(|(start, end)| end - start).sum();
             if in_region && bytes > MOST_BYTES {
@@ -92,7 +93,7 @@ impl<M: Machine> Coherence<M> {
                     u64::from_ne_bytes(word)
                 }));
             }
-            published.copy_from_slice(contents);
+            published.copy_from_slice(&contents);
         }
         words
     }
@@ -109,10 +110,8 @@ impl<M: Machine> Coherence<M> {
             if self.rank == 0 || !self.pages.has(page, flag::UPDATED) {
                 continue;
             }
-            let target = &mut self.machine.contents(page)[start..start + length];
-            for (part, word) in target.chunks_mut(8).zip(data) {
-                part.copy_from_slice(&word.to_ne_bytes()[..part.len()]);
-            }
+            let bytes: Vec<u8> = data.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            self.machine.contents(page).write(start, &bytes[..length]);
         }
     }
 
@@ -189,7 +188,7 @@ impl<M: Machine> Coherence<M> {
     /// After [`Coherence::apply`]: takes `contents` of `page`, which came from its home with the fork, or at a synchronisation.
     pub(crate) fn receive(&mut self, page: Page, contents: &[u8; PAGE]) {
         if self.rank != 0 {
-            *self.machine.contents(page) = *contents;
+            self.machine.contents(page).write(0, contents);
             self.remember_copy(page);
             self.change_access(page, Access::Read);
         } else if self.pages.access(page) != Access::Write {

@@ -322,7 +322,7 @@ impl<M: Machine> Coherence<M> {
             let start = (range.0.max(first) - first) as usize;
             let end = (range.1.min(last) - first) as usize;
             let (here, rest) = bytes.split_at(end - start);
-            self.machine.contents(page)[start..end].copy_from_slice(here);
+            self.machine.contents(page).write(start, here);
             bytes = rest;
         }
     }

@@ -488,7 +488,7 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn refresh_twins(&mut self, ranges: &[Range]) {
         for &range in ranges {
             for page in pages_touched(range) {
-                let contents = *self.machine.contents(page);
+                let contents = self.machine.contents(page).copy();
                 if let Some(twin) = self.pages.twin(page) {
                     let (first, last) = bytes_of_page(page);
                     let start = (range.0.max(first) - first) as usize;

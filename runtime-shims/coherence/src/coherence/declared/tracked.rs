@@ -323,7 +323,7 @@ impl<M: Machine> Coherence<M> {
 
     /// The same of one page that is compared with a twin.
     pub(super) fn send_changes_in_section(&mut self, page: Page) -> bool {
-        let contents = *self.machine.contents(page);
+        let contents = self.machine.contents(page).copy();
         let Some(twin) = self.pages.twin(page) else {
             return false;
         };
@@ -356,7 +356,7 @@ impl<M: Machine> Coherence<M> {
         let end = (range.1.min(last) - first) as usize;
         let mut bytes = [0; PAGE];
         let bytes = &mut bytes[..end - start];
-        bytes.copy_from_slice(&self.machine.contents(page)[start..end]);
+        self.machine.contents(page).read(start, bytes);
         if let Some(twin) = self.pages.twin(page) {
             twin[start..end].copy_from_slice(bytes);
         }

@@ -286,7 +286,7 @@ impl<M: Machine> Coherence<M> {
         let compared = std::mem::take(&mut self.sections.interval.compared);
         let mut claimed = Vec::new();
         for page in compared {
-            let contents = *self.machine.contents(page);
+            let contents = self.machine.contents(page).copy();
             if let Some(twin) = self.pages.twin(page) {
                 let at = position(page);
                 claimed.extend(

@@ -4,6 +4,8 @@ use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap, VecDeque},
     rc::Rc,
+    sync::{Arc, RwLock},
+    thread,
 };
 
 use okl_abi::AtomicOp;
@@ -18,15 +20,68 @@ use crate::{
         Access, Coherence, Event, Heard, Machine, Object, Part, Run, TooManyMappings,
         declared::directly::Message,
     },
+    contents::Contents,
     driver::{Collectives, Enclosed, Kind, Rank, Waits},
     geometry::{ranges::Ranges, signature::Signature},
     layout::{PAGE, Page},
 };
 
-/// Memory and protections of all ranks.
+/// One rank's memory, and what its program may access of it. Threads of the program reach it at any time.
+pub(super) struct Memory {
+    pages: Vec<Contents>,
+    /// Who accesses memory has looked before, and no protection changes between: as with the kernel's.
+    accesses: RwLock<Vec<Access>>,
+}
+
+impl Memory {
+    pub(super) fn new(accesses: Vec<Access>) -> Self {
+        Self {
+            pages: accesses.iter().map(|_| Contents::zeros()).collect(),
+            accesses: RwLock::new(accesses),
+        }
+    }
+
+    pub(super) fn access(&self, page: Page) -> Access {
+        self.accesses.read().expect("no panic")[page as usize]
+    }
+
+    fn protect(&self, first: Page, count: u32, access: Access) {
+        let pages = first as usize..(first + count) as usize;
+        self.accesses.write().expect("no panic")[pages].fill(access);
+    }
+
+    /// What the program reads, if the page is open.
+    pub(super) fn load(&self, page: Page, offset: usize) -> Option<u8> {
+        let accesses = self.accesses.read().expect("no panic");
+        (accesses[page as usize] != Access::None).then(|| self.byte(page, offset))
+    }
+
+    /// The program writes, if the page is open for that. Whether it was.
+    pub(super) fn store(&self, page: Page, offset: usize, value: u8) -> bool {
+        let accesses = self.accesses.read().expect("no panic");
+        let is_open = accesses[page as usize] == Access::Write;
+        if is_open {
+            self.set(page, offset, &[value]);
+        }
+        is_open
+    }
+
+    /// A byte, whatever the protection.
+    pub(super) fn byte(&self, page: Page, offset: usize) -> u8 {
+        let mut byte = [0];
+        self.pages[page as usize].read(offset, &mut byte);
+        byte[0]
+    }
+
+    /// Puts bytes there, whatever the protection.
+    pub(super) fn set(&self, page: Page, offset: usize, bytes: &[u8]) {
+        self.pages[page as usize].write(offset, bytes);
+    }
+}
+
+/// What the ranks have, and what is between them.
 pub(super) struct Cluster {
-    pub(super) memories: Vec<Vec<[u8; PAGE]>>,
-    pub(super) protections: Vec<Vec<Access>>,
+    pub(super) memories: Arc<[Memory]>,
     /// Changed bytes and contributions that have been sent but not yet arrived: sender, target, and place.
     pub(super) under_way: Vec<((usize, usize), Page, usize, Sent)>,
     /// So many ranks share a node.
@@ -71,6 +126,8 @@ pub(super) struct Cluster {
     /// What another thread of each rank is about to access: it does so whenever the rank's machine is used, as far as pages
     /// are open.
     pub(super) threads: Vec<VecDeque<Single>>,
+    /// Threads of the operating system run the program.
+    pub(super) has_threads: bool,
     pub(super) random: Random,
 }
 
@@ -109,6 +166,9 @@ impl Cluster {
 
     /// Another thread of a rank goes on for a while, or until a page is closed.
     fn let_thread_run(&mut self, rank: usize) {
+        if self.has_threads {
+            return thread::yield_now();
+        }
         if self.threads[rank].is_empty() || self.random.chance(50) {
             return;
         }
@@ -116,15 +176,17 @@ impl Cluster {
             let Some(one) = self.threads[rank].front() else {
                 return;
             };
-            let (page, offset) = (one.at / PAGE, one.at % PAGE);
-            let access = self.protections[rank][page];
-            let memory = &mut self.memories[rank][page][offset];
+            let (page, offset) = ((one.at / PAGE) as Page, one.at % PAGE);
+            let memory = &self.memories[rank];
             match one.what {
-                What::Read(_) if access == Access::None => return,
-                What::Read(value) => assert_eq!(*memory, value, "rank {rank}, byte {}", one.at),
-                What::Write { .. } if access != Access::Write => return,
+                What::Read(value) => match memory.load(page, offset) {
+                    Some(seen) => assert_eq!(seen, value, "rank {rank}, byte {}", one.at),
+                    None => return,
+                },
                 What::Write { value, marked } => {
-                    *memory = value;
+                    if !memory.store(page, offset, value) {
+                        return;
+                    }
                     if marked {
                         let bytes = (one.at as u64, one.at as u64 + 1);
                         self.marked[rank].push(bytes);
@@ -181,24 +243,22 @@ impl Cluster {
     }
 
     fn is_held(&self, rank: usize, page: Page) -> bool {
-        self.memories[rank][page as usize] != [GIVEN_UP; PAGE]
+        !self.memories[rank].pages[page as usize].is(&[GIVEN_UP; PAGE])
     }
 
     /// How many pages take memory of a rank.
     pub(super) fn held(&self, rank: usize) -> usize {
-        let pages = 0..self.memories[rank].len() as Page;
+        let pages = 0..self.memories[rank].pages.len() as Page;
         pages.filter(|&page| self.is_held(rank, page)).count()
     }
 
     fn arrive(&mut self, rank: usize, page: Page, offset: usize, sent: Sent) {
-        let memory = &mut self.memories[rank][page as usize];
+        let memory = &self.memories[rank];
         match sent {
-            Sent::Bytes(bytes) => {
-                memory[offset..offset + bytes.len()].copy_from_slice(&bytes);
-            }
+            Sent::Bytes(bytes) => memory.set(page, offset, &bytes),
             Sent::Value(operation, value, size) => {
                 let object = Object { page, offset, size };
-                object.contribute(memory, operation, value);
+                object.contribute_to(&memory.pages[page as usize], operation, value);
             }
         }
     }
@@ -206,6 +266,7 @@ impl Cluster {
 
 pub(super) struct Simulated {
     pub(super) rank: usize,
+    pub(super) memories: Arc<[Memory]>,
     pub(super) cluster: Rc<RefCell<Cluster>>,
     pub(super) turns: Rc<Turns>,
     pub(super) mappings_left: Option<u32>,
@@ -228,6 +289,10 @@ const GIVEN_UP: u8 = 0xdb;
 const FIRST_ALONG: u64 = 1 << 32;
 
 impl Simulated {
+    fn memory(&self) -> &Memory {
+        &self.memories[self.rank]
+    }
+
     fn let_thread_run(&self) {
         self.cluster.borrow_mut().let_thread_run(self.rank);
     }
@@ -261,18 +326,16 @@ impl Machine for Simulated {
             }
             *left -= 1;
         }
-        for page in first..first + count {
-            self.cluster.borrow_mut().protections[self.rank][page as usize] = access;
-        }
+        self.memory().protect(first, count, access);
         Ok(())
     }
 
     fn fetch(&mut self, first: Page, count: u32, home: u32) {
         self.let_thread_run();
         assert_ne!(home as usize, self.rank, "a rank fetches its own page");
-        let mut cluster = self.cluster.borrow_mut();
-        for page in first as usize..(first + count) as usize {
-            cluster.memories[self.rank][page] = cluster.memories[home as usize][page];
+        for page in first..first + count {
+            let contents = self.memories[home as usize].pages[page as usize].copy();
+            self.memory().set(page, 0, &contents);
         }
     }
 
@@ -283,9 +346,9 @@ impl Machine for Simulated {
         let mut cluster = self.cluster.borrow_mut();
         for at in ranges.iter().flat_map(|&(start, end)| start..end) {
             cluster.asked_bytes += usize::from(is_far);
-            let (page, offset) = (at as usize / PAGE, at as usize % PAGE);
-            cluster.memories[self.rank][page][offset] =
-                cluster.memories[owner as usize][page][offset];
+            let (page, offset) = ((at / PAGE as u64) as Page, at as usize % PAGE);
+            let byte = self.memories[owner as usize].byte(page, offset);
+            self.memory().set(page, offset, &[byte]);
         }
         drop(cluster);
         self.let_thread_run();
@@ -298,8 +361,7 @@ impl Machine for Simulated {
     }
 
     fn spans_nodes(&self) -> bool {
-        let cluster = self.cluster.borrow();
-        cluster.memories.len() > cluster.per_node
+        self.memories.len() > self.cluster.borrow().per_node
     }
 
     fn is_near(&self, rank: u32) -> bool {
@@ -336,11 +398,12 @@ impl Machine for Simulated {
     }
 
     fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8> {
-        let cluster = self.cluster.borrow();
         let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
-        let own = &cluster.memories[self.rank];
         bytes
-            .map(|at| own[at as usize / PAGE][at as usize % PAGE])
+            .map(|at| {
+                let page = (at / PAGE as u64) as Page;
+                self.memory().byte(page, at as usize % PAGE)
+            })
             .collect()
     }
 
@@ -405,7 +468,8 @@ impl Machine for Simulated {
         let mut cluster = self.cluster.borrow_mut();
         for &(from, (start, end)) in parts {
             for (at, &byte) in (start..end).zip(&message[from..]) {
-                cluster.memories[self.rank][at as usize / PAGE][at as usize % PAGE] = byte;
+                let page = (at / PAGE as u64) as Page;
+                self.memory().set(page, at as usize % PAGE, &[byte]);
                 cluster.taken_bytes += 1;
             }
         }
@@ -520,15 +584,14 @@ impl Machine for Simulated {
     fn enlarge(&mut self, _: Run, _: bool) {}
 
     fn discard(&mut self, first: Page, count: u32) {
-        let mut cluster = self.cluster.borrow_mut();
-        for page in first as usize..(first + count) as usize {
-            cluster.memories[self.rank][page] = [GIVEN_UP; PAGE];
+        for page in first..first + count {
+            self.memory().set(page, 0, &[GIVEN_UP; PAGE]);
         }
     }
 
     fn held(&mut self, from: Page) -> Option<Run> {
         let cluster = self.cluster.borrow();
-        let mut pages = from..cluster.memories[self.rank].len() as Page;
+        let mut pages = from..self.memory().pages.len() as Page;
         let first = pages.find(|&page| cluster.is_held(self.rank, page))?;
         Some(Run { first, count: 1 })
     }
@@ -547,12 +610,9 @@ impl Machine for Simulated {
         }
     }
 
-    fn contents(&mut self, page: Page) -> &mut [u8; PAGE] {
+    fn contents(&mut self, page: Page) -> &Contents {
         self.let_thread_run();
-        // The reference outlives the borrow of the cluster: one thread at a time, and nobody resizes the memories.
-        let cluster = self.cluster.as_ptr();
-        // SAFETY: the cluster lives as long as `self`, and the protocol holds one page at a time.
-        unsafe { &mut (&mut (*cluster).memories)[self.rank][page as usize] }
+        &self.memory().pages[page as usize]
     }
 
     fn tell<'a>(_event: impl FnOnce() -> Event<'a>) {}

@@ -157,7 +157,7 @@ impl Job {
     }
 
     /// What a part of a nest accesses, in order.
-    fn accesses_of(
+    pub(super) fn accesses_of(
         &mut self,
         rank: usize,
         nest: &Nest,
@@ -217,7 +217,7 @@ impl Job {
             return;
         }
         if pages.has(page, flag::SECTION | flag::ENTERING) && !pages.is_closed(page) {
-            let protection = self.cluster.borrow().protections[rank][page as usize];
+            let protection = self.cluster.borrow().memories[rank].access(page);
             assert!(
                 protection == access || protection == Access::Write,
                 "rank {rank}: page {page} is not open for a declared access"
