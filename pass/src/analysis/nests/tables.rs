@@ -184,6 +184,7 @@ impl<'m> Nests<'m> {
                 around = self.loops()[around].parent?;
             }
             access.address = self.offset(access.address);
+            let whole = access.clone();
             if !self.contains(around, access.block)
                 || !self.leave_loops(&mut access, scope, Some(around))
             {
@@ -194,7 +195,18 @@ impl<'m> Nests<'m> {
                 exact: access.exact,
                 ..Access::at(from.address, access.block)
             };
-            let row = self.describe(&mut access, scope)?;
+            let row = match self.describe(&mut access, scope) {
+                Some(row) => row,
+                // It differs in loops around those of the pointer, too: all of that may be accessed behind all pointers.
+                None => {
+                    access.exact = false;
+                    let whole = Access {
+                        exact: false,
+                        ..whole
+                    };
+                    self.affine(whole, scope)?
+                }
+            };
             rows.push(row);
             access = Access {
                 exact: table.exact && access.exact,
