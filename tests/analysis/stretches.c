@@ -83,3 +83,29 @@ void ordered(void) {
     }
   }
 }
+
+// A loop that hands out chunks of nothing but such code is one stretch: it begins in front of all chunks and ends behind
+// them, so that what was read the time before is fetched at once.
+struct node {
+  struct node *next;
+  double value;
+} *lists[N];
+// CHECK: region at {{.*}}stretches.c:[[@LINE+9]]: complete but for
+// CHECK-NEXT: tracked, it {{.*}} ({{.*}}stretches.c:[[@LINE+15]])
+// CHECK-NOT: tracked
+// CODE-LABEL: define internal void @in_chunks.omp_outlined(
+// CODE: call i32 @okl_mpi_kmpc_dispatch_next_4(
+// CODE: call i32 @okl_mpi_undeclared(i32 1,
+// CODE-NOT: call i32 @okl_mpi_undeclared(
+// CODE: call i32 @okl_mpi_kmpc_dispatch_next_4(
+void in_chunks(void) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < N; i++)
+      x[i] = 2 * y[i];
+#pragma omp for schedule(dynamic)
+    for (int i = 0; i < N; i++)
+      for (struct node *at = lists[i]; at; at = at->next) at->value += 1;
+  }
+}

@@ -151,7 +151,8 @@ impl<'m> Nests<'m> {
     }
 
     /// Through a pointer that is loaded in the nest: the access in each turn of the loops around the load, as offsets from the
-    /// pointer, and then the access to the table. The table comes first; none are exact if one is not.
+    /// pointer, and then the access to the table. The table comes first; none are exact if one is not. Where offsets differ in
+    /// loops around those of the load, they are taken for those of all pointers.
     pub(super) fn rows(&self, access: Access<'m>, scope: Scope<'m>) -> Option<Vec<Section<'m>>> {
         // Rows of planes are so many pieces that pages serve them better.
         const MOST: usize = 2;
@@ -184,6 +185,7 @@ impl<'m> Nests<'m> {
                 around = self.loops()[around].parent?;
             }
             access.address = self.offset(access.address);
+            let whole = access.clone();
             if !self.contains(around, access.block)
                 || !self.leave_loops(&mut access, scope, Some(around))
             {
@@ -194,7 +196,18 @@ impl<'m> Nests<'m> {
                 exact: access.exact,
                 ..Access::at(from.address, access.block)
             };
-            let row = self.describe(&mut access, scope)?;
+            let row = match self.describe(&mut access, scope) {
+                Some(row) => row,
+                // It differs in loops around those of the pointer, too: all of that may be accessed behind all pointers.
+                None => {
+                    access.exact = false;
+                    let whole = Access {
+                        exact: false,
+                        ..whole
+                    };
+                    self.affine(whole, scope)?
+                }
+            };
             rows.push(row);
             access = Access {
                 exact: table.exact && access.exact,

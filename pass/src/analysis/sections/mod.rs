@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::analysis::nests::{Nests, Scope, Term};
+use crate::analysis::runtime;
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Function, Instruction, Module, Reach, Value};
 use calls::can_be_copied;
@@ -36,6 +37,7 @@ use entry::point;
 pub use entry::{Entry, Quantity, What};
 use locked::Locked;
 pub use marks::Mark;
+use okl_abi::Effects;
 use places::{Place, Places};
 
 pub use program::{Program, Region};
@@ -396,22 +398,8 @@ impl<'m> Scan<'m> {
                 children: Vec::new(),
             });
         }
-        rest.reverse();
-        while let Some(index) = rest.pop() {
-            if self
-                .locked
-                .contains(self.loops[index].blocks[0].instructions()[0])
-            {
-                continue;
-            }
-            if let Err(refused) = self.nest(index, known) {
-                if !self.is_outer(index, known) {
-                    self.add_loop(index, refused);
-                    continue;
-                }
-                self.open.push(index);
-                rest.extend(self.loops[index].children.iter().rev());
-            }
+        for index in rest {
+            self.declare_loop(index, known);
         }
         for block in self.out.function.blocks() {
             if innermost
@@ -423,6 +411,55 @@ impl<'m> Scan<'m> {
                 return;
             }
         }
+    }
+
+    /// Makes a loop a nest or a stretch, or what is inside it where it is around worksharing loops or synchronisations.
+    fn declare_loop(&mut self, index: usize, known: &Known<'m>) {
+        let one = &self.loops[index];
+        if self.locked.contains(one.blocks[0].instructions()[0]) {
+            return;
+        }
+        let (children, has_front) = (one.children.clone(), one.preheader.is_some());
+        let Err(refused) = self.nest(index, known) else {
+            return;
+        };
+        if !self.is_outer(index, known) {
+            return self.add_loop(index, refused);
+        }
+        let declared = self.out.declarations.len();
+        let (opened, tracked) = (self.open.len(), self.tracked.len());
+        let stretches = self.out.stretches.len();
+        for child in children {
+            self.declare_loop(child, known);
+        }
+        // A stretch for each chunk of a loop would close its pages, and forget what it has read, again and again.
+        let is_one = has_front
+            && self.out.declarations.len() == declared
+            && matches!(&self.out.stretches[stretches..], [one] if one.depends.is_empty())
+            && self.only_shares(index, known);
+        if is_one && let Some(inner) = self.out.stretches.pop() {
+            self.open.truncate(opened);
+            self.tracked.truncate(tracked);
+            return self.add_loop(index, inner.spoiled);
+        }
+        self.open.push(index);
+    }
+
+    /// Whether a loop shares work and does not synchronise, nor calls what has something of its own to say.
+    fn only_shares(&self, index: usize, known: &Known<'m>) -> bool {
+        let blocks = &self.loops[index].blocks;
+        let mut all = blocks.iter().flat_map(|block| block.instructions());
+        all.all(|at| match self.effects.get(&at) {
+            // It may only ask for the next chunk.
+            Some(Effect::Synchronises) => {
+                let effects = (*at).as_call().map(runtime::effects);
+                effects.is_some_and(|effects| effects.has(Effects::SHARES))
+            }
+            Some(Effect::Calls(callee)) => known.get(callee).is_some_and(|callee| {
+                !callee.synchronises && !callee.shares && !callee.says_something()
+            }),
+            _ => true,
+        })
     }
 
     /// Whether a loop is around worksharing loops or synchronisations, so that what is declared

@@ -1,7 +1,8 @@
 //! Code that cannot be described, in regions whose other accesses are declared: the run time is told where it begins and
 //! ends, and tracks pages meanwhile.
 //!
-//! A stretch is a loop, or a run of instructions of a block outside of all nests. Where it lies in what is called in a loop
+//! A stretch is a loop, or a run of instructions of a block outside of all nests. A loop that hands out chunks of one such
+//! loop, and declares nothing else, is one as a whole. Where it lies in what is called in a loop
 //! that is to be a nest, the loop is one.
 
 use super::calls::{Dependence, Effect};

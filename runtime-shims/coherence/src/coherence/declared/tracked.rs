@@ -354,8 +354,19 @@ impl<M: Machine> Coherence<M> {
         let (first, last) = bytes_of_page(page);
         let start = (range.0.max(first) - first) as usize;
         let end = (range.1.min(last) - first) as usize;
-        let mut bytes = [0; PAGE];
-        let bytes = &mut bytes[..end - start];
+        // Most are short and many: room for a page costs more than they do.
+        const SHORT: usize = 64;
+        let (mut short, mut long): ([u8; SHORT], [u8; PAGE]);
+        let bytes = match end - start {
+            length @ ..=SHORT => {
+                short = [0; SHORT];
+                &mut short[..length]
+            }
+            length => {
+                long = [0; PAGE];
+                &mut long[..length]
+            }
+        };
         self.machine.contents(page).read(start, bytes);
         if let Some(twin) = self.pages.twin(page) {
             twin[start..end].copy_from_slice(bytes);
