@@ -194,6 +194,11 @@ impl<'m> Nests<'m> {
                 exact: access.exact,
                 ..Access::at(from.address, access.block)
             };
+            if !self.is_fixed(access.address, scope)
+                && !self.leave_with_table(&mut access, &table, (around, nest), scope)
+            {
+                return None;
+            }
             let row = self.describe(&mut access, scope)?;
             rows.push(row);
             access = Access {
@@ -202,5 +207,32 @@ impl<'m> Nests<'m> {
             };
         }
         None
+    }
+
+    /// Leaves the loops from the one around the load of a pointer to the nest with an access through it. None may change
+    /// both the access and the place of the pointer: then each pointer is one of all these accesses.
+    fn leave_with_table(
+        &self,
+        access: &mut Access<'m>,
+        table: &Access<'m>,
+        (around, nest): (usize, usize),
+        scope: Scope<'m>,
+    ) -> bool {
+        if scope.turns().is_some() {
+            return false;
+        }
+        let mut table = table.clone();
+        let mut of = Some(around);
+        while let Some(this) = of {
+            let changes = |one: &Access<'m>| !self.is_invariant(one.address, this);
+            if changes(access) && changes(&table)
+                || !self.leave_loop(access, this, scope)
+                || !self.leave_loop(&mut table, this, scope)
+            {
+                return false;
+            }
+            of = self.loops()[this].parent.filter(|_| this != nest);
+        }
+        true
     }
 }
