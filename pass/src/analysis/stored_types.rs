@@ -26,7 +26,8 @@ pub fn note(module: &Module) -> bool {
         if is_known || !function.instructions().into_iter().any(shares) {
             continue;
         }
-        if let Some(types) = stored_by(module, function) {
+        let types = stored_by(module, function).filter(|types| !types.is_empty());
+        if let Some(types) = types {
             marks::note_stored_types(module, function, &types);
             noted = true;
         }
