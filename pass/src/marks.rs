@@ -71,6 +71,27 @@ pub fn costs_of<'m>(module: &'m Module, function: Function<'m>) -> Option<Global
     module.global(&function.mark_value(COSTS)?)
 }
 
+/// The attribute of a function of which is known what it stores: its value has the name of each type in a line, behind it
+/// those of which it is a kind, and an empty line behind each type.
+const STORES: &str = "okl-stores";
+
+/// Says of which types all is that a function stores.
+pub fn note_stored_types(module: &Module, function: Function<'_>, types: &[Vec<String>]) {
+    let types = types.iter().map(|names| names.join("\n") + "\n\n");
+    function.mark(module, STORES, &types.collect::<String>());
+}
+
+/// Of which types all is that a function stores: for each its name, and those of which it is a kind.
+pub fn stored_types(function: Function<'_>) -> Option<Vec<Vec<String>>> {
+    let value = function.mark_value(STORES)?;
+    let types = value.split_terminator("\n\n");
+    Some(
+        types
+            .map(|names| names.lines().map(str::to_string).collect())
+            .collect(),
+    )
+}
+
 /// What the region of this body accesses has been looked at.
 pub const DECLARED: Mark = Mark {
     name: "okl-sections",

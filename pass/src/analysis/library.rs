@@ -8,6 +8,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::llvm::Call;
+
 /// What goes wrong if threads in several processes call a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -281,6 +283,62 @@ const MATHEMATICS: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil cop
 pub fn is_mathematics(name: &str) -> bool {
     let is = |name: &str| MATHEMATICS.contains(&format!(" {name} "));
     is(name) || name.strip_suffix(['f', 'l']).is_some_and(is)
+}
+
+/// Functions that write text to a stream, and those that end the program: what a program does where it finds
+/// its input wrong.
+const MESSAGES: &str = " printf fprintf puts putchar fputs fputc putc fwrite exit _exit _Exit abort \
+     __assert_fail ";
+
+/// Whether a function of this [plain] name writes text to a stream, or ends the program.
+pub fn is_message(plain: &str) -> bool {
+    MESSAGES.contains(&format!(" {plain} "))
+}
+
+/// The argument of such a function that is a stream.
+pub fn stream_argument(plain: &str) -> Option<usize> {
+    match plain {
+        "fprintf" => Some(0),
+        "fputs" | "fputc" | "putc" => Some(1),
+        "fwrite" => Some(3),
+        _ => None,
+    }
+}
+
+/// Whether a call writes text to a stream, or ends the program, and changes nothing that its arguments point to: no
+/// directive of a format asks how much has been written.
+pub fn changes_stream_only(call: Call<'_>) -> bool {
+    let name = call.callee_name();
+    let plain = plain(&name);
+    let is_defined = call
+        .callee_function()
+        .is_none_or(|callee| !callee.is_declaration());
+    if is_defined || !is_message(plain) {
+        return false;
+    }
+    let stream = stream_argument(plain);
+    let arguments = call.arguments().into_iter().enumerate();
+    let mut texts = arguments
+        .filter(|&(index, one)| one.ty().is_pointer() && Some(index) != stream)
+        .map(|(_, one)| one.as_text());
+    let format = match plain {
+        "printf" | "fprintf" => texts.next().flatten(),
+        _ => Some(String::new()),
+    };
+    format.is_some_and(|format| !asks_for_count(&format))
+}
+
+/// Whether a format has a directive `%n`.
+fn asks_for_count(format: &str) -> bool {
+    let mut rest = format.chars();
+    while rest.any(|one| one == '%') {
+        // Flags, widths and lengths come first.
+        let directive = rest.find(|one| !"-+ #0123456789.*'$hlqjzLtI".contains(*one));
+        if directive == Some('n') {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a function of the C library calls one it is given.

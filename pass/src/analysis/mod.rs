@@ -19,6 +19,7 @@ pub mod nests;
 pub mod objects;
 pub mod runtime;
 pub mod sections;
+pub mod stored_types;
 pub mod streams;
 pub mod summaries;
 mod updates;

@@ -21,6 +21,7 @@ mod forwarder;
 mod globals;
 mod guards;
 mod iterations;
+mod library_names;
 mod loop_bounds;
 mod main_entry;
 mod module_table;
@@ -40,6 +41,7 @@ use std::collections::HashSet;
 use okl_abi::{LEFT_ALONE_SECTION, f, region_flags};
 
 use crate::analysis::call_graph::CallGraph;
+use crate::analysis::stored_types;
 use crate::analysis::waiting::endless::Endless;
 use crate::diagnostic::{Declined, Site, user_name};
 use crate::ir::Region;
@@ -83,7 +85,8 @@ pub struct Plan<'m> {
 pub fn prepare(module: &Module) -> bool {
     let renamed = crate::fortran::call_by_c_names(module);
     let ordered = flags::prepare(module);
-    fortran_units::prepare(module) || renamed || ordered
+    let noted = stored_types::note(module);
+    fortran_units::prepare(module) || renamed || ordered || noted
 }
 
 /// Finds out what there is to do; what cannot be done is added to `refused`.
@@ -284,6 +287,7 @@ fn emit_all<'m>(module: &'m Module, plan: Plan<'m>) -> Vec<Function<'m>> {
         main_entry::emit_choice(module, main, &twins);
     }
     constructors::emit(module, constructors, register, &twins);
+    library_names::hide(module);
     twins.torn
 }
 

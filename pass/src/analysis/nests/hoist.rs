@@ -13,7 +13,8 @@ use super::sole::{Callees, can_read_captured, copies_other_types, is_region, is_
 use super::threaded;
 use super::variables::load_at_entry;
 use super::{copies_or_fills, intrinsic_name, is_lifetime, writes};
-use crate::analysis::runtime;
+use crate::analysis::library::changes_stream_only;
+use crate::analysis::{runtime, stored_types};
 use crate::llvm::{
     Block, Builder, Call, Code, Comparison, Function, Instruction, IntPredicate, Module, Opcode,
     Value,
@@ -337,7 +338,11 @@ impl<'a, 'm> Hoister<'a, 'm> {
             Some(update) => {
                 !is_of_another_type(self.module, update, load) && self.code.may_read_from(load, to)
             }
-            None => !copies_other_types(self.module, at, load) && self.code.may_change(at, load),
+            None => {
+                !copies_other_types(self.module, at, load)
+                    && !stored_types::fills_others(self.module, at, load)
+                    && self.code.may_change(at, load)
+            }
         }
     }
 }
@@ -368,7 +373,7 @@ impl<'m> Writer<'m> {
         let Some(call) = at.as_call() else {
             return Self::Anything;
         };
-        if is_lifetime(at) || call.only_reads_memory() {
+        if is_lifetime(at) || call.only_reads_memory() || changes_stream_only(call) {
             return Self::Nothing;
         }
         if copies_or_fills(at) {

@@ -10,6 +10,7 @@ use super::{intrinsic_name, is_lifetime, writes};
 use crate::analysis::call_graph::{is_final, reached};
 use crate::analysis::library::is_mathematics;
 use crate::analysis::runtime;
+use crate::analysis::stored_types::are_apart;
 use crate::llvm::{Call, Function, Instruction, Module, Opcode, Value};
 use crate::marks::is_list;
 use crate::record::RegionRecord;
@@ -316,17 +317,6 @@ impl<'m> Callees<'m> {
             .or_insert_with(|| known_reach(function, module))
             .as_ref()
     }
-}
-
-/// Whether objects of these types, of what is stored, are not of the one that is loaded: in C and C++.
-fn are_apart(stored: &[Vec<String>], loaded: &[String]) -> bool {
-    let language = loaded.last();
-    let is_c = language.is_some_and(|one| one.starts_with("Simple C"));
-    let is_kind_of = |one: &[String], other: &[String]| one.contains(&other[0]);
-    let is_apart = |one: &Vec<String>| {
-        one.last() == language && !is_kind_of(one, loaded) && !is_kind_of(loaded, one)
-    };
-    is_c && stored.iter().all(is_apart)
 }
 
 /// Whether the assignment of a structure cannot change what a load reads: none of its fields is of that type.

@@ -196,9 +196,12 @@ impl<'m> Nests<'m> {
                 exact: access.exact,
                 ..Access::at(from.address, access.block)
             };
-            let row = match self.describe(&mut access, scope) {
+            let is_described = self.is_fixed(access.address, scope)
+                || self.leave_with_table(&mut access, &table, (around, nest), scope);
+            let row = is_described.then(|| self.describe(&mut access, scope));
+            let row = match row.flatten() {
                 Some(row) => row,
-                // It differs in loops around those of the pointer, too: all of that may be accessed behind all pointers.
+                // All that it is in any turn may be accessed behind all pointers.
                 None => {
                     access.exact = false;
                     let whole = Access {
@@ -215,5 +218,32 @@ impl<'m> Nests<'m> {
             };
         }
         None
+    }
+
+    /// Leaves the loops from the one around the load of a pointer to the nest with an access through it. None may change
+    /// both the access and the place of the pointer: then each pointer is one of all these accesses.
+    fn leave_with_table(
+        &self,
+        access: &mut Access<'m>,
+        table: &Access<'m>,
+        (around, nest): (usize, usize),
+        scope: Scope<'m>,
+    ) -> bool {
+        if scope.turns().is_some() {
+            return false;
+        }
+        let mut table = table.clone();
+        let mut of = Some(around);
+        while let Some(this) = of {
+            let changes = |one: &Access<'m>| !self.is_invariant(one.address, this);
+            if changes(access) && changes(&table)
+                || !self.leave_loop(access, this, scope)
+                || !self.leave_loop(&mut table, this, scope)
+            {
+                return false;
+            }
+            of = self.loops()[this].parent.filter(|_| this != nest);
+        }
+        true
     }
 }

@@ -120,27 +120,12 @@ fn is_forwarded(call: Call<'_>) -> bool {
     called.is_some_and(|one| forwarded(one).is_some())
 }
 
-/// Functions that write text to a stream, and those that end the program: what a program does where it finds
-/// its input wrong.
-const MESSAGES: &str = " printf fprintf puts putchar fputs fputc putc fwrite exit _exit _Exit abort \
-     __assert_fail ";
-
-/// The argument that is a stream.
-fn stream_argument(plain: &str) -> Option<usize> {
-    match plain {
-        "fprintf" => Some(0),
-        "fputs" | "fputc" | "putc" => Some(1),
-        "fwrite" => Some(3),
-        _ => None,
-    }
-}
-
 /// Whether a call only writes numbers and text to a stream that is constant or the thread's own, or ends the program.
 fn is_message<'m>(places: &Places<'m>, call: Call<'m>, name: &str) -> bool {
     let plain = library::plain(name);
-    let stream = stream_argument(plain);
+    let stream = library::stream_argument(plain);
     let mut arguments = call.arguments().into_iter().enumerate();
-    MESSAGES.contains(&format!(" {plain} "))
+    library::is_message(plain)
         && arguments.all(|(index, one)| {
             !one.ty().is_pointer()
                 || Some(index) == stream
@@ -159,7 +144,7 @@ pub(in crate::analysis) fn read_by_message<'m>(
     let stream = match plain {
         "vfprintf" => Some(0),
         "vprintf" => None,
-        _ if MESSAGES.contains(&format!(" {plain} ")) => stream_argument(plain),
+        _ if library::is_message(plain) => library::stream_argument(plain),
         _ => return None,
     };
     let arguments = call.arguments().into_iter().enumerate();
