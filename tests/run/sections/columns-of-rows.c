@@ -75,6 +75,12 @@ __attribute__((noinline)) static void move(double **w, double *y, int rows) {
     for (int k = 0; k < rows && k <= j; k++) y[j] += w[k][j - k];
 }
 
+__attribute__((noinline)) static void put_back(double **w, const double *y, int rows) {
+#pragma omp parallel for
+  for (int j = 0; j < COLUMNS; j++)
+    for (int k = 0; k < rows && k <= j; k++) w[k][j - k] += 1e-4 * y[j] - k;
+}
+
 int main(void) {
   double *x = malloc(ROWS * sizeof *x), *y = malloc(COLUMNS * sizeof *y);
   for (int order = 0; order < 2; order++) {
@@ -87,6 +93,7 @@ int main(void) {
       sometimes(w, ROWS, t % 3);
       pairs(w, ROWS);
       move(w, y, ROWS);
+      put_back(w, y, ROWS - 3 * t);
       double sum = 0;
       for (int j = 0; j < COLUMNS; j++) sum += y[j] * (j % 7);
       printf("%.10g %.10g\n", sum, sum_of(w));
