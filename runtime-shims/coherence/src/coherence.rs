@@ -101,9 +101,8 @@ pub trait Machine {
     fn copied(&mut self) -> Option<Vec<Run>>;
     /// All ranks are about to synchronise: of what was announced and copied so far they will know otherwise.
     fn forget_announcements(&mut self);
-    /// The program is about to access all of `run`, from a multiple of what the kernel maps as one to another; or most of
-    /// it, and has done so before where it `is_lasting`. Its memory may be had in large pages.
-    fn enlarge(&mut self, run: Run, is_lasting: bool);
+    /// The program accesses `run`, of whole pieces that the kernel maps as one where it can, again and again.
+    fn enlarge(&mut self, run: Run);
     /// Gives the memory of this rank's copy of `count` pages back to the machine. Nobody asks for what it was any more.
     fn discard(&mut self, first: Page, count: u32);
     /// The first pages from `from` on whose copies take memory of this rank.

@@ -1,16 +1,22 @@
 //! Large pages under shared memory.
 //!
-//! The kernel gives a memory file pages of 4 KiB, each at its own fault, and a processor looks up the addresses of many such
-//! pages more often than those of few large ones. What the program declares to access whole has large pages, where the kernel
-//! has some and can make them at once (`MADV_COLLAPSE`, Linux 6.1). Guarantee: contents do not change, nor does a rank take
-//! more memory than what the program accesses.
+//! The kernel gives a memory file pages of 4 KiB, and a processor looks up the addresses of many such pages more often than
+//! those of few large ones: a stencil over large arrays takes a quarter longer. What the program accesses again and again is
+//! put into large pages, where the kernel has some (`MADV_COLLAPSE`, Linux 6.1). Guarantee: contents do not change, no rank
+//! takes more memory, and making them takes a small part of the time.
 
-use std::{collections::HashSet, ffi::c_void};
+use std::{
+    collections::HashSet,
+    ffi::c_void,
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 use okl_coherence::{PAGE, Page, Run};
 
 use crate::{
     kernel::{self, LARGE},
+    settings,
     view::View,
 };
 
@@ -18,54 +24,54 @@ const PAGES: Page = (LARGE / PAGE) as Page;
 /// `MADV_COLLAPSE` of the kernel's interface.
 const COLLAPSE: i32 = 25;
 
+/// So much of the time may go into making them: one in so many.
+const PART: u32 = 32;
+/// Made at once.
+const MOST: Page = 8;
+
 /// The large pages of this rank's memory file.
 pub(crate) struct LargePages {
     own: View,
     file: i32,
     /// Those that have been asked for, by their numbers; `None` where there are none.
     asked: Option<HashSet<Page>>,
+    /// When that began, and what it has taken; `None` where it may take any time.
+    since: Option<Instant>,
+    taken: Duration,
     /// How many there were.
     pub(crate) made: u64,
 }
 
 impl LargePages {
-    /// Of `file`, mapped at `own`, if they `are_wanted`.
-    pub(crate) fn new(own: View, file: i32, are_wanted: bool) -> Self {
+    /// Of `file`, mapped at `own`.
+    pub(crate) fn new(own: View, file: i32, wanted: settings::LargePages) -> Self {
         Self {
             own,
             file,
-            asked: are_wanted.then(HashSet::new),
+            asked: (wanted != settings::LargePages::Never).then(HashSet::new),
+            since: (wanted != settings::LargePages::Always).then(Instant::now),
+            taken: Duration::ZERO,
             made: 0,
         }
     }
 
-    /// Has large pages where `run`, which consists of such, has none: where it has no memory yet, and, if that
-    /// `is_lasting`, where it has all.
-    pub(crate) fn make(&mut self, run: Run, is_lasting: bool) {
-        let first = run.first / PAGES;
-        let mut wanted: Vec<Page> = Vec::new();
-        for number in first..first + run.count / PAGES {
-            let Some(asked) = &mut self.asked else {
-                return;
+    /// Has large pages where all of `run`, which consists of such, has memory.
+    pub(crate) fn make(&mut self, run: Run) {
+        let numbers = run.first / PAGES..(run.first + run.count) / PAGES;
+        let mut wanted = numbers.start..numbers.start;
+        for number in numbers {
+            let is_new = |asked: &HashSet<Page>| !asked.contains(&number);
+            let is_wanted =
+                self.asked.as_ref().is_some_and(is_new) && has_memory(self.file, number);
+            if !is_wanted || wanted.len() == MOST as usize {
+                self.collapse(std::mem::replace(&mut wanted, number..number));
+            }
+            wanted = match is_wanted {
+                true => wanted.start..number + 1,
+                false => number + 1..number + 1,
             };
-            if asked.contains(&number) {
-                continue;
-            }
-            let wants = match memory_of(self.file, number) {
-                Memory::None => true,
-                Memory::All => is_lasting,
-                Memory::Some => false,
-            };
-            if !wants {
-                continue;
-            }
-            asked.insert(number);
-            if wanted.last().is_some_and(|&last| last + 1 != number) {
-                self.collapse(&std::mem::take(&mut wanted));
-            }
-            wanted.push(number);
         }
-        self.collapse(&wanted);
+        self.collapse(wanted);
     }
 
     /// What was given back to the machine can have large pages again.
@@ -81,20 +87,22 @@ impl LargePages {
         }
     }
 
-    /// Has the kernel make adjacent ones.
-    fn collapse(&mut self, numbers: &[Page]) {
-        let Some(&first) = numbers.first() else {
+    /// Has the kernel make some, unless that has taken too long.
+    fn collapse(&mut self, numbers: Range<Page>) {
+        let Some(asked) = self.asked.as_mut().filter(|_| !numbers.is_empty()) else {
             return;
         };
-        for &number in numbers {
-            // Where there is no memory at all the kernel makes none.
-            // SAFETY: within the file, whose view can always be read.
-            unsafe { std::ptr::read_volatile(self.own.at(number as usize * LARGE)) };
+        let begin = Instant::now();
+        if let Some(since) = self.since
+            && PART * self.taken > begin - since
+        {
+            return;
         }
+        asked.extend(numbers.clone());
         // SAFETY: the runtime's view of pages of the file; no contents change.
         let failed = unsafe {
             kernel::madvise(
-                self.own.at(first as usize * LARGE).cast::<c_void>(),
+                self.own.at(numbers.start as usize * LARGE).cast::<c_void>(),
                 numbers.len() * LARGE,
                 COLLAPSE,
             )
@@ -106,26 +114,16 @@ impl LargePages {
             Some(libc::EINVAL) => self.asked = None,
             _ => {}
         }
+        self.taken += begin.elapsed();
     }
 }
 
-/// How much of what could be a large page has memory.
-enum Memory {
-    None,
-    Some,
-    All,
-}
-
-fn memory_of(file: i32, number: Page) -> Memory {
+/// Whether all of what could be a large page has memory.
+fn has_memory(file: i32, number: Page) -> bool {
     let start = number as usize * LARGE;
     // SAFETY: asks about a descriptor of our own, of which nobody uses the position.
-    let seek = |whence| unsafe { libc::lseek(file, start as i64, whence) };
-    let is_behind = |at: i64| usize::try_from(at).map_or(true, |at| at >= start + LARGE);
-    match () {
-        () if is_behind(seek(libc::SEEK_DATA)) => Memory::None,
-        () if is_behind(seek(libc::SEEK_HOLE)) => Memory::All,
-        () => Memory::Some,
-    }
+    let hole = unsafe { libc::lseek(file, start as i64, libc::SEEK_HOLE) };
+    usize::try_from(hole).is_ok_and(|hole| hole >= start + LARGE)
 }
 
 #[cfg(test)]
@@ -151,7 +149,7 @@ mod tests {
                 state.st_blocks as usize * 512
             }
         };
-        let mut large = LargePages::new(own, file, true);
+        let mut large = LargePages::new(own, file, settings::LargePages::Always);
         // One has memory, all of it, and one some.
         for at in (LARGE..2 * LARGE).step_by(PAGE) {
             own.write(at + 3, &[7]);
@@ -162,34 +160,51 @@ mod tests {
             first: first * PAGES,
             count: count * PAGES,
         };
-        large.make(run(1, 2), false);
+        large.make(run(0, 6));
         assert_eq!(resident(), before);
-        large.make(run(1, 2), true);
-        assert_eq!(resident(), before);
-        large.make(run(3, 2), false);
+        let mut read = [0; 8];
+        for (at, value) in [
+            (LARGE + 3, 7),
+            (2 * LARGE - PAGE + 3, 7),
+            (2 * LARGE + 5, 9),
+        ] {
+            own.read(at, &mut read);
+            assert_eq!(read[0], value, "{at}");
+        }
         if large.asked.is_none() {
             eprintln!(
                 "skip contents_and_room_stay_as_they_are: the kernel makes no large pages of memory files"
             );
             return;
         }
-        assert_eq!(resident(), before + 2 * LARGE);
-        assert_eq!(large.made, 3);
-        let mut read = [0; 8];
-        for (at, value) in [
-            (LARGE + 3, 7),
-            (2 * LARGE - PAGE + 3, 7),
-            (2 * LARGE + 5, 9),
-            (3 * LARGE + 5, 0),
-        ] {
-            own.read(at, &mut read);
-            assert_eq!(read[0], value, "{at}");
-        }
-        large.forget(run(3, 1));
-        assert!(
-            large
-                .asked
-                .is_some_and(|asked| !asked.contains(&3) && asked.contains(&4))
-        );
+        assert_eq!(large.made, 1);
+        large.make(run(0, 6));
+        assert_eq!(large.made, 1);
+        // Given back, and there again.
+        large.forget(run(1, 1));
+        large.make(run(1, 1));
+        assert_eq!(large.made, 2);
+    }
+
+    #[test]
+    fn it_takes_a_part_of_the_time() {
+        // SAFETY: creates a descriptor; the result is checked.
+        let file = unsafe { libc::memfd_create(c"okl-test".as_ptr(), libc::MFD_CLOEXEC) };
+        assert!(file >= 0);
+        // SAFETY: a descriptor of our own.
+        assert_eq!(unsafe { libc::ftruncate(file, 2 * LARGE as i64) }, 0);
+        let own = View::map(file, 2 * LARGE).expect("room");
+        own.write(0, &vec![1; 2 * LARGE]);
+        let mut large = LargePages::new(own, file, settings::LargePages::WhereTheyPay);
+        large.taken = Duration::from_secs(1000);
+        let all = Run {
+            first: 0,
+            count: 2 * PAGES,
+        };
+        large.make(all);
+        assert!(large.asked.as_ref().is_some_and(HashSet::is_empty));
+        large.taken = Duration::ZERO;
+        large.make(all);
+        assert!(large.asked.is_none_or(|asked| asked.len() == 2));
     }
 }

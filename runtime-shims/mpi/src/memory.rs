@@ -711,10 +711,8 @@ impl Machine for Memory {
         }
     }
 
-    fn enlarge(&mut self, run: Run, is_lasting: bool) {
-        if !self.alone {
-            self.large_pages.make(run, is_lasting);
-        }
+    fn enlarge(&mut self, run: Run) {
+        self.large_pages.make(run);
     }
 
     fn discard(&mut self, first: Page, count: u32) {

@@ -35,6 +35,15 @@ pub(crate) enum ChunksMove {
     Always,
 }
 
+/// Whether shared memory that is accessed again and again has large pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LargePages {
+    Never,
+    WhereTheyPay,
+    /// Whatever it costs to make them: for tests.
+    Always,
+}
+
 /// Whether rank 0 runs regions by itself of which it could.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RegionsAlone {
@@ -71,8 +80,8 @@ pub(crate) struct Settings {
     pub(crate) ranks_per_node: Option<u32>,
     /// `OKL_SOCKET_IFNAME=name,name`: over which interfaces ranks on different nodes ask each other.
     pub(crate) interfaces: interfaces::Choice,
-    /// `OKL_LARGE_PAGES=0`: shared memory has pages of 4 KiB only.
-    pub(crate) large_pages: bool,
+    /// `OKL_LARGE_PAGES`.
+    pub(crate) large_pages: LargePages,
     /// `OKL_MEMORY=size`: so many bytes of shared memory a rank may hold before it gives copies up.
     pub(crate) memory: Option<u64>,
     /// `OMP_STACKSIZE` in bytes: each rank's stack for region frames.
@@ -125,7 +134,15 @@ impl Settings {
                 && !switch("OKL_VERIFY", false)?,
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
             interfaces: interfaces::Choice::of(&variable("OKL_SOCKET_IFNAME").unwrap_or_default()),
-            large_pages: switch("OKL_LARGE_PAGES", true)?,
+            large_pages: one_of(
+                &variable,
+                "OKL_LARGE_PAGES",
+                &[
+                    ("1", LargePages::WhereTheyPay),
+                    ("0", LargePages::Never),
+                    ("always", LargePages::Always),
+                ],
+            )?,
             memory: memory(&variable)?,
             stack_bytes,
         })

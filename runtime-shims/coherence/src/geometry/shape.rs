@@ -113,13 +113,6 @@ impl Shape {
         counts.fold(1, u64::saturating_mul)
     }
 
-    /// Whether it leaves out no more than an eighth of its hull.
-    pub(crate) fn is_dense(&self) -> bool {
-        let (start, end) = self.hull();
-        let bytes = u128::from(self.pieces()) * u128::from(self.element);
-        8 * bytes >= 7 * u128::from(end - start)
-    }
-
     /// Its bytes.
     pub fn ranges(&self) -> Ranges {
         let mut ranges = Vec::with_capacity(self.pieces() as usize);

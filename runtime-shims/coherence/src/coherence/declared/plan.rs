@@ -45,19 +45,12 @@ pub(super) struct Plan {
     /// Pages outside section mode that are read densely, and the number of closings until they were last looked at.
     fetched: Vec<Run>,
     fetched_at: Cell<u64>,
-    large: LargePages,
-}
-
-/// What a declaration says of whole pieces of memory that the kernel may map as one.
-#[derive(Default)]
-struct LargePages {
-    runs: Vec<Run>,
-    /// How often it was declared again.
+    /// How often it served again.
     again: Cell<u32>,
 }
 
-/// What is declared so often again is likely to be so for longer.
-const LASTING: u32 = 2;
+/// What has been declared so often again is likely to be so for longer.
+const LASTING: u32 = 8;
 
 impl<M: Machine> Coherence<M> {
     /// Whether declarations count at present.
@@ -118,7 +111,7 @@ impl<M: Machine> Coherence<M> {
             Some(plan) => {
                 let plan = Rc::clone(plan);
                 self.fetch_again(&plan);
-                self.enlarge_again(&plan.large);
+                self.enlarge(&plan);
                 plan
             }
             None => {
@@ -197,7 +190,6 @@ impl<M: Machine> Coherence<M> {
     /// Works out what `declared` needs. The plan is kept for `key` where it depends on nothing else.
     fn plan(&mut self, key: Signature, mut declared: Vec<Declared>) -> Rc<Plan> {
         self.declare_whole_pages(&mut declared);
-        let large = self.enlarge(&declared);
         // Of what it owns it reads what it may: there is nothing to copy.
         let owners = &self.sections.owners;
         let is_own = |bytes: Range| owners.is_one_of(self.rank, bytes, true);
@@ -295,7 +287,7 @@ impl<M: Machine> Coherence<M> {
             uncertain: Rc::new(uncertain),
             fetched,
             fetched_at,
-            large,
+            again: Cell::default(),
         });
         if is_repeatable {
             let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
@@ -308,8 +300,7 @@ impl<M: Machine> Coherence<M> {
                 + plan.compared.len()
                 + plan.opened.len()
                 + plan.noted_open.len()
-                + plan.fetched.len()
-                + plan.large.runs.len();
+                + plan.fetched.len();
             self.sections.plans.insert(key, Rc::clone(&plan), pieces);
         }
         plan
@@ -450,36 +441,20 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// Lets memory be had in large pages that `declared` says is accessed nearly whole.
-    fn enlarge(&mut self, declared: &[Declared]) -> LargePages {
+    /// Lets memory be had in large pages that is declared again and again; now and then, as there may not have been
+    /// all of it before.
+    fn enlarge(&mut self, plan: &Plan) {
+        let again = plan.again.get().saturating_add(1);
+        plan.again.set(again);
+        if again < LASTING || !again.is_power_of_two() {
+            return;
+        }
         let large = self.pages.layout().large() as u64;
-        let is_whole = |one: &&Declared| {
-            let (start, end) = one.shape.hull();
-            let is_accessed = matches!(one.mode, Mode::Read | Mode::Write | Mode::Keep);
-            is_accessed && end - start >= large && one.shape.is_dense()
-        };
-        let hulls = declared.iter().filter(is_whole).map(|one| one.shape.hull());
-        let hulls = Ranges::of(hulls.collect());
-        let inside = |(start, end): Range| (start.next_multiple_of(large), end / large * large);
-        let runs = hulls.iter().map(inside);
-        let runs = runs.filter(|(start, end)| start < end).map(run_of);
-        let runs: Vec<Run> = runs.collect();
-        for &run in &runs {
-            self.machine.enlarge(run, false);
-        }
-        LargePages {
-            runs,
-            again: Cell::default(),
-        }
-    }
-
-    /// The same of what was declared before.
-    fn enlarge_again(&mut self, large: &LargePages) {
-        let again = large.again.get() + 1;
-        large.again.set(again);
-        if again == LASTING {
-            for &run in &large.runs {
-                self.machine.enlarge(run, true);
+        let hulls = plan.declared.iter().map(|one| one.shape.hull()).collect();
+        for (start, end) in Ranges::of(hulls).iter() {
+            let (start, end) = (start.next_multiple_of(large), end / large * large);
+            if start < end {
+                self.machine.enlarge(run_of((start, end)));
             }
         }
     }

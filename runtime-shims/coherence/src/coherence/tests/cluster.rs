@@ -581,7 +581,7 @@ impl Machine for Simulated {
         self.settle();
     }
 
-    fn enlarge(&mut self, _: Run, _: bool) {}
+    fn enlarge(&mut self, _: Run) {}
 
     fn discard(&mut self, first: Page, count: u32) {
         for page in first..first + count {
