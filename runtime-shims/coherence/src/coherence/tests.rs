@@ -231,7 +231,9 @@ impl Job {
         let ranges = self.ranks[from].to_send_directly(to as u32);
         let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
         let mut cluster = self.cluster.borrow_mut();
-        let bytes = bytes.map(|at| cluster.memories[from][at as usize / PAGE][at as usize % PAGE]);
+        let byte =
+            |at: u64| cluster.memories[from].byte((at / PAGE as u64) as Page, at as usize % PAGE);
+        let bytes = bytes.map(byte);
         let bytes: Vec<u8> = bytes.collect();
         let (mut message, words) = cluster.tell((from, to));
         message.bytes = bytes;
