@@ -144,6 +144,9 @@ impl Machine for Modelled {
     fn forget_announcements(&mut self) {
         unreachable!()
     }
+    fn enlarge(&mut self, _: Run) {
+        unreachable!()
+    }
     fn discard(&mut self, _: Page, _: u32) {
         unreachable!()
     }
@@ -170,6 +173,7 @@ impl Rank {
             first_arena: PAGE,
             arena: PAGE,
             private: PAGE,
+            large: PAGE,
         };
         let layout = Layout::new(&[(0x40_0000, 0x40_0000 + PAGE)], sizes, 2);
         let shared = Arc::new(Shared {
