@@ -208,14 +208,15 @@ impl Layout {
     #[inline]
     pub fn address_of(&self, page: Page) -> usize {
         let segment = self.segment_with(page);
+        let segment = segment.expect("a page has an address");
         segment.address + (page - segment.page) as usize * PAGE
     }
 
-    /// How many of `count` pages from `first` on have adjacent addresses.
+    /// How many of `count` pages from `first` on have adjacent addresses: none where no page has that number.
     #[inline]
     pub fn adjacent(&self, first: Page, count: u32) -> u32 {
         let segment = self.segment_with(first);
-        count.min(segment.page + segment.pages - first)
+        segment.map_or(0, |segment| count.min(segment.page + segment.pages - first))
     }
 
     /// The rank that holds `page` at start.
@@ -291,19 +292,17 @@ impl Layout {
     }
 
     #[inline]
-    fn segment_with(&self, page: Page) -> &Segment {
-        if page >= self.private.page {
+    fn segment_with(&self, page: Page) -> Option<&Segment> {
+        let segment = if page >= self.private.page {
             &self.private
         } else if page >= self.arenas.page {
             &self.arenas
         } else if page >= self.stack.page {
             &self.stack
         } else {
-            self.globals
-                .iter()
-                .rfind(|segment| segment.page <= page)
-                .expect("page 0 is in the first segment")
-        }
+            self.globals.iter().rfind(|segment| segment.page <= page)?
+        };
+        (page < segment.page + segment.pages).then_some(segment)
     }
 }
 
@@ -319,7 +318,7 @@ mod tests {
             private: 8 * PAGE,
             large: 512 * PAGE,
         };
-        Layout::new(&[(0x40_0000, 0x40_3000), (0x50_0000, 0x50_1000)], sizes, 3)
+        Layout::new(&[(0x40_1000, 0x40_4000), (0x50_0000, 0x50_1000)], sizes, 3)
     }
 
     #[test]
@@ -361,7 +360,7 @@ mod tests {
     #[test]
     fn addresses_outside_are_not_shared() {
         let layout = sample();
-        for address in [0, 0x40_3000, 0x50_1000, BASE - 1, BASE + 4 * PAGE] {
+        for address in [0, 0x40_4000, 0x50_1000, BASE - 1, BASE + 4 * PAGE] {
             assert_eq!(layout.page_of(address), None, "{address:#x}");
         }
     }
@@ -370,8 +369,15 @@ mod tests {
     fn runs_stop_where_addresses_do() {
         let layout = sample();
         let page = |address| layout.page_of(address).expect("it is shared");
-        assert_eq!(layout.adjacent(page(0x40_1000), 9), 2);
+        assert_eq!(layout.adjacent(page(0x40_2000), 9), 2);
         assert_eq!(layout.adjacent(page(0x50_0000), 9), 1);
+        // No page has the numbers in front of a segment and behind it.
+        let first = page(0x40_1000).min(page(0x50_0000));
+        let others = [page(0x50_0000) - 1, page(0x50_0000) + 1];
+        let before = first.checked_sub(1);
+        for other in others.into_iter().chain(before) {
+            assert_eq!(layout.adjacent(other, 2), 0, "{other}");
+        }
         assert_eq!(layout.adjacent(page(BASE), 2), 2);
     }
 }
