@@ -273,6 +273,12 @@ fn fortran(name: &str) -> Option<&'static (&'static str, Effect, &'static str)> 
         .find(|(prefix, _, _)| name.starts_with(prefix))
 }
 
+/// Whether a function is libm's, which not all programs are linked with.
+pub fn is_of_libm(name: &str) -> bool {
+    let is = |name: &str| MATH.split_whitespace().any(|one| one == name);
+    is(name) || name.strip_suffix(['f', 'l']).is_some_and(is)
+}
+
 /// Functions of libm that access errno at most.
 const MATHEMATICS: &str = " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf \
      erfc exp exp2 exp10 expm1 fabs fdim floor fma fmax fmin fmod hypot ilogb ldexp lgamma llrint \

@@ -52,11 +52,13 @@ pub(crate) struct Arrived {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The last value of a flag of another rank that came so, and its number among all messages.
+/// The last value of a flag of another rank that came so, its number among all messages, and the interval in which it was
+/// told: messages of an earlier one may be behind what ranks met with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Latest {
     pub(crate) flag: Flag,
     pub(crate) number: u64,
+    pub(crate) interval: u64,
 }
 
 #[derive(Default)]
@@ -135,6 +137,7 @@ fn unpack(from: u32, message: &[u8]) -> (Flag, Arrived) {
 /// The service thread: a message of `from` has come. The flag that it is about, where that is one of this rank.
 pub(crate) fn receive(from: u32, message: &[u8]) -> Option<Flag> {
     let (flag, arrived) = unpack(from, message);
+    let interval = arrived.interval;
     let mut inbox = inbox();
     inbox.bytes += message.len();
     inbox.waiting.push(arrived);
@@ -149,7 +152,12 @@ pub(crate) fn receive(from: u32, message: &[u8]) -> Option<Flag> {
         (latest.flag.region, latest.flag.version) < (flag.region, flag.version)
     });
     if !is_own && is_new {
-        inbox.flags.insert(flag.slot, Latest { flag, number });
+        let latest = Latest {
+            flag,
+            number,
+            interval,
+        };
+        inbox.flags.insert(flag.slot, latest);
     }
     COUNT.store(number, SeqCst);
     is_own.then_some(flag)

@@ -316,10 +316,15 @@ fn load_far(mut known: Known, waits: bool) -> i64 {
     if count != known.seen {
         known.seen = count;
         let latest = scopes::undisturbed(|| directly::latest(known.slot, known.region));
-        if let Some(Latest { flag, number }) = latest
+        let current = memory::coherence(|coherence| coherence.interval());
+        if let Some(Latest {
+            flag,
+            number,
+            interval,
+        }) = latest
             && number != known.taken
         {
-            // A message may be older than what this rank has stored itself, or has been told when it asked.
+            // What was stored before ranks met may come behind what was stored last. A message may be older than what this rank has stored itself, or has been told when it asked.
             let is_new = match are_two {
                 true => flag.stores == before.own_stores && flag.version >= known.acquired,
                 false => {
@@ -328,7 +333,7 @@ fn load_far(mut known: Known, waits: bool) -> i64 {
                 }
             };
             known.taken = number;
-            if is_new {
+            if is_new && interval == current {
                 acquire(true);
                 remember(Known {
                     acquired: flag.version,
@@ -375,7 +380,12 @@ fn load_far(mut known: Known, waits: bool) -> i64 {
     let stores = word(STORES);
     let latest = scopes::undisturbed(|| directly::latest(known.slot, known.region));
     let has_come = latest.is_some_and(|latest| latest.number != known.taken);
-    if has_come || word(TOLD) > latest.map_or(0, |latest| latest.flag.version) {
+    let is_under_way = word(TOLD) > latest.map_or(0, |latest| latest.flag.version);
+    // As it was before ranks met it may not be.
+    let has_met = known
+        .asked
+        .is_none_or(|(_, heard)| heard.meetings != before.meetings);
+    if !has_met && (has_come || is_under_way) {
         // It is here by now, or under way, and what was released before may be, too.
         remember(Known {
             asked: Some((when, before)),

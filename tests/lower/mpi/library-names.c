@@ -5,10 +5,12 @@
 // CHECK-DAG: define hidden{{.*}} void @read(
 // CHECK-DAG: define{{.*}} ptr @malloc(
 // CHECK-DAG: define{{.*}} void @reads(
+// CHECK-DAG: define{{.*}} double @y1(
 // SHARED: define{{.*}} void @read(
 typedef unsigned long size_t;
 
 void read(double *to, int n) { to[n] = 1; }
+double y1(double x) { return x; }
 void reads(double *to, int n) { to[n] = 1; }
 void *malloc(size_t n) { return (void *)n; }
 

@@ -2,7 +2,7 @@
 //! libraries than one of OpenMP's: those of MPI, and ours, call the C library's.
 //!
 //! Guarantee: of a program that is no shared library itself, they get the C library's, but for functions that a program may
-//! replace, as it may `malloc`.
+//! replace, as it may `malloc`, and those of libm: a library may use a program's that has none.
 
 use crate::analysis::library;
 use crate::llvm::{Function, Linkage, Module, Visibility};
@@ -32,5 +32,6 @@ fn is_of_c_library(name: &str) -> bool {
     let is_mangled = name.starts_with('_');
     !is_mangled
         && library::known(name).is_some()
+        && !library::is_of_libm(name)
         && !REPLACEABLE.contains(&format!(" {} ", library::plain(name)))
 }
