@@ -336,10 +336,12 @@ pub fn changes_stream_only(call: Call<'_>) -> bool {
 
 /// Whether a format has a directive `%n`.
 fn asks_for_count(format: &str) -> bool {
+    // `%wf8n` is of the fastest integers.
+    let format = format.replace("wf", "w");
     let mut rest = format.chars();
     while rest.any(|one| one == '%') {
         // Flags, widths and lengths come first.
-        let directive = rest.find(|one| !"-+ #0123456789.*'$hlqjzLtI".contains(*one));
+        let directive = rest.find(|one| !"-+ #0123456789.*'$hlqjzZLtIw".contains(*one));
         if directive == Some('n') {
             return true;
         }
@@ -446,4 +448,27 @@ fn table() -> &'static HashMap<String, Known> {
         }
         table
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_ask_for_counts_whatever_the_length() {
+        for format in [
+            "%n",
+            "a %d%n",
+            "%5$hhn",
+            "%Zn",
+            "%w32n",
+            "%wf8n",
+            "%*.*d%-08lln",
+        ] {
+            assert!(asks_for_count(format), "{format}");
+        }
+        for format in ["", "n", "%d n", "%%n", "%wf8dn", "100% of %d, none"] {
+            assert!(!asks_for_count(format), "{format}");
+        }
+    }
 }
