@@ -151,8 +151,7 @@ impl<'m> Nests<'m> {
     }
 
     /// Through a pointer that is loaded in the nest: the access in each turn of the loops around the load, as offsets from the
-    /// pointer, and then the access to the table. The table comes first; none are exact if one is not. Where offsets differ in
-    /// loops around those of the load, they are taken for those of all pointers.
+    /// pointer, and then the access to the table. The table comes first; none are exact if one is not.
     pub(super) fn rows(&self, access: Access<'m>, scope: Scope<'m>) -> Option<Vec<Section<'m>>> {
         // Rows of planes are so many pieces that pages serve them better.
         const MOST: usize = 2;
@@ -185,7 +184,6 @@ impl<'m> Nests<'m> {
                 around = self.loops()[around].parent?;
             }
             access.address = self.offset(access.address);
-            let whole = access.clone();
             if !self.contains(around, access.block)
                 || !self.leave_loops(&mut access, scope, Some(around))
             {
@@ -196,21 +194,7 @@ impl<'m> Nests<'m> {
                 exact: access.exact,
                 ..Access::at(from.address, access.block)
             };
-            let is_described = self.is_fixed(access.address, scope)
-                || self.leave_with_table(&mut access, &table, (around, nest), scope);
-            let row = is_described.then(|| self.describe(&mut access, scope));
-            let row = match row.flatten() {
-                Some(row) => row,
-                // All that it is in any turn may be accessed behind all pointers.
-                None => {
-                    access.exact = false;
-                    let whole = Access {
-                        exact: false,
-                        ..whole
-                    };
-                    self.affine(whole, scope)?
-                }
-            };
+            let row = self.describe(&mut access, scope)?;
             rows.push(row);
             access = Access {
                 exact: table.exact && access.exact,
@@ -218,32 +202,5 @@ impl<'m> Nests<'m> {
             };
         }
         None
-    }
-
-    /// Leaves the loops from the one around the load of a pointer to the nest with an access through it. None may change
-    /// both the access and the place of the pointer: then each pointer is one of all these accesses.
-    fn leave_with_table(
-        &self,
-        access: &mut Access<'m>,
-        table: &Access<'m>,
-        (around, nest): (usize, usize),
-        scope: Scope<'m>,
-    ) -> bool {
-        if scope.turns().is_some() {
-            return false;
-        }
-        let mut table = table.clone();
-        let mut of = Some(around);
-        while let Some(this) = of {
-            let changes = |one: &Access<'m>| !self.is_invariant(one.address, this);
-            if changes(access) && changes(&table)
-                || !self.leave_loop(access, this, scope)
-                || !self.leave_loop(&mut table, this, scope)
-            {
-                return false;
-            }
-            of = self.loops()[this].parent.filter(|_| this != nest);
-        }
-        true
     }
 }
