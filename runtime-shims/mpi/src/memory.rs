@@ -6,15 +6,15 @@
 //! copy and an atomic is a CPU instruction; ranks of other nodes are asked through
 //! [`crate::service`].
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        OnceLock,
-        atomic::{
-            AtomicU32, AtomicU64,
-            Ordering::{Relaxed, SeqCst},
-            fence,
-        },
+mod announcements;
+mod mappings;
+
+use std::sync::{
+    OnceLock,
+    atomic::{
+        AtomicU32, AtomicU64,
+        Ordering::{Relaxed, SeqCst},
+        fence,
     },
 };
 
@@ -24,14 +24,13 @@ use crate::{
     byte_sets::{self, ByteSets},
     cell::ProgramCell,
     control_area,
-    directly::{self, Arrived, Flag},
+    directly::{self, Flag},
     kernel,
     large_pages::LargePages,
     layout::{self, control_offset},
     marks, meanwhile, mpi_job, observe,
     observe::Event,
-    program_stacks,
-    ring::{self, Ring},
+    program_stacks, ring,
     room::Room,
     scopes,
     service::{Atomic, Heard, Remote},
@@ -40,10 +39,15 @@ use crate::{
     view::View,
 };
 use okl_coherence::{
-    Access, Coherence, Contents, Heard as Announcements, Layout, Machine, Message, PAGE, Page,
-    Part, Run, TooManyMappings,
+    Access, Coherence, Contents, Heard as Announcements, Layout, Machine, PAGE, Page, Part, Run,
+    TooManyMappings,
     geometry::{ranges::Ranges, signature::Signature},
 };
+
+use announcements::{
+    ALL_PAGES, ANNOUNCED_BY, COPIED_COUNT, FIRST_SET, Journal, MOST_COPIED, MOST_HEARD, MOST_KNOWN,
+};
+use mappings::Mappings;
 
 /// How another rank's memory is reached.
 #[derive(Clone, Copy)]
@@ -78,92 +82,6 @@ pub(crate) struct Memory {
     mirrored: u64,
     has_just_heard: bool,
     journal: Journal,
-}
-
-/// What this rank has announced and heard since the interval began, as words of the list, for who is told directly.
-#[derive(Default)]
-struct Journal {
-    words: Vec<u64>,
-    /// Some is not in it.
-    lacks_some: bool,
-    /// How much of it each rank was told.
-    told: BTreeMap<u32, usize>,
-}
-
-impl Journal {
-    /// More words are told as any pages.
-    const MOST: usize = 1 << 14;
-
-    fn note(&mut self, words: impl Iterator<Item = u64>) {
-        if !self.lacks_some {
-            self.words.extend(words);
-            if self.words.len() > Self::MOST {
-                self.lose();
-            }
-        }
-    }
-
-    fn lose(&mut self) {
-        self.lacks_some = true;
-        self.words.clear();
-    }
-
-    /// What `rank` was not told yet.
-    fn tell(&mut self, rank: u32) -> Vec<u64> {
-        if self.lacks_some {
-            return vec![ALL_PAGES];
-        }
-        let before = self.told.insert(rank, self.words.len()).unwrap_or(0);
-        let is_known = |word: &u64| (word >> ANNOUNCED_BY) as u32 == rank;
-        let new = self.words[before..].iter().copied();
-        new.filter(|word| !is_known(word)).collect()
-    }
-}
-
-/// A page among what was announced, and the rank that did.
-const ANNOUNCED_BY: u32 = 32;
-/// Instead of a page: all; and the place of a set of bytes among those of the rank that has announced it.
-const ALL_PAGES: u64 = u32::MAX as u64;
-const FIRST_SET: u64 = ALL_PAGES - byte_sets::WORDS as u64;
-/// Number of the rank, as far as it fits: who has more ranks hears what it announced itself.
-const MOST_KNOWN: u32 = 1 << 16;
-/// Pages and their number among what was copied.
-const COPIED_COUNT: u32 = 32;
-const MOST_COPIED: u32 = (1 << 16) - 1;
-/// What was announced is asked for, between nodes, up to so much.
-const MOST_HEARD: u64 = 4096;
-
-/// Watches this process's number of mappings, so that the kernel's limit leaves room for MPI's own.
-struct Mappings {
-    most: usize,
-    calls: u32,
-}
-
-impl Mappings {
-    /// Protections between two looks.
-    const INTERVAL: u32 = 8192;
-
-    fn new() -> Self {
-        let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
-        let limit = limit
-            .and_then(|text| text.trim().parse().ok())
-            .unwrap_or(65530);
-        Self {
-            most: limit / 4 * 3,
-            calls: 0,
-        }
-    }
-
-    /// Whether, on one of the occasional looks, there are too many.
-    fn are_too_many(&mut self) -> bool {
-        self.calls += 1;
-        if self.calls < Self::INTERVAL {
-            return false;
-        }
-        self.calls = 0;
-        let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
-        maps.iter().filter(|&&byte| byte == b'\n').count() > self.most
-    }
 }
 
 impl Memory {
@@ -240,142 +158,6 @@ impl Memory {
     /// Atomic load of `size` bytes at `offset` of the file of rank `home`.
     pub(crate) fn load(&mut self, offset: usize, size: u32, home: u32) -> u64 {
         self.atomic(offset, size, Atomic::Load, home)
-    }
-
-    /// The list at `place` of a control area.
-    fn list(&self, view: View, place: usize) -> Ring<'static> {
-        Ring(view.words(control_offset(&self.layout) + place, ring::WORDS))
-    }
-
-    /// Where rank 0 is on another node: copies the words of what was announced that this rank has not heard. How many
-    /// were announced in all.
-    fn hear(&mut self) -> u64 {
-        let list = self.list(self.own, control_area::ANNOUNCED);
-        if !std::mem::take(&mut self.has_just_heard) {
-            // A load of some control word.
-            let at = control_offset(&self.layout) + control_area::ANNOUNCED;
-            self.load(at, 8, 0);
-            self.has_just_heard = false;
-        }
-        let count = list.count();
-        if count - self.heard > MOST_HEARD {
-            return count;
-        }
-        while self.mirrored < count {
-            let at = control_offset(&self.layout) + control_area::ANNOUNCED;
-            let heard = Heard {
-                offset: at as u64,
-                from: self.mirrored,
-                copy: list,
-            };
-            self.mirrored += ring::COPIED as u64;
-            self.remote().atomic(at, 8, Atomic::Load, 0, Some(heard));
-        }
-        count
-    }
-
-    /// Appends words to the list of what was announced.
-    fn append_announced(&mut self, words: impl Iterator<Item = u64>) {
-        let by = u64::from(self.rank % MOST_KNOWN) << ANNOUNCED_BY;
-        let words: Vec<u64> = words.map(|word| by | word).collect();
-        if self.remote.is_some() {
-            self.journal.note(words.iter().copied());
-        }
-        let words = words.into_iter();
-        match self.peers[0] {
-            Peer::Mapped(view) => {
-                // Who acquires by this sees no flag earlier.
-                fence(SeqCst);
-                if let Some(remote) = &mut self.remote {
-                    remote.settle_puts();
-                }
-                let list = self.list(view, control_area::ANNOUNCED);
-                words.for_each(|word| list.append(word));
-            }
-            Peer::Remote => {
-                let at = (control_offset(&self.layout) + control_area::ANNOUNCED) as u64;
-                let remote = self.remote();
-                remote.settle_but(0);
-                words.for_each(|word| remote.append(at, word, 0));
-            }
-        }
-    }
-
-    /// A set of bytes that `rank` has announced, and what stands for it.
-    fn set_of(&mut self, rank: u32, place: u32) -> (Signature, Ranges) {
-        let at = control_offset(&self.layout) + control_area::BYTE_SETS;
-        let mut sets = std::mem::take(&mut self.byte_sets);
-        let found = sets.find(rank, place, |from, target| {
-            match self.peers[rank as usize] {
-                Peer::Mapped(view) => {
-                    let words = view.words(at + 8 * from, target.len());
-                    for (target, word) in target.iter_mut().zip(words) {
-                        *target = word.load(SeqCst);
-                    }
-                }
-                Peer::Remote => {
-                    let mut bytes = vec![0; 8 * target.len()];
-                    if !bytes.is_empty() {
-                        self.remote().read_words(at + 8 * from, &mut bytes, rank);
-                    }
-                    for (target, word) in target.iter_mut().zip(bytes.as_chunks().0) {
-                        *target = u64::from_le_bytes(*word);
-                    }
-                }
-            }
-        });
-        self.byte_sets = sets;
-        found
-    }
-
-    /// What words of the list say; `None` where that may be any pages.
-    fn announcements(&mut self, words: impl Iterator<Item = u64>) -> Option<Announcements> {
-        let mut all = Announcements::default();
-        for word in words {
-            let by = (word >> ANNOUNCED_BY) as u32;
-            match word & ALL_PAGES {
-                ALL_PAGES => return None,
-                set @ FIRST_SET.. => all.bytes.push(self.set_of(by, (set - FIRST_SET) as u32)),
-                page => all.pages.push(page as Page),
-            }
-        }
-        Some(all)
-    }
-
-    /// Tells `rank`, on another node, that a flag was stored, all that it has not been told yet, and with it what is in
-    /// `ranges`.
-    fn tell(&mut self, flag: Flag, interval: u64, ranges: &[(u64, u64)], slot: usize, rank: u32) {
-        let announced = self.journal.tell(rank);
-        let own = self.own;
-        let message = directly::pack(flag, interval, &announced, ranges, |message, range| {
-            let (start, end) = range;
-            let (at, length) = (start as usize, (end - start) as usize);
-            // SAFETY: within the own file. This rank has written these bytes, and nobody does so now.
-            message.extend_from_slice(unsafe { std::slice::from_raw_parts(own.at(at), length) });
-        });
-        let offset = control_offset(&self.layout) + slot;
-        let is_stored = flag.version == 0;
-        self.remote().tell(offset, &message, is_stored, rank);
-    }
-
-    /// What another rank has told this one.
-    fn message(&mut self, arrived: Arrived) -> Message {
-        let (me, from) = (u64::from(self.rank), u64::from(arrived.from));
-        let mut others = arrived.announced;
-        if others.contains(&ALL_PAGES) && from != 0 {
-            others.push(from << ANNOUNCED_BY | ALL_PAGES);
-        }
-        others.retain(|word| word >> ANNOUNCED_BY != me);
-        self.journal.note(others.iter().copied());
-        let is_own = |word: &u64| word >> ANNOUNCED_BY == from;
-        let (own, others): (Vec<u64>, Vec<u64>) = others.into_iter().partition(is_own);
-        Message {
-            from: arrived.from,
-            own: self.announcements(own.into_iter()),
-            others: self.announcements(others.into_iter()),
-            ranges: arrived.ranges,
-            bytes: arrived.bytes,
-        }
     }
 
     /// Reads the control words at `offset` of the file of rank `home`, on another node.
