@@ -220,8 +220,7 @@ impl<'m> Nests<'m> {
         true
     }
 
-    /// Leaves one loop, in which the access lies.
-    pub(super) fn leave_loop(&self, access: &mut Access<'m>, of: usize, scope: Scope<'m>) -> bool {
+    fn leave_loop(&self, access: &mut Access<'m>, of: usize, scope: Scope<'m>) -> bool {
         let this = &self.loops()[of];
         let (Some(preheader), Some(latch)) = (this.preheader, this.latch) else {
             return false;

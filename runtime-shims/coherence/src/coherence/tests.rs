@@ -514,6 +514,17 @@ fn random_program(seed: u64, ranks: usize, verify: bool, mappings: Option<u32>) 
     }
 }
 
+/// A job that `seed` draws, on as many nodes and with as much memory as it says, and what draws the rest.
+fn random_job(seed: u64, ranks: usize, mappings: Option<u32>) -> (Job, Random) {
+    let random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut job = Job::new(ranks, false, mappings);
+    job.cluster.borrow_mut().per_node = 1 + seed as usize % ranks;
+    if seed.is_multiple_of(2) {
+        job.be_short_of_memory(seed);
+    }
+    (job, random)
+}
+
 fn serial(job: &mut Job, random: &mut Random) {
     for _ in 0..random.below(60) {
         let (page, offset) = (random.below(job.used as usize) as Page, random.below(PAGE));

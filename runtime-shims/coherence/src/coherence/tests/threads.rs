@@ -356,13 +356,8 @@ fn tracked_region(job: &mut Job, random: &mut Random, per_rank: usize) {
 }
 
 fn random_program_with_threads(seed: u64, ranks: usize, per_rank: usize) {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mappings = seed.is_multiple_of(5).then_some(20);
-    let mut job = Job::new(ranks, false, mappings);
-    job.cluster.borrow_mut().per_node = 1 + seed as usize % ranks;
-    if seed.is_multiple_of(2) {
-        job.be_short_of_memory(seed);
-    }
+    let (mut job, mut random) = random_job(seed, ranks, mappings);
     for _ in 0..4 {
         serial(&mut job, &mut random);
         match random.chance(50) {
