@@ -43,16 +43,17 @@ pub(crate) struct Communication {
     pub(crate) resident_kib: Option<u64>,
 }
 
-/// Runs the benchmark at its full size, for a few iterations.
+/// Runs the benchmark at its full size, for a few iterations. `mode` is one of those that count.
 pub(crate) fn count(
     tools: &Tools,
     benchmark: &Benchmark,
     variant: Variant,
     ranks: u32,
+    mode: Mode,
 ) -> Result<Communication, String> {
     let counts = |variant, iterations| {
         let sizes = benchmark.full.arguments;
-        let run = tools.run(benchmark, variant, ranks, sizes, iterations, Mode::Counted)?;
+        let run = tools.run(benchmark, variant, ranks, sizes, iterations, mode)?;
         Counts::parse(&run.stderr, ranks).ok_or_else(|| format!("no counts in {:?}", run.stderr))
     };
     let near = [counts(variant, SHORT)?, counts(variant, LONG)?];

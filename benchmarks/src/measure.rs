@@ -149,7 +149,7 @@ pub(crate) fn run(tools: &Tools, plan: &Plan) -> Result<Results, String> {
                 if failed.contains(&variant) {
                     continue;
                 }
-                match count::count(tools, benchmark, variant, ranks) {
+                match count::count(tools, benchmark, variant, ranks, Mode::Counted) {
                     Ok(row) => results.communication.push(row),
                     Err(message) => {
                         failed.push(variant);

@@ -1,11 +1,15 @@
 //! The test that every program works: each is built in all variants, runs once on 2 ranks at a
-//! tiny size, and all variants print the same checksum. okl's loops vectorise as OpenMP's do.
+//! tiny size, and all variants print the same checksum. okl's loops vectorise as OpenMP's do. At its
+//! full size, an iteration communicates no more than [`Most`](crate::catalogue::Most) says.
 
 use crate::catalogue::Benchmark;
+use crate::count::{self, PerIteration};
 use crate::output::{Counts, same_checksum};
 use crate::tools::{Mode, Tools, Variant};
 
 const RANKS: u32 = 2;
+/// Bytes of an iteration that nobody minds: a page.
+const SLACK: f64 = 4096.0;
 
 /// Whether all passed.
 pub(crate) fn run(tools: &Tools, benchmarks: &[Benchmark]) -> bool {
@@ -18,7 +22,8 @@ pub(crate) fn run(tools: &Tools, benchmarks: &[Benchmark]) -> bool {
                 build(tools, benchmark.source)?;
                 built.push(benchmark.source);
             }
-            check(tools, benchmark)
+            check(tools, benchmark)?;
+            check_communication(tools, benchmark)
         });
         match result {
             Ok(()) => {
@@ -93,4 +98,36 @@ fn check(tools: &Tools, benchmark: &Benchmark) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn check_communication(tools: &Tools, benchmark: &Benchmark) -> Result<(), String> {
+    let count = |variant| count::count(tools, benchmark, variant, RANKS, Mode::CountedAlike);
+    let (by_hand, okl) = (count(Variant::HandMpi)?, count(Variant::OklNodes)?);
+    let total = |of: Option<PerIteration>| of.map_or(0.0, |count| count.total);
+    let most = benchmark.most;
+    let counts = [
+        (
+            "messages with data",
+            total(okl.data_messages),
+            most.messages * total(by_hand.messages),
+        ),
+        (
+            "bytes of data",
+            total(okl.data_bytes),
+            most.bytes * total(by_hand.bytes) + SLACK,
+        ),
+        ("page faults", total(okl.faults), most.faults),
+    ];
+    let above: Vec<String> = counts
+        .into_iter()
+        .filter(|(_, found, most)| found > most)
+        .map(|(what, found, most)| format!("{found:.1} {what}, at most {most:.1} expected"))
+        .collect();
+    match above.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "an iteration on {RANKS} ranks as nodes: {}",
+            above.join("; ")
+        )),
+    }
 }

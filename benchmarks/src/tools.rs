@@ -76,6 +76,8 @@ pub(crate) enum Mode {
     Timed,
     /// Counts of what happened, in the run as it is timed.
     Counted,
+    /// Counts that do not depend on time: okl distributes short regions, too, whatever they cost.
+    CountedAlike,
 }
 
 pub(crate) const COMPILER: &str = "clang-22";
@@ -328,7 +330,10 @@ impl Tools {
                 if variant == Variant::OklNodes {
                     command.env("OKL_RANKS_PER_NODE", "1");
                 }
-                if mode == Mode::Counted {
+                if mode == Mode::CountedAlike {
+                    command.env("OKL_REGIONS_ALONE", "0");
+                }
+                if mode != Mode::Timed {
                     if variant == Variant::HandMpi {
                         let library = self.counting_library();
                         command.args(["-x", &format!("LD_PRELOAD={}", library.display())]);
