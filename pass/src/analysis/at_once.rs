@@ -29,8 +29,10 @@ pub fn first(body: Function<'_>) -> Option<Instruction<'_>> {
     for &function in &functions {
         let loops = Turns::of(function);
         let accesses = function.instructions().into_iter();
-        let mut dense = accesses.filter(|one| one.as_call().is_some_and(is_at_once));
-        let dense: Vec<_> = dense.by_ref().filter(|&at| is_dense(&loops, at)).collect();
+        let dense: Vec<_> = accesses
+            .filter(|one| one.as_call().is_some_and(is_at_once))
+            .filter(|&at| is_dense(&loops, at))
+            .collect();
         first = first.or(dense.first().copied());
         if has_long_rounds(function, function == body, &loops, &dense) {
             return None;
