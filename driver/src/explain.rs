@@ -53,6 +53,8 @@ const TABLE: &[Advice] = &[
     advice("Declined", "leaves the region's frames", "Leave the region in the usual way, with a flag or `cancel`, instead of by a jump."),
     advice("Declined", "op_par_loop runs element by element", "Write the loop with literal dimensions, types and accesses, and its kernel as a function of the same file."),
     advice("Declined", "", "Move what is named here out of the region."),
+    // The same of a whole region that others could share.
+    advice("AtOnce", "", "Let each thread count, or collect what it finds, in memory of its own, and use one atomic access for many elements."),
     // A page fault for each page, where a copy would do.
     advice("Tracked", "which is not known here", "Define the function in this file or in a header, so that the compiler sees what it accesses."),
     advice("Tracked", "in a loop", "Make what is called small enough to be inlined, or have one loop nest for each region."),

@@ -2,6 +2,7 @@
 //! a form that they understand, and nothing else changes the module at all.
 
 pub mod access;
+pub mod at_once;
 pub mod call_graph;
 pub mod combine;
 pub mod control_flow;

@@ -370,6 +370,8 @@ pub mod region_flags {
     pub const ONE_BY_ONE: i64 = 512;
     /// Its threads load or store flags between what they declare.
     pub const FLAGS: i64 = 1024;
+    /// It has atomic accesses in loops, each of which has to be carried out at once, and little else between two of them.
+    pub const AT_ONCE: i64 = 2048;
 }
 
 /// Bits of [`FunctionSummary::flags`].

@@ -1,14 +1,17 @@
 //! Regions that rank 0 runs by itself because that is faster: a region of a few microseconds, of which a program starts a
 //! hundred thousand.
 //!
-//! Only such regions are whose threads may run one after the other ([`ONE_BY_ONE`](okl_abi::region_flags::ONE_BY_ONE)).
+//! Only such regions are here whose threads may run one after the other ([`ONE_BY_ONE`](okl_abi::region_flags::ONE_BY_ONE)).
 //! Guarantee: the team is as large as it would be on the ranks, and its threads do what they would do there; the items of
 //! a reduction are combined in the same order. So results do not depend on where a region runs, which times decide
 //! ([`history`]). Rank 0 decides; the others wait for a fork meanwhile, and are sent nothing.
 //!
+//! Regions that rank 0 runs on several threads are [`at_once`]'s.
+//!
 //! The threads run one after the other until one is at the reduction. It runs the next ones there, so that all have their
 //! copies when the last one is; that one combines them.
 
+pub(crate) mod at_once;
 mod history;
 
 use std::{

@@ -14,7 +14,8 @@ use std::{
 use okl_abi::AtomicOp;
 
 use crate::{
-    layout, locks, memory::coherence, mpi_job, region, report, service::Atomic, stats, verify,
+    alone::at_once, layout, locks, memory::coherence, mpi_job, region, report, service::Atomic,
+    stats, verify,
 };
 use okl_coherence::{Object, PAGE, atomics_values::apply, atomics_values::commuting};
 
@@ -116,6 +117,32 @@ pub(crate) fn direct_store(address: usize, value: u64, size: i32) {
     }
 }
 
+/// Updates in the program's view, where the processor has an instruction for that. The old value.
+#[inline]
+fn direct_update(address: usize, operation: AtomicOp, value: u64, size: i32) -> Option<u64> {
+    macro_rules! update {
+        ($atomic:ty, $value:ty) => {{
+            // SAFETY: the program's own atomic object.
+            let atomic = unsafe { &*(address as *const $atomic) };
+            let value = value as $value;
+            let old = match operation {
+                AtomicOp::Add => atomic.fetch_add(value, SeqCst),
+                AtomicOp::Sub => atomic.fetch_sub(value, SeqCst),
+                AtomicOp::Xchg => atomic.swap(value, SeqCst),
+                _ => return None,
+            };
+            Some(u64::from(old))
+        }};
+    }
+    match size {
+        1 => update!(AtomicU8, u8),
+        2 => update!(AtomicU16, u16),
+        4 => update!(AtomicU32, u32),
+        8 => update!(AtomicU64, u64),
+        _ => None,
+    }
+}
+
 /// The value that `operation` puts in place of `old`, if it does.
 fn new_value(operation: Atomic, old: u64, size: i32) -> Option<u64> {
     match operation {
@@ -130,6 +157,12 @@ fn update(address: usize, size: i32, operation: Atomic) -> u64 {
     let new = |old| new_value(operation, old, size);
     match place_of(address) {
         Place::Direct => {
+            at_once::count_access();
+            if let Atomic::Update(operation, value) = operation
+                && let Some(old) = direct_update(address, operation, value, size)
+            {
+                return old;
+            }
             let mut old = direct_load(address, size);
             loop {
                 let Some(value) = new(old) else { return old };

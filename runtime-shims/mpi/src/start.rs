@@ -85,8 +85,8 @@ pub(crate) fn okl_mpi_main(
     // Their initial values may be those of shared variables.
     let variables = thread_privates::find();
     let threads = threads::start(threads_per_rank, &processors);
-    if !several_nodes && variables.is_empty() {
-        threads::lend(processors);
+    if variables.is_empty() {
+        threads::lend(processors, several_nodes);
     }
     loops::start();
     tasks::start();

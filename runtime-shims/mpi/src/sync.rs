@@ -8,6 +8,7 @@ mod this_rank;
 use std::{
     ffi::{CStr, c_void},
     sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Instant,
 };
 
 use okl_abi::{RegionDescriptor, region_flags};
@@ -19,7 +20,7 @@ use okl_coherence::{
 use this_rank::{ThisRank, take_back};
 
 use crate::{
-    alone,
+    alone::{self, at_once},
     api::Icv,
     cancel,
     cell::ProgramCell,
@@ -215,6 +216,11 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     if !is_outer || stream_format::declines(location_of(region)) {
         return run_here(fork);
     }
+    let is_at_once = may_run_at_once(region, &fork);
+    if is_at_once && at_once::is_to_run(region as usize) {
+        return run_at_once(fork);
+    }
+    let begun = Instant::now();
     // What the program has freed goes back at synchronisations.
     if may_run_one_by_one(region, threads)
         && !program::heap(|heap| heap.has_idle())
@@ -228,6 +234,9 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     variables::follow();
     FRAME.with(|frame| *frame = stack::pointer());
     stack::call_on(program_stacks::region_stack_top(), fork_on_region_stack);
+    if is_at_once {
+        at_once::learn_on_ranks(region as usize, begun.elapsed());
+    }
     // What declares all it accesses writes to no unit.
     // SAFETY: a descriptor that the pass emitted.
     let flags = unsafe { (*region).flags };
@@ -252,6 +261,28 @@ fn run_here(mut fork: Fork) {
     if fork.threads == 1 {
         return run_alone(fork.region, fork.args);
     }
+    run_on_own_threads(fork);
+}
+
+/// Whether rank 0 may run a region by itself, in a team as large as on the ranks, for its atomic accesses.
+fn may_run_at_once(region: *const RegionDescriptor, fork: &Fork) -> bool {
+    // SAFETY: a descriptor that the pass emitted.
+    let flags = unsafe { (*region).flags };
+    flags & region_flags::AT_ONCE != 0 && fork.threads <= threads::most_at_once(fork.icv)
+}
+
+/// Rank 0: runs such a region.
+fn run_at_once(fork: Fork) {
+    stats::count(|counts| counts.alone += 1);
+    let (region, threads) = (fork.region as usize, fork.threads as u32);
+    at_once::begin_here();
+    let begun = Instant::now();
+    run_on_own_threads(fork);
+    at_once::learn_here(region, begun.elapsed(), threads, threads::machines());
+}
+
+/// Rank 0: runs a region in a team of this rank's threads.
+fn run_on_own_threads(fork: Fork) {
     sections::okl_mpi_serial_code();
     FORK_SLOT.with(|slot| *slot = Some(fork));
     FRAME.with(|frame| *frame = stack::pointer());

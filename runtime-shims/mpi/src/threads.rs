@@ -34,10 +34,10 @@ use std::{
 use okl_abi::RegionDescriptor;
 
 use crate::{
-    alternate_stack, api::Icv, cell::ProgramCell, doacross, float_environment, interpose::signals,
-    interpose::threads as interposed, libomp, loops, meanwhile, mpi_job, processors::Processors,
-    program_stacks, region, report, rounds::Rounds, scopes, sections, settings::settings, stack,
-    sync, tasks, team, thread_privates, turns, waiting,
+    alone::at_once, alternate_stack, api::Icv, cell::ProgramCell, doacross, float_environment,
+    interpose::signals, interpose::threads as interposed, libomp, loops, meanwhile, mpi_job,
+    processors::Processors, program_stacks, region, report, rounds::Rounds, scopes, sections,
+    settings::settings, stack, sync, tasks, team, thread_privates, turns, waiting,
 };
 
 /// Threads of each rank.
@@ -47,6 +47,12 @@ static HAVE_PROCESSORS: AtomicBool = AtomicBool::new(false);
 /// Threads of rank 0 in a region that it runs by itself, and the processors of the ranks that lend it theirs.
 static OF_RANK_ZERO: AtomicU32 = AtomicU32::new(1);
 static LENT: OnceLock<Vec<Processors>> = OnceLock::new();
+/// Threads of rank 0 in a region that it runs by itself though others could share it, and the machines of the job.
+static AT_ONCE: AtomicU32 = AtomicU32::new(0);
+static MACHINES: AtomicU32 = AtomicU32::new(1);
+/// The processors of the ranks on this node, and whether rank 0 runs more threads on them now.
+static PROCESSORS: AtomicU32 = AtomicU32::new(1);
+static IS_CROWDED: AtomicBool = AtomicBool::new(false);
 
 /// Why threads of a rank wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +147,7 @@ fn state() -> MutexGuard<'static, State> {
 
 /// How long a thread waits for others of its rank before it sleeps.
 fn patience() -> Duration {
-    match HAVE_PROCESSORS.load(Relaxed) {
+    match HAVE_PROCESSORS.load(Relaxed) && !IS_CROWDED.load(Relaxed) {
         true => Duration::from_millis(2),
         false => Duration::ZERO,
     }
@@ -171,17 +177,33 @@ pub(crate) fn start(asked: i32, processors: &[Processors]) -> usize {
     threads[0] as usize
 }
 
-/// Lets rank 0 have threads on the processors of all ranks, which are on one machine, where it runs a region by itself: the
-/// others wait meanwhile. What these threads run of the program only they see, and they have no copies of `thread_local`
-/// variables, so that there must be none.
-pub(crate) fn lend(processors: Vec<Processors>) {
-    let all = Processors::count(&processors).min(most() as u32);
-    let may = mpi_job::may_take_turns() && !settings().verify && libomp::is_there();
-    if all > per_rank() && may {
-        OF_RANK_ZERO.store(all, Relaxed);
-        if mpi_job::rank() == 0 {
-            program_stacks::add((all - per_rank()) as usize, settings().stack_bytes);
-        }
+/// Lets rank 0 have more threads than its own where it runs a region by itself; the others wait meanwhile. Where all ranks are
+/// on one machine, as many as these have processors, on which they run. In a region that others could share
+/// ([`most_at_once`]) it has as many threads as the team has on the ranks, on whatever processors there are, if they are not
+/// too many for these. What the threads run of the program only they see, and they have no copies of `thread_local` variables,
+/// so that there must be none.
+pub(crate) fn lend(processors: Vec<Processors>, several_nodes: bool) {
+    /// Threads on a processor.
+    const MOST: u32 = 8;
+    let here = Processors::count(&processors);
+    PROCESSORS.store(here, Relaxed);
+    if !mpi_job::may_take_turns() || settings().verify || !libomp::is_there() {
+        return;
+    }
+    let team = most() as u32;
+    let lent = match several_nodes {
+        true => per_rank(),
+        false => here.min(team),
+    };
+    let may_all = team <= MOST.saturating_mul(here);
+    let threads = if may_all { team } else { lent };
+    if threads > per_rank() && mpi_job::rank() == 0 {
+        program_stacks::add((threads - per_rank()) as usize, settings().stack_bytes);
+    }
+    AT_ONCE.store(if may_all { team } else { 0 }, Relaxed);
+    MACHINES.store(mpi_job::ranks() / processors.len() as u32, Relaxed);
+    if lent > per_rank() {
+        OF_RANK_ZERO.store(lent, Relaxed);
         assert!(LENT.set(processors).is_ok(), "one job starts once");
     }
 }
@@ -217,6 +239,20 @@ pub(crate) fn most_here(icv: Icv) -> i32 {
     }
 }
 
+/// The same, of a team that could be distributed, and is to be as large as it would be then; 0 where rank 0 cannot have so
+/// many threads.
+pub(crate) fn most_at_once(icv: Icv) -> i32 {
+    match icv.cancellation {
+        0 => AT_ONCE.load(Relaxed) as i32,
+        _ => 0,
+    }
+}
+
+/// On how many machines the ranks are, about.
+pub(crate) fn machines() -> u32 {
+    MACHINES.load(Relaxed).max(1)
+}
+
 /// Threads of each rank but the last ones, in a team of `threads`.
 pub(crate) fn on_each_rank(threads: i32) -> u32 {
     (threads as u32).div_ceil(mpi_job::ranks())
@@ -239,6 +275,8 @@ pub(crate) fn run(work: Work) {
     if !work.is_distributed {
         region::count_own();
     }
+    let is_crowded = !work.is_distributed && active > PROCESSORS.load(Relaxed);
+    IS_CROWDED.store(is_crowded, Relaxed);
     loops::begin_region();
     if active == 1 {
         return run_share(work);
@@ -287,6 +325,7 @@ fn run_share(work: Work) {
     loops::end_region();
     tasks::complete_all();
     tasks::end_region();
+    at_once::end_share();
 }
 
 /// At a synchronisation of the team: the rank's first thread does what `body` does for all of them, when

@@ -60,13 +60,14 @@ impl Mode {
         const TCP: (&str, &str) = ("OMPI_MCA_btl", "tcp,self");
         const NODES: (&str, &str) = ("OKL_RANKS_PER_NODE", "1");
         const SEVERAL: (&str, &str) = ("OMP_NUM_THREADS", "2");
+        const ON_RANKS: (&str, &str) = ("OKL_REGIONS_ALONE", "0");
         const ALTERNATE: (&str, &str) = ("OKL_REGIONS_ALONE", "alternate");
         const MOVES: (&str, &str) = ("OKL_MOVE_CHUNKS", "always");
         match self {
             Mode::Node => &[PML, SHARED],
             Mode::Untuned => &[ALTERNATE],
             Mode::Verify => &[PML, SHARED, ("OKL_VERIFY", "1"), MOVES],
-            Mode::NodesShared => &[PML, SHARED, NODES],
+            Mode::NodesShared => &[PML, SHARED, NODES, ON_RANKS],
             Mode::NodesTcp => &[PML, TCP, NODES, MOVES, ALTERNATE],
             Mode::Threads => &[PML, SHARED, SEVERAL, MOVES],
             Mode::NodesThreads => &[PML, SHARED, NODES, SEVERAL],

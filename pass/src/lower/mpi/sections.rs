@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use okl_abi::{f, region_flags};
 
 use super::{globals, stretches, summaries};
+use crate::analysis::at_once;
 use crate::analysis::nests::source_name;
 use crate::analysis::sections::{
     Declaration, Direct, Entry, FunctionSections, Program, Quantity, Region, What,
@@ -32,6 +33,8 @@ pub struct Plan<'m> {
 struct Fork<'m> {
     at: Instruction<'m>,
     record: RegionRecord<'m>,
+    /// An atomic access for which rank 0 had better run the region by itself.
+    at_once: Option<Instruction<'m>>,
 }
 
 /// Analyses the regions of a module that have not been looked at.
@@ -90,7 +93,11 @@ fn forks(module: &Module) -> Vec<Fork<'_>> {
             && is_for_ranks(body)
             && !DECLARED.is_on(body);
         if wanted && is_new() {
-            found.push(Fork { at, record });
+            found.push(Fork {
+                at,
+                record,
+                at_once: at_once::first(body),
+            });
         }
     }
     // As they stand in the source.
@@ -114,6 +121,14 @@ impl<'m> Plan<'m> {
         let mut told = HashSet::new();
         for one in &self.forks {
             let region = self.region(one.record.body);
+            if let Some(access) = one.at_once {
+                let message = format!(
+                    "rank 0 runs this region by itself, on as many threads: its atomic accesses ({}) follow on each other \
+                     too fast to go to other ranks",
+                    Site::Instruction(access)
+                );
+                one.at.remark("AtOnce", &message, true);
+            }
             match &region.spoiled {
                 None => {
                     let count = section_count(region);
@@ -181,6 +196,9 @@ impl<'m> Plan<'m> {
         for one in &self.forks {
             let region = self.region(one.record.body);
             text += &format!("region at {}: ", Site::Instruction(one.at));
+            if let Some(access) = one.at_once {
+                text += &format!("at once for {}, ", Site::Instruction(access));
+            }
             match &region.spoiled {
                 None if region.stretches.is_empty() && region.dependent.is_empty() => {
                     text += "complete\n"
@@ -365,12 +383,7 @@ pub fn emit<'m>(module: &'m Module, plan: &Plan<'m>) -> bool {
     }
     for one in &plan.forks {
         let region = plan.region(one.record.body);
-        complete_record(
-            module,
-            &one.record,
-            region,
-            &stretches_of(region, &dependent),
-        );
+        complete_record(module, one, region, &stretches_of(region, &dependent));
         DECLARED.put_on(module, one.record.body);
     }
     for one in &plan.functions {
@@ -422,12 +435,16 @@ fn become_own<'m>(function: Function<'m>, callers: &[Function<'m>]) {
 
 fn complete_record<'m>(
     module: &'m Module,
-    record: &RegionRecord<'m>,
+    fork: &Fork<'m>,
     region: &Region<'m>,
     stretches: &[Value<'m>],
 ) {
+    let record = &fork.record;
     let mut flags = record.flags();
     let mut direct = Vec::new();
+    if fork.at_once.is_some() {
+        flags |= region_flags::AT_ONCE;
+    }
     if region.no_atomics {
         flags |= region_flags::NO_ATOMICS;
     }
