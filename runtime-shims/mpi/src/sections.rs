@@ -22,9 +22,9 @@ use okl_abi::{
 };
 
 use crate::{
-    cell::ProgramCell, heap::MOST_SMALL, layout, marks, memory::coherence, meanwhile, mpi_job, names, objects,
-    observe, observe::Event, program_graph, program_graph::text, program_stacks, region, report,
-    settings::settings, summaries, turns,
+    cell::ProgramCell, heap::MOST_SMALL, layout, marks, meanwhile, memory::coherence, mpi_job,
+    names, objects, observe, observe::Event, program_graph, program_graph::text, program_stacks,
+    region, report, settings::settings, summaries, turns,
 };
 use between::Numbers;
 use okl_coherence::geometry::declaration::{self, entry_list, value_count, value_list};
