@@ -47,3 +47,18 @@ void of_pointers(void ***a, int n, int m) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) a[i][j] = 0;
 }
+
+// What is read behind each pointer may differ in a loop around that of the pointers.
+// CHECK: region at {{.*}}rows.c:[[@LINE+5]]: complete
+// CHECK: read counts [{{.*}} me x 8] of 8 bytes at counts
+// CHECK-NEXT: read counts [{{.*}} (-1 + m) x 4] of 4 bytes at 4 from each pointer in [{{.*}} me x 8] at counts
+int omp_get_thread_num(void);
+void columns(int **counts, int *sums, int m) {
+#pragma omp parallel
+  {
+    int me = omp_get_thread_num(), sum = 0;
+    for (int j = 1; j < m; j++)
+      for (int i = 0; i < me; i++) sum += counts[i][j];
+    sums[me] = sum;
+  }
+}

@@ -118,6 +118,7 @@ macro_rules! export {
             #[unsafe(no_mangle)]
             #[allow(clippy::too_many_arguments, unused_unsafe)]
             pub unsafe extern "C" fn $name($($param: okl_abi::rust_type!($type)),*) $(-> okl_abi::rust_type!($ret))? {
+                sections::leave_nest();
                 // SAFETY: the caller's promise.
                 unsafe { entry::$name($($param),*) }
             }

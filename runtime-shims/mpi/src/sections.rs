@@ -22,9 +22,9 @@ use okl_abi::{
 };
 
 use crate::{
-    cell::ProgramCell, heap::MOST_SMALL, layout, marks, memory::coherence, mpi_job, names, objects,
-    observe, observe::Event, program_graph, program_graph::text, program_stacks, region, report,
-    settings::settings, summaries, turns,
+    cell::ProgramCell, heap::MOST_SMALL, layout, marks, meanwhile, memory::coherence, mpi_job,
+    names, objects, observe, observe::Event, program_graph, program_graph::text, program_stacks,
+    region, report, settings::settings, summaries, turns,
 };
 use between::Numbers;
 use okl_coherence::geometry::declaration::{self, entry_list, value_count, value_list};
@@ -47,9 +47,15 @@ static INSIDE: AtomicU32 = AtomicU32::new(0);
 /// Counts the regions that this rank has entered.
 static REGIONS: AtomicU64 = AtomicU64::new(0);
 
+/// So many threads of the rank may be in nests that mark what they write: what one of them has written and not marked yet
+/// nobody knows of, so that such code waits for their ends.
+static MARKING: AtomicU32 = AtomicU32::new(0);
+
 thread_local! {
     /// The region in which the calling thread is in such code.
     static INSIDE_IN: Cell<u64> = const { Cell::new(0) };
+    /// The region in which it may be in such a nest.
+    static MARKING_IN: Cell<u64> = const { Cell::new(0) };
 }
 
 /// With `OKL_VERIFY`: whether something has run since the last synchronisation that declares nothing.
@@ -115,6 +121,7 @@ pub(crate) fn enter_region(
     REGION.store(region, Relaxed);
     IN_STRETCH.store(false, Relaxed);
     INSIDE.store(0, Relaxed);
+    MARKING.store(0, Relaxed);
     REGIONS.fetch_add(1, Relaxed);
     HAD_STRETCH.store(false, Relaxed);
     BEFORE_SERIAL_CODE.store(false, Relaxed);
@@ -235,8 +242,13 @@ pub(crate) fn stop_declaring() {
     IN_STRETCH.store(false, Relaxed);
 }
 
-/// [`crate::threads::okl_mpi_undeclared`], but that nobody is told who waits to declare.
-pub(crate) fn change_stretch(now: i32, stretch: *mut c_void) -> i32 {
+/// [`crate::threads::okl_mpi_undeclared`], but that nobody is told who waits to declare. `wait_until` waits for what
+/// [`leave_nest`] tells.
+pub(crate) fn change_stretch(
+    now: i32,
+    stretch: *mut c_void,
+    wait_until: impl Fn(&dyn Fn() -> bool),
+) -> i32 {
     if !DECLARING.load(Relaxed) {
         return 0;
     }
@@ -252,20 +264,78 @@ pub(crate) fn change_stretch(now: i32, stretch: *mut c_void) -> i32 {
         return before.into();
     }
     INSIDE_IN.set(if begins { region } else { 0 });
+    if begins {
+        when_nobody_marks(wait_until, || {
+            INSIDE.fetch_add(1, Relaxed);
+            begin_stretch(stretch as u64);
+        });
+        return before.into();
+    }
     turns::alone(|| {
         // The protocol runs on this rank's stack.
         program_stacks::make_next_frames_writable();
-        if begins {
-            INSIDE.fetch_add(1, Relaxed);
-            begin_stretch(stretch as u64);
-        } else {
-            INSIDE.fetch_sub(1, Relaxed);
-            if !turns::are_several() {
-                end_stretch();
-            }
+        INSIDE.fetch_sub(1, Relaxed);
+        if !turns::are_several() {
+            end_stretch();
         }
     });
     before.into()
+}
+
+/// Runs `body`, which begins a stretch, [`turns::alone`] and when no other thread of the rank is in a nest that marks what it
+/// writes. Such nests end whatever other threads do, and the caller is in none.
+fn when_nobody_marks(wait_until: impl Fn(&dyn Fn() -> bool), body: impl Fn()) {
+    let nobody_marks = || MARKING.load(Acquire) == 0;
+    let run = || {
+        let may_begin = nobody_marks();
+        if may_begin {
+            // The protocol runs on this rank's stack.
+            program_stacks::make_next_frames_writable();
+            body();
+        }
+        may_begin
+    };
+    while !turns::alone(run) {
+        wait_until(&nobody_marks);
+    }
+}
+
+/// The calling thread has entered the run time, or is at a meeting: it is in no nest that marks what it writes, since these
+/// call nothing.
+#[inline]
+pub(crate) fn leave_nest() {
+    if MARKING.load(Relaxed) != 0 {
+        note_end_of_nest();
+    }
+}
+
+#[cold]
+fn note_end_of_nest() {
+    let region = REGIONS.load(Relaxed);
+    if MARKING_IN.get() == region {
+        MARKING_IN.set(0);
+        // Who finds none also finds what this one has marked.
+        MARKING.fetch_sub(1, Release);
+        meanwhile::tell();
+    }
+}
+
+/// Whether a declaration is taken for code that declares nothing: its nest marks what it writes, and may not do so before it
+/// calls something. While it ran, stretches of other threads could not begin.
+pub(crate) fn needs_stretch(table: *mut c_void) -> bool {
+    // SAFETY: the pass emits the table.
+    let table = unsafe { &*table.cast::<SectionTable>() };
+    turns::are_several()
+        && has_stretches()
+        && entry_list(table).iter().any(|entry| {
+            let marks = section_access::MARKED | section_access::COUNTED;
+            entry.access & marks == section_access::MARKED
+        })
+}
+
+/// Begins a stretch in place of the declaration.
+pub(crate) fn begin_stretch_for(table: *mut c_void, wait_until: impl Fn(&dyn Fn() -> bool)) {
+    when_nobody_marks(wait_until, || begin_stretch(table as u64));
 }
 
 /// From here on the rank runs code that declares nothing. `place` stands for it.
@@ -503,12 +573,6 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     program_stacks::make_next_frames_writable();
     // SAFETY: the pass emits the table.
     let table = unsafe { &*raw_table.cast::<SectionTable>() };
-    if turns::are_several() && has_stretches() && has_marks(table) {
-        // If a stretch began while such a nest runs, what a thread has stored and not marked yet nobody would know of: this
-        // is one from the beginning.
-        begin_stretch(raw_table as u64);
-        return leave_declaration(raw_table, computed);
-    }
     // SAFETY: the pass computes as many values as the table refers to.
     let values: &[i64] = &unsafe { declaration::values(table, computed) };
     let accesses = rows::with_tables(entries(table, values));
@@ -553,6 +617,10 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
             marks::of(start, bytes, one.entry)
         })
     });
+    if turns::are_several() && has_stretches() && has_marks(table) {
+        MARKING_IN.set(REGIONS.load(Relaxed));
+        MARKING.fetch_add(1, Relaxed);
+    }
 }
 
 /// Whether the region that runs may run code that declares nothing.

@@ -361,6 +361,7 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
 
 /// The calling thread is at a meeting. How many have ended.
 fn announce(meeting: Meeting) -> u64 {
+    sections::leave_nest();
     let me = turns::index();
     let ended = MEETINGS.load(Relaxed);
     state().waits_at[me] = Some(meeting);
@@ -415,9 +416,14 @@ fn telling_of_stretch<R>(body: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Waits for what other threads of the rank tell.
+fn wait_until(done: &dyn Fn() -> bool) {
+    meanwhile::wait_until(patience(), done);
+}
+
 /// `okl_mpi_undeclared`.
 pub(crate) fn okl_mpi_undeclared(now: i32, stretch: *mut c_void) -> i32 {
-    telling_of_stretch(|| sections::change_stretch(now, stretch))
+    telling_of_stretch(|| sections::change_stretch(now, stretch, wait_until))
 }
 
 /// Runs code of the program that the runtime calls, and nothing is known of.
@@ -431,6 +437,10 @@ pub(crate) fn undeclared<R>(body: impl FnOnce() -> R) -> R {
 /// `okl_mpi_sections`.
 pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
     match sections::are_taken() {
+        true if sections::needs_stretch(table) => {
+            telling_of_stretch(|| sections::begin_stretch_for(table, wait_until));
+            sections::leave_declaration(table, computed);
+        }
         // Who runs which chunk, and when, depends on time: there are no turns.
         true if loops::are_moving() => {
             let declare = || turns::alone(|| sections::take_declaration(table, computed));

@@ -81,6 +81,20 @@ __attribute__((noinline)) static void put_back(double **w, const double *y, int 
     for (int k = 0; k < rows && k <= j; k++) w[k][j - k] += 1e-4 * y[j] - k;
 }
 
+// How many columns there are holds only where the loops are entered: with few of them some are not.
+__attribute__((noinline)) static void few(double **w, double *y, int rows, int m) {
+#pragma omp parallel for
+  for (int t = 0; t < 40; t++) {
+    double sum = 0;
+    for (int i = 0; i < 5; i++)
+      for (int j = i; j < m - 2; j++)
+        for (int k = 0; k < rows; k++) sum += w[k][j] * t;
+    for (int j = 1; j < m - 2; j++)
+      for (int k = 0; k < rows; k++) sum -= w[k][j - 1];
+    y[t] += sum;
+  }
+}
+
 int main(void) {
   double *x = malloc(ROWS * sizeof *x), *y = malloc(COLUMNS * sizeof *y);
   for (int order = 0; order < 2; order++) {
@@ -94,6 +108,7 @@ int main(void) {
       pairs(w, ROWS);
       move(w, y, ROWS);
       put_back(w, y, ROWS - 3 * t);
+      for (int m = -3; m < 12; m += 3) few(w, y, ROWS - 20 * t, m + t);
       double sum = 0;
       for (int j = 0; j < COLUMNS; j++) sum += y[j] * (j % 7);
       printf("%.10g %.10g\n", sum, sum_of(w));

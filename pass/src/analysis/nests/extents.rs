@@ -220,7 +220,7 @@ impl<'m> Nests<'m> {
         true
     }
 
-    fn leave_loop(&self, access: &mut Access<'m>, of: usize, scope: Scope<'m>) -> bool {
+    pub(super) fn leave_loop(&self, access: &mut Access<'m>, of: usize, scope: Scope<'m>) -> bool {
         let this = &self.loops()[of];
         let (Some(preheader), Some(latch)) = (this.preheader, this.latch) else {
             return false;

@@ -2,7 +2,7 @@
 //!
 //! Guarantee: a table is one that the nest writes in no worse way than is asked for.
 
-use super::conditions::{MOST_OPERATIONS, single_predecessor};
+use super::conditions::{Guard, MOST_OPERATIONS, single_predecessor};
 use super::extents::Access;
 use super::{Expression, Nests, Scope, Section};
 use crate::llvm::{Instruction, Opcode, Type, Value};
@@ -194,6 +194,11 @@ impl<'m> Nests<'m> {
                 exact: access.exact,
                 ..Access::at(from.address, access.block)
             };
+            if !self.is_fixed(access.address, scope)
+                && !self.leave_with_table(&mut access, &table, (around, nest), scope)
+            {
+                return None;
+            }
             let row = self.describe(&mut access, scope)?;
             rows.push(row);
             access = Access {
@@ -202,5 +207,48 @@ impl<'m> Nests<'m> {
             };
         }
         None
+    }
+
+    /// Leaves the loops from the one around the load of a pointer to the nest with an access through it. No loop may change
+    /// both the access and the place of the pointer, so that each pointer is one of all these accesses; and the counts of all
+    /// have to hold in front of the nest: no number may depend on a loop, and each loop inside the nest be entered in each
+    /// turn of the one around it, on conditions that are noted.
+    fn leave_with_table(
+        &self,
+        access: &mut Access<'m>,
+        table: &Access<'m>,
+        (around, nest): (usize, usize),
+        scope: Scope<'m>,
+    ) -> bool {
+        if scope.turns().is_some() {
+            return false;
+        }
+        let mut table = table.clone();
+        let mut of = Some(around);
+        while let Some(this) = of {
+            let changes = |one: &Access<'m>| !self.is_invariant(one.address, this);
+            let is_entered = this == nest || self.is_entered(this, scope, &mut access.when.guards);
+            if !is_entered
+                || changes(access) && changes(&table)
+                || !self.leave_loop(access, this, scope)
+                || !self.leave_loop(&mut table, this, scope)
+            {
+                return false;
+            }
+            of = self.loops()[this].parent.filter(|_| this != nest);
+        }
+        let mut all = [&*access, &table]
+            .into_iter()
+            .flat_map(|one| &one.dimensions);
+        all.all(|one| self.is_fixed(one.stride, scope) && self.is_fixed(one.count, scope))
+    }
+
+    /// Whether a loop is entered in each turn of the one around it if guards hold, which are noted.
+    fn is_entered(&self, of: usize, scope: Scope<'m>, guards: &mut Vec<Guard<'m>>) -> bool {
+        let this = &self.loops()[of];
+        this.preheader.is_some_and(|before| {
+            let first = self.climb(before, this.parent, scope, guards);
+            self.always_runs(first, this.parent)
+        })
     }
 }

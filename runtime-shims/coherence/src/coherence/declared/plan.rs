@@ -463,12 +463,15 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn refresh_twins(&mut self, ranges: &[Range]) {
         for &range in ranges {
             for page in pages_touched(range) {
-                let contents = self.machine.contents(page).copy();
+                if !self.pages.has_twin(page) {
+                    continue;
+                }
+                let contents = self.machine.contents(page);
                 if let Some(twin) = self.pages.twin(page) {
                     let (first, last) = bytes_of_page(page);
                     let start = (range.0.max(first) - first) as usize;
                     let end = (range.1.min(last) - first) as usize;
-                    twin[start..end].copy_from_slice(&contents[start..end]);
+                    contents.read(start, &mut twin[start..end]);
                 }
             }
         }

@@ -16,7 +16,8 @@
 //! * Declarations are not heeded in a stretch. It may synchronise, and then goes on.
 //! * Under locks what was declared and written before goes to its owners, too. It is [`Mode::HandedOver`] then: who owns it
 //!   stays what it is, unless nobody else may have written it.
-//! * Other threads of the rank may be in the midst of nests that they declared, before a stretch begins and all through it.
+//! * Other threads of the rank may be in the midst of nests that they declared, before a stretch begins and all through it,
+//!   but for such as mark what they write: these have ended.
 //!   What they write then is declared; or, once that has been handed over, found as other writes are: pages are closed before
 //!   their bytes are sent, and what is sent is put into twins.
 

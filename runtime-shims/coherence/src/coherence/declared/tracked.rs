@@ -132,6 +132,7 @@ impl<M: Machine> Coherence<M> {
         let own = mode.owners.within_of(&open, self.rank);
         let current = whole_pages(&own.union(&mode.valid.within(&open)));
         let outdated = open.minus(&current);
+        let (_, outdated) = without_many_islands(current.intersection(&open), outdated);
         let mut pages: Vec<Page> = outdated.iter().flat_map(pages_touched).collect();
         runs_of(&mut pages)
     }
@@ -167,6 +168,7 @@ impl<M: Machine> Coherence<M> {
         let closed = mode.owners.all().minus(&writable).minus(&readable);
         let (writable, readable) = without_islands(writable, readable);
         let (readable, closed) = without_islands(readable, closed);
+        let (writable, closed) = without_many_islands(writable, closed);
         let mut changes: Vec<(Run, Access)> = Vec::new();
         for (bytes, access) in [
             (closed, Access::None),
@@ -553,13 +555,29 @@ impl<M: Machine> Coherence<M> {
 /// many changes of protection.
 const LEAST: u64 = 16 * PAGE as u64;
 
-/// Moves the small ranges among pages that allow more to those next to them that allow less.
-fn without_islands(more: Ranges, less: Ranges) -> (Ranges, Ranges) {
+/// So few of a rank's own pages among closed ones are let open even so: a fault at each interval costs more.
+const FEW_ISLANDS: usize = if cfg!(test) { 1 } else { 64 };
+
+/// The small ranges among pages that allow more, next to some that allow less.
+fn islands(more: &Ranges, less: &Ranges) -> Vec<Range> {
     let is_island = |&(start, end): &Range| {
         end - start < LEAST && (less.contains(start.wrapping_sub(1)) || less.contains(end))
     };
-    let islands = Ranges::of(more.iter().filter(is_island).collect());
+    more.iter().filter(is_island).collect()
+}
+
+/// Moves the small ranges among pages that allow more to those next to them that allow less.
+fn without_islands(more: Ranges, less: Ranges) -> (Ranges, Ranges) {
+    let islands = Ranges::of(islands(&more, &less));
     (more.minus(&islands), less.union(&islands))
+}
+
+/// The same where the others allow nothing, and such ranges are many.
+fn without_many_islands(more: Ranges, less: Ranges) -> (Ranges, Ranges) {
+    match islands(&more, &less).len() > FEW_ISLANDS {
+        true => without_islands(more, less),
+        false => (more, less),
+    }
 }
 
 /// The pages that lie wholly in `bytes`.

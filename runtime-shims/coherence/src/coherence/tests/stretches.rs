@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 
 use super::{
-    nests::{Nest, Part, Words, random_nests, steps},
+    nests::{Nest, Part, Words, nest, random_nests, section, steps},
     *,
 };
 use crate::{
-    coherence::declared::{Declared, Mode},
+    coherence::declared::{Accesses, Declared, Mode},
     geometry::shape::Shape,
 };
 
@@ -416,4 +416,48 @@ fn a_limit_on_mappings_changes_nothing_for_stretches() {
     for seed in 1..80 {
         random_mixture(seed, 3, Some(20));
     }
+}
+
+/// Two ranks own every other page. Where a stretch begins, and at the synchronisation behind it, a rank closes them all at
+/// once: not those of the other one piece by piece.
+#[test]
+fn own_pages_among_closed_ones_are_closed_with_them() {
+    let mut job = Job::new(2, false, None);
+    let mut random = Random(7);
+    let first = job.layout.arena(0).page as usize;
+    let pages = (job.used as usize - first) / 2 * 2;
+    assert!(pages >= 8);
+    job.fork(&[]);
+    job.enter_region(&Accesses::Declared {
+        direct: vec![],
+        contributions: false,
+    });
+    let mut scatter = |job: &mut Job| {
+        for rank in 0..2 {
+            let start = (first + rank) * PAGE;
+            let every_other = section(Mode::Write, start, PAGE, &[(2 * PAGE, pages / 2)]);
+            job.run(rank, &nest(vec![every_other]), &mut random);
+        }
+        job.barrier();
+    };
+    for _ in 0..3 {
+        scatter(&mut job);
+        let before = job.counts(0).protections;
+        begin(&mut job, 0);
+        assert!(job.counts(0).protections <= before + 2);
+        for page in first..first + pages {
+            job.check(0, page as Page, 9, "in a stretch");
+        }
+        end(&mut job, 0);
+        let before = job.counts(0).protections;
+        job.barrier();
+        assert!(job.counts(0).protections <= before + 2);
+        begin(&mut job, 1);
+        for page in (first..first + pages).rev() {
+            job.check(1, page as Page, 9, "in a stretch behind another one");
+        }
+        end(&mut job, 1);
+        job.barrier();
+    }
+    job.leave_region();
 }
