@@ -163,6 +163,9 @@ impl History {
         }
         let sample = std::mem::take(&mut self.sample);
         let cost = sample.least_cost;
+        if self.rest.is_zero() {
+            self.rest = SHARE * sample.costs * (FIRST + SAMPLE) / sample.number;
+        }
         let other = match place {
             Place::Ranks => {
                 self.on_ranks = cost;
