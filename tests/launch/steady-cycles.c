@@ -3,12 +3,12 @@
 // they meet, two for each region, here as everywhere: 14 regions in a cycle, 28 messages.
 //
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
-// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 40 2>&1 | FileCheck --check-prefixes=SAME,SHORT %s
-// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 140 2>&1 | FileCheck --check-prefixes=SAME,LONG %s
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 12 2>&1 | FileCheck --check-prefixes=SAME,SHORT %s
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 32 2>&1 | FileCheck --check-prefixes=SAME,LONG %s
 //
 // SAME: {{^}}0 wrong
-// SHORT: messages 686 640
-// LONG: messages 2086 2040
+// SHORT: messages 294 248
+// LONG: messages 574 528
 #include <stdio.h>
 #include <stdlib.h>
 
