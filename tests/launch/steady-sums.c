@@ -2,18 +2,18 @@
 // message of the reduction: nothing is read from its stack, and no protection is changed for that.
 //
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
-// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 40 2>&1 | FileCheck --check-prefixes=SAME,SHORT %s
-// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 140 2>&1 | FileCheck --check-prefixes=SAME,LONG %s
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 12 2>&1 | FileCheck --check-prefixes=SAME,SHORT %s
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 32 2>&1 | FileCheck --check-prefixes=SAME,LONG %s
 //
-// SHORT:      40 rounds, 0 wrong
-// LONG:       140 rounds, 0 wrong
+// SHORT-DAG:  12 rounds, 0 wrong
+// LONG-DAG:   32 rounds, 0 wrong
 // Both have room for the larger one.
-// SHORT:      data messages {{[0-9]+}} 40
-// SHORT-NEXT: data bytes {{[0-9]+}} 15360
-// LONG:       data messages {{[0-9]+}} 140
-// LONG-NEXT:  data bytes {{[0-9]+}} 53760
-// SAME:       read faults 0 0
-// SAME:       protections {{[0-9]}} {{[0-9]}}
+// SHORT-DAG:  data messages {{[0-9]+}} 12
+// SHORT-DAG:  data bytes {{[0-9]+}} 4608
+// LONG-DAG:   data messages {{[0-9]+}} 32
+// LONG-DAG:   data bytes {{[0-9]+}} 12288
+// SAME-DAG:   read faults 0 0
+// SAME-DAG:   protections {{[0-9]}} {{[0-9]}}
 #include <stdio.h>
 #include <stdlib.h>
 
