@@ -19,7 +19,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use history::{History, Place};
+use history::{Histories, Place};
+use okl_coherence::geometry::signature::Signature;
 
 use crate::{
     cell::ProgramCell,
@@ -31,6 +32,7 @@ use crate::{
 /// A region whose cost is being found out: from its fork to the next one, which pays for what it left behind.
 struct Window {
     region: usize,
+    values: Signature,
     place: Place,
     threads: u32,
     begun: Instant,
@@ -40,7 +42,7 @@ struct Window {
 
 struct State {
     /// By the address of the region's descriptor.
-    known: Option<HashMap<usize, History>>,
+    known: Option<HashMap<usize, Histories>>,
     window: Option<Window>,
 }
 
@@ -56,16 +58,17 @@ pub(crate) fn end_window() {
             let Some(window) = state.window.take() else {
                 return;
             };
-            if let Some(history) = state.known.get_or_insert_default().get_mut(&window.region) {
+            if let Some(histories) = state.known.get_or_insert_default().get_mut(&window.region) {
                 let cost = window.begun.elapsed();
+                let history = histories.of(window.values);
                 history.learn(window.place, window.threads, window.body, cost);
             }
         });
     });
 }
 
-/// Whether rank 0 is to run this region, which `threads` would share, by itself.
-pub(crate) fn is_to_run(region: usize, threads: u32) -> bool {
+/// Whether rank 0 is to run this region, which `threads` would share, by itself. `values` are what the program captured.
+pub(crate) fn is_to_run(region: usize, threads: u32, values: &[u64]) -> bool {
     match settings().regions_alone {
         RegionsAlone::Never => return false,
         RegionsAlone::Always => return true,
@@ -73,14 +76,18 @@ pub(crate) fn is_to_run(region: usize, threads: u32) -> bool {
     }
     scopes::private(|| {
         STATE.with(|state| {
-            let history = state.known.get_or_insert_default().entry(region);
-            let history = history.or_default();
+            let values = values
+                .iter()
+                .fold(Signature::START, |so_far, &one| so_far.with(one));
+            let histories = state.known.get_or_insert_default().entry(region);
+            let history = histories.or_default().of(values);
             let place = match settings().regions_alone {
                 RegionsAlone::Alternate => history.alternate(),
                 _ => history.place(),
             };
             state.window = Some(Window {
                 region,
+                values,
                 place,
                 threads,
                 begun: Instant::now(),

@@ -11,16 +11,16 @@ use std::ffi::c_void;
 
 use crate::{
     alone, layout, memory::coherence, mpi_job, observe, observe::Event, observe::Place, owed,
-    region, scopes, stats, team, threads,
+    program_stacks, region, scopes, stats, team, threads,
 };
 use okl_coherence::{PAGE, driver::tree};
 
 /// Most pages that travel with a list.
 const PAGES: usize = 4;
 
-/// Most bytes of an item that travels by itself, and of the only one.
-const MOST_BYTES: usize = 128;
-const MOST_BYTES_OF_ONE: usize = 1 << 14;
+/// Most bytes of items that travel by themselves, each with room for the largest; and of an item where there are several.
+const MOST_BYTES: usize = 1 << 14;
+const MOST_BYTES_OF_EACH: usize = 1 << 10;
 
 /// What a combine function may reach, as the ABI says it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,8 @@ impl Reach {
         match reach {
             1.. => Self::Anywhere,
             0 => Self::Items,
-            _ if bytes <= MOST_BYTES || items == 1 && bytes <= MOST_BYTES_OF_ONE => {
+            _ if items == 1 && bytes <= MOST_BYTES => Self::Small(bytes),
+            _ if bytes <= MOST_BYTES_OF_EACH && bytes * items as usize <= MOST_BYTES => {
                 Self::Small(bytes)
             }
             _ => Self::Items,
@@ -182,10 +183,15 @@ fn up_the_tree(
     }
     scopes::private(|| {
         let mut message = Vec::with_capacity(items.len() * bytes);
-        for &item in items {
-            // SAFETY: this thread's variable; what lies behind a smaller one is the stack's as well.
-            message
-                .extend_from_slice(unsafe { std::slice::from_raw_parts(item as *const u8, bytes) });
+        let top = program_stacks::region_stack_top();
+        for (index, &item) in items.iter().enumerate() {
+            let room = top.checked_sub(item).filter(|&room| room > 0);
+            let bytes_there = room.map_or(bytes, |room| room.min(bytes));
+            // SAFETY: this thread's variable; what lies behind a smaller one is the stack's as well, as far as that goes.
+            message.extend_from_slice(unsafe {
+                std::slice::from_raw_parts(item as *const u8, bytes_there)
+            });
+            message.resize((index + 1) * bytes, 0);
         }
         stats::count(|counts| counts.sent.data(1, message.len()));
         mpi_job::send(&message, tree::parent(rank));

@@ -224,7 +224,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     // What the program has freed goes back at synchronisations.
     if may_run_one_by_one(region, threads)
         && !program::heap(|heap| heap.has_idle())
-        && alone::is_to_run(region as usize, threads as u32)
+        && alone::is_to_run(region as usize, threads as u32, &fork.args)
     {
         return run_one_by_one(fork);
     }

@@ -2,6 +2,8 @@
 // front of a loop.
 //
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi -S -emit-llvm %s -o - | FileCheck %s
+#include <string.h>
+
 struct grid {
   long n;
   double *a;
@@ -65,4 +67,21 @@ void sweeps(struct grid *grid) {
     fill(grid);
   while (grid->a[7] < 1);
   unknown();
+}
+
+// What is on the stack no region has declared; what a pointer leads to one may have.
+// CHECK-LABEL: define {{.*}} @clears(
+// CHECK: call void @okl_mpi_fork(
+// CHECK-NOT: okl_mpi_serial
+// CHECK: call void @llvm.memset
+// CHECK: call void @okl_mpi_fork(
+// CHECK: call void @okl_mpi_serial_code()
+// CHECK-NEXT: call void @llvm.memset
+void clears(struct grid *grid, double *others) {
+  fill(grid);
+  double sums[24] = {0};
+#pragma omp parallel for reduction(+ : sums)
+  for (int i = 0; i < 1000; i++) sums[i % 24] += i;
+  memset(others, 0, 800);
+  grid->norm = sums[3];
 }

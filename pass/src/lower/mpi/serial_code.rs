@@ -41,6 +41,9 @@ const HARMLESS: [&str; 11] = [
     "llvm.umin.",
 ];
 
+/// Intrinsics that touch what their pointers lead to, and nothing else.
+const FILLS: [&str; 3] = ["llvm.memset.", "llvm.memcpy.", "llvm.memmove."];
+
 /// What an instruction means after a region.
 enum Effect<'m> {
     /// It touches nothing that a region may have declared.
@@ -352,7 +355,15 @@ impl<'m> Flow<'m> {
                 || is_mathematics(&name)
                 || function_of(&name).is_some_and(|function| touches_nothing(call, function))
         };
-        if is_declared && is_harmless() {
+        let fills_small = || {
+            let pointers = call
+                .arguments()
+                .into_iter()
+                .filter(|one| one.ty().is_pointer());
+            FILLS.iter().any(|&fills| name.starts_with(fills))
+                && pointers.into_iter().all(|one| self.is_small(one))
+        };
+        if is_declared && (is_harmless() || fills_small()) {
             return Effect::Harmless;
         }
         match call.callee_function() {

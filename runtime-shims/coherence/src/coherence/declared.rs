@@ -68,7 +68,7 @@ pub(crate) use early::Along;
 use early::Early;
 use expected_writers::ExpectedWriters;
 use plan::Plan;
-use prediction::{Packed, Passage, Predictions};
+use prediction::{At, Packed, Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
 use tracked::Closing;
 use transition::{Balance, Exchanged, KnownSets, Told, Transition};
@@ -244,9 +244,8 @@ pub(super) struct SectionMode {
     early: Option<Early>,
     expected_writers: ExpectedWriters,
     directly: Directly,
-    /// What stood for what all ranks knew at the last synchronisation that had such a key, and what has
-    /// happened since.
-    last_key: Option<Signature>,
+    /// What all ranks knew at the last synchronisation that had a key, and what has happened since.
+    at: Option<At>,
     passage: Passage,
     /// Messages to begin, by a key and what is in flight.
     sendings: Cache<Rc<Vec<Sending>>>,
@@ -305,7 +304,7 @@ impl SectionMode {
             early: None,
             expected_writers: ExpectedWriters::default(),
             directly: Directly::default(),
-            last_key: None,
+            at: None,
             passage: Passage::default(),
             sendings: Cache::default(),
             plans: Cache::default(),

@@ -18,8 +18,8 @@ use super::{
 const CHUNK: u32 = if cfg!(test) { 6 } else { 16 };
 
 /// So many neighbours, as a power of two, are one on the next level.
-const FAN: u32 = 6;
-const LEVELS: usize = 3;
+const FAN: u32 = 3;
+const LEVELS: usize = 6;
 
 /// The chunks that a range of bytes touches.
 #[inline]

@@ -14,7 +14,7 @@
 use std::rc::Rc;
 
 use super::{
-    prediction::Packed,
+    prediction::{At, Packed},
     pushes::{Direction, Sending},
     trees::Hop,
 };
@@ -70,8 +70,8 @@ impl Early {
 
 impl<M: Machine> Coherence<M> {
     /// On all ranks, after a synchronisation: what is expected of the next one.
-    pub(super) fn expect_early(&mut self, key: Signature) {
-        let next = self.sections.next_sendings(self.rank, key);
+    pub(super) fn expect_early(&mut self, at: At) {
+        let next = self.sections.next_sendings(self.rank, at);
         self.sections.early = next.map(|(key, is_fork, sendings)| Early {
             key,
             is_fork,

@@ -64,11 +64,90 @@ pub(super) struct Messages {
     pub(super) from_owners: bool,
 }
 
-/// What came after a key.
+/// Where the ranks are: what all know at a synchronisation, and what they knew at the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct At {
+    before: Signature,
+    pub(super) key: Signature,
+}
+
+impl At {
+    /// At the first synchronisation of which anything is to be learned.
+    pub(super) fn first(key: Signature) -> Self {
+        let before = Signature::START;
+        Self { before, key }
+    }
+
+    /// At the next one.
+    #[must_use]
+    pub(super) fn then(self, key: Signature) -> Self {
+        let before = self.key;
+        Self { before, key }
+    }
+
+    fn pair(self) -> Signature {
+        self.key.with_signature(self.before)
+    }
+}
+
+/// What came after a key, or after two in a row.
 struct Next {
     key: Signature,
     passage: Passage,
     times: u32,
+    /// Something else did, too.
+    varies: bool,
+}
+
+/// What came after each.
+#[derive(Default)]
+struct Followers {
+    next: HashMap<Signature, Next>,
+    /// In their passages.
+    pieces: usize,
+}
+
+impl Followers {
+    fn is_full(&self) -> bool {
+        self.next.len() >= MOST_KEYS || self.pieces >= MOST_PIECES
+    }
+
+    fn clear(&mut self) {
+        self.next.clear();
+        self.pieces = 0;
+    }
+
+    fn usual(&self, key: Signature) -> Option<&Next> {
+        self.next.get(&key).filter(|next| next.times >= USUAL)
+    }
+
+    /// Notes that `to` came after `from`. Whether that changes what is usual.
+    fn note(&mut self, from: Signature, to: Signature, passage: Passage) -> bool {
+        match self.next.get_mut(&from) {
+            Some(next) if next.key == to => {
+                next.times += 1;
+                next.times == USUAL
+            }
+            Some(next) => {
+                let was_usual = next.times >= USUAL;
+                self.pieces = self.pieces + passage.pieces() - next.passage.pieces();
+                (next.key, next.passage, next.times) = (to, passage, 1);
+                next.varies = true;
+                was_usual
+            }
+            None => {
+                self.pieces += passage.pieces();
+                let next = Next {
+                    key: to,
+                    passage,
+                    times: 1,
+                    varies: false,
+                };
+                self.next.insert(from, next);
+                false
+            }
+        }
+    }
 }
 
 /// What lies between two keys.
@@ -114,9 +193,10 @@ pub(super) struct Predictions {
     /// What stands for what all ranks declared last in a context, and how often that was something else than before, less how
     /// often it was the same.
     declared: HashMap<Signature, (Signature, u32)>,
-    next: HashMap<Signature, Next>,
-    /// Of `next`.
-    pieces: usize,
+    next: Followers,
+    /// After two keys in a row, where after the second one alone it varies: in a cycle over the grids of a solver the same
+    /// is known on the way down and on the way up.
+    next_of_pairs: Followers,
     /// Counts changes of what is predicted.
     pub(super) changes: u64,
 }
@@ -183,48 +263,40 @@ impl Predictions {
 
     /// Before something is added: forgets all where there is too much.
     fn limit(&mut self) {
-        let most = self.known.len().max(self.next.len());
-        if most.max(self.declared.len() / 2) >= MOST_KEYS || self.pieces >= MOST_PIECES {
+        let most = self.known.len().max(self.declared.len() / 2);
+        if most >= MOST_KEYS || self.next.is_full() {
             self.known.clear();
             self.declared.clear();
             self.next.clear();
-            self.pieces = 0;
+            self.next_of_pairs.clear();
             self.changes += 1;
         }
     }
 
-    /// The key that usually comes after `key`, and what lies between.
-    pub(super) fn next(&self, key: Signature) -> Option<(Signature, &Passage)> {
-        let next = self.next.get(&key)?;
-        (next.times >= USUAL).then_some((next.key, &next.passage))
+    /// Where the ranks usually are next, what lies between, and what stands for both.
+    pub(super) fn next(&self, at: At) -> Option<(At, &Passage, Signature)> {
+        let of_pair = self.next_of_pairs.usual(at.pair());
+        let (next, id) = match of_pair {
+            Some(next) => (next, at.pair()),
+            None => (self.next.usual(at.key)?, at.key),
+        };
+        Some((at.then(next.key), &next.passage, id))
     }
 
     /// Notes that `to` came after `from`.
-    pub(super) fn note_next(&mut self, from: Signature, to: Signature, passage: Passage) {
-        match self.next.get_mut(&from) {
-            Some(next) if next.key == to => {
-                next.times += 1;
-                self.changes += u64::from(next.times == USUAL);
-            }
-            Some(next) => {
-                self.changes += u64::from(next.times >= USUAL);
-                self.pieces = self.pieces + passage.pieces() - next.passage.pieces();
-                (next.key, next.passage, next.times) = (to, passage, 1);
-            }
-            None => {
-                self.limit();
-                self.pieces += passage.pieces();
-                let (key, times) = (to, 1);
-                self.next.insert(
-                    from,
-                    Next {
-                        key,
-                        passage,
-                        times,
-                    },
-                );
-            }
+    pub(super) fn note_next(&mut self, from: At, to: Signature, passage: Passage) {
+        if !self.next.next.contains_key(&from.key) {
+            self.limit();
         }
+        let mut changes = self.next.note(from.key, to, passage.clone());
+        if self.next.next[&from.key].varies {
+            if self.next_of_pairs.is_full() {
+                self.next_of_pairs.clear();
+                changes = true;
+            }
+            changes |= self.next_of_pairs.note(from.pair(), to, passage);
+        }
+        self.changes += u64::from(changes);
     }
 
     /// Whether nothing can be said of `key`.
@@ -511,6 +583,49 @@ mod tests {
         assert!(!predictions.note(KEY, copied));
         assert!(predictions.after(KEY).is_some());
         assert!(predictions.after(signature(2)).is_none());
+    }
+
+    #[test]
+    fn what_comes_next_may_depend_on_what_came_before() {
+        let mut predictions = Predictions::default();
+        let [down, up, grid, coarser, finer] = [1, 2, 3, 4, 5].map(signature);
+        let next = |predictions: &Predictions, at: At| predictions.next(at).map(|(at, ..)| at.key);
+        let cycle = [down, grid, coarser, up, grid, finer];
+        let mut at = At::first(finer);
+        let mut right = 0;
+        for step in 0..60 {
+            let to = cycle[step % cycle.len()];
+            right += usize::from(next(&predictions, at) == Some(to));
+            predictions.note_next(at, to, Passage::default());
+            at = at.then(to);
+        }
+        assert!(right > 60 - 3 * cycle.len(), "{right}");
+        // What stands for it differs, too.
+        let of = |before| {
+            predictions
+                .next(At::first(before).then(grid))
+                .expect("usual")
+        };
+        assert_ne!(of(down).2, of(up).2);
+        let changes = predictions.changes;
+        for _ in 0..3 {
+            for to in cycle {
+                predictions.note_next(at, to, Passage::default());
+                at = at.then(to);
+            }
+        }
+        assert_eq!(predictions.changes, changes, "nothing new");
+    }
+
+    #[test]
+    fn pairs_that_never_come_again_are_not_kept() {
+        let mut predictions = Predictions::default();
+        for round in 0..10 * MOST_KEYS as u64 {
+            let at = At::first(signature(round)).then(KEY);
+            predictions.note_next(at, signature(round % 3), Passage::default());
+            assert!(predictions.next_of_pairs.next.len() <= MOST_KEYS);
+        }
+        assert_eq!(predictions.next.next.len(), 1);
     }
 
     #[test]

@@ -25,7 +25,7 @@ use std::{collections::BTreeMap, rc::Rc};
 use super::{
     Mode, SectionMode,
     plan::{Plan, by_owner},
-    prediction::{self, Leg, MOST_BYTES, Packed, Passage},
+    prediction::{self, At, Leg, MOST_BYTES, Packed, Passage},
     transition::{Exchanged, Transition},
 };
 use crate::{
@@ -126,7 +126,7 @@ impl SectionMode {
 impl SectionMode {
     /// Notes what ranks wrote: it is not to be taken from messages sent before.
     pub(super) fn note_changes(&mut self, transition: &Rc<Transition>) {
-        if self.last_key.is_some() {
+        if self.at.is_some() {
             self.passage.transitions.push(Rc::clone(transition));
         }
         for one in &mut self.in_flight {
@@ -146,12 +146,12 @@ impl SectionMode {
         }
     }
 
-    /// What to send and to receive after `key`: what will be copied then, and what nobody is expected to
+    /// What to send and to receive where the ranks are: what will be copied then, and what nobody is expected to
     /// write until it is copied; but for what is in flight.
     fn work_out_sendings(
         &self,
         rank: u32,
-        key: Signature,
+        mut at: At,
         in_flight: &[(Direction, u32, Ranges)],
     ) -> Vec<Sending> {
         let mut messages: BTreeMap<(Direction, u32), (Ranges, u32)> = BTreeMap::new();
@@ -183,16 +183,17 @@ impl SectionMode {
             }
         };
         let mut changed = Ranges::default();
+        let key = at.key;
         add(key, 1, &changed, false);
-        let (mut at, mut is_after_fork) = (key, false);
+        let mut is_after_fork = false;
         for intervals in 2..=AHEAD {
-            let Some((next, passage)) = self.predictions.next(at) else {
+            let Some((next, passage, _)) = self.predictions.next(at) else {
                 break;
             };
             // Serial code may write what rank 0 alone has, unnoticed.
             is_after_fork |= passage.is_fork;
             changed = changed.union(&passage.changed());
-            add(next, intervals, &changed, is_after_fork);
+            add(next.key, intervals, &changed, is_after_fork);
             at = next;
         }
         for (direction, other, live) in in_flight {
@@ -236,32 +237,46 @@ impl SectionMode {
         legs
     }
 
-    /// What to send and to receive now, after `key`.
-    fn sendings(&mut self, rank: u32, key: Signature) -> Rc<Vec<Sending>> {
-        self.known_sendings(key, |mode| {
+    /// What stands for where the ranks are, and for what is expected then.
+    fn expectation(&self, mut at: At) -> Signature {
+        let mut id = at.key;
+        for _ in 2..=AHEAD {
+            let Some((next, _, step)) = self.predictions.next(at) else {
+                break;
+            };
+            id = id.with_signature(step);
+            at = next;
+        }
+        id
+    }
+
+    /// What to send and to receive now.
+    fn sendings(&mut self, rank: u32, at: At) -> Rc<Vec<Sending>> {
+        self.known_sendings(self.expectation(at), |mode| {
             let in_flight = mode.in_flight.iter();
             let in_flight: Vec<_> = in_flight
                 .map(|one| (one.direction, one.packed.rank, one.live.clone()))
                 .collect();
-            mode.work_out_sendings(rank, key, &in_flight)
+            mode.work_out_sendings(rank, at, &in_flight)
         })
     }
 
-    /// What there will be to send and to receive after the key that is expected after `key`, with that one
+    /// What there will be to send and to receive where the ranks are expected next, with the key of that
     /// and whether a region ends before; `None` where no rank can tell before.
     pub(super) fn next_sendings(
         &mut self,
         rank: u32,
-        key: Signature,
+        at: At,
     ) -> Option<(Signature, bool, Rc<Vec<Sending>>)> {
-        let (next, passage) = self.predictions.next(key)?;
+        let (next, passage, step) = self.predictions.next(at)?;
         let is_fork = passage.is_fork;
         // What others contribute to has its value when all have arrived.
-        if !self.predictions.after(next)?.from_owners || passage.has_contributions() {
+        if !self.predictions.after(next.key)?.from_owners || passage.has_contributions() {
             return None;
         }
-        let sendings = self.known_sendings(next.with_signature(key), |mode| {
-            let (_, passage) = mode.predictions.next(key).expect("as above");
+        let expected = step.with_signature(self.expectation(next));
+        let sendings = self.known_sendings(expected, |mode| {
+            let (_, passage, _) = mode.predictions.next(at).expect("as above");
             let changed = passage.changed();
             let stays =
                 |one: &&InFlight| one.intervals_left > 1 && !(is_fork && one.owner(rank) == 0);
@@ -271,7 +286,7 @@ impl SectionMode {
                 .collect();
             mode.work_out_sendings(rank, next, &in_flight)
         });
-        Some((next, is_fork, sendings))
+        Some((next.key, is_fork, sendings))
     }
 
     fn known_sendings(
@@ -311,7 +326,7 @@ impl<M: Machine> Coherence<M> {
         mode.expected = None;
         let passage = std::mem::take(&mut mode.passage);
         if !mode.declaring || mode.owners.is_empty() || !self.machine.spans_nodes() {
-            mode.last_key = None;
+            mode.at = None;
             self.forget_early();
             return;
         }
@@ -332,19 +347,24 @@ impl<M: Machine> Coherence<M> {
             is_fork: fork.is_some(),
             ..passage
         };
-        if let Some(last) = mode.last_key.replace(key) {
-            mode.predictions.note_next(last, key, passage);
-        }
+        let at = match mode.at {
+            Some(last) => {
+                mode.predictions.note_next(last, key, passage);
+                last.then(key)
+            }
+            None => At::first(key),
+        };
+        mode.at = Some(at);
         self.foresee(key, contexts);
         if !self.end_early(key) {
-            let sendings = self.sections.sendings(me, key);
+            let sendings = self.sections.sendings(me, at);
             for one in sendings.iter() {
                 let number = self.begin(one);
                 self.note_begun(one, number);
             }
         }
         self.sections.expected = Some(Expected { key, contexts });
-        self.expect_early(key);
+        self.expect_early(at);
     }
 
     /// Where little is known of `key`: foresees that the ranks declare what they last declared in such a context, and copy
@@ -511,7 +531,7 @@ impl<M: Machine> Coherence<M> {
     pub(super) fn forget_in_flight(&mut self) {
         self.forget_where(|_| true);
         self.forget_early();
-        self.sections.last_key = None;
+        self.sections.at = None;
         self.sections.passage.transitions.clear();
     }
 
