@@ -8,6 +8,11 @@ use super::worksharing;
 pub(crate) fn fill(g: &mut Generator, object: usize) {
     let object = g.objects[object].clone();
     let seed = g.random.between(1, 1000);
+    // Functions of the prelude: most of the code would be loops like this one.
+    if object.is_contiguous() && g.random.chance(80) {
+        let (name, ty) = (&object.name, object.element.name());
+        return g.line(format!("fill_{ty}({name}, {}, {seed});", object.len));
+    }
     let value = object.element.stored(&format!("mix(i + {seed})"));
     g.line(format!(
         "for (u64 i = 0; i < {}; i++) {} = {value};",

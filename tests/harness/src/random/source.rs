@@ -324,6 +324,23 @@ static u64 add_seven(u64 x) { return x + 7; }
 static u64 square(u64 x) { return x * x; }
 static u64 (*const table[3])(u64) = {mix, add_seven, square};
 
+#define FOR_TYPE(type, stored) \\
+  __attribute__((noinline)) static void fill_##type(type *x, u64 length, u64 seed) { \\
+    for (u64 i = 0; i < length; i++) x[i] = (type)(mix(i + seed) & stored); \\
+  } \\
+  __attribute__((noinline)) static void print_##type(const char *name, const type *x, u64 length) { \\
+    u64 sum = 14695981039346656037u; \\
+    for (u64 i = 0; i < length; i++) sum = (sum ^ (u64)x[i]) * 1099511628211u + i; \\
+    printf(\"%s %016lx\\n\", name, sum); \\
+  }
+FOR_TYPE(u8, -1ul)
+FOR_TYPE(u16, -1ul)
+FOR_TYPE(u32, -1ul)
+FOR_TYPE(u64, -1ul)
+FOR_TYPE(i32, -1ul)
+FOR_TYPE(i64, -1ul)
+FOR_TYPE(f64, 0xffffful)
+
 static int compare_u64(const void *a, const void *b) {
   u64 x = *(const u64 *)a, y = *(const u64 *)b;
   return x < y ? -1 : x > y;
