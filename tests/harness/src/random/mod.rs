@@ -156,10 +156,10 @@ mod tests {
         assert_ne!(program(7), program(8));
     }
 
-    /// Fifty programs together have all that the generator can write.
+    /// Eighty programs together have all that the generator can write.
     #[test]
     fn programs_have_everything() {
-        let text = printed(1, 50);
+        let text = printed(1, 80);
         for what in [
             "second.c.",
             "second.cpp.",

@@ -124,14 +124,14 @@ fn region_clauses(g: &mut Generator, clauses: &mut String) {
 /// One statement that every thread of the team reaches.
 pub(crate) fn statement(g: &mut Generator, depth: usize) {
     let deep = depth >= 2;
-    match g.random.between(0, 35) {
+    match g.random.between(0, 37) {
         25..=27 => described(g),
         28 => upset_by_one(g),
         29 => timed(g, depth),
         30 if !deep => turns(g),
-        31 => atomics::tickets(g),
-        32 => atomics::claims(g),
-        33..=34 if g.has_exceptions() && !deep && !g.in_orphan => exceptions::handled(g, depth),
+        31 | 35 => atomics::tickets(g),
+        32 | 36 => atomics::claims(g),
+        33 | 34 if g.has_exceptions() && !deep && !g.in_orphan => exceptions::handled(g, depth),
         0..=6 => worksharing_loop(g, "for", ""),
         7 => sections(g),
         8 | 9 => one_thread(g),

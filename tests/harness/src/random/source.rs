@@ -225,11 +225,17 @@ fn name(unit: Unit, language: Language) -> &'static str {
 fn prelude(text: &str) -> String {
     let includes = [
         ("std::atomic", "#include <atomic>\n"),
+        ("std::exception", "#include <stdexcept>\n"),
         ("std::runtime_error", "#include <stdexcept>\n"),
         ("std::vector", "#include <vector>\n"),
     ];
-    let used = includes.iter().filter(|(name, _)| text.contains(name));
-    used.map(|(_, include)| *include).collect::<String>() + PRELUDE
+    let mut before: Vec<_> = includes
+        .iter()
+        .filter(|(name, _)| text.contains(name))
+        .map(|(_, include)| *include)
+        .collect();
+    before.dedup();
+    before.concat() + PRELUDE
 }
 
 fn fill_permutations(permutations: &[usize]) -> String {
