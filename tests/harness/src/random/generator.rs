@@ -1,7 +1,7 @@
 //! The state of a program being written, expressions, and the order of its parts.
 
 use super::calls;
-use super::objects::{Object, Type};
+use super::objects::{Object, Shape, Type};
 use super::phase::{Phase, Protection, Use};
 use super::source::{Parts, Program, Unit};
 use super::text::{Random, Text};
@@ -33,6 +33,8 @@ pub(crate) struct Generator {
     names_of_functions: Vec<String>,
     /// Functions of their arguments alone, and the unit that each stands in.
     pub(crate) pure: Vec<(String, Unit)>,
+    /// In a region without atomic accesses, locks and the like, so that its loops may declare what they access.
+    pub(crate) plain: bool,
     /// Something calls the timers.
     pub(crate) is_timed: bool,
     /// Inside a function that expressions call.
@@ -74,6 +76,7 @@ impl Generator {
             prototypes: Vec::new(),
             names_of_functions: Vec::new(),
             pure: Vec::new(),
+            plain: false,
             is_timed: false,
             in_callee: false,
             orphans: Vec::new(),
@@ -120,6 +123,12 @@ impl Generator {
             .iter()
             .copied()
             .filter(|&object| self.phase.may_read(object))
+            .collect();
+        // Each access to an atomic variable may be a message.
+        let atomic = self.random.chance(10);
+        let readable: Vec<_> = readable
+            .into_iter()
+            .filter(|&object| atomic || self.objects[object].shape != Shape::Atomic)
             .collect();
         match self.random.between(0, 9) {
             0..=3 if !self.atoms.is_empty() => {
@@ -250,7 +259,10 @@ impl Generator {
     /// All objects that code of the unit at hand may name.
     pub(crate) fn all_visible(&self) -> Vec<usize> {
         let mut all: Vec<_> = (0..self.objects.len()).collect();
-        all.retain(|&object| self.objects[object].is_visible_in(self.unit));
+        all.retain(|&object| {
+            let object = &self.objects[object];
+            object.is_visible_in(self.unit) && !(self.plain && object.shape == Shape::Atomic)
+        });
         all
     }
 

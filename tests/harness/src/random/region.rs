@@ -44,6 +44,8 @@ pub(crate) fn region(g: &mut Generator) {
 
 /// The region between the declaration and the use of a few stack variables it reduces into.
 fn body_with_sums(g: &mut Generator) {
+    g.plain = g.random.chance(45);
+    g.visible = g.all_visible();
     let mut accumulators = Vec::new();
     for _ in 0..g.random.between(0, 3) {
         let element = Type::random(&mut g.random);
@@ -79,6 +81,7 @@ fn body_with_sums(g: &mut Generator) {
         g.line("}");
     }
     g.phase.barrier();
+    g.plain = false;
     g.visible = g.all_visible();
     g.atoms.clear();
     for accumulator in std::mem::take(&mut g.accumulators) {
@@ -129,8 +132,8 @@ pub(crate) fn statement(g: &mut Generator, depth: usize) {
         28 => upset_by_one(g),
         29 => timed(g, depth),
         30 if !deep => turns(g),
-        31 | 35 => atomics::tickets(g),
-        32 | 36 => atomics::claims(g),
+        31 | 35 if !g.plain => atomics::tickets(g),
+        32 | 36 if !g.plain => atomics::claims(g),
         33 | 34 if g.has_exceptions() && !deep && !g.in_orphan => exceptions::handled(g, depth),
         0..=6 => worksharing_loop(g, "for", ""),
         7 => sections(g),
@@ -141,17 +144,18 @@ pub(crate) fn statement(g: &mut Generator, depth: usize) {
         13 => barrier(g),
         14 | 15 => tasks(g),
         16 => ordered_loop(g),
-        17 => doacross_loop(g),
+        17 if !g.plain => doacross_loop(g),
         18 => paired_loops(g),
         19 if !deep => repeated(g, depth),
         20 if !deep => conditional(g, depth),
         21 if !deep && !g.in_orphan => orphan(g, depth),
         22 => sweeps(g),
         23 => copyprivate(g),
-        _ => {
+        24 if !g.plain => {
             g.line("#pragma omp flush");
             g.line("if (omp_get_thread_num() >= omp_get_num_threads() || omp_get_level() > 9) abort();");
         }
+        _ => described(g),
     }
 }
 
@@ -274,7 +278,7 @@ fn threadprivate_sum(g: &mut Generator) {
 }
 
 fn add_up(g: &mut Generator, declare: impl FnOnce(&mut Generator) -> String) {
-    let by_critical = g.random.chance(50);
+    let by_critical = g.plain || g.random.chance(50);
     let by = if by_critical {
         Protection::Critical
     } else {

@@ -216,7 +216,7 @@ pub(crate) fn iteration(g: &mut Generator, object: &Object, number: &str) {
             let call = calls::store(g, object, &place, &value);
             g.line(call);
         }
-        8 => atomics::store(g, object, &element, &value),
+        8 if !g.plain => atomics::store(g, object, &element, &value),
         9 if g.random.chance(50) => {
             g.line(format!(
                 "must_be({number} < {}, \"an iteration\");",
@@ -253,7 +253,7 @@ pub(crate) fn iteration(g: &mut Generator, object: &Object, number: &str) {
             g.line("}");
         }
         3 => g.line(store(&format!("table[{value} % 3]({number})"))),
-        4 if object.len <= SOME => {
+        4 if object.len <= SOME && !g.plain => {
             // A region within a region: a team of one, or two threads where the outer region has
             // one; their threadprivate variables are not those of the outer thread.
             let atoms = g.atoms.clone();
@@ -269,7 +269,7 @@ pub(crate) fn iteration(g: &mut Generator, object: &Object, number: &str) {
             g.line(store("inner"));
             g.line("}");
         }
-        5 if object.len <= SOME => {
+        5 if object.len <= SOME && !g.plain => {
             g.line("#pragma omp task");
             g.line("{");
             g.line(store(&value));
@@ -298,14 +298,14 @@ pub(crate) fn extras(g: &mut Generator, count: usize) {
             contribute(g, &accumulator);
         }
     }
-    if count <= SOME && g.random.chance(25) {
+    if count <= SOME && !g.plain && g.random.chance(25) {
         match g.random.chance(15) {
             true => atomics::maximum(g),
             false => update(g, Protection::Atomic),
         }
     }
     if count <= FEW && g.random.chance(25) {
-        let by = if g.random.chance(50) {
+        let by = if g.plain || g.random.chance(50) {
             Protection::Critical
         } else {
             Protection::Lock
