@@ -3,7 +3,7 @@
 use super::generator::Generator;
 use super::objects::{Object, Shape, Type};
 use super::phase::{Protection, Use};
-use super::worksharing::{barrier, head, schedule};
+use super::worksharing::{self, barrier, head, schedule};
 use crate::tools::Language;
 
 /// So many iterations that each access something atomically.
@@ -98,6 +98,27 @@ pub(crate) fn store(g: &mut Generator, object: &Object, element: &str, value: &s
         ));
     }
     g.line("}");
+}
+
+/// A loop of nothing but atomic updates.
+pub(crate) fn histogram(g: &mut Generator) {
+    let nowait = if g.random.chance(50) { " nowait" } else { "" };
+    let (schedule, count) = (schedule(g), g.random.between(1, SOME));
+    g.line(format!("#pragma omp for{nowait}{schedule}"));
+    let (head, number) = head(g, count);
+    g.line(head);
+    g.atoms.push(number);
+    for _ in 0..g.random.between(1, 3) {
+        match g.random.chance(25) {
+            true => maximum(g),
+            false => worksharing::update(g, Protection::Atomic),
+        }
+    }
+    g.atoms.pop();
+    g.line("}");
+    if nowait.is_empty() {
+        g.phase.barrier();
+    }
 }
 
 /// The largest of many values, by compare and exchange.

@@ -156,10 +156,10 @@ mod tests {
         assert_ne!(program(7), program(8));
     }
 
-    /// Eighty programs together have all that the generator can write.
+    /// Two hundred programs together have all that the generator can write.
     #[test]
     fn programs_have_everything() {
-        let text = printed(1, 80);
+        let text = printed(1, 200);
         for what in [
             "second.c.",
             "second.cpp.",

@@ -127,13 +127,14 @@ fn region_clauses(g: &mut Generator, clauses: &mut String) {
 /// One statement that every thread of the team reaches.
 pub(crate) fn statement(g: &mut Generator, depth: usize) {
     let deep = depth >= 2;
-    match g.random.between(0, 37) {
+    match g.random.between(0, 39) {
         25..=27 => described(g),
         28 => upset_by_one(g),
         29 => timed(g, depth),
         30 if !deep => turns(g),
         31 | 35 if !g.plain => atomics::tickets(g),
         32 | 36 if !g.plain => atomics::claims(g),
+        37 | 38 if !g.plain => atomics::histogram(g),
         33 | 34 if g.has_exceptions() && !deep && !g.in_orphan => exceptions::handled(g, depth),
         0..=6 => worksharing_loop(g, "for", ""),
         7 => sections(g),
