@@ -625,13 +625,16 @@ impl Machine for Simulated {
     fn tell<'a>(_event: impl FnOnce() -> Event<'a>) {}
 }
 
+/// A message, and how many one after the other led to it.
+type InTree = (usize, Vec<u64>);
+
 /// What ranks tell each other.
 #[derive(Default)]
 pub(super) struct Wires {
     /// What each rank told in a collective operation, by the number of that.
     collective: Vec<Vec<Option<Vec<u64>>>>,
     /// Messages from one rank to another.
-    tree: BTreeMap<(u32, u32), VecDeque<(usize, Vec<u64>)>>,
+    tree: BTreeMap<(u32, u32), VecDeque<InTree>>,
 }
 
 /// A rank's side of the job.
