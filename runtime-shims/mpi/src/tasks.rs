@@ -127,23 +127,26 @@ unsafe fn run(
     depth: u32,
     icv: Option<Icv>,
 ) {
-    // SAFETY: as for this function.
-    unsafe {
-        begin(task, creator, depth);
-        if let Some(icv) = icv {
-            team::icv(|own| *own = icv);
+    // Records lie in the program's memory, beside what declared accesses may have closed.
+    threads::undeclared(|| {
+        // SAFETY: as for this function.
+        unsafe {
+            begin(task, creator, depth);
+            if let Some(icv) = icv {
+                team::icv(|own| *own = icv);
+            }
+            let routine = (*task.cast::<Record>()).routine as usize;
+            let began = moving::begins(routine, depth);
+            call(gtid, task);
+            if let Some(began) = began {
+                moving::note(routine, depth, began.elapsed());
+            }
+            if tasks(|tasks| tasks.has_room_for_queue()) {
+                run_queue();
+            }
+            end(gtid, task, dependences);
         }
-        let routine = (*task.cast::<Record>()).routine as usize;
-        let began = moving::begins(routine, depth);
-        threads::undeclared(|| call(gtid, task));
-        if let Some(began) = began {
-            moving::note(routine, depth, began.elapsed());
-        }
-        if tasks(|tasks| tasks.has_room_for_queue()) {
-            run_queue();
-        }
-        end(gtid, task, dependences);
-    }
+    });
 }
 
 /// # Safety

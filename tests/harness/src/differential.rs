@@ -39,8 +39,27 @@ pub(crate) struct Program {
     /// Sources of the shared library, if there are any.
     part: Vec<PathBuf>,
     directives: Directives,
+    test: Test,
+}
+
+/// How a program is known to the runner.
+pub(crate) struct Test {
     /// What the runner is told to run this program only.
     command: String,
+    /// From which name its combinations and the place of its stack are drawn.
+    pub(crate) drawn_as: String,
+    /// It may take so many times as long as others.
+    pub(crate) times: u32,
+}
+
+impl Test {
+    pub(crate) fn new(command: String) -> Self {
+        Self {
+            drawn_as: command.clone(),
+            command,
+            times: 1,
+        }
+    }
 }
 
 /// The two builds of a program.
@@ -88,7 +107,7 @@ pub(crate) fn run(
         &mains,
         common.jobs,
         |main| short_name(main),
-        |main| match setting.test_file(main, format!("run {}", name(main))) {
+        |main| match setting.test_file(main, Test::new(format!("run {}", name(main)))) {
             Ok(outcome) => outcome,
             Err(why) => Outcome::Failed(why),
         },
@@ -147,7 +166,7 @@ fn sources_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 impl Program {
-    fn load(main: &Path, command: String) -> Result<Self, String> {
+    fn load(main: &Path, test: Test) -> Result<Self, String> {
         let text = fs::read_to_string(main).map_err(|error| error.to_string())?;
         let folder = main.parent().ok_or("no folder")?;
         let is_folder = main_file(folder).is_some_and(|file| file == main);
@@ -161,7 +180,7 @@ impl Program {
             sources,
             part,
             directives: directives::parse(&text)?,
-            command,
+            test,
         })
     }
 }
@@ -184,9 +203,9 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// The test whose main file is `main`, and which `command` runs alone.
-    pub(crate) fn test_file(&self, main: &Path, command: String) -> Result<Outcome, String> {
-        self.test(&Program::load(main, command)?)
+    /// The test whose main file is `main`.
+    pub(crate) fn test_file(&self, main: &Path, test: Test) -> Result<Outcome, String> {
+        self.test(&Program::load(main, test)?)
     }
 
     /// Builds and runs `program` in every way its directives ask for.
@@ -268,7 +287,7 @@ impl<'a> Setting<'a> {
         }
         Ok(match launch.sample {
             None => all,
-            Some(count) => sample(all, count, launch.sample_seed, &program.command),
+            Some(count) => sample(all, count, launch.sample_seed, &program.test.drawn_as),
         })
     }
 
@@ -282,7 +301,10 @@ impl<'a> Setting<'a> {
     ) -> Result<(), String> {
         let okl = self.build(program, opt, Build::Okl, folder)?;
         let openmp = match &program.directives.reference {
-            Reference::OpenMp => Some(self.build(program, opt, Build::OpenMp, folder)?),
+            Reference::OpenMp => {
+                let opt = program.directives.reference_opt.as_deref().unwrap_or(opt);
+                Some(self.build(program, opt, Build::OpenMp, folder)?)
+            }
             Reference::File(_) | Reference::None => None,
         };
         // With a fixed number of threads one reference run serves all rank counts.
@@ -322,7 +344,7 @@ impl<'a> Setting<'a> {
     }
 
     fn stack_shift(&self, program: &Program) -> usize {
-        let drawn = stack_shift(self.launch.sample_seed, &program.command);
+        let drawn = stack_shift(self.launch.sample_seed, &program.test.drawn_as);
         self.launch.stack_shift.unwrap_or(drawn)
     }
 
@@ -330,7 +352,7 @@ impl<'a> Setting<'a> {
     fn again(&self, program: &Program, one: &Combination) -> String {
         let mut line = format!(
             "cargo run --release -q -p okl-tests -- {} --opt={} --ranks={} --modes={}",
-            program.command,
+            program.test.command,
             one.opt,
             one.ranks,
             one.mode.name()
@@ -571,7 +593,7 @@ impl<'a> Setting<'a> {
             &mut command,
             cwd.path(),
             &program.directives.stdin,
-            program.directives.limit.unwrap_or(self.launch.timeout),
+            program.directives.limit.unwrap_or(self.launch.timeout) * program.test.times,
         )
     }
 }

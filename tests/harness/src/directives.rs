@@ -11,6 +11,7 @@
 //! | `expect-stderr: text` | okl's stderr must contain it; without one, the runtime must say nothing |
 //! | `warns: text` | the okl compiler must print it; without one, nothing may run on one rank only |
 //! | `reference: FILE` | expected output, beside the main file, instead of an OpenMP run; `none`: any |
+//! | `reference-opt: -O0` | level of the OpenMP build, instead of that of okl's |
 //! | `limit: N` | seconds one run may take, instead of `--timeout` |
 //! | `env: A=B` | a variable for both programs |
 //! | `args: ...` | arguments, split at spaces |
@@ -35,6 +36,7 @@ pub(crate) struct Directives {
     pub(crate) stderr: Vec<String>,
     pub(crate) warns: Vec<String>,
     pub(crate) reference: Reference,
+    pub(crate) reference_opt: Option<String>,
     pub(crate) limit: Option<Duration>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) args: Vec<String>,
@@ -99,6 +101,7 @@ impl Default for Directives {
             stderr: Vec::new(),
             warns: Vec::new(),
             reference: Reference::OpenMp,
+            reference_opt: None,
             limit: None,
             env: Vec::new(),
             args: Vec::new(),
@@ -167,6 +170,7 @@ pub(crate) fn parse(source: &str) -> Result<Directives, String> {
                     file => Reference::File(file.to_owned()),
                 }
             }
+            "reference-opt" => found.reference_opt = Some(value.to_owned()),
             "limit" => {
                 let seconds = value.parse().map_err(|_| wrong())?;
                 found.limit = Some(Duration::from_secs(seconds));

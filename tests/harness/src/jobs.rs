@@ -16,6 +16,8 @@ pub(crate) enum Outcome {
     Failed(String),
     /// Not run, and why.
     Skipped(String),
+    /// Several tests in one: how many passed, and what was wrong with each of the others.
+    Several(usize, Vec<String>),
 }
 
 /// How many tests ended in which way.
@@ -75,6 +77,15 @@ pub(crate) fn run_all<T: Sync>(
                             tally.failed += 1;
                             println!("FAIL {} ({seconds:.1} s)", name(item));
                             why.lines().for_each(|line| println!("     {line}"));
+                        }
+                        Outcome::Several(passed, failures) => {
+                            tally.passed += passed;
+                            println!("pass {passed} of {} ({seconds:.1} s)", name(item));
+                            for why in failures {
+                                tally.failed += 1;
+                                println!("FAIL {}", name(item));
+                                why.lines().for_each(|line| println!("     {line}"));
+                            }
                         }
                         Outcome::Skipped(why) => {
                             tally.skipped += 1;

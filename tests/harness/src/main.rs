@@ -64,7 +64,10 @@ enum Mode {
     Random {
         #[command(flatten)]
         seeds: Seeds,
-        /// Prints the program of the seed and stops.
+        /// So many programs in one executable; where it fails, each alone.
+        #[arg(long, value_name = "COUNT", default_value_t = 1)]
+        batch: usize,
+        /// Prints the program of the seed, or so many in one executable, and stops.
         #[arg(long)]
         print: bool,
         #[command(flatten)]
@@ -256,18 +259,22 @@ fn main() -> ExitCode {
             common,
         } => op2::run(seeds.range(), &common),
         Mode::Random {
-            seeds, print: true, ..
+            seeds,
+            batch,
+            print: true,
+            ..
         } => {
-            print!("{}", random::program(seeds.seed));
+            print!("{}", random::printed(seeds.seed, batch));
             return ExitCode::SUCCESS;
         }
         Mode::Random {
             seeds,
+            batch,
             print: false,
             common,
             launch,
             reference_only,
-        } => random::run(seeds.range(), &common, &launch, reference_only),
+        } => random::run(seeds.range(), batch, &common, &launch, reference_only),
     };
     match result {
         Ok(tally) => {

@@ -20,6 +20,7 @@ mod advice;
 mod cluster;
 mod collected;
 mod declared;
+mod growth;
 mod meetings;
 mod nests;
 mod pipelines;
@@ -78,7 +79,9 @@ impl Job {
             forgotten: BTreeMap::new(),
             in_tree: 0,
             gathers: 0,
+            sent_in_tree: vec![(0, 0); ranks],
             pushed_bytes: 0,
+            pushed_to: BTreeMap::new(),
             taken_bytes: 0,
             asked_bytes: 0,
             near_bytes: 0,
@@ -117,6 +120,7 @@ impl Job {
                 wires: Rc::clone(&wires),
                 turns: Rc::clone(turns),
                 operations: 0,
+                rounds: 0,
                 enclosed: Default::default(),
                 opened: Vec::new(),
                 is_apart: false,

@@ -394,14 +394,17 @@ fn look_at_moved() -> bool {
     if done.iter().any(|one| one.2 == Slot::Done) {
         acquiring(|coherence| coherence.acquire());
     }
-    for (id, slot, _) in done {
-        let complete = state(|state| {
-            offers::free(slot);
-            state.list.complete(id)
-        });
-        // SAFETY: it has run, and its private objects are gone.
-        unsafe { record::free(complete.queued.task) };
-    }
+    // The heap notes in their records that they are free.
+    threads::undeclared(|| {
+        for (id, slot, _) in done {
+            let complete = state(|state| {
+                offers::free(slot);
+                state.list.complete(id)
+            });
+            // SAFETY: it has run, and its private objects are gone.
+            unsafe { record::free(complete.queued.task) };
+        }
+    });
     true
 }
 

@@ -1,9 +1,12 @@
 //! The state of a program being written, expressions, and the order of its parts.
 
-use super::objects::{Object, Type};
+use super::calls;
+use super::objects::{Object, Shape, Type};
 use super::phase::{Phase, Protection, Use};
+use super::source::{Parts, Program, Unit};
 use super::text::{Random, Text};
 use super::{region, serial};
+use crate::tools::Language;
 
 /// A variable that collects one thread's contributions.
 #[derive(Clone)]
@@ -19,8 +22,23 @@ pub(crate) struct Generator {
     pub(crate) objects: Vec<Object>,
     /// Where the next line goes.
     pub(crate) text: Text,
-    /// Functions written so far.
-    pub(crate) functions: String,
+    /// What the units are written in.
+    languages: [Language; 2],
+    /// Where the code that is being written stands.
+    pub(crate) unit: Unit,
+    /// Functions written so far, of each unit.
+    functions: [String; 2],
+    /// Declarations of the functions that both units know.
+    prototypes: Vec<String>,
+    names_of_functions: Vec<String>,
+    /// Functions of their arguments alone, and the unit that each stands in.
+    pub(crate) pure: Vec<(String, Unit)>,
+    /// In a region without atomic accesses, locks and the like, so that its loops may declare what they access.
+    pub(crate) plain: bool,
+    /// Something calls the timers.
+    pub(crate) is_timed: bool,
+    /// Inside a function that expressions call.
+    pub(crate) in_callee: bool,
     /// Names of functions with worksharing in them that take no arguments.
     pub(crate) orphans: Vec<String>,
     /// Lengths for which there is an array with a permutation.
@@ -40,6 +58,11 @@ pub(crate) struct Generator {
 impl Generator {
     fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
+        let first = random.one_of(&[Language::C, Language::Cxx]);
+        let second = match random.chance(20) {
+            true => Language::Cxx,
+            false => first,
+        };
         let count = random.between(5, 11);
         let objects: Vec<_> = (0..count).map(|n| Object::random(&mut random, n)).collect();
         Self {
@@ -47,7 +70,15 @@ impl Generator {
             visible: (0..objects.len()).collect(),
             objects,
             text: Text::default(),
-            functions: String::new(),
+            languages: [first, second],
+            unit: Unit::First,
+            functions: [String::new(), String::new()],
+            prototypes: Vec::new(),
+            names_of_functions: Vec::new(),
+            pure: Vec::new(),
+            plain: false,
+            is_timed: false,
+            in_callee: false,
             orphans: Vec::new(),
             permutations: Vec::new(),
             phase: Phase::default(),
@@ -93,6 +124,12 @@ impl Generator {
             .copied()
             .filter(|&object| self.phase.may_read(object))
             .collect();
+        // Each access to an atomic variable may be a message.
+        let atomic = self.random.chance(10);
+        let readable: Vec<_> = readable
+            .into_iter()
+            .filter(|&object| atomic || self.objects[object].shape != Shape::Atomic)
+            .collect();
         match self.random.between(0, 9) {
             0..=3 if !self.atoms.is_empty() => {
                 self.atoms[self.random.between(0, self.atoms.len() - 1)].clone()
@@ -103,6 +140,7 @@ impl Generator {
                 let index = self.index(object);
                 format!("(u64){}", self.objects[object].at(&index))
             }
+            8 if self.random.chance(50) => calls::value(self),
             8 => format!("list_sum(list + {})", self.random.between(0, 9)),
             _ => format!("{}u", self.random.between(0, 100_000)),
         }
@@ -139,7 +177,7 @@ impl Generator {
     pub(crate) fn take_for_updates(&mut self, by: Protection) -> Option<(usize, &'static str)> {
         let mut choices = Vec::new();
         for &object in &self.visible {
-            for &operator in self.objects[object].element.updates() {
+            for operator in self.objects[object].updates() {
                 if self.phase.may_update(object, operator, by) {
                     choices.push((object, operator));
                 }
@@ -159,19 +197,73 @@ impl Generator {
         Some((object, operator))
     }
 
-    /// Writes a function with `body` and returns its name; `parameters` as in C.
-    pub(crate) fn function(&mut self, parameters: &str, body: impl FnOnce(&mut Self)) -> String {
+    /// Writes a function with `body` and returns its name; `result` and `parameters` as in C. Code of the second unit
+    /// writes there, other code wherever chance has it.
+    pub(crate) fn function(
+        &mut self,
+        result: &str,
+        parameters: &str,
+        body: impl FnOnce(&mut Self),
+    ) -> String {
         let name = self.name("part");
         let outer = std::mem::take(&mut self.text);
+        let (unit, visible) = (self.unit, self.visible.clone());
+        if self.random.chance(40) {
+            self.unit = Unit::Second;
+        }
+        let there = self.unit;
+        let objects = &self.objects;
+        self.visible
+            .retain(|&object| objects[object].is_visible_in(there));
         // Both kinds must be right: bodies the compiler inlines and bodies it leaves alone.
         let inline = self.random.pick(&["", "__attribute__((noinline)) "]);
-        self.line(format!("{inline}static void {name}({parameters}) {{"));
+        let signature = format!("{result} {name}({parameters})");
+        match there {
+            Unit::First => self.line(format!("{inline}static {signature} {{")),
+            Unit::Second => {
+                self.prototypes.push(format!("{signature};"));
+                self.line(format!("{inline}{signature} {{"));
+            }
+        }
         body(self);
         self.line("}");
-        let function = std::mem::replace(&mut self.text, outer);
-        self.functions.push_str(&function.into_string());
-        self.functions.push('\n');
+        let function = std::mem::replace(&mut self.text, outer).into_string();
+        self.functions[there as usize].push_str(&(function + "\n"));
+        (self.unit, self.visible) = (unit, visible);
+        self.names_of_functions.push(name.clone());
         name
+    }
+
+    /// Whether all of the program may throw exceptions.
+    pub(crate) fn has_exceptions(&self) -> bool {
+        self.languages == [Language::Cxx; 2]
+    }
+
+    /// What the code at hand is written in.
+    pub(crate) fn language(&self) -> Language {
+        self.languages[self.unit as usize]
+    }
+
+    /// Writes something else, of which what is around it knows nothing, and comes back.
+    pub(crate) fn apart<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> T {
+        let atoms = std::mem::take(&mut self.atoms);
+        let accumulators = std::mem::take(&mut self.accumulators);
+        let visible = self.visible.clone();
+        let objects = &self.objects;
+        self.visible.retain(|&object| !objects[object].is_local());
+        let written = write(self);
+        (self.atoms, self.accumulators, self.visible) = (atoms, accumulators, visible);
+        written
+    }
+
+    /// All objects that code of the unit at hand may name.
+    pub(crate) fn all_visible(&self) -> Vec<usize> {
+        let mut all: Vec<_> = (0..self.objects.len()).collect();
+        all.retain(|&object| {
+            let object = &self.objects[object];
+            object.is_visible_in(self.unit) && !(self.plain && object.shape == Shape::Atomic)
+        });
+        all
     }
 
     /// The objects on the stack of `main`, as parameters and as arguments.
@@ -191,112 +283,35 @@ impl Generator {
     }
 }
 
-const PRELUDE: &str = "\
-#include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned u32;
-typedef unsigned long u64;
-typedef int i32;
-typedef long i64;
-typedef double f64;
-
-struct node {
-  u64 value;
-  struct node *next;
-};
-static struct node *list;
-static omp_lock_t locks[4];
-static u64 copied_in, collected;
-#pragma omp threadprivate(copied_in, collected)
-
-static u64 mix(u64 x) {
-  x ^= x >> 31;
-  x *= 0x9e3779b97f4a7c15u;
-  return x ^ (x >> 29);
-}
-static u64 add_seven(u64 x) { return x + 7; }
-static u64 square(u64 x) { return x * x; }
-static u64 (*const table[3])(u64) = {mix, add_seven, square};
-
-static int compare_u64(const void *a, const void *b) {
-  u64 x = *(const u64 *)a, y = *(const u64 *)b;
-  return x < y ? -1 : x > y;
-}
-
-static u64 list_sum(struct node *from) {
-  u64 sum = 0;
-  for (struct node *n = from; n; n = n->next) sum = sum * 3 + n->value;
-  return sum;
-}
-
-static u64 tree(u64 low, u64 high) {
-  if (high - low < 8) {
-    u64 sum = 0;
-    for (u64 i = low; i < high; i++) sum += mix(i);
-    return sum;
-  }
-  u64 left, right, middle = low + (high - low) / 2;
-#pragma omp task shared(left)
-  left = tree(low, middle);
-#pragma omp task shared(right)
-  right = tree(middle, high);
-#pragma omp taskwait
-  return left + right * 3;
-}
-
-static void permute(u32 *order, u32 length) {
-  for (u32 i = 0; i < length; i++) order[i] = i;
-  for (u32 i = length - 1; i > 0; i--) {
-    u32 j = (u32)(mix(i) % (i + 1)), t = order[i];
-    order[i] = order[j];
-    order[j] = t;
-  }
-}
-";
-
 /// The whole program of `seed`.
-pub(crate) fn program(seed: u64) -> String {
+pub(crate) fn program(seed: u64) -> Program {
     let mut generator = Generator::new(seed);
     generator.line("int main(int argc, char **argv) {");
-    let body = main_body(&mut generator);
-    let mut text = Text::default();
-    text.line(format!(
-        "// A random program, seed {seed}: must print what OpenMP prints."
-    ));
-    // The result does not depend on the size of the team.
-    text.line("// threads: any");
-    let mut program = text.into_string();
-    program.push_str(PRELUDE);
-    for object in &generator.objects {
-        let declaration = object.global_declaration();
-        if !declaration.is_empty() {
-            program.push_str(&declaration);
-            program.push('\n');
-        }
-    }
-    for len in &generator.permutations {
-        program.push_str(&format!("static u32 permutation{len}[{len}];\n"));
-    }
-    program.push('\n');
-    program.push_str(&generator.functions);
-    program.push_str(&body);
-    program
+    main_body(&mut generator);
+    let main = std::mem::take(&mut generator.text).into_string();
+    Program::new(
+        seed,
+        Parts {
+            languages: generator.languages,
+            objects: &generator.objects,
+            permutations: &generator.permutations,
+            prototypes: &generator.prototypes,
+            functions: generator.names_of_functions,
+            definitions: generator.functions,
+            main,
+        },
+    )
 }
 
 /// `main`; the permutations it must fill are known only after the rest was written.
-fn main_body(g: &mut Generator) -> String {
+fn main_body(g: &mut Generator) {
     g.line("(void)argv;");
     let objects = g.objects.clone();
     for object in &objects {
         object.create(&mut g.text);
     }
     g.line("for (int i = 0; i < 4; i++) omp_init_lock(&locks[i]);");
-    g.line("list = malloc(12 * sizeof *list);");
+    g.line("list = (struct node *)malloc(12 * sizeof *list);");
     g.line("for (int i = 0; i < 12; i++) {");
     g.line("list[i].value = mix(i);");
     g.line("list[i].next = i < 11 ? &list[i + 1] : NULL;");
@@ -320,6 +335,9 @@ fn main_body(g: &mut Generator) -> String {
     for object in &objects {
         object.print(&mut g.text);
     }
+    if g.is_timed {
+        g.line("for (int i = 0; i < 3; i++) printf(\"timer %lu\\n\", timer_calls(i));");
+    }
     for object in &objects {
         object.destroy(&mut g.text);
     }
@@ -327,11 +345,4 @@ fn main_body(g: &mut Generator) -> String {
     g.line("for (int i = 0; i < 4; i++) omp_destroy_lock(&locks[i]);");
     g.line("return 0;");
     g.line("}");
-    let mut fill = Text::default();
-    fill.line("static void fill_permutations(void) {");
-    for len in &g.permutations {
-        fill.line(format!("permute(permutation{len}, {len});"));
-    }
-    fill.line("}");
-    fill.into_string() + "\n" + &std::mem::take(&mut g.text).into_string()
 }

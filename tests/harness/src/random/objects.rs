@@ -1,7 +1,9 @@
 //! The shared data of a random program: shapes of arrays, how they are declared, reached and
 //! checked.
 
+use super::source::Unit;
 use super::text::{Random, Text};
+use crate::tools::Language;
 
 /// Element types. Arithmetic is done in `u64`, so it wraps and is exact in any order; doubles hold
 /// small integers only.
@@ -44,6 +46,14 @@ impl Type {
         }
     }
 
+    /// The type of an atomic variable.
+    fn atomic(self, language: Language) -> String {
+        match language {
+            Language::Cxx => format!("std::atomic<{}>", self.name()),
+            _ => format!("_Atomic({})", self.name()),
+        }
+    }
+
     /// `value` (a `u64` expression) as a value of this type.
     pub(crate) fn stored(self, value: &str) -> String {
         match self {
@@ -65,6 +75,10 @@ impl Type {
         }
     }
 
+    pub(crate) fn is_unsigned(self) -> bool {
+        matches!(self, Type::U8 | Type::U16 | Type::U32 | Type::U64)
+    }
+
     /// The right-hand side of an update `x op= ...` from a `u64` expression.
     pub(crate) fn operand(self, value: &str) -> String {
         match self {
@@ -75,6 +89,9 @@ impl Type {
         }
     }
 }
+
+/// An array of atomic variables has at most this many.
+const ATOMIC: usize = 50;
 
 /// Where an object lives and how its elements are reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,6 +110,8 @@ pub(crate) enum Shape {
     Heap,
     /// One field of a global array of structs.
     Field,
+    /// A global array of atomic variables.
+    Atomic,
     /// Row pointers, each row a heap block.
     Rows { width: usize },
 }
@@ -108,13 +127,13 @@ pub(crate) struct Object {
 
 impl Object {
     pub(crate) fn random(random: &mut Random, number: usize) -> Self {
-        let element = Type::random(random);
+        let mut element = Type::random(random);
         let len = match random.between(0, 9) {
             0 => random.between(1, 7),
             1..=6 => random.between(8, 700),
             _ => random.between(700, 4000),
         };
-        let shape = match random.between(0, 9) {
+        let shape = match random.between(0, 10) {
             0 | 1 => Shape::Scalar,
             2 => Shape::Global,
             3 => Shape::Static,
@@ -122,12 +141,15 @@ impl Object {
             5 => Shape::Vla,
             6 | 7 => Shape::Heap,
             8 => Shape::Field,
+            9 => Shape::Atomic,
             _ => Shape::Rows {
                 width: random.between(1, 40),
             },
         };
         let len = match shape {
             Shape::Scalar => 1,
+            // Each access may be a message.
+            Shape::Atomic => len.min(ATOMIC),
             Shape::Rows { width } => len.div_ceil(width) * width,
             Shape::Global
             | Shape::Static
@@ -136,6 +158,9 @@ impl Object {
             | Shape::Heap
             | Shape::Field => len,
         };
+        if shape == Shape::Atomic && element == Type::F64 {
+            element = Type::U64;
+        }
         Self {
             name: format!("x{number}"),
             element,
@@ -149,15 +174,29 @@ impl Object {
         matches!(self.shape, Shape::Stack | Shape::Vla)
     }
 
+    /// Whether functions of `unit` may name it, as a parameter if it is local.
+    pub(crate) fn is_visible_in(&self, unit: Unit) -> bool {
+        unit == Unit::First || !matches!(self.shape, Shape::Static | Shape::Field)
+    }
+
     pub(crate) fn is_scalar(&self) -> bool {
         self.shape == Shape::Scalar
+    }
+
+    /// Updates that give the same result in any order.
+    pub(crate) fn updates(&self) -> Vec<&'static str> {
+        let mut updates = self.element.updates().to_vec();
+        if self.shape == Shape::Atomic {
+            updates.retain(|operator| *operator != "*");
+        }
+        updates
     }
 
     /// Elements lie side by side behind the name, so that `memcpy` may be used.
     pub(crate) fn is_contiguous(&self) -> bool {
         match self.shape {
             Shape::Global | Shape::Static | Shape::Stack | Shape::Vla | Shape::Heap => true,
-            Shape::Scalar | Shape::Field | Shape::Rows { .. } => false,
+            Shape::Scalar | Shape::Field | Shape::Atomic | Shape::Rows { .. } => false,
         }
     }
 
@@ -168,9 +207,12 @@ impl Object {
             Shape::Scalar => name.clone(),
             Shape::Field => format!("{name}[{index}].value"),
             Shape::Rows { width } => format!("{name}[({index}) / {width}][({index}) % {width}]"),
-            Shape::Global | Shape::Static | Shape::Stack | Shape::Vla | Shape::Heap => {
-                format!("{name}[{index}]")
-            }
+            Shape::Global
+            | Shape::Static
+            | Shape::Stack
+            | Shape::Vla
+            | Shape::Heap
+            | Shape::Atomic => format!("{name}[{index}]"),
         }
     }
 
@@ -180,12 +222,13 @@ impl Object {
     }
 
     /// Declaration at file scope, empty for what `main` declares.
-    pub(crate) fn global_declaration(&self) -> String {
+    pub(crate) fn global_declaration(&self, language: Language) -> String {
         let (name, ty, len) = (&self.name, self.element.name(), self.len);
         match self.shape {
             Shape::Scalar => format!("{ty} {name} = {};", self.len + 2),
             Shape::Global => format!("{ty} {name}[{len}];"),
-            Shape::Static => format!("static {ty} {name}[{len}] = {{1, 2}};"),
+            Shape::Atomic => format!("{} {name}[{len}];", self.element.atomic(language)),
+            Shape::Static => format!("static {ty} {name}[{len}] = {{2}};"),
             Shape::Heap => format!("{ty} *{name};"),
             Shape::Field => {
                 format!("static struct {{ u8 before; {ty} value; u16 after; }} {name}[{len}];")
@@ -195,19 +238,34 @@ impl Object {
         }
     }
 
+    /// Declaration in the other unit, empty for what that does not know.
+    pub(crate) fn declaration(&self, language: Language) -> String {
+        let (name, ty, len) = (&self.name, self.element.name(), self.len);
+        match self.shape {
+            Shape::Scalar => format!("extern {ty} {name};"),
+            Shape::Global => format!("extern {ty} {name}[{len}];"),
+            Shape::Atomic => format!("extern {} {name}[{len}];", self.element.atomic(language)),
+            Shape::Heap => format!("extern {ty} *{name};"),
+            Shape::Rows { .. } => format!("extern {ty} **{name};"),
+            Shape::Static | Shape::Field | Shape::Stack | Shape::Vla => String::new(),
+        }
+    }
+
     /// Statements at the beginning of `main` that create it.
     pub(crate) fn create(&self, text: &mut Text) {
         let (name, ty, len) = (&self.name, self.element.name(), self.len);
         match self.shape {
-            Shape::Scalar | Shape::Global | Shape::Static | Shape::Field => {}
+            Shape::Scalar | Shape::Global | Shape::Static | Shape::Field | Shape::Atomic => {}
             Shape::Stack => text.line(format!("{ty} {name}[{len}];")),
             Shape::Vla => text.line(format!("{ty} {name}[argc * {len}];")),
-            Shape::Heap => text.line(format!("{name} = malloc({len} * sizeof *{name});")),
+            Shape::Heap => text.line(format!("{name} = ({ty} *)malloc({len} * sizeof *{name});")),
             Shape::Rows { width } => {
                 let rows = len / width;
-                text.line(format!("{name} = malloc({rows} * sizeof *{name});"));
                 text.line(format!(
-                    "for (int i = 0; i < {rows}; i++) {name}[i] = malloc({width} * sizeof **{name});"
+                    "{name} = ({ty} **)malloc({rows} * sizeof *{name});"
+                ));
+                text.line(format!(
+                    "for (int i = 0; i < {rows}; i++) {name}[i] = ({ty} *)malloc({width} * sizeof **{name});"
                 ));
             }
         }
@@ -228,6 +286,7 @@ impl Object {
             | Shape::Static
             | Shape::Stack
             | Shape::Vla
+            | Shape::Atomic
             | Shape::Field => {}
         }
     }
@@ -240,6 +299,10 @@ impl Object {
     /// Prints a checksum that depends on every element and its place.
     pub(crate) fn print(&self, text: &mut Text) {
         let (name, at) = (&self.name, self.at("i"));
+        if self.is_contiguous() {
+            let ty = self.element.name();
+            return text.line(format!("print_{ty}(\"{name}\", {name}, {});", self.len));
+        }
         text.line("{");
         text.line("u64 sum = 14695981039346656037u;");
         text.line(format!("for (u64 i = 0; i < {}; i++) {{", self.len));

@@ -5,9 +5,10 @@ use super::objects::{Object, Shape, Type};
 use super::phase::{Protection, STDOUT, Use};
 use super::tasks::tasks;
 use super::worksharing::{
-    barrier, doacross_loop, extras, head, iteration, ordered_loop, paired_loops,
+    barrier, described, doacross_loop, extras, head, iteration, ordered_loop, paired_loops,
     reduction_operator, schedule, sections, whole_object, worksharing_loop,
 };
+use super::{atomics, calls, exceptions};
 
 /// A parallel region in `main` or in a function of its own.
 pub(crate) fn region(g: &mut Generator) {
@@ -15,8 +16,24 @@ pub(crate) fn region(g: &mut Generator) {
     g.atoms.clear();
     if g.random.chance(40) {
         let (parameters, arguments) = g.local_parameters();
-        let name = g.function(&parameters, body_with_sums);
-        g.line(format!("{name}({arguments});"));
+        // Or it is left by an exception, behind the region.
+        let throws = g.has_exceptions() && g.random.chance(20);
+        let name = g.function("void", &parameters, |g| {
+            body_with_sums(g);
+            if throws {
+                let value = g.value(1);
+                g.line(format!("throw wrong{{{value}}};"));
+            }
+        });
+        if throws {
+            g.line("try {");
+            g.line(format!("{name}({arguments});"));
+            g.line("} catch (const wrong &thrown) {");
+            g.line("printf(\"%lx\\n\", thrown.what);");
+            g.line("}");
+        } else {
+            g.line(format!("{name}({arguments});"));
+        }
     } else {
         g.line("{");
         body_with_sums(g);
@@ -27,6 +44,8 @@ pub(crate) fn region(g: &mut Generator) {
 
 /// The region between the declaration and the use of a few stack variables it reduces into.
 fn body_with_sums(g: &mut Generator) {
+    g.plain = g.random.chance(45);
+    g.visible = g.all_visible();
     let mut accumulators = Vec::new();
     for _ in 0..g.random.between(0, 3) {
         let element = Type::random(&mut g.random);
@@ -62,7 +81,8 @@ fn body_with_sums(g: &mut Generator) {
         g.line("}");
     }
     g.phase.barrier();
-    g.visible = (0..g.objects.len()).collect();
+    g.plain = false;
+    g.visible = g.all_visible();
     g.atoms.clear();
     for accumulator in std::mem::take(&mut g.accumulators) {
         g.line(format!(
@@ -105,9 +125,17 @@ fn region_clauses(g: &mut Generator, clauses: &mut String) {
 }
 
 /// One statement that every thread of the team reaches.
-fn statement(g: &mut Generator, depth: usize) {
+pub(crate) fn statement(g: &mut Generator, depth: usize) {
     let deep = depth >= 2;
-    match g.random.between(0, 24) {
+    match g.random.between(0, 39) {
+        25..=27 => described(g),
+        28 => upset_by_one(g),
+        29 => timed(g, depth),
+        30 if !deep => turns(g),
+        31 | 35 if !g.plain => atomics::tickets(g),
+        32 | 36 if !g.plain => atomics::claims(g),
+        37 | 38 if !g.plain => atomics::histogram(g),
+        33 | 34 if g.has_exceptions() && !deep && !g.in_orphan => exceptions::handled(g, depth),
         0..=6 => worksharing_loop(g, "for", ""),
         7 => sections(g),
         8 | 9 => one_thread(g),
@@ -117,18 +145,74 @@ fn statement(g: &mut Generator, depth: usize) {
         13 => barrier(g),
         14 | 15 => tasks(g),
         16 => ordered_loop(g),
-        17 => doacross_loop(g),
+        17 if !g.plain => doacross_loop(g),
         18 => paired_loops(g),
         19 if !deep => repeated(g, depth),
         20 if !deep => conditional(g, depth),
         21 if !deep && !g.in_orphan => orphan(g, depth),
         22 => sweeps(g),
         23 => copyprivate(g),
-        _ => {
+        24 if !g.plain => {
             g.line("#pragma omp flush");
             g.line("if (omp_get_thread_num() >= omp_get_num_threads() || omp_get_level() > 9) abort();");
         }
+        _ => described(g),
     }
+}
+
+/// One thread calls a function that nothing is known of.
+fn upset_by_one(g: &mut Generator) {
+    let construct = g.random.pick(&["single", "single nowait", "master"]);
+    g.line(format!("#pragma omp {construct}"));
+    g.line("{");
+    calls::upset(g);
+    g.line("}");
+    if construct == "single" {
+        g.phase.barrier();
+    }
+}
+
+/// A statement that the first thread takes the time of.
+fn timed(g: &mut Generator, depth: usize) {
+    let which = g.random.between(0, 2);
+    let first = g
+        .random
+        .pick(&["#pragma omp master\n", "if (omp_get_thread_num() == 0) "]);
+    g.is_timed = true;
+    for line in [first.trim_end(), &format!("timer_start({which});")] {
+        g.line(line);
+    }
+    if depth < 2 {
+        statement(g, depth + 1);
+    } else {
+        described(g);
+    }
+    for line in [first.trim_end(), &format!("timer_stop({which});")] {
+        g.line(line);
+    }
+}
+
+/// What the compiler can describe and what it cannot, in turn.
+fn turns(g: &mut Generator) {
+    let (t, times) = (g.name("t"), g.random.between(2, 4));
+    barrier(g);
+    g.line(format!("for (u64 {t} = 0; {t} < {times}; {t}++) {{"));
+    for _ in 0..g.random.between(1, 2) {
+        described(g);
+        upset_by_one(g);
+        if g.random.chance(60) {
+            barrier(g);
+        }
+        described(g);
+        match g.random.between(0, 3) {
+            0 => one_thread(g),
+            1 => tasks(g),
+            2 => worksharing_loop(g, "for", ""),
+            _ => by_thread_number(g),
+        }
+    }
+    barrier(g);
+    g.line("}");
 }
 
 /// `single` or `master`, which may also print.
@@ -195,7 +279,7 @@ fn threadprivate_sum(g: &mut Generator) {
 }
 
 fn add_up(g: &mut Generator, declare: impl FnOnce(&mut Generator) -> String) {
-    let by_critical = g.random.chance(50);
+    let by_critical = g.plain || g.random.chance(50);
     let by = if by_critical {
         Protection::Critical
     } else {
@@ -230,12 +314,13 @@ fn add_up(g: &mut Generator, declare: impl FnOnce(&mut Generator) -> String) {
         );
         let object = g.objects[sum].clone();
         let place = g.random.between(0, object.len - 1).to_string();
+        let element = object.at(&place);
         if by_critical {
             g.line(format!("#pragma omp critical(of_{})", object.name));
+            g.line(format!("{element} += {name};"));
         } else {
-            g.line("#pragma omp atomic");
+            atomics::update(g, &object, &element, operator, &name);
         }
-        g.line(format!("{} += {name};", object.at(&place)));
     }
     g.line("}");
 }
@@ -283,7 +368,7 @@ fn orphan(g: &mut Generator, depth: usize) {
     let accumulators = std::mem::take(&mut g.accumulators);
     g.visible.retain(|&object| !g.objects[object].is_local());
     g.in_orphan = true;
-    let name = g.function("void", |g| {
+    let name = g.function("void", "void", |g| {
         for _ in 0..g.random.between(1, 3) {
             statement(g, depth + 1);
         }
@@ -312,7 +397,9 @@ fn sweeps(g: &mut Generator) {
     g.line("{");
     g.line(format!("{ty} *{other};"));
     g.line(format!("#pragma omp single copyprivate({other})"));
-    g.line(format!("{other} = malloc({len} * sizeof *{other});"));
+    g.line(format!(
+        "{other} = ({ty} *)malloc({len} * sizeof *{other});"
+    ));
     let times = g.random.between(1, 4);
     g.line(format!("for (int t = 0; t < {times}; t++) {{"));
     let schedule = schedule(g);

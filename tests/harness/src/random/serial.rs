@@ -8,6 +8,11 @@ use super::worksharing;
 pub(crate) fn fill(g: &mut Generator, object: usize) {
     let object = g.objects[object].clone();
     let seed = g.random.between(1, 1000);
+    // Functions of the prelude: most of the code would be loops like this one.
+    if object.is_contiguous() && g.random.chance(80) {
+        let (name, ty) = (&object.name, object.element.name());
+        return g.line(format!("fill_{ty}({name}, {}, {seed});", object.len));
+    }
     let value = object.element.stored(&format!("mix(i + {seed})"));
     g.line(format!(
         "for (u64 i = 0; i < {}; i++) {} = {value};",
@@ -33,7 +38,7 @@ pub(crate) fn step(g: &mut Generator) {
         7 => {
             let value = g.value(1);
             g.line("{");
-            g.line("struct node *n = malloc(sizeof *n);");
+            g.line("struct node *n = (struct node *)malloc(sizeof *n);");
             g.line(format!("n->value = {value};"));
             g.line("n->next = list[3].next;");
             g.line("list[3].next = n;");
@@ -134,7 +139,10 @@ fn swap_or_move(g: &mut Generator) {
                 }
                 None => {
                     g.line(format!("free({name});"));
-                    g.line(format!("{name} = calloc({}, sizeof *{name});", object.len));
+                    g.line(format!(
+                        "{name} = ({ty} *)calloc({}, sizeof *{name});",
+                        object.len
+                    ));
                 }
             }
         }
@@ -143,6 +151,7 @@ fn swap_or_move(g: &mut Generator) {
         | Shape::Static
         | Shape::Stack
         | Shape::Vla
+        | Shape::Atomic
         | Shape::Field => {}
     }
 }
@@ -154,9 +163,10 @@ fn reallocate(g: &mut Generator) {
     let object = g.objects[target].clone();
     let more = g.random.between(1, 9000);
     g.line(format!(
-        "{0} = realloc({0}, {1} * sizeof *{0});",
+        "{0} = ({2} *)realloc({0}, {1} * sizeof *{0});",
         object.name,
-        object.len + more
+        object.len + more,
+        object.element.name()
     ));
 }
 

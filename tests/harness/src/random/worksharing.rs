@@ -1,8 +1,9 @@
 //! Worksharing loops, sections, and what one iteration may do.
 
 use super::generator::{Accumulator, Generator};
-use super::objects::Object;
+use super::objects::{Object, Type};
 use super::phase::{Protection, Use};
+use super::{atomics, calls, exceptions};
 
 /// A loop with a lock or a critical section in it has at most this many iterations: each of them
 /// is a message.
@@ -162,7 +163,6 @@ fn reduction_clause(g: &mut Generator, pragma: &mut String) -> Option<Accumulato
 }
 
 pub(crate) fn reduction_operator(g: &mut Generator, object: &Object) -> &'static str {
-    use super::objects::Type;
     let operators: &[&str] = match object.element {
         Type::U8 | Type::U32 | Type::U64 => &["+", "*", "^", "&", "|", "max", "min", "&&", "||"],
         Type::U16 => &["+", "^", "&", "|", "max", "min", "&&", "||"],
@@ -211,7 +211,20 @@ pub(crate) fn iteration(g: &mut Generator, object: &Object, number: &str) {
     g.atoms.push(format!("(u64){element}"));
     let value = g.value(3);
     let store = |value: &str| format!("{element} = {};", object.element.stored(value));
-    match g.random.between(0, 10) {
+    match g.random.between(0, 13) {
+        7 => {
+            let call = calls::store(g, object, &place, &value);
+            g.line(call);
+        }
+        8 if !g.plain => atomics::store(g, object, &element, &value),
+        9 if g.random.chance(50) => {
+            g.line(format!(
+                "must_be({number} < {}, \"an iteration\");",
+                object.len
+            ));
+            g.line(store(&value));
+        }
+        9..=11 if g.has_exceptions() => exceptions::store(g, object, &place, number, &value),
         0 => {
             g.line("{");
             g.line(format!("u64 work[6] = {{{value}}};"));
@@ -223,7 +236,7 @@ pub(crate) fn iteration(g: &mut Generator, object: &Object, number: &str) {
         1 => {
             let size = g.random.between(1, 60);
             g.line("{");
-            g.line(format!("u64 *work = malloc({size} * sizeof *work);"));
+            g.line(format!("u64 *work = (u64 *)malloc({size} * sizeof *work);"));
             g.line(format!(
                 "for (int k = 0; k < {size}; k++) work[k] = {value} + k;"
             ));
@@ -240,7 +253,7 @@ pub(crate) fn iteration(g: &mut Generator, object: &Object, number: &str) {
             g.line("}");
         }
         3 => g.line(store(&format!("table[{value} % 3]({number})"))),
-        4 if object.len <= SOME => {
+        4 if object.len <= SOME && !g.plain => {
             // A region within a region: a team of one, or two threads where the outer region has
             // one; their threadprivate variables are not those of the outer thread.
             let atoms = g.atoms.clone();
@@ -256,7 +269,7 @@ pub(crate) fn iteration(g: &mut Generator, object: &Object, number: &str) {
             g.line(store("inner"));
             g.line("}");
         }
-        5 if object.len <= SOME => {
+        5 if object.len <= SOME && !g.plain => {
             g.line("#pragma omp task");
             g.line("{");
             g.line(store(&value));
@@ -285,11 +298,14 @@ pub(crate) fn extras(g: &mut Generator, count: usize) {
             contribute(g, &accumulator);
         }
     }
-    if count <= SOME && g.random.chance(25) {
-        update(g, Protection::Atomic);
+    if count <= SOME && !g.plain && g.random.chance(25) {
+        match g.random.chance(15) {
+            true => atomics::maximum(g),
+            false => update(g, Protection::Atomic),
+        }
     }
     if count <= FEW && g.random.chance(25) {
-        let by = if g.random.chance(50) {
+        let by = if g.plain || g.random.chance(50) {
             Protection::Critical
         } else {
             Protection::Lock
@@ -321,29 +337,14 @@ pub(crate) fn update(g: &mut Generator, by: Protection) {
     let plain = format!(
         "{element} = {};",
         match object.element {
-            super::objects::Type::F64 => format!("{element} {operator} {operand}"),
+            Type::F64 => format!("{element} {operator} {operand}"),
             _ => object
                 .element
                 .stored(&format!("(u64){element} {operator} (u64){operand}")),
         }
     );
     match by {
-        Protection::Atomic => match g.random.between(0, 3) {
-            0 => {
-                g.line("u64 seen;");
-                g.line("#pragma omp atomic capture");
-                g.line(format!("seen = {element} {operator}= {operand};"));
-                g.line("(void)seen;");
-            }
-            1 => {
-                g.line("#pragma omp atomic update seq_cst");
-                g.line(format!("{element} = {element} {operator} {operand};"));
-            }
-            _ => {
-                g.line("#pragma omp atomic");
-                g.line(format!("{element} {operator}= {operand};"));
-            }
-        },
+        Protection::Atomic => atomics::update(g, &object, &element, operator, &operand),
         Protection::Critical => {
             // One name for each object: two names do not exclude each other.
             g.line(format!("#pragma omp critical(of_{})", object.name));
@@ -481,4 +482,111 @@ pub(crate) fn paired_loops(g: &mut Generator) {
         g.phase.note(target, Use::Written);
     }
     g.phase.barrier();
+}
+
+/// Loops over neighbours and rows, of which the compiler can say what they access; some in a function that is handed the
+/// arrays.
+pub(crate) fn described(g: &mut Generator) {
+    let Some(target) = g.take_for_writing(|object| object.is_contiguous() && object.len > 8) else {
+        return barrier(g);
+    };
+    let readable = g.visible.iter().copied().filter(|&other| {
+        let object = &g.objects[other];
+        object.is_contiguous() && object.len > 8 && g.phase.may_read(other)
+    });
+    let readable: Vec<_> = readable.collect();
+    let to = g.objects[target].clone();
+    let from = match readable.is_empty() {
+        true => to.clone(),
+        false => {
+            let source = readable[g.random.between(0, readable.len() - 1)];
+            g.phase.note(source, Use::Read);
+            g.objects[source].clone()
+        }
+    };
+    let nowait = g.random.chance(20);
+    let own = from.name == to.name;
+    let is_local = to.is_local() || from.is_local();
+    if is_local || g.random.chance(60) {
+        neighbours(g, (&to, &to.name), (&from, &from.name), own, nowait);
+    } else {
+        let parameters = format!(
+            "{} *to, const {} *from",
+            to.element.name(),
+            from.element.name()
+        );
+        let name = g.apart(|g| {
+            g.function("void", &parameters, |g| {
+                neighbours(g, (&to, "to"), (&from, "from"), own, nowait);
+            })
+        });
+        g.line(format!("{name}({}, {});", to.name, from.name));
+    }
+    if !nowait {
+        g.phase.barrier();
+    }
+}
+
+fn neighbours(
+    g: &mut Generator,
+    (object, to): (&Object, &str),
+    (source, from): (&Object, &str),
+    own: bool,
+    nowait: bool,
+) {
+    let len = object.len.min(source.len);
+    let width = g.random.between(2, 40).min(len / 4);
+    let rows = len / width;
+    let (i, j) = (g.name("i"), g.name("j"));
+    let nowait = if nowait { " nowait" } else { "" };
+    let chunk = g.random.between(1, 40);
+    let schedule = match g.random.between(0, 4) {
+        0 => " schedule(static)".to_owned(),
+        1 => format!(" schedule(static, {chunk})"),
+        _ => String::new(),
+    };
+    let mut pragma = format!("#pragma omp for{schedule}{nowait}");
+    let salt = g.random.between(0, 99);
+    // One that reads only itself has no neighbours.
+    let [before, behind] = match own {
+        true => ["", ""],
+        false => [" - 1", " + 1"],
+    };
+    let at = match g.random.between(0, 3) {
+        0 => {
+            g.line(pragma);
+            g.line(format!("for (int {i} = 1; {i} < {len} - 1; {i}++) {{"));
+            let sum = format!("(u64){from}[{i}{before}] + (u64){from}[{i}{behind}] * 3");
+            let sum = object.element.stored(&format!("{sum} + {salt}"));
+            g.line(format!("{to}[{i}] = {sum};"));
+            return g.line("}");
+        }
+        // Rows.
+        1 => {
+            g.line(pragma);
+            g.line(format!("for (int {i} = 1; {i} < {rows} - 1; {i}++)"));
+            g.line(format!("for (int {j} = 0; {j} < {width}; {j}++) {{"));
+            i.clone()
+        }
+        2 => {
+            pragma.push_str(" collapse(2)");
+            g.line(pragma);
+            g.line(format!("for (int {i} = 1; {i} < {rows} - 1; {i}++)"));
+            g.line(format!("for (int {j} = 0; {j} < {width}; {j}++) {{"));
+            i.clone()
+        }
+        // Columns.
+        _ => {
+            g.line(pragma);
+            g.line(format!("for (int {j} = 0; {j} < {width}; {j}++)"));
+            g.line(format!("for (int {i} = 1; {i} < {rows} - 1; {i}++) {{"));
+            i.clone()
+        }
+    };
+    let sum = format!(
+        "(u64){from}[({at}{before}) * {width} + {j}] + (u64){from}[({at}{behind}) * {width} + {j}] * 5"
+    );
+    let sum = object.element.stored(&format!("{sum} + {salt}"));
+    g.line(format!("{to}[{at} * {width} + {j}] = {sum};"));
+    g.line("}");
 }

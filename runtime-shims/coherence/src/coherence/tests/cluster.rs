@@ -95,6 +95,8 @@ pub(super) struct Cluster {
     /// How many bytes were pushed, and how many of them taken.
     pub(super) pushed_bytes: usize,
     pub(super) taken_bytes: usize,
+    /// How many one rank pushed to another.
+    pub(super) pushed_to: BTreeMap<(usize, usize), usize>,
     /// How many declared bytes a rank asked another node for.
     pub(super) asked_bytes: usize,
     /// How many were pushed within a node, which ranks pass on.
@@ -104,6 +106,8 @@ pub(super) struct Cluster {
     /// How many messages went up, down and across the tree, and how many all-gathers there were.
     pub(super) in_tree: usize,
     pub(super) gathers: usize,
+    /// How many messages each rank has sent there, and words besides the program's bytes.
+    pub(super) sent_in_tree: Vec<(usize, usize)>,
     /// What each rank has marked as written.
     pub(super) marked: Vec<Vec<(u64, u64)>>,
     /// How often each rank was told that the region that runs is to access memory otherwise from its next execution
@@ -160,6 +164,9 @@ impl Cluster {
     /// Notes that one rank sent bytes to another.
     pub(super) fn note_pushed(&mut self, (from, to): (usize, usize), bytes: usize) {
         self.pushed_bytes += bytes;
+        if bytes != 0 {
+            *self.pushed_to.entry((from, to)).or_default() += bytes;
+        }
         let is_far = from / self.per_node != to / self.per_node;
         self.near_bytes += if is_far { 0 } else { bytes };
     }
@@ -618,13 +625,16 @@ impl Machine for Simulated {
     fn tell<'a>(_event: impl FnOnce() -> Event<'a>) {}
 }
 
+/// A message, and how many one after the other led to it.
+type InTree = (usize, Vec<u64>);
+
 /// What ranks tell each other.
 #[derive(Default)]
 pub(super) struct Wires {
     /// What each rank told in a collective operation, by the number of that.
     collective: Vec<Vec<Option<Vec<u64>>>>,
     /// Messages from one rank to another.
-    tree: BTreeMap<(u32, u32), VecDeque<Vec<u64>>>,
+    tree: BTreeMap<(u32, u32), VecDeque<InTree>>,
 }
 
 /// A rank's side of the job.
@@ -637,6 +647,8 @@ pub(super) struct Side {
     pub(super) turns: Rc<Turns>,
     /// Collective operations begun.
     pub(super) operations: usize,
+    /// How many messages in the tree, one after the other, led to where this rank is.
+    pub(super) rounds: usize,
     /// What the program's side of this rank tells next, and what it was told.
     pub(super) enclosed: Enclosed,
     pub(super) opened: Vec<Enclosed>,
@@ -725,10 +737,12 @@ impl Collectives for Side {
     fn send(&mut self, words: &[u64], data: usize, rank: u32) {
         let mut cluster = self.cluster.borrow_mut();
         cluster.in_tree += 1;
+        let sent = &mut cluster.sent_in_tree[self.rank as usize];
+        *sent = (sent.0 + 1, sent.1 + words.len() - data.div_ceil(8));
         cluster.note_pushed((self.rank as usize, rank as usize), data);
         let mut wires = self.wires.borrow_mut();
         let messages = wires.tree.entry((self.rank, rank)).or_default();
-        messages.push_back(words.to_vec());
+        messages.push_back((self.rounds + 1, words.to_vec()));
         self.turns.note();
     }
 
@@ -740,7 +754,9 @@ impl Collectives for Side {
             came = messages.and_then(VecDeque::pop_front);
             came.is_some()
         });
-        came.expect("as above")
+        let (rounds, words) = came.expect("as above");
+        self.rounds = self.rounds.max(rounds);
+        words
     }
 
     fn exchange(&mut self, words: &[u64], data: usize, rank: u32) -> Vec<u64> {

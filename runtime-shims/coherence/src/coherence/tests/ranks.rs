@@ -315,6 +315,16 @@ impl Ranks {
         unsafe { &(*node).side.coherence }
     }
 
+    /// How many messages of the tree, one after the other, led to where a rank is, and how many collective operations it
+    /// has begun.
+    pub(super) fn rounds(&self, rank: usize) -> (usize, usize) {
+        self.catch_up(rank);
+        let node = self.turns.nodes.borrow()[rank].get();
+        // SAFETY: the rank has nothing to do, so only the test looks at it.
+        let side = unsafe { &(*node).side };
+        (side.rounds, side.operations)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Coherence<Simulated>> {
         (0..self.len()).map(|rank| &self[rank])
     }
