@@ -115,6 +115,9 @@ impl<'m> Nests<'m> {
         };
         let end = |kind| self.choice(kind, &[last, share.last_of_all]);
         let ends = [last, end(Kind::SignedMin), end(Kind::UnsignedMin)];
+        let clipped = [Kind::SignedMax, Kind::UnsignedMax]
+            .map(|kind| ends.map(|end| self.choice(kind, &[end, first])));
+        let mut ends = ends.into_iter().chain(clipped.into_iter().flatten());
         // LLVM may not see that there is a first turn, or count in more bits, up to what is behind the last.
         let distances = |first: Expression<'m>, end: Expression<'m>, behind: Expression<'m>| {
             let mut all = vec![
@@ -129,7 +132,7 @@ impl<'m> Nests<'m> {
             }
             all
         };
-        let is_their_distance = ends.into_iter().any(|end| {
+        let is_their_distance = ends.any(|end| {
             let behind = self.more_in(end, 1);
             let all = distances(first, end, behind);
             if bits < WORD {
