@@ -25,6 +25,12 @@ LLVMValueRef okl_map_value(ValueToValueMapTy *Map, LLVMValueRef Value) {
   return wrap(MapValue(unwrap(Value), *Map));
 }
 
+// Whether LLVM has put the body of the called function in place of a call.
+bool okl_inline(LLVMValueRef Call) {
+  InlineFunctionInfo Info;
+  return InlineFunction(*cast<CallBase>(unwrap(Call)), Info, true).isSuccess();
+}
+
 LLVMValueRef okl_clone_function(LLVMValueRef F, ValueToValueMapTy *Map) {
   return wrap(CloneFunction(unwrap<Function>(F), *Map));
 }

@@ -18,6 +18,7 @@ unsafe extern "C" {
     fn okl_map_dispose(map: *mut c_void);
     fn okl_map_set(map: *mut c_void, from: LLVMValueRef, to: LLVMValueRef);
     fn okl_map_value(map: *mut c_void, value: LLVMValueRef) -> LLVMValueRef;
+    fn okl_inline(call: LLVMValueRef) -> bool;
     fn okl_clone_function(function: LLVMValueRef, map: *mut c_void) -> LLVMValueRef;
     fn okl_clone_blocks(
         blocks: *const LLVMBasicBlockRef,
@@ -319,6 +320,16 @@ impl<'m> Function<'m> {
 }
 
 impl<'m> Call<'m> {
+    /// Puts the body of the called function in place of the call, which is gone then; false where LLVM does not do that.
+    pub fn inline(self) -> bool {
+        assert!(
+            self.callee_function()
+                .is_some_and(|one| !one.is_declaration())
+        );
+        // SAFETY: a call of a function with a body.
+        unsafe { okl_inline(self.raw()) }
+    }
+
     /// Is a call of a function as that is declared: with its convention, and what is said of its result and parameters.
     pub fn follow(self, declared: Function<'m>) {
         let count = self.arguments().len() as c_uint;

@@ -146,8 +146,8 @@ fn is_marked(entry: &Entry<'_>) -> bool {
 /// As the ABI says it.
 fn access_bits(what: What) -> i64 {
     use okl_abi::section_access::{
-        ANYWHERE, BETWEEN, BITS, BOUND, COUNTED, MARKED, MAY, NUMBERS, OBJECT, PLACES, READ,
-        RELATIVE, SIGNED, TABLE, WRITE,
+        ANYWHERE, BETWEEN, BITS, BOUND, BY_ALL, COUNTED, MARKED, MAY, NUMBERS, OBJECT, PLACES,
+        READ, RELATIVE, SIGNED, TABLE, WRITE,
     };
     const { assert!(MOST_MARKS == okl_abi::section_access::MOST_MARKS) };
     let and = |bits, is_so| if is_so { bits } else { 0 };
@@ -167,6 +167,7 @@ fn access_bits(what: What) -> i64 {
         What::Pointers { relative } => TABLE | and(RELATIVE, relative),
         What::Numbers { signed } => TABLE | NUMBERS | and(SIGNED, signed),
         What::Places => TABLE | PLACES,
+        What::ByAll => BY_ALL,
         What::Anywhere { of_variable } => READ | ANYWHERE | and(OBJECT, of_variable),
         What::Between { of_variable } => READ | ANYWHERE | BETWEEN | and(OBJECT, of_variable),
         What::Marked {

@@ -436,6 +436,9 @@ pub mod section_access {
     /// With `MARKED`: the program marks what it has written behind the nest, unless [`AT_EACH_STORE`] is in the mask that it
     /// gets back: then others may ask for the marks meanwhile.
     pub const COUNTED: i64 = 16384;
+    /// All of these elements are written by the threads of the team, before they wait for each other, each its share. This
+    /// thread's is in other entries; what others write of them it does not access.
+    pub const BY_ALL: i64 = 32768;
     /// In the mask of an entry that is `COUNTED`.
     pub const AT_EACH_STORE: i64 = i64::MIN;
 }

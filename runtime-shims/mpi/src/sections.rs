@@ -590,10 +590,11 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     take_sections(table, signature, || {
         let mut declared = Vec::new();
         let mut places = Vec::new();
+        let by_others = written_by_others(known.iter().map(|one| &one.entry));
         for one in &known {
             match places::of(one) {
                 Some(some) => places.extend(some),
-                None => decode(&one.entry, &mut declared),
+                None => decode(&one.entry, &by_others, &mut declared),
             }
         }
         places::declare(places, &mut declared);
@@ -752,12 +753,55 @@ fn take_sections(
     coherence(|coherence| coherence.declare(signature, decode));
 }
 
-/// What an entry says of shared memory.
-fn decode(one: &Entry<'_>, declared: &mut Vec<Declared>) {
-    let (shapes, is_exact) = shapes_of(one);
-    for shape in shapes {
-        declare(one, shape, is_exact, declared);
+/// What an entry says of shared memory, of which other threads write some.
+fn decode(one: &Entry<'_>, by_others: &Ranges, declared: &mut Vec<Declared>) {
+    let access = one.entry.access;
+    if access & section_access::BY_ALL != 0 {
+        return;
     }
+    let (shapes, is_exact) = shapes_of(one);
+    let is_read = access & (section_access::READ | section_access::WRITE) == section_access::READ;
+    for shape in shapes {
+        if is_exact || !is_read || by_others.is_empty() || shape.pieces() > MOST_PIECES {
+            declare(one, shape, is_exact, declared);
+            continue;
+        }
+        for range in shape.ranges().minus(by_others).iter() {
+            declare(one, Shape::whole(range), false, declared);
+        }
+    }
+}
+
+/// What other threads write for sure before all wait for each other, of what some entries say. A thread does not read it where
+/// its places are not known either: what it got would depend on who comes first.
+fn written_by_others<'a>(entries: impl Iterator<Item = &'a Entry<'a>> + Clone) -> Ranges {
+    let mut all = entries
+        .clone()
+        .filter(|one| one.entry.access & section_access::BY_ALL != 0)
+        .peekable();
+    if all.peek().is_none() {
+        return Ranges::default();
+    }
+    let exactly = |one: &Entry<'_>| {
+        let (shapes, is_exact) = shapes_of(one);
+        let mut bytes = Ranges::default();
+        for shape in shapes.into_iter().filter(|_| is_exact) {
+            if shape.pieces() > MOST_PIECES {
+                return None;
+            }
+            bytes = bytes.union(&shape.ranges());
+        }
+        Some(bytes)
+    };
+    let by_all = all
+        .filter_map(exactly)
+        .fold(Ranges::default(), |one, other| one.union(&other));
+    let marked_or_not = section_access::WRITE | section_access::MARKED;
+    let own = entries.filter(|one| one.entry.access & marked_or_not == section_access::WRITE);
+    let own: Option<Vec<Ranges>> = own.map(exactly).collect();
+    own.map_or_else(Ranges::default, |own| {
+        own.iter().fold(by_all, |rest, own| rest.minus(own))
+    })
 }
 
 /// Whether what lies between written rows may be declared.

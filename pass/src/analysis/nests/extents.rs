@@ -6,7 +6,7 @@
 use super::conditions::{Conditions, MOST_OPERATIONS};
 use super::rewrite::{EarlierTurns, LastTurn, Rewrite, Rewritten, RowLength, SafeDivisions};
 use super::{Check, Expression, Nests, Scope, Section, Turns, WORD};
-use crate::llvm::{Block, ExpressionKind as Kind};
+use crate::llvm::{Block, Comparison, ExpressionKind as Kind, IntPredicate, Opcode};
 
 /// Sections have no more dimensions than this.
 pub(super) const MOST_DIMENSIONS: usize = 15;
@@ -46,11 +46,56 @@ impl<'m> Access<'m> {
 impl<'m> Nests<'m> {
     /// How often the block that closes a loop goes back, as a number of 64 bits.
     pub(super) fn backedges(&self, of: usize) -> Option<Expression<'m>> {
-        let count = self.backedge_taken_count(of)?;
+        let Some(count) = self.backedge_taken_count(of) else {
+            return self.backedges_by_step(of);
+        };
         if count.ty().bits().is_none_or(|bits| bits > WORD) {
             return None;
         }
         Some(SafeDivisions::new(self).rewrite(self.without_sign(count, WORD)))
+    }
+
+    /// The same of a loop that goes on while a number is less than another one, and grows by a third in each turn, of which
+    /// LLVM does not know that it is positive. It is, or there is one turn only: indices would overflow otherwise.
+    fn backedges_by_step(&self, of: usize) -> Option<Expression<'m>> {
+        const NARROW: u32 = 32;
+        let latch = self.loops()[of].latch?;
+        if self.exiting(of)[..] != [latch] {
+            return None;
+        }
+        let end = latch
+            .terminator()
+            .filter(|end| end.opcode() == Opcode::LLVMBr)?;
+        let compare = end.branch_condition()?.as_op(Opcode::LLVMICmp)?;
+        let goes_on = self.contains(of, *end.block().successors().first()?);
+        let (number, limit) = match (compare.comparison()?, goes_on) {
+            (Comparison::Integer(IntPredicate::LLVMIntSLT), true)
+            | (Comparison::Integer(IntPredicate::LLVMIntSGE), false) => (0, 1),
+            (Comparison::Integer(IntPredicate::LLVMIntSGT), true)
+            | (Comparison::Integer(IntPredicate::LLVMIntSLE), false) => (1, 0),
+            _ => return None,
+        };
+        let [number, limit] = [number, limit].map(|at| compare.operand(at));
+        let wraps = !number.as_op(Opcode::LLVMAdd)?.keeps_number(true);
+        if wraps
+            || !self.can_know(number)
+            || !self.can_know(limit)
+            || number.ty().bits() != Some(NARROW)
+        {
+            return None;
+        }
+        let limit = self.expression(limit);
+        let next = self
+            .recurrence(self.expression(number))
+            .filter(|one| one.of == of)?;
+        if !self.is_invariant(limit, of) || !self.is_invariant(next.step, of) {
+            return None;
+        }
+        let [limit, first, step] =
+            [limit, next.start, next.step].map(|one| self.with_sign(one, WORD));
+        let step = self.choice(Kind::UnsignedMax, &[step, self.word(1)]);
+        let way = self.minus(self.largest(&[limit, first]), first);
+        Some(self.quotient(self.sum(&[way, step, self.word(-1)]), step))
     }
 
     /// An expression that is at least (or, where not `most`, at most) `one` in every turn of the loops inside the scope.

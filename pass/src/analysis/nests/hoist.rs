@@ -283,6 +283,9 @@ impl<'a, 'm> Hoister<'a, 'm> {
         let Some(call) = at.as_call() else {
             return false;
         };
+        if is_quiet_elsewhere(call, read) {
+            return true;
+        }
         if let Some(callee) = call.callee_function() {
             let mut callees = self.callees.borrow_mut();
             if callees.store_other_types(callee, load, self.module) {
@@ -385,6 +388,25 @@ impl<'m> Writer<'m> {
             _ => Self::Anything,
         }
     }
+}
+
+/// Whether a call of the run time accesses only variables that the function has made itself, and others of the module, but
+/// not what another pointer leads to that was there before.
+fn is_quiet_elsewhere<'m>(call: Call<'m>, read: Value<'m>) -> bool {
+    let is_elsewhere = |one: Value<'m>| {
+        let object = one.underlying_object();
+        object != read
+            && (object.as_op(Opcode::LLVMAlloca).is_some() || object.as_global().is_some())
+    };
+    let is_apart = |one: Value<'m>| match one.underlying_object().as_global() {
+        // A parameter may lead to it.
+        Some(variable) => read.as_global().is_some() || variable.is_readonly(),
+        None => true,
+    };
+    let mut arguments = call.arguments().into_iter();
+    runtime::effects(call).has(Effects::QUIET)
+        && (read.as_parameter().is_some() || read.as_global().is_some())
+        && arguments.all(|one| !one.ty().is_pointer() || is_elsewhere(one) && is_apart(one))
 }
 
 /// Where it was asked whether it can be read, where an address is the answer.

@@ -9,7 +9,7 @@
 //! `extents` leaves them one by one, `collapsed` those that are several at once; `conditions` says under
 //! which conditions, `tiles` joins rows,
 //! `widening` computes with numbers that do not overflow, `tables` and `between` follow what a nest loads itself, `places`
-//! writes what computes where single elements are. `rewrite` replaces parts of expressions; `names` puts them in words. `iterations` says the same of one turn of a loop.
+//! writes what computes where single elements are, `shares` says what all threads access of which one has a share. `rewrite` replaces parts of expressions; `names` puts them in words. `iterations` says the same of one turn of a loop.
 
 mod between;
 mod collapsed;
@@ -20,6 +20,7 @@ mod iterations;
 mod names;
 mod places;
 mod rewrite;
+mod shares;
 mod sole;
 mod tables;
 #[cfg(test)]

@@ -84,6 +84,9 @@ pub enum What {
     },
     /// What computes where elements of the next entry are read.
     Places,
+    /// Every one of these elements is written by some thread before all wait for each other, of the loop that they share: what
+    /// others write of them this one does not access. What it does itself is said elsewhere.
+    ByAll,
     /// Something in the object that the address points into is read.
     Anywhere {
         /// Whether the address is a variable's own.
@@ -122,6 +125,12 @@ impl What {
             } | Self::Anywhere { .. }
                 | Self::Between { .. }
         )
+    }
+
+    /// Whether all of these elements are written, and no others.
+    pub(super) fn is_exact_write(self) -> bool {
+        let is_write = self.is_write();
+        is_write && matches!(self, Self::Elements { exact: true, .. })
     }
 
     /// Whether just these elements are read.
@@ -244,9 +253,11 @@ impl<'m> Entry<'m> {
         let exact = match self.what {
             What::Anywhere { .. } | What::Between { .. } => return Extent::Anywhere(address),
             What::Elements { exact, .. } => exact,
-            What::Pointers { .. } | What::Numbers { .. } | What::Places | What::Marked { .. } => {
-                true
-            }
+            What::Pointers { .. }
+            | What::Numbers { .. }
+            | What::Places
+            | What::ByAll
+            | What::Marked { .. } => true,
         };
         let dimensions = self.dimensions.iter();
         let dimensions: Option<Vec<_>> = dimensions

@@ -8,6 +8,7 @@
 //! Nothing is declared inside a loop that does not synchronise: it would be declared over and over.
 //! What is left are *stretches* of code that declare nothing; some of it spoils the function, and with it the region.
 
+mod by_all;
 pub(super) mod calls;
 mod counted;
 mod describe;
@@ -504,6 +505,7 @@ impl<'m> Scan<'m> {
                 reason: "accesses too many sections".to_string(),
             });
         }
+        let of_all = self.written_by_all(&entries, index);
         self.add_direct(found.direct);
         if !found.depends.is_empty() {
             self.add_dependent_loop(index, found.depends, !entries.is_empty());
@@ -523,6 +525,7 @@ impl<'m> Scan<'m> {
         });
         let mut marks: Vec<Mark<'m>> = marks.collect();
         marks::count_whole_objects(&mut entries, &mut marks);
+        entries.extend(of_all);
         if !entries.is_empty() {
             self.out.declarations.push(Declaration {
                 before,

@@ -4,8 +4,12 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::plainness::has_no_atomics;
-use super::{Direct, FunctionSections, Known, Scan, Spoiled, Stretch};
-use crate::llvm::{Function, Module};
+use super::{Direct, FunctionSections, Known, Scan, Spoiled, Stretch, can_be_copied};
+use crate::analysis::call_graph::is_final;
+use crate::llvm::{Call, Function, Module};
+
+/// Larger functions are not put in place of their calls.
+const MOST_INSTRUCTIONS: usize = 600;
 
 /// A region whose accesses are looked for, or a function that may be called in one of another file.
 pub struct Region<'m> {
@@ -44,6 +48,35 @@ impl<'m> Program<'m> {
             analyse(module, bodies, one, &mut known, &mut HashSet::new());
         }
         Self { known }
+    }
+
+    /// Calls in loops of a region's body for which their functions should stand: in front of the loop it is known what these
+    /// access, by what they load behind their parameters, or by what the loop does besides, but not where they are entered.
+    pub fn dissolvable(&self, body: Function<'m>) -> Vec<Call<'m>> {
+        let sections = &self.known[&body];
+        if sections.spoiled.is_some() {
+            return Vec::new();
+        }
+        let calls = sections.stretches.iter().filter_map(|one| {
+            let call = (*one.spoiled.at).as_call()?;
+            let callee = call.callee_function()?;
+            (one.spoiled.at.function() == body && self.can_dissolve(callee)).then_some(call)
+        });
+        calls.collect()
+    }
+
+    fn can_dissolve(&self, function: Function<'m>) -> bool {
+        self.known.get(&function).is_some_and(|one| {
+            let describes_all = one.spoiled.is_none() && one.stretches.is_empty();
+            describes_all
+                && one.declares_itself()
+                && one.depends.is_empty()
+                && !one.synchronises
+                && !one.shares
+        }) && is_final(function)
+            && can_be_copied(function)
+            && !function.has_attribute("noinline")
+            && function.instructions().len() <= MOST_INSTRUCTIONS
     }
 
     /// The region with this body.

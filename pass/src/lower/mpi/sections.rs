@@ -14,11 +14,14 @@ use crate::analysis::sections::{
     is_one_of_several, may_declare,
 };
 use crate::diagnostic::{Site, user_name};
-use crate::llvm::{Function, Instruction, Linkage, Module, Value};
+use crate::llvm::{Call, Function, Instruction, Linkage, Module, Value};
 use crate::lower::declarations::{self, Overflow, place};
 use crate::lower::runtime_call::declare;
 use crate::marks::{DECLARED, ENTRY, is_for_ranks};
 use crate::record::RegionRecord;
+
+/// So often functions are put in place of their calls, which may show more such calls.
+const MOST_ROUNDS: usize = 3;
 
 /// The regions of a module that may be distributed, with the program around them.
 pub struct Plan<'m> {
@@ -51,7 +54,23 @@ pub fn check(module: &Module) -> Plan<'_> {
         declare(module, &f::okl_mpi_readable);
     }
     let others = others(module);
-    let program = Program::of(module, &bodies, &others);
+    let mut program = Program::of(module, &bodies, &others);
+    for _ in 0..MOST_ROUNDS {
+        let mut calls: Vec<Call<'_>> = Vec::new();
+        for call in bodies.iter().flat_map(|body| program.dissolvable(*body)) {
+            if !calls.contains(&call) {
+                calls.push(call);
+            }
+        }
+        if calls.is_empty() {
+            break;
+        }
+        drop(program);
+        for call in calls {
+            call.inline();
+        }
+        program = Program::of(module, &bodies, &others);
+    }
     let functions = others.iter().filter_map(|one| program.declaring(*one));
     Plan {
         regions: bodies.iter().map(|body| program.region(*body)).collect(),
@@ -236,7 +255,8 @@ impl<'m> Plan<'m> {
 fn section_count(region: &Region<'_>) -> usize {
     let functions = region.functions.iter();
     let declarations = functions.flat_map(|sections| &sections.declarations);
-    declarations.map(|one| one.entries.len()).sum()
+    let entries = declarations.flat_map(|one| &one.entries);
+    entries.filter(|one| one.what != What::ByAll).count()
 }
 
 fn direct_text(one: &Direct<'_>) -> String {
@@ -276,6 +296,7 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         What::Anywhere { .. } => "read anywhere",
         What::Between { .. } => "read between",
         What::Marked { .. } => "write marked",
+        What::ByAll => "all threads write",
         What::Pointers { .. } | What::Numbers { .. } | What::Places => "",
     };
     let object = if entry.object.is_empty() {
