@@ -67,7 +67,7 @@ use directly::Directly;
 pub(crate) use early::Along;
 use early::Early;
 use expected_writers::ExpectedWriters;
-use plan::Plan;
+use plan::{DeclaredBefore, Plan};
 use prediction::{Packed, Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
 use tracked::Closing;
@@ -167,6 +167,9 @@ struct Interval {
     /// Stands for what was declared, each together with what this rank knew of the bytes that it concerns.
     chain: Signature,
     plans: Vec<Rc<Plan>>,
+    /// Of these: what was to be read, and what may have been written.
+    read: DeclaredBefore,
+    may_be_written: DeclaredBefore,
     /// Stands for what was copied from other nodes.
     far_copied: Signature,
     written: Rc<Ranges>,
