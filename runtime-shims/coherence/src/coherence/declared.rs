@@ -238,6 +238,8 @@ pub(super) struct SectionMode {
     interval: Interval,
     /// Stands for what all ranks declared before the last synchronisation.
     declared_last: Signature,
+    /// The same as it is known by where it has been exchanged: perhaps without claims that matter.
+    exchanged_last: Signature,
     predictions: Predictions,
     /// `None`: nothing is predicted.
     expected: Option<Expected>,
@@ -301,6 +303,7 @@ impl SectionMode {
             read_undeclared_id: Signature::NOTHING,
             interval: Interval::default(),
             declared_last: Signature::NOTHING,
+            exchanged_last: Signature::NOTHING,
             predictions: Predictions::default(),
             expected: None,
             in_flight: Vec::new(),

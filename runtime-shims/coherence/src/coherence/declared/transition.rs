@@ -351,6 +351,7 @@ impl<M: Machine> Coherence<M> {
     /// decide alike.
     pub(crate) fn apply_declared(&mut self, declared: Signature) -> bool {
         self.sections.declared_last = declared;
+        self.sections.exchanged_last = declared;
         if declared == Signature::NOTHING {
             return true;
         }
