@@ -381,9 +381,9 @@ pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: 
 
 /// Whether ranks run a region whose `threads` wait for flags, if nothing else is in the way.
 ///
-/// On one machine rank 0's threads, to which the other ranks lend their processors, see a flag as soon as it is set, while
-/// ranks send for it (NPB's LU as a whole: 1.1 times as fast). On several machines the others' processors would be idle. There
-/// a flag costs a message, with what was released before; where nests between flags do not declare what they access, many.
+/// On one machine rank 0's threads, to which the other ranks lend their processors, see a flag as soon as it is set. On several
+/// machines the others' processors would be idle. There a flag costs a message, with what was released before; where nests
+/// between flags do not declare what they access, many.
 fn flags_are_for_ranks(region: &RegionDescriptor, threads: i32) -> bool {
     const DECLARED: i64 = region_flags::FLAGS | region_flags::DECLARES_ALL;
     match settings().flags {
