@@ -117,6 +117,12 @@ fn objects<'m>(module: &'m Module, functions: &[Function<'m>]) -> Vec<Value<'m>>
             && !global.is_thread_local()
             && global.section().is_empty()
     });
+    let captured = captured_variables(functions);
+    globals.map(|one| *one).chain(captured).collect()
+}
+
+/// The variables of functions that regions capture.
+pub fn captured_variables<'m>(functions: &[Function<'m>]) -> Vec<Value<'m>> {
     let forks = functions
         .iter()
         .flat_map(|function| function.instructions());
@@ -126,10 +132,9 @@ fn objects<'m>(module: &'m Module, functions: &[Function<'m>]) -> Vec<Value<'m>>
             let arguments = at.as_call().map(|call| call.arguments());
             arguments.unwrap_or_default().into_iter().skip(CAPTURED)
         });
-    let captured = captured.filter(|one| one.as_op(Opcode::LLVMAlloca).is_some());
     let mut seen = HashSet::new();
-    let all = globals.map(|one| *one).chain(captured);
-    all.filter(|&one| seen.insert(one)).collect()
+    let captured = captured.filter(|one| one.as_op(Opcode::LLVMAlloca).is_some());
+    captured.filter(|&one| seen.insert(one)).collect()
 }
 
 /// The body of the region that an instruction forks as clang has it done.

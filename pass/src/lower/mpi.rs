@@ -30,6 +30,7 @@ mod regions;
 mod runtime_calls;
 pub mod sections;
 pub mod serial_code;
+mod stack_arrays;
 mod stretches;
 mod summaries;
 pub mod thread_private;

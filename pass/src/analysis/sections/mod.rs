@@ -25,7 +25,7 @@ mod stretches;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::analysis::nests::{Nests, Scope, Term};
+use crate::analysis::nests::{Extent, Nests, Scope, Section, Term};
 use crate::analysis::runtime;
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Function, Instruction, Module, Reach, Value};
@@ -34,8 +34,8 @@ pub use calls::{Dependence, is_one_of_several, may_declare};
 use calls::{Effect, effect, flags_of, spoils_region, waits};
 pub use counted::{Counted, Counters, Exit};
 use describe::Found;
-use entry::point;
 pub use entry::{Entry, Quantity, What};
+use entry::{entry_of, point};
 use locked::Locked;
 pub use marks::Mark;
 use okl_abi::Effects;
@@ -569,19 +569,18 @@ impl<'m> Scan<'m> {
         self.spoil_unknown_calls(block, known);
         let stretches = self.stretches_of(block, known);
         let mut position = HashMap::new();
-        let mut group: Option<(usize, Instruction<'m>, Vec<Entry<'m>>)> = None;
+        let mut group: Option<Group<'m>> = None;
         for (index, at) in block.instructions().into_iter().enumerate() {
             position.insert(at, index);
             if stretches
                 .iter()
                 .any(|&(first, end)| (first..end).contains(&index))
             {
-                if let Some((_, before, entries)) = group.take() {
-                    self.add_declaration(before, entries);
-                }
+                self.add_group(group.take());
                 continue;
             }
             let mut found = Found::default();
+            let mut accesses = Vec::new();
             let is_access = match self.effects.get(&at) {
                 None | Some(Effect::Nothing) => continue,
                 Some(Effect::Accesses(list)) => {
@@ -589,7 +588,7 @@ impl<'m> Scan<'m> {
                         match self.place(access) {
                             Place::Own => {}
                             Place::Direct(one) => found.direct.push(one),
-                            Place::Elsewhere => found.all.entries.push(point(access)),
+                            Place::Elsewhere => accesses.push(*access),
                         }
                     }
                     true
@@ -612,18 +611,15 @@ impl<'m> Scan<'m> {
                 Some(Effect::Synchronises | Effect::Spoils(_)) => false,
             };
             self.add_direct(found.direct);
-            let entries = found.all.entries;
             if !is_access {
-                if let Some((_, before, entries)) = group.take() {
-                    self.add_declaration(before, entries);
-                }
-                self.add_declaration(at, entries);
+                self.add_group(group.take());
+                self.add_declaration(at, found.all.entries);
                 continue;
             }
-            if entries.is_empty() {
+            if accesses.is_empty() {
                 continue;
             }
-            let known_at = |start: usize| {
+            let known_at = |entries: &[Entry<'m>], start: usize| {
                 let values = entries.iter().flat_map(|entry| {
                     let dimensions = entry.dimensions.iter().flat_map(|&(a, b)| [a, b]);
                     dimensions.chain([entry.address])
@@ -636,26 +632,93 @@ impl<'m> Scan<'m> {
                     Quantity::Term(_) | Quantity::Constant(_) | Quantity::Places(_) => true,
                 })
             };
-            match &mut group {
-                Some((start, _, open)) if known_at(*start) => {
-                    for entry in entries {
-                        if !open.iter().any(|known| known.is_same_section(&entry)) {
-                            open.push(entry);
-                        }
-                    }
-                }
-                _ => {
-                    if let Some((_, before, entries)) = group.take() {
-                        self.add_declaration(before, entries);
-                    }
-                    group = Some((index, at, entries));
-                }
+            let entries: Vec<_> = accesses.iter().map(point).collect();
+            if let Some(open) = &mut group
+                && known_at(&entries, open.start)
+            {
+                open.add(accesses, entries);
+            } else if let Some(open) = &mut group
+                && let Some(ahead) = self.ahead(&accesses, block, open.before)
+            {
+                open.add(accesses, ahead);
+                open.is_ahead = true;
+            } else {
+                self.add_group(group.take());
+                group = Some(Group {
+                    start: index,
+                    before: at,
+                    accesses,
+                    entries,
+                    is_ahead: false,
+                });
             }
         }
-        if let Some((_, before, entries)) = group {
-            self.add_declaration(before, entries);
-        }
+        self.add_group(group);
         Ok(())
+    }
+
+    /// What accesses of a block are to be declared as in front of an instruction before them, where their addresses can be
+    /// computed there.
+    fn ahead(
+        &self,
+        accesses: &[Access<'m>],
+        block: Block<'m>,
+        before: Instruction<'m>,
+    ) -> Option<Vec<Entry<'m>>> {
+        let nests = &self.out.nests;
+        let entries = accesses.iter().map(|access| {
+            let Size::Constant(element) = access.size else {
+                return None;
+            };
+            match nests.extent(access.address, None, block, Scope::At(before)) {
+                extent @ Extent::Section(Section { exact: true, .. }) => {
+                    entry_of(nests, extent, access.is_write, element, access.at).ok()
+                }
+                _ => None,
+            }
+        });
+        entries.collect()
+    }
+
+    /// Declares accesses of a block together.
+    fn add_group(&mut self, group: Option<Group<'m>>) {
+        let Some(group) = group else {
+            return;
+        };
+        let mut entries = group.entries;
+        // As terms accesses next to each other become one.
+        if group.is_ahead
+            && let Some(ahead) = self.ahead(&group.accesses, group.before.block(), group.before)
+        {
+            entries = merge::merge(&self.out.nests, ahead);
+        }
+        self.add_declaration(group.before, entries);
+    }
+}
+
+/// Accesses of a block that are declared together.
+struct Group<'m> {
+    /// The first of them, and its place in the block.
+    before: Instruction<'m>,
+    start: usize,
+    accesses: Vec<Access<'m>>,
+    entries: Vec<Entry<'m>>,
+    /// The addresses of some are computed in front of the first.
+    is_ahead: bool,
+}
+
+impl<'m> Group<'m> {
+    fn add(&mut self, accesses: Vec<Access<'m>>, entries: Vec<Entry<'m>>) {
+        self.accesses.extend(accesses);
+        for entry in entries {
+            if !self
+                .entries
+                .iter()
+                .any(|known| known.is_same_section(&entry))
+            {
+                self.entries.push(entry);
+            }
+        }
     }
 }
 

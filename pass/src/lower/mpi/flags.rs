@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use super::stack_arrays;
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::{flags, waiting};
 use crate::diagnostic::Site;
@@ -36,7 +37,11 @@ pub fn prepare(module: &Module) -> bool {
     for flush in &found.flushes {
         flush.erase();
     }
-    !found.accesses.is_empty()
+    let has_flags = !found.accesses.is_empty();
+    if has_flags {
+        stack_arrays::widen(module, &functions);
+    }
+    has_flags
 }
 
 /// Where functions wait for flags.
@@ -64,7 +69,8 @@ impl<'m> Waits<'m> {
     pub fn reason_in(&self, graph: &CallGraph<'m>, body: Function<'m>) -> Option<String> {
         let at = self.first_in(&graph.reachable(body))?;
         Some(format!(
-            "waits for a flag that another thread sets ({}), which ranks do where OKL_FLAGS=ranks is set",
+            "waits for a flag that another thread sets ({}), which ranks do on several machines where it \
+                         declares what it accesses, or where OKL_FLAGS=ranks is set",
             Site::Instruction(at)
         ))
     }

@@ -67,7 +67,7 @@ use directly::Directly;
 pub(crate) use early::Along;
 use early::Early;
 use expected_writers::ExpectedWriters;
-use plan::Plan;
+use plan::{DeclaredBefore, Plan};
 use prediction::{At, Packed, Passage, Predictions};
 use pushes::{Expected, InFlight, Sending};
 use tracked::Closing;
@@ -167,6 +167,9 @@ struct Interval {
     /// Stands for what was declared, each together with what this rank knew of the bytes that it concerns.
     chain: Signature,
     plans: Vec<Rc<Plan>>,
+    /// Of these: what was to be read, and what may have been written.
+    read: DeclaredBefore,
+    may_be_written: DeclaredBefore,
     /// Stands for what was copied from other nodes.
     far_copied: Signature,
     written: Rc<Ranges>,
@@ -235,6 +238,8 @@ pub(super) struct SectionMode {
     interval: Interval,
     /// Stands for what all ranks declared before the last synchronisation.
     declared_last: Signature,
+    /// The same as it is known by where it has been exchanged: perhaps without claims that matter.
+    exchanged_last: Signature,
     predictions: Predictions,
     /// `None`: nothing is predicted.
     expected: Option<Expected>,
@@ -297,6 +302,7 @@ impl SectionMode {
             read_undeclared_id: Signature::NOTHING,
             interval: Interval::default(),
             declared_last: Signature::NOTHING,
+            exchanged_last: Signature::NOTHING,
             predictions: Predictions::default(),
             expected: None,
             in_flight: Vec::new(),

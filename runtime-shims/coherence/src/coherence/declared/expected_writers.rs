@@ -105,10 +105,12 @@ impl SectionMode {
     /// Notes what the ranks declared since the last synchronisation. What they are expected to declare next, where `place`
     /// stands for the region.
     fn expected_next(&mut self, place: Signature) -> Option<Signature> {
-        let declared = self.declared_last;
+        let declared = self.exchanged_last;
+        let exchanged = self.exchanged.get(declared);
+        let accesses = exchanged.map_or(declared, |exchanged| exchanged.accesses);
         let context = place
             .with_signature(self.direct_id)
-            .with_signature(declared);
+            .with_signature(accesses);
         let expected = &mut self.expected_writers;
         if let Some(before) = expected.context.replace(context) {
             expected.follows.insert(before, declared, 0);

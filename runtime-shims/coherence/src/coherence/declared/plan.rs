@@ -3,7 +3,7 @@
 use std::{borrow::Cow, cell::Cell, rc::Rc};
 
 use super::{
-    Declared, Mode, between_nests::bytes_written, bytes_of, bytes_of_page, pages_around,
+    Declared, Interval, Mode, between_nests::bytes_written, bytes_of, bytes_of_page, pages_around,
     pages_inside, pages_touched,
 };
 use crate::{
@@ -47,6 +47,26 @@ pub(super) struct Plan {
     fetched_at: Cell<u64>,
     /// How often it served again.
     again: Cell<u32>,
+}
+
+/// What a rank declared in some modes since the last synchronisation, as far as it has been asked for.
+#[derive(Default)]
+pub(super) struct DeclaredBefore {
+    /// So many plans of the interval are in it.
+    plans: usize,
+    bytes: Ranges,
+}
+
+impl DeclaredBefore {
+    /// The same of all plans of the interval.
+    fn of_all(&mut self, plans: &[Rc<Plan>], is_wanted: impl Fn(Mode) -> bool) -> &Ranges {
+        let new = plans[self.plans..].iter().flat_map(|plan| &plan.declared);
+        let new = new.filter(|one| is_wanted(one.mode));
+        let new = new.flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>());
+        self.bytes = self.bytes.union(&Ranges::of(new.collect()));
+        self.plans = plans.len();
+        &self.bytes
+    }
 }
 
 /// What has been declared so often again is likely to be so for longer.
@@ -212,7 +232,12 @@ impl<M: Machine> Coherence<M> {
         // opened now it has to be there.
         let read_before = match entering.is_empty() {
             true => Ranges::default(),
-            false => self.declared_before(|mode| matches!(mode, Mode::Read | Mode::MayRead)),
+            false => {
+                let Interval { read, plans, .. } = &mut self.sections.interval;
+                let read = read.of_all(plans, |mode| matches!(mode, Mode::Read | Mode::MayRead));
+                let entering = entering.iter().copied().map(bytes_of);
+                read.intersection(&Ranges::of(entering.collect()))
+            }
         };
 
         let mode = &self.sections;
@@ -352,18 +377,19 @@ impl<M: Machine> Coherence<M> {
         pages
     }
 
-    /// The bytes that this rank declared since the last synchronisation, in such modes.
-    fn declared_before(&self, is_wanted: impl Fn(Mode) -> bool) -> Ranges {
-        let plans = self.sections.interval.plans.iter();
-        let declared = plans.flat_map(|plan| &plan.declared);
-        let wanted = declared.filter(|one| is_wanted(one.mode));
-        wanted.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
-    }
-
     /// Where an earlier declaration said that one of `pages`, which are opened now, may be written, and it may
     /// not have been yet, by a fault: tracks that before.
     fn track_uncertain_writes(&mut self, pages: &[Page]) {
-        let uncertain = self.declared_before(|mode| mode == Mode::MayWrite);
+        if pages.is_empty() {
+            return;
+        }
+        let Interval {
+            may_be_written,
+            plans,
+            ..
+        } = &mut self.sections.interval;
+        let uncertain = may_be_written.of_all(plans, |mode| mode == Mode::MayWrite);
+        let uncertain = uncertain.clone();
         if uncertain.is_empty() {
             return;
         }

@@ -120,6 +120,21 @@ fn reach(words: &[Vec<u64>]) -> Ranges {
     pages_around(hulls.into_iter().chain(spans.into_values()))
 }
 
+/// Stands for what ranks declared that they are sure to access.
+fn accesses(words: &[Vec<u64>]) -> Signature {
+    let mut all = Signature::START;
+    for (rank, mut words) in words.iter().map(|words| &words[..]).enumerate() {
+        all = all.with(rank as u64);
+        while let Some((mode, _, shape)) = take_declaration(&mut words) {
+            if mode == Mode::Read as u64 || mode == Mode::Write as u64 {
+                let (start, end) = shape.hull();
+                all = all.with(mode).with(start).with(end);
+            }
+        }
+    }
+    all
+}
+
 /// Notes what part of an object is written, where pages that it spans enter section mode.
 fn note_span(spans: &mut BTreeMap<Range, Range>, mode: u64, object: Range, shape: &Shape) {
     if mode == Mode::Write as u64 || mode == Mode::Marked as u64 {
@@ -135,6 +150,9 @@ pub(super) struct Exchanged {
     pub(super) words: Vec<Vec<u64>>,
     /// The pages on whose state it depends what it leads to, as bytes.
     pub(super) reach: Ranges,
+    /// Stands for what loop nests are sure to access: not for claims, which are told or not as owners are, nor for what ranks
+    /// happened to read undeclared.
+    pub(super) accesses: Signature,
     /// What stands for some rank's declarations is without its claims.
     omits_claims: bool,
 }
@@ -333,6 +351,7 @@ impl<M: Machine> Coherence<M> {
     /// decide alike.
     pub(crate) fn apply_declared(&mut self, declared: Signature) -> bool {
         self.sections.declared_last = declared;
+        self.sections.exchanged_last = declared;
         if declared == Signature::NOTHING {
             return true;
         }
@@ -402,6 +421,7 @@ impl<M: Machine> Coherence<M> {
         let pieces = words.iter().map(Vec::len).sum();
         let exchanged = Rc::new(Exchanged {
             reach: reach(&words),
+            accesses: accesses(&words),
             words,
             omits_claims: omitted.iter().any(Option::is_some),
         });

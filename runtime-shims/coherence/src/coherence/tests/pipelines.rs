@@ -389,6 +389,6 @@ fn what_is_written_between_nests_again_and_again_goes_nowhere() {
     }
     job.leave_region();
     // At first nobody knows what follows what.
-    assert_eq!(sent[4], sent[9], "{sent:?}");
+    assert_eq!(sent[3], sent[9], "{sent:?}");
     assert!(job.counts(0).moves >= 5);
 }
