@@ -1,9 +1,9 @@
 // A solver that sweeps over planes by flags: who waits for a flag is told of it, and what it reads behind that comes along. So a
-// plane takes one message each way, and it copies no row itself but in the first sweeps. That is so by default where ranks are on
-// several nodes; on one, rank 0's threads run such a region.
+// plane takes one message each way, and it copies no row itself but in the first sweeps. Without `OKL_FLAGS=ranks`
+// rank 0's threads run such a region.
 //
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
-// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 2>&1 | FileCheck %s
+// RUN: env OKL_STATS=1 OKL_FLAGS=ranks OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 2>&1 | FileCheck %s
 // RUN: env OKL_STATS=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 2>&1 | FileCheck --check-prefix=ALONE %s
 // RUN: env OKL_STATS=1 OKL_FLAGS=alone OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 2>&1 | FileCheck --check-prefix=ALONE %s
 // The same where the ranks take turns on one processor: each is stopped now and then between two steps of a store.

@@ -584,11 +584,6 @@ pub(crate) fn let_messages_go() {
     });
 }
 
-/// Whether the job has ranks on several nodes.
-pub(crate) fn spans_nodes() -> bool {
-    coherence(|coherence| coherence.machine.spans_nodes())
-}
-
 /// Words of a rank's control area.
 #[derive(Clone, Copy)]
 pub(crate) enum Words {

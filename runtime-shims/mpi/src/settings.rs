@@ -54,14 +54,6 @@ pub(crate) enum RegionsAlone {
     Alternate,
 }
 
-/// Whether ranks run regions whose threads wait for flags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FlagsOnRanks {
-    Never,
-    WhereFaster,
-    Always,
-}
-
 /// What the user set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -82,8 +74,8 @@ pub(crate) struct Settings {
     pub(crate) chunks_move: ChunksMove,
     /// `OKL_REGIONS_ALONE=0`, `always` or `alternate`: whether rank 0 runs short regions by itself.
     pub(crate) regions_alone: RegionsAlone,
-    /// `OKL_FLAGS=ranks` or `alone`: whether regions whose threads wait for flags are distributed.
-    pub(crate) flags: FlagsOnRanks,
+    /// `OKL_FLAGS=ranks`: regions whose threads wait for flags are distributed, but for `OKL_VERIFY`.
+    pub(crate) flags_on_ranks: bool,
     /// `OKL_RANKS_PER_NODE=n`: treat each `n` consecutive ranks as a node of their own.
     pub(crate) ranks_per_node: Option<u32>,
     /// `OKL_SOCKET_IFNAME=name,name`: over which interfaces ranks on different nodes ask each other.
@@ -137,19 +129,9 @@ impl Settings {
                     ("alternate", RegionsAlone::Alternate),
                 ],
             )?,
-            flags: match switch("OKL_VERIFY", false)? {
-                // What is released late, and to whom it matters, looks to verification like races.
-                true => FlagsOnRanks::Never,
-                false => one_of(
-                    &variable,
-                    "OKL_FLAGS",
-                    &[
-                        ("1", FlagsOnRanks::WhereFaster),
-                        ("alone", FlagsOnRanks::Never),
-                        ("ranks", FlagsOnRanks::Always),
-                    ],
-                )?,
-            },
+            // What is released late, and to whom it matters, looks to verification like races.
+            flags_on_ranks: one_of(&variable, "OKL_FLAGS", &[("alone", false), ("ranks", true)])?
+                && !switch("OKL_VERIFY", false)?,
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
             interfaces: interfaces::Choice::of(&variable("OKL_SOCKET_IFNAME").unwrap_or_default()),
             large_pages: one_of(
@@ -319,8 +301,8 @@ mod tests {
             ),
             (
                 "OKL_FLAGS",
-                "0",
-                "OKL_FLAGS=0: valid values are 1, alone and ranks",
+                "1",
+                "OKL_FLAGS=1: valid values are alone and ranks",
             ),
             (
                 "OKL_RANKS_PER_NODE",

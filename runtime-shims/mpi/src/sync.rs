@@ -33,7 +33,7 @@ use crate::{
     ordered, owed, program, program_graph,
     program_graph::Team,
     program_stacks, region, report, sections,
-    settings::{FlagsOnRanks, settings},
+    settings::settings,
     stack, stats, stream_format, tasks, team, threads,
     threads::Meeting,
     turns, verify,
@@ -193,7 +193,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     // A nested team, and one of which the compiler or the run time has already said why other ranks have no part in it,
     // is never as large as asked.
     let team = match team::level() {
-        0 => team_of(region, size.threads),
+        0 => team_of(region),
         _ => Team::OneThread,
     };
     let is_outer = team == Team::Ranks;
@@ -410,36 +410,17 @@ pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: 
     });
 }
 
-/// Whether ranks run a region whose `threads` wait for flags, if nothing else is in the way.
-///
-/// On one machine rank 0's threads, to which the other ranks lend their processors, see a flag as soon as it is set. On several
-/// machines the others' processors would be idle. There a flag costs a message, with what was released before; where nests
-/// between flags do not declare what they access, many.
-fn flags_are_for_ranks(region: &RegionDescriptor, threads: i32) -> bool {
-    const DECLARED: i64 = region_flags::FLAGS | region_flags::DECLARES_ALL;
-    match settings().flags {
-        FlagsOnRanks::Never => false,
-        FlagsOnRanks::Always => true,
-        FlagsOnRanks::WhereFaster => {
-            region.flags & DECLARED == DECLARED
-                && threads::on_each_rank(threads) == 1
-                && memory::spans_nodes()
-        }
-    }
-}
-
-/// Whose threads the pass and the whole-program call graph let the region have, of a team of `threads`.
-fn team_of(region: *mut RegionDescriptor, threads: i32) -> Team {
+/// Whose threads the pass and the whole-program call graph let the region have.
+fn team_of(region: *mut RegionDescriptor) -> Team {
     const DISTRIBUTE: i64 = 1;
     const RANK_ZERO: i64 = 2;
     const ONE_THREAD: i64 = 3;
     // SAFETY: descriptors are private to the process and used by the program's thread only.
     let region = unsafe { &mut *region };
     if region.decision == 0 {
-        let has_flags = flags_are_for_ranks(region, threads);
         let told = region.flags & region_flags::RANK_ZERO_ALONE != 0
-            || region.flags & region_flags::WAITS_FOR_FLAGS != 0 && !has_flags;
-        region.decision = match program_graph::team_of(region, told, has_flags) {
+            || region.flags & region_flags::WAITS_FOR_FLAGS != 0 && !settings().flags_on_ranks;
+        region.decision = match program_graph::team_of(region, told) {
             Team::Ranks => DISTRIBUTE,
             Team::RankZero => RANK_ZERO,
             Team::OneThread => ONE_THREAD,
