@@ -11,8 +11,8 @@
 //
 // CHECK: sum 4987.37
 // SUM:   sum 4987.37
-// ALONE: sum 4987.37
-// ALONE: told directly 0 0{{$}}
+// ALONE-DAG: sum 4987.37
+// ALONE-DAG: told directly 0 0{{$}}
 // 40 sweeps over 8 planes; the rows of 300 numbers of most of them.
 // CHECK: told directly {{[23][0-9][0-9] [23][0-9][0-9]$}}
 // CHECK: bytes along {{0 [567][0-9][0-9][0-9][0-9][0-9]$}}
