@@ -45,6 +45,13 @@ const AS_BY_HAND: Most = Most {
     faults: 0.0,
 };
 
+/// Who does what depends on time there, or pages carry the data: no bound holds.
+const UNBOUNDED: Most = Most {
+    messages: f64::INFINITY,
+    bytes: f64::INFINITY,
+    faults: f64::INFINITY,
+};
+
 /// One row of the results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Benchmark {
@@ -167,7 +174,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
         full: size(&[2000], 20),
         smoke: size(&[130], 2),
         tolerance: 0.0,
-        most: AS_BY_HAND,
+        most: UNBOUNDED,
     },
     Benchmark {
         name: "clusters",
@@ -212,7 +219,10 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
         full: size(&[10], 100),
         smoke: size(&[6], 2),
         tolerance: 0.0,
-        most: AS_BY_HAND,
+        most: Most {
+            messages: 1.8,
+            ..AS_BY_HAND
+        },
     },
     Benchmark {
         name: "sort",
@@ -221,7 +231,10 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
         full: size(&[4_000_000], 20),
         smoke: size(&[5001], 2),
         tolerance: 0.0,
-        most: AS_BY_HAND,
+        most: Most {
+            messages: 3.1,
+            ..AS_BY_HAND
+        },
     },
     Benchmark {
         name: "adi",
@@ -248,7 +261,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
         full: size(&[500], 12),
         smoke: size(&[203], 1),
         tolerance: 0.0,
-        most: AS_BY_HAND,
+        most: UNBOUNDED,
     },
     Benchmark {
         name: "tasktree",
@@ -257,6 +270,6 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
         full: size(&[5, 150_000], 10),
         smoke: size(&[3, 300], 2),
         tolerance: 0.0,
-        most: AS_BY_HAND,
+        most: UNBOUNDED,
     },
 ];
