@@ -782,11 +782,11 @@ fn written_by_others<'a>(entries: impl Iterator<Item = &'a Entry<'a>> + Clone) -
     if all.peek().is_none() {
         return Ranges::default();
     }
-    let exactly = |one: &Entry<'_>| {
+    let bytes_of = |one: &Entry<'_>, exactly: bool| {
         let (shapes, is_exact) = shapes_of(one);
         let mut bytes = Ranges::default();
-        for shape in shapes.into_iter().filter(|_| is_exact) {
-            if shape.pieces() > MOST_PIECES {
+        for shape in shapes {
+            if exactly && !is_exact || shape.pieces() > MOST_PIECES {
                 return None;
             }
             bytes = bytes.union(&shape.ranges());
@@ -794,11 +794,11 @@ fn written_by_others<'a>(entries: impl Iterator<Item = &'a Entry<'a>> + Clone) -
         Some(bytes)
     };
     let by_all = all
-        .filter_map(exactly)
+        .filter_map(|one| bytes_of(one, true))
         .fold(Ranges::default(), |one, other| one.union(&other));
     let marked_or_not = section_access::WRITE | section_access::MARKED;
     let own = entries.filter(|one| one.entry.access & marked_or_not == section_access::WRITE);
-    let own: Option<Vec<Ranges>> = own.map(exactly).collect();
+    let own: Option<Vec<Ranges>> = own.map(|one| bytes_of(one, false)).collect();
     own.map_or_else(Ranges::default, |own| {
         own.iter().fold(by_all, |rest, own| rest.minus(own))
     })

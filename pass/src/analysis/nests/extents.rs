@@ -6,7 +6,9 @@
 use super::conditions::{Conditions, MOST_OPERATIONS};
 use super::rewrite::{EarlierTurns, LastTurn, Rewrite, Rewritten, RowLength, SafeDivisions};
 use super::{Check, Expression, Nests, Scope, Section, Turns, WORD};
-use crate::llvm::{Block, Comparison, ExpressionKind as Kind, IntPredicate, Opcode};
+use crate::llvm::{
+    Block, Comparison, ExpressionKind as Kind, Instruction, IntPredicate, Opcode, Value,
+};
 
 /// Sections have no more dimensions than this.
 pub(super) const MOST_DIMENSIONS: usize = 15;
@@ -76,8 +78,7 @@ impl<'m> Nests<'m> {
             _ => return None,
         };
         let [number, limit] = [number, limit].map(|at| compare.operand(at));
-        let wraps = !number.as_op(Opcode::LLVMAdd)?.keeps_number(true);
-        if wraps
+        if !self.is_counted_on(number, of, latch)
             || !self.can_know(number)
             || !self.can_know(limit)
             || number.ty().bits() != Some(NARROW)
@@ -96,6 +97,22 @@ impl<'m> Nests<'m> {
         let step = self.choice(Kind::UnsignedMax, &[step, self.word(1)]);
         let way = self.minus(self.largest(&[limit, first]), first);
         Some(self.quotient(self.sum(&[way, step, self.word(-1)]), step))
+    }
+
+    /// Whether a number is what a loop counts on to, for its next turn, by an addition that does not overflow. That another
+    /// number does not, of which the loop's own is a part, says nothing of the turns before the last.
+    fn is_counted_on(&self, number: Value<'m>, of: usize, latch: Block<'m>) -> bool {
+        let keeps = |add: Instruction<'m>| add.keeps_number(true);
+        let Some(add) = number.as_op(Opcode::LLVMAdd).filter(|&add| keeps(add)) else {
+            return false;
+        };
+        let header = self.loops()[of].header;
+        (0..2).any(|at| {
+            let phi = add.operand(at).as_op(Opcode::LLVMPHI);
+            phi.is_some_and(|phi| {
+                phi.block() == header && phi.incoming().contains(&(number, latch))
+            })
+        })
     }
 
     /// An expression that is at least (or, where not `most`, at most) `one` in every turn of the loops inside the scope.
