@@ -114,12 +114,23 @@ impl At {
     }
 }
 
-/// A thread's words: where it is, and what is left of its blocks of loops with even and odd numbers.
+/// A thread's words: what is left of its blocks of loops with even and odd numbers, and where it is.
 const WORDS: usize = 3;
-const PLACE: usize = 0;
+/// The last of them, so that who copies them in order has seen a slot before the place. A thread that is before a loop then
+/// was so when its slot was seen; the other way round it may have run the loop and left the region in between, and its slot,
+/// closed again, would be filled for nobody until the next region, of which the thread would run less.
+const PLACE: usize = 2;
 
 fn slot(number: u32) -> usize {
-    1 + number as usize % 2
+    number as usize % 2
+}
+
+/// Reads the words of a thread, with something `between` for tests.
+fn look(words: &[AtomicU64], mut between: impl FnMut()) -> [u64; WORDS] {
+    std::array::from_fn(|at| {
+        between();
+        words[at].load(SeqCst)
+    })
 }
 
 /// What is in a slot while its thread has not begun a loop of the region with such a number, and nobody else has for it: the
@@ -156,7 +167,7 @@ fn enter(words: &[AtomicU64], at: At, block: &Range<u32>, is_whole: bool) -> (Le
 fn leave_region(words: &[AtomicU64], region: u64, regions: u64) {
     let number = BEYOND;
     words[PLACE].store(At { region, number }.word(), SeqCst);
-    for slot in &words[PLACE + 1..] {
+    for slot in &words[..PLACE] {
         slot.store(closed(regions), SeqCst);
     }
 }
@@ -548,7 +559,7 @@ impl Moving {
             let others = threads.clone().filter(|one| *one != self.member.thread);
             let found = others.filter_map(|thread| {
                 let words = words(thread)?;
-                let seen = std::array::from_fn(|at| words[at].load(SeqCst));
+                let seen = look(words, || ());
                 let (word, left, all) = self.available(&seen, thread, so_far)?;
                 Some((all, thread, words, word, left))
             });

@@ -85,7 +85,7 @@ impl One<'_> {
         let others: Vec<u32> = others.filter(|one| *one != self.member.thread).collect();
         others.into_iter().find_map(|thread| {
             let words = &self.words[thread as usize];
-            let seen = std::array::from_fn(|at| words[at].load(SeqCst));
+            let seen = look(words, || self.dawdle(8));
             let block = units.block(Member {
                 thread,
                 ..self.member
@@ -230,7 +230,7 @@ fn what_can_be_taken_depends_on_where_the_thread_is() {
     let place = |region, number| At { region, number }.word();
     let block = 10..20;
     let found = |place, slot| {
-        let seen = [place, 0, slot];
+        let seen = [0, slot, place];
         available(&seen, at, &block).map(|(_, left)| (left.first, left.end))
     };
     // At the loop.
@@ -245,7 +245,7 @@ fn what_can_be_taken_depends_on_where_the_thread_is() {
     assert_eq!(found(place(4, BEYOND), closed(7)), None);
     assert_eq!(found(place(2, BEYOND), closed(7)), None);
     let first = At { number: 1, ..at };
-    let found = |place| available(&[place, 0, closed(7)], first, &block).is_some();
+    let found = |place| available(&[0, closed(7), place], first, &block).is_some();
     assert!(found(place(2, BEYOND)));
     assert!(found(place(0, 0)));
     assert!(!found(place(4, BEYOND)));
