@@ -7,8 +7,9 @@
 // RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 32 2>&1 | FileCheck --check-prefixes=SAME,LONG %s
 //
 // SAME-DAG: {{^}}0 wrong
-// SHORT-DAG: {{^ *}}messages 294 248
-// LONG-DAG: {{^ *}}messages 574 528
+// Before that what each grid's neighbours exchange goes by itself once; how often depends a little on who is first.
+// SHORT-DAG: {{^ *}}messages {{29[0-9] 2[45][0-9]$}}
+// LONG-DAG: {{^ *}}messages {{57[0-9] 5[23][0-9]$}}
 #include <stdio.h>
 #include <stdlib.h>
 
