@@ -14,7 +14,10 @@ use okl_abi::{SectionEntry, section_access};
 
 use okl_coherence::geometry::ranges::{Range, Ranges};
 
-use super::{Entry, in_file, is_in_one_segment, rows::Behind};
+use super::{
+    entry::{Entry, in_file, is_in_one_segment},
+    rows::Behind,
+};
 use crate::{cell::ProgramCell, memory};
 
 /// A table of no more bytes is looked at however small the object is.

@@ -13,7 +13,10 @@ use okl_coherence::{
     },
 };
 
-use super::{in_file, is_in_one_segment, rows::Behind, shapes_of};
+use super::{
+    entry::{in_file, is_in_one_segment, shapes_of},
+    rows::Behind,
+};
 
 /// More elements are not looked at one by one.
 const MOST: i64 = 2048;

@@ -13,7 +13,7 @@ use okl_coherence::geometry::{
     shape::{DoesNotFit, Shape},
 };
 
-use super::Entry;
+use super::entry::Entry;
 use crate::{layout, memory};
 
 /// Bytes of a pointer.
