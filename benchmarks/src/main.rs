@@ -9,6 +9,7 @@ mod figures;
 mod measure;
 mod model;
 mod okl;
+mod one_rank;
 mod output;
 mod report;
 mod smoke;
@@ -46,6 +47,9 @@ struct Arguments {
     /// Only checks that every program works in every variant, at tiny sizes on 2 ranks.
     #[arg(long)]
     smoke: bool,
+    /// Instead of all this: okl on one rank with a thread for each core, against OpenMP; 15 repetitions.
+    #[arg(long, conflicts_with_all = ["smoke", "airfoil", "okl"])]
+    one_rank: bool,
     /// Instead of all this: OP2's airfoil on 720000 cells, with --smoke on 7200.
     #[arg(long)]
     airfoil: bool,
@@ -95,6 +99,10 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         }
         Err(missing) => return Err(missing),
     };
+    if arguments.one_rank {
+        let text = one_rank::run(&tools, &benchmarks, arguments.repetitions.unwrap_or(15))?;
+        return tell(arguments, root, "one-rank.md", &text).map(|()| true);
+    }
     if arguments.smoke {
         return Ok(smoke::run(&tools, &benchmarks));
     }

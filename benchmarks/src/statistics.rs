@@ -36,6 +36,12 @@ impl Spread {
     }
 }
 
+/// None of no values, which are above 0.
+pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let logarithms: f64 = values.iter().map(|value| value.ln()).sum();
+    (!values.is_empty()).then(|| (logarithms / values.len() as f64).exp())
+}
+
 /// Linear between the two nearest values.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
@@ -73,6 +79,13 @@ mod tests {
         let spread = Spread::of(&[7.0]).unwrap();
         assert_eq!((spread.least, spread.median, spread.most), (7.0, 7.0, 7.0));
         assert_eq!(Spread::of(&[]), None);
+    }
+
+    #[test]
+    fn a_geometric_mean_takes_twice_and_half_for_one() {
+        let mean = geometric_mean(&[2.0, 0.5, 8.0]).unwrap();
+        assert!((mean - 2.0).abs() < 1e-12, "{mean}");
+        assert_eq!(geometric_mean(&[]), None);
     }
 
     #[test]

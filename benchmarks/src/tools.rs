@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::catalogue::Benchmark;
+use crate::catalogue::{Benchmark, Size};
 use crate::output::{self, Outcome};
 
 /// A way to build and run a benchmark.
@@ -310,12 +310,7 @@ impl Tools {
         let mut command = Command::new("timeout");
         command.args(["-k", "10", LIMIT]);
         match variant {
-            Variant::OpenMp => {
-                command
-                    .env("OMP_NUM_THREADS", ranks.to_string())
-                    .env("OMP_PLACES", "cores")
-                    .env("OMP_PROC_BIND", "close");
-            }
+            Variant::OpenMp => bind_threads(&mut command, ranks),
             Variant::HandMpi | Variant::Okl | Variant::OklNodes => {
                 command
                     .arg("mpirun")
@@ -344,6 +339,36 @@ impl Tools {
                 command.args(["-n", &ranks.to_string()]);
             }
         }
+        self.start(command, benchmark, variant, arguments, iterations)
+    }
+
+    /// Runs a benchmark, OpenMP's or okl's, as a process of its own with `threads` threads: okl's is one rank.
+    pub(crate) fn run_one_rank(
+        &self,
+        benchmark: &Benchmark,
+        variant: Variant,
+        threads: u32,
+    ) -> Result<Outcome, String> {
+        let mut command = Command::new("timeout");
+        command.args(["-k", "10", LIMIT]);
+        bind_threads(&mut command, threads);
+        let Size {
+            arguments,
+            iterations,
+        } = benchmark.full;
+        let run = self.start(command, benchmark, variant, arguments, iterations)?;
+        Ok(run.outcome)
+    }
+
+    /// Has `command` run the executable.
+    fn start(
+        &self,
+        mut command: Command,
+        benchmark: &Benchmark,
+        variant: Variant,
+        arguments: &[u32],
+        iterations: u32,
+    ) -> Result<Run, String> {
         command.arg(self.executable(benchmark.source, variant));
         command.args(arguments.iter().map(u32::to_string));
         command.arg(iterations.to_string());
@@ -357,6 +382,14 @@ impl Tools {
         }
         Ok(Run { outcome, stderr })
     }
+}
+
+/// How threads of one process are bound to cores.
+fn bind_threads(command: &mut Command, threads: u32) {
+    command
+        .env("OMP_NUM_THREADS", threads.to_string())
+        .env("OMP_PLACES", "cores")
+        .env("OMP_PROC_BIND", "close");
 }
 
 /// Runs a command to its end; what it printed, or how it failed.

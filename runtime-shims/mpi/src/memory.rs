@@ -214,6 +214,11 @@ fn resident_bytes(file: i32) -> u64 {
 }
 
 impl Machine for Memory {
+    // By mprotect, although userfaultfd's write protection is faster where pages in use take turns (Linux 6.18: a fault 2.0
+    // against 4.2 us; 8192 of which every other one was written closed in 0.2 against 4 ms). It knows no page that may not be
+    // read: to take it out of the view instead costs a fault for each page that is opened, also where that is all of a large
+    // array, system calls fail with EFAULT on pages that the protocol has open and the kernel has taken out, and what has no
+    // memory yet reads as zero. With both, a page that is fetched costs what it does now, and those are most.
     fn protect(&mut self, first: Page, count: u32, access: Access) -> Result<(), TooManyMappings> {
         if self.alone {
             return Ok(());
