@@ -22,8 +22,11 @@ void smooth(double **to, double **from, int n, int m) {
       for (int j = 1; j < m - 1; j++) to[i][j] = from[i - 1][j] + from[i + 1][j] + from[i][j - 1];
 }
 
-// Planes of rows are many pieces: pages serve them better.
-// CHECK: region at {{.*}}rows.c:[[@LINE+2]]: tracked
+// Planes of rows: a table of tables.
+// CHECK: region at {{.*}}rows.c:[[@LINE+5]]: complete
+// CHECK: read u [
+// CHECK-NEXT: read {{.*}} of 8 bytes at 0 from each pointer in [{{.*}} x 8] at {{.*}}u)
+// CHECK-NEXT: write u [l x 8] of 8 bytes at 0 from each pointer in [m x 8] at 0 from each pointer in [{{.*}} x 8] at {{.*}}u)
 void cube(double ***u, int n, int m, int l) {
 #pragma omp parallel for
   for (int k = 0; k < n; k++)

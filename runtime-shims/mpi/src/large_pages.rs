@@ -64,6 +64,10 @@ impl LargePages {
 
     /// Has large pages where all of `run`, which consists of such, has memory.
     pub(crate) fn make(&mut self, run: Run) {
+        // Before the kernel is asked about any of them: this is called for each loop nest.
+        if !self.is_time() {
+            return;
+        }
         let numbers = run.first / PAGES..(run.first + run.count) / PAGES;
         let most = match self.since {
             Some(_) => 1,
@@ -98,17 +102,21 @@ impl LargePages {
         }
     }
 
+    /// Whether making another one takes a small part of the time.
+    fn is_time(&self) -> bool {
+        self.since
+            .is_none_or(|since| PART * (self.taken + self.last) <= since.elapsed())
+    }
+
     /// Has the kernel make some, unless that has taken too long.
     fn collapse(&mut self, numbers: Range<Page>) {
-        let Some(asked) = self.asked.as_mut().filter(|_| !numbers.is_empty()) else {
+        if numbers.is_empty() || !self.is_time() {
+            return;
+        }
+        let Some(asked) = &mut self.asked else {
             return;
         };
         let begin = Instant::now();
-        if let Some(since) = self.since
-            && PART * (self.taken + self.last) > begin - since
-        {
-            return;
-        }
         asked.extend(numbers.clone());
         // SAFETY: the runtime's view of pages of the file; no contents change.
         let failed = unsafe {

@@ -119,8 +119,8 @@ struct Program {
     element: &'static str,
     /// Whether arrays are global, with rows of a constant length.
     is_global: bool,
-    /// Whether they are tables of rows, in another order than the rows lie.
-    has_tables: bool,
+    /// How many tables of pointers are above the rows, which lie in another order: one of rows, or one of planes of rows.
+    tables: usize,
     loops: Vec<Loops>,
 }
 
@@ -148,16 +148,19 @@ impl Program {
         let element = random.pick(&["double", "float", "int", "struct five"]);
         let count = random.between(3, 8);
         let is_global = random.chance(40);
-        let has_tables = !is_global && random.chance(40);
+        let tables = match !is_global && random.chance(50) {
+            true => random.between(1, 2),
+            false => 0,
+        };
         Self {
             element: ["double", "float", "int", "struct five"]
                 .into_iter()
                 .find(|one| *one == element)
                 .unwrap_or("double"),
             is_global,
-            has_tables,
+            tables,
             loops: (0..count)
-                .map(|_| Loops::random(&mut random, has_tables))
+                .map(|_| Loops::random(&mut random, tables))
                 .collect(),
         }
     }
@@ -165,7 +168,7 @@ impl Program {
     /// Parameters or globals: `a0` to `a2` with elements, and `map` with numbers of lines.
     fn parameters(&self) -> String {
         let element = self.element;
-        let star = if self.has_tables { "**" } else { "*" };
+        let star = "*".repeat(self.tables + 1);
         format!(
             "int n, int m, {element} {star}p0, {element} {star}p1, {element} {star}p2, int *map"
         )
@@ -237,16 +240,29 @@ impl Program {
                 format!("q{k}")
             };
             let _ = writeln!(text, "shadow_array({base}, size);");
-            if self.has_tables {
-                let _ = writeln!(
-                    text,
-                    "{element} *t{k}[32];\n\
-                     for (int i = 0; i < 32; i++) t{k}[i] = q{k} + i * 5 % 24 * 32;\n\
-                     shadow_array(t{k}, sizeof t{k});"
-                );
+            match self.tables {
+                0 => {}
+                1 => {
+                    let _ = writeln!(
+                        text,
+                        "{element} *t{k}[32];\n\
+                         for (int i = 0; i < 32; i++) t{k}[i] = q{k} + i * 5 % 24 * 32;\n\
+                         shadow_array(t{k}, sizeof t{k});"
+                    );
+                }
+                _ => {
+                    let _ = writeln!(
+                        text,
+                        "{element} *r{k}[24][32], **t{k}[32];\n\
+                         for (int i = 0; i < 24; i++)\n\
+                         for (int j = 0; j < 32; j++) r{k}[i][j] = q{k} + (i * 7 + j * 5) % 24 * 32;\n\
+                         for (int i = 0; i < 32; i++) t{k}[i] = r{k}[i * 5 % 24];\n\
+                         shadow_array(r{k}, sizeof r{k});\nshadow_array(t{k}, sizeof t{k});"
+                    );
+                }
             }
         }
-        let base = if self.has_tables { "t" } else { "q" };
+        let base = if self.tables > 0 { "t" } else { "q" };
         text += "shadow_array(map, 64 * sizeof(int));\n\
                  char run[] = {'r', 'u', 'n', ' ', '0' + s, 0};\n";
         for (k, one) in self.loops.iter().enumerate() {
@@ -279,13 +295,21 @@ impl Program {
 }
 
 impl Loops {
-    fn random(random: &mut Random, has_tables: bool) -> Self {
+    fn random(random: &mut Random, tables: usize) -> Self {
+        let row_and_column = |at: &str| match at.split_once(" * ROW + ") {
+            Some((row, column)) => (row.to_string(), column.to_string()),
+            None => ("3".to_string(), at.to_string()),
+        };
         let element = |random: &mut Random, depth, is_read| {
             let at = element(random, depth, is_read);
-            match at.split_once(" * ROW + ") {
-                _ if !has_tables => at,
-                Some((row, column)) => format!("{row}][{column}"),
-                None => format!("3][{at}"),
+            let (row, column) = row_and_column(&at);
+            match tables {
+                0 => at,
+                1 => format!("{row}][{column}"),
+                _ => {
+                    let (plane, _) = row_and_column(&self::element(random, depth, false));
+                    format!("{plane}][{row}][{column}")
+                }
             }
         };
         let depth = random.between(1, 3);
@@ -407,15 +431,17 @@ impl Loops {
         let mut text = "long turn = 0;\n".to_string();
         let shared = usize::from(self.pragma.contains("collapse"));
         let mark = |(array, at): &(usize, String), whole: bool, written: i32| {
-            let row = at.split_once("][").map(|(row, _)| {
+            let rows = at.match_indices("][").map(|(end, _)| {
+                let row = &at[..end];
                 format!("shadow_access(&a{array}[{row}], sizeof a{array}[{row}], 0);")
             });
+            let rows: String = rows.collect();
             // One field of a struct, or all of it.
             format!(
                 "{1}shadow_access((char *)&a{array}[{at}] + (sizeof a{array}[{at}] == 40 && !{0} ? 8 : 0), \
                  sizeof a{array}[{at}] == 40 && !{0} ? 8 : sizeof a{array}[{at}], {written});",
                 i32::from(whole),
-                row.unwrap_or_default()
+                rows
             )
         };
         for (depth, head) in self.heads.iter().enumerate() {

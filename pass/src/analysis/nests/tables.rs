@@ -153,8 +153,8 @@ impl<'m> Nests<'m> {
     /// Through a pointer that is loaded in the nest: the access in each turn of the loops around the load, as offsets from the
     /// pointer, and then the access to the table. The table comes first; none are exact if one is not.
     pub(super) fn rows(&self, access: Access<'m>, scope: Scope<'m>) -> Option<Vec<Section<'m>>> {
-        // Rows of planes are so many pieces that pages serve them better.
-        const MOST: usize = 2;
+        // Rows of planes, and a section of each row.
+        const MOST: usize = 3;
         let nest = scope.nest()?;
         self.front_of(nest)?;
         let mut access = access;

@@ -29,7 +29,7 @@ const FAR: u64 = 16 << 20;
 const MOST_RUNS: usize = 64;
 
 /// So it is with so many rows, wherever they lie.
-const MOST_ROWS: u64 = 4096;
+const MOST_ROWS: u64 = 1 << 17;
 
 /// What lies between rows that lie apart is taken with them up to so many bytes.
 const BETWEEN: u64 = 64 << 10;

@@ -28,7 +28,7 @@ enum {
 // What is known of a byte.
 enum { IS_READ = 1, IS_WRITTEN = 2, SAID_READ = 4, SAID_WRITTEN = 8, SAID_MAYBE = 16 };
 
-enum { ARRAYS = 8 };
+enum { ARRAYS = 12 };
 static struct {
   char *start;
   long size;
@@ -78,6 +78,10 @@ static struct {
 static int marked;
 
 void shadow_array(void *start, long size) {
+  if (count == ARRAYS) {
+    printf("the test has too many arrays\n");
+    exit(3);
+  }
   arrays[count].start = start;
   arrays[count].size = size;
   arrays[count++].bytes = calloc(size, 1);
@@ -205,7 +209,8 @@ static long found;
 
 static void collect(char *at, const long *pairs, long dimensions, char **into, long *number) {
   if (dimensions == 0) {
-    if (*number < POINTERS)
+    // A bound may go on behind a table, to what are no pointers.
+    if (*number < POINTERS && array_at(at) >= 0)
       memcpy(&into[(*number)++], at, sizeof(char *));
     return;
   }
