@@ -2,7 +2,7 @@
 //!
 //! They are anonymous mappings that read as zero, of which the kernel reserves nothing: an array may be larger than
 //! the machine's memory. The system calls are made directly, because the C library's functions of these names may
-//! be the program's.
+//! be the program's; under the thread sanitizer by these functions, which tell it that memory is new.
 
 use std::ffi::{c_long, c_void};
 
@@ -21,18 +21,7 @@ impl<T: Copy> Sparse<T> {
     /// `T` must be an integer type: all bytes zero is a value of it.
     pub(crate) fn zeroed(len: usize) -> Self {
         let bytes = (len * size_of::<T>()).max(PAGE);
-        // SAFETY: a new anonymous mapping; the result is checked.
-        let first = unsafe {
-            libc::syscall(
-                libc::SYS_mmap,
-                std::ptr::null_mut::<c_void>(),
-                bytes,
-                c_long::from(libc::PROT_READ | libc::PROT_WRITE),
-                c_long::from(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE),
-                -1 as c_long,
-                0 as c_long,
-            )
-        } as *mut c_void;
+        let first = map(bytes);
         assert!(
             first != libc::MAP_FAILED,
             "no address space for the page table ({bytes} bytes)"
@@ -61,12 +50,41 @@ impl<T: Copy> Sparse<T> {
 impl<T: Copy> Drop for Sparse<T> {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `zeroed`.
-        unsafe {
-            libc::syscall(
-                libc::SYS_munmap,
-                self.first,
-                (self.len * size_of::<T>()).max(PAGE),
-            )
-        };
+        unsafe { unmap(self.first.cast(), (self.len * size_of::<T>()).max(PAGE)) };
     }
+}
+
+/// A new anonymous mapping, or `MAP_FAILED`.
+fn map(bytes: usize) -> *mut c_void {
+    let anywhere = std::ptr::null_mut::<c_void>();
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping at an address of the kernel's choice.
+    unsafe {
+        if cfg!(okl_thread_sanitizer) {
+            return libc::mmap(anywhere, bytes, protection, flags, -1, 0);
+        }
+        let [protection, flags, file, offset] = [protection, flags, -1, 0].map(c_long::from);
+        libc::syscall(
+            libc::SYS_mmap,
+            anywhere,
+            bytes,
+            protection,
+            flags,
+            file,
+            offset,
+        ) as *mut c_void
+    }
+}
+
+/// # Safety
+/// A mapping that is not used any more.
+unsafe fn unmap(first: *mut c_void, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match cfg!(okl_thread_sanitizer) {
+            true => c_long::from(libc::munmap(first, bytes)),
+            false => libc::syscall(libc::SYS_munmap, first, bytes),
+        }
+    };
 }

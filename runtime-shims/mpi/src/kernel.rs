@@ -1,5 +1,5 @@
 //! System calls on address space, for the runtime itself: the C library's functions of these names are for the
-//! program ([`crate::interpose`]).
+//! program ([`crate::interpose`]). Under the thread sanitizer they are not, and tell it that memory is new.
 
 use std::ffi::{c_int, c_long, c_void};
 
@@ -18,6 +18,10 @@ pub(crate) unsafe fn mmap(
     file: c_int,
     offset: i64,
 ) -> *mut c_void {
+    if cfg!(okl_thread_sanitizer) {
+        // SAFETY: the caller's promise.
+        return unsafe { libc::mmap(address, length, protection, flags, file, offset) };
+    }
     let (protection, flags) = (c_long::from(protection), c_long::from(flags));
     // SAFETY: the caller's promise.
     let mapped = unsafe {
@@ -40,7 +44,12 @@ pub(crate) unsafe fn mmap(
 /// As for the system call.
 pub(crate) unsafe fn munmap(address: *mut c_void, length: usize) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { libc::syscall(libc::SYS_munmap, address, length) as c_int }
+    unsafe {
+        match cfg!(okl_thread_sanitizer) {
+            true => libc::munmap(address, length),
+            false => libc::syscall(libc::SYS_munmap, address, length) as c_int,
+        }
+    }
 }
 
 /// `mprotect`.
