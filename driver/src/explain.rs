@@ -56,6 +56,7 @@ const TABLE: &[Advice] = &[
     // The same of a whole region that others could share.
     advice("AtOnce", "", "Let each thread count, or collect what it finds, in memory of its own, and use one atomic access for many elements."),
     // A page fault for each page, where a copy would do.
+    advice("Elsewhere", "", "Give the loop one array (rows at one distance, a[i * n + j]) instead of pointers that it loads itself."),
     advice("Tracked", "which is not known here", "Define the function in this file or in a header, so that the compiler sees what it accesses."),
     advice("Tracked", "in a loop", "Make what is called small enough to be inlined, or have one loop nest for each region."),
     advice("Tracked", "not known before the loop", "Give the loop one array (rows at one distance, a[i * n + j]) instead of pointers that it loads itself."),

@@ -372,6 +372,9 @@ pub mod region_flags {
     pub const FLAGS: i64 = 1024;
     /// It has atomic accesses in loops, each of which has to be carried out at once, and little else between two of them.
     pub const AT_ONCE: i64 = 2048;
+    /// With `DECLARES_ALL`: it reads more than it declares, of what other threads have written before it has last
+    /// synchronised with them.
+    pub const READS_ELSEWHERE: i64 = 4096;
 }
 
 /// Bits of [`FunctionSummary::flags`].

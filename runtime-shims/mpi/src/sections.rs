@@ -142,10 +142,13 @@ pub(crate) fn enter_region(
 pub(crate) fn begin_declarations() {
     if !settings().verify {
         let region = REGION.load(Relaxed);
-        let waits = flags_of(region) & region_flags::FLAGS != 0;
+        let flags = flags_of(region);
         let is_declaring = coherence(|coherence| {
-            if waits {
+            if flags & region_flags::FLAGS != 0 {
                 coherence.expect_flags();
+            }
+            if flags & region_flags::READS_ELSEWHERE != 0 {
+                coherence.expect_undeclared_reads();
             }
             coherence.is_declaring()
         });

@@ -185,6 +185,9 @@ impl<'m> Scan<'m> {
         all: &mut Summary<'m>,
     ) -> Result<(), Spoiled<'m>> {
         match (scope, extent) {
+            (_, Extent::Unknown) if !is_write && self.may_read_elsewhere => {
+                all.elsewhere = all.elsewhere.or(Some(at));
+            }
             (Scope::Function, Extent::Anywhere(object)) if is_write => {
                 all.written.push((object, at))
             }
@@ -213,6 +216,8 @@ impl<'m> Scan<'m> {
                 reason: format!("calls {} in a loop", user_name(callee.function)),
             });
         };
+        let elsewhere = &mut found.all.elsewhere;
+        *elsewhere = elsewhere.or(summary.elsewhere);
         let nests = &self.out.nests;
         let entries = summary.entries.iter();
         let entries = entries.map(|one| (one.extent(), one.what.is_write(), one.element));

@@ -117,6 +117,8 @@ pub struct FunctionSections<'m> {
     leaves_in_nest: bool,
     /// Whether it reads what threads share before the program ends in it.
     reads_at_end: bool,
+    /// A read in a nest, if there is one, of which the nest does not say where it is.
+    pub reads_elsewhere: Option<Instruction<'m>>,
     /// The first thing that cannot be declared.
     pub spoiled: Option<Spoiled<'m>>,
 }
@@ -127,11 +129,13 @@ struct Summary<'m> {
     entries: Vec<Entry<'m>>,
     /// Objects that it writes somewhere: such calls can be described where these are the thread's own.
     written: Vec<(Term<'m>, Instruction<'m>)>,
+    /// A read of which it is not known where it is.
+    elsewhere: Option<Instruction<'m>>,
 }
 
 impl Summary<'_> {
     fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.written.is_empty()
+        self.entries.is_empty() && self.written.is_empty() && self.elsewhere.is_none()
     }
 }
 
@@ -192,6 +196,8 @@ impl<'m> Size<'m> {
 struct Scan<'m> {
     places: Places<'m>,
     is_body: bool,
+    /// Whether its nests may read where they do not say.
+    may_read_elsewhere: bool,
     out: FunctionSections<'m>,
     /// Of every instruction that does something.
     effects: HashMap<Instruction<'m>, Effect<'m>>,
@@ -213,12 +219,19 @@ struct Loop<'m> {
 }
 
 impl<'m> Scan<'m> {
-    /// Looks at every instruction of a function; `is_body` says that it is the body of a region.
-    fn of(module: &'m Module, function: Function<'m>, is_body: bool) -> Self {
+    /// Looks at every instruction of a function; `is_body` says that it is the body of a region, and `may_read_elsewhere` that
+    /// the regions it runs in see to reads of which nests do not say where they are.
+    fn of(
+        module: &'m Module,
+        function: Function<'m>,
+        is_body: bool,
+        may_read_elsewhere: bool,
+    ) -> Self {
         let nests = Nests::open(module, function);
         let mut scan = Scan {
             places: Places::of(module, function, is_body),
             is_body,
+            may_read_elsewhere,
             out: FunctionSections {
                 function,
                 nests,
@@ -234,6 +247,7 @@ impl<'m> Scan<'m> {
                 has_flags: false,
                 leaves_in_nest: false,
                 reads_at_end: false,
+                reads_elsewhere: None,
                 spoiled: None,
             },
             effects: HashMap::new(),
@@ -308,6 +322,7 @@ impl<'m> Scan<'m> {
             self.out.has_flags |= callee.has_flags;
             self.out.leaves_in_nest |= callee.leaves_in_nest;
             self.out.reads_at_end |= callee.reads_at_end;
+            self.note_elsewhere(callee.reads_elsewhere);
             for one in &callee.direct {
                 add_new(&mut self.out.direct, one.clone());
             }
@@ -365,6 +380,7 @@ impl<'m> Scan<'m> {
                 self.out.summary = Some(found.all);
                 self.out.depends = found.depends;
                 self.add_direct(found.direct);
+                self.note_elsewhere(self.out.summary.as_ref().and_then(|one| one.elsewhere));
                 for block in last {
                     if let Err(refused) = self.block(block, known) {
                         self.spoil(refused.at, refused.reason);
@@ -374,6 +390,10 @@ impl<'m> Scan<'m> {
             }
             _ => false,
         }
+    }
+
+    fn note_elsewhere(&mut self, read: Option<Instruction<'m>>) {
+        self.out.reads_elsewhere = self.out.reads_elsewhere.or(read);
     }
 
     fn add_direct(&mut self, direct: Vec<Direct<'m>>) {
@@ -506,6 +526,7 @@ impl<'m> Scan<'m> {
             });
         }
         let of_all = self.written_by_all(&entries, index);
+        self.note_elsewhere(found.all.elsewhere);
         self.add_direct(found.direct);
         if !found.depends.is_empty() {
             self.add_dependent_loop(index, found.depends, !entries.is_empty());

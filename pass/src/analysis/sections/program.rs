@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::plainness::has_no_atomics;
 use super::{Direct, FunctionSections, Known, Scan, Spoiled, Stretch, can_be_copied};
-use crate::analysis::call_graph::is_final;
-use crate::llvm::{Call, Function, Module};
+use crate::analysis::call_graph::{is_final, reached};
+use crate::llvm::{Call, Function, Instruction, Module};
 
 /// Larger functions are not put in place of their calls.
 const MOST_INSTRUCTIONS: usize = 600;
@@ -31,6 +31,8 @@ pub struct Region<'m> {
     pub nests_depend: bool,
     /// Whether its threads tell each other by flags how far they are.
     pub has_flags: bool,
+    /// A read, if there is one, that it does not declare, where it declares all writes.
+    pub reads_elsewhere: Option<Instruction<'m>>,
     /// The functions that declare something, the body first.
     pub functions: Vec<Rc<FunctionSections<'m>>>,
 }
@@ -43,9 +45,61 @@ pub struct Program<'m> {
 impl<'m> Program<'m> {
     /// Analyses regions with these bodies, and functions.
     pub fn of(module: &'m Module, bodies: &[Function<'m>], functions: &[Function<'m>]) -> Self {
+        Self::with_reads_elsewhere(module, bodies, functions, &HashSet::new())
+    }
+
+    /// The same; regions that would track all pages, or have stretches, declare instead all but some reads where that is all
+    /// they lack. Pages serve these reads: so what others have written must be known by synchronisations alone.
+    pub fn of_ranks(
+        module: &'m Module,
+        bodies: &[Function<'m>],
+        functions: &[Function<'m>],
+    ) -> Self {
+        let program = Self::of(module, bodies, functions);
+        let lacks_something = |region: &Region<'m>| {
+            region.spoiled.is_some() || !region.stretches.is_empty() || !region.dependent.is_empty()
+        };
+        let mut some: HashSet<_> = bodies.iter().copied().collect();
+        some.retain(|&body| {
+            let region = program.region(body);
+            lacks_something(&region) && region.no_atomics && !region.has_flags
+        });
+        while !some.is_empty() {
+            let others = bodies.iter().filter(|body| !some.contains(body));
+            let by_others: HashSet<_> = others
+                .chain(functions)
+                .flat_map(|&one| reached(one))
+                .collect();
+            let mut functions_of_some: HashSet<_> =
+                some.iter().flat_map(|&one| reached(one)).collect();
+            functions_of_some.retain(|one| !by_others.contains(one));
+            let with = Self::with_reads_elsewhere(module, bodies, functions, &functions_of_some);
+            let before = some.len();
+            some.retain(|&body| !lacks_something(&with.region(body)));
+            if some.len() == before {
+                return with;
+            }
+        }
+        program
+    }
+
+    fn with_reads_elsewhere(
+        module: &'m Module,
+        bodies: &[Function<'m>],
+        functions: &[Function<'m>],
+        may_read_elsewhere: &HashSet<Function<'m>>,
+    ) -> Self {
         let mut known = Known::new();
         for &one in bodies.iter().chain(functions) {
-            analyse(module, bodies, one, &mut known, &mut HashSet::new());
+            let mut under_way = HashSet::new();
+            analyse(
+                module,
+                bodies,
+                may_read_elsewhere,
+                one,
+                &mut known,
+                &mut under_way,
+            );
         }
         Self { known }
     }
@@ -117,6 +171,7 @@ impl<'m> Program<'m> {
             dependent: Vec::new(),
             nests_depend: false,
             has_flags: sections.has_flags,
+            reads_elsewhere: sections.reads_elsewhere,
             functions: Vec::new(),
         };
         let mut listed = HashSet::new();
@@ -155,6 +210,7 @@ impl<'m> Program<'m> {
 fn analyse<'m>(
     module: &'m Module,
     bodies: &[Function<'m>],
+    may_read_elsewhere: &HashSet<Function<'m>>,
     function: Function<'m>,
     known: &mut Known<'m>,
     under_way: &mut HashSet<Function<'m>>,
@@ -162,13 +218,14 @@ fn analyse<'m>(
     if known.contains_key(&function) || !under_way.insert(function) {
         return;
     }
-    let mut scan = Scan::of(module, function, bodies.contains(&function));
+    let may_read = may_read_elsewhere.contains(&function);
+    let mut scan = Scan::of(module, function, bodies.contains(&function), may_read);
     for (callee, at) in scan.called.clone() {
         // Its parameters are not those of this region's fork.
         if bodies.contains(&callee) {
             scan.spoil(at, "runs the body of another region".to_string());
         }
-        analyse(module, bodies, callee, known, under_way);
+        analyse(module, bodies, may_read_elsewhere, callee, known, under_way);
     }
     known.insert(function, Rc::new(scan.finish(known)));
     under_way.remove(&function);

@@ -54,7 +54,7 @@ pub fn check(module: &Module) -> Plan<'_> {
         declare(module, &f::okl_mpi_readable);
     }
     let others = others(module);
-    let mut program = Program::of(module, &bodies, &others);
+    let mut program = Program::of_ranks(module, &bodies, &others);
     for _ in 0..MOST_ROUNDS {
         let mut calls: Vec<Call<'_>> = Vec::new();
         for call in bodies.iter().flat_map(|body| program.dissolvable(*body)) {
@@ -69,7 +69,7 @@ pub fn check(module: &Module) -> Plan<'_> {
         for call in calls {
             call.inline();
         }
-        program = Program::of(module, &bodies, &others);
+        program = Program::of_ranks(module, &bodies, &others);
     }
     let functions = others.iter().filter_map(|one| program.declaring(*one));
     Plan {
@@ -153,6 +153,9 @@ impl<'m> Plan<'m> {
                     let count = section_count(region);
                     let plural = if count == 1 { "" } else { "s" };
                     let what = match (&region.stretches[..], &region.dependent[..]) {
+                        ([], []) if region.reads_elsewhere.is_some() => format!(
+                            "region declares its accesses ({count} section{plural}), but for some reads"
+                        ),
                         ([], []) => {
                             format!("region declares all its accesses ({count} section{plural})")
                         }
@@ -166,6 +169,13 @@ impl<'m> Plan<'m> {
                         ),
                     };
                     one.at.remark("Declared", &what, false);
+                    if let Some(read) = region.reads_elsewhere
+                        && told.insert(Site::Instruction(read).to_string())
+                    {
+                        let message = "pages are fetched as this reads them, and the region's other accesses are declared: it \
+                                       reads from an object that is not known before the loop";
+                        read.remark("Elsewhere", message, true);
+                    }
                     for stretch in &region.dependent {
                         if told.insert(Site::Instruction(stretch.at).to_string()) {
                             let reason = &stretch.reason;
@@ -220,7 +230,11 @@ impl<'m> Plan<'m> {
             }
             match &region.spoiled {
                 None if region.stretches.is_empty() && region.dependent.is_empty() => {
-                    text += "complete\n"
+                    text += "complete";
+                    if let Some(read) = region.reads_elsewhere {
+                        text += &format!(" but for reads ({})", Site::Instruction(read));
+                    }
+                    text += "\n";
                 }
                 None => text += "complete but for\n",
                 Some(spoiled) => {
@@ -479,6 +493,9 @@ fn complete_record<'m>(
         }
         if region.has_flags {
             flags |= region_flags::FLAGS;
+        }
+        if region.reads_elsewhere.is_some() {
+            flags |= region_flags::READS_ELSEWHERE;
         }
         if region.nests_depend {
             flags |= region_flags::NESTS_DEPEND;

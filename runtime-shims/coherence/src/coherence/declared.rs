@@ -235,6 +235,8 @@ pub(super) struct SectionMode {
     /// They are open only where they are wholly current.
     read_undeclared: Ranges,
     read_undeclared_id: Signature,
+    /// What these are in other regions, in one that may read anywhere.
+    reads_elsewhere: Option<(Ranges, Signature)>,
     interval: Interval,
     /// Stands for what all ranks declared before the last synchronisation.
     declared_last: Signature,
@@ -300,6 +302,7 @@ impl SectionMode {
             opened: Bytes::default(),
             read_undeclared: Ranges::default(),
             read_undeclared_id: Signature::NOTHING,
+            reads_elsewhere: None,
             interval: Interval::default(),
             declared_last: Signature::NOTHING,
             exchanged_last: Signature::NOTHING,
@@ -440,6 +443,7 @@ impl<M: Machine> Coherence<M> {
     #[must_use]
     pub(crate) fn enter_region(&mut self, accesses: Accesses) -> bool {
         let mode = &mut self.sections;
+        mode.end_undeclared_reads();
         mode.recalled = None;
         mode.in_stretch = false;
         mode.has_flags = false;
@@ -497,6 +501,21 @@ impl<M: Machine> Coherence<M> {
         self.enter_region(Accesses::Tracked { atomics: true })
     }
 
+    /// On all ranks, when they have entered a region that declares its accesses, but reads what it does not declare, too: all
+    /// pages that are open in it are current as a whole.
+    pub fn expect_undeclared_reads(&mut self) {
+        let mode = &mut self.sections;
+        if !mode.declaring {
+            return;
+        }
+        let everything = Ranges::of(vec![(0, u64::MAX)]);
+        let id = everything.signature();
+        let before = std::mem::replace(&mut mode.read_undeclared, everything);
+        let id_before = std::mem::replace(&mut mode.read_undeclared_id, id);
+        mode.reads_elsewhere = Some((before, id_before));
+        self.close_outdated(None);
+    }
+
     /// Whether pages of a stack are in section mode: the same on all ranks.
     pub(crate) fn has_stack_sections(&self) -> bool {
         self.sections.has_stack
@@ -521,6 +540,7 @@ impl<M: Machine> Coherence<M> {
         if self.sections.has_flags {
             self.close_outdated(None);
         }
+        self.sections.end_undeclared_reads();
         self.sections.declaring = false;
         self.sections.has_flags = false;
         self.sections.tracking = false;
@@ -702,6 +722,14 @@ impl<M: Machine> Coherence<M> {
 }
 
 impl SectionMode {
+    /// After a region that may read anywhere.
+    fn end_undeclared_reads(&mut self) {
+        if let Some((before, id)) = self.reads_elsewhere.take() {
+            self.read_undeclared = before;
+            self.read_undeclared_id = id;
+        }
+    }
+
     /// Forgets all about bytes of pages that leave section mode.
     fn remove(&mut self, bytes: &Ranges, stack: Range) {
         self.owners.remove(bytes);

@@ -25,7 +25,13 @@ fn declaring_region(
     });
     // Of their own, so that the others stay what they are.
     let mut others = Random(random.0 ^ 0x5555);
-    let reads_undeclared = others.chance(30);
+    let reads_undeclared = others.chance(40);
+    // Then what is open by a declaration is current as a whole.
+    let is_expected = reads_undeclared && !contributions && others.chance(60);
+    if is_expected {
+        job.ranks
+            .each(|_, node| node.side.coherence.expect_undeclared_reads());
+    }
     let threads = job.ranks.len() * per_rank;
     let nests = |job: &Job, random: &mut Random| {
         let mut nests = random_nests(job, threads, random);
@@ -86,7 +92,7 @@ fn declaring_region(
                     let offset = others.below(PAGE);
                     if !direct.contains(&page)
                         && !is_written(page as usize * PAGE + offset)
-                        && !job.ranks[rank].is_open_by_declaration(page)
+                        && (is_expected || !job.ranks[rank].is_open_by_declaration(page))
                     {
                         job.check(rank, page, offset, "an undeclared read");
                     }
