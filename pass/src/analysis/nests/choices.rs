@@ -67,9 +67,8 @@ impl<'m> Nests<'m> {
         nest: usize,
     ) -> Option<(Expression<'m>, Vec<Expression<'m>>)> {
         // A hull of sums in which quotients occur is much more than either of them.
-        let is_collapsed = address.contains(|part| {
-            part.is(Kind::UnsignedDivide) && !self.is_invariant(part, nest)
-        });
+        let is_collapsed = address
+            .contains(|part| part.is(Kind::UnsignedDivide) && !self.is_invariant(part, nest));
         let mut rest = vec![address];
         while let Some(one) = rest.pop() {
             if self.is_invariant(one, nest) {

@@ -115,7 +115,8 @@ impl<'m> Scan<'m> {
             let choices = nests.choices(access.address, block, scope);
             if !choices.is_empty() {
                 for one in choices {
-                    all.entries.push(entry_of(nests, one, false, element, access.at)?);
+                    all.entries
+                        .push(entry_of(nests, one, false, element, access.at)?);
                 }
                 return Ok(());
             }

@@ -60,8 +60,9 @@ fn a_section_has_whole_rows() {
                     let shift = random(5) as i128 - 2;
                     let arguments = [ADDRESS, first + more, wide, first, shift, 0];
                     let value = |text: &str| text.parse().unwrap_or(wide);
-                    let place =
-                        |row, column| ADDRESS + 8 * (value(each_row) * (row + shift) + value(each) * column);
+                    let place = |row, column| {
+                        ADDRESS + 8 * (value(each_row) * (row + shift) + value(each) * column)
+                    };
                     let last = first + more - 1;
                     let all: BTreeSet<_> = match section.exact {
                         true => (first..=last)
