@@ -57,6 +57,18 @@ static void either(int n, Plane &wind, Plane &to, Plane &a, Plane &b) {
     }
 }
 
+// One that is never chosen need not be anywhere.
+static double none(int n, Plane &wind, Plane &a, double *other) {
+  double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int j = 1; j < n; j++)
+    for (int i = 1; i < n; i++) {
+      double *from = wind(i, j) > 2 ? other : a.data;
+      sum += from[i + j * a.width];
+    }
+  return sum;
+}
+
 int main() {
   const int n = 97;
   Plane a(n + 4, n + 4), b(n + 4, n + 4), wind(n + 4, n + 4);
@@ -70,6 +82,10 @@ int main() {
     move(1, n, 1, n, wind, a, b);
     sink(1, n - step, 1, n - step, wind, b, a);
     either(n, wind, a, b, wind);
+    double *freed = (double *)malloc(n * n * 8);
+    free(freed);
+    for (double *other : {(double *)nullptr, (double *)16, (double *)-4096, freed, &sum})
+      sum = sum * 0.9 + none(n, wind, a, other);
     for (int k = 0; k < (n + 4) * (n + 4); k += 13) sum = sum * 0.99 + a.data[k] + b.data[k];
   }
   printf("%.15g\n", sum);
