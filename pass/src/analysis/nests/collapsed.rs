@@ -90,7 +90,7 @@ impl<'m> Nests<'m> {
             Kind::Add => {
                 let parts: Option<Vec<Linear<'m>>> = part
                     .operands()
-                    .into_iter()
+                    .iter()
                     .map(|&one| self.linear(one, of, division))
                     .collect();
                 let parts = parts?;
@@ -104,7 +104,7 @@ impl<'m> Nests<'m> {
                 })
             }
             Kind::Multiply => {
-                let operands = part.operands().into_iter();
+                let operands = part.operands().iter();
                 let (factors, rest): (Vec<_>, Vec<_>) =
                     operands.partition(|&&one| self.is_invariant(one, of));
                 let &[rest] = &rest[..] else {
