@@ -4,24 +4,15 @@
 
 use super::conditions::{Check, add};
 use super::extents::{Access, Dimension};
-use super::rewrite::{Rewrite, Rewritten, rewrites};
 use super::{Expression, Nests};
-use crate::llvm::{Evolution, ExpressionKind as Kind};
+use crate::llvm::ExpressionKind as Kind;
 
-/// Replaces an expression by another one.
-struct Instead<'a, 'm> {
-    nests: &'a Nests<'m>,
-    of: Expression<'m>,
-    new: Expression<'m>,
-    rewritten: Rewritten<'m>,
-}
-
-impl<'m> Rewrite<'m> for Instead<'_, 'm> {
-    rewrites!();
-
-    fn replace(&mut self, part: Expression<'m>) -> Option<Expression<'m>> {
-        (part == self.of).then_some(self.new)
-    }
+/// An address in a loop whose turns a number counts: `start` in its first turn with a quotient of 0, and how it changes with
+/// the number and with its quotient.
+struct Linear<'m> {
+    start: Expression<'m>,
+    by_number: Expression<'m>,
+    by_quotient: Expression<'m>,
 }
 
 impl<'m> Nests<'m> {
@@ -37,25 +28,14 @@ impl<'m> Nests<'m> {
         let Some((division, first)) = found else {
             return false;
         };
-        let with = |number| {
-            let mut instead = Instead {
-                nests: self,
-                of: division,
-                new: self.word(number),
-                rewritten: Rewritten::new(),
-            };
-            instead.rewrite(access.address)
-        };
-        let [none, one, two] = [0, 1, 2].map(with);
-        let by_quotient = self.minus(one, none);
-        if self.minus(two, one) != by_quotient || !self.is_invariant(by_quotient, of) {
+        let Some(linear) = self.linear(access.address, of, division) else {
             return false;
-        }
-        let (start, by_number) = match self.recurrence(none).filter(|one| one.of == of) {
-            Some(one) => (one.start, one.step),
-            None if self.is_invariant(none, of) => (none, self.word(0)),
-            None => return false,
         };
+        let Linear {
+            start,
+            by_number,
+            by_quotient,
+        } = linear;
         // It is `start` + `by_number` * (number - first) + `by_quotient` * quotient, and number = divisor * quotient +
         // remainder.
         let divisor = division.operands()[1];
@@ -81,6 +61,73 @@ impl<'m> Nests<'m> {
         }
         access.exact = false;
         true
+    }
+
+    /// `part` of an address as a sum. Products are multiplied out: only so is it known what becomes of the quotient, as the
+    /// same number may be a factor in one place and a summand in another.
+    fn linear(
+        &self,
+        part: Expression<'m>,
+        of: usize,
+        division: Expression<'m>,
+    ) -> Option<Linear<'m>> {
+        let zero = self.word(0);
+        if self.is_invariant(part, of) {
+            return Some(Linear {
+                start: part,
+                by_number: zero,
+                by_quotient: zero,
+            });
+        }
+        if part == division {
+            return Some(Linear {
+                start: zero,
+                by_number: zero,
+                by_quotient: self.word(1),
+            });
+        }
+        match part.kind() {
+            Kind::Add => {
+                let parts: Option<Vec<Linear<'m>>> = part
+                    .operands()
+                    .iter()
+                    .map(|&one| self.linear(one, of, division))
+                    .collect();
+                let parts = parts?;
+                let all = |of: fn(&Linear<'m>) -> Expression<'m>| {
+                    self.sum(&parts.iter().map(of).collect::<Vec<_>>())
+                };
+                Some(Linear {
+                    start: all(|one| one.start),
+                    by_number: all(|one| one.by_number),
+                    by_quotient: all(|one| one.by_quotient),
+                })
+            }
+            Kind::Multiply => {
+                let operands = part.operands().iter();
+                let (factors, rest): (Vec<_>, Vec<_>) =
+                    operands.partition(|&&one| self.is_invariant(one, of));
+                let &[rest] = &rest[..] else {
+                    return None;
+                };
+                let rest = self.linear(rest, of, division)?;
+                let factor = self.product(&factors);
+                Some(Linear {
+                    start: self.product(&[factor, rest.start]),
+                    by_number: self.product(&[factor, rest.by_number]),
+                    by_quotient: self.product(&[factor, rest.by_quotient]),
+                })
+            }
+            Kind::Recurrence => {
+                let one = self.recurrence(part).filter(|one| one.of == of)?;
+                Some(Linear {
+                    start: one.start,
+                    by_number: one.step,
+                    by_quotient: zero,
+                })
+            }
+            _ => None,
+        }
     }
 
     /// The only division in an address of a number that counts the turns of a loop, and the first such number. It is not

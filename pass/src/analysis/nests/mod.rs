@@ -6,12 +6,14 @@
 //!
 //! `hoist` first brings loops into a form in which their bounds and addresses are known in front of them, with what `sole`
 //! knows of objects, and `threaded` of conditions that are asked several times, and `variables` what functions load where they are entered, so that it is known where they are called.
-//! `extents` leaves them one by one, `collapsed` those that are several at once; `conditions` says under
+//! `extents` leaves them one by one, `collapsed` those that are several at once; `choices` takes
+//! addresses apart that turns choose among; `conditions` says under
 //! which conditions, `tiles` joins rows,
 //! `widening` computes with numbers that do not overflow, `tables` and `between` follow what a nest loads itself, `places`
 //! writes what computes where single elements are, `shares` says what all threads access of which one has a share. `rewrite` replaces parts of expressions; `names` puts them in words. `iterations` says the same of one turn of a loop.
 
 mod between;
+mod choices;
 mod collapsed;
 mod conditions;
 mod extents;

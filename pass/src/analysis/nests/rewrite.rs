@@ -48,6 +48,33 @@ macro_rules! rewrites {
 }
 pub(super) use rewrites;
 
+/// Replaces an expression by another one.
+pub(super) struct Instead<'a, 'm> {
+    nests: &'a Nests<'m>,
+    of: Expression<'m>,
+    new: Expression<'m>,
+    rewritten: Rewritten<'m>,
+}
+
+impl<'a, 'm> Instead<'a, 'm> {
+    pub(super) fn new(nests: &'a Nests<'m>, of: Expression<'m>, new: Expression<'m>) -> Self {
+        Self {
+            nests,
+            of,
+            new,
+            rewritten: Rewritten::new(),
+        }
+    }
+}
+
+impl<'m> Rewrite<'m> for Instead<'_, 'm> {
+    rewrites!();
+
+    fn replace(&mut self, part: Expression<'m>) -> Option<Expression<'m>> {
+        (part == self.of).then_some(self.new)
+    }
+}
+
 /// Makes divisions such as can be computed in front of a loop: a loop with a step of zero has no number of turns.
 pub(super) struct SafeDivisions<'a, 'm> {
     nests: &'a Nests<'m>,

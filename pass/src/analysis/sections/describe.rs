@@ -107,9 +107,19 @@ impl<'m> Scan<'m> {
             (&extents[..], length, access.is_write, scope)
             && matches!(
                 bound,
-                Extent::Anywhere(_) | Extent::Section(Section { exact: false, .. })
+                Extent::Unknown
+                    | Extent::Anywhere(_)
+                    | Extent::Section(Section { exact: false, .. })
             )
         {
+            let choices = nests.choices(access.address, block, scope);
+            if !choices.is_empty() {
+                for one in choices {
+                    all.entries
+                        .push(entry_of(nests, one, false, element, access.at)?);
+                }
+                return Ok(());
+            }
             let bound = extents.remove(0);
             let entry = self.inexact_read(bound, access, element, block, scope)?;
             all.entries.push(entry);

@@ -12,8 +12,10 @@
 //! * Pages in update mode rank 0 compares with what it published.
 //! * Pages that it sent atomic operations and contributions to, which others change at the home.
 //!
-//! Pages in section mode are not announced: copies of them are dropped by every acquisition. Where threads wait for flags
-//! between nests that declare their accesses they are: [`super::declared`].
+//! Pages in section mode have owners instead. In a tracked region these announce what they may have written, as they do of
+//! exclusive pages, and others what they sent there. In a stretch nothing is announced of them: copies of them are dropped
+//! by every acquisition. Where threads wait for flags between nests that declare their accesses they are announced as
+//! [`super::declared`] has it.
 //!
 //! Other threads of the rank may write meanwhile. So each byte that changed is looked at once, for the message and the
 //! twin; and pages are closed before it is found what changed in them, not after.
@@ -27,6 +29,10 @@ use crate::{layout::Page, page_table::flag};
 /// After so many releases at which a page was as before it is closed: about what it costs to open it again.
 const IDLE: u8 = if cfg!(test) { 2 } else { 40 };
 
+/// Pages of a rank's own in section mode that stay open for writing when they are announced: they are announced again at each
+/// release then, where closing them would cost a fault each.
+const MOST_OWN_OPEN: usize = if cfg!(test) { 1 } else { 16 };
+
 /// Pages that this rank has changed, for what it tells when it releases something.
 #[derive(Default)]
 pub(super) struct Unannounced {
@@ -38,12 +44,21 @@ pub(super) struct Unannounced {
     unnoticed: Vec<Page>,
     /// It is not known any more what others have copied since the last synchronisation.
     all: bool,
+    /// In section mode, of this rank at least in part, and opened for writing in a tracked region.
+    own_in_sections: Vec<Page>,
 }
 
 impl Unannounced {
     /// A page was opened for writing.
     pub(super) fn open(&mut self, page: Page) {
         self.written.push((page, 0));
+    }
+
+    /// A page in section mode is about to be opened for writing, of which this rank owns some.
+    pub(super) fn open_in_sections(&mut self, page: Page) {
+        if !self.own_in_sections.contains(&page) {
+            self.own_in_sections.push(page);
+        }
     }
 
     /// A page has changed at its home.
@@ -64,6 +79,7 @@ impl Unannounced {
         self.changed.clear();
         self.unnoticed.clear();
         self.all = false;
+        self.own_in_sections.clear();
     }
 }
 
@@ -80,6 +96,7 @@ impl<M: Machine> Coherence<M> {
         sent |= self.send_section_changes();
         sent |= self.send_written();
         self.look_at_copied();
+        self.look_at_own_in_sections();
         self.look_at_updated();
         let in_sections = self.written_in_sections();
         let unannounced = &mut self.unannounced;
@@ -178,6 +195,21 @@ impl<M: Machine> Coherence<M> {
         changed
     }
 
+    /// What this rank may have written of its own in section mode is announced as long as it is open for writing.
+    fn look_at_own_in_sections(&mut self) {
+        let mut own = std::mem::take(&mut self.unannounced.own_in_sections);
+        if own.len() > MOST_OWN_OPEN {
+            for &page in &own {
+                self.close_for_writing_in_sections(page);
+            }
+        }
+        for &page in &own {
+            self.unannounced.note(page);
+        }
+        own.retain(|&page| self.pages.access(page) == Access::Write);
+        self.unannounced.own_in_sections = own;
+    }
+
     /// Looks which pages that this rank writes without faults others have copied.
     fn look_at_copied(&mut self) {
         let Some(copied) = self.machine.copied() else {
@@ -185,6 +217,13 @@ impl<M: Machine> Coherence<M> {
             return;
         };
         for page in copied.iter().flat_map(|run| run.pages()) {
+            if self.announces_sections() && self.pages.has(page, flag::SECTION) {
+                if self.pages.access(page) == Access::Write {
+                    self.close_for_writing_in_sections(page);
+                    self.unannounced.note(page);
+                }
+                continue;
+            }
             let is_written = self.pages.home(page) == self.rank
                 && self.pages.access(page) == Access::Write
                 && self.pages.is_exclusive(page);
@@ -246,8 +285,8 @@ impl<M: Machine> Coherence<M> {
         self.copies.changes();
         let handed_over = self.hand_over();
         let entering = self.close_entering();
-        self.close_section_copies();
-        let closed = self.close_changed_copies(directly);
+        let (closed, changed) = self.close_changed_copies(directly);
+        let closed_in_sections = self.close_section_copies(changed.as_deref());
         let mut sent = self.send_collected();
         sent |= self.send_handed_over(&handed_over);
         sent |= self.send_compared();
@@ -262,7 +301,7 @@ impl<M: Machine> Coherence<M> {
         if sent {
             self.machine.settle();
         }
-        self.forget_section_copies();
+        self.forget_section_copies(closed_in_sections.as_ref());
         self.open_entering(entering);
         let mut some_dirty = false;
         for page in closed {
@@ -280,17 +319,23 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// Closes copies of pages that other ranks announced. Those that were open.
-    fn close_changed_copies(&mut self, directly: Option<Vec<Message>>) -> Vec<Page> {
+    /// Closes copies of pages that other ranks announced, but for those in section mode. Those that were open, and what was
+    /// announced; `None` where that may be any pages.
+    fn close_changed_copies(
+        &mut self,
+        directly: Option<Vec<Message>>,
+    ) -> (Vec<Page>, Option<Vec<Page>>) {
         let may_have_heard = !self.cached.is_empty()
             || !self.unannounced.written.is_empty()
+            || self.announces_sections()
             || self.is_between_nests();
         let announced = self.hear(directly, may_have_heard);
         self.forget_announced(announced.as_ref());
-        let candidates = match announced {
-            Some(Heard { pages, .. }) => {
-                self.note_changes_of_others(&pages);
-                pages
+        let announced = announced.map(|Heard { pages, .. }| pages);
+        let candidates = match &announced {
+            Some(pages) => {
+                self.note_changes_of_others(pages);
+                pages.clone()
             }
             None => {
                 let written = self.unannounced.written.iter();
@@ -313,7 +358,7 @@ impl<M: Machine> Coherence<M> {
             }
         }
         self.apply_pending();
-        closed
+        (closed, announced)
     }
 
     /// Of this rank's own pages that others have changed: what it writes in them may be what it wrote there before, so that a
@@ -355,6 +400,9 @@ impl<M: Machine> Coherence<M> {
     /// Records that `bytes` now stand at the home of `page`, in this rank's copy too if it has one.
     pub fn after_atomic(&mut self, page: Page, offset: usize, bytes: &[u8], written: bool) {
         if self.pages.has(page, flag::SECTION) {
+            if written && self.announces_sections() {
+                self.unannounced.note(page);
+            }
             // Where it is held others may change it meanwhile.
             if self.holder(page, offset, bytes.len()) == Some(self.rank) {
                 return;

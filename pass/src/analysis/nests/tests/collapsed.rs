@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// `a[each_row * q + each * r]` for `from <= number < n`, where q is the quotient of the number by m and r the rest.
+/// `a[each_row * (q + s) + each * r]` for `from <= number < n`, where q is the quotient of the number by m and r the rest.
 /// Indices are of 32 bits if `is_narrow`.
 fn text([each_row, each]: [&str; 2], is_narrow: bool) -> String {
     let (ty, make, extend) = match is_narrow {
@@ -12,7 +12,7 @@ fn text([each_row, each]: [&str; 2], is_narrow: bool) -> String {
     };
     let to = if is_narrow { " to i32" } else { "" };
     format!(
-        "define void @f(ptr %a, i64 %n, i64 %m, i64 %t) {{
+        "define void @f(ptr %a, i64 %n, i64 %m, i64 %t, i64 %s) {{
 entry:
   %some = icmp slt i64 %t, %n
   br i1 %some, label %loop, label %end
@@ -23,7 +23,9 @@ loop:
   %row = {make} %quotient{to}
   %column = {make} %rest{to}
   %wide = {make} %m{to}
-  %of.row = mul nsw {ty} %row, {each_row}
+  %shift = {make} %s{to}
+  %moved = add nsw {ty} %row, %shift
+  %of.row = mul nsw {ty} %moved, {each_row}
   %of.column = mul nsw {ty} %column, {each}
   %sum = add nsw {ty} %of.row, %of.column
   %index = {extend}
@@ -55,10 +57,12 @@ fn a_section_has_whole_rows() {
                         .map(|bound| random(bound) as i128)
                         .map(|one| one + 1);
                     let first = first - 1;
-                    let arguments = [ADDRESS, first + more, wide, first, 0, 0];
+                    let shift = random(5) as i128 - 2;
+                    let arguments = [ADDRESS, first + more, wide, first, shift, 0];
                     let value = |text: &str| text.parse().unwrap_or(wide);
-                    let place =
-                        |row, column| ADDRESS + 8 * (value(each_row) * row + value(each) * column);
+                    let place = |row, column| {
+                        ADDRESS + 8 * (value(each_row) * (row + shift) + value(each) * column)
+                    };
                     let last = first + more - 1;
                     let all: BTreeSet<_> = match section.exact {
                         true => (first..=last)

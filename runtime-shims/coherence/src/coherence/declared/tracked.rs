@@ -298,6 +298,9 @@ impl<M: Machine> Coherence<M> {
     /// Notes that a page in section mode is contributed to where its bytes are held.
     pub(in crate::coherence) fn note_contribution(&mut self, page: Page) {
         const MANY: usize = 4096;
+        if self.announces_sections() {
+            self.unannounced.note(page);
+        }
         let contributed = &mut self.sections.interval.contributed;
         contributed.push(page);
         if contributed.len() >= MANY && contributed.len().is_power_of_two() {
@@ -335,6 +338,9 @@ impl<M: Machine> Coherence<M> {
         let changed = Ranges::of(changed.collect());
         twin.copy_from_slice(&contents);
         let sent = self.send_bytes(&changed);
+        if sent && self.announces_sections() {
+            self.unannounced.note(page);
+        }
         self.send_home(&changed) || sent
     }
 
@@ -377,41 +383,85 @@ impl<M: Machine> Coherence<M> {
         self.counts.diff_bytes += (end - start) as u64;
     }
 
-    /// In a tracked region or stretch, when a lock is acquired: closes every page that is not wholly this rank's own.
-    /// [`Coherence::forget_section_copies`] is to follow when what changed in them has been sent.
-    pub(in crate::coherence) fn close_section_copies(&mut self) {
+    /// Whether ranks announce what they write in section mode when they release something: all do so, or none.
+    pub(in crate::coherence) fn announces_sections(&self) -> bool {
+        let mode = &self.sections;
+        mode.tracking && !mode.owners.is_empty()
+    }
+
+    /// The next write to a page in section mode, of which this rank owns some, faults.
+    pub(in crate::coherence) fn close_for_writing_in_sections(&mut self, page: Page) {
+        if self.pages.access(page) == Access::Write {
+            let run = Run {
+                first: page,
+                count: 1,
+            };
+            self.set_section_access(run, Access::Read);
+        }
+    }
+
+    /// In a tracked region or stretch, when a lock is acquired: closes every page that is not wholly this rank's own, and
+    /// that others have announced to have `changed`, where they do announce. [`Coherence::forget_section_copies`] is to
+    /// follow, with what was closed or may be out of date, when what changed in them has been sent.
+    pub(in crate::coherence) fn close_section_copies(
+        &mut self,
+        changed: Option<&[Page]>,
+    ) -> Option<Ranges> {
         let mode = &self.sections;
         if !(mode.tracking || mode.in_stretch) || mode.owners.is_empty() {
-            return;
+            return None;
         }
-        let own = whole_pages(&mode.owners.of(self.rank));
-        let others = mode.owners.all().minus(&own);
-        let mut open: Vec<Page> = others
-            .iter()
-            .flat_map(pages_touched)
+        let outdated = match changed.filter(|_| self.announces_sections()) {
+            Some(pages) => {
+                let in_sections = pages.iter().copied();
+                let in_sections = in_sections.filter(|&page| self.pages.has(page, flag::SECTION));
+                let mut in_sections: Vec<Page> = in_sections.collect();
+                let runs = runs_of(&mut in_sections);
+                let changed = Ranges::of(runs.into_iter().map(bytes_of).collect());
+                if changed.is_empty() {
+                    return Some(changed);
+                }
+                let own = whole_pages(&mode.owners.within_of(&changed, self.rank));
+                changed.minus(&own)
+            }
+            None => {
+                let own = whole_pages(&mode.owners.of(self.rank));
+                mode.owners.all().minus(&own)
+            }
+        };
+        let mut outdated: Vec<Page> = outdated.iter().flat_map(pages_touched).collect();
+        let outdated = runs_of(&mut outdated);
+        let pages = outdated.iter().flat_map(|run| run.pages());
+        let mut open: Vec<Page> = pages
             .filter(|&page| self.pages.access(page) != Access::None)
             .collect();
         for run in runs_of(&mut open) {
             self.set_section_access(run, Access::None);
         }
+        Some(Ranges::of(outdated.into_iter().map(bytes_of).collect()))
     }
 
-    /// Nothing that other ranks own is current here any more. What this rank owns of the pages that were closed stays
-    /// in its memory.
-    pub(in crate::coherence) fn forget_section_copies(&mut self) {
+    /// Nothing that other ranks own of what is `outdated` is current here any more. What this rank owns of the pages that were
+    /// closed stays in its memory.
+    pub(in crate::coherence) fn forget_section_copies(&mut self, outdated: Option<&Ranges>) {
         if self.sections.in_stretch {
             self.renew_entering();
         }
-        let mode = &mut self.sections;
-        if !(mode.tracking || mode.in_stretch) || mode.owners.is_empty() {
+        let Some(outdated) = outdated.filter(|outdated| !outdated.is_empty()) else {
             return;
+        };
+        let announces = self.announces_sections();
+        let mode = &mut self.sections;
+        if announces {
+            mode.valid.remove(outdated);
+        } else {
+            mode.valid.clear();
         }
-        mode.valid.clear();
         let entering = &mode.interval.entering;
         let compared = std::mem::take(&mut mode.interval.compared);
-        let (compared, dropped): (Vec<Page>, Vec<Page>) = compared
-            .into_iter()
-            .partition(|&page| entering.contains(position(page)));
+        let (compared, dropped): (Vec<Page>, Vec<Page>) = compared.into_iter().partition(|&page| {
+            entering.contains(position(page)) || !outdated.contains(position(page))
+        });
         mode.interval.compared = compared;
         for page in dropped {
             self.pages.drop_twin(page);
@@ -491,7 +541,15 @@ impl<M: Machine> Coherence<M> {
             interval.copied = interval.copied.union(&copied);
         }
         self.counts.fetched_bytes += copied.bytes();
+        let announces = self.announces_sections();
         for (owner, ranges) in by_owner(pieces) {
+            if announces {
+                let mut pages: Vec<Page> =
+                    ranges.iter().flat_map(|&one| pages_touched(one)).collect();
+                for run in runs_of(&mut pages) {
+                    self.machine.note_copies(run.first, run.count, owner);
+                }
+            }
             self.machine.pull(owner, &ranges);
             self.refresh_twins(&ranges);
         }
@@ -526,6 +584,11 @@ impl<M: Machine> Coherence<M> {
         let interval = &mut mode.interval;
         let mut pieces = mode.owners.recall(&bytes);
         pieces.retain(|piece| piece.owner == self.rank);
+        for piece in &pieces {
+            for page in pages_touched((piece.start, piece.end)) {
+                self.unannounced.open_in_sections(page);
+            }
+        }
         let own = pieces.iter().map(|piece| (piece.start, piece.end));
         let foreign = bytes.minus(&Ranges::of(own.collect()));
         interval.uncertain = Rc::new(interval.uncertain.union(&foreign));

@@ -351,6 +351,48 @@ fn an_owner_writes_unnoticed_where_nobody_has_copies() {
     job.leave_region();
 }
 
+/// In a tracked region an acquisition drops copies of what the owner may have changed, and no others.
+#[test]
+fn an_acquisition_keeps_what_its_owner_did_not_change() {
+    let mut job = Job::new(2, false, None);
+    let mut random = Random(7);
+    let page = job.layout.arena(0).page;
+    let first = page as usize * PAGE;
+    let write = nest(vec![section(Mode::Write, first, 2 * PAGE, &[])]);
+    job.fork(&[]);
+    job.enter_region(&Accesses::Declared {
+        direct: vec![],
+        contributions: false,
+    });
+    job.run(0, &write, &mut random);
+    job.barrier();
+    job.leave_region();
+    job.fork(&[]);
+    job.enter_region(&Accesses::Tracked { atomics: false });
+    let mut fetched = job.ranks[1].counts.pages_fetched;
+    for (round, expected) in [2, 2, 1, 1, 1].into_iter().enumerate() {
+        for page in [page + 1, page] {
+            job.check(1, page, 0, "in a critical section");
+        }
+        job.ranks[1].release();
+        let now = job.ranks[1].counts.pages_fetched;
+        // The first time the owner writes without being noticed: it announces all that was copied.
+        assert_eq!(
+            now - std::mem::replace(&mut fetched, now),
+            expected,
+            "round {round}"
+        );
+        job.ranks[0].acquire();
+        job.write(0, page + 1, 0, round as u8);
+        job.ranks[0].release();
+        job.ranks[1].acquire();
+    }
+    job.barrier();
+    for page in [page, page + 1] {
+        job.check(1, page, 0, "after the region");
+    }
+}
+
 /// In a region that declares its accesses a rank reads what it has not declared, as a library does under it. The owner is
 /// not told of that copy, and writes next in serial code, or as it declares.
 #[test]
