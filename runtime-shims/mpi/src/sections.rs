@@ -364,7 +364,10 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     program_stacks::make_next_frames_writable();
     // SAFETY: the pass emits the table.
     let table = unsafe { &*raw_table.cast::<SectionTable>() };
-    if entry_list(table).iter().all(|entry| entry.access & BEHIND_TABLES == 0) {
+    if entry_list(table)
+        .iter()
+        .all(|entry| entry.access & BEHIND_TABLES == 0)
+    {
         take_known(table, computed);
         return end_declaration(raw_table, computed);
     }
@@ -430,8 +433,7 @@ fn end_declaration(raw_table: *mut c_void, computed: *mut c_void) {
 }
 
 /// Such entries are known only when tables have been read, or say so of another one.
-const BEHIND_TABLES: i64 =
-    section_access::TABLE | section_access::PLACES | section_access::BETWEEN;
+const BEHIND_TABLES: i64 = section_access::TABLE | section_access::PLACES | section_access::BETWEEN;
 
 /// Takes a declaration of which all is known: as the others, but without lists that have to be made for it. Rows of a
 /// pipeline declare little, and often.
@@ -443,7 +445,10 @@ fn take_known(table: &SectionTable, computed: *mut c_void) {
     let mut addresses = values();
     for entry in entry_list(table) {
         let address = addresses.next().expect("an entry has an address") as u64;
-        addresses.by_ref().take(value_count(entry) - 1).for_each(drop);
+        addresses
+            .by_ref()
+            .take(value_count(entry) - 1)
+            .for_each(drop);
         let one = Entry {
             entry,
             address,

@@ -271,6 +271,8 @@ pub(super) struct SectionMode {
     announced: Cache<Rc<Step>>,
     /// What nests were declared to write between two releases, by what stands for each.
     written_between: Cache<Ranges>,
+    /// The owners of what was handed over between nests.
+    handed_over: Cache<Rc<Vec<Owned>>>,
     closings: Cache<Rc<Closing>>,
     /// Pages to close at a synchronisation of a region that declares its accesses.
     outdated: Cache<Rc<Vec<Run>>>,
@@ -323,6 +325,7 @@ impl SectionMode {
             left_valid: Cache::default(),
             announced: Cache::default(),
             written_between: Cache::default(),
+            handed_over: Cache::default(),
             closings: Cache::default(),
             outdated: Cache::default(),
             split: Cache::default(),

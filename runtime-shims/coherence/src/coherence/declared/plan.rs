@@ -367,7 +367,11 @@ impl<M: Machine> Coherence<M> {
             let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
             let pieces = pulled.sum::<usize>() + plan.made_valid.len();
             // What adds nothing has no set of its own.
-            let written = if is_written_anew { plan.written.len() } else { 0 };
+            let written = if is_written_anew {
+                plan.written.len()
+            } else {
+                0
+            };
             let pieces = pieces + written + plan.uncertain.len();
             let pieces = pieces
                 + plan.pages_written.len().div_ceil(4)
