@@ -326,6 +326,10 @@ impl Machine for Memory {
         });
     }
 
+    fn received(&mut self, _owner: u32, number: u64) -> Vec<u8> {
+        self.remote().pushes.message(number).to_vec()
+    }
+
     fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8> {
         let own = self.own;
         self.remote().pushes.pack(own, ranges)

@@ -23,11 +23,29 @@ use crate::{
     page_table::flag,
 };
 
-/// What a declaration leads to in one state.
+/// What a declaration leads to in one state. Where it was carried out before, and nothing has to be done, no more is looked at
+/// than what stands first: in a pipeline there are thousands of plans, of which the caches hold none until they are needed.
+#[repr(C)]
 pub(super) struct Plan {
-    pub(super) declared: Vec<Declared>,
+    /// What followed it last, and its key.
+    next: RefCell<Option<(Signature, Weak<Plan>)>>,
+    written: Rc<Ranges>,
+    uncertain: Rc<Ranges>,
+    /// How often it served again.
+    again: Cell<u32>,
+    /// There is nothing to copy, to open or to compare, nor anything that is current then and was not.
+    is_done: bool,
+    /// Some of `fetched`.
+    has_fetched: bool,
     /// Words of their description.
     pub(super) words: usize,
+    pub(super) declared: Vec<Declared>,
+    /// Pages outside section mode that may be written, and bytes in it, with what stands for them: where ranks wait for
+    /// flags.
+    pub(super) pages_written: Vec<Page>,
+    pub(super) bytes_written: (Signature, Ranges),
+    /// Bytes in section mode that are certainly written, with what stands for them: where ranks wait for flags.
+    pub(super) certain: (Signature, Rc<Ranges>),
     /// Bytes to copy, by their owner.
     pub(super) pulls: Vec<(u32, Vec<Range>)>,
     /// Stands for those of other nodes.
@@ -38,23 +56,9 @@ pub(super) struct Plan {
     /// Pages to be compared with a twin at the synchronisation.
     compared: Vec<Page>,
     made_valid: Rc<Step>,
-    written: Rc<Ranges>,
-    uncertain: Rc<Ranges>,
-    /// Pages outside section mode that may be written, and bytes in it, with what stands for them: where ranks wait for
-    /// flags.
-    pub(super) pages_written: Vec<Page>,
-    pub(super) bytes_written: (Signature, Ranges),
-    /// Bytes in section mode that are certainly written, with what stands for them: where ranks wait for flags.
-    pub(super) certain: (Signature, Rc<Ranges>),
     /// Pages outside section mode that are read densely, and the number of closings until they were last looked at.
     fetched: Vec<Run>,
     fetched_at: Cell<u64>,
-    /// How often it served again.
-    again: Cell<u32>,
-    /// There is nothing to copy, to open or to compare, nor anything that is current then and was not.
-    is_done: bool,
-    /// What followed it last, and its key.
-    next: RefCell<Option<(Signature, Weak<Plan>)>>,
 }
 
 impl Plan {
@@ -357,6 +361,7 @@ impl<M: Machine> Coherence<M> {
             made_valid,
             written,
             uncertain,
+            has_fetched: !fetched.is_empty(),
             fetched,
             fetched_at,
             again: Cell::default(),
@@ -512,7 +517,7 @@ impl<M: Machine> Coherence<M> {
     /// The same for a plan that was made before.
     fn fetch_again(&mut self, plan: &Plan) {
         let closed = self.pages.times_closed();
-        if plan.fetched.is_empty() || plan.fetched_at.replace(closed) == closed {
+        if !plan.has_fetched || plan.fetched_at.replace(closed) == closed {
             return;
         }
         for page in plan.fetched.iter().flat_map(|run| run.pages()) {
