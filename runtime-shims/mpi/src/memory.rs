@@ -431,6 +431,10 @@ impl Machine for Memory {
             }
             Peer::Remote => {
                 let count = self.hear();
+                // It was told of more since it asked.
+                if count <= from {
+                    return Some(Announcements::default());
+                }
                 if count - from > MOST_HEARD {
                     self.heard = count;
                     self.journal.lose();

@@ -205,10 +205,13 @@ impl Surprises {
         }
     }
 
-    /// Whether there are too many.
-    fn note_other(&mut self) -> bool {
+    /// `had_expected`: something was predicted. What is never the same twice is one surprise, and so is what ranks copy once,
+    /// though it is something else before and behind. Whether there are too many.
+    fn note_other(&mut self, had_expected: bool) -> bool {
         self.right = 0;
-        self.count += 1;
+        if had_expected || self.count == 0 {
+            self.count += 1;
+        }
         self.count > MOST_SURPRISES
     }
 }
@@ -375,7 +378,8 @@ impl Predictions {
             }
             _ => {
                 self.changes += 1;
-                *known = match surprises.note_other() {
+                let had_expected = matches!(known, Known::Twice(..));
+                *known = match surprises.note_other(had_expected) {
                     true => Known::GivenUp,
                     false => Known::Once(copied, None),
                 };
@@ -740,9 +744,9 @@ mod tests {
         let mut predictions = Predictions::default();
         let empty = lists(&[&[], &[]]);
         let mut asked = 0;
-        for round in 0..30 * FORGIVEN {
+        for round in 0..20 * FORGIVEN {
             // Once in a while they copy something else.
-            let copied = signature(u64::from(round % (3 * FORGIVEN) == 0));
+            let copied = signature(u64::from(round % (2 * FORGIVEN) == 0));
             if predictions.note(KEY, copied) {
                 asked += 1;
                 predictions.note_lists(0, KEY, copied, &borrowed(&empty), true, &[0, 1]);
