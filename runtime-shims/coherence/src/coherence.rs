@@ -65,6 +65,8 @@ pub trait Machine {
     fn has_arrived(&mut self, owner: u32, number: u64) -> bool;
     /// As [`Machine::pack`], but for ranges that lie in messages which have arrived.
     fn pack_again(&mut self, parts: &[Part]) -> Vec<u8>;
+    /// A message from `owner`, when it has arrived.
+    fn received(&mut self, owner: u32, number: u64) -> Vec<u8>;
     /// Copies ranges out of a message from `owner`, each from the place given with it, when it has arrived.
     fn take(&mut self, owner: u32, number: u64, parts: &[(usize, (u64, u64))]);
     /// Nothing more is taken out of a message from `owner`, which may not have arrived yet.

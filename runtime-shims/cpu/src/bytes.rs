@@ -28,7 +28,7 @@ impl Declared {
         // SAFETY: the caller's promise.
         let values = unsafe { table.cast::<SectionTable>().as_ref() }.map(|table| {
             // SAFETY: the caller's promise.
-            unsafe { values(table, computed) }
+            unsafe { values(table, computed) }.collect()
         });
         Self {
             table: table.addr(),

@@ -23,8 +23,8 @@ pub(crate) const VERSION: usize = 1;
 pub(crate) const STORES: usize = 2;
 pub(crate) const SLOT_WORDS: usize = 3;
 
-/// Words of a message before its lists: of the flag, of the interval, and how long the lists are.
-const HEAD: usize = 8;
+/// Words of a message before its lists: of the flag, of the interval, how much has been announced, and how long the lists are.
+const HEAD: usize = 9;
 
 /// A flag that was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub(crate) struct Arrived {
     pub(crate) from: u32,
     /// The interval in which it was told.
     pub(crate) interval: u64,
+    /// How much ranks had announced then, as far as who told it knows.
+    pub(crate) count: u64,
     /// What was announced, as in the list of that.
     pub(crate) announced: Vec<u64>,
     /// Bytes that came along.
@@ -82,6 +84,7 @@ fn inbox() -> MutexGuard<'static, Inbox> {
 pub(crate) fn pack(
     flag: Flag,
     interval: u64,
+    count: u64,
     announced: &[u64],
     ranges: &[(u64, u64)],
     mut bytes: impl FnMut(&mut Vec<u8>, (u64, u64)),
@@ -93,6 +96,7 @@ pub(crate) fn pack(
         flag.stores,
         flag.value,
         interval,
+        count,
         announced.len() as u64,
         ranges.len() as u64,
     ];
@@ -118,12 +122,13 @@ fn unpack(from: u32, message: &[u8]) -> (Flag, Arrived) {
         stores: word(3),
         value: word(4),
     };
-    let (announced, ranges) = (word(6) as usize, word(7) as usize);
+    let (announced, ranges) = (word(7) as usize, word(8) as usize);
     let first = HEAD + announced;
     let end = first + 2 * ranges;
     let arrived = Arrived {
         from,
         interval: word(5),
+        count: word(6),
         announced: (HEAD..first).map(word).collect(),
         ranges: (first..end)
             .step_by(2)
@@ -224,12 +229,20 @@ mod tests {
             value: 9,
         };
         let ranges = [(16, 19), (40, 41)];
-        let message = pack(flag, 3, &[1 << 40, 2], &ranges, |message, (start, end)| {
-            message.extend((start..end).map(|at| at as u8));
-        });
+        let message = pack(
+            flag,
+            3,
+            70,
+            &[1 << 40, 2],
+            &ranges,
+            |message, (start, end)| {
+                message.extend((start..end).map(|at| at as u8));
+            },
+        );
         let arrived = Arrived {
             from: 4,
             interval: 3,
+            count: 70,
             announced: vec![1 << 40, 2],
             ranges: ranges.to_vec(),
             bytes: vec![16, 17, 18, 40],
@@ -247,7 +260,7 @@ mod tests {
                 stores: 0,
                 value: version + 10,
             };
-            receive(3, &pack(flag, interval, &[], &[], |_, _| {}))
+            receive(3, &pack(flag, interval, 0, &[], &[], |_, _| {}))
         };
         let own = |flag: Option<Flag>| flag.map(|flag| flag.value);
         assert_eq!(own(send(1, 4)), None);

@@ -331,6 +331,10 @@ impl Machine for Memory {
         });
     }
 
+    fn received(&mut self, _owner: u32, number: u64) -> Vec<u8> {
+        self.remote().pushes.message(number).to_vec()
+    }
+
     fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8> {
         let own = self.own;
         self.remote().pushes.pack(own, ranges)
@@ -432,6 +436,10 @@ impl Machine for Memory {
             }
             Peer::Remote => {
                 let count = self.hear();
+                // It was told of more since it asked.
+                if count <= from {
+                    return Some(Announcements::default());
+                }
                 if count - from > MOST_HEARD {
                     self.heard = count;
                     self.journal.lose();

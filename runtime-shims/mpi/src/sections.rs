@@ -367,8 +367,16 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     program_stacks::make_next_frames_writable();
     // SAFETY: the pass emits the table.
     let table = unsafe { &*raw_table.cast::<SectionTable>() };
+    if entry_list(table)
+        .iter()
+        .all(|entry| entry.access & BEHIND_TABLES == 0)
+    {
+        take_known(table, computed);
+        return end_declaration(raw_table, computed);
+    }
     // SAFETY: the pass computes as many values as the table refers to.
-    let values: &[i64] = &unsafe { declaration::values(table, computed) };
+    let values: Vec<i64> = unsafe { declaration::values(table, computed) }.collect();
+    let values = &values[..];
     let accesses = rows::with_tables(entries(table, values));
     let (known, behind): (Vec<_>, Vec<_>) = accesses.into_iter().partition(|one| one.depth() == 0);
     let mut signature = Signature::START.with(std::ptr::from_ref(table) as u64);
@@ -404,6 +412,16 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
     for level in behind.chunk_by(|a, b| a.depth() == b.depth()) {
         take_rows(table, signature, level, &mut read);
     }
+    end_declaration(raw_table, computed);
+}
+
+/// When its sections are taken: the program is told where it marks what it writes.
+fn end_declaration(raw_table: *mut c_void, computed: *mut c_void) {
+    // SAFETY: as in `take_declaration`.
+    let table = unsafe { &*raw_table.cast::<SectionTable>() };
+    if !has_marks(table) {
+        return;
+    }
     replace_marked(raw_table, computed, |one| {
         let object = one
             .object()
@@ -412,9 +430,48 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
             marks::of(start, bytes, one.entry)
         })
     });
-    if turns::are_several() && has_stretches() && has_marks(table) {
+    if turns::are_several() && has_stretches() {
         stretches::enter_nest();
     }
+}
+
+/// Such entries are known only when tables have been read, or say so of another one.
+const BEHIND_TABLES: i64 = section_access::TABLE | section_access::PLACES | section_access::BETWEEN;
+
+/// Takes a declaration of which all is known: as the others, but without lists that have to be made for it. Rows of a
+/// pipeline declare little, and often.
+fn take_known(table: &SectionTable, computed: *mut c_void) {
+    // SAFETY: the pass computes as many values as the table refers to.
+    let values = || unsafe { declaration::values(table, computed) };
+    let signature = Signature::START.with(std::ptr::from_ref(table) as u64);
+    let mut signature = values().fold(signature, |all, value| all.with(value as u64));
+    let mut addresses = values();
+    for entry in entry_list(table) {
+        let address = addresses.next().expect("an entry has an address") as u64;
+        addresses
+            .by_ref()
+            .take(value_count(entry) - 1)
+            .for_each(drop);
+        let one = Entry {
+            entry,
+            address,
+            dimensions: &[],
+        };
+        if let Some((start, end)) = one.object() {
+            names::declares(start, entry);
+            signature = signature.with(start as u64).with(end as u64);
+        }
+    }
+    take_sections(table, signature, || {
+        let values: Vec<i64> = values().collect();
+        let all: Vec<Entry<'_>> = entries(table, &values).collect();
+        let by_others = written_by_others(all.iter());
+        let mut declared = Vec::new();
+        for one in &all {
+            decode(one, &by_others, &mut declared);
+        }
+        declared
+    });
 }
 
 /// Whether the region that runs may run code that declares nothing.

@@ -28,9 +28,10 @@
 //!   read, and from then on the page is open on this rank only where it is wholly current.
 //! * Where such a region runs code that declares nothing, that is [`stretches`].
 //! * Where threads wait for each other between two nests, by flags, that is [`between_nests`]; what they write there is theirs
-//!   before, as far as that is expected: [`expected_writers`]. What is read behind a flag comes along with it: [`directly`].
+//!   before, as far as that is expected: [`expected_writers`], copied as [`asked`] for. What is read behind a flag comes along with it: [`directly`].
 //! * Atomic accesses to pages in section mode are carried out where the bytes are held, and told as contributions.
 
+mod asked;
 mod between_nests;
 pub(crate) mod directly;
 mod early;
@@ -62,6 +63,7 @@ use crate::{
     layout::{PAGE, Page},
     page_table::flag,
 };
+use asked::Asked;
 use between_nests::BetweenNests;
 use directly::Directly;
 pub(crate) use early::Along;
@@ -250,6 +252,7 @@ pub(super) struct SectionMode {
     relays: VecDeque<Rc<Packed>>,
     early: Option<Early>,
     expected_writers: ExpectedWriters,
+    asked: Asked,
     directly: Directly,
     /// What all ranks knew at the last synchronisation that had a key, and what has happened since.
     at: Option<At>,
@@ -273,6 +276,8 @@ pub(super) struct SectionMode {
     announced: Cache<Rc<Step>>,
     /// What nests were declared to write between two releases, by what stands for each.
     written_between: Cache<Ranges>,
+    /// The owners of what was handed over between nests.
+    handed_over: Cache<Rc<Vec<Owned>>>,
     closings: Cache<Rc<Closing>>,
     /// Pages to close at a synchronisation of a region that declares its accesses.
     outdated: Cache<Rc<Vec<Run>>>,
@@ -312,6 +317,7 @@ impl SectionMode {
             relays: VecDeque::new(),
             early: None,
             expected_writers: ExpectedWriters::default(),
+            asked: Asked::default(),
             directly: Directly::default(),
             at: None,
             passage: Passage::default(),
@@ -326,6 +332,7 @@ impl SectionMode {
             left_valid: Cache::default(),
             announced: Cache::default(),
             written_between: Cache::default(),
+            handed_over: Cache::default(),
             closings: Cache::default(),
             outdated: Cache::default(),
             split: Cache::default(),

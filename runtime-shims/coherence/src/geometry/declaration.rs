@@ -26,8 +26,11 @@ pub fn value_count(entry: &SectionEntry) -> usize {
 ///
 /// # Safety
 /// `computed` points to as many values as the table refers to.
-pub unsafe fn values(table: &SectionTable, computed: *const c_void) -> Vec<i64> {
-    let values = value_list(table).iter().map(|value| {
+pub unsafe fn values(
+    table: &SectionTable,
+    computed: *const c_void,
+) -> impl Iterator<Item = i64> + '_ {
+    value_list(table).iter().map(move |value| {
         let computed = match value.computed {
             -1 => 0,
             // SAFETY: the caller's promise.
@@ -35,8 +38,7 @@ pub unsafe fn values(table: &SectionTable, computed: *const c_void) -> Vec<i64> 
         };
         let variable = value.variable.addr() as i64;
         computed.wrapping_add(variable).wrapping_add(value.constant)
-    });
-    values.collect()
+    })
 }
 
 /// The entries of a table, each with its values: address, stride and count of each dimension.

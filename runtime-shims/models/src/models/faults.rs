@@ -108,6 +108,9 @@ impl Machine for Modelled {
     fn pack_again(&mut self, _: &[Part]) -> Vec<u8> {
         unreachable!()
     }
+    fn received(&mut self, _: u32, _: u64) -> Vec<u8> {
+        unreachable!()
+    }
     fn take(&mut self, _: u32, _: u64, _: &[(usize, (u64, u64))]) {
         unreachable!()
     }

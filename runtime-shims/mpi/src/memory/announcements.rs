@@ -92,7 +92,7 @@ impl Memory {
             self.has_just_heard = false;
         }
         let count = list.count();
-        if count - self.heard > MOST_HEARD {
+        if count.saturating_sub(self.heard) > MOST_HEARD {
             return count;
         }
         while self.mirrored < count {
@@ -191,12 +191,24 @@ impl Memory {
     ) {
         let announced = self.journal.tell(rank);
         let own = self.own;
-        let message = directly::pack(flag, interval, &announced, ranges, |message, range| {
-            let (start, end) = range;
-            let (at, length) = (start as usize, (end - start) as usize);
-            // SAFETY: within the own file. This rank has written these bytes, and nobody does so now.
-            message.extend_from_slice(unsafe { std::slice::from_raw_parts(own.at(at), length) });
-        });
+        let count = match self.peers[0] {
+            Peer::Mapped(view) => self.list(view, control_area::ANNOUNCED).count(),
+            Peer::Remote => 0,
+        };
+        let message = directly::pack(
+            flag,
+            interval,
+            count,
+            &announced,
+            ranges,
+            |message, range| {
+                let (start, end) = range;
+                let (at, length) = (start as usize, (end - start) as usize);
+                // SAFETY: within the own file. This rank has written these bytes, and nobody does so now.
+                message
+                    .extend_from_slice(unsafe { std::slice::from_raw_parts(own.at(at), length) });
+            },
+        );
         let offset = control_offset(&self.layout) + slot;
         let is_stored = flag.version == 0;
         self.remote().tell(offset, &message, is_stored, rank);
@@ -211,6 +223,10 @@ impl Memory {
         }
         others.retain(|word| word >> ANNOUNCED_BY != me);
         self.journal.note(others.iter().copied());
+        // The only other rank has told all that it announced. So what it would take too long to ask for is known.
+        if self.peers.len() == 2 {
+            self.heard = self.heard.max(arrived.count);
+        }
         let is_own = |word: &u64| word >> ANNOUNCED_BY == from;
         let (own, others): (Vec<u64>, Vec<u64>) = others.into_iter().partition(is_own);
         Message {

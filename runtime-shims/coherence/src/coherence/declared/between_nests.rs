@@ -27,6 +27,7 @@ use super::{Interval, Mode, SectionMode, bytes_of, plan::Plan};
 use crate::{
     coherence::{Coherence, Heard, Machine, runs_of},
     geometry::{
+        owners::Owned,
         ranges::{Range, Ranges},
         signature::Signature,
     },
@@ -51,6 +52,19 @@ impl SectionMode {
     /// Whether this rank has waited for a flag in this interval.
     pub(super) fn is_behind_flag(&self) -> bool {
         self.interval.between_nests.before_flags.is_some()
+    }
+
+    /// Who owns what is handed over: pipelines hand over the same again, and to look for it means to note all that has changed
+    /// hands since.
+    pub(super) fn owners_of_handed_over(&mut self, bytes: &Ranges) -> Rc<Vec<Owned>> {
+        let key = self.owners.signature();
+        let key = key.with_signature(bytes.signature());
+        if let Some(known) = self.handed_over.get(key) {
+            return Rc::clone(known);
+        }
+        let owned = Rc::new(self.owners.within(bytes));
+        self.handed_over.insert(key, Rc::clone(&owned), owned.len());
+        owned
     }
 
     /// The interval's plans before it did.
@@ -123,8 +137,11 @@ impl<M: Machine> Coherence<M> {
             interval.signature = Some(so_far.with_signature(marked.signature()));
             interval.tell_may_have_written(&marked);
         }
-        let own_before = mode.owners.within_of(&own, self.rank);
-        let foreign = own.minus(&own_before);
+        let owned = mode.owners_of_handed_over(&own);
+        let own_before = owned.iter().filter(|one| one.owner == self.rank);
+        let own_before = own_before.map(|one| (one.start, one.end));
+        let foreign = own.minus(&Ranges::of(own_before.collect()));
+        let interval = &mut mode.interval;
         if !foreign.is_empty() {
             interval.current = interval
                 .current

@@ -8,7 +8,7 @@
 //!
 //! Guarantee: no byte changes its value; all ranks know alike who owns it. A wrong expectation costs time only.
 
-use std::rc::Rc;
+use std::{collections::BTreeSet, rc::Rc};
 
 use super::{Mode, SectionMode, plan::by_owner, transition::Exchanged};
 use crate::{
@@ -21,6 +21,9 @@ use crate::{
         signature::Signature,
     },
 };
+
+/// More ranks do not tell each other what they ask for: too many messages would be under way that nobody receives yet.
+const MOST_RANKS: usize = if cfg!(test) { 3 } else { 16 };
 
 /// What is expected of intervals in which ranks wait for flags.
 #[derive(Default)]
@@ -43,8 +46,12 @@ impl ExpectedWriters {
 struct Move {
     /// The same on all ranks.
     is_any: bool,
-    /// What this rank copies, by its owner.
-    pulls: Vec<(u32, Vec<Range>)>,
+    /// What this rank copies, by its owner: from ranks of its node, and from others.
+    near: Vec<(u32, Vec<Range>)>,
+    far: Vec<(u32, Vec<Range>)>,
+    /// Those of the others that copy something from this one, or it from them, as far as all of them can tell; none where
+    /// there are [many](MOST_RANKS).
+    partners: Vec<u32>,
     owners: Rc<Step>,
     /// What is current here of other owners.
     valid: [Rc<Step>; 3],
@@ -54,12 +61,12 @@ struct Move {
 struct Intentions {
     /// What each rank, and no other one, is sure to write.
     writers: Vec<Ranges>,
-    /// What this rank reads, and no other one writes.
-    reads: Ranges,
+    /// What each rank reads, and no other one writes.
+    reads: Vec<Ranges>,
 }
 
-/// Of rank `me`, where all declare what they have exchanged; `None` where they do not wait for flags.
-fn intentions(exchanged: &Exchanged, me: usize) -> Option<Intentions> {
+/// Where all declare what they have exchanged; `None` where they do not wait for flags.
+fn intentions(exchanged: &Exchanged) -> Option<Intentions> {
     let ranks = 0..exchanged.words.len();
     if !ranks
         .clone()
@@ -92,12 +99,13 @@ fn intentions(exchanged: &Exchanged, me: usize) -> Option<Intentions> {
             true => not_written_by_others(rank, bytes(rank, |mode| mode == Mode::Write)),
             false => Ranges::default(),
         });
-    let reads = bytes(me, |mode| {
-        matches!(mode, Mode::Read | Mode::MayRead | Mode::MayWrite)
-    });
+    let is_read = |mode| matches!(mode, Mode::Read | Mode::MayRead | Mode::MayWrite);
+    let reads = ranks
+        .clone()
+        .map(|rank| not_written_by_others(rank, bytes(rank, is_read)));
     Some(Intentions {
         writers: writers.collect(),
-        reads: not_written_by_others(me, reads),
+        reads: reads.collect(),
     })
 }
 
@@ -143,8 +151,18 @@ impl<M: Machine> Coherence<M> {
         let is_known = known.is_some();
         let change = known.unwrap_or_else(|| self.work_out_move(key, &exchanged));
         self.counts.moves += u64::from(change.is_any);
-        for (owner, ranges) in &change.pulls {
+        for (owner, ranges) in &change.near {
             self.machine.pull(*owner, ranges);
+        }
+        match change.partners.is_empty() {
+            true => {
+                for (owner, ranges) in &change.far {
+                    self.machine.pull(*owner, ranges);
+                }
+            }
+            false => self.copy_from_partners(&change.far, &change.partners),
+        }
+        for (_, ranges) in change.near.iter().chain(&change.far) {
             self.counts.pulls += 1;
             let bytes = ranges.iter().map(|(start, end)| end - start);
             self.counts.pulled_bytes += bytes.sum::<u64>();
@@ -165,11 +183,11 @@ impl<M: Machine> Coherence<M> {
 
     /// Works out what becomes whose, and notes it.
     fn work_out_move(&mut self, key: Signature, exchanged: &Exchanged) -> Rc<Move> {
-        let mode = &self.sections;
         let mut moved: Vec<(u32, Vec<Owned>)> = Vec::new();
-        let intentions = intentions(exchanged, self.rank as usize);
-        let (writers, reads) =
-            intentions.map_or_else(Default::default, |all| (all.writers, all.reads));
+        let (writers, all_reads) =
+            intentions(exchanged).map_or_else(Default::default, |all| (all.writers, all.reads));
+        let partners = self.partners(&writers, &all_reads);
+        let mode = &self.sections;
         for (rank, bytes) in (0..).zip(writers) {
             let mut pieces = mode.owners.within(&bytes);
             pieces.retain(|one| one.owner != rank);
@@ -186,6 +204,8 @@ impl<M: Machine> Coherence<M> {
         }
         // What becomes another one's is asked for when that has it.
         let others = moved.iter().filter(|(rank, _)| *rank != self.rank);
+        let reads = all_reads.get(self.rank as usize);
+        let reads = reads.cloned().unwrap_or_default();
         let reads = others.fold(reads, |reads, (_, pieces)| reads.minus(&bytes_of(pieces)));
         let wanted = bytes_of(&got).union(&reads);
         let stale = wanted.minus(&mode.valid.within(&wanted));
@@ -210,10 +230,16 @@ impl<M: Machine> Coherence<M> {
         let changes: Vec<(&Ranges, &dyn Fn(Owned) -> Owned)> = changes
             .map(|((bytes, _), claim)| (bytes, claim as &dyn Fn(Owned) -> Owned))
             .collect();
+        let is_any = sets.iter().any(|(bytes, _)| !bytes.is_empty());
+        let (near, far) = by_owner(pulls)
+            .into_iter()
+            .partition(|(owner, _)| self.machine.is_near(*owner));
         let mode = &mut self.sections;
         let change = Rc::new(Move {
-            is_any: sets.iter().any(|(bytes, _)| !bytes.is_empty()),
-            pulls: by_owner(pulls),
+            is_any,
+            near,
+            far,
+            partners,
             owners: mode.owners.change(&changes),
             valid: [
                 mode.valid.remove(&bytes_of(&got)),
@@ -221,11 +247,34 @@ impl<M: Machine> Coherence<M> {
                 mode.valid.add(&copied),
             ],
         });
-        let pulled = change.pulls.iter().map(|(_, ranges)| ranges.len());
+        let pulled = change.near.iter().chain(&change.far);
+        let pulled = pulled.map(|(_, ranges)| ranges.len());
         let pieces = pulled.sum::<usize>() + change.owners.len();
         let pieces = pieces + change.valid.iter().map(|step| step.len()).sum::<usize>();
         let moves = &mut mode.expected_writers.moves;
         moves.insert(key, Rc::clone(&change), pieces);
         change
+    }
+
+    /// The ranks on other nodes that may have to copy something from this one, or it from them: as they find, too.
+    fn partners(&self, writers: &[Ranges], reads: &[Ranges]) -> Vec<u32> {
+        let mode = &self.sections;
+        let me = self.rank;
+        if writers.len() > MOST_RANKS {
+            return Vec::new();
+        }
+        let asks = |rank: u32| {
+            let at = rank as usize;
+            mode.owners.within(&writers[at].union(&reads[at]))
+        };
+        let ranks = 0..writers.len() as u32;
+        let own: BTreeSet<u32> = match writers.is_empty() {
+            true => BTreeSet::new(),
+            false => asks(me).iter().map(|one| one.owner).collect(),
+        };
+        let others = ranks.filter(|&other| other != me && !self.machine.is_near(other));
+        let partners = others
+            .filter(|other| own.contains(other) || asks(*other).iter().any(|one| one.owner == me));
+        partners.collect()
     }
 }

@@ -1,6 +1,10 @@
 //! Declarations: what a rank needs before a loop nest runs, worked out once for each state of what they concern.
 
-use std::{borrow::Cow, cell::Cell, rc::Rc};
+use std::{
+    borrow::Cow,
+    cell::{Cell, RefCell},
+    rc::{Rc, Weak},
+};
 
 use super::{
     Declared, Interval, Mode, between_nests::bytes_written, bytes_of, bytes_of_page, pages_around,
@@ -19,11 +23,29 @@ use crate::{
     page_table::flag,
 };
 
-/// What a declaration leads to in one state.
+/// What a declaration leads to in one state. Where it was carried out before, and nothing has to be done, no more is looked at
+/// than what stands first: in a pipeline there are thousands of plans, of which the caches hold none until they are needed.
+#[repr(C)]
 pub(super) struct Plan {
-    pub(super) declared: Vec<Declared>,
+    /// What followed it last, and its key.
+    next: RefCell<Option<(Signature, Weak<Plan>)>>,
+    written: Rc<Ranges>,
+    uncertain: Rc<Ranges>,
+    /// How often it served again.
+    again: Cell<u32>,
+    /// There is nothing to copy, to open or to compare, nor anything that is current then and was not.
+    is_done: bool,
+    /// Some of `fetched`.
+    has_fetched: bool,
     /// Words of their description.
     pub(super) words: usize,
+    pub(super) declared: Vec<Declared>,
+    /// Pages outside section mode that may be written, and bytes in it, with what stands for them: where ranks wait for
+    /// flags.
+    pub(super) pages_written: Vec<Page>,
+    pub(super) bytes_written: (Signature, Ranges),
+    /// Bytes in section mode that are certainly written, with what stands for them: where ranks wait for flags.
+    pub(super) certain: (Signature, Rc<Ranges>),
     /// Bytes to copy, by their owner.
     pub(super) pulls: Vec<(u32, Vec<Range>)>,
     /// Stands for those of other nodes.
@@ -34,19 +56,19 @@ pub(super) struct Plan {
     /// Pages to be compared with a twin at the synchronisation.
     compared: Vec<Page>,
     made_valid: Rc<Step>,
-    written: Rc<Ranges>,
-    uncertain: Rc<Ranges>,
-    /// Pages outside section mode that may be written, and bytes in it, with what stands for them: where ranks wait for
-    /// flags.
-    pub(super) pages_written: Vec<Page>,
-    pub(super) bytes_written: (Signature, Ranges),
-    /// Bytes in section mode that are certainly written, with what stands for them: where ranks wait for flags.
-    pub(super) certain: (Signature, Rc<Ranges>),
     /// Pages outside section mode that are read densely, and the number of closings until they were last looked at.
     fetched: Vec<Run>,
     fetched_at: Cell<u64>,
-    /// How often it served again.
-    again: Cell<u32>,
+}
+
+impl Plan {
+    /// What follows it as a rule, where that is what `key` stands for: without a look at all that is known, of which little
+    /// is in the processor's caches.
+    fn next(&self, key: Signature) -> Option<Rc<Self>> {
+        let next = self.next.borrow();
+        let (known, plan) = next.as_ref()?;
+        plan.upgrade().filter(|_| *known == key)
+    }
 }
 
 /// What a rank declared in some modes since the last synchronisation, as far as it has been asked for.
@@ -127,9 +149,16 @@ impl<M: Machine> Coherence<M> {
                 }
             }
         };
-        let plan = match mode.plans.get(key) {
+        let before = mode.interval.plans.last();
+        let known = before.and_then(|before| before.next(key)).or_else(|| {
+            let plan = Rc::clone(mode.plans.get(key)?);
+            if let Some(before) = before {
+                *before.next.borrow_mut() = Some((key, Rc::downgrade(&plan)));
+            }
+            Some(plan)
+        });
+        let plan = match known {
             Some(plan) => {
-                let plan = Rc::clone(plan);
                 self.fetch_again(&plan);
                 self.enlarge(&plan);
                 plan
@@ -146,6 +175,9 @@ impl<M: Machine> Coherence<M> {
 
     fn carry_out(&mut self, plan: &Plan) {
         self.combine();
+        if plan.is_done {
+            return self.note_what_is_written(plan);
+        }
         for (owner, ranges) in &plan.pulls {
             let ranges = &*self.not_marked(ranges);
             let missing = self.take_pushed(*owner, ranges);
@@ -188,8 +220,18 @@ impl<M: Machine> Coherence<M> {
         mode.note_copies(plan);
         mode.valid.follow(&plan.made_valid);
         mode.opened.follow(&plan.noted_open);
-        mode.interval.written = Rc::clone(&plan.written);
-        mode.interval.uncertain = Rc::clone(&plan.uncertain);
+        self.note_what_is_written(plan);
+    }
+
+    fn note_what_is_written(&mut self, plan: &Plan) {
+        let note = |noted: &mut Rc<Ranges>, now: &Rc<Ranges>| {
+            if !Rc::ptr_eq(noted, now) {
+                *noted = Rc::clone(now);
+            }
+        };
+        let interval = &mut self.sections.interval;
+        note(&mut interval.written, &plan.written);
+        note(&mut interval.uncertain, &plan.uncertain);
     }
 
     /// `ranges`, which are sorted, without what this rank has marked as written since the last
@@ -270,12 +312,13 @@ impl<M: Machine> Coherence<M> {
         // What this rank owns it may write: nobody else has to know whether it did.
         let uncertain = maybe_written.minus(&mode.owners.within_of(&maybe_written, self.rank));
         let compared = self.section_pages(&uncertain, |_| true);
-        let uncertain = interval.uncertain.union(&uncertain);
+        let uncertain = with(&interval.uncertain, &uncertain);
         let certain = match mode.has_flags {
             true => written.intersection(mode.owners.all()),
             false => Ranges::default(),
         };
-        let written = interval.written.union(&written);
+        let is_written_anew = !is_within(&written, &interval.written);
+        let written = with(&interval.written, &written);
         let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
         let mut declared_pages = self.section_pages(&hulls, |_| true);
         let declared_pages = runs_of(&mut declared_pages).into_iter().map(bytes_of);
@@ -296,6 +339,14 @@ impl<M: Machine> Coherence<M> {
         let outside = may_be_written.minus(&in_sections);
         let mut pages_written: Vec<Page> = outside.iter().flat_map(pages_touched).collect();
         pages_written.dedup();
+        let opened: Vec<Run> = opened.collect();
+        let is_marked = declared.iter().any(|one| one.mode == Mode::Marked);
+        let is_done = pulls.is_empty()
+            && opened.is_empty()
+            && compared.is_empty()
+            && made_valid.len() == 0
+            && noted_open.len() == 0
+            && !is_marked;
         let plan = Rc::new(Plan {
             far_copies: self.far_copies(&pulls),
             pages_written,
@@ -304,20 +355,29 @@ impl<M: Machine> Coherence<M> {
             words: declared.iter().map(Declared::words).sum(),
             declared,
             pulls,
-            opened: opened.collect(),
+            opened,
             noted_open,
             compared,
             made_valid,
-            written: Rc::new(written),
-            uncertain: Rc::new(uncertain),
+            written,
+            uncertain,
+            has_fetched: !fetched.is_empty(),
             fetched,
             fetched_at,
             again: Cell::default(),
+            is_done,
+            next: RefCell::default(),
         });
         if is_repeatable {
             let pulled = plan.pulls.iter().map(|(_, ranges)| ranges.len());
             let pieces = pulled.sum::<usize>() + plan.made_valid.len();
-            let pieces = pieces + plan.written.len() + plan.uncertain.len();
+            // What adds nothing has no set of its own.
+            let written = if is_written_anew {
+                plan.written.len()
+            } else {
+                0
+            };
+            let pieces = pieces + written + plan.uncertain.len();
             let pieces = pieces
                 + plan.pages_written.len().div_ceil(4)
                 + plan.bytes_written.1.len()
@@ -457,7 +517,7 @@ impl<M: Machine> Coherence<M> {
     /// The same for a plan that was made before.
     fn fetch_again(&mut self, plan: &Plan) {
         let closed = self.pages.times_closed();
-        if plan.fetched.is_empty() || plan.fetched_at.replace(closed) == closed {
+        if !plan.has_fetched || plan.fetched_at.replace(closed) == closed {
             return;
         }
         for page in plan.fetched.iter().flat_map(|run| run.pages()) {
@@ -501,6 +561,19 @@ impl<M: Machine> Coherence<M> {
                 }
             }
         }
+    }
+}
+
+/// Whether `bytes` are all in `others`.
+fn is_within(bytes: &Ranges, others: &Ranges) -> bool {
+    bytes.iter().all(|range| others.contains_all(range))
+}
+
+/// `all` and `more`.
+fn with(all: &Rc<Ranges>, more: &Ranges) -> Rc<Ranges> {
+    match is_within(more, all) {
+        true => Rc::clone(all),
+        false => Rc::new(all.union(more)),
     }
 }
 

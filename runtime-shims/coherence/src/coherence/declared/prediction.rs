@@ -22,6 +22,9 @@ use crate::geometry::{
 
 /// So many times the ranks may copy something else than the last time before a key is given up.
 const MOST_SURPRISES: u32 = 3;
+/// A surprise is forgotten when they have copied the same so often again: what happens once in a while, where a rank was held
+/// up, is no reason to expect nothing any more.
+const FORGIVEN: u32 = 16;
 /// Lists of copies longer than this on some rank are not exchanged.
 const MOST_WORDS: usize = 1 << 19;
 /// Largest message.
@@ -186,10 +189,37 @@ impl Passage {
     }
 }
 
+/// How often ranks copied something else after a key than the last time, and the same since then.
+#[derive(Clone, Copy, Default)]
+struct Surprises {
+    count: u32,
+    right: u32,
+}
+
+impl Surprises {
+    fn note_same(&mut self) {
+        self.right += 1;
+        if self.right >= FORGIVEN {
+            self.right = 0;
+            self.count = self.count.saturating_sub(1);
+        }
+    }
+
+    /// `had_expected`: something was predicted. What is never the same twice is one surprise, and so is what ranks copy once,
+    /// though it is something else before and behind. Whether there are too many.
+    fn note_other(&mut self, had_expected: bool) -> bool {
+        self.right = 0;
+        if had_expected || self.count == 0 {
+            self.count += 1;
+        }
+        self.count > MOST_SURPRISES
+    }
+}
+
 /// What all ranks copied after each key.
 #[derive(Default)]
 pub(super) struct Predictions {
-    known: HashMap<Signature, (Known, u32)>,
+    known: HashMap<Signature, (Known, Surprises)>,
     /// What stands for what all ranks declared last in a context, and how often that was something else than before, less how
     /// often it was the same.
     declared: HashMap<Signature, (Signature, u32)>,
@@ -219,7 +249,9 @@ impl Predictions {
     pub(super) fn is_new(&self, key: Signature) -> bool {
         match self.known.get(&key) {
             None => true,
-            Some((Known::Once(copied, None), 0)) => *copied != Signature::NOTHING,
+            Some((Known::Once(copied, None), surprises)) if surprises.count == 0 => {
+                *copied != Signature::NOTHING
+            }
             Some(_) => false,
         }
     }
@@ -257,7 +289,7 @@ impl Predictions {
                 Some((Known::Once(copied, _), _)) => Known::Once(*copied, Some(messages)),
                 _ => Known::Foreseen(messages),
             };
-            self.known.insert(key, (known, 0));
+            self.known.insert(key, (known, Surprises::default()));
         }
     }
 
@@ -318,12 +350,16 @@ impl Predictions {
             self.limit();
         }
         let Some((known, surprises)) = self.known.get_mut(&key) else {
-            self.known.insert(key, (Known::Once(copied, None), 0));
+            let once = Known::Once(copied, None);
+            self.known.insert(key, (once, Surprises::default()));
             return false;
         };
         match known {
             Known::GivenUp => false,
-            Known::Twice(last, _) if *last == copied => false,
+            Known::Twice(last, _) if *last == copied => {
+                surprises.note_same();
+                false
+            }
             Known::Foreseen(messages) => {
                 let foreseen = (copied != Signature::NOTHING).then(|| Rc::clone(messages));
                 self.changes += u64::from(foreseen.is_none());
@@ -342,11 +378,10 @@ impl Predictions {
             }
             _ => {
                 self.changes += 1;
-                *surprises += 1;
-                *known = if *surprises > MOST_SURPRISES {
-                    Known::GivenUp
-                } else {
-                    Known::Once(copied, None)
+                let had_expected = matches!(known, Known::Twice(..));
+                *known = match surprises.note_other(had_expected) {
+                    true => Known::GivenUp,
+                    false => Known::Once(copied, None),
                 };
                 false
             }
@@ -702,6 +737,24 @@ mod tests {
         }
         assert!(predictions.is_given_up(KEY));
         assert_eq!(exchanges, 1 + MOST_SURPRISES);
+    }
+
+    #[test]
+    fn rare_surprises_are_forgotten() {
+        let mut predictions = Predictions::default();
+        let empty = lists(&[&[], &[]]);
+        let mut asked = 0;
+        for round in 0..20 * FORGIVEN {
+            // Once in a while they copy something else.
+            let copied = signature(u64::from(round % (2 * FORGIVEN) == 0));
+            if predictions.note(KEY, copied) {
+                asked += 1;
+                predictions.note_lists(0, KEY, copied, &borrowed(&empty), true, &[0, 1]);
+            }
+            assert!(!predictions.is_given_up(KEY), "round {round}");
+        }
+        assert_eq!(asked, 10);
+        assert!(predictions.after(KEY).is_some());
     }
 
     #[test]

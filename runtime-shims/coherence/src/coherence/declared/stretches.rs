@@ -211,8 +211,17 @@ impl<M: Machine> Coherence<M> {
 
     /// Sends what was handed over. Whether there is any.
     pub(in crate::coherence) fn send_handed_over(&mut self, own: &Ranges) -> bool {
+        if own.is_empty() {
+            return false;
+        }
         let sent = self.send_home(own);
-        self.send_bytes(own) || sent
+        match self.is_between_nests() {
+            true => {
+                let owned = self.sections.owners_of_handed_over(own);
+                self.send_pieces(&owned) || sent
+            }
+            false => self.send_bytes(own) || sent,
+        }
     }
 
     /// The same where a lock is released: closes the pages before.

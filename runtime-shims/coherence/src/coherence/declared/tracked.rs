@@ -15,7 +15,7 @@ use super::{
 use crate::{
     coherence::{Access, Coherence, Machine, Run, Violation, WRITE_AHEAD, changed_ranges, runs_of},
     geometry::{
-        owners::Owners,
+        owners::{Owned, Owners},
         pieces::Step,
         ranges::{Range, Ranges},
         shape::Shape,
@@ -346,15 +346,22 @@ impl<M: Machine> Coherence<M> {
 
     /// Sends bytes to their owners; complete after [`Machine::settle`]. Whether there are any.
     pub(super) fn send_bytes(&mut self, bytes: &Ranges) -> bool {
-        let mut pieces = self.sections.owners.within(bytes);
-        pieces.retain(|piece| piece.owner != self.rank);
-        for piece in &pieces {
+        let pieces = self.sections.owners.within(bytes);
+        self.send_pieces(&pieces)
+    }
+
+    /// The same of bytes with their owners.
+    pub(super) fn send_pieces(&mut self, pieces: &[Owned]) -> bool {
+        let rank = self.rank;
+        let mut sent = false;
+        for piece in pieces.iter().filter(|piece| piece.owner != rank) {
             let range = (piece.start, piece.end);
             for page in pages_touched(range) {
                 self.send_part(page, range, piece.owner);
             }
+            sent = true;
         }
-        !pieces.is_empty()
+        sent
     }
 
     /// Sends what lies in a page of `range` to a rank. Each byte is looked at once, for the message and the twin.

@@ -404,6 +404,10 @@ impl Machine for Simulated {
         messages.len() as u64 - 1
     }
 
+    fn received(&mut self, owner: u32, number: u64) -> Vec<u8> {
+        self.message(owner, number)
+    }
+
     fn pack(&mut self, ranges: &[(u64, u64)]) -> Vec<u8> {
         let bytes = ranges.iter().flat_map(|&(start, end)| start..end);
         bytes
