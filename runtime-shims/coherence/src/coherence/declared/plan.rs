@@ -222,7 +222,10 @@ impl<M: Machine> Coherence<M> {
                 })
             })
         };
-        let (written, maybe_written) = (bytes(Mode::Write), bytes(Mode::MayWrite));
+        let written = bytes(Mode::Write);
+        // What it writes for sure is its own, whatever else may have written it before or does so afterwards.
+        let sure = self.sections.interval.written.union(&written);
+        let maybe_written = bytes(Mode::MayWrite).minus(&sure);
         let kept = bytes(Mode::Keep).minus(&written);
         let read = bytes(Mode::Read).union(&bytes(Mode::MayRead)).union(&kept);
         let entering = self.enter_pages(&declared);
@@ -275,7 +278,6 @@ impl<M: Machine> Coherence<M> {
             true => written.intersection(mode.owners.all()),
             false => Ranges::default(),
         };
-        let written = interval.written.union(&written);
         let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
         let mut declared_pages = self.section_pages(&hulls, |_| true);
         let declared_pages = runs_of(&mut declared_pages).into_iter().map(bytes_of);
@@ -308,7 +310,7 @@ impl<M: Machine> Coherence<M> {
             noted_open,
             compared,
             made_valid,
-            written: Rc::new(written),
+            written: Rc::new(sure),
             uncertain: Rc::new(uncertain),
             fetched,
             fetched_at,
