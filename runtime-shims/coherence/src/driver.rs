@@ -267,7 +267,10 @@ impl Driver {
         }
         let (lengths, body) = message.split_at(FORK_COUNTS);
         let is_silent = body[0] & SILENT != 0;
-        let (words, carried) = (body[0] as u32 as usize, ((body[0] & !SILENT) >> 32) as usize);
+        let (words, carried) = (
+            body[0] as u32 as usize,
+            ((body[0] & !SILENT) >> 32) as usize,
+        );
         let (words, body) = body[1..].split_at(words);
         let runs = lengths.iter().sum::<u64>() as usize;
         assert_eq!(body.len(), runs + carried);
