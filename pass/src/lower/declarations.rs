@@ -1,12 +1,12 @@
 //! Calls by which the program tells a run time what a loop nest accesses before it does: tables, and the code that computes
 //! their values. Which call it is the lowering says.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::analysis::memory::base_of;
 use crate::analysis::sections::{Declaration, Entry, FunctionSections, MOST_MARKS, Quantity, What};
 use crate::diagnostic::Site;
-use crate::llvm::{Builder, Global, Instruction, Module, Opcode, Value};
+use crate::llvm::{Builder, Comparison, Global, Instruction, IntPredicate, Module, Opcode, Value};
 use crate::lower::counted;
 
 /// Where to point the user for a declaration: at its first access.
@@ -222,19 +222,31 @@ pub fn emit<'m>(
     let room = Builder::at_entry(module, sections.function).alloca(room, 8);
     let mut calls = Vec::new();
     let mut all_counted = Vec::new();
+    let mut all_wanted = Vec::new();
     for (one, values) in sections.declarations.iter().zip(&all) {
         let builder = Builder::before(module, one.before);
         for (index, (_, value)) in values.computed.iter().enumerate() {
             builder.store(*value, builder.offset(room, index as i64 * 8));
         }
         calls.push(declare(&builder, *table(module, one, values), room));
-        emit_marks(module, sections, one, values, room, &mut all_counted);
+        emit_marks(
+            module,
+            sections,
+            one,
+            values,
+            room,
+            (&mut all_counted, &mut all_wanted),
+        );
     }
     for call in calls {
         load_later(call, room);
     }
     // These change the blocks, of which sections are made.
     counted::emit(module, &all_counted);
+    for one in &all_wanted {
+        let then = one.before.insert_if(one.is_wanted);
+        one.set(&Builder::before(module, then));
+    }
     sections.function.forget_memory_effects();
 }
 
@@ -265,23 +277,117 @@ fn load_later<'m>(declaration: Value<'m>, room: Value<'m>) {
     }
 }
 
+/// Marks to be set, unless what they stand for is written for sure.
+struct Wanted<'m> {
+    before: Instruction<'m>,
+    is_wanted: Value<'m>,
+    marks: Value<'m>,
+    number: Value<'m>,
+    count: Count<'m>,
+}
+
+/// How many marks are set.
+enum Count<'m> {
+    Bytes(Value<'m>),
+    Bits(i64),
+}
+
+impl<'m> Wanted<'m> {
+    fn set(&self, builder: &Builder<'m>) {
+        set(builder, self.marks, self.number, &self.count);
+    }
+}
+
+fn set<'m>(builder: &Builder<'m>, marks: Value<'m>, number: Value<'m>, count: &Count<'m>) {
+    match *count {
+        Count::Bits(count) => {
+            for more in 0..count {
+                builder.set_bit(marks, builder.plus(number, more));
+            }
+        }
+        Count::Bytes(count) => {
+            let place = builder.element(builder.module().int(8), marks, number);
+            builder.fill(place, 1, count);
+        }
+    }
+}
+
+/// Whether some of the bytes from an address lie outside of a [piece].
+fn is_outside<'m>(
+    builder: &Builder<'m>,
+    [first, all]: [Value<'m>; 2],
+    address: Value<'m>,
+    bytes: Value<'m>,
+) -> Value<'m> {
+    let ask = |predicate, a, b| builder.ask(Comparison::Integer(predicate), a, b);
+    let begin = builder.difference(address, first);
+    let left = builder.difference(all, begin);
+    let begins = ask(IntPredicate::LLVMIntUGE, begin, all);
+    let ends = ask(IntPredicate::LLVMIntUGT, bytes, left);
+    builder.select(begins, begins, ends)
+}
+
+/// In front of a nest: where an entry begins, and how many bytes it has, or none where it is not in one piece. What the run time
+/// takes it for is at least that.
+fn piece<'m>(
+    builder: &Builder<'m>,
+    module: &'m Module,
+    values: &Values<'m>,
+    entry: &Entry<'m>,
+    sources: &[Source<'m>],
+) -> [Value<'m>; 2] {
+    const MOST: i64 = 1 << 31;
+    let number = |number| module.const_i64(number);
+    let ask = |predicate, a, b| builder.ask(Comparison::Integer(predicate), a, b);
+    let value = |source: &Source<'m>| {
+        let parts = source.computed.map(|place| values.computed[place].1);
+        let variable = source.variable.map(|one| builder.bits_of(one, 64));
+        let parts = parts.into_iter().chain(variable);
+        let sum = parts.reduce(|a, b| builder.sum(a, b));
+        sum.map_or(number(source.number), |sum| {
+            builder.plus(sum, source.number)
+        })
+    };
+    let (mut bytes, mut is_one) = (number(entry.element), None);
+    for dimension in sources[1..].chunks_exact(2).rev() {
+        let [stride, count] = [&dimension[0], &dimension[1]].map(value);
+        let answers = [
+            ask(IntPredicate::LLVMIntEQ, stride, bytes),
+            ask(IntPredicate::LLVMIntULT, count, number(MOST)),
+        ];
+        for answer in answers {
+            let both = is_one.map(|all| builder.select(answer, all, answer));
+            is_one = Some(both.unwrap_or(answer));
+        }
+        bytes = builder.multiply(bytes, count);
+    }
+    let bytes = is_one.map_or(bytes, |is_one| builder.select(is_one, bytes, number(0)));
+    [value(&sources[0]), bytes]
+}
+
 /// Makes the stores of a declaration mark what they write, where the runtime says that marks go. What is marked behind the
-/// nest comes to `all_counted`.
+/// nest, and what is marked or not, comes to `all_counted` and `all_wanted`.
 fn emit_marks<'a, 'm>(
     module: &'m Module,
     sections: &FunctionSections<'m>,
     one: &'a Declaration<'m>,
     values: &Values<'m>,
     room: Value<'m>,
-    all_counted: &mut Vec<counted::Marking<'a, 'm>>,
+    (all_counted, all_wanted): (&mut Vec<counted::Marking<'a, 'm>>, &mut Vec<Wanted<'m>>),
 ) {
     let builder = Builder::before(module, one.before);
-    let mut sources = &values.sources[..];
-    for (index, entry) in one.entries.iter().enumerate() {
+    let mut rest = &values.sources[..];
+    let mut sources = Vec::new();
+    for entry in &one.entries {
         let all = entry.with_tables();
         let count = all.iter().map(|one| quantities(one).len()).sum::<usize>();
-        let (own, rest) = sources.split_at(count);
-        sources = rest;
+        let (own, others) = rest.split_at(count);
+        sources.push(own);
+        rest = others;
+    }
+    let mut pieces = HashMap::new();
+    for (index, entry) in one.entries.iter().enumerate() {
+        let own = sources[index];
         if !is_marked(entry) {
             continue;
         }
@@ -309,9 +415,17 @@ fn emit_marks<'a, 'm>(
             continue;
         }
         for mark in one.marks.iter().filter(|mark| mark.entry == index) {
+            let sure = mark.sure.map(|sure| {
+                *pieces.entry(sure).or_insert_with(|| {
+                    let builder = Builder::before(module, one.before);
+                    piece(&builder, module, values, &one.entries[sure], sources[sure])
+                })
+            });
             let size = module.const_i64(mark.size);
             let count = mark.size / entry.element;
-            if let (Some(run), false) = (&mark.run, by_bits) {
+            if let (Some(run), false) = (&mark.run, by_bits)
+                && (sure.is_some() || !mark.joined)
+            {
                 let address = sections.nests.expand(run.address, run.before);
                 let times = sections.nests.expand(run.count, run.before);
                 let builder = Builder::before(module, run.before);
@@ -326,19 +440,40 @@ fn emit_marks<'a, 'm>(
                 // Nothing behind the last mark, as where marks go nowhere.
                 let room = builder.plus(builder.difference(mask, number), 1);
                 let count = builder.multiply(times, module.const_i64(count));
-                let place = builder.element(module.int(8), marks, number);
-                builder.fill(place, 1, builder.least(count, room));
+                let count = Count::Bytes(builder.least(count, room));
+                match sure {
+                    None => set(&builder, marks, number, &count),
+                    Some(sure) => all_wanted.push(Wanted {
+                        before: run.before,
+                        is_wanted: is_outside(
+                            &builder,
+                            sure,
+                            lowest,
+                            builder.multiply(times, size),
+                        ),
+                        marks,
+                        number,
+                        count,
+                    }),
+                }
                 continue;
             }
             let builder = Builder::before(module, mark.at);
-            let number = number(&builder, builder.bits_of(mark.address, 64));
-            if by_bits {
-                for more in 0..count {
-                    builder.set_bit(marks, builder.plus(number, more));
-                }
-            } else {
-                let place = builder.element(module.int(8), marks, number);
-                builder.fill(place, 1, module.const_i64(count));
+            let address = builder.bits_of(mark.address, 64);
+            let number = number(&builder, address);
+            let count = match by_bits {
+                true => Count::Bits(count),
+                false => Count::Bytes(module.const_i64(count)),
+            };
+            match sure {
+                None => set(&builder, marks, number, &count),
+                Some(sure) => all_wanted.push(Wanted {
+                    before: mark.at,
+                    is_wanted: is_outside(&builder, sure, address, size),
+                    marks,
+                    number,
+                    count,
+                }),
             }
         }
     }

@@ -139,9 +139,10 @@ const HEADER_LENGTHS: usize = 10;
 const HEADER_RUNS: usize = HEADER_LENGTHS + LISTS;
 
 /// Words of a fork's message before the program's own: the lists' lengths, and the numbers of the program's
-/// words and of pages. Then come the program's words, the lists, and the carried pages.
+/// words and of pages, with `SILENT`. Then come the program's words, the lists, and the carried pages.
 const FORK_COUNTS: usize = LISTS;
 const FORK_BODY: usize = FORK_COUNTS + 1;
+const SILENT: u64 = 1 << 63;
 
 /// What ranks met with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +157,8 @@ pub struct Met {
 pub struct Fork {
     news: News,
     carried: Vec<Page>,
+    /// Serial code wrote nothing in section mode.
+    is_silent: bool,
 }
 
 impl Fork {
@@ -216,15 +219,21 @@ impl Driver {
     /// travel along.
     pub fn prepare_fork(&mut self, rank: &mut impl Rank, carried: Vec<Page>) -> Fork {
         rank.coherence(|coherence| coherence.make_room_for_updates(carried.len()));
+        let is_silent = rank.coherence(|coherence| coherence.is_serial_code_silent());
         let news = News::collect(rank, Phase::Serial);
-        Fork { news, carried }
+        Fork {
+            news,
+            carried,
+            is_silent,
+        }
     }
 
     /// On rank 0: tells the others, with some words of the program's. The number of words of the message.
     pub fn send_fork(&mut self, rank: &mut impl Rank, fork: &Fork, words: &[u64]) -> usize {
         let (runs, lengths) = fork.news.flatten();
         let mut message = lengths.to_vec();
-        message.push(words.len() as u64 | (fork.carried.len() as u64) << 32);
+        let silent = if fork.is_silent { SILENT } else { 0 };
+        message.push(words.len() as u64 | (fork.carried.len() as u64) << 32 | silent);
         message.extend(words);
         message.extend(runs);
         message.extend(fork.carried.iter().map(|&page| u64::from(page)));
@@ -257,21 +266,31 @@ impl Driver {
             return None;
         }
         let (lengths, body) = message.split_at(FORK_COUNTS);
-        let (words, carried) = (body[0] as u32 as usize, (body[0] >> 32) as usize);
+        let is_silent = body[0] & SILENT != 0;
+        let (words, carried) = (
+            body[0] as u32 as usize,
+            ((body[0] & !SILENT) >> 32) as usize,
+        );
         let (words, body) = body[1..].split_at(words);
         let runs = lengths.iter().sum::<u64>() as usize;
         assert_eq!(body.len(), runs + carried);
         let fork = Fork {
             news: News::unflatten(&body[..runs], lengths),
             carried: body[runs..].iter().map(|&page| page as Page).collect(),
+            is_silent,
         };
         Some((fork, words.to_vec()))
     }
 
     /// Applies rank 0's notices and updates, and hands the carried pages round. Collective.
     pub fn apply_fork(&mut self, rank: &mut impl Rank, fork: &Fork) {
-        let Fork { news, carried } = fork;
+        let Fork {
+            news,
+            carried,
+            is_silent,
+        } = fork;
         let changes_under_way = rank.coherence(|coherence| {
+            coherence.note_serial_code(*is_silent);
             let notices = std::slice::from_ref(&news.notices);
             let changes_under_way = coherence.apply(notices, Phase::Serial);
             coherence.apply_updates(&news.updates);

@@ -406,13 +406,13 @@ impl Communicator {
         unsafe { (mpi().send)(one, data, count, T::BYTES, to, self.tag, request) }
     }
 
-    /// Begins to send `bytes` to `rank`.
+    /// Begins to send `elements` to `rank`.
     ///
     /// # Safety
     /// They stay where, and as, they are until it is complete.
-    pub unsafe fn start_send(self, bytes: &[u8], rank: u32) -> Pending {
+    pub unsafe fn start_send<T: Element>(self, elements: &[T], rank: u32) -> Pending {
         // SAFETY: the caller's promise.
-        unsafe { Pending::of(|request| self.begin_send(bytes, rank, request)) }
+        unsafe { Pending::of(|request| self.begin_send(elements, rank, request)) }
     }
 
     /// Begins to receive as many bytes as there is `room` for from `rank`.

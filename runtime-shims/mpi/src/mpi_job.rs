@@ -13,7 +13,7 @@ use std::{
 
 use okl_job::{
     end,
-    mpi::{self, Communicator, Started, Threads, Wait},
+    mpi::{self, Communicator, Pending, Started, Threads, Wait},
 };
 
 use crate::{
@@ -261,9 +261,27 @@ fn tree() -> Communicator {
     job().tree.expect("there are several nodes")
 }
 
-/// Sends `words` to `rank`, which [receives](receive_in_tree) them.
+/// What was sent in the tree and may be under way.
+static UNDER_WAY: ProgramCell<Vec<(Vec<u64>, Pending)>> = ProgramCell::new(Vec::new());
+
+/// So many messages may be.
+const MOST_UNDER_WAY: usize = 64;
+
+/// Sends `words` to `rank`, which [receives](receive_in_tree) them. Does not wait for that: it may be in the midst of taking
+/// a long message, for which it needs no other rank.
 pub(crate) fn send_in_tree(words: &[u64], rank: u32) {
-    scopes::private(|| tree().send(words, rank, Wait::Patiently));
+    scopes::private(|| {
+        let words = words.to_vec();
+        // SAFETY: what a vector holds stays where it is when that is moved; it is dropped when the message is complete.
+        let pending = unsafe { tree().start_send(&words, rank) };
+        UNDER_WAY.with(|all| {
+            all.retain_mut(|(_, pending)| !pending.is_complete());
+            all.push((words, pending));
+            if all.len() > MOST_UNDER_WAY {
+                all.remove(0).1.complete(Wait::Patiently);
+            }
+        });
+    });
 }
 
 /// Sends `words` to `rank` while that sends some to this one: these.
@@ -288,7 +306,13 @@ pub(crate) fn receive(rank: u32) -> Vec<u8> {
 
 /// Ends MPI. Collective.
 pub(crate) fn finalize() {
-    scopes::private(mpi::finalize);
+    scopes::private(|| {
+        let under_way = UNDER_WAY.with(std::mem::take);
+        for (_words, mut pending) in under_way {
+            pending.complete(Wait::Patiently);
+        }
+        mpi::finalize();
+    });
 }
 
 /// Ends the whole job at once with exit status `status`.

@@ -180,11 +180,12 @@ impl<'m> Nests<'m> {
         scope: Scope<'m>,
         guards: &mut Vec<Guard<'m>>,
     ) -> Block<'m> {
+        let mut passed = Vec::new();
         while !self.always_runs(block, of) {
             let Some((before, between)) = self.way_to(block, of) else {
                 break;
             };
-            if !self.passes_guards(before, &between, block, scope, guards) {
+            if !self.passes_guards(before, &between, block, scope, guards, &mut passed) {
                 break;
             }
             block = before;
@@ -193,7 +194,9 @@ impl<'m> Nests<'m> {
     }
 
     /// Whether control comes from `before` through what lies `between` to a block whenever guards hold, which are noted.
-    /// Where it may turn away on several ways, all have to ask the same: LLVM repeats what it need not ask at once.
+    /// Where it may turn away on several ways, all have to ask the same: LLVM repeats what it need not ask at once. Where that
+    /// would contradict what was `passed` behind the block, it does not turn away: LLVM leads control past all that asks for
+    /// the same.
     fn passes_guards(
         &self,
         before: Block<'m>,
@@ -201,10 +204,18 @@ impl<'m> Nests<'m> {
         block: Block<'m>,
         scope: Scope<'m>,
         guards: &mut Vec<Guard<'m>>,
+        passed: &mut Vec<Asked<'m>>,
     ) -> bool {
         let leads_there =
             |next: Block<'m>| next == block || between.contains(&next) || self.is_last(next);
-        let turns_away = |one: &Block<'m>| !one.successors().into_iter().all(leads_there);
+        let is_passed = |one: Block<'m>, next: Block<'m>| {
+            let answer = |known: &Asked<'m>| known.leads_to(one, next) == Some(false);
+            passed.iter().any(answer)
+        };
+        let turns_away = |one: &Block<'m>| {
+            let mut next = one.successors().into_iter();
+            next.any(|next| !leads_there(next) && !is_passed(*one, next))
+        };
         let all = between.iter().copied().chain([before]);
         let asking: HashSet<Block<'m>> = all.filter(turns_away).collect();
         let mut asked = None;
@@ -238,7 +249,11 @@ impl<'m> Nests<'m> {
                 rest.extend(next.filter(|&next| leads_there(next) && !is_answered(next)));
             }
         }
-        self.guard(condition, wanted, scope, guards)
+        let is_guard = self.guard(condition, wanted, scope, guards);
+        if is_guard {
+            passed.extend(question.map(|asked| asked.answered(wanted)));
+        }
+        is_guard
     }
 
     /// The last block that control passes in each turn of a loop that comes to a block, outside of other loops, and those

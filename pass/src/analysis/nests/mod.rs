@@ -496,6 +496,14 @@ impl<'m> Nests<'m> {
         !self.parts(a).1.checks.is_empty()
     }
 
+    /// From one address to another, where that is a constant.
+    pub fn way(&self, from: Value<'m>, to: Value<'m>) -> Option<i64> {
+        let (from, to) = (self.expression(from), self.expression(to));
+        let distance = self.minus(to, from);
+        let is_known = !distance.is(Kind::Unknown);
+        i64::try_from(distance.constant().filter(|_| is_known)?).ok()
+    }
+
     /// `(a - b) / step`, where that is a small constant.
     pub fn steps(&self, a: Term<'m>, b: Term<'m>, step: Term<'m>) -> Option<i64> {
         let (a, b, step) = (self.plain(a)?, self.plain(b)?, self.plain(step)?);

@@ -171,11 +171,7 @@ pub(super) fn implied_on<'m>(asked: &Asked<'m>, block: Block<'m>, next: Block<'m
     if yes == no {
         return None;
     }
-    let predicate = match next == yes {
-        true => known.predicate,
-        false => inverse(known.predicate),
-    };
-    Asked { predicate, ..known }.implies(asked)
+    known.answered(next == yes).implies(asked)
 }
 
 /// A comparison of integers.
@@ -198,6 +194,25 @@ impl<'m> Asked<'m> {
             }),
             Comparison::Floating(_) => None,
         }
+    }
+
+    /// What is known when it has this answer, as what is answered by yes.
+    pub(super) fn answered(self, answer: bool) -> Self {
+        let predicate = match answer {
+            true => self.predicate,
+            false => inverse(self.predicate),
+        };
+        Self { predicate, ..self }
+    }
+
+    /// Where this is answered by yes: whether control goes from a block to one of those behind it, as far as that follows.
+    pub(super) fn leads_to(&self, block: Block<'m>, next: Block<'m>) -> Option<bool> {
+        let asked = Self::at_end(block)?;
+        let &[yes, no] = &block.successors()[..] else {
+            return None;
+        };
+        let answer = self.implies(&asked)?;
+        (yes != no).then_some((next == yes) == answer)
     }
 
     fn at_end(block: Block<'m>) -> Option<Self> {

@@ -1,12 +1,13 @@
 //! Stores to computed places of an object, which mark what they write.
 //!
 //! Where all that a store writes while its innermost loop runs is known in front of that loop, it is marked
-//! there, and the loop stays as it is. Where counters say what it has written ([`super::counted`]), it is marked behind the
+//! there, and the loop stays as it is; not at all where the nest writes all of that for sure, by what another entry says of
+//! it when the program runs. Where counters say what it has written ([`super::counted`]), it is marked behind the
 //! nest.
 
-use super::{Access, Counted, Entry, Scan, What};
+use super::{Access, Counted, Entry, MOST_MARKS, Quantity, Scan, What};
 use crate::analysis::library::is_mathematics;
-use crate::analysis::nests::{Extent, Scope, Term};
+use crate::analysis::nests::{Extent, Nests, Scope, Term};
 use crate::llvm::{Block, Call, Instruction, Opcode, Value};
 
 /// A store to a computed place of an object, which marks what it writes.
@@ -17,10 +18,14 @@ pub struct Mark<'m> {
     pub address: Value<'m>,
     /// Bytes written.
     pub size: i64,
+    /// It is of two stores, the first of which this is.
+    pub joined: bool,
     /// The entry of the object.
     pub entry: usize,
     /// What it writes while its innermost loop runs, where that is known.
     pub run: Option<Run<'m>>,
+    /// The entry of an exact write, which may be of all that: then that need not be marked.
+    pub sure: Option<usize>,
     /// What it has written is found behind the nest, where counters say it. So it is for all stores to the object.
     pub counted: Option<Counted<'m>>,
 }
@@ -97,6 +102,53 @@ impl<'m> Scan<'m> {
             |one: &Instruction<'m>| one.opcode() == Opcode::LLVMLoad && one.block() == block;
         is_next || access.address.instruction_users().iter().any(is_load)
     }
+}
+
+/// A store to a computed place: the access, its size, the object that it is to, and whether it is of two stores.
+pub(super) type Marked<'m> = (Access<'m>, i64, Quantity<'m>, bool);
+
+/// Stores to neighbouring places, one behind the other in a block, are one of both: what fields of a structure get in the turns
+/// of a loop has no gaps. `unit` is what has a mark in an object.
+pub(super) fn join_neighbours<'m>(
+    nests: &Nests<'m>,
+    marked: Vec<Marked<'m>>,
+    unit: impl Fn(Quantity<'m>) -> i64,
+) -> Vec<Marked<'m>> {
+    let mut joined: Vec<Marked<'m>> = Vec::new();
+    for (access, size, object, _) in marked {
+        let is_next = |(one, length, of, is_joined): &Marked<'m>| {
+            !is_joined
+                && (*of, *length) == (object, size)
+                && 2 * size <= MOST_MARKS * unit(object)
+                && nests.way(one.address, access.address) == Some(size)
+                && follows(one.at, access.at)
+        };
+        match joined.iter_mut().find(|one| is_next(one)) {
+            Some(one) => (one.1, one.3) = (2 * size, true),
+            None => joined.push((access, size, object, false)),
+        }
+    }
+    joined
+}
+
+/// Whether a store follows another one, come what may.
+fn follows<'m>(first: Instruction<'m>, second: Instruction<'m>) -> bool {
+    let is_store = |one: Instruction<'m>| one.opcode() == Opcode::LLVMStore;
+    let all = first.block().instructions().into_iter();
+    let mut behind = all.skip_while(|&one| one != first);
+    let ends = behind.find(|&one| one == second || one.opcode() == Opcode::LLVMCall);
+    is_store(first) && is_store(second) && ends == Some(second)
+}
+
+/// An exact write that may be of all that others write, which mark it.
+pub(super) fn sure_entry(entries: &[Entry<'_>], object: usize) -> Option<usize> {
+    let is_sure = |one: &Entry<'_>| {
+        one.what.is_exact_write()
+            && one.table.is_none()
+            && !one.dimensions.is_empty()
+            && one.object == entries[object].object
+    };
+    entries.iter().position(is_sure)
 }
 
 /// Objects all of whose stores are counted are marked behind the nest, in runs, and by bytes.

@@ -38,6 +38,7 @@ pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, point};
 use locked::Locked;
 pub use marks::Mark;
+use marks::Marked;
 use okl_abi::Effects;
 use places::{Place, Places};
 
@@ -536,15 +537,30 @@ impl<'m> Scan<'m> {
                 |one: &Entry<'m>| matches!(one.what, What::Marked { .. }) && one.address == object;
             entries.iter().position(is_its)
         };
-        let marks = marked.into_iter().map(|(access, size, object)| Mark {
-            at: access.at,
-            address: access.address,
-            size,
-            entry: entry_of(object).expect("entries of the same object are one"),
-            run: self.run(&access, size, index),
-            counted: self.counted(&access, size, index),
-        });
-        let mut marks: Vec<Mark<'m>> = marks.collect();
+        let mark = |(access, size, object, joined): Marked<'m>| {
+            let entry = entry_of(object).expect("entries of the same object are one");
+            Mark {
+                at: access.at,
+                address: access.address,
+                size,
+                joined,
+                entry,
+                run: self.run(&access, size, index),
+                sure: marks::sure_entry(&entries, entry),
+                counted: self.counted(&access, size, index),
+            }
+        };
+        let is_counted =
+            |(access, size, ..): &Marked<'m>| self.counted(access, *size, index).is_some();
+        let marked = marked.into_iter();
+        let marked = marked.map(|(access, size, object)| (access, size, object, false));
+        let marked: Vec<Marked<'m>> = marked.collect();
+        let unit = |object| entry_of(object).map_or(1, |entry| entries[entry].element);
+        let joined = match marked.iter().any(is_counted) {
+            true => marked,
+            false => marks::join_neighbours(&self.out.nests, marked, unit),
+        };
+        let mut marks: Vec<Mark<'m>> = joined.into_iter().map(mark).collect();
         marks::count_whole_objects(&mut entries, &mut marks);
         entries.extend(of_all);
         if !entries.is_empty() {

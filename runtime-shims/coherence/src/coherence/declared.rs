@@ -219,6 +219,8 @@ pub(super) struct SectionMode {
     in_stretch: bool,
     /// Its threads wait for flags between its nests.
     has_flags: bool,
+    /// On rank 0: serial code may have written something in section mode since the last region.
+    serial_code_wrote: bool,
     /// Some pages of the stack of serial code are in section mode.
     has_stack: bool,
     /// Pages that it accesses undeclared, and what stands for them.
@@ -297,6 +299,7 @@ impl SectionMode {
             tracking: false,
             in_stretch: false,
             has_flags: false,
+            serial_code_wrote: true,
             has_stack: false,
             direct: Vec::new(),
             direct_id: Signature::START,
@@ -551,6 +554,7 @@ impl<M: Machine> Coherence<M> {
         self.sections.declaring = false;
         self.sections.has_flags = false;
         self.sections.tracking = false;
+        self.sections.serial_code_wrote = false;
         self.sections.expected = None;
         if std::mem::take(&mut self.sections.in_stretch) {
             self.forget_declarations();

@@ -52,6 +52,9 @@ struct Job {
     racing: BTreeMap<(Page, usize), usize>,
     /// Where memory is freed now and then.
     frees: Option<Random>,
+    /// Serial code is announced where it first touches something that it may not, and whether it has yet to be.
+    announces: bool,
+    unannounced: bool,
 }
 
 impl Job {
@@ -139,6 +142,8 @@ impl Job {
             in_stretch: vec![false; count],
             racing: BTreeMap::new(),
             frees: None,
+            announces: false,
+            unannounced: false,
         }
     }
 
@@ -199,8 +204,23 @@ impl Job {
         Arc::clone(&self.cluster.borrow().memories)
     }
 
+    /// Before serial code touches a byte.
+    fn announce(&mut self, rank: usize, page: Page, offset: usize, write: bool) {
+        if rank == 0 && self.unannounced {
+            let at = u64::from(page) * PAGE as u64 + offset as u64;
+            let coherence = &mut self.ranks[0];
+            let is_harmless = !coherence.is_in_section_mode((at, at + 1))
+                || coherence.may_access_unannounced((at, at + 1), write);
+            if !is_harmless {
+                coherence.close_undeclared();
+                self.unannounced = false;
+            }
+        }
+    }
+
     fn read(&mut self, rank: usize, page: Page, offset: usize) -> u8 {
         self.ranks.catch_up(rank);
+        self.announce(rank, page, offset, false);
         let memories = self.memories();
         if let Some(byte) = memories[rank].load(page, offset) {
             return byte;
@@ -214,6 +234,7 @@ impl Job {
 
     fn write(&mut self, rank: usize, page: Page, offset: usize, value: u8) {
         self.ranks.catch_up(rank);
+        self.announce(rank, page, offset, true);
         let memories = self.memories();
         if !memories[rank].store(page, offset, value) {
             self.ranks[rank]
@@ -342,7 +363,9 @@ impl Job {
 
     fn join(&mut self) {
         self.racing.clear();
-        self.ranks.each(|rank, node| {
+        self.unannounced = self.announces;
+        let closes = !self.announces;
+        self.ranks.each(move |rank, node| {
             while !node
                 .driver
                 .synchronise(&mut node.side, Kind::Join, 0)
@@ -352,7 +375,7 @@ impl Job {
             let coherence = &mut node.side.coherence;
             coherence.end_intervals();
             coherence.leave_region();
-            if rank == 0 {
+            if rank == 0 && closes {
                 coherence.close_undeclared();
             }
         });
@@ -373,6 +396,7 @@ impl Job {
     fn begin(&mut self, carried: &[Page]) {
         let carried = carried.to_vec();
         self.forks += 1;
+        self.unannounced = false;
         let number = self.forks;
         self.ranks.each(move |rank, node| {
             let side = &mut node.side;

@@ -3,7 +3,8 @@
 //! What a rank wrote does not change after it has arrived. So where it is known at a synchronisation what is
 //! usually pushed after the next one, each owner sends it on its way there, and what goes between two ranks
 //! that exchange a message at the synchronisation anyway may go along with that. Rank 0 goes on after the end of
-//! a region, with serial code: what it pushes after the fork goes no earlier than with the fork. What ranks pass
+//! a region, with serial code: what it pushes after the fork goes no earlier than with the fork, unless serial code there
+//! usually writes nothing in section mode. It tells with the fork whether that was so: if not, all begins anew. What ranks pass
 //! on for others goes along where all of that goes down with one synchronisation, and otherwise when all is known.
 //!
 //! Guarantee: all ranks know at the synchronisation before what goes early, whatever they do in between; and
@@ -23,9 +24,9 @@ use crate::{
     geometry::signature::Signature,
 };
 
-/// More bytes do not go along with another message: a message of their own, which its receiver has room for when it
+/// More bytes (in tests, whose memory is small, fewer) do not go along with another message: a message of their own, which its receiver has room for when it
 /// comes, costs less than that they hold up the next one, and are copied into and out of it.
-pub(super) const MOST_ALONG: usize = 1 << 14;
+pub(super) const MOST_ALONG: usize = if cfg!(test) { 1 << 10 } else { 1 << 14 };
 
 /// A message of the ranks' synchronisation that data may go along with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +47,21 @@ enum State {
     Begun(u64),
 }
 
+/// What is expected to lie between a synchronisation and where a region goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    /// The synchronisation alone.
+    Synchronisation,
+    /// The end of a region, serial code and a fork.
+    SerialCode,
+    /// The same, and the serial code writes nothing in section mode.
+    SilentCode,
+}
+
 /// What is expected to be pushed after the next synchronisation.
 pub(super) struct Early {
     key: Signature,
-    /// A region is expected to end there.
-    is_fork: bool,
+    between: Between,
     sendings: Rc<Vec<Sending>>,
     states: Vec<State>,
 }
@@ -72,18 +83,28 @@ impl<M: Machine> Coherence<M> {
     /// On all ranks, after a synchronisation: what is expected of the next one.
     pub(super) fn expect_early(&mut self, at: At) {
         let next = self.sections.next_sendings(self.rank, at);
-        self.sections.early = next.map(|(key, is_fork, sendings)| Early {
+        self.sections.early = next.map(|(key, between, sendings)| Early {
             key,
-            is_fork,
+            between,
             states: vec![State::Waits; sendings.len()],
             sendings,
         });
     }
 
+    /// On rank 0, at a fork: whether serial code since the last region wrote nothing in section mode.
+    pub(crate) fn is_serial_code_silent(&self) -> bool {
+        !self.sections.serial_code_wrote
+    }
+
+    /// On all ranks, at a fork: whether that was so.
+    pub(crate) fn note_serial_code(&mut self, is_silent: bool) {
+        self.sections.passage.is_silent = is_silent;
+    }
+
     /// Whether a synchronisation is expected next after which the region goes on. The same on all ranks.
     pub(crate) fn expects_barrier(&self) -> bool {
         let early = self.sections.early.as_ref();
-        early.is_some_and(|early| !early.is_fork)
+        early.is_some_and(|early| early.between == Between::Synchronisation)
     }
 
     /// Where this rank arrives at a synchronisation, once: begins what goes early. `along` says which message
@@ -105,7 +126,7 @@ impl<M: Machine> Coherence<M> {
                 Direction::Sent => along(self.rank, one.packed.rank),
             };
             let along = along.filter(|_| one.packed.bytes <= MOST_ALONG);
-            let goes_on = early.is_fork && one.owner(self.rank) == 0;
+            let goes_on = early.between == Between::SerialCode && one.owner(self.rank) == 0;
             let is_relayed = one.packed.is_relayed();
             *state = match (along, one.direction) {
                 _ if is_relayed && !goes_down(one) => State::Waits,
@@ -126,7 +147,7 @@ impl<M: Machine> Coherence<M> {
         let Some(early) = &mut self.sections.early else {
             return;
         };
-        if !early.is_fork || ends_region {
+        if early.between == Between::Synchronisation || ends_region {
             return;
         }
         for (one, state) in early.sendings.iter().zip(&mut early.states) {
@@ -189,11 +210,13 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// After a synchronisation, where `key` stands for what all ranks know: whether all came as expected. Then
-    /// what went early can be taken, and the rest begins.
-    pub(super) fn end_early(&mut self, key: Signature) -> bool {
+    /// After a synchronisation, where `key` stands for what all ranks know, and serial code, if there was some, `is_silent`:
+    /// whether all came as expected. Then what went early can be taken, and the rest begins.
+    pub(super) fn end_early(&mut self, key: Signature, is_silent: bool) -> bool {
+        let is_expected =
+            |early: &Early| early.key == key && (is_silent || early.between != Between::SilentCode);
         match &self.sections.early {
-            Some(early) if early.key == key => {}
+            Some(early) if is_expected(early) => {}
             _ => {
                 self.forget_early();
                 return false;

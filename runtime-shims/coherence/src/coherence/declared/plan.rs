@@ -264,7 +264,17 @@ impl<M: Machine> Coherence<M> {
                 })
             })
         };
-        let (written, maybe_written) = (bytes(Mode::Write), bytes(Mode::MayWrite));
+        let written = bytes(Mode::Write);
+        // What it writes for sure is its own, whatever else may have written it before or does so afterwards.
+        // Where threads wait for flags others may have written it since then, who were told.
+        let written_before = &self.sections.interval.written;
+        let is_written_anew = !is_within(&written, written_before);
+        let sure = with(written_before, &written);
+        let maybe_written = bytes(Mode::MayWrite);
+        let maybe_written = match self.sections.has_flags {
+            true => maybe_written.minus(&written),
+            false => maybe_written.minus(&sure),
+        };
         let kept = bytes(Mode::Keep).minus(&written);
         let read = bytes(Mode::Read).union(&bytes(Mode::MayRead)).union(&kept);
         let entering = self.enter_pages(&declared);
@@ -317,8 +327,6 @@ impl<M: Machine> Coherence<M> {
             true => written.intersection(mode.owners.all()),
             false => Ranges::default(),
         };
-        let is_written_anew = !is_within(&written, &interval.written);
-        let written = with(&interval.written, &written);
         let hulls = Ranges::of(declared.iter().map(|one| one.shape.hull()).collect());
         let mut declared_pages = self.section_pages(&hulls, |_| true);
         let declared_pages = runs_of(&mut declared_pages).into_iter().map(bytes_of);
@@ -359,7 +367,7 @@ impl<M: Machine> Coherence<M> {
             noted_open,
             compared,
             made_valid,
-            written,
+            written: sure,
             uncertain,
             has_fetched: !fetched.is_empty(),
             fetched,

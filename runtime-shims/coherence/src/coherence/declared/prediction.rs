@@ -98,6 +98,8 @@ struct Next {
     key: Signature,
     passage: Passage,
     times: u32,
+    /// So often in a row serial code in between wrote nothing in section mode.
+    silent: u32,
     /// Something else did, too.
     varies: bool,
 }
@@ -125,16 +127,20 @@ impl Followers {
     }
 
     /// Notes that `to` came after `from`. Whether that changes what is usual.
-    fn note(&mut self, from: Signature, to: Signature, passage: Passage) -> bool {
+    fn note(&mut self, from: Signature, to: Signature, mut passage: Passage) -> bool {
+        let silent = u32::from(std::mem::take(&mut passage.is_silent));
         match self.next.get_mut(&from) {
             Some(next) if next.key == to => {
                 next.times += 1;
+                next.silent = silent * (next.silent + 1);
+                next.passage.is_silent = next.silent >= USUAL;
                 next.times == USUAL
             }
             Some(next) => {
                 let was_usual = next.times >= USUAL;
                 self.pieces = self.pieces + passage.pieces() - next.passage.pieces();
                 (next.key, next.passage, next.times) = (to, passage, 1);
+                next.silent = silent;
                 next.varies = true;
                 was_usual
             }
@@ -144,6 +150,7 @@ impl Followers {
                     key: to,
                     passage,
                     times: 1,
+                    silent,
                     varies: false,
                 };
                 self.next.insert(from, next);
@@ -160,6 +167,8 @@ pub(super) struct Passage {
     pub(super) transitions: Vec<Rc<Transition>>,
     /// The end of a region, serial code and a fork.
     pub(super) is_fork: bool,
+    /// Then: the serial code wrote nothing in section mode; of what is usual, it usually does not.
+    pub(super) is_silent: bool,
 }
 
 /// What is known of the copies that follow a key.

@@ -24,6 +24,7 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use super::{
     Mode, SectionMode,
+    early::Between,
     plan::{Plan, by_owner},
     prediction::{self, At, Leg, MOST_BYTES, Packed, Passage},
     transition::{Exchanged, Transition},
@@ -262,14 +263,19 @@ impl SectionMode {
     }
 
     /// What there will be to send and to receive where the ranks are expected next, with the key of that
-    /// and whether a region ends before; `None` where no rank can tell before.
+    /// and what lies between; `None` where no rank can tell before.
     pub(super) fn next_sendings(
         &mut self,
         rank: u32,
         at: At,
-    ) -> Option<(Signature, bool, Rc<Vec<Sending>>)> {
+    ) -> Option<(Signature, Between, Rc<Vec<Sending>>)> {
         let (next, passage, step) = self.predictions.next(at)?;
         let is_fork = passage.is_fork;
+        let between = match (is_fork, passage.is_silent) {
+            (false, _) => Between::Synchronisation,
+            (true, false) => Between::SerialCode,
+            (true, true) => Between::SilentCode,
+        };
         // What others contribute to has its value when all have arrived.
         if !self.predictions.after(next.key)?.from_owners || passage.has_contributions() {
             return None;
@@ -286,7 +292,7 @@ impl SectionMode {
                 .collect();
             mode.work_out_sendings(rank, next, &in_flight)
         });
-        Some((next.key, is_fork, sendings))
+        Some((next.key, between, sendings))
     }
 
     fn known_sendings(
@@ -347,6 +353,7 @@ impl<M: Machine> Coherence<M> {
             is_fork: fork.is_some(),
             ..passage
         };
+        let is_silent = passage.is_silent;
         let at = match mode.at {
             Some(last) => {
                 mode.predictions.note_next(last, key, passage);
@@ -356,7 +363,7 @@ impl<M: Machine> Coherence<M> {
         };
         mode.at = Some(at);
         self.foresee(key, contexts);
-        if !self.end_early(key) {
+        if !self.end_early(key, is_silent) {
             let sendings = self.sections.sendings(me, at);
             for one in sendings.iter() {
                 let number = self.begin(one);

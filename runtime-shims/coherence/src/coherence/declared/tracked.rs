@@ -37,6 +37,7 @@ impl<M: Machine> Coherence<M> {
     /// wholly current, and makes writes to those noticed whose bytes other ranks hold or own.
     pub fn close_undeclared(&mut self) {
         let mode = &mut self.sections;
+        mode.serial_code_wrote = true;
         if mode.owners.is_empty() {
             return;
         }
@@ -204,7 +205,8 @@ impl<M: Machine> Coherence<M> {
     /// On rank 0 after a region, before [`Coherence::close_undeclared`]: whether an access to `bytes` in
     /// section mode does what it then would do without a fault. A read finds what is current here, and
     /// nobody misses a write to what nobody else has a copy of.
-    pub fn may_access_unannounced(&self, bytes: Range, write: bool) -> bool {
+    pub fn may_access_unannounced(&mut self, bytes: Range, write: bool) -> bool {
+        self.sections.serial_code_wrote |= write;
         let mode = &self.sections;
         let is_open = |page| match self.pages.access(page) {
             Access::None => false,

@@ -38,6 +38,7 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, false, None);
     job.cluster.borrow_mut().per_node = 1 + seed as usize % 2 * (ranks - 2).min(1);
+    job.announces = seed % 3 != 0;
     let regions: Vec<Vec<Vec<(usize, Nest)>>> = (0..1 + random.below(3))
         .map(|_| {
             (0..1 + random.below(3))
@@ -251,4 +252,54 @@ fn what_is_passed_on_is_not_older_than_the_synchronisation() {
     job.leave_region();
     job.end();
     assert!(job.cluster().relayed > 0);
+}
+
+/// What rank 0 wrote and others read after the next fork is sent when it arrives at the end of the region, where serial code
+/// in between usually writes nothing; and is not taken where it does, at once or behind what announces it.
+#[test]
+fn what_serial_code_leaves_alone_is_sent_before_it() {
+    for ranks in 2..=3 {
+        let mut job = Job::new(ranks, false, None);
+        job.cluster.borrow_mut().per_node = 1;
+        job.announces = true;
+        let mut random = Random(3);
+        let block = |mode| nest(vec![section(mode, PAGE, 2 * PAGE, &[])]);
+        let region = |job: &mut Job| {
+            job.fork(&[]);
+            job.enter_region(&Accesses::Declared {
+                direct: vec![],
+                contributions: false,
+            });
+        };
+        // What has been pushed when rank 0 has left a region, and what then comes with the next fork.
+        let (mut before, mut behind) = (Vec::new(), Vec::new());
+        for round in 0..40 {
+            region(&mut job);
+            job.run(0, &block(Mode::Write), &mut random);
+            let pushed = job.cluster().pushed_bytes;
+            job.leave_region();
+            before.push(job.cluster().pushed_bytes - pushed);
+            if round % 13 == 12 {
+                job.write(0, 1, 7 * round, 200);
+            }
+            let pushed = job.cluster().pushed_bytes;
+            region(&mut job);
+            behind.push(job.cluster().pushed_bytes - pushed);
+            for rank in 0..ranks {
+                job.run(rank, &block(Mode::Read), &mut random);
+            }
+            job.leave_region();
+        }
+        job.end();
+        let all = (ranks - 1) * 2 * PAGE;
+        // Usually before; after a surprise once more, and then behind the fork until it is usual again.
+        assert_eq!((before[11], behind[11]), (all, 0), "{before:?} {behind:?}");
+        assert_eq!(
+            (before[12], behind[12]),
+            (all, all),
+            "{before:?} {behind:?}"
+        );
+        assert_eq!((before[14], behind[14]), (0, all), "{before:?} {behind:?}");
+        assert_eq!((before[24], behind[24]), (all, 0), "{before:?} {behind:?}");
+    }
 }
