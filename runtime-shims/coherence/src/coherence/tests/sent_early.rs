@@ -38,7 +38,7 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut job = Job::new(ranks, false, None);
     job.cluster.borrow_mut().per_node = 1 + seed as usize % 2 * (ranks - 2).min(1);
-    job.announces = seed % 3 != 0;
+    job.announces = !seed.is_multiple_of(3);
     let regions: Vec<Vec<Vec<(usize, Nest)>>> = (0..1 + random.below(3))
         .map(|_| {
             (0..1 + random.below(3))
