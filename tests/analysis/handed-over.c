@@ -66,7 +66,7 @@ void globals(void) {
 }
 
 // The pointer changes in the loop.
-// CHECK: region at {{.*}}handed-over.c:[[@LINE+2]]: tracked, it
+// CHECK: region at {{.*}}handed-over.c:[[@LINE+2]]: complete but for reads
 void changing(void) {
 #pragma omp parallel for
   for (int i = 0; i < N; i++) {

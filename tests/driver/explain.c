@@ -56,11 +56,11 @@ void draw(void) {
 }
 
 //--- second.c
-double ***c;
+double ****c;
 
 void scale(void) {
 #pragma omp parallel for
-  for (int i = 0; i < 100; i++) c[i][3][4] *= 2;
+  for (int i = 0; i < 100; i++) c[i][3][4][5] *= 2;
 }
 
 //--- nothing.c

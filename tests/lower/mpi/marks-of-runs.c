@@ -12,8 +12,8 @@
 // CHECK:       [[NUMBER:%.*]] = and i64 {{.*}}, [[MASK:%.*]]
 // CHECK:       [[LESS:%.*]] = sub i64 [[MASK]], [[NUMBER]]
 // CHECK:       [[ROOM:%.*]] = add i64 [[LESS]], 1
-// CHECK:       [[MARK:%.*]] = getelementptr i8, ptr {{.*}}, i64 [[NUMBER]]
-// CHECK:       [[COUNT:%.*]] = call i64 @llvm.umin.i64({{.*}}[[ROOM]]{{.*}})
+// CHECK-DAG:   [[MARK:%.*]] = getelementptr i8, ptr {{.*}}, i64 [[NUMBER]]
+// CHECK-DAG:   [[COUNT:%.*]] = call i64 @llvm.umin.i64({{.*}}[[ROOM]]{{.*}})
 // CHECK:       call void @llvm.memset.p0.i64(ptr align 1 [[MARK]], i8 1, i64 [[COUNT]], i1 false)
 // CHECK-NOT:   store i8
 // CHECK:       store <

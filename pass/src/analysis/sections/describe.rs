@@ -120,10 +120,12 @@ impl<'m> Scan<'m> {
                 }
                 return Ok(());
             }
-            let bound = extents.remove(0);
-            let entry = self.inexact_read(bound, access, element, block, scope)?;
-            all.entries.push(entry);
-            return Ok(());
+            if !matches!(bound, Extent::Unknown) {
+                let bound = extents.remove(0);
+                let entry = self.inexact_read(bound, access, element, block, scope)?;
+                all.entries.push(entry);
+                return Ok(());
+            }
         }
         let (is_write, at) = (access.is_write, access.at);
         let mut extents = extents.into_iter();
