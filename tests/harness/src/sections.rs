@@ -92,9 +92,33 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(usize, usize), Strin
     link.arg(format!("-Wl,-rpath,{}", tools.runtime_dir.display()));
     step(&mut link, folder)?;
     // Nothing is declared in the versions for one rank.
-    step(Command::new(path("")).env("OKL_BACKEND", "mpi"), folder)
+    let mut run = Command::new(path(""));
+    run.env("OKL_BACKEND", "mpi").env(
+        "SHADOW_READS_ELSEWHERE",
+        reading_elsewhere(&program, &remarks),
+    );
+    step(&mut run, folder)
         .map(|_| (program.loops.len(), declared))
         .map_err(|why| format!("{why}\n{}", program.kernel()))
+}
+
+/// The kernels, as bits of a number, that the pass says to read more than they declare.
+fn reading_elsewhere(program: &Program, remarks: &str) -> String {
+    let text = program.kernel();
+    let regions = text.lines().zip(1..);
+    let regions = regions.filter(|(line, _)| *line == "#pragma omp parallel");
+    let reads_elsewhere = |line: usize| {
+        let remarks = remarks
+            .lines()
+            .filter(|one| one.contains("but for some reads"));
+        let place = format!(".c:{line}:");
+        remarks.into_iter().any(|one| one.contains(&place))
+    };
+    let bits = regions
+        .enumerate()
+        .filter(|&(_, (_, line))| reads_elsewhere(line))
+        .map(|(kernel, _)| 1u64 << kernel);
+    bits.sum::<u64>().to_string()
 }
 
 fn step(command: &mut Command, folder: &Path) -> Result<String, String> {
@@ -212,7 +236,7 @@ impl Program {
             text,
             "void shadow_array(void *, long);\nvoid shadow_check(const char *);\nint shadow_end(void);\n\
              static int min(int a, int b) {{ return a < b ? a : b; }}\n\
-             void shadow_region(void);\nvoid shadow_thread(int, int);"
+             void shadow_region(int);\nvoid shadow_thread(int, int);"
         );
         for (k, one) in self.loops.iter().enumerate() {
             let _ = writeln!(text, "void shadow_kernel{k}({});", self.parameters());
@@ -272,7 +296,7 @@ impl Program {
                 "for (int t = 0; t < {threads}; t++) {{\nshadow_thread(t, {threads});\n\
                  kernel{k}(n, m, {base}0, {base}1, {base}2, map);\n\
                  shadow_kernel{k}(n, m, {base}0, {base}1, {base}2, map);\n\
-                 shadow_region();\n}}"
+                 shadow_region({k});\n}}"
             );
         }
         text + "shadow_check(run);\n}\nreturn shadow_end();\n}\n"

@@ -360,8 +360,9 @@ void okl_mpi_sections(const struct table *t, long *computed) {
   }
 }
 
-// After a region and its shadow. One that declares nothing is left to the pages.
-void shadow_region(void) {
+// After a kernel's region and its shadow. One that declares nothing is left to the pages, and so are the reads of one that
+// may read elsewhere.
+void shadow_region(int kernel) {
   static const struct {
     int is, isnt;
     const char *what;
@@ -372,9 +373,11 @@ void shadow_region(void) {
   };
   static int region;
   region++;
+  const char *elsewhere = getenv("SHADOW_READS_ELSEWHERE");
+  int reads_elsewhere = elsewhere && strtoul(elsewhere, NULL, 10) >> kernel & 1;
   take_marks();
   for (int k = 0; k < count; k++) {
-    for (int w = 0; w < 3; w++)
+    for (int w = reads_elsewhere; w < 3; w++)
       for (long b = 0; since > 0 && b < arrays[k].size; b++)
         if ((arrays[k].bytes[b] & wrong[w].is) && !(arrays[k].bytes[b] & wrong[w].isnt)) {
           printf("region %d: array %d, byte %ld: the kernel %s\n", region, k, b, wrong[w].what);
