@@ -99,7 +99,8 @@ pub(crate) fn upset(g: &mut Generator) {
     let name = g.apart(|g| {
         g.function("void", "void", |g| {
             let times = g.random.between(1, 40);
-            g.line("u64 at = 1;");
+            // In an object of one element, too.
+            g.line(format!("u64 at = 1 % {len};"));
             g.line("struct node *from = list;");
             g.line(format!("for (int t = 0; t < {times}; t++) {{"));
             let element = object.at("at");
