@@ -36,7 +36,8 @@ void add(double **w, double *sums, int rows, int columns) {
 }
 
 // That depends on a loop around it: with few columns there would be thousands of millions of them.
-// CHECK-DAG: columns.c:[[@LINE+2]]:1: remark: region declares its accesses ({{.*}}), but for some reads
+// CHECK-DAG: columns.c:[[@LINE+3]]:1: remark: region declares its accesses ({{[0-9]+}} sections), but for some reads [-Rpass=okl]
+// CHECK-DAG: columns.c:[[@LINE+6]]:{{[0-9]+}}: remark: pages are fetched as this reads them, and the region's other accesses are declared: it reads from an object that is not known before the loop [-Rpass-missed=okl]
 void add_triangle(double **w, double *sums, int rows, int columns, int corner) {
 #pragma omp parallel for
   for (int t = 0; t < 100; t++)
