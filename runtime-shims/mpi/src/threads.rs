@@ -330,7 +330,8 @@ fn run_share(work: Work) {
 
 /// At a synchronisation of the team: the rank's first thread does what `body` does for all of them, when
 /// all are there, and returns its result; the others wait until it has. `body` gets the lists of their
-/// reductions, in the order of the threads. But for reductions it is a barrier: all tasks are run.
+/// reductions, in the order of the threads. But for reductions it is a barrier: all tasks are run, so that what these
+/// access without a declaration is over.
 pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) -> Option<R> {
     if !turns::are_several() {
         return Some(body(&[]));
@@ -349,7 +350,9 @@ pub(crate) fn together<R>(meeting: Meeting, body: impl FnOnce(&[usize]) -> R) ->
         meanwhile::wait_until(patience(), all_are_there);
     }
     let lists = scopes::private(|| lists_of(meeting));
-    sections::threads_have_met();
+    if runs_tasks {
+        sections::threads_have_met();
+    }
     let result = body(&lists);
     scopes::private(|| drop(lists));
     state().waits_at.fill(None);

@@ -101,12 +101,16 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Outcome, String> {
             true => Mode::Node.environment(),
             false => &[],
         };
+        // Otherwise what a program writes to both may come from Open MPI in any order.
+        let in_order = (line.contains("2>&1") && !line.contains("--output-filename"))
+            .then_some(("OMPI_MCA_iof_base_redirect_app_stderr_to_stdout", "1"));
         let finished = process::run(
             Command::new("bash")
                 .args(["-o", "pipefail", "-c", &line])
                 .env("PATH", tools.path())
                 // Where short regions run depends on times, and so does what is counted.
                 .env("OKL_REGIONS_ALONE", "0")
+                .envs(in_order)
                 .envs(quick.iter().copied()),
             folder.path(),
             "",
