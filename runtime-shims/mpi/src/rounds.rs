@@ -41,10 +41,11 @@ impl Rounds {
         }
     }
 
-    /// Runs `body`, a declaration, [`turns::alone`] and when it is the turn of the calling thread, or `is_over`, which is
-    /// [told](meanwhile::tell): then there are no turns until all meet.
+    /// Runs `body`, a declaration, when it is the turn of the calling thread, or `is_over`, which is [told](meanwhile::tell):
+    /// then there are no turns until all meet.
     ///
-    /// `body` must not wait for what another thread of this rank, or of another, does after it.
+    /// `body` uses the rank's state [`turns::alone`]. It must not wait for what another thread of this rank, or of another,
+    /// does after it.
     pub(crate) fn in_turn<R>(
         &self,
         patience: Duration,
@@ -55,7 +56,7 @@ impl Rounds {
         let own = self.0.get(me).map(|own| (own, own.0.load(Relaxed)));
         // A thread at a meeting has no turn any more.
         let Some((own, mine)) = own.filter(|(_, mine)| *mine != MET) else {
-            return turns::alone(body);
+            return body();
         };
         let active = &self.0[..turns::active() as usize];
         let is_turn = || {
@@ -66,7 +67,7 @@ impl Rounds {
             })
         };
         meanwhile::wait_until(patience, || is_turn() || is_over());
-        let result = turns::alone(body);
+        let result = body();
         own.0.store(mine + 1, Release);
         meanwhile::tell();
         result

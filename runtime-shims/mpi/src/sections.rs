@@ -37,7 +37,7 @@ use okl_coherence::geometry::signature::Signature;
 use okl_coherence::{Accesses, Change, Declared, Mode, PAGE, Page};
 use rows::Behind;
 pub(crate) use stretches::{
-    begin_stretch_for, change_stretch, leave_nest, needs_stretch, threads_have_met,
+    begin_stretch_for, change_stretch, leave_nest, needs_stretch, nobody_marks, threads_have_met,
 };
 
 /// Whether declarations are taken: the region that runs declares all it accesses.
@@ -357,11 +357,13 @@ fn replace_marked(
     }
 }
 
-/// Takes a declaration, when it is this thread's turn.
-pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
+/// Takes a declaration, when it is this thread's turn. `None`: that has to wait until [`nobody_marks`].
+#[must_use]
+pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) -> Option<()> {
     // Another thread may have begun such code meanwhile.
     if !are_taken() {
-        return leave_declaration(raw_table, computed);
+        leave_declaration(raw_table, computed);
+        return Some(());
     }
     // The values lie on this rank's stack, whose pages may have to be written first.
     program_stacks::make_next_frames_writable();
@@ -371,8 +373,9 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
         .iter()
         .all(|entry| entry.access & BEHIND_TABLES == 0)
     {
-        take_known(table, computed);
-        return end_declaration(raw_table, computed);
+        take_known(table, computed)?;
+        end_declaration(raw_table, computed);
+        return Some(());
     }
     // SAFETY: the pass computes as many values as the table refers to.
     let values: Vec<i64> = unsafe { declaration::values(table, computed) }.collect();
@@ -401,18 +404,19 @@ pub(crate) fn take_declaration(raw_table: *mut c_void, computed: *mut c_void) {
         }
         places::declare(places, &mut declared);
         declared
-    });
+    })?;
     // Tables are current when what is behind their pointers, or between their numbers, is declared.
     let (between, mut behind): (Vec<_>, Vec<_>) = behind.into_iter().partition(Behind::is_between);
     if !between.is_empty() && !settings().verify {
-        take_between(table, signature, &between, &known, &behind);
+        take_between(table, signature, &between, &known, &behind)?;
     }
     behind.sort_by_key(Behind::depth);
     let mut read = rows::Read::default();
     for level in behind.chunk_by(|a, b| a.depth() == b.depth()) {
-        take_rows(table, signature, level, &mut read);
+        take_rows(table, signature, level, &mut read)?;
     }
     end_declaration(raw_table, computed);
+    Some(())
 }
 
 /// When its sections are taken: the program is told where it marks what it writes.
@@ -430,7 +434,7 @@ fn end_declaration(raw_table: *mut c_void, computed: *mut c_void) {
             marks::of(start, bytes, one.entry)
         })
     });
-    if turns::are_several() && has_stretches() {
+    if turns::are_several() {
         stretches::enter_nest();
     }
 }
@@ -440,7 +444,7 @@ const BEHIND_TABLES: i64 = section_access::TABLE | section_access::PLACES | sect
 
 /// Takes a declaration of which all is known: as the others, but without lists that have to be made for it. Rows of a
 /// pipeline declare little, and often.
-fn take_known(table: &SectionTable, computed: *mut c_void) {
+fn take_known(table: &SectionTable, computed: *mut c_void) -> Option<()> {
     // SAFETY: the pass computes as many values as the table refers to.
     let values = || unsafe { declaration::values(table, computed) };
     let signature = Signature::START.with(std::ptr::from_ref(table) as u64);
@@ -471,7 +475,7 @@ fn take_known(table: &SectionTable, computed: *mut c_void) {
             decode(one, &by_others, &mut declared);
         }
         declared
-    });
+    })
 }
 
 /// Whether the region that runs may run code that declares nothing.
@@ -491,7 +495,7 @@ fn take_between<'a>(
     between: &[Behind<'a>],
     known: &[Behind<'a>],
     behind: &[Behind<'a>],
-) {
+) -> Option<()> {
     let is_write = |one: &&Behind<'_>| one.entry.entry.access & section_access::WRITE != 0;
     let written = match behind.iter().any(|one| is_write(&one)) {
         true => Ranges::of(vec![(0, u64::MAX)]),
@@ -527,7 +531,7 @@ fn take_between<'a>(
             }
         }
         declared
-    });
+    })
 }
 
 /// Takes the accesses behind pointers that can be read now; `signature` stands for all else that is known of
@@ -537,7 +541,7 @@ fn take_rows<'a, 'b>(
     signature: Signature,
     level: &'b [Behind<'a>],
     read: &mut rows::Read<'b, 'a>,
-) {
+) -> Option<()> {
     let mut signature = signature
         .with(level[0].depth() as u64)
         .with(u64::from(may_keep()));
@@ -579,15 +583,16 @@ fn take_rows<'a, 'b>(
             }
         }
         declared
-    });
+    })
 }
 
-/// Hands a declaration on; `signature` stands for what `decode` finds it to say.
+/// Hands a declaration on; `signature` stands for what `decode` finds it to say. `None`: not while another thread of the
+/// rank marks what it writes, in whose place something would be copied.
 fn take_sections(
     table: &SectionTable,
     signature: Signature,
-    decode: impl FnOnce() -> Vec<Declared>,
-) {
+    decode: impl Fn() -> Vec<Declared>,
+) -> Option<()> {
     if settings().verify {
         let written = decode()
             .into_iter()
@@ -597,10 +602,13 @@ fn take_sections(
             let record = record.as_mut().expect("made when the region began");
             record.extend(written);
         });
-        return;
+        return Some(());
     }
     let _span = observe::span(|| Event::Declaration(text(table.location)));
-    coherence(|coherence| coherence.declare(signature, decode));
+    coherence(|coherence| {
+        let must_wait = !nobody_marks() && coherence.copies_beside_marks(decode());
+        (!must_wait).then(|| coherence.declare(signature, decode))
+    })
 }
 
 /// Whether what lies between written rows may be declared.

@@ -400,12 +400,26 @@ fn lists_of(meeting: Meeting) -> Vec<usize> {
 /// meeting makes none before that ends, so somebody's turn always comes.
 ///
 /// `body` must not wait for what another thread of this rank, or of another, does after it.
-pub(crate) fn in_turn<R>(body: impl FnOnce() -> R) -> R {
+///
+/// Where it yields nothing, that is tried again when `sections::nobody_marks`.
+pub(crate) fn in_turn<R>(mut body: impl FnMut() -> Option<R>) -> R {
     if !turns::are_several() {
-        return body();
+        return body().expect("no other thread marks");
     }
+    let body = || when_it_may(&mut body);
     // Where another thread has begun what declares nothing, declarations are not taken any more.
     rounds().in_turn(patience(), sections::are_in_stretch, body)
+}
+
+/// Runs `body` [`turns::alone`], again and again until it yields something; in between, until no other thread of the rank is
+/// in a nest that marks what it writes, which ends whatever other threads do.
+fn when_it_may<R>(mut body: impl FnMut() -> Option<R>) -> R {
+    loop {
+        if let Some(result) = turns::alone(&mut body) {
+            return result;
+        }
+        wait_until(&sections::nobody_marks);
+    }
 }
 
 /// Runs `body`, which may find that declarations are not taken any more until all threads meet: then nobody waits for his
@@ -446,7 +460,7 @@ pub(crate) fn okl_mpi_sections(table: *mut c_void, computed: *mut c_void) {
         }
         // Who runs which chunk, and when, depends on time: there are no turns.
         true if loops::are_moving() => {
-            let declare = || turns::alone(|| sections::take_declaration(table, computed));
+            let declare = || when_it_may(|| sections::take_declaration(table, computed));
             telling_of_stretch(|| loops::declare(declare));
         }
         true => in_turn(|| sections::take_declaration(table, computed)),

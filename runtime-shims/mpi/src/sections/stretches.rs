@@ -1,7 +1,7 @@
 //! Code that declares nothing in a region that declares all else, and nests that mark what they write.
 //!
-//! Guarantee: where a rank has several threads, no thread begins such code while another one is in a nest that marks: what
-//! that has written and not marked yet nobody would know of.
+//! Guarantee: where a rank has several threads, no thread begins such code while another one is in a nest that marks, nor
+//! copies what that may write: what it has written and not marked yet nobody would know of.
 
 use std::{
     cell::Cell,
@@ -22,7 +22,7 @@ use crate::{meanwhile, memory::coherence, program_stacks, settings::settings, su
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
 /// So many threads of the rank may be in nests that mark what they write: what one of them has written and not marked yet
-/// nobody knows of, so that such code waits for their ends.
+/// nobody knows of, so that such code, and what would be copied there, waits for their ends.
 static MARKING: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
@@ -87,7 +87,6 @@ pub(crate) fn change_stretch(
 /// Runs `body`, which begins a stretch, [`turns::alone`] and when no other thread of the rank is in a nest that marks what it
 /// writes. Such nests end whatever other threads do, and the caller is in none.
 fn when_nobody_marks(wait_until: impl Fn(&dyn Fn() -> bool), body: impl Fn()) {
-    let nobody_marks = || MARKING.load(Acquire) == 0;
     let run = || {
         let may_begin = nobody_marks();
         if may_begin {
@@ -120,6 +119,11 @@ fn note_end_of_nest() {
         MARKING.fetch_sub(1, Release);
         meanwhile::tell();
     }
+}
+
+/// Whether no thread of the rank may be in a nest that marks what it writes; the caller is in none.
+pub(crate) fn nobody_marks() -> bool {
+    MARKING.load(Acquire) == 0
 }
 
 /// Whether a declaration is taken for code that declares nothing: its nest marks what it writes, and may not do so before it

@@ -173,6 +173,24 @@ impl<M: Machine> Coherence<M> {
         self.sections.interval.plans.push(plan);
     }
 
+    /// Whether `declared` copies something that it may but need not access to where this rank marks what it writes, by what
+    /// it declared since the last synchronisation: another thread of the rank may just write there.
+    pub fn copies_beside_marks(&self, mut declared: Vec<Declared>) -> bool {
+        let mode = &self.sections;
+        let marking = &mode.interval.marking;
+        if !mode.declaring || mode.in_stretch || marking.is_empty() {
+            return false;
+        }
+        self.declare_whole_pages(&mut declared);
+        let may = |mode: Mode| matches!(mode, Mode::MayRead | Mode::MayWrite | Mode::Keep);
+        let accessed = declared.iter().filter(|one| may(one.mode));
+        let accessed = accessed.flat_map(|one| one.shape.ranges().iter().collect::<Vec<Range>>());
+        let foreign = marking.intersection(&Ranges::of(accessed.collect()));
+        let foreign = foreign.minus(&mode.valid.within(&foreign));
+        let owned = mode.owners.within_of(&foreign, self.rank);
+        !foreign.minus(&owned).is_empty()
+    }
+
     fn carry_out(&mut self, plan: &Plan) {
         self.combine();
         if plan.is_done {

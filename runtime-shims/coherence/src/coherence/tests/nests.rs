@@ -329,9 +329,12 @@ pub(super) fn random_nests(job: &Job, threads: usize, random: &mut Random) -> Ve
                     },
                 )
             };
-            // Threads that share a rank do not mark what they write.
-            let marks = threads == job.ranks.len() && random.chance(60);
+            let marks = random.chance(60);
             let mode = if marks { Mode::Marked } else { Mode::MayWrite };
+            // One of a rank's threads may read while another one writes.
+            if random.chance(20) {
+                nests.push(scattered(Mode::MayRead));
+            }
             nests.push(scattered(mode));
             if random.chance(40) {
                 nests.push(scattered(Mode::MayRead));

@@ -1,8 +1,9 @@
 //! Ranks with threads of the operating system, which access their rank's memory whenever they like.
 //!
 //! As in the run time for MPI one thread at a time uses what its rank knows of the protocol: it serves its own faults,
-//! releases, acquires, contributes, and declares when it is its turn. What the others do to memory they do meanwhile. At a
-//! synchronisation they wait while it goes on for the rank. (One rank goes on at a time here, so one lock is for all.)
+//! releases, acquires, contributes, and declares when it is its turn, and not while others mark what they write where it would
+//! copy. What the others do to memory they do meanwhile. At a synchronisation they wait while it goes on for the rank. (One rank
+//! goes on at a time here, so one lock is for all.)
 //!
 //! Guarantee: race-free programs see one memory. And the thread sanitizer finds no race between the protocol and them.
 
@@ -18,6 +19,7 @@ use super::{
     nests::{Nest, Part, Single, What, page_of, random_nests},
     *,
 };
+use crate::coherence::declared::Mode;
 
 /// What a thread does as often as nothing changes, where another one has served its fault.
 const MOST_REPETITIONS: u32 = 1000;
@@ -295,6 +297,8 @@ fn declared_interval(job: &mut Job, random: &mut Random, per_rank: usize, nests:
     // Declarations that each thread has made; so many, if it makes no more.
     const MET: usize = usize::MAX;
     let made: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
+    // So many threads of a rank mark what they write.
+    let marking: Vec<AtomicUsize> = (0..job.ranks.len()).map(|_| AtomicUsize::new(0)).collect();
     // What they access is all in the truth already.
     let truth = job.truth.clone();
     job.run_threads(per_rank, random, |thread, mut this| {
@@ -303,18 +307,36 @@ fn declared_interval(job: &mut Job, random: &mut Random, per_rank: usize, nests:
         for (mine, (nest, accesses)) in programs[thread].iter().enumerate() {
             let is_first =
                 |other: usize| made[other].load(SeqCst) >= mine + usize::from(other < thread);
-            while !others.clone().all(is_first) {
+            let wait = || {
                 assert!(
                     !this.lent.has_failed.load(SeqCst),
                     "another thread panicked"
                 );
                 thread::yield_now();
+            };
+            while !others.clone().all(is_first) {
+                wait();
             }
-            this.protocol(|coherence| {
-                coherence.declare(nest.signature(), || nest.sections.clone());
-            });
+            let marking = &marking[this.rank];
+            let marks = usize::from(!nest.bytes(Mode::Marked).is_empty());
+            let declares = || {
+                this.protocol(|coherence| {
+                    let sections = || nest.sections.clone();
+                    let must_wait =
+                        marking.load(SeqCst) != 0 && coherence.copies_beside_marks(sections());
+                    if !must_wait {
+                        coherence.declare(nest.signature(), sections);
+                        marking.fetch_add(marks, SeqCst);
+                    }
+                    !must_wait
+                })
+            };
+            while !declares() {
+                wait();
+            }
             made[thread].store(mine + 1, SeqCst);
             accesses.iter().for_each(|one| this.perform(one));
+            marking.fetch_sub(marks, SeqCst);
         }
         made[thread].store(MET, SeqCst);
     });
