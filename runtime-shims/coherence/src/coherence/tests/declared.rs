@@ -37,7 +37,7 @@ fn declaring_region(
         let mut nests = random_nests(job, threads, random);
         if contributions {
             for (_, nest) in &mut nests {
-                nest.sections.retain(|one| one.mode != Mode::Keep);
+                nest.keep_nothing();
             }
         }
         nests

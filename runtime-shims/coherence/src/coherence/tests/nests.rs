@@ -57,6 +57,11 @@ impl Nest {
         those.fold(Ranges::default(), |all, one| all.union(&one.shape.ranges()))
     }
 
+    /// As in regions with contributions.
+    pub(super) fn keep_nothing(&mut self) {
+        self.sections.retain(|one| one.mode != Mode::Keep);
+    }
+
     /// Whether it has yet to store to a part of these 8 bytes, or to read one: no program contributes to them before. (Where
     /// a part of an object is current, what a contribution carries into it is not.)
     pub(super) fn accesses_part_of(&self, page: Page, word: usize) -> bool {

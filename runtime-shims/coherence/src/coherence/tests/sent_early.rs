@@ -39,10 +39,18 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
     let mut job = Job::new(ranks, false, None);
     job.cluster.borrow_mut().per_node = 1 + seed as usize % 2 * (ranks - 2).min(1);
     job.announces = !seed.is_multiple_of(3);
+    let with_contributions = random.chance(50);
+    let nests_of = |job: &Job, random: &mut Random| {
+        let mut nests = random_nests(job, ranks, random);
+        if with_contributions {
+            nests.iter_mut().for_each(|(_, nest)| nest.keep_nothing());
+        }
+        nests
+    };
     let regions: Vec<Vec<Vec<(usize, Nest)>>> = (0..1 + random.below(3))
         .map(|_| {
             (0..1 + random.below(3))
-                .map(|_| random_nests(&job, ranks, &mut random))
+                .map(|_| nests_of(&job, &mut random))
                 .collect()
         })
         .collect();
@@ -59,7 +67,6 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
         })
         .collect();
     // What ranks contribute to in each interval: mostly what others read in the next one.
-    let with_contributions = random.chance(50);
     let mut contributions: Vec<Vec<(usize, Page, usize)>> = Vec::new();
     for intervals in &regions {
         for index in 0..intervals.len() {
@@ -116,8 +123,7 @@ fn repeated_program(seed: u64, ranks: usize, surprises: usize) -> Seen {
                 if index != 0 {
                     job.barrier();
                 }
-                let unusual =
-                    (random.below(100) < surprises).then(|| random_nests(&job, ranks, &mut random));
+                let unusual = (random.below(100) < surprises).then(|| nests_of(&job, &mut random));
                 let nests = unusual.as_ref().unwrap_or(usual);
                 for (rank, nest, part) in steps(nests, &mut random) {
                     job.run_part(rank, &nests[nest].1, part, &mut random);

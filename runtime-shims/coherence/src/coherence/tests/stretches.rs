@@ -291,7 +291,7 @@ fn region(job: &mut Job, random: &mut Random, rounds: usize) {
         let mut nests = random_nests(job, ranks, random);
         if does.contributions || does.atomics {
             for (_, nest) in &mut nests {
-                nest.sections.retain(|one| one.mode != Mode::Keep);
+                nest.keep_nothing();
             }
         }
         if threads {
