@@ -152,6 +152,7 @@ pub(crate) fn statement(g: &mut Generator, depth: usize) {
         21 if !deep && !g.in_orphan => orphan(g, depth),
         22 => sweeps(g),
         23 => copyprivate(g),
+        39 => beside_each_other(g),
         24 if !g.plain => {
             g.line("#pragma omp flush");
             g.line("if (omp_get_thread_num() >= omp_get_num_threads() || omp_get_level() > 9) abort();");
@@ -255,6 +256,54 @@ fn by_thread_number(g: &mut Generator) {
     iteration(g, &object, &i);
     g.atoms.pop();
     g.line("}");
+    g.line("}");
+    if g.random.chance(60) {
+        barrier(g);
+    }
+}
+
+/// Every other thread stores to some elements of an array, while those between them read the rest of it.
+fn beside_each_other(g: &mut Generator) {
+    let Some(target) = g.take_for_writing(|object| object.len > 3 && !object.is_scalar()) else {
+        return described(g);
+    };
+    let Some(results) = g.take_for_writing(|object| !object.is_scalar()) else {
+        return barrier(g);
+    };
+    let (target, results) = (g.objects[target].clone(), g.objects[results].clone());
+    let (i, len) = (g.name("i"), target.len);
+    let permutation = g.permutation(len);
+    g.line("{");
+    g.line("u64 me = omp_get_thread_num(), team = omp_get_num_threads();");
+    g.atoms.push(i.clone());
+    // It takes them some time, so that what is read is fetched meanwhile.
+    let times = if g.random.chance(50) { 300 } else { 1 };
+    g.line("if (me % 2 == 0)");
+    g.line(format!("for (u64 t = 0; t < {times}; t++)"));
+    let writers = "(team + 1) / 2";
+    g.line(format!(
+        "for (u64 {i} = me / 2; {i} < {}; {i} += {writers}) {{",
+        len / 2
+    ));
+    let value = g.value(2);
+    let place = target.at(&format!("{permutation}[2 * {i}]"));
+    let value = target.element.stored(&format!("{value} + t"));
+    g.line(format!("{place} = {value};"));
+    g.line("}");
+    g.line("if (me % 2 == 1 || team == 1)");
+    let readers = "(team < 2 ? 1 : team / 2)";
+    g.line(format!(
+        "for (u64 {i} = me / 2; {i} < {}; {i} += {readers}) {{",
+        (len / 2).min(results.len)
+    ));
+    let value = g.value(1);
+    let read = target.at(&format!("{permutation}[2 * {i} + 1]"));
+    let sum = results
+        .element
+        .stored(&format!("(u64){read} * 3 + {value}"));
+    g.line(format!("{} = {sum};", results.at(&i)));
+    g.line("}");
+    g.atoms.pop();
     g.line("}");
     if g.random.chance(60) {
         barrier(g);
