@@ -1,20 +1,19 @@
 //! Regions that rank 0 runs by itself because that is faster: a region of a few microseconds, of which a program starts a
 //! hundred thousand.
 //!
-//! Only such regions are here whose threads may run one after the other ([`ONE_BY_ONE`](okl_abi::region_flags::ONE_BY_ONE)).
 //! Guarantee: the team is as large as it would be on the ranks, and its threads do what they would do there; the items of
 //! a reduction are combined in the same order. So results do not depend on where a region runs, which times decide
 //! ([`history`]). Rank 0 decides; the others wait for a fork meanwhile, and are sent nothing.
 //!
-//! Regions that rank 0 runs on several threads are [`at_once`]'s.
-//!
-//! The threads run one after the other until one is at the reduction. It runs the next ones there, so that all have their
-//! copies when the last one is; that one combines them.
+//! Where its threads may run one after the other ([`ONE_BY_ONE`](okl_abi::region_flags::ONE_BY_ONE)) they do so here until one
+//! is at the reduction. It runs the next ones there, so that all have their copies when the last one is; that one combines
+//! them. Other regions run on as many threads of rank 0's, as those that are [`at_once`]'s do.
 
 pub(crate) mod at_once;
 mod history;
 
 use std::{
+    cell::Cell,
     collections::HashMap,
     time::{Duration, Instant},
 };
@@ -34,7 +33,8 @@ struct Window {
     region: usize,
     values: Signature,
     place: Place,
-    threads: u32,
+    /// By itself rank 0's threads take so many times as long as one on the ranks.
+    longer: u32,
     begun: Instant,
     /// What rank 0 spent in the region's body.
     body: Duration,
@@ -61,14 +61,15 @@ pub(crate) fn end_window() {
             if let Some(histories) = state.known.get_or_insert_default().get_mut(&window.region) {
                 let cost = window.begun.elapsed();
                 let history = histories.of(window.values);
-                history.learn(window.place, window.threads, window.body, cost);
+                history.learn(window.place, window.longer, window.body, cost);
             }
         });
     });
 }
 
-/// Whether rank 0 is to run this region, which `threads` would share, by itself. `values` are what the program captured.
-pub(crate) fn is_to_run(region: usize, threads: u32, values: &[u64]) -> bool {
+/// Whether rank 0 is to run this region by itself, whose body takes `longer` times what a thread's share takes on the ranks
+/// then. `values` are what the program captured.
+pub(crate) fn is_to_run(region: usize, longer: u32, values: &[u64]) -> bool {
     match settings().regions_alone {
         RegionsAlone::Never => return false,
         RegionsAlone::Always => return true,
@@ -89,7 +90,7 @@ pub(crate) fn is_to_run(region: usize, threads: u32, values: &[u64]) -> bool {
                 region,
                 values,
                 place,
-                threads,
+                longer,
                 begun: Instant::now(),
                 body: Duration::ZERO,
             });
@@ -100,13 +101,27 @@ pub(crate) fn is_to_run(region: usize, threads: u32, values: &[u64]) -> bool {
 
 /// On rank 0: runs the body of the region that was decided on last.
 pub(crate) fn in_body(body: impl FnOnce()) {
+    BESIDE.set(Duration::ZERO);
     let begun = Instant::now();
     body();
     STATE.with(|state| {
         if let Some(window) = &mut state.window {
-            window.body = begun.elapsed();
+            window.body = begun.elapsed().saturating_sub(BESIDE.get());
         }
     });
+}
+
+thread_local! {
+    /// What the calling thread has spent in the region's body with what is none of the program's.
+    static BESIDE: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// Runs what the ranks do in the body of a region to share memory.
+pub(crate) fn beside_body<R>(body: impl FnOnce() -> R) -> R {
+    let begun = Instant::now();
+    let result = body();
+    BESIDE.set(BESIDE.get() + begun.elapsed());
+    result
 }
 
 /// A region that runs one thread after the other.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    alternate_stack, interpose::mapping, interpose::signals, interpose::threads, layout,
+    alone, alternate_stack, interpose::mapping, interpose::signals, interpose::threads, layout,
     memory::coherence, mpi_job, observe, observe::Event, program, program_graph, program_stacks,
     region, report, symbolise, turns,
 };
@@ -94,11 +94,13 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
         code: program_counter,
         write,
     };
-    let served = turns::alone(|| {
-        observe::during(
-            || event,
-            || coherence(|coherence| coherence.fault(page, write)),
-        )
+    let served = alone::beside_body(|| {
+        turns::alone(|| {
+            observe::during(
+                || event,
+                || coherence(|coherence| coherence.fault(page, write)),
+            )
+        })
     });
     let are_several = turns::are_several() || turns::has_foreign();
     match served {

@@ -69,32 +69,42 @@ fn reduce(
     if alone::is_running() {
         let reach = Reach::of(reach, items);
         let stores = alone::reduce(team::thread_num(), list as usize, |lists| {
-            one_by_one(lists, combine, reach);
+            as_on_ranks(lists, combine, reach);
         });
         return stores.into();
     }
     let stores = threads::together(threads::list(list), |others| {
+        let reach = Reach::of(reach, items);
+        if !region::is_distributed() {
+            let all = std::iter::once(list as usize).chain(others.iter().copied());
+            let all: Vec<usize> = scopes::private(|| all.collect());
+            as_on_ranks(&all, combine, reach);
+            scopes::private(|| drop(all));
+            return 1;
+        }
         for &other in others {
             combine(list, other as *mut c_void);
         }
-        match region::is_distributed() {
-            true => owed::while_meeting(|| {
-                between_ranks(ident, items, list, combine, Reach::of(reach, items))
-            }),
-            false => 1,
-        }
+        owed::while_meeting(|| between_ranks(ident, items, list, combine, reach))
     });
     stores.unwrap_or(0)
 }
 
 /// Combines the lists of all threads into that of the first, in the order in which ranks would.
-fn one_by_one(lists: &[usize], combine: Combine, reach: Reach) {
-    let ranks = lists.len() as u32;
+fn as_on_ranks(lists: &[usize], combine: Combine, reach: Reach) {
+    let threads = lists.len() as u32;
+    let (ranks, each) = match threads::on_each_rank(threads as i32) {
+        0 => return,
+        each => (threads.div_ceil(each), each as usize),
+    };
+    for of_rank in lists.chunks(each) {
+        for &other in &of_rank[1..] {
+            combine(of_rank[0] as *mut c_void, other as *mut c_void);
+        }
+    }
     let combine = |to: u32, from: u32| {
-        combine(
-            lists[to as usize] as *mut c_void,
-            lists[from as usize] as *mut c_void,
-        );
+        let list = |rank: u32| lists[rank as usize * each] as *mut c_void;
+        combine(list(to), list(from));
     };
     match reach {
         // A rank sends what it has when it has that of its children: they have larger numbers.

@@ -109,7 +109,7 @@ pub(crate) fn okl_mpi_kmpc_barrier(ident: *mut c_void, _gtid: i32) {
         if region::is_distributed() {
             let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
             stats::count(|counts| counts.barriers += 1);
-            synchronise(Kind::Barrier, 0);
+            alone::beside_body(|| synchronise(Kind::Barrier, 0));
             coherence(|coherence| coherence.begin_next_interval(ident as u64));
             cancel::pass_barrier();
         }
@@ -221,12 +221,22 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         return run_at_once(fork);
     }
     let begun = Instant::now();
+    let one_by_one = may_run_one_by_one(region, threads);
+    let by_itself = match (one_by_one, is_at_once) {
+        (true, _) => Some(threads as u32),
+        (false, false) if may_run_on_own_threads(&fork) => Some(threads::machines()),
+        (false, _) => None,
+    };
     // What the program has freed goes back at synchronisations.
-    if may_run_one_by_one(region, threads)
+    if let Some(longer) = by_itself
         && !program::heap(|heap| heap.has_idle())
-        && alone::is_to_run(region as usize, threads as u32, &fork.args)
+        && alone::is_to_run(region as usize, longer, &fork.args)
     {
-        return run_one_by_one(fork);
+        stats::count(|counts| counts.alone += 1);
+        return match one_by_one {
+            true => run_one_by_one(fork),
+            false => run_on_own_threads(fork),
+        };
     }
     stats::count(|counts| counts.forks += 1);
     observe::regions::enter();
@@ -271,6 +281,11 @@ fn may_run_at_once(region: *const RegionDescriptor, fork: &Fork) -> bool {
     flags & region_flags::AT_ONCE != 0 && fork.threads <= threads::most_at_once(fork.icv)
 }
 
+/// Whether rank 0 may run any region by itself, in a team as large as on the ranks: where these have one thread each.
+fn may_run_on_own_threads(fork: &Fork) -> bool {
+    threads::most() == mpi_job::ranks() as i32 && fork.threads <= threads::most_at_once(fork.icv)
+}
+
 /// Rank 0: runs such a region.
 fn run_at_once(fork: Fork) {
     stats::count(|counts| counts.alone += 1);
@@ -295,7 +310,7 @@ extern "C" fn run_here_on_region_stack() {
     let _region = observe::span(|| Event::region(location, 0, fork.threads));
     ordered::restart();
     doacross::restart();
-    run_share(&fork, 0, false);
+    alone::in_body(|| run_share(&fork, 0, false));
     team::leave();
     make_frames_writable(FRAME.with(|frame| *frame));
 }
@@ -312,7 +327,6 @@ fn may_run_one_by_one(region: *const RegionDescriptor, threads: i32) -> bool {
 
 /// Rank 0: runs a region, one thread after the other. To the other ranks it is serial code.
 fn run_one_by_one(fork: Fork) {
-    stats::count(|counts| counts.alone += 1);
     sections::okl_mpi_serial_code();
     region::count_own();
     FORK_SLOT.with(|slot| *slot = Some(fork));

@@ -91,8 +91,8 @@ impl Sample {
 
     /// Whether the other place may be better for the region, as far as is known here. Large executions count for more, and
     /// what else the machine does is no reason.
-    fn may_be_worse(&self, place: Place, threads: u32) -> bool {
-        let is_short = |body: Duration, cost: Duration| body * threads * 5 / 4 < cost;
+    fn may_be_worse(&self, place: Place, longer: u32) -> bool {
+        let is_short = |body: Duration, cost: Duration| body * longer * 5 / 4 < cost;
         match place {
             Place::Ranks => {
                 self.bodies < LONGEST * self.number
@@ -145,8 +145,8 @@ impl History {
     }
 
     /// An execution at `place` has cost so much, of which rank 0 spent `body` in the region's body, for one thread of
-    /// several on the ranks, and for all by itself.
-    pub(super) fn learn(&mut self, place: Place, threads: u32, body: Duration, cost: Duration) {
+    /// several on the ranks, and for all by itself, which takes `longer` times as long.
+    pub(super) fn learn(&mut self, place: Place, longer: u32, body: Duration, cost: Duration) {
         if place != self.place {
             return;
         }
@@ -155,7 +155,7 @@ impl History {
         if self.executions > FIRST {
             self.sample.add(body, cost);
         }
-        if place == Place::Alone && self.has_outgrown(threads, body) || self.is_hopeless(cost) {
+        if place == Place::Alone && self.has_outgrown(longer, body) || self.is_hopeless(cost) {
             return self.fail();
         }
         if self.executions < FIRST + SAMPLE || !(self.executions - FIRST).is_multiple_of(SAMPLE) {
@@ -181,15 +181,15 @@ impl History {
         };
         if self.is_trial {
             self.end_trial(cost, other);
-        } else if self.took >= self.rest && sample.may_be_worse(place, threads) {
+        } else if self.took >= self.rest && sample.may_be_worse(place, longer) {
             self.go_to(place.other(), true);
         }
     }
 
     /// Whether this execution, alone, took so much longer than it would have on the ranks that they are faster.
-    fn has_outgrown(&mut self, threads: u32, body: Duration) -> bool {
+    fn has_outgrown(&mut self, longer: u32, body: Duration) -> bool {
         let saved = self.on_ranks.saturating_sub(self.share);
-        let lost = body - body / threads;
+        let lost = body - body / longer;
         if lost > 4 * saved && self.executions > FIRST {
             return true;
         }
