@@ -18,6 +18,8 @@ use crate::lower::marks::MarksOf;
 
 /// A power of two.
 const ROOM: i64 = 1024;
+/// In fewer turns than so many for each that there is room for, it costs more to look at all of them.
+const LEAST_TURNS: i64 = 8;
 
 /// A store of which is known, in front of its nest, how it will be marked.
 pub struct Marking<'a, 'm> {
@@ -99,9 +101,9 @@ pub fn begin<'a, 'm>(
             ask(builder, below, builder.plus(first, bytes - 1), marked),
         ];
         let state = State::Array { now, before };
-        (any(builder, reasons), state, counted.count)
+        (any(builder, reasons), state, 2 * counted.count)
     };
-    let (at_each, state, all) = match counted.counters {
+    let (at_each, state, least) = match counted.counters {
         Counters::At(address) => array(address),
         Counters::Of(slot) => array(builder.load(module.pointer(), *slot)),
         Counters::Anywhere(of) => {
@@ -113,13 +115,13 @@ pub fn begin<'a, 'm>(
                 addresses,
                 before,
             };
-            (is_told, state, ROOM)
+            (is_told, state, LEAST_TURNS * ROOM)
         }
     };
     let turns = sections.nests.expand(counted.turns, in_front);
     let at_each = any(
         builder,
-        [at_each, ask(builder, below, turns, number(2 * all))],
+        [at_each, ask(builder, below, turns, number(least))],
     );
     Marking {
         mark,

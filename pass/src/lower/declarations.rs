@@ -456,7 +456,7 @@ fn emit_marks<'a, 'm>(
                 continue;
             }
             let count = module.const_i64(count);
-            if let (Some(run), false) = (&mark.run, by_bits)
+            if let Some(run) = &mark.run
                 && (sure.is_some() || !mark.joined)
             {
                 let address = sections.nests.expand(run.address, run.before);

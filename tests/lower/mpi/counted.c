@@ -4,7 +4,7 @@
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -S -emit-llvm %s -o - | FileCheck %s
 
 int omp_get_thread_num(void);
-enum { N = 6000, BUCKETS = 64 };
+enum { N = 60000, BUCKETS = 64 };
 int key[N];
 int *to, *other;
 static int next_of[BUCKETS];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 30000, BUCKETS = 64, MANY = 3000, MOST = 64 };
+enum { N = 60000, BUCKETS = 64, MANY = 3000, MOST = 64 };
 
 static int key[N];
 static int *sorted;

@@ -181,6 +181,17 @@ pub(super) fn mark_later(entries: &mut [Entry<'_>], marks: &mut [Mark<'_>]) {
     }
 }
 
+/// Marks that are all set only where something is not written for sure are bits: nearly always there is nothing but to look
+/// through them.
+pub(super) fn mark_rarely(entries: &mut [Entry<'_>], marks: &[Mark<'_>]) {
+    for (index, entry) in entries.iter_mut().enumerate() {
+        let mut own = marks.iter().filter(|mark| mark.entry == index);
+        if let What::Marked { by_bits, .. } = &mut entry.what {
+            *by_bits |= own.all(|mark| mark.sure.is_some());
+        }
+    }
+}
+
 /// A power of two that the address is known to be a multiple of.
 pub(super) fn alignment(at: Instruction<'_>) -> i64 {
     match at.opcode() {

@@ -567,6 +567,7 @@ impl<'m> Scan<'m> {
         };
         let mut marks: Vec<Mark<'m>> = joined.into_iter().map(mark).collect();
         marks::mark_later(&mut entries, &mut marks);
+        marks::mark_rarely(&mut entries, &marks);
         entries.extend(of_all);
         if !entries.is_empty() {
             self.out.declarations.push(Declaration {
