@@ -304,13 +304,21 @@ struct Wanted<'m> {
     before: Instruction<'m>,
     is_wanted: Value<'m>,
     place: MarksOf<'m>,
-    number: Value<'m>,
+    /// Of the first.
+    address: Value<'m>,
     count: Value<'m>,
+    /// They are those of a loop: there may be no room for so many.
+    of_loop: bool,
 }
 
 impl<'m> Wanted<'m> {
     fn set(&self, builder: &Builder<'m>) {
-        self.place.set(builder, self.number, self.count);
+        let number = self.place.number(builder, self.address);
+        let count = match self.of_loop {
+            true => self.place.clipped(builder, number, self.count),
+            false => self.count,
+        };
+        self.place.set(builder, number, count);
     }
 }
 
@@ -321,12 +329,12 @@ fn is_outside<'m>(
     address: Value<'m>,
     bytes: Value<'m>,
 ) -> Value<'m> {
-    let ask = |predicate, a, b| builder.ask(Comparison::Integer(predicate), a, b);
+    let is_above = Comparison::Integer(IntPredicate::LLVMIntUGT);
     let begin = builder.difference(address, first);
-    let left = builder.difference(all, begin);
-    let begins = ask(IntPredicate::LLVMIntUGE, begin, all);
-    let ends = ask(IntPredicate::LLVMIntUGT, bytes, left);
-    builder.select(begins, begins, ends)
+    // What does not change in a loop is computed in front of it: nearly all of this.
+    let is_larger = builder.ask(is_above, bytes, all);
+    let ends = builder.ask(is_above, begin, builder.difference(all, bytes));
+    builder.select(is_larger, is_larger, ends)
 }
 
 /// In front of a nest: where an entry begins, and how many bytes it has, or none where it is not in one piece. What the run time
@@ -469,11 +477,13 @@ fn emit_marks<'a, 'm>(
                     }
                     false => address,
                 };
-                let number = place.number(&builder, lowest);
                 let count = builder.multiply(times, count);
-                let count = place.clipped(&builder, number, count);
                 match sure {
-                    None => place.set(&builder, number, count),
+                    None => {
+                        let number = place.number(&builder, lowest);
+                        let count = place.clipped(&builder, number, count);
+                        place.set(&builder, number, count);
+                    }
                     Some(sure) => later.wanted.push(Wanted {
                         before: run.before,
                         is_wanted: is_outside(
@@ -483,23 +493,24 @@ fn emit_marks<'a, 'm>(
                             builder.multiply(times, size),
                         ),
                         place,
-                        number,
+                        address: lowest,
                         count,
+                        of_loop: true,
                     }),
                 }
                 continue;
             }
             let builder = Builder::before(module, mark.at);
             let address = builder.bits_of(mark.address, 64);
-            let number = place.number(&builder, address);
             match sure {
-                None => place.set(&builder, number, count),
+                None => place.set(&builder, place.number(&builder, address), count),
                 Some(sure) => later.wanted.push(Wanted {
                     before: mark.at,
                     is_wanted: is_outside(&builder, sure, address, size),
                     place,
-                    number,
+                    address,
                     count,
+                    of_loop: false,
                 }),
             }
         }
