@@ -4,10 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::analysis::memory::base_of;
-use crate::analysis::sections::{Declaration, Entry, FunctionSections, MOST_MARKS, Quantity, What};
+use crate::analysis::sections::{
+    Counters, Declaration, Entry, Exit, FunctionSections, MOST_MARKS, Mark, Quantity, What,
+};
 use crate::diagnostic::Site;
 use crate::llvm::{Builder, Comparison, Global, Instruction, IntPredicate, Module, Opcode, Value};
-use crate::lower::counted;
+use crate::lower::marks::MarksOf;
+use crate::lower::{counted, kept};
+use okl_abi::section_access::AT_EACH_STORE;
 
 /// Where to point the user for a declaration: at its first access.
 pub fn place<'m>(one: &Declaration<'m>) -> Instruction<'m> {
@@ -221,32 +225,19 @@ pub fn emit<'m>(
     let room = module.array(module.int(64), most as u64);
     let room = Builder::at_entry(module, sections.function).alloca(room, 8);
     let mut calls = Vec::new();
-    let mut all_counted = Vec::new();
-    let mut all_wanted = Vec::new();
+    let mut later = Later::default();
     for (one, values) in sections.declarations.iter().zip(&all) {
         let builder = Builder::before(module, one.before);
         for (index, (_, value)) in values.computed.iter().enumerate() {
             builder.store(*value, builder.offset(room, index as i64 * 8));
         }
         calls.push(declare(&builder, *table(module, one, values), room));
-        emit_marks(
-            module,
-            sections,
-            one,
-            values,
-            room,
-            (&mut all_counted, &mut all_wanted),
-        );
+        emit_marks(module, sections, one, values, room, &mut later);
     }
     for call in calls {
         load_later(call, room);
     }
-    // These change the blocks, of which sections are made.
-    counted::emit(module, &all_counted);
-    for one in &all_wanted {
-        let then = one.before.insert_if(one.is_wanted);
-        one.set(&Builder::before(module, then));
-    }
+    later.emit(module);
     sections.function.forget_memory_effects();
 }
 
@@ -277,38 +268,57 @@ fn load_later<'m>(declaration: Value<'m>, room: Value<'m>) {
     }
 }
 
+/// Marks that come with branches. These change the blocks, of which sections are made: they are emitted last.
+#[derive(Default)]
+struct Later<'a, 'm> {
+    counted: Vec<counted::Marking<'a, 'm>>,
+    of_counters: Vec<counted::OfCounter<'m>>,
+    kept: Vec<kept::Keeping<'a, 'm>>,
+    wanted: Vec<Wanted<'m>>,
+}
+
+impl<'m> Later<'_, 'm> {
+    fn emit(&self, module: &'m Module) {
+        let mut behind: HashMap<&Exit<'m>, _> = HashMap::new();
+        let counted = self.counted.iter().flat_map(counted::Marking::exits);
+        let kept = self.kept.iter().flat_map(kept::Keeping::exits);
+        for exit in counted.chain(kept) {
+            let split = || exit.to.split_edges(&exit.from);
+            behind.entry(exit).or_insert_with(split);
+        }
+        for one in &self.counted {
+            one.emit(module, &self.of_counters, &behind);
+        }
+        for one in &self.kept {
+            one.emit(module, &behind);
+        }
+        for one in &self.wanted {
+            let then = one.before.insert_if(one.is_wanted);
+            one.set(&Builder::before(module, then));
+        }
+    }
+}
+
 /// Marks to be set, unless what they stand for is written for sure.
 struct Wanted<'m> {
     before: Instruction<'m>,
     is_wanted: Value<'m>,
-    marks: Value<'m>,
-    number: Value<'m>,
-    count: Count<'m>,
-}
-
-/// How many marks are set.
-enum Count<'m> {
-    Bytes(Value<'m>),
-    Bits(i64),
+    place: MarksOf<'m>,
+    /// Of the first.
+    address: Value<'m>,
+    count: Value<'m>,
+    /// They are those of a loop: there may be no room for so many.
+    of_loop: bool,
 }
 
 impl<'m> Wanted<'m> {
     fn set(&self, builder: &Builder<'m>) {
-        set(builder, self.marks, self.number, &self.count);
-    }
-}
-
-fn set<'m>(builder: &Builder<'m>, marks: Value<'m>, number: Value<'m>, count: &Count<'m>) {
-    match *count {
-        Count::Bits(count) => {
-            for more in 0..count {
-                builder.set_bit(marks, builder.plus(number, more));
-            }
-        }
-        Count::Bytes(count) => {
-            let place = builder.element(builder.module().int(8), marks, number);
-            builder.fill(place, 1, count);
-        }
+        let number = self.place.number(builder, self.address);
+        let count = match self.of_loop {
+            true => self.place.clipped(builder, number, self.count),
+            false => self.count,
+        };
+        self.place.set(builder, number, count);
     }
 }
 
@@ -319,12 +329,12 @@ fn is_outside<'m>(
     address: Value<'m>,
     bytes: Value<'m>,
 ) -> Value<'m> {
-    let ask = |predicate, a, b| builder.ask(Comparison::Integer(predicate), a, b);
+    let is_above = Comparison::Integer(IntPredicate::LLVMIntUGT);
     let begin = builder.difference(address, first);
-    let left = builder.difference(all, begin);
-    let begins = ask(IntPredicate::LLVMIntUGE, begin, all);
-    let ends = ask(IntPredicate::LLVMIntUGT, bytes, left);
-    builder.select(begins, begins, ends)
+    // What does not change in a loop is computed in front of it: nearly all of this.
+    let is_larger = builder.ask(is_above, bytes, all);
+    let ends = builder.ask(is_above, begin, builder.difference(all, bytes));
+    builder.select(is_larger, is_larger, ends)
 }
 
 /// In front of a nest: where an entry begins, and how many bytes it has, or none where it is not in one piece. What the run time
@@ -365,15 +375,23 @@ fn piece<'m>(
     [value(&sources[0]), bytes]
 }
 
-/// Makes the stores of a declaration mark what they write, where the runtime says that marks go. What is marked behind the
-/// nest, and what is marked or not, comes to `all_counted` and `all_wanted`.
+/// Whether a store changes a counter, of which there may be any number, by which others are counted.
+fn changes_counter<'m>(store: &Mark<'m>, others: &[Mark<'m>]) -> bool {
+    let is_plain = store.run.is_none() && store.sure.is_none();
+    let mut counted = others.iter().filter_map(|mark| mark.counted.as_ref());
+    let is_update = |counters| matches!(counters, Counters::Anywhere(of) if of.update == store.at);
+    is_plain && counted.any(|counted| is_update(counted.counters))
+}
+
+/// Makes the stores of a declaration mark what they write, where the runtime says that marks go. What comes with branches is
+/// for `later`.
 fn emit_marks<'a, 'm>(
     module: &'m Module,
     sections: &FunctionSections<'m>,
     one: &'a Declaration<'m>,
     values: &Values<'m>,
     room: Value<'m>,
-    (all_counted, all_wanted): (&mut Vec<counted::Marking<'a, 'm>>, &mut Vec<Wanted<'m>>),
+    later: &mut Later<'a, 'm>,
 ) {
     let builder = Builder::before(module, one.before);
     let mut rest = &values.sources[..];
@@ -394,27 +412,41 @@ fn emit_marks<'a, 'm>(
         let first = own[0].computed;
         let first = first.expect("the values of such an entry are computed") as i64;
         let told = |place, ty| builder.load(ty, builder.offset(room, (first + place) * 8));
-        let (start, mask) = (told(0, module.int(64)), told(2, module.int(64)));
-        let marks = told(1, module.pointer());
-        let number = |builder: &Builder<'m>, address| {
-            let distance = builder.difference(address, start);
-            let number = builder.shift_right(distance, entry.element.trailing_zeros());
-            builder.and(number, mask)
+        let (start, told_mask) = (told(0, module.int(64)), told(2, module.int(64)));
+        let What::Marked {
+            by_bits, counted, ..
+        } = entry.what
+        else {
+            unreachable!("it is marked");
         };
-        let by_bits = matches!(entry.what, What::Marked { by_bits: true, .. });
-        if matches!(entry.what, What::Marked { counted: true, .. }) {
-            let place = counted::MarksOf {
-                start,
-                marks,
-                mask,
-                unit: entry.element,
-            };
-            for mark in one.marks.iter().filter(|mark| mark.entry == index) {
-                all_counted.push(counted::begin(module, sections, one.before, mark, &place));
+        let place = MarksOf {
+            start,
+            marks: told(1, module.pointer()),
+            mask: match counted {
+                true => builder.and(told_mask, module.const_i64(!AT_EACH_STORE)),
+                false => told_mask,
+            },
+            unit: entry.element,
+            by_bits,
+        };
+        let all = one.marks.iter().filter(|mark| mark.entry == index);
+        if counted {
+            let is_told = Comparison::Integer(IntPredicate::LLVMIntSLT);
+            let is_told = builder.ask(is_told, told_mask, module.const_i64(0));
+            for mark in all {
+                let front = one.before;
+                match mark.counted.is_some() {
+                    true => later.counted.push(counted::begin(
+                        module, sections, front, mark, place, is_told,
+                    )),
+                    false => later
+                        .kept
+                        .push(kept::begin(module, sections, front, mark, place, is_told)),
+                }
             }
             continue;
         }
-        for mark in one.marks.iter().filter(|mark| mark.entry == index) {
+        for mark in all {
             let sure = mark.sure.map(|sure| {
                 *pieces.entry(sure).or_insert_with(|| {
                     let builder = Builder::before(module, one.before);
@@ -423,7 +455,16 @@ fn emit_marks<'a, 'm>(
             });
             let size = module.const_i64(mark.size);
             let count = mark.size / entry.element;
-            if let (Some(run), false) = (&mark.run, by_bits)
+            if changes_counter(mark, &one.marks) {
+                later.of_counters.push(counted::OfCounter {
+                    update: mark.at,
+                    place,
+                    count,
+                });
+                continue;
+            }
+            let count = module.const_i64(count);
+            if let Some(run) = &mark.run
                 && (sure.is_some() || !mark.joined)
             {
                 let address = sections.nests.expand(run.address, run.before);
@@ -436,14 +477,14 @@ fn emit_marks<'a, 'm>(
                     }
                     false => address,
                 };
-                let number = number(&builder, lowest);
-                // Nothing behind the last mark, as where marks go nowhere.
-                let room = builder.plus(builder.difference(mask, number), 1);
-                let count = builder.multiply(times, module.const_i64(count));
-                let count = Count::Bytes(builder.least(count, room));
+                let count = builder.multiply(times, count);
                 match sure {
-                    None => set(&builder, marks, number, &count),
-                    Some(sure) => all_wanted.push(Wanted {
+                    None => {
+                        let number = place.number(&builder, lowest);
+                        let count = place.clipped(&builder, number, count);
+                        place.set(&builder, number, count);
+                    }
+                    Some(sure) => later.wanted.push(Wanted {
                         before: run.before,
                         is_wanted: is_outside(
                             &builder,
@@ -451,28 +492,25 @@ fn emit_marks<'a, 'm>(
                             lowest,
                             builder.multiply(times, size),
                         ),
-                        marks,
-                        number,
+                        place,
+                        address: lowest,
                         count,
+                        of_loop: true,
                     }),
                 }
                 continue;
             }
             let builder = Builder::before(module, mark.at);
             let address = builder.bits_of(mark.address, 64);
-            let number = number(&builder, address);
-            let count = match by_bits {
-                true => Count::Bits(count),
-                false => Count::Bytes(module.const_i64(count)),
-            };
             match sure {
-                None => set(&builder, marks, number, &count),
-                Some(sure) => all_wanted.push(Wanted {
+                None => place.set(&builder, place.number(&builder, address), count),
+                Some(sure) => later.wanted.push(Wanted {
                     before: mark.at,
                     is_wanted: is_outside(&builder, sure, address, size),
-                    marks,
-                    number,
+                    place,
+                    address,
                     count,
+                    of_loop: false,
                 }),
             }
         }

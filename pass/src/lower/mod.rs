@@ -5,6 +5,8 @@ mod counted;
 pub mod cpu;
 mod declarations;
 mod elements;
+mod kept;
+mod marks;
 pub mod mpi;
 mod op2;
 mod runtime_call;

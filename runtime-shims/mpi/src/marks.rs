@@ -185,6 +185,14 @@ fn scan_bits(marks: &mut [u8], found: &mut dyn FnMut(usize, usize)) {
     assert!(rest.is_empty(), "memory for marks comes in blocks");
     for (index, bytes) in words.iter_mut().enumerate() {
         let mut word = u64::from_le_bytes(*bytes);
+        match (word, open) {
+            (0, None) => continue,
+            (u64::MAX, Some(_)) => {
+                *bytes = [0; 8];
+                continue;
+            }
+            _ => {}
+        }
         let mut at = index * 64;
         let end = at + 64;
         while at < end {

@@ -10,9 +10,10 @@ struct pair {
 // CHECK: call void @okl_mpi_sections(
 // CHECK: icmp ult i64 {{.*}}, 2147483648
 // CHECK: load i32, ptr
-// CHECK: [[IS_IN:%.*]] = icmp ugt i64
-// CHECK-NEXT: [[IS_SURE:%.*]] = select i1 {{.*}}, i1 [[IS_IN]], i1 false
-// CHECK-NEXT: br i1 [[IS_SURE]]
+// CHECK: [[ENDS:%.*]] = icmp ugt i64
+// CHECK-NEXT: [[IS_OUTSIDE:%.*]] = select i1 {{.*}}, i1 true, i1 [[ENDS]]
+// CHECK-NEXT: br i1 [[IS_OUTSIDE]]
+// CHECK: or i8
 // CHECK: store i8
 void scatter(struct pair *cells, const int *place, int n, int m) {
 #pragma omp parallel for

@@ -3,6 +3,9 @@
 //! Guarantee: what such a store writes while the nest runs is, for each counter, just the elements from its value in front of
 //! the nest to its value behind it. Nothing else in the nest changes the counters, unless they lie in the object that the
 //! store writes to, which whoever uses it has to find out.
+//!
+//! Counters need not be an array of the thread's own: they may be anywhere, a row of a table that threads share, say. Then
+//! it is not known which there are, and only what has just been counted by is looked at: others may be other threads'.
 
 use super::places::slot_of;
 use super::{Access, Scan};
@@ -20,13 +23,30 @@ pub enum Counters<'m> {
     At(Value<'m>),
     /// It is the thread's copy of a variable; its address is here.
     Of(Global<'m>),
+    /// There may be any number of them, anywhere.
+    Anywhere(Anywhere<'m>),
+}
+
+/// A counter of which is known where it is only when it counts.
+#[derive(Clone, Copy)]
+pub struct Anywhere<'m> {
+    /// Its address.
+    pub address: Value<'m>,
+    /// A number that others of the same array do not have.
+    pub number: Value<'m>,
+    /// Its value before, as it is loaded.
+    pub value: Value<'m>,
+    /// Where it changes.
+    pub update: Instruction<'m>,
+    /// In front of this it is known, the store is yet to come, and so is the change.
+    pub before: Instruction<'m>,
 }
 
 /// Where a store writes, as counters say.
 pub struct Counted<'m> {
     /// The counters.
     pub counters: Counters<'m>,
-    /// How many there are.
+    /// How many there are, but for those [`Anywhere`](Counters::Anywhere).
     pub count: i64,
     /// Bytes of one; they have a sign.
     pub bytes: i64,
@@ -74,28 +94,31 @@ impl<'m> Scan<'m> {
             at.is_none_or(|at| !blocks.contains(&at.block()))
         };
         let update = self.update(access.at, size)?;
-        let (counters, bytes) = self.counter(&update)?;
-        let all = self.places.own_array(counters)?;
-        let slot = slot_of(counters);
-        if !is_outside(update.base)
-            || slot.is_none() && !is_outside(counters)
-            || !(bytes..=MOST_BYTES).contains(&all)
-            || all % bytes != 0
-            || !self.ends(nest)
-        {
+        let (array, number, bytes) = self.counter(&update)?;
+        let own = self.places.own_array(array);
+        let (counters, count) = match (own, slot_of(array)) {
+            (Some(all), slot) => {
+                let is_array = (bytes..=MOST_BYTES).contains(&all) && all % bytes == 0;
+                let counters = match slot {
+                    Some(slot) => Counters::Of(slot),
+                    None => Counters::At(is_outside(array).then_some(array)?),
+                };
+                (counters, is_array.then_some(all / bytes)?)
+            }
+            (None, None) => (self.anywhere(&update, number, access.at, bytes)?, 0),
+            (None, Some(_)) => return None,
+        };
+        if !is_outside(update.base) || !self.ends(nest) {
             return None;
         }
         let mut writes = blocks.iter().flat_map(|block| block.instructions());
-        let leaves = |at| self.leaves_counters(at, counters, &update, access.at);
+        let leaves = |at| self.leaves_counters(at, array, own.is_some(), &update, access.at);
         if !writes.all(|at| !at.may_write() || leaves(at)) {
             return None;
         }
         Some(Counted {
-            counters: match slot {
-                Some(slot) => Counters::Of(slot),
-                None => Counters::At(counters),
-            },
-            count: all / bytes,
+            counters,
+            count,
             bytes,
             grows: update.step > 0,
             offset: update.offset,
@@ -103,6 +126,30 @@ impl<'m> Scan<'m> {
             turns: self.out.nests.turns(nest)?,
             exits: exits(blocks)?,
         })
+    }
+
+    /// Counters that may be anywhere.
+    fn anywhere(
+        &self,
+        update: &Update<'m>,
+        number: Value<'m>,
+        counting: Instruction<'m>,
+        bytes: i64,
+    ) -> Option<Counters<'m>> {
+        let (load, store) = (update.load, update.store);
+        let is_whole = |at: Instruction<'m>| i64::from(at.alignment()) >= bytes;
+        let all = counting.block().instructions().into_iter();
+        let before = all
+            .skip_while(|&at| at != load)
+            .find(|&at| at == store || at == counting)?;
+        let is_known = number.ty().bits() == Some(64) && is_whole(load) && is_whole(store);
+        is_known.then_some(Counters::Anywhere(Anywhere {
+            address: load.address()?,
+            number,
+            value: *load,
+            update: store,
+            before,
+        }))
     }
 
     /// What a store of `size` bytes has to do with a counter: it writes the next element, as often as that changes.
@@ -150,8 +197,8 @@ impl<'m> Scan<'m> {
         })
     }
 
-    /// The array that a counter is in, and the bytes of a counter.
-    fn counter(&self, update: &Update<'m>) -> Option<(Value<'m>, i64)> {
+    /// The array that a counter is in, its number there, and the bytes of a counter.
+    fn counter(&self, update: &Update<'m>) -> Option<(Value<'m>, Value<'m>, i64)> {
         let bytes = match update.load.ty().bits()? {
             32 => 4,
             64 => 8,
@@ -159,16 +206,17 @@ impl<'m> Scan<'m> {
         };
         let address = update.load.address()?;
         let place = address.as_op(Opcode::LLVMGetElementPtr)?;
-        let (counters, _) = self.places.element_of(place, bytes)?;
-        Some((counters, bytes))
+        let (counters, number) = self.places.element_of(place, bytes)?;
+        Some((counters, number, bytes))
     }
 
     /// Whether what may write leaves the counters as they are, or changes one as the update says. `counting` is the store
-    /// that is counted.
+    /// that is counted; `are_own` says whether the counters are an array of the thread's own.
     fn leaves_counters(
         &self,
         at: Instruction<'m>,
         counters: Value<'m>,
+        are_own: bool,
         update: &Update<'m>,
         counting: Instruction<'m>,
     ) -> bool {
@@ -186,6 +234,12 @@ impl<'m> Scan<'m> {
         if self.places.is_same_array(base, counters) {
             return false;
         }
+        if !are_own {
+            // Anything may point to counters, but to variables on the stack of which nobody has an address.
+            let is_variable = base.as_op(Opcode::LLVMAlloca).is_some();
+            let is_elsewhere = is_variable && self.places.own_array(base).is_some();
+            return at.is_plain_access() && (is_elsewhere || at == counting);
+        }
         // Nobody has an address of a variable on the stack; that of a thread's copy of a variable others may have.
         let is_of_stack = counters.as_op(Opcode::LLVMAlloca).is_some();
         let is_elsewhere = is_of_stack || self.places.own_array(base).is_some();
@@ -195,7 +249,7 @@ impl<'m> Scan<'m> {
 
 /// Where control leaves a loop: from some of its blocks to one behind it. `None` where it goes to addresses of blocks, between
 /// which nothing can be put.
-fn exits<'m>(blocks: &[Block<'m>]) -> Option<Vec<Exit<'m>>> {
+pub(super) fn exits<'m>(blocks: &[Block<'m>]) -> Option<Vec<Exit<'m>>> {
     let is_plain = |block: &Block<'m>| {
         let end = block.terminator().map(Instruction::opcode);
         matches!(end, Some(Opcode::LLVMBr | Opcode::LLVMSwitch))

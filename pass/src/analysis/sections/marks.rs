@@ -3,9 +3,10 @@
 //! Where all that a store writes while its innermost loop runs is known in front of that loop, it is marked
 //! there, and the loop stays as it is; not at all where the nest writes all of that for sure, by what another entry says of
 //! it when the program runs. Where counters say what it has written ([`super::counted`]), it is marked behind the
-//! nest.
+//! nest; and so may be what loops have written, in longer pieces where each goes on where the one before has ended.
 
-use super::{Access, Counted, Entry, MOST_MARKS, Quantity, Scan, What};
+use super::counted::exits;
+use super::{Access, Counted, Entry, Exit, MOST_MARKS, Quantity, Scan, What};
 use crate::analysis::library::is_mathematics;
 use crate::analysis::nests::{Extent, Nests, Scope, Term};
 use crate::llvm::{Block, Call, Instruction, Opcode, Value};
@@ -26,8 +27,11 @@ pub struct Mark<'m> {
     pub run: Option<Run<'m>>,
     /// The entry of an exact write, which may be of all that: then that need not be marked.
     pub sure: Option<usize>,
-    /// What it has written is found behind the nest, where counters say it. So it is for all stores to the object.
+    /// What it has written is found behind the nest, where counters say it. So it is, or it is [kept](Self::kept), for all
+    /// stores to the object.
     pub counted: Option<Counted<'m>>,
+    /// What it writes while its innermost loop runs may be marked later, at the latest where control leaves the nest: here.
+    pub kept: Option<Vec<Exit<'m>>>,
 }
 
 /// What a store writes in all turns of a loop: so many times its size, without a gap.
@@ -67,6 +71,12 @@ impl<'m> Scan<'m> {
             count,
             falls: stride < 0,
         })
+    }
+
+    /// Where control leaves a nest, if what a store of it writes in a loop may be marked as late as there.
+    pub(super) fn kept(&self, run: &Run<'m>, nest: usize) -> Option<Vec<Exit<'m>>> {
+        let may_be_late = !run.falls && self.ends(nest);
+        may_be_late.then(|| exits(&self.loops[nest].blocks))?
     }
 
     /// Whether a loop ends as its conditions say: it calls nothing that may not return.
@@ -151,8 +161,8 @@ pub(super) fn sure_entry(entries: &[Entry<'_>], object: usize) -> Option<usize> 
     entries.iter().position(is_sure)
 }
 
-/// Objects all of whose stores are counted are marked behind the nest, in runs, and by bytes.
-pub(super) fn count_whole_objects(entries: &mut [Entry<'_>], marks: &mut [Mark<'_>]) {
+/// Objects all of whose stores are counted, or kept, are marked behind the nest, in long pieces: by bits.
+pub(super) fn mark_later(entries: &mut [Entry<'_>], marks: &mut [Mark<'_>]) {
     for (index, entry) in entries.iter_mut().enumerate() {
         let What::Marked {
             by_bits, counted, ..
@@ -160,13 +170,24 @@ pub(super) fn count_whole_objects(entries: &mut [Entry<'_>], marks: &mut [Mark<'
         else {
             continue;
         };
-        let mut own = marks.iter_mut().filter(|mark| mark.entry == index);
-        if own.all(|mark| mark.counted.is_some()) {
-            (*by_bits, *counted) = (false, true);
+        let mut own = marks.iter().filter(|mark| mark.entry == index);
+        if own.all(|mark| mark.counted.is_some() || mark.kept.is_some()) {
+            (*by_bits, *counted) = (true, true);
             continue;
         }
         for mark in marks.iter_mut().filter(|mark| mark.entry == index) {
-            mark.counted = None;
+            (mark.counted, mark.kept) = (None, None);
+        }
+    }
+}
+
+/// Marks that are all set only where something is not written for sure are bits: nearly always there is nothing but to look
+/// through them.
+pub(super) fn mark_rarely(entries: &mut [Entry<'_>], marks: &[Mark<'_>]) {
+    for (index, entry) in entries.iter_mut().enumerate() {
+        let mut own = marks.iter().filter(|mark| mark.entry == index);
+        if let What::Marked { by_bits, .. } = &mut entry.what {
+            *by_bits |= own.all(|mark| mark.sure.is_some());
         }
     }
 }

@@ -32,7 +32,7 @@ use crate::llvm::{Block, Function, Instruction, Module, Reach, Value};
 use calls::can_be_copied;
 pub use calls::{Dependence, is_one_of_several, may_declare};
 use calls::{Effect, effect, flags_of, spoils_region, waits};
-pub use counted::{Counted, Counters, Exit};
+pub use counted::{Anywhere, Counted, Counters, Exit};
 use describe::Found;
 pub use entry::{Entry, Quantity, What};
 use entry::{entry_of, point};
@@ -539,14 +539,19 @@ impl<'m> Scan<'m> {
         };
         let mark = |(access, size, object, joined): Marked<'m>| {
             let entry = entry_of(object).expect("entries of the same object are one");
+            let run = self.run(&access, size, index);
+            let sure = marks::sure_entry(&entries, entry);
+            let may_be_kept = sure.is_none() && !joined;
+            let kept = run.as_ref().filter(|_| may_be_kept);
             Mark {
                 at: access.at,
                 address: access.address,
                 size,
                 joined,
                 entry,
-                run: self.run(&access, size, index),
-                sure: marks::sure_entry(&entries, entry),
+                kept: kept.and_then(|run| self.kept(run, index)),
+                run,
+                sure,
                 counted: self.counted(&access, size, index),
             }
         };
@@ -561,7 +566,8 @@ impl<'m> Scan<'m> {
             false => marks::join_neighbours(&self.out.nests, marked, unit),
         };
         let mut marks: Vec<Mark<'m>> = joined.into_iter().map(mark).collect();
-        marks::count_whole_objects(&mut entries, &mut marks);
+        marks::mark_later(&mut entries, &mut marks);
+        marks::mark_rarely(&mut entries, &marks);
         entries.extend(of_all);
         if !entries.is_empty() {
             self.out.declarations.push(Declaration {

@@ -323,12 +323,9 @@ fn entry_text<'m>(sections: &FunctionSections<'m>, entry: &Entry<'m>) -> String 
         What::Marked {
             by_bits, counted, ..
         } => {
-            let kind = match (counted, by_bits) {
-                (true, _) => "counters, by bytes",
-                (false, true) => "bits",
-                (false, false) => "bytes",
-            };
-            return format!("{text} by {kind} of {} bytes", entry.element);
+            let when = if counted { " behind the nest" } else { "" };
+            let kind = if by_bits { "bits" } else { "bytes" };
+            return format!("{text}{when} by {kind} of {} bytes", entry.element);
         }
         What::Between { .. } => return text + &between_text(entry, show),
         _ => {}

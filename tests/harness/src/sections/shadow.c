@@ -23,7 +23,7 @@ struct table {
 };
 enum {
   READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16, MARKED = 32, BITS = 64, TABLE = 128, RELATIVE = 256,
-  NUMBERS = 512, SIGNED = 1024, BETWEEN = 2048, PLACES = 8192
+  NUMBERS = 512, SIGNED = 1024, BETWEEN = 2048, PLACES = 8192, COUNTED = 16384
 };
 // What is known of a byte.
 enum { IS_READ = 1, IS_WRITTEN = 2, SAID_READ = 4, SAID_WRITTEN = 8, SAID_MAYBE = 16 };
@@ -181,7 +181,9 @@ static void mark(const struct entry *e, long *values) {
     marks[marked].set = calloc(mask + 65, 1);
     values[0] = (long)arrays[k].start;
     values[1] = (long)marks[marked++].set;
-    values[2] = mask;
+    // In every second nest what is written is to be marked at once.
+    static int asked;
+    values[2] = mask | (e->access & COUNTED && asked++ % 2 ? LONG_MIN : 0);
     return;
   }
   fail(e, "is said to be elsewhere");
