@@ -6,7 +6,7 @@
 // CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+5]]: complete
 // CHECK: read between value (8 * t0) and (-8 + 8 * t1) of 8 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + start), t1 in [{{.*}} x 4] at (4 + (4 * .omp.iv) + start)
 // CHECK: read between column (4 * t0) and (-4 + 4 * t1) of 4 bytes
-// CHECK: read anywhere x
+// CHECK: read between x (8 * t2) of 8 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + start), t1 in [{{.*}} x 4] at (4 + (4 * .omp.iv) + start), t2 between (4 * t0) and (-4 + 4 * t1) of 4 bytes
 void rows(int n, const int *start, const int *column, const double *value, const double *x, double *y) {
 #pragma omp parallel for
   for (int i = 0; i < n; i++) {
@@ -16,12 +16,12 @@ void rows(int n, const int *start, const int *column, const double *value, const
   }
 }
 
-// Two tables; and an order of rows, which is the table of the bounds: those may be anywhere then.
+// Two tables; and an order of rows, which says where the bounds are.
 // CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+6]]: complete
 // CHECK: read between value (8 * t0) and (-8 + 8 * t1) of 8 bytes, t0 in [{{.*}} x 8] at ((8 * .omp.iv) + from), t1 in [{{.*}} x 8] at ((8 * .omp.iv) + to)
 // CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+12]]: complete
 // CHECK: read between start (8 * t0) of 16 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + order)
-// CHECK: read anywhere value
+// CHECK: read between value (8 * t1) and (-8 + 8 * t2) of 8 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + order), t1 between (8 * t0) of 8 bytes, t2 between (8 + 8 * t0) of 8 bytes
 void from_to(int n, const long *from, const long *to, const double *value, double *y) {
 #pragma omp parallel for
   for (int i = 0; i < n; i++) {
