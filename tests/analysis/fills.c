@@ -22,6 +22,22 @@ void numbers(struct atoms *atoms, int n) {
   }
 }
 
+struct simulation {
+  int count;
+  struct atoms *atoms;
+};
+
+// LLVM loads the atoms' pointer again behind the fill, and carries it to the next turn.
+// CHECK-DAG: fills.c:[[@LINE+2]]:1: remark: region declares all its accesses (6 sections)
+void behind_two(struct simulation *all, double *rest, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    zero(all->atoms->force[i]);
+    all->atoms->energy[i] = 0;
+    rest[i] = 0;
+  }
+}
+
 static inline void cut(struct link *link) { link->a = link->b = link->c = link->d = 0; }
 
 // CHECK-DAG: fills.c:[[@LINE+2]]:1: remark: pages of this region are tracked: it writes to an object that is not known before the loop

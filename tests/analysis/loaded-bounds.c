@@ -3,10 +3,12 @@
 // RUN: clang-22 -O2 -g -fopenmp -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='print<okl-accesses>' -disable-output %t.ll 2>&1 | FileCheck %s
 
+#include <math.h>
+
 // CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+5]]: complete
 // CHECK: read between value (8 * t0) and (-8 + 8 * t1) of 8 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + start), t1 in [{{.*}} x 4] at (4 + (4 * .omp.iv) + start)
 // CHECK: read between column (4 * t0) and (-4 + 4 * t1) of 4 bytes
-// CHECK: read anywhere x
+// CHECK: read between x (8 * t2) of 8 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + start), t1 in [{{.*}} x 4] at (4 + (4 * .omp.iv) + start), t2 between (4 * t0) and (-4 + 4 * t1) of 4 bytes
 void rows(int n, const int *start, const int *column, const double *value, const double *x, double *y) {
 #pragma omp parallel for
   for (int i = 0; i < n; i++) {
@@ -16,12 +18,12 @@ void rows(int n, const int *start, const int *column, const double *value, const
   }
 }
 
-// Two tables; and an order of rows, which is the table of the bounds: those may be anywhere then.
+// Two tables; and an order of rows, which says where the bounds are.
 // CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+6]]: complete
 // CHECK: read between value (8 * t0) and (-8 + 8 * t1) of 8 bytes, t0 in [{{.*}} x 8] at ((8 * .omp.iv) + from), t1 in [{{.*}} x 8] at ((8 * .omp.iv) + to)
 // CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+12]]: complete
 // CHECK: read between start (8 * t0) of 16 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + order)
-// CHECK: read anywhere value
+// CHECK: read between value (8 * t1) and (-8 + 8 * t2) of 8 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + order), t1 between (8 * t0) of 8 bytes, t2 between (8 + 8 * t0) of 8 bytes
 void from_to(int n, const long *from, const long *to, const double *value, double *y) {
 #pragma omp parallel for
   for (int i = 0; i < n; i++) {
@@ -50,6 +52,21 @@ void blocks(int n, const int *start, const double *value, double *y) {
     for (int k = start[i]; k < start[i + 1]; k++)
       for (int c = 0; c < 9; c++) sum += value[k * 9 + c];
     y[i] = sum;
+  }
+}
+
+// What a function stores that is called there is declared, too, and one of mathematics stores an error's number at most.
+// CHECK: region at {{.*}}loaded-bounds.c:[[@LINE+7]]: complete
+// CHECK: read between x (8 * t0) of 8 bytes, t0 in [{{.*}} x 4] at ((4 * .omp.iv) + node)
+__attribute__((noinline)) static double weighed(const double *own, double *sum) {
+  for (int i = 0; i < 3; i++) sum[i] = own[i] * i;
+  return sum[2];
+}
+void called(int n, const int *node, const double *x, double *y, double *sums) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    double own[3] = {x[node[i]], 1, 2};
+    y[i] = sqrt(weighed(own, sums + 3 * i));
   }
 }
 

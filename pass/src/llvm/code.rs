@@ -388,14 +388,11 @@ impl<'m> Instruction<'m> {
         says && unsafe { LLVMGetExact(self.raw()) != 0 }
     }
 
-    /// Whether it computes the same address as another one, in the same way.
+    /// Whether it computes the same address as another one, in the same way, where neither overflows.
     pub fn is_same_address(self, other: Instruction<'m>) -> bool {
         let both = [self, other].map(|one| one.opcode()) == [Opcode::LLVMGetElementPtr; 2];
-        // SAFETY: two computations of addresses.
-        let flags = |one: Instruction<'m>| unsafe { LLVMGEPGetNoWrapFlags(one.raw()) };
         both && self.operands() == other.operands()
             && self.source_element_type() == other.source_element_type()
-            && flags(self) == flags(other)
     }
 
     /// Makes a comparison of integers one of other values.

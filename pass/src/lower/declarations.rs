@@ -169,7 +169,12 @@ fn access_bits(what: What) -> i64 {
             }
         }
         What::Pointers { relative } => TABLE | and(RELATIVE, relative),
-        What::Numbers { signed } => TABLE | NUMBERS | and(SIGNED, signed),
+        What::Numbers { signed, between } => {
+            let part = between.map_or(0, |of_variable| {
+                ANYWHERE | BETWEEN | and(OBJECT, of_variable)
+            });
+            TABLE | NUMBERS | and(SIGNED, signed) | part
+        }
         What::Places => TABLE | PLACES,
         What::ByAll => BY_ALL,
         What::Anywhere { of_variable } => READ | ANYWHERE | and(OBJECT, of_variable),

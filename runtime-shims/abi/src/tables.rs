@@ -427,7 +427,8 @@ pub mod section_access {
     pub const SIGNED: i64 = 1024;
     /// With `ANYWHERE`: between the least and the largest of some corners. In place of dimensions there are, for
     /// each corner, an offset from the address, and for each table of numbers in front a factor for what is
-    /// in it; a last value may be there in vain. An offset of 2^63 - 1 is not known.
+    /// in it; a last value may be there in vain. An offset of 2^63 - 1 is not known. A table of `NUMBERS` may lie so, too:
+    /// all of what is between the corners.
     pub const BETWEEN: i64 = 2048;
     /// With `ANYWHERE` or `MARKED`: the address is the object's own. Others may also be one behind an object, from
     /// which elements are counted backwards.

@@ -97,8 +97,74 @@ pub(crate) const NO_LARGE: usize = 1;
 /// to be used again soon.
 const IDLE: usize = if cfg!(test) { 256 << 10 } else { 32 << 20 };
 
+/// At most so many synchronisations lie between two looks at what is idle, and so often that grows.
+const MOST_PERIOD: u32 = 1 << 14;
+const GROWTH: u32 = 4;
+
 /// Nothing of a place is fresh.
 const NEVER: usize = usize::MAX;
+
+/// When it is looked at what is idle: at each synchronisation at first. Work arrays that a program frees and allocates again
+/// in each of its steps would cost a page fault for each page then, on every rank: where memory is used again that has gone
+/// back, it is looked less often.
+#[derive(Debug)]
+struct Looks {
+    /// Synchronisations from one look to the next.
+    period: u32,
+    /// Of these, how many are still to come.
+    left: u32,
+    /// What went back at the last look that found something, as far as none of it has been used since.
+    returned: Extents,
+    /// Synchronisations since then.
+    age: u32,
+}
+
+impl Looks {
+    fn new(arenas: Arenas) -> Self {
+        Self {
+            period: 1,
+            left: 1,
+            returned: Extents::new(arenas),
+            age: 0,
+        }
+    }
+
+    /// At a synchronisation: whether to look.
+    fn is_due(&mut self) -> bool {
+        self.age = self.age.saturating_add(1);
+        if self.age == MOST_PERIOD && self.returned.longest() > 0 {
+            // It was right to give it back.
+            self.returned.clear();
+            (self.period, self.left) = (1, 1);
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = self.period;
+            return true;
+        }
+        false
+    }
+
+    /// These have gone back.
+    fn note_returned(&mut self, ranges: &[(usize, usize)]) {
+        if !ranges.is_empty() {
+            self.age = 0;
+            self.returned.clear();
+            for &(start, end) in ranges {
+                self.returned.insert(start, end);
+            }
+        }
+    }
+
+    /// Pages change their use.
+    fn note_used(&mut self, start: usize, end: usize) {
+        if self.returned.overlaps(start, end) {
+            self.returned.clear();
+            self.period = (self.period * GROWTH).min(MOST_PERIOD);
+            self.left = self.period;
+        }
+    }
+}
 
 /// The allocator of one arena.
 #[derive(Debug)]
@@ -112,9 +178,10 @@ pub(crate) struct Heap {
     /// Data addresses of free small blocks, by class.
     small: [Vec<usize>; CLASSES],
     pages: Extents,
-    /// Of these, what has been in use since it was last given back to the machine: since no synchronisation, since one,
-    /// and since more.
+    /// Of these, what has been in use since it was last given back to the machine: since no look, since one, and since
+    /// more.
     idle: [Extents; 3],
+    looks: Looks,
     /// The same of other ranks' arenas, until they go back.
     foreign_small: [Vec<usize>; CLASSES],
     foreign_pages: Extents,
@@ -150,6 +217,7 @@ impl Heap {
             small: [const { Vec::new() }; CLASSES],
             pages: Extents::new(arenas),
             idle: [(); 3].map(|()| Extents::new(arenas)),
+            looks: Looks::new(arenas),
             foreign_small: [const { Vec::new() }; CLASSES],
             foreign_pages: Extents::new(arenas),
             large: BTreeMap::new(),
@@ -436,8 +504,12 @@ impl Heap {
     /// At each synchronisation: ranges of this rank's pages that have been free for some of them, and whose memory may go
     /// back to the machine. What they hold need not stay, as long as that is done before any of them is given out again.
     pub(crate) fn take_idle(&mut self) -> Vec<(usize, usize)> {
+        if !self.looks.is_due() {
+            return Vec::new();
+        }
         let [new, newer, old] = &mut self.idle;
         let idle = old.take_long(IDLE);
+        self.looks.note_returned(&idle);
         while let Some((start, end)) = newer.take_first() {
             old.insert(start, end);
         }
@@ -449,7 +521,11 @@ impl Heap {
 
     /// Whether the next synchronisations are to give memory back.
     pub(crate) fn has_idle(&self) -> bool {
-        self.idle.iter().any(|idle| idle.longest() >= IDLE)
+        match self.looks.period {
+            1 => self.idle.iter().any(|idle| idle.longest() >= IDLE),
+            // There will be others before.
+            _ => false,
+        }
     }
 
     fn free_pages(&mut self, start: usize, end: usize) {
@@ -510,6 +586,7 @@ impl Heap {
         for idle in &mut self.idle {
             idle.exclude(start, end);
         }
+        self.looks.note_used(start, end);
         for blocks in [&mut self.large, &mut self.new_large] {
             while let Some((&block, &block_end)) = blocks.range(..end).next_back()
                 && start < block_end

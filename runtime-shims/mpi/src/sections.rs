@@ -509,29 +509,36 @@ fn take_between<'a>(
         }
     };
     let mut numbers = Numbers::default();
-    let parts: Vec<_> = between
-        .iter()
-        .map(|one| {
-            let (start, end) = one.entry.object()?;
-            names::declares(start, one.entry.entry);
-            numbers.part(one, (start as u64, end as u64), &written)
-        })
-        .collect();
-    for part in &parts {
-        let (start, end) = part.unwrap_or((0, 0));
-        signature = signature.with(start).with(end);
-    }
-    take_sections(table, signature, || {
-        let mut declared = Vec::new();
-        for (one, part) in between.iter().zip(&parts) {
-            if let Some((start, end)) = part
-                && let Some(at) = in_file((*start as usize, *end as usize))
-            {
-                declare(&one.entry, Shape::whole(at), false, &mut declared);
-            }
+    let mut levels: Vec<&Behind<'a>> = between.iter().collect();
+    levels.sort_by_key(|one| between::level(one));
+    // What is read of a table at one level is current when it is looked at for the next one.
+    for level in levels.chunk_by(|a, b| between::level(a) == between::level(b)) {
+        let parts: Vec<_> = level
+            .iter()
+            .map(|one| {
+                let (start, end) = one.entry.object()?;
+                names::declares(start, one.entry.entry);
+                numbers.part(one, (start as u64, end as u64), &written)
+            })
+            .collect();
+        signature = signature.with(between::level(level[0]) as u64);
+        for part in &parts {
+            let (start, end) = part.unwrap_or((0, 0));
+            signature = signature.with(start).with(end);
         }
-        declared
-    })
+        take_sections(table, signature, || {
+            let mut declared = Vec::new();
+            for (one, part) in level.iter().zip(&parts) {
+                if let Some((start, end)) = part
+                    && let Some(at) = in_file((*start as usize, *end as usize))
+                {
+                    declare(&one.entry, Shape::whole(at), false, &mut declared);
+                }
+            }
+            declared
+        })?;
+    }
+    Some(())
 }
 
 /// Takes the accesses behind pointers that can be read now; `signature` stands for all else that is known of

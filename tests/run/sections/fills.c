@@ -23,6 +23,20 @@ __attribute__((noinline)) static void clear(struct atoms *atoms, int n) {
   }
 }
 
+struct simulation {
+  int count;
+  struct atoms *atoms;
+};
+
+__attribute__((noinline)) static void clear_all(struct simulation *all, double *rest) {
+#pragma omp parallel for
+  for (int i = 0; i < all->count; i++) {
+    zero(all->atoms->force[i]);
+    all->atoms->energy[i] += i % 4;
+    rest[i] += 0.5;
+  }
+}
+
 // The last link is the one that is followed.
 __attribute__((noinline)) static void follow(struct link *links, double *rest, int n) {
 #pragma omp parallel for
@@ -45,6 +59,8 @@ int main(void) {
   for (int t = 0; t < 4; t++) {
     for (int i = 0; i < N; i++) links[2 * i + 1].a = i % 2 ? &atoms.energy[i] : 0, links[2 * i].b = atoms.energy;
     clear(&atoms, N - 7 * t);
+    struct simulation all = {t * 700, &atoms};
+    clear_all(&all, atoms.energy);
     follow(links, &atoms.force[0][0], N);
     double sum = 0;
     for (int i = 0; i < N; i++) sum += atoms.energy[i] * (i % 5) + atoms.force[i][0] + 2 * atoms.force[i][2];

@@ -1,6 +1,6 @@
 // Reads between bounds that loops load: rows of sparse matrices with bounds and columns of several types, made
-// in parallel, unsorted and empty rows, rows of blocks, falling loops, buckets, tables that change between regions, and
-// one that the nest itself writes, through a pointer of its own type.
+// in parallel, unsorted and empty rows, rows of blocks, falling loops, buckets, tables that change between regions, tables
+// that others say the places of, and one that the nest itself writes, through a pointer of its own type.
 // threads: any
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +153,45 @@ static int written(int n) {
   return sum % 100000;
 }
 
+// What several cells have for each of their corners is added up at the nodes: where a node's corners are stands in a table
+// whose rows a table says, of nodes in an order that a third one says. Who has which corner changes, in regions and in serial
+// code; some nodes have none.
+static double corners(int nodes, int sweeps) {
+  int *order = malloc(nodes * sizeof *order), *start = malloc((nodes + 1) * sizeof *start);
+  start[0] = 0;
+  for (int i = 0; i < nodes; i++) {
+    order[i] = i ^ (i + 1 < nodes && nodes % 2 == 0);
+    start[i + 1] = start[i] + (i % 9 == 3 ? 0 : 4);
+  }
+  int all = start[nodes];
+  unsigned short *near = malloc((all + 1) * sizeof *near);
+  double *force = malloc((all + 1) * sizeof *force), *y = malloc(nodes * sizeof *y), sum = 0;
+#pragma omp parallel for
+  for (int k = 0; k < all; k++) near[k] = k;
+  for (int sweep = 0; sweep < sweeps; sweep++) {
+#pragma omp parallel for
+    for (int k = 0; k < all; k++) force[k] = 0.5 * (k % 17) + sweep;
+#pragma omp parallel for
+    for (int i = 0; i < nodes; i++) {
+      double here = 0, last = 0;
+      for (int k = start[order[i]]; k < start[order[i] + 1]; k++) here += force[near[k]];
+      for (int k = start[i]; k < start[i + 1]; k++) last = 0.5 * last + force[near[k]];
+      y[i] = here + last;
+    }
+    for (int i = 0; i < nodes; i++) sum = 0.9 * sum + y[i];
+    if (sweep % 3 == 0)
+      for (int k = sweep; k < all; k += 5) near[k] = (k * 7 + sweep) % all;
+    else if (sweep % 3 == 1) {
+#pragma omp parallel for
+      for (int k = 0; k < all; k++) near[k] = k < 40 ? k : k - 40 + sweep % 2;
+    }
+  }
+  free(order), free(start), free(near), free(force), free(y);
+  return sum;
+}
+
 int main(void) {
+  printf("%.9g %.9g %.9g\n", corners(3000, 8), corners(1001, 5), corners(3, 2));
   printf("%.9g %.9g\n", with_int(0, 7), with_int(1, 4));
   printf("%.9g %.9g\n", with_long(0, 7), with_long(1, 4));
   printf("%.9g %.9g\n", with_unsigned(0, 7), with_unsigned(1, 4));

@@ -1,16 +1,19 @@
 //! Reads at addresses that a nest computes from numbers it loads, such as the bounds of the rows of a sparse matrix:
-//! numbers in tables, between whose least and largest everything lies.
+//! numbers in tables, between whose least and largest everything lies. Such a table, of the matrix's columns, say, may itself
+//! be read between the numbers of others.
 
 use super::conditions::{Check, Conditions, MOST_OPERATIONS, add};
 use super::extents::Access;
 use super::rewrite::{Rewrite, Rewritten, rewrites};
 use super::tables::TableWrites;
-use super::{Between, Expression, Nests, Scope, Table, Term};
+use super::{Between, Expression, Nests, Scope, Table, TablePlace, Term};
 use crate::llvm::{Block, Evolution, ExpressionKind as Kind, Opcode};
 
 /// More are not worth their time.
 const MOST_TABLES: usize = 4;
 const MOST_CORNERS: usize = 8;
+/// A table behind a table behind others.
+const MOST_DEPTH: usize = 3;
 
 /// Replaces the extension of a difference, in the number of turns of a loop, by the difference of the extensions: the number
 /// of a bucket's elements is where the next one begins less where it begins itself.
@@ -87,6 +90,8 @@ struct Corners<'a, 'm> {
     corners: Vec<Corner<'m>>,
     /// Conditions of the corners.
     checks: Vec<Check<'m>>,
+    /// How many tables are being looked for, each of which says where the one before lies.
+    depth: usize,
 }
 
 fn summands<'m>(one: &Expression<'m>) -> Vec<Expression<'m>> {
@@ -267,9 +272,15 @@ impl<'m> Corners<'_, 'm> {
         {
             return None;
         }
-        let access = Access::at(from.address, at.block());
+        let place = match nests.affine(Access::at(from.address, at.block()), self.scope) {
+            Some(section) => TablePlace::Section(section),
+            None => self.place_between(from.address, at.block())?,
+        };
+        if self.tables.len() == MOST_TABLES {
+            return None;
+        }
         self.tables.push(Table {
-            section: nests.affine(access, self.scope)?,
+            place,
             bytes: i64::from(bits / 8),
             is_signed: match from.extension {
                 Some(extension) => extension == Opcode::LLVMSExt,
@@ -279,6 +290,43 @@ impl<'m> Corners<'_, 'm> {
         self.held.push(number);
         Some(self.tables.len() - 1)
     }
+
+    /// Where a table lies that is read in a block at an address that is made of what is loaded, too.
+    fn place_between(
+        &mut self,
+        address: Expression<'m>,
+        block: Block<'m>,
+    ) -> Option<TablePlace<'m>> {
+        let nests = self.nests;
+        let object = nests.object(address);
+        if self.depth == MOST_DEPTH
+            || !object.is(Kind::Value)
+            || !nests.is_usable(object, self.scope)
+        {
+            return None;
+        }
+        let corners = std::mem::take(&mut self.corners);
+        let checks = std::mem::take(&mut self.checks);
+        self.depth += 1;
+        let found = self.find(nests.offset(address), block);
+        self.depth -= 1;
+        self.checks = checks;
+        let corners = std::mem::replace(&mut self.corners, corners);
+        found?;
+        Some(TablePlace::Between {
+            object: nests.term(object),
+            corners: in_terms(corners, self.tables.len()),
+        })
+    }
+}
+
+/// Corners with a factor for each of some tables.
+fn in_terms<'m>(corners: Vec<Corner<'m>>, tables: usize) -> Vec<Vec<Term<'m>>> {
+    let corners = corners.into_iter().map(|one| {
+        let factors = one.factors.into_iter().take(tables);
+        std::iter::once(one.offset).chain(factors).collect()
+    });
+    corners.collect()
 }
 
 impl<'m> Nests<'m> {
@@ -303,16 +351,13 @@ impl<'m> Nests<'m> {
             held: Vec::new(),
             corners: Vec::new(),
             checks: Vec::new(),
+            depth: 0,
         };
         found.find(self.offset(access.address), access.block)?;
         let tables = found.tables.len();
-        let corners = found.corners.into_iter().map(|one| {
-            let factors = one.factors.into_iter().take(tables);
-            std::iter::once(one.offset).chain(factors).collect()
-        });
         (tables > 0).then(|| Between {
             object: self.term(object),
-            corners: corners.collect(),
+            corners: in_terms(found.corners, tables),
             tables: found.tables,
         })
     }

@@ -427,6 +427,7 @@ fn is_shared(function: Function<'_>) -> bool {
     is_region(function) || function.instructions().into_iter().any(shares)
 }
 
+/// Whether these are the same address if there is an access to each: then neither overflows, whatever it says of that.
 fn is_same_pointer<'m>(a: Value<'m>, b: Value<'m>) -> bool {
     let both = a.as_instruction().zip(b.as_instruction());
     a == b || both.is_some_and(|(a, b)| a.is_same_address(b))

@@ -79,18 +79,31 @@ pub struct Section<'m> {
 /// Numbers that a loop loads.
 pub struct Table<'m> {
     /// Where.
-    pub section: Section<'m>,
+    pub place: TablePlace<'m>,
     /// Bytes of a number.
     pub bytes: i64,
     /// Whether it has a sign.
     pub is_signed: bool,
 }
 
+/// Where the numbers of a table lie.
+pub enum TablePlace<'m> {
+    /// In a section.
+    Section(Section<'m>),
+    /// Between the corners of a part of an object, which have factors for the numbers of each table in front of this one.
+    Between {
+        /// The object.
+        object: Term<'m>,
+        /// As in [`Between`].
+        corners: Vec<Vec<Term<'m>>>,
+    },
+}
+
 /// What lies between the least and the largest of some sums of numbers in tables.
 pub struct Between<'m> {
     /// The object that it is a part of.
     pub object: Term<'m>,
-    /// The tables.
+    /// The tables. Where some lie follows from what is in others, in front of them.
     pub tables: Vec<Table<'m>>,
     /// In bytes from the object's address: an offset, and a factor for the numbers of each table.
     pub corners: Vec<Vec<Term<'m>>>,

@@ -5,13 +5,16 @@
 use super::conditions::{Guard, MOST_OPERATIONS, single_predecessor};
 use super::extents::Access;
 use super::{Expression, Nests, Scope, Section};
+use crate::analysis::call_graph::is_final;
+use crate::analysis::library::is_mathematics;
 use crate::llvm::{Instruction, Opcode, Type, Value};
 
 /// How a nest may write where it loads from, in this turn or in another one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TableWrites {
     None,
-    /// By plain stores and copies.
+    /// By plain stores and copies, and calls of what does nothing else: of a nest that is described, what they write is
+    /// declared.
     ByStores,
     ByOthers,
 }
@@ -25,6 +28,28 @@ pub(super) struct Loaded<'m> {
     pub(super) extension: Option<Opcode>,
 }
 
+/// Whether all that an instruction writes it writes by plain stores and copies, in functions that it calls, too.
+fn stores_plainly(at: Instruction<'_>, depth: usize) -> bool {
+    const MOST_DEPTH: usize = 4;
+    if at.opcode() == Opcode::LLVMStore {
+        return at.is_plain_access();
+    }
+    super::copies_or_fills(at)
+        || depth < MOST_DEPTH
+            && at.as_call().is_some_and(|call| {
+                call.callee_function().is_some_and(|callee| {
+                    if callee.is_declaration() {
+                        // Of errno at most.
+                        return is_mathematics(&call.callee_name());
+                    }
+                    let blocks = callee.blocks();
+                    let mut all = blocks.iter().flat_map(|block| block.instructions());
+                    is_final(callee)
+                        && all.all(|one| !super::writes(one) || stores_plainly(one, depth + 1))
+                })
+            })
+}
+
 impl<'m> Nests<'m> {
     fn writes_to_table(&self, load: Instruction<'m>, nest: usize) -> TableWrites {
         if let Some(&known) = self.written.borrow().get(&(load, nest)) {
@@ -36,12 +61,8 @@ impl<'m> Nests<'m> {
                 .flat_map(|block| block.instructions())
                 .filter(|&one| super::writes(one))
                 .collect();
-            let by_stores = |one: &Instruction<'m>| {
-                (one.opcode() == Opcode::LLVMStore && one.is_plain_access())
-                    || super::copies_or_fills(*one)
-            };
             let changing = self.changing_in_turns(load, &writers);
-            match changing.iter().all(by_stores) {
+            match changing.iter().all(|one| stores_plainly(*one, 0)) {
                 true if changing.is_empty() => TableWrites::None,
                 true => TableWrites::ByStores,
                 false => TableWrites::ByOthers,

@@ -2,7 +2,7 @@
 
 use super::{Access, POINTER, Size, Spoiled};
 use crate::analysis::memory::base_of;
-use crate::analysis::nests::{Extent, Nests, Places, Section, Term, source_name};
+use crate::analysis::nests::{Extent, Nests, Places, Section, TablePlace, Term, source_name};
 use crate::llvm::{Instruction, Value, demangle};
 
 /// A value at run time.
@@ -81,6 +81,9 @@ pub enum What {
     Numbers {
         /// Whether they have a sign.
         signed: bool,
+        /// They lie between corners, which are computed from the numbers in front of them; and whether the address is a
+        /// variable's own.
+        between: Option<bool>,
     },
     /// What computes where elements of the next entry are read.
     Places,
@@ -145,6 +148,16 @@ pub(super) fn is_of_variable<'m>(nests: &Nests<'m>, address: Term<'m>) -> bool {
     matches!(nests.anchor(address), Some((base, 0)) if base.as_global().is_some())
 }
 
+/// The numbers of corners, as they stand in an entry.
+fn in_pairs<'m>(corners: Vec<Vec<Term<'m>>>) -> Vec<(Quantity<'m>, Quantity<'m>)> {
+    let mut values: Vec<_> = corners.into_iter().flatten().map(Quantity::Term).collect();
+    // Values come in pairs.
+    if values.len() % 2 == 1 {
+        values.push(Quantity::Constant(0));
+    }
+    values.chunks(2).map(|pair| (pair[0], pair[1])).collect()
+}
+
 /// The entry of an access whose extent is known; of another an error, what is wrong with it.
 pub(super) fn entry_of<'m>(
     nests: &Nests<'m>,
@@ -201,25 +214,23 @@ pub(super) fn entry_of<'m>(
         Extent::Between(between) => {
             let mut table = None;
             for one in between.tables {
-                let signed = one.is_signed;
-                let mut entry = of_section(one.section, What::Numbers { signed }, one.bytes);
+                let numbers = |between| What::Numbers {
+                    signed: one.is_signed,
+                    between,
+                };
+                let mut entry = match one.place {
+                    TablePlace::Section(section) => of_section(section, numbers(None), one.bytes),
+                    TablePlace::Between { object, corners } => {
+                        let what = numbers(Some(is_of_variable(nests, object)));
+                        entry(what, one.bytes, object, in_pairs(corners))
+                    }
+                };
                 entry.table = table;
                 table = Some(Box::new(entry));
             }
-            let mut values: Vec<_> = between
-                .corners
-                .into_iter()
-                .flatten()
-                .map(Quantity::Term)
-                .collect();
-            // Values come in pairs.
-            if values.len() % 2 == 1 {
-                values.push(Quantity::Constant(0));
-            }
-            let pairs = values.chunks(2).map(|pair| (pair[0], pair[1])).collect();
             let of_variable = is_of_variable(nests, between.object);
             let what = What::Between { of_variable };
-            let mut part = entry(what, element, between.object, pairs);
+            let mut part = entry(what, element, between.object, in_pairs(between.corners));
             part.table = table;
             return Ok(part);
         }

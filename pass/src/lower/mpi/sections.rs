@@ -371,10 +371,21 @@ fn between_text<'m>(entry: &Entry<'m>, show: impl Fn(Quantity<'m>) -> String) ->
             .collect();
         format!("({})", sum.join(" + "))
     };
-    let corners: Vec<_> = entry.corners().iter().map(corner).collect();
-    let mut text = format!(" {} of {} bytes", corners.join(" and "), entry.element);
+    let corners = |entry: &Entry<'m>| {
+        let corners: Vec<_> = entry.corners().iter().map(corner).collect();
+        corners.join(" and ")
+    };
+    let mut text = format!(" {} of {} bytes", corners(entry), entry.element);
     let tables = entry.with_tables();
     for (index, table) in tables[..tables.len() - 1].iter().enumerate() {
+        if let What::Numbers {
+            between: Some(_), ..
+        } = table.what
+        {
+            let bytes = table.element;
+            text += &format!(", t{index} between {} of {bytes} bytes", corners(table));
+            continue;
+        }
         text += &format!(", t{index} in");
         for &(stride, count) in &table.dimensions {
             text += &format!(" [{} x {}]", show(count), show(stride));

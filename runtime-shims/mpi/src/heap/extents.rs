@@ -143,6 +143,18 @@ impl Extents {
         }
     }
 
+    /// Forgets all ranges.
+    pub(super) fn clear(&mut self) {
+        self.by_address.clear();
+        self.by_length.clear();
+    }
+
+    /// Whether some of what lies between `start` and `end` is in a range.
+    pub(super) fn overlaps(&self, start: usize, end: usize) -> bool {
+        let before = self.by_address.range(..end).next_back();
+        before.is_some_and(|(_, &to)| start < to)
+    }
+
     /// Whether `address` lies in a range.
     pub(super) fn contains(&self, address: usize) -> bool {
         let before = self.by_address.range(..=address).next_back();

@@ -347,6 +347,7 @@ fn idle_pages_are_told_once_for_each_use() {
     assert_eq!(third(&mut heap), []);
     let again = heap.allocate(IDLE, HEADER).expect("room");
     assert_eq!(again, a);
+    heap.looks = Looks::new(heap.arenas);
     heap.free(again).expect("a block");
     assert_eq!(third(&mut heap), [(a - PAGE, a + IDLE)]);
     heap.free(b).expect("a block");
@@ -358,6 +359,34 @@ fn idle_pages_are_told_once_for_each_use() {
     assert_eq!(heap.allocate(IDLE, HEADER), Some(again));
     assert_eq!(heap.take_idle(), []);
     assert_eq!(third(&mut heap), []);
+}
+
+#[test]
+fn memory_that_is_used_again_and_again_stays() {
+    let mut heap = ranks(1, 8 << 20).remove(0);
+    let mut returned = Vec::new();
+    // As the steps of a program do that allocates its work arrays in each.
+    for step in 0..100 {
+        let block = heap.allocate(IDLE, HEADER).expect("room");
+        heap.free(block).expect("a block");
+        for _ in 0..50 {
+            if !heap.take_idle().is_empty() {
+                returned.push(step);
+            }
+        }
+    }
+    assert_eq!(returned, [0, 1, 2]);
+    assert!(!heap.has_idle());
+    // When it has none any more it goes back even so; and then, what is idle at once again.
+    let looks = |heap: &mut Heap| (1..).find(|_| !heap.take_idle().is_empty());
+    assert!(looks(&mut heap).is_some_and(|looks| (100..200).contains(&looks)));
+    for _ in 0..MOST_PERIOD {
+        assert_eq!(heap.take_idle(), []);
+    }
+    let other = heap.allocate(IDLE * 2, HEADER).expect("room");
+    heap.free(other).expect("a block");
+    assert!(heap.has_idle());
+    assert_eq!(looks(&mut heap), Some(3));
 }
 
 #[test]

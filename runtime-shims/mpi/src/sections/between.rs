@@ -3,9 +3,9 @@
 //!
 //! Guarantee: what the nest reads lies in the part. What is read of a table is what the nest will read of it: the
 //! nest does not write it, which is looked at here, and it is current, because the reads of tables are declared
-//! before.
+//! before: those of a table whose place follows from other tables when these have been read.
 //!
-//! Tables are not looked at where that costs more than it is worth: where a table is larger than the object, or
+//! Tables are not looked at where that costs more than it is worth: where a table is much larger than the object, or
 //! parts are about all of it again and again.
 
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ use crate::{cell::ProgramCell, memory};
 /// A table of no more bytes is looked at however small the object is.
 const SMALL: u64 = 4096;
 
-/// Tables in more pieces are not looked at.
-const MOST_PIECES: u64 = 1 << 16;
+/// And one of no more times the object's bytes: as a rule several objects are read at the places that it says.
+const LARGER: u64 = 4;
 
 /// So often in succession a part may be in vain before its table is no longer looked at.
 const MOST_IN_VAIN: u32 = 4;
@@ -37,17 +37,17 @@ type Extremes = (i128, i128);
 
 /// Tables that have been read.
 #[derive(Default)]
-pub(super) struct Numbers<'a> {
-    /// The tables, and their extremes; none of a table that is empty.
-    all: Vec<(Entry<'a>, Option<Extremes>)>,
+pub(super) struct Numbers<'b, 'a> {
+    /// Each is the last of the tables that it depends on, with its extremes; none of a table that is empty.
+    all: Vec<(&'b [Entry<'a>], Option<Extremes>)>,
 }
 
-impl<'a> Numbers<'a> {
+impl<'b, 'a> Numbers<'b, 'a> {
     /// Where the access reads, in addresses, in a nest that writes to `written` at most: the part of `object` that is
     /// known, or all of it; `None` where it reads nothing.
     pub(super) fn part(
         &mut self,
-        access: &Behind<'a>,
+        access: &'b Behind<'a>,
         object: Range,
         written: &Ranges,
     ) -> Option<Range> {
@@ -58,27 +58,18 @@ impl<'a> Numbers<'a> {
     /// `None`: it is not known.
     fn known_part(
         &mut self,
-        access: &Behind<'a>,
+        access: &'b Behind<'a>,
         (start, end): Range,
         written: &Ranges,
     ) -> Option<Option<Range>> {
         if !is_worth_it(access.entry.entry) {
             return None;
         }
-        let mut extremes = Vec::new();
-        for table in access.tables() {
-            match self.extremes(*table, end - start, written)? {
-                Some(one) => extremes.push(one),
-                None => return Some(None),
-            }
-        }
-        let entry = &access.entry;
-        let (least, most) = span(entry.dimensions, &extremes)?;
-        let first = i128::from(entry.address) + least;
-        let last = i128::from(entry.address) + most + i128::from(entry.entry.element);
-        if first >= last {
+        let most_bytes = (end - start).saturating_mul(LARGER).max(SMALL);
+        let between = self.between(access.tables(), &access.entry, most_bytes, written)?;
+        let Some((first, last)) = between else {
             return Some(None);
-        }
+        };
         // The address may be one before or behind the object, so that another one seems to be meant; but bounds
         // of rows that are not read may be anything.
         let is_within = i128::from(start) <= first && last <= i128::from(end);
@@ -90,56 +81,111 @@ impl<'a> Numbers<'a> {
         part.map(Some)
     }
 
-    /// `None`: it is not known; `Some(None)`: there are no numbers.
-    fn extremes(
+    /// Between which addresses the corners of an entry lie. `None`: it is not known; `Some(None)`: nowhere.
+    fn between(
         &mut self,
-        table: Entry<'a>,
+        tables: &'b [Entry<'a>],
+        entry: &Entry<'a>,
         most_bytes: u64,
         written: &Ranges,
     ) -> Option<Option<Extremes>> {
-        let is_same = |known: &Entry<'_>| {
-            known.address == table.address
-                && known.dimensions == table.dimensions
-                && known.entry.element == table.entry.element
-                && known.entry.access == table.entry.access
-        };
-        if let Some((_, known)) = self.all.iter().find(|(known, _)| is_same(known)) {
+        let mut extremes = Vec::new();
+        for last in 1..=tables.len() {
+            match self.extremes(&tables[..last], most_bytes, written)? {
+                Some(one) => extremes.push(one),
+                None => return Some(None),
+            }
+        }
+        let (least, most) = span(entry.dimensions, &extremes)?;
+        let first = i128::from(entry.address) + least;
+        let last = i128::from(entry.address) + most + i128::from(entry.entry.element);
+        Some((first < last).then_some((first, last)))
+    }
+
+    /// Those of the last of some tables. `None`: it is not known; `Some(None)`: there are no numbers.
+    fn extremes(
+        &mut self,
+        tables: &'b [Entry<'a>],
+        most_bytes: u64,
+        written: &Ranges,
+    ) -> Option<Option<Extremes>> {
+        if let Some((_, known)) = self.all.iter().find(|(known, _)| are_same(known, tables)) {
             return Some(*known);
         }
-        // Numbers that overlap are not what lies side by side.
+        let (table, before) = tables.split_last()?;
         let size = table.entry.element;
-        if table
-            .pairs()
-            .any(|(stride, count)| count > 1 && stride % size != 0)
-        {
-            return None;
-        }
-        let extremes = match table.shape().ok()? {
-            Some(shape) => {
-                let pieces = shape.pieces();
-                let (start, end) = shape.hull();
+        let (hull, first, pairs) = if is_between(table) {
+            let object = table.object()?;
+            let Some((first, last)) = self.between(before, table, most_bytes, written)? else {
+                self.all.push((tables, None));
+                return Some(None);
+            };
+            let range = (u64::try_from(first).ok()?, u64::try_from(last).ok()?);
+            if range.0 < object.0 as u64 || (object.1 as u64) < range.1 {
+                return None;
+            }
+            // Between two numbers lie whole ones.
+            let count = (range.1 - range.0) / size as u64;
+            if count * size as u64 != range.1 - range.0 {
+                return None;
+            }
+            (Some(range), range.0, vec![(size, count as i64)])
+        } else {
+            let shape = table.shape().ok()?;
+            let hull = shape.map(|shape| shape.hull());
+            (hull, table.address, table.pairs().collect())
+        };
+        let extremes = match hull {
+            Some((start, end)) => {
                 let at = in_file((start as usize, end as usize))?;
                 let is_written = !written.intersection(&Ranges::of(vec![at])).is_empty();
+                // Numbers that overlap are not what lies side by side.
+                let is_aligned = start.is_multiple_of(size as u64)
+                    && pairs
+                        .iter()
+                        .all(|&(stride, count)| count <= 1 || stride % size == 0);
                 if !is_in_one_segment((start, end))
-                    || pieces > MOST_PIECES
-                    || end - start > most_bytes.max(SMALL)
+                    || end - start > most_bytes
                     || is_written
+                    || !is_aligned
                 {
                     return None;
                 }
-                let mut all: Option<Extremes> = None;
-                for range in shape.ranges().iter() {
-                    let (least, most) = read(range, size, is_signed(&table))?;
-                    all =
-                        Some(all.map_or((least, most), |all| (all.0.min(least), all.1.max(most))));
-                }
-                all
+                memory::make_readable(start as usize, (end - start) as usize);
+                let mut all = (i128::MAX, i128::MIN);
+                read(first, &pairs, size, is_signed(table), &mut all)?;
+                Some(all)
             }
             None => None,
         };
-        self.all.push((table, extremes));
+        self.all.push((tables, extremes));
         Some(extremes)
     }
+}
+
+/// Whether these are tables of the same numbers.
+fn are_same(one: &[Entry<'_>], other: &[Entry<'_>]) -> bool {
+    let is_alike = |(one, other): (&Entry<'_>, &Entry<'_>)| {
+        one.address == other.address
+            && one.dimensions == other.dimensions
+            && one.entry.element == other.entry.element
+            && one.entry.access == other.entry.access
+    };
+    match (one, other) {
+        ([.., a], [.., b]) if !is_between(a) => is_alike((a, b)),
+        _ => one.len() == other.len() && one.iter().zip(other).all(is_alike),
+    }
+}
+
+/// Whether where a table lies follows from the numbers in others.
+fn is_between(table: &Entry<'_>) -> bool {
+    table.entry.access & section_access::BETWEEN != 0
+}
+
+/// How many tables have to be declared and read, one after the other, before all of an access is known, each of which says
+/// where the next one lies.
+pub(super) fn level(access: &Behind<'_>) -> usize {
+    access.tables().iter().filter(|one| is_between(one)).count()
 }
 
 /// How often in succession the part of an entry was in vain, by the entry's address.
@@ -184,27 +230,48 @@ fn span(corners: &[i64], tables: &[Extremes]) -> Option<Extremes> {
     all
 }
 
-/// The extremes of the numbers in a range of addresses, which are there; `None` where they are not aligned.
-fn read((start, end): Range, size: i64, is_signed: bool) -> Option<Extremes> {
+/// Widens extremes by the numbers of a section in memory that is readable. They are aligned; `None`: of no size that numbers
+/// have.
+fn read(
+    start: u64,
+    pairs: &[(i64, i64)],
+    size: i64,
+    is_signed: bool,
+    all: &mut Extremes,
+) -> Option<()> {
+    if let [(stride, count), inner @ ..] = pairs
+        && !inner.is_empty()
+    {
+        return (0..*count).try_for_each(|index| {
+            let start = start.wrapping_add((index * stride) as u64);
+            read(start, inner, size, is_signed, all)
+        });
+    }
+    let (stride, count) = pairs.first().copied().unwrap_or((size, 1));
+    let step = (stride / size) as isize;
     macro_rules! extremes {
         ($($size:literal $signed:literal $number:ty,)*) => {
             match (size, is_signed) {
                 $(($size, $signed) => {
-                    if !start.is_multiple_of($size) || start == end {
-                        return None;
-                    }
-                    let count = ((end - start) / $size) as usize;
-                    // SAFETY: aligned, and shared memory that is made readable first.
-                    let numbers = unsafe {
-                        memory::make_readable(start as usize, (end - start) as usize);
-                        std::slice::from_raw_parts(start as *const $number, count)
-                    };
+                    let first = start as *const $number;
                     let (mut least, mut most) = (<$number>::MAX, <$number>::MIN);
-                    for &number in numbers {
+                    let mut take = |number: $number| {
                         least = least.min(number);
                         most = most.max(number);
+                    };
+                    // SAFETY: aligned, and in a section of shared memory that was made readable.
+                    unsafe {
+                        match step {
+                            1 => std::slice::from_raw_parts(first, count as usize)
+                                .iter()
+                                .for_each(|&number| take(number)),
+                            _ => (0..count as isize)
+                                .for_each(|index| take(*first.offset(index * step))),
+                        }
                     }
-                    Some((i128::from(least), i128::from(most)))
+                    all.0 = all.0.min(i128::from(least));
+                    all.1 = all.1.max(i128::from(most));
+                    Some(())
                 })*
                 _ => None,
             }
