@@ -13,12 +13,12 @@ macro_rules! for_each_mpi_fn {
         $m! {
             // Start-up.
             /// Hands over a `ModuleTable`; called before `main`, from a constructor of each module.
-            fn okl_mpi_register_v14(table: ptr): [APART];
+            fn okl_mpi_register_v15(table: ptr): [APART];
             /// Runs the program: `user_main` on rank 0, the team's other threads on the other ranks.
             fn okl_mpi_main(user_main: ptr, argc: i32, argv: ptr, envp: ptr) -> i32: [MAY_UNWIND];
 
             // Output of Fortran programs.
-            /// Hands over `FortranUnits`; called as `okl_mpi_register_v14` is.
+            /// Hands over `FortranUnits`; called as `okl_mpi_register_v15` is.
             fn okl_mpi_fortran_units(units: ptr): [APART];
             /// Before a statement that writes text to `unit`: the unit it is to name.
             fn okl_mpi_fortran_begin(unit: i32) -> i32: [APART];

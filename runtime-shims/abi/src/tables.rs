@@ -26,7 +26,7 @@ pub(crate) use abi_structs;
 
 abi_structs! {
     /// Everything the runtime must know about one translated module. Each module emits one and hands
-    /// it to `okl_mpi_register_v14` from a constructor of priority 0. Arrays are (pointer, count).
+    /// it to `okl_mpi_register_v15` from a constructor of priority 0. Arrays are (pointer, count).
     struct ModuleTable {
         /// [`crate::ABI_HASH`] of the pass.
         abi_hash: i64,

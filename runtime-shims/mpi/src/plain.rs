@@ -113,8 +113,8 @@ extern "C" fn loaded() {
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
 
-/// `okl_mpi_register_v14`, from a constructor of each module.
-pub(crate) fn okl_mpi_register_v14(table: *mut c_void) {
+/// `okl_mpi_register_v15`, from a constructor of each module.
+pub(crate) fn okl_mpi_register_v15(table: *mut c_void) {
     // SAFETY: the pass emits the table as a constant.
     let table: &'static ModuleTable = unsafe { &*table.cast::<ModuleTable>() };
     let module = program_graph::module_of(table);

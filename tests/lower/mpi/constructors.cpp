@@ -24,4 +24,4 @@ __attribute__((destructor)) static void late() { f(); }
 // CHECK-DAG: @llvm.global_dtors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @okl.on_one_rank{{[.0-9]*}}, ptr null }]
 // CHECK-NOT: define internal void @__cxx_global_var_init{{.*}} comdat
 // CHECK:     define internal void @okl.register()
-// CHECK-NEXT: call void @okl_mpi_register_v14(ptr @okl.module)
+// CHECK-NEXT: call void @okl_mpi_register_v15(ptr @okl.module)

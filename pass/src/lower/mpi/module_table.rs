@@ -237,7 +237,7 @@ pub fn emit<'m>(module: &'m Module, plan: Plan<'m>, parts: Parts<'_, 'm>) -> Fun
     let ty = module.function_type(module.void(), &[]);
     let register = module.add_function(REGISTER, ty, Linkage::LLVMInternalLinkage);
     let builder = Builder::at_end(module, register.append_block(module));
-    builder.call(declare(module, &f::okl_mpi_register_v14), &[*table]);
+    builder.call(declare(module, &f::okl_mpi_register_v15), &[*table]);
     if let Some(units) = parts.units {
         builder.call(declare(module, &f::okl_mpi_fortran_units), &[*units]);
     }
