@@ -14,6 +14,7 @@ use std::{
 };
 
 use crate::{
+    alone,
     cell::ProgramCell,
     console,
     control_area::LOCK_BYTES,
@@ -219,9 +220,9 @@ fn lock(key: u64, ident: *mut c_void) {
     // Whoever holds it may wait for what this rank has collected.
     coherence(|coherence| coherence.combine());
     here(key, |here| here.waiting += 1);
-    insist(|| try_lock_here(key));
+    alone::beside_body(|| insist(|| try_lock_here(key)));
     here(key, |here| here.waiting -= 1);
-    insist(|| try_lock_of_ranks(key));
+    alone::beside_body(|| insist(|| try_lock_of_ranks(key)));
 }
 
 fn unlock(key: u64) {
