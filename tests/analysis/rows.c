@@ -65,3 +65,13 @@ void columns(int **counts, int *sums, int m) {
     sums[me] = sum;
   }
 }
+
+// Rows from a variable on, counted in a type that may overflow: that is looked at when the nest is to run.
+// CHECK: region at {{.*}}rows.c:[[@LINE+4]]: complete
+// CHECK: read a [{{.*}} x 8] of 8 bytes at ((8 * (1 + k + .omp.iv)) + a)
+// CHECK: write a [(n + (-1 * j)) x 8] of 8 bytes at (8 * j) from each pointer in [{{.*}} x 8] at ((8 * (1 + k + .omp.iv)) + a)
+void eliminate(double **a, int n, int k) {
+#pragma omp parallel for
+  for (int i = k + 1; i < n; i++)
+    for (int j = k; j < n; j++) a[i][j] -= a[i][k] * a[k][j];
+}

@@ -189,7 +189,8 @@ impl<'m> Nests<'m> {
                 if rows.is_empty() {
                     return None;
                 }
-                rows.push(self.affine(access, scope)?);
+                let table = self.affine(access.clone(), scope);
+                rows.push(table.or_else(|| self.widened_section(&access, scope))?);
                 let exact = rows.iter().all(|one| one.exact);
                 rows.iter_mut().for_each(|one| one.exact = exact);
                 rows.reverse();

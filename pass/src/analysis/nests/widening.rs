@@ -500,20 +500,8 @@ impl<'m> Nests<'m> {
 
     /// The section of an access, or its hull, if indices do not overflow.
     pub(super) fn widened(&self, access: &Access<'m>, scope: Scope<'m>) -> Option<Section<'m>> {
-        let object = self.object(access.address);
-        if matches!(scope, Scope::At(_))
-            || !object.is(Kind::Value)
-            || !self.is_usable(object, scope)
-        {
-            return None;
-        }
         let mut wide = Widening::new(self, scope, false);
-        let offset = wide.widen(self.offset(access.address), 0)?;
-        let mut whole = access.clone();
-        if !wide.add_checks(&mut whole.when.checks) {
-            return None;
-        }
-        whole.address = self.sum(&[object, offset]);
+        let (object, offset, mut whole) = self.without_overflow(&mut wide, access)?;
         if let Some(section) = self.affine(whole.clone(), scope) {
             return Some(section);
         }
@@ -535,5 +523,38 @@ impl<'m> Nests<'m> {
             dimensions: vec![(self.term(self.word(1)), self.term_when(count, whole.when))],
             exact: false,
         })
+    }
+
+    /// The section of an access if indices do not overflow. A hull would not do.
+    pub(super) fn widened_section(
+        &self,
+        access: &Access<'m>,
+        scope: Scope<'m>,
+    ) -> Option<Section<'m>> {
+        let mut wide = Widening::new(self, scope, false);
+        let (_, _, whole) = self.without_overflow(&mut wide, access)?;
+        self.affine(whole, scope)
+    }
+
+    /// The object of an access, its offset there as if indices did not overflow, and the access there, on these conditions.
+    fn without_overflow(
+        &self,
+        wide: &mut Widening<'_, 'm>,
+        access: &Access<'m>,
+    ) -> Option<(Expression<'m>, Expression<'m>, Access<'m>)> {
+        let object = self.object(access.address);
+        if matches!(wide.scope, Scope::At(_))
+            || !object.is(Kind::Value)
+            || !self.is_usable(object, wide.scope)
+        {
+            return None;
+        }
+        let offset = wide.widen(self.offset(access.address), 0)?;
+        let mut whole = access.clone();
+        if !wide.add_checks(&mut whole.when.checks) {
+            return None;
+        }
+        whole.address = self.sum(&[object, offset]);
+        Some((object, offset, whole))
     }
 }
