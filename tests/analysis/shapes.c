@@ -42,10 +42,11 @@ void triangle(void) {
       c[i][j] = 1;
 }
 
-// A sparse product: what is read by index is read anywhere, its rows between their bounds, and what is written is exact.
+// A sparse product: what is read by index lies between the least and the largest column of its rows, these between their
+// bounds, and what is written is exact.
 void gather(void) {
 // CHECK: region at {{.*}}shapes.c:[[@LINE+4]]: complete
-// CHECK-DAG: read anywhere x
+// CHECK-DAG: read between x (8 * t2) of 8 bytes, {{.*}}, t2 between (4 * t0) and (-4 + 4 * t1) of 4 bytes
 // CHECK-DAG: read between columns
 // CHECK-DAG: write y [({{.*}}) x 8] of 8 bytes at ((8 * .omp.iv) + y)
 #pragma omp parallel for
