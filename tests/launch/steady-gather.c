@@ -3,15 +3,15 @@
 // lie in memory that each step allocates and frees; the machine is not asked for it each time.
 //
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
-// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 10 > %t.text 2>&1
-// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 30 >> %t.text 2>&1
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 20 > %t.text 2>&1
+// RUN: env OKL_STATS=1 OKL_RANKS_PER_NODE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 40 >> %t.text 2>&1
 // RUN: FileCheck %s < %t.text
 //
 // All forces are 9.6 MB.
 //
-// CHECK: 10 steps, sum 28799976, few page faults
+// CHECK: 20 steps, sum 68399943, few page faults
 // CHECK: data bytes {{[0-9][0-9][0-9][0-9][0-9][0-9]?}} [[TABLES:[0-9]+]]{{$}}
-// CHECK: 30 steps, sum 101999915, few page faults
+// CHECK: 40 steps, sum 137999885, few page faults
 // CHECK: data bytes {{[0-9][0-9][0-9][0-9][0-9][0-9]?}} [[TABLES]]{{$}}
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@ pub(crate) mod at_once;
 mod history;
 
 use std::{
-    cell::Cell,
     collections::HashMap,
     time::{Duration, Instant},
 };
@@ -23,7 +22,7 @@ use okl_coherence::geometry::signature::Signature;
 
 use crate::{
     cell::ProgramCell,
-    scopes,
+    region, scopes,
     settings::{RegionsAlone, settings},
     stack,
 };
@@ -101,27 +100,14 @@ pub(crate) fn is_to_run(region: usize, longer: u32, values: &[u64]) -> bool {
 
 /// On rank 0: runs the body of the region that was decided on last.
 pub(crate) fn in_body(body: impl FnOnce()) {
-    BESIDE.set(Duration::ZERO);
+    region::take_beside_body();
     let begun = Instant::now();
     body();
     STATE.with(|state| {
         if let Some(window) = &mut state.window {
-            window.body = begun.elapsed().saturating_sub(BESIDE.get());
+            window.body = begun.elapsed().saturating_sub(region::take_beside_body());
         }
     });
-}
-
-thread_local! {
-    /// What the calling thread has spent in the region's body with what is none of the program's.
-    static BESIDE: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-}
-
-/// Runs what the ranks do in the body of a region to share memory.
-pub(crate) fn beside_body<R>(body: impl FnOnce() -> R) -> R {
-    let begun = Instant::now();
-    let result = body();
-    BESIDE.set(BESIDE.get() + begun.elapsed());
-    result
 }
 
 /// A region that runs one thread after the other.

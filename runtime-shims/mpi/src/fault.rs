@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    alone, alternate_stack, interpose::mapping, interpose::signals, interpose::threads, layout,
+    alternate_stack, interpose::mapping, interpose::signals, interpose::threads, layout,
     memory::coherence, mpi_job, observe, observe::Event, program, program_graph, program_stacks,
     region, report, symbolise, turns,
 };
@@ -94,7 +94,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
         code: program_counter,
         write,
     };
-    let served = alone::beside_body(|| {
+    let served = region::beside_body(|| {
         turns::alone(|| {
             observe::during(
                 || event,

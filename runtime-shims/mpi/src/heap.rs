@@ -100,13 +100,15 @@ const IDLE: usize = if cfg!(test) { 256 << 10 } else { 32 << 20 };
 /// At most so many synchronisations lie between two looks at what is idle, and so often that grows.
 const MOST_PERIOD: u32 = 1 << 14;
 const GROWTH: u32 = 4;
+/// So many times it may have been in vain to give memory back.
+const MOST_IN_VAIN: u32 = 4;
 
 /// Nothing of a place is fresh.
 const NEVER: usize = usize::MAX;
 
 /// When it is looked at what is idle: at each synchronisation at first. Work arrays that a program frees and allocates again
-/// in each of its steps would cost a page fault for each page then, on every rank: where memory is used again that has gone
-/// back, it is looked less often.
+/// in each of its steps would cost a page fault for each page then, on every rank: where memory is used again and again that
+/// has gone back, it is looked less often.
 #[derive(Debug)]
 struct Looks {
     /// Synchronisations from one look to the next.
@@ -117,6 +119,8 @@ struct Looks {
     returned: Extents,
     /// Synchronisations since then.
     age: u32,
+    /// How often some of it has been used.
+    in_vain: u32,
 }
 
 impl Looks {
@@ -126,6 +130,7 @@ impl Looks {
             left: 1,
             returned: Extents::new(arenas),
             age: 0,
+            in_vain: 0,
         }
     }
 
@@ -135,7 +140,7 @@ impl Looks {
         if self.age == MOST_PERIOD && self.returned.longest() > 0 {
             // It was right to give it back.
             self.returned.clear();
-            (self.period, self.left) = (1, 1);
+            (self.period, self.left, self.in_vain) = (1, 1, 0);
         }
         self.left -= 1;
         if self.left == 0 {
@@ -160,8 +165,11 @@ impl Looks {
     fn note_used(&mut self, start: usize, end: usize) {
         if self.returned.overlaps(start, end) {
             self.returned.clear();
-            self.period = (self.period * GROWTH).min(MOST_PERIOD);
-            self.left = self.period;
+            self.in_vain += 1;
+            if self.in_vain > MOST_IN_VAIN {
+                self.period = (self.period * GROWTH).min(MOST_PERIOD);
+                self.left = self.period;
+            }
         }
     }
 }

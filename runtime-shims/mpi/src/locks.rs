@@ -14,7 +14,6 @@ use std::{
 };
 
 use crate::{
-    alone,
     cell::ProgramCell,
     console,
     control_area::LOCK_BYTES,
@@ -220,9 +219,9 @@ fn lock(key: u64, ident: *mut c_void) {
     // Whoever holds it may wait for what this rank has collected.
     coherence(|coherence| coherence.combine());
     here(key, |here| here.waiting += 1);
-    alone::beside_body(|| insist(|| try_lock_here(key)));
+    region::beside_body(|| insist(|| try_lock_here(key)));
     here(key, |here| here.waiting -= 1);
-    alone::beside_body(|| insist(|| try_lock_of_ranks(key)));
+    region::beside_body(|| insist(|| try_lock_of_ranks(key)));
 }
 
 fn unlock(key: u64) {

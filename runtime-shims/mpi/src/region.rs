@@ -3,6 +3,7 @@
 use std::{
     cell::Cell,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::{Duration, Instant},
 };
 
 use crate::report;
@@ -58,4 +59,22 @@ pub(crate) fn name() -> String {
         Some(location) => format!("the parallel region {}", report::at(location)),
         None => "serial code".to_owned(),
     }
+}
+
+thread_local! {
+    /// What the calling thread has spent in the region's body with what is none of the program's.
+    static BESIDE_BODY: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// Runs what the ranks do in the body of a region to share memory.
+pub(crate) fn beside_body<R>(body: impl FnOnce() -> R) -> R {
+    let begun = Instant::now();
+    let result = body();
+    BESIDE_BODY.set(BESIDE_BODY.get() + begun.elapsed());
+    result
+}
+
+/// How long that took the calling thread since it last asked.
+pub(crate) fn take_beside_body() -> Duration {
+    BESIDE_BODY.take()
 }

@@ -109,7 +109,7 @@ pub(crate) fn okl_mpi_kmpc_barrier(ident: *mut c_void, _gtid: i32) {
         if region::is_distributed() {
             let _span = observe::span(|| Event::Barrier(Place::of_construct(ident)));
             stats::count(|counts| counts.barriers += 1);
-            alone::beside_body(|| synchronise(Kind::Barrier, 0));
+            region::beside_body(|| synchronise(Kind::Barrier, 0));
             coherence(|coherence| coherence.begin_next_interval(ident as u64));
             cancel::pass_barrier();
         }

@@ -375,11 +375,12 @@ fn memory_that_is_used_again_and_again_stays() {
             }
         }
     }
-    assert_eq!(returned, [0, 1, 2]);
+    let often = MOST_IN_VAIN as usize + 3;
+    assert_eq!(returned, (0..often).collect::<Vec<_>>());
     assert!(!heap.has_idle());
     // When it has none any more it goes back even so; and then, what is idle at once again.
     let looks = |heap: &mut Heap| (1..).find(|_| !heap.take_idle().is_empty());
-    assert!(looks(&mut heap).is_some_and(|looks| (100..200).contains(&looks)));
+    assert!(looks(&mut heap).is_some_and(|looks| (10..1000).contains(&looks)));
     for _ in 0..MOST_PERIOD {
         assert_eq!(heap.take_idle(), []);
     }
