@@ -1,6 +1,7 @@
 // Rank 0 runs regions of a few microseconds by itself, and long ones not. Rank 0's statistics say how many: the others have
 // no part in them. How many of the short ones goes by times, and is the unit tests' of alone/history.rs: here, that the
-// first trial of 12 comes. Where threads meet in them some processors make that slow. Sums are the same to the last bit wherever regions run.
+// first trial of 12 comes. Where threads meet in a region even that goes by times. Sums are the same to the last bit
+// wherever regions run.
 //
 // RUN: clang-22 -O2 -fopenmp -fpass-plugin=%plugin -mllvm -okl-target=mpi %s -L%runtime-dir -lokl_mpi -Wl,-rpath,%runtime-dir -o %t
 // RUN: env OKL_STATS=1 OKL_REGIONS_ALONE=1 mpirun --allow-run-as-root --oversubscribe -n 2 %t 3000 30 2>&1 | FileCheck %s --check-prefix=SHORT
