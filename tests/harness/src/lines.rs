@@ -8,7 +8,8 @@
 //! failure.
 //!
 //! A line `REQUIRES: NAME...` names commands, and libraries such as `libscotch`, without which the test
-//! is skipped. A RUN line with `mpirun` has Open MPI start as quickly as it can, unless it says how itself.
+//! is skipped. A RUN line with `mpirun` has Open MPI start as quickly as it can, unless it says how itself; with `2>&1` what a
+//! program writes to both comes in its order.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -373,6 +373,21 @@ mod tests {
         assert_eq!(alone, u64::from(OUTGROWN) + 1);
     }
 
+    /// Where the threads run at the same time, by itself too, a region may grow.
+    #[test]
+    fn what_takes_no_longer_alone_is_not_outgrown() {
+        let mut history = History::default();
+        let mut alone = 0;
+        for execution in 0..10_000 {
+            let place = history.place();
+            alone += u64::from(place == Place::Alone);
+            let body = if execution < 5_000 { 20 } else { 5_000 };
+            let beside = if place == Place::Alone { 20 } else { 300 };
+            history.learn(place, 1, micros(body), micros(body + beside));
+        }
+        assert!(alone > 9_000, "{alone}");
+    }
+
     #[test]
     fn each_size_has_a_place_of_its_own() {
         let mut histories = Histories::default();
