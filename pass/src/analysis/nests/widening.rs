@@ -96,7 +96,11 @@ impl<'a, 'm> Widening<'a, 'm> {
         if depth > DEEPEST {
             return None;
         }
-        let is_computed = matches!(one.kind(), Kind::SignExtend | Kind::Add | Kind::Multiply);
+        let is_computed = |one: Expression<'m>| {
+            matches!(one.kind(), Kind::SignExtend | Kind::Add | Kind::Multiply)
+        };
+        let is_computed =
+            is_computed(one) || one.is(Kind::ZeroExtend) && is_computed(one.operands()[0]);
         if nests.is_fixed(one, self.scope) && !(self.is_deep && is_computed) {
             return Some(nests.with_sign(one, WORD));
         }
@@ -126,7 +130,9 @@ impl<'a, 'm> Widening<'a, 'm> {
                     let divisor = nests.choice(Kind::UnsignedMax, &[divisor, nests.word(1)]);
                     return Some(nests.quotient(value, divisor));
                 }
-                (divisor.constant()? > 0).then(|| nests.quotient(value, divisor))
+                let number = divisor.constant().filter(|&number| number > 0)?;
+                let exact = self.exact_quotient(value, number);
+                Some(exact.unwrap_or_else(|| nests.quotient(value, divisor)))
             }
             kind @ (Kind::UnsignedMin | Kind::UnsignedMax) => {
                 // Of numbers that are not negative the sign does not matter.
@@ -165,6 +171,34 @@ impl<'a, 'm> Widening<'a, 'm> {
             Kind::Value => self.widen_value(one, depth),
             _ => None,
         }
+    }
+
+    /// A quotient of numbers that do not overflow which is whole, whatever its parts are: LLVM keeps only the upper bits of
+    /// an index where it knows that the lower ones are zero.
+    fn exact_quotient(&self, value: Expression<'m>, divisor: i128) -> Option<Expression<'m>> {
+        let nests = self.nests;
+        if let Some(number) = value.constant() {
+            let quotient = i64::try_from(number / divisor).ok()?;
+            return (number % divisor == 0).then(|| nests.word(quotient));
+        }
+        let all = |operands: &[Expression<'m>]| -> Option<Vec<_>> {
+            let parts = operands.iter();
+            parts
+                .map(|&one| self.exact_quotient(one, divisor))
+                .collect()
+        };
+        let operands = value.operands();
+        Some(match value.kind() {
+            Kind::Multiply => {
+                let (&factor, rest) = operands.split_first()?;
+                let factor = self.exact_quotient(factor, divisor)?;
+                nests.product(&[&[factor], rest].concat())
+            }
+            Kind::Add => nests.sum(&all(operands)?),
+            Kind::Recurrence => nests.recurring(&all(operands)?, nests.recurrence(value)?.of),
+            kind @ (Kind::SignedMin | Kind::SignedMax) => nests.choice(kind, &all(operands)?),
+            _ => return None,
+        })
     }
 
     /// What LLVM writes in another way: an index of 32 bits times the size of an element is an exact shift to the right of
@@ -241,6 +275,11 @@ impl<'a, 'm> Widening<'a, 'm> {
         let nests = self.nests;
         let operands = one.operands();
         match one.kind() {
+            // What a bound has in common with what is subtracted from it cancels out only so.
+            Kind::Add if operands.iter().any(|&part| is_choice(part)) => {
+                let value = self.spread(one, 0);
+                self.interval(value, depth + 1)
+            }
             Kind::Add => {
                 let (mut low, mut high) = (self.number(0), self.number(0));
                 for &operand in operands {
@@ -387,10 +426,8 @@ impl<'a, 'm> Widening<'a, 'm> {
             return one;
         }
         let nests = self.nests;
-        let is_choice =
-            |one: &Expression<'m>| matches!(one.kind(), Kind::SignedMin | Kind::SignedMax);
         if one.is(Kind::Add)
-            && let Some(&choice) = one.operands().iter().find(|part| is_choice(part))
+            && let Some(&choice) = one.operands().iter().find(|&&part| is_choice(part))
         {
             let rest = one
                 .operands()
@@ -406,7 +443,7 @@ impl<'a, 'm> Widening<'a, 'm> {
             }
             return nests.choice(choice.kind(), &parts);
         }
-        if !is_choice(&one) {
+        if !is_choice(one) {
             return one;
         }
         let mut parts = Vec::new();
@@ -467,6 +504,10 @@ impl<'a, 'm> Widening<'a, 'm> {
         }
         is_usable
     }
+}
+
+fn is_choice(one: Expression<'_>) -> bool {
+    matches!(one.kind(), Kind::SignedMin | Kind::SignedMax)
 }
 
 /// Whether a number is one of a type of that width.
