@@ -3,7 +3,7 @@
 //! Guarantee: the threads of a team run every iteration once, and whole chunks where the schedule has a
 //! chunk size. `dynamic`, `guided`, `auto` and `runtime` loops are dealt out in blocks of chunks, one for each thread, as
 //! if the threads had asked for them in that order, and then chunks move to threads that are done (`moving`), unless the
-//! schedule is `monotonic`; ordered loops are dealt out chunk by chunk, so that the threads take turns.
+//! schedule is `monotonic`, or `auto`, which leaves it to okl: data stay where they are then; ordered loops are dealt out chunk by chunk, so that the threads take turns.
 
 use std::{ffi::c_void, time::Instant};
 
@@ -19,6 +19,8 @@ use share::{LoopType, Mapping, Member, Piece, Space, distributed_share, piece, s
 
 /// `omp_sched_static`, the kind of `OMP_SCHEDULE` that may have chunks here.
 const RUN_TIME_STATIC: i32 = 1;
+/// `omp_sched_auto`.
+const RUN_TIME_AUTO: i32 = 4;
 /// The bit of `omp_sched_monotonic`.
 const RUN_TIME_MONOTONIC: i32 = i32::MIN;
 
@@ -79,15 +81,15 @@ const MONOTONIC: i32 = 1 << 29;
 
 /// Whether threads may run chunks of a loop that is dealt out in blocks of them in any order.
 fn may_move(schedule: i32, run_time: (i32, i32)) -> bool {
-    let is_run_time = matches!(
-        LoopSchedule::of(schedule.into()),
-        Some(LoopSchedule {
-            kind: Kind::Runtime | Kind::RuntimeSimd,
-            ..
-        })
-    );
-    schedule & (NONMONOTONIC | MONOTONIC) == NONMONOTONIC
-        && !(is_run_time && run_time.0 & RUN_TIME_MONOTONIC != 0)
+    let says_so = match LoopSchedule::of(schedule.into()).map(|one| one.kind) {
+        Some(Kind::Runtime | Kind::RuntimeSimd) => {
+            let (kind, _) = run_time;
+            kind & RUN_TIME_MONOTONIC == 0 && kind != RUN_TIME_AUTO
+        }
+        Some(Kind::Auto) => false,
+        _ => true,
+    };
+    says_so && schedule & (NONMONOTONIC | MONOTONIC) == NONMONOTONIC
 }
 
 /// The loop of a team that is being dealt out piece by piece.
@@ -533,6 +535,21 @@ mod tests {
         assert_eq!(mapping(67, 5), Some((Mapping::Chunks(5), true)));
         assert_eq!(mapping(0, 1), None);
         assert_eq!(mapping(92, 1), None);
+    }
+
+    #[test]
+    fn chunks_move_where_the_schedule_leaves_their_order_open() {
+        let (dynamic, runtime, auto) = (35, 37, 38);
+        let unchunked = (RUN_TIME_STATIC, 0);
+        assert!(may_move(dynamic | NONMONOTONIC, unchunked));
+        assert!(!may_move(dynamic | MONOTONIC, unchunked));
+        assert!(!may_move(auto | NONMONOTONIC, unchunked));
+        assert!(may_move(runtime | NONMONOTONIC, unchunked));
+        assert!(!may_move(runtime | NONMONOTONIC, (RUN_TIME_AUTO, 0)));
+        assert!(!may_move(
+            runtime | NONMONOTONIC,
+            (RUN_TIME_STATIC | RUN_TIME_MONOTONIC, 0)
+        ));
     }
 
     #[test]
