@@ -150,8 +150,9 @@ fn is_marked(entry: &Entry<'_>) -> bool {
 /// As the ABI says it.
 fn access_bits(what: What) -> i64 {
     use okl_abi::section_access::{
-        ANYWHERE, BETWEEN, BITS, BOUND, BY_ALL, COUNTED, MARKED, MAY, NUMBERS, OBJECT, PLACES,
-        READ, RELATIVE, SIGNED, TABLE, WRITE,
+        ANYWHERE, BETWEEN, BITS, BOUND, BY_ALL, COUNTED, MARKED, MAY, MINUS_ONE_UNUSED,
+        NEGATIVE_UNUSED, NUMBERS, OBJECT, PLACES, READ, RELATIVE, SIGNED, TABLE, WRITE,
+        ZERO_UNUSED,
     };
     const { assert!(MOST_MARKS == okl_abi::section_access::MOST_MARKS) };
     let and = |bits, is_so| if is_so { bits } else { 0 };
@@ -169,11 +170,18 @@ fn access_bits(what: What) -> i64 {
             }
         }
         What::Pointers { relative } => TABLE | and(RELATIVE, relative),
-        What::Numbers { signed, between } => {
+        What::Numbers {
+            signed,
+            unused,
+            between,
+        } => {
             let part = between.map_or(0, |of_variable| {
                 ANYWHERE | BETWEEN | and(OBJECT, of_variable)
             });
-            TABLE | NUMBERS | and(SIGNED, signed) | part
+            let unused = and(NEGATIVE_UNUSED, unused.negative)
+                | and(ZERO_UNUSED, unused.zero)
+                | and(MINUS_ONE_UNUSED, unused.minus_one);
+            TABLE | NUMBERS | and(SIGNED, signed) | unused | part
         }
         What::Places => TABLE | PLACES,
         What::ByAll => BY_ALL,

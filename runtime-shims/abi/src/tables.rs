@@ -443,6 +443,12 @@ pub mod section_access {
     /// All of these elements are written by the threads of the team, before they wait for each other, each its share. This
     /// thread's is in other entries; what others write of them it does not access.
     pub const BY_ALL: i64 = 32768;
+    /// With `NUMBERS` and `SIGNED`: negative ones are not used.
+    pub const NEGATIVE_UNUSED: i64 = 65536;
+    /// With `NUMBERS`: zero is not used.
+    pub const ZERO_UNUSED: i64 = 131_072;
+    /// With `NUMBERS`: that of which all bits are set, -1, is not used.
+    pub const MINUS_ONE_UNUSED: i64 = 262_144;
     /// In the mask of an entry that is `COUNTED`.
     pub const AT_EACH_STORE: i64 = i64::MIN;
 }

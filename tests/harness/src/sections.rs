@@ -189,12 +189,12 @@ impl Program {
         }
     }
 
-    /// Parameters or globals: `a0` to `a2` with elements, and `map` with numbers of lines.
+    /// Parameters or globals: `a0` to `a2` with elements, `map` with numbers of lines, and `near` with some that are -1.
     fn parameters(&self) -> String {
         let element = self.element;
         let star = "*".repeat(self.tables + 1);
         format!(
-            "int n, int m, {element} {star}p0, {element} {star}p1, {element} {star}p2, int *map"
+            "int n, int m, {element} {star}p0, {element} {star}p1, {element} {star}p2, int *map, int *near"
         )
     }
 
@@ -255,7 +255,9 @@ impl Program {
              long size = sizeof({element}) * 32 * 32;\n\
              {element} *q0 = calloc(1, size), *q1 = calloc(1, size), *q2 = calloc(1, size);\n\
              int *map = calloc(64, sizeof(int));\n\
-             for (int i = 0; i < 64; i++) map[i] = i * 7 % (n + 1);\n"
+             for (int i = 0; i < 64; i++) map[i] = i * 7 % (n + 1);\n\
+             int *near = calloc(64, sizeof(int));\n\
+             for (int i = 0; i < 64; i++) near[i] = (i + s) % 3 == 1 ? -1 : i * 5 % (n + 1);\n"
         );
         for k in 0..ARRAYS {
             let base = if self.is_global {
@@ -287,15 +289,15 @@ impl Program {
             }
         }
         let base = if self.tables > 0 { "t" } else { "q" };
-        text += "shadow_array(map, 64 * sizeof(int));\n\
+        text += "shadow_array(map, 64 * sizeof(int));\nshadow_array(near, 64 * sizeof(int));\n\
                  char run[] = {'r', 'u', 'n', ' ', '0' + s, 0};\n";
         for (k, one) in self.loops.iter().enumerate() {
             let threads = if one.chunk.is_some() { TEAM } else { 1 };
             let _ = writeln!(
                 text,
                 "for (int t = 0; t < {threads}; t++) {{\nshadow_thread(t, {threads});\n\
-                 kernel{k}(n, m, {base}0, {base}1, {base}2, map);\n\
-                 shadow_kernel{k}(n, m, {base}0, {base}1, {base}2, map);\n\
+                 kernel{k}(n, m, {base}0, {base}1, {base}2, map, near);\n\
+                 shadow_kernel{k}(n, m, {base}0, {base}1, {base}2, map, near);\n\
                  shadow_region({k});\n}}"
             );
         }
@@ -346,7 +348,7 @@ impl Loops {
         }];
         if depth >= 2 {
             heads.push(
-                match random.between(0, if collapse { 2 } else { 15 }) {
+                match random.between(0, if collapse { 2 } else { 16 }) {
                     0 => "for (int j = 1; j < m; j++)",
                     1 => "for (int j = m - 1; j >= 0; j--)",
                     2 => "for (int j = 0; j < m; j += 3)",
@@ -362,6 +364,7 @@ impl Loops {
                     11 => "for (int j = i; j < min(i + 2, n); j++)",
                     12 => "for (int j = 2 * i; j < 2 * (i + 1); j++)",
                     13 => "for (int j = 0; j < m; j += 3)",
+                    14 => "for (int j = 3 * i; j < min(3 * (i + 1), n); j++)",
                     _ => "for (int j = 0; j < m; j++)",
                 }
                 .to_string(),
@@ -383,11 +386,15 @@ impl Loops {
                     .to_string(),
             );
         }
-        let condition = match random.between(0, 11) {
+        let near = random.pick(&["near[i]", "near[i + 1]", "near[2 * i + 1]"]);
+        let guarded = random.pick(&[">= 0", "> -1", "!= -1", "> 0"]);
+        let guarded = format!("if ({near} {guarded})");
+        let condition = match random.between(0, 13) {
             0 => "if (i > 1)",
             1 => "if (n > 2)",
             2 => "if ((i & 1) == 0)",
             3 if depth >= 2 => "if (j != i)",
+            4..=6 => &guarded,
             _ => "",
         };
         let (schedule, chunk) = match random.between(0, 7) {
@@ -398,8 +405,21 @@ impl Loops {
             _ => ("", None),
         };
         let target = (random.between(0, ARRAYS - 1), element(random, depth, false));
+        let is_guarded = condition.contains(near);
+        let source = |random: &mut Random| {
+            if is_guarded && random.chance(50) {
+                let at = random.pick(&["* ROW + 2", "+ 1", "+ m", "+ 2 * ROW"]);
+                let (row, column) = row_and_column(&format!("{near} {at}"));
+                return match tables {
+                    0 => format!("{near} {at}"),
+                    1 => format!("{row}][{column}"),
+                    _ => format!("{row}][1][{column}"),
+                };
+            }
+            element(random, depth, true)
+        };
         let sources = (0..random.between(1, 3))
-            .map(|_| (random.between(0, ARRAYS - 1), element(random, depth, true)))
+            .map(|_| (random.between(0, ARRAYS - 1), source(random)))
             .collect();
         let middle = (depth >= 2 && !collapse && random.chance(25))
             .then(|| (random.between(0, ARRAYS - 1), element(random, 1, false)));
@@ -415,6 +435,13 @@ impl Loops {
             sources,
             middle,
         }
+    }
+
+    /// The element of `near` that the condition asks for.
+    fn near(&self) -> Option<&str> {
+        let asked = self.condition.strip_prefix("if (")?;
+        let near = &asked[..=asked.find(']')?];
+        near.starts_with("near[").then_some(near)
     }
 
     /// Whether structs are copied as a whole.
@@ -478,6 +505,10 @@ impl Loops {
             }
         }
         let whole = self.copies();
+        // What a condition or a number of an element reads of `near`.
+        if let Some(near) = self.near() {
+            let _ = writeln!(text, "shadow_access(&{near}, sizeof *near, 0);");
+        }
         let _ = writeln!(text, "{} {{", self.condition);
         if self.heads.iter().any(|head| head.contains("map[")) {
             text += "shadow_access(&map[i], 2 * sizeof *map, 0);";

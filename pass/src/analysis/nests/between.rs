@@ -2,12 +2,17 @@
 //! numbers in tables, between whose least and largest everything lies. Such a table, of the matrix's columns, say, may itself
 //! be read between the numbers of others.
 
+use std::collections::HashSet;
+
 use super::conditions::{Check, Conditions, MOST_OPERATIONS, add};
 use super::extents::Access;
 use super::rewrite::{Rewrite, Rewritten, rewrites};
 use super::tables::TableWrites;
-use super::{Between, Expression, Nests, Scope, Table, TablePlace, Term};
-use crate::llvm::{Block, Evolution, ExpressionKind as Kind, Opcode};
+use super::threaded::compared_with;
+use super::{Between, Expression, Nests, Scope, Table, TablePlace, Term, Unused, WORD};
+use crate::llvm::{
+    Block, Evolution, ExpressionKind as Kind, Instruction, IntPredicate, Opcode, Value,
+};
 
 /// More are not worth their time.
 const MOST_TABLES: usize = 4;
@@ -74,6 +79,73 @@ impl<'m> WideDifferences<'_, 'm> {
     }
 }
 
+/// Replaces the extension of a sum that a pointer is computed from, in a narrow type and without overflow as its instruction
+/// says, by the sum of the extensions: where the sum overflowed, the access would be undefined.
+struct WideSums<'a, 'm> {
+    nests: &'a Nests<'m>,
+    sums: Vec<Instruction<'m>>,
+    rewritten: Rewritten<'m>,
+}
+
+impl<'a, 'm> WideSums<'a, 'm> {
+    fn of(nests: &'a Nests<'m>, pointer: Value<'m>) -> Self {
+        const MOST: usize = 64;
+        let mut sums = Vec::new();
+        let mut seen = HashSet::new();
+        let mut rest = vec![pointer];
+        while let Some(value) = rest.pop() {
+            use Opcode::{
+                LLVMAdd, LLVMGetElementPtr, LLVMMul, LLVMSExt, LLVMShl, LLVMSub, LLVMZExt,
+            };
+            let Some(at) = value.as_instruction() else {
+                continue;
+            };
+            // Where an operand of such is poison so is its result.
+            let is_computed = matches!(
+                at.opcode(),
+                LLVMAdd | LLVMGetElementPtr | LLVMMul | LLVMSExt | LLVMShl | LLVMSub | LLVMZExt
+            );
+            if !is_computed || seen.len() == MOST || !seen.insert(at) {
+                continue;
+            }
+            if at.opcode() == LLVMAdd && at.has_no_signed_wrap() {
+                sums.push(at);
+            }
+            rest.extend(at.operands());
+        }
+        Self {
+            nests,
+            sums,
+            rewritten: Rewritten::new(),
+        }
+    }
+
+    /// A value of a narrow type as one of 64 bits.
+    fn wide(&self, value: Value<'m>) -> Expression<'m> {
+        let sum = value.as_instruction().filter(|at| self.sums.contains(at));
+        match sum {
+            Some(at) => self
+                .nests
+                .sum(&[self.wide(at.operand(0)), self.wide(at.operand(1))]),
+            None => self.nests.with_sign(self.nests.expression(value), WORD),
+        }
+    }
+}
+
+impl<'m> Rewrite<'m> for WideSums<'_, 'm> {
+    rewrites!();
+
+    fn replace(&mut self, part: Expression<'m>) -> Option<Expression<'m>> {
+        if !part.is(Kind::SignExtend) || self.nests.bits(part) != WORD {
+            return None;
+        }
+        let sum = part.operands()[0];
+        let mut sums = self.sums.iter();
+        let at = sums.find(|&&at| self.nests.expression(*at) == sum)?;
+        Some(self.wide(**at))
+    }
+}
+
 /// An offset and a factor for the numbers of each table.
 struct Corner<'m> {
     offset: Term<'m>,
@@ -85,8 +157,8 @@ struct Corners<'a, 'm> {
     scope: Scope<'m>,
     nest: usize,
     tables: Vec<Table<'m>>,
-    /// The number, as it is used, that each table holds.
-    held: Vec<Expression<'m>>,
+    /// The number, as it is used, that each table holds, and which are not used.
+    held: Vec<(Expression<'m>, Unused)>,
     corners: Vec<Corner<'m>>,
     /// Conditions of the corners.
     checks: Vec<Check<'m>>,
@@ -94,11 +166,20 @@ struct Corners<'a, 'm> {
     depth: usize,
 }
 
-fn summands<'m>(one: &Expression<'m>) -> Vec<Expression<'m>> {
-    match one.kind() {
-        Kind::Add => one.operands().to_vec(),
-        _ => vec![*one],
-    }
+/// What an expression is the sum of. A multiple of a sum is one of multiples.
+fn summands<'m>(nests: &Nests<'m>, one: Expression<'m>) -> Vec<Expression<'m>> {
+    let parts = match one.kind() {
+        Kind::Add => one.operands(),
+        _ => &[one],
+    };
+    let multiples = |part: &Expression<'m>| match *part.operands() {
+        [factor, sum] if part.is(Kind::Multiply) && sum.is(Kind::Add) => {
+            let parts = sum.operands().iter();
+            parts.map(|&one| nests.product(&[factor, one])).collect()
+        }
+        _ => vec![*part],
+    };
+    parts.iter().flat_map(multiples).collect()
 }
 
 impl<'m> Corners<'_, 'm> {
@@ -120,7 +201,7 @@ impl<'m> Corners<'_, 'm> {
         }
         for end in ends {
             for one in self.operands(end, 0)? {
-                self.corner(one)?;
+                self.corner(one, block)?;
             }
         }
         Some(())
@@ -132,7 +213,7 @@ impl<'m> Corners<'_, 'm> {
         if depth > 4 || one.size() > MOST_OPERATIONS {
             return None;
         }
-        for part in summands(&one) {
+        for part in summands(nests, one) {
             let (factor, choice) = match *part.operands() {
                 [factor, rest] if part.is(Kind::Multiply) => (factor, rest),
                 _ => (nests.word(1), part),
@@ -162,7 +243,7 @@ impl<'m> Corners<'_, 'm> {
         ends: &mut Vec<Expression<'m>>,
     ) -> Option<()> {
         let nests = self.nests;
-        let changes = summands(&one);
+        let changes = summands(nests, one);
         let changes = changes
             .iter()
             .rfind(|&&part| nests.changes_in(part) == Some(of));
@@ -205,15 +286,15 @@ impl<'m> Corners<'_, 'm> {
         self.nests.is_usable(number, self.scope)
     }
 
-    /// Adds a sum of what is known in front of the nest and of factors times what is loaded.
-    fn corner(&mut self, one: Expression<'m>) -> Option<()> {
+    /// Adds a sum of what is known in front of the nest and of factors times what is loaded, for an access in a block.
+    fn corner(&mut self, one: Expression<'m>, block: Block<'m>) -> Option<()> {
         let nests = self.nests;
         if self.corners.len() == MOST_CORNERS {
             return None;
         }
         let mut offset = nests.word(0);
         let mut factors = [nests.word(0); MOST_TABLES];
-        for part in summands(&one) {
+        for part in summands(nests, one) {
             if nests.is_fixed(part, self.scope) {
                 offset = nests.sum(&[offset, part]);
                 continue;
@@ -229,7 +310,7 @@ impl<'m> Corners<'_, 'm> {
                     }
                 }
             }
-            let table = self.table(number?)?;
+            let table = self.table(number?, block)?;
             if !self.is_narrow(factor) {
                 return None;
             }
@@ -249,11 +330,8 @@ impl<'m> Corners<'_, 'm> {
         Some(())
     }
 
-    /// The table that a number is loaded from.
-    fn table(&mut self, number: Expression<'m>) -> Option<usize> {
-        if let Some(known) = self.held.iter().position(|&one| one == number) {
-            return Some(known);
-        }
+    /// The table that a number is loaded from which an access in a block uses.
+    fn table(&mut self, number: Expression<'m>, block: Block<'m>) -> Option<usize> {
         let nests = self.nests;
         let is_unsigned = number.is(Kind::ZeroExtend);
         let whole = match number.kind() {
@@ -261,18 +339,31 @@ impl<'m> Corners<'_, 'm> {
             _ => number,
         };
         let at = whole.value()?.as_instruction()?;
-        if !nests.contains(self.nest, at.block()) || self.tables.len() == MOST_TABLES {
+        if !nests.contains(self.nest, at.block()) {
             return None;
         }
         let from = nests.loaded_from(*at, self.nest, TableWrites::ByStores)?;
+        let mut unused = unused_in(nests, *at, block);
+        if from.extension == Some(Opcode::LLVMZExt) {
+            // Numbers of the table that were negative are positive.
+            (unused.negative, unused.minus_one) = (false, false);
+        }
+        let held = (number, unused);
+        if let Some(known) = self.held.iter().position(|&one| one == held) {
+            return Some(known);
+        }
         let bits = from.ty.bits()?;
         // A number without a sign stays one; with one it may not lose it.
+        let is_unsigned = is_unsigned && !unused.negative;
         if !matches!(bits, 8 | 16 | 32 | 64)
             || (from.extension == Some(Opcode::LLVMSExt) && is_unsigned)
         {
             return None;
         }
-        let place = match nests.affine(Access::at(from.address, at.block()), self.scope) {
+        let read = Access::at(from.address, at.block());
+        let section = nests.affine(read.clone(), self.scope);
+        let section = section.or_else(|| nests.widened_section(&read, self.scope));
+        let place = match section {
             Some(section) => TablePlace::Section(section),
             None => self.place_between(from.address, at.block())?,
         };
@@ -286,8 +377,9 @@ impl<'m> Corners<'_, 'm> {
                 Some(extension) => extension == Opcode::LLVMSExt,
                 None => !is_unsigned,
             },
+            unused,
         });
-        self.held.push(number);
+        self.held.push(held);
         Some(self.tables.len() - 1)
     }
 
@@ -320,6 +412,18 @@ impl<'m> Corners<'_, 'm> {
     }
 }
 
+/// Which values control never comes to a block with.
+fn unused_in<'m>(nests: &Nests<'m>, value: Value<'m>, block: Block<'m>) -> Unused {
+    let is_never = |predicate, number, answer| {
+        compared_with(nests, value, predicate, number, block) == Some(answer)
+    };
+    Unused {
+        negative: is_never(IntPredicate::LLVMIntSGT, -1, true),
+        zero: is_never(IntPredicate::LLVMIntEQ, 0, false),
+        minus_one: is_never(IntPredicate::LLVMIntEQ, -1, false),
+    }
+}
+
 /// Corners with a factor for each of some tables.
 fn in_terms<'m>(corners: Vec<Corner<'m>>, tables: usize) -> Vec<Vec<Term<'m>>> {
     let corners = corners.into_iter().map(|one| {
@@ -330,7 +434,13 @@ fn in_terms<'m>(corners: Vec<Corner<'m>>, tables: usize) -> Vec<Vec<Term<'m>>> {
 }
 
 impl<'m> Nests<'m> {
-    pub(super) fn corners(&self, access: &Access<'m>, scope: Scope<'m>) -> Option<Between<'m>> {
+    /// Of an access at a pointer.
+    pub(super) fn corners(
+        &self,
+        pointer: Value<'m>,
+        access: &Access<'m>,
+        scope: Scope<'m>,
+    ) -> Option<Between<'m>> {
         let Scope::Loop(nest) = scope else {
             return None;
         };
@@ -353,7 +463,8 @@ impl<'m> Nests<'m> {
             checks: Vec::new(),
             depth: 0,
         };
-        found.find(self.offset(access.address), access.block)?;
+        let offset = WideSums::of(self, pointer).rewrite(self.offset(access.address));
+        found.find(offset, access.block)?;
         let tables = found.tables.len();
         (tables > 0).then(|| Between {
             object: self.term(object),

@@ -84,6 +84,20 @@ pub struct Table<'m> {
     pub bytes: i64,
     /// Whether it has a sign.
     pub is_signed: bool,
+    /// Which are not used.
+    pub unused: Unused,
+}
+
+/// Numbers in tables that say that there is nothing to access, such as -1 for no neighbour: conditions keep the nest from
+/// using them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unused {
+    /// Those below zero.
+    pub negative: bool,
+    /// Zero.
+    pub zero: bool,
+    /// That of which all bits are set.
+    pub minus_one: bool,
 }
 
 /// Where the numbers of a table lie.
@@ -376,7 +390,7 @@ impl<'m> Nests<'m> {
         block: Block<'m>,
         scope: Scope<'m>,
     ) -> Option<Between<'m>> {
-        self.corners(&self.access(pointer, None, block)?, scope)
+        self.corners(pointer, &self.access(pointer, None, block)?, scope)
     }
 
     /// What a call accesses while control is in the scope, where the called function, of the analysis `callee`, accesses

@@ -119,6 +119,25 @@ fn is_known_in<'m>(code: &Code<'m>, value: Value<'m>, block: Block<'m>) -> bool 
         && code.loop_of(from).is_none_or(|of| code.contains(of, block))
 }
 
+/// The answer to the comparison of a value with a number, where it is the same whenever control comes to a block.
+pub(super) fn compared_with<'m>(
+    code: &Code<'m>,
+    value: Value<'m>,
+    predicate: IntPredicate,
+    number: i64,
+    block: Block<'m>,
+) -> Option<bool> {
+    let asked = Asked {
+        predicate,
+        a: value,
+        b: value.ty().integer_constant(number),
+    };
+    let ways = block.predecessors().into_iter();
+    let mut answers = ways.map(|from| answer_behind(code, &asked, from, block));
+    let first = answers.next()??;
+    answers.all(|one| one == Some(first)).then_some(first)
+}
+
 /// What was asked last on the only way to the end of a block.
 fn asked_before(mut block: Block<'_>) -> Option<Asked<'_>> {
     const MOST_STEPS: usize = 8;
@@ -227,17 +246,24 @@ impl<'m> Asked<'m> {
             return None;
         }
         if self.b == other.b {
-            return (self.predicate == other.predicate)
-                .then_some(true)
-                .or_else(|| (self.predicate == inverse(other.predicate)).then_some(false));
+            if self.predicate == other.predicate {
+                return Some(true);
+            }
+            if self.predicate == inverse(other.predicate) {
+                return Some(false);
+            }
         }
         let known = numbers(self.predicate, self.b.as_constant_int()?)?;
         let with = other.b.as_constant_int()?;
-        let is_in = |predicate| numbers(predicate, with).is_some_and(|one| known.are_in(&one));
-        match is_in(other.predicate) {
-            true => Some(true),
-            false => is_in(inverse(other.predicate)).then_some(false),
+        let asked = numbers(other.predicate, with);
+        let denied = numbers(inverse(other.predicate), with);
+        let is_in = |all: &Option<Numbers>| all.as_ref().is_some_and(|all| known.are_in(all));
+        let is_beside =
+            |all: &Option<Numbers>| all.as_ref().is_some_and(|all| known.are_beside(all));
+        if is_in(&asked) || is_beside(&denied) {
+            return Some(true);
         }
+        (is_in(&denied) || is_beside(&asked)).then_some(false)
     }
 }
 
@@ -258,6 +284,14 @@ impl Numbers {
             _ => true,
         };
         are_alike && others.first <= self.first && self.last <= others.last
+    }
+
+    /// Whether none is among others, of which there is one.
+    fn are_beside(&self, others: &Self) -> bool {
+        let one = others.first;
+        others.first == others.last
+            && (self.is_signed != Some(false) || one >= 0)
+            && !(self.first..=self.last).contains(&one)
     }
 }
 

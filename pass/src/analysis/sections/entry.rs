@@ -2,7 +2,9 @@
 
 use super::{Access, POINTER, Size, Spoiled};
 use crate::analysis::memory::base_of;
-use crate::analysis::nests::{Extent, Nests, Places, Section, TablePlace, Term, source_name};
+use crate::analysis::nests::{
+    Extent, Nests, Places, Section, TablePlace, Term, Unused, source_name,
+};
 use crate::llvm::{Instruction, Value, demangle};
 
 /// A value at run time.
@@ -81,6 +83,8 @@ pub enum What {
     Numbers {
         /// Whether they have a sign.
         signed: bool,
+        /// Which are not used.
+        unused: Unused,
         /// They lie between corners, which are computed from the numbers in front of them; and whether the address is a
         /// variable's own.
         between: Option<bool>,
@@ -216,6 +220,7 @@ pub(super) fn entry_of<'m>(
             for one in between.tables {
                 let numbers = |between| What::Numbers {
                     signed: one.is_signed,
+                    unused: one.unused,
                     between,
                 };
                 let mut entry = match one.place {

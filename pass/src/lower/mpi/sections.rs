@@ -378,15 +378,25 @@ fn between_text<'m>(entry: &Entry<'m>, show: impl Fn(Quantity<'m>) -> String) ->
     let mut text = format!(" {} of {} bytes", corners(entry), entry.element);
     let tables = entry.with_tables();
     for (index, table) in tables[..tables.len() - 1].iter().enumerate() {
-        if let What::Numbers {
-            between: Some(_), ..
+        let What::Numbers {
+            unused, between, ..
         } = table.what
-        {
+        else {
+            unreachable!("a table of numbers");
+        };
+        let but = [
+            (unused.negative, " but negative ones"),
+            (unused.zero, " but 0"),
+            (unused.minus_one && !unused.negative, " but -1"),
+        ];
+        let but = but.iter().filter(|one| one.0).map(|one| one.1);
+        text += &format!(", t{index}{}", but.collect::<String>());
+        if between.is_some() {
             let bytes = table.element;
-            text += &format!(", t{index} between {} of {bytes} bytes", corners(table));
+            text += &format!(" between {} of {bytes} bytes", corners(table));
             continue;
         }
-        text += &format!(", t{index} in");
+        text += " in";
         for &(stride, count) in &table.dimensions {
             text += &format!(" [{} x {}]", show(count), show(stride));
         }

@@ -38,7 +38,7 @@ type Extremes = (i128, i128);
 /// Tables that have been read.
 #[derive(Default)]
 pub(super) struct Numbers<'b, 'a> {
-    /// Each is the last of the tables that it depends on, with its extremes; none of a table that is empty.
+    /// Each is the last of the tables that it depends on, with its extremes; none where no number is used.
     all: Vec<(&'b [Entry<'a>], Option<Extremes>)>,
 }
 
@@ -102,7 +102,7 @@ impl<'b, 'a> Numbers<'b, 'a> {
         Some((first < last).then_some((first, last)))
     }
 
-    /// Those of the last of some tables. `None`: it is not known; `Some(None)`: there are no numbers.
+    /// Those of the last of some tables. `None`: it is not known; `Some(None)`: no number is used.
     fn extremes(
         &mut self,
         tables: &'b [Entry<'a>],
@@ -152,9 +152,9 @@ impl<'b, 'a> Numbers<'b, 'a> {
                     return None;
                 }
                 memory::make_readable(start as usize, (end - start) as usize);
-                let mut all = (i128::MAX, i128::MIN);
-                read(first, &pairs, size, is_signed(table), &mut all)?;
-                Some(all)
+                let mut all = None;
+                read(first, &pairs, size, table.entry.access, &mut all)?;
+                all
             }
             None => None,
         };
@@ -207,10 +207,6 @@ fn note(entry: &SectionEntry, is_in_vain: bool) {
     });
 }
 
-fn is_signed(table: &Entry<'_>) -> bool {
-    table.entry.access & section_access::SIGNED != 0
-}
-
 /// The extremes of the corners, each an offset and a factor for each table; `None` where one is not known.
 fn span(corners: &[i64], tables: &[Extremes]) -> Option<Extremes> {
     let mut all: Option<Extremes> = None;
@@ -230,25 +226,34 @@ fn span(corners: &[i64], tables: &[Extremes]) -> Option<Extremes> {
     all
 }
 
-/// Widens extremes by the numbers of a section in memory that is readable. They are aligned; `None`: of no size that numbers
-/// have.
+/// Widens extremes by the numbers of a section in memory that is readable, but for those that are not used, as the bits of
+/// `access` say. They are aligned; `None`: of no size that numbers have.
 fn read(
     start: u64,
     pairs: &[(i64, i64)],
     size: i64,
-    is_signed: bool,
-    all: &mut Extremes,
+    access: i64,
+    all: &mut Option<Extremes>,
 ) -> Option<()> {
     if let [(stride, count), inner @ ..] = pairs
         && !inner.is_empty()
     {
         return (0..*count).try_for_each(|index| {
             let start = start.wrapping_add((index * stride) as u64);
-            read(start, inner, size, is_signed, all)
+            read(start, inner, size, access, all)
         });
     }
     let (stride, count) = pairs.first().copied().unwrap_or((size, 1));
     let step = (stride / size) as isize;
+    let has = |bit| access & bit != 0;
+    let is_signed = has(section_access::SIGNED);
+    let [no_negative, no_zero, no_minus_one] = [
+        section_access::NEGATIVE_UNUSED,
+        section_access::ZERO_UNUSED,
+        section_access::MINUS_ONE_UNUSED,
+    ]
+    .map(has);
+    let all_are_used = !(no_negative || no_zero || no_minus_one);
     macro_rules! extremes {
         ($($size:literal $signed:literal $number:ty,)*) => {
             match (size, is_signed) {
@@ -256,8 +261,12 @@ fn read(
                     let first = start as *const $number;
                     let (mut least, mut most) = (<$number>::MAX, <$number>::MIN);
                     let mut take = |number: $number| {
-                        least = least.min(number);
-                        most = most.max(number);
+                        let is_unused = !all_are_used
+                            && (no_negative && i128::from(number) < 0
+                                || no_zero && number == 0
+                                || no_minus_one && number == !0);
+                        least = least.min(if is_unused { <$number>::MAX } else { number });
+                        most = most.max(if is_unused { <$number>::MIN } else { number });
                     };
                     // SAFETY: aligned, and in a section of shared memory that was made readable.
                     unsafe {
@@ -269,8 +278,11 @@ fn read(
                                 .for_each(|index| take(*first.offset(index * step))),
                         }
                     }
-                    all.0 = all.0.min(i128::from(least));
-                    all.1 = all.1.max(i128::from(most));
+                    let (least, most) = (i128::from(least), i128::from(most));
+                    if least <= most {
+                        let before = all.unwrap_or((least, most));
+                        *all = Some((before.0.min(least), before.1.max(most)));
+                    }
                     Some(())
                 })*
                 _ => None,

@@ -23,7 +23,8 @@ struct table {
 };
 enum {
   READ = 1, WRITE = 2, MAY = 4, ANYWHERE = 8, BOUND = 16, MARKED = 32, BITS = 64, TABLE = 128, RELATIVE = 256,
-  NUMBERS = 512, SIGNED = 1024, BETWEEN = 2048, PLACES = 8192, COUNTED = 16384
+  NUMBERS = 512, SIGNED = 1024, BETWEEN = 2048, PLACES = 8192, COUNTED = 16384,
+  NEGATIVE_UNUSED = 65536, ZERO_UNUSED = 131072, MINUS_ONE_UNUSED = 262144
 };
 // What is known of a byte.
 enum { IS_READ = 1, IS_WRITTEN = 2, SAID_READ = 4, SAID_WRITTEN = 8, SAID_MAYBE = 16 };
@@ -248,6 +249,9 @@ static void compare(const struct entry *e, const char *at, const long *pairs, lo
                 : e->element == 4 ? (is_signed ? *(int *)at : (long)*(unsigned *)at)
                 : e->element == 2 ? (is_signed ? *(short *)at : *(unsigned short *)at)
                                   : (is_signed ? *(signed char *)at : *(unsigned char *)at);
+  if ((e->access & NEGATIVE_UNUSED && number < 0) || (e->access & ZERO_UNUSED && number == 0) ||
+      (e->access & MINUS_ONE_UNUSED && (is_signed ? number == -1 : number == (1L << 8 * e->element) - 1)))
+    return;
   int some = numbers[tables].some;
   numbers[tables].least = some && numbers[tables].least < number ? numbers[tables].least : number;
   numbers[tables].most = some && numbers[tables].most > number ? numbers[tables].most : number;
