@@ -75,3 +75,13 @@ void apart(double *to, int n) {
     for (int ii = 0; ii < n; ii += 4)
       for (int i = ii; i < min(ii + 3, n); i++) to[t * n + i] = t;
 }
+
+// Two accesses at a distance, for which LLVM extends the bound, too.
+// CHECK: region at {{.*}}tiles.c:[[@LINE+4]]: complete
+// CHECK: write to [max(0, min({{.*}})) x 8] of 8 bytes
+// CHECK: write to [max(0, min({{.*}})) x 8] of 8 bytes
+void two_planes(int n, double *to) {
+#pragma omp parallel for
+  for (int b = 0; b < (n + 7) / 8; b++)
+    for (int i = b * 8; i < min(n, (b + 1) * 8); i++) to[i] = to[i + n] = 1;
+}

@@ -331,6 +331,39 @@ mod tests {
     }
 
     #[test]
+    fn unused_numbers_count_for_nothing() {
+        use section_access::{MINUS_ONE_UNUSED, NEGATIVE_UNUSED, SIGNED, ZERO_UNUSED};
+        let numbers = [7i32, -1, 0, 3, -2];
+        let extremes = |access| {
+            let mut all = None;
+            let start = numbers.as_ptr() as u64;
+            read(start, &[(4, 5)], 4, access, &mut all).expect("numbers have this size");
+            all
+        };
+        assert_eq!(extremes(SIGNED), Some((-2, 7)));
+        assert_eq!(extremes(SIGNED | NEGATIVE_UNUSED), Some((0, 7)));
+        assert_eq!(
+            extremes(SIGNED | NEGATIVE_UNUSED | ZERO_UNUSED),
+            Some((3, 7))
+        );
+        assert_eq!(extremes(0), Some((0, i128::from(u32::MAX))));
+        assert_eq!(
+            extremes(MINUS_ONE_UNUSED),
+            Some((0, i128::from(u32::MAX - 1)))
+        );
+        // Of one that is not used there is none.
+        let mut all = None;
+        read(
+            &raw const numbers[1] as u64,
+            &[],
+            4,
+            SIGNED | NEGATIVE_UNUSED,
+            &mut all,
+        );
+        assert_eq!(all, None);
+    }
+
+    #[test]
     fn products_do_not_overflow() {
         let huge = i128::from(i64::MAX);
         let expected = huge * huge;
