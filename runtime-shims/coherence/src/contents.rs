@@ -61,6 +61,31 @@ impl Contents {
         words.all(|(word, other)| word.load(Relaxed) == u64::from_ne_bytes(*other))
     }
 
+    /// Hands those words to `see`, with their numbers, that differ from the ones of `other`.
+    pub fn differing(&self, other: &[u8; PAGE], mut see: impl FnMut(usize, u64)) {
+        // Most of a page is as before.
+        const PIECE: usize = 8;
+        let (words, _) = self.words().as_chunks::<PIECE>();
+        let (others, _) = other.as_chunks::<WORD>();
+        let (others, _) = others.as_chunks::<PIECE>();
+        for (number, (words, others)) in words.iter().zip(others).enumerate() {
+            let pairs = || words.iter().zip(others);
+            let differs = |(word, other): (&AtomicU64, &[u8; WORD])| {
+                word.load(Relaxed) ^ u64::from_ne_bytes(*other)
+            };
+            // What is found here is looked at once more, and only that counts.
+            if pairs().fold(0, |all, pair| all | differs(pair)) == 0 {
+                continue;
+            }
+            for (at, (word, other)) in pairs().enumerate() {
+                let word = word.load(Relaxed);
+                if word != u64::from_ne_bytes(*other) {
+                    see(PIECE * number + at, word);
+                }
+            }
+        }
+    }
+
     /// Puts `source` there from `start` on, and touches no other byte.
     pub fn write(&self, start: usize, source: &[u8]) {
         let bytes = &self.0[start..start + source.len()];
@@ -109,5 +134,27 @@ mod tests {
         }
         page.write(77, &[1 ^ all[77]]);
         assert!(!page.is(&all));
+    }
+
+    #[test]
+    fn words_that_differ_are_found() {
+        let page = Contents::zeros();
+        let all = [0; PAGE];
+        for at in [0, 9, 15, 16, 70, 4095] {
+            page.write(at, &[1]);
+        }
+        let mut found = Vec::new();
+        page.differing(&all, |number, word| found.push((number, word)));
+        let expected: Vec<(usize, u64)> = [0, 1, 2, 8, 511]
+            .map(|number| {
+                let mut bytes = [0; WORD];
+                page.read(WORD * number, &mut bytes);
+                (number, u64::from_ne_bytes(bytes))
+            })
+            .to_vec();
+        assert_eq!(found, expected);
+        let mut found = 0;
+        page.differing(&page.copy(), |_, _| found += 1);
+        assert_eq!(found, 0);
     }
 }

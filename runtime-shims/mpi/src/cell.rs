@@ -35,8 +35,18 @@ impl<T> ProgramCell<T> {
     ///
     /// # Panics
     /// If the value is lent already.
+    #[inline]
     pub(crate) fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
-        scopes::undisturbed(|| turns::alone(|| self.lend(body)))
+        scopes::undisturbed(|| match turns::must_be_taken() {
+            true => self.lend_in_turn(body),
+            false => self.lend(body),
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lend_in_turn<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        turns::alone(|| self.lend(body))
     }
 
     /// The same, of a cell that only the calling thread has. Its value is never dropped (`ManuallyDrop`): the program's exit
@@ -45,6 +55,7 @@ impl<T> ProgramCell<T> {
         scopes::undisturbed(|| self.lend(body))
     }
 
+    #[inline]
     fn lend<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
         struct Return<'a>(&'a Cell<bool>);
         impl Drop for Return<'_> {

@@ -193,6 +193,8 @@ pub(crate) struct Heap {
     /// The same of other ranks' arenas, until they go back.
     foreign_small: [Vec<usize>; CLASSES],
     foreign_pages: Extents,
+    /// Some of `foreign_small` may have blocks.
+    has_foreign_small: bool,
     /// Data start to end of the large blocks this rank gave out. An entry outlives its block where
     /// another rank freed it, until its pages are used again.
     large: BTreeMap<usize, usize>,
@@ -228,6 +230,7 @@ impl Heap {
             looks: Looks::new(arenas),
             foreign_small: [const { Vec::new() }; CLASSES],
             foreign_pages: Extents::new(arenas),
+            has_foreign_small: false,
             large: BTreeMap::new(),
             new_large: BTreeMap::new(),
             live: 0,
@@ -335,10 +338,14 @@ impl Heap {
         {
             words.extend([start as u64, end as u64]);
         }
+        if !std::mem::take(&mut self.has_foreign_small) {
+            return words;
+        }
         for (class, list) in (1u64..).zip(&mut self.foreign_small) {
             let count = list.len().min(RETURNED.saturating_sub(words.len()));
             let given = list.drain(list.len() - count..);
             words.extend(given.map(|address| address as u64 | class << CLASS_SHIFT));
+            self.has_foreign_small |= !list.is_empty();
         }
         words
     }
@@ -455,6 +462,7 @@ impl Heap {
             self.small[class].push(address);
         } else {
             self.foreign_small[class].push(address);
+            self.has_foreign_small = true;
         }
     }
 

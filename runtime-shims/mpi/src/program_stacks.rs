@@ -124,6 +124,7 @@ pub(crate) fn overflow_at(address: usize) -> Option<&'static str> {
 
 /// Serves the faults that the protocol's own frames would raise: on rank 0 serial code and the runtime
 /// under it run on the shared stack, and a fault inside the protocol cannot be served.
+#[inline(never)]
 pub(crate) fn make_next_frames_writable() {
     const PAGES: usize = 16;
     let top = stack::pointer();

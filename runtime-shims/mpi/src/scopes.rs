@@ -23,18 +23,52 @@ fn count(scopes: &Cell<u32>, change: i32) {
     scopes.set(scopes.get().wrapping_add_signed(change));
 }
 
+// What enters and leaves scopes is not put into each of the many places that do: when ranks meet, the loops before have
+// driven the run time out of the caches, and each line of code that differs from place to place is one more to wait for.
+
+/// A scope whose allocations are private.
+struct Private;
+
+impl Private {
+    #[inline(never)]
+    fn enter() -> Self {
+        PRIVATE.with(|scopes| count(scopes, 1));
+        Self
+    }
+}
+
+impl Drop for Private {
+    #[inline(never)]
+    fn drop(&mut self) {
+        PRIVATE.with(|scopes| count(scopes, -1));
+        let_handlers_run();
+    }
+}
+
+/// A scope that a signal handler must not see half done.
+struct Step;
+
+impl Step {
+    #[inline(never)]
+    fn enter() -> Self {
+        STEPS.with(|steps| count(steps, 1));
+        Self
+    }
+}
+
+impl Drop for Step {
+    #[inline(never)]
+    fn drop(&mut self) {
+        STEPS.with(|steps| count(steps, -1));
+        let_handlers_run();
+    }
+}
+
 /// Runs `body`, whose allocations (in MPI, in the C library) on this thread are private to this process. No handler of
 /// the program's interrupts it.
+#[inline]
 pub(crate) fn private<R>(body: impl FnOnce() -> R) -> R {
-    struct Leave;
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            PRIVATE.with(|scopes| count(scopes, -1));
-            let_handlers_run();
-        }
-    }
-    PRIVATE.with(|scopes| count(scopes, 1));
-    let _leave = Leave;
+    let _scope = Private::enter();
     body()
 }
 
@@ -42,16 +76,7 @@ pub(crate) fn private<R>(body: impl FnOnce() -> R) -> R {
 /// program's interrupts: the page faults of a handler use the same state.
 #[inline]
 pub(crate) fn undisturbed<R>(body: impl FnOnce() -> R) -> R {
-    struct Leave;
-    impl Drop for Leave {
-        #[inline]
-        fn drop(&mut self) {
-            STEPS.with(|steps| count(steps, -1));
-            let_handlers_run();
-        }
-    }
-    STEPS.with(|steps| count(steps, 1));
-    let _leave = Leave;
+    let _step = Step::enter();
     body()
 }
 

@@ -172,6 +172,7 @@ struct Fork {
     threads: i32,
     args: Vec<u64>,
     icv: Icv,
+    location: &'static str,
 }
 
 static FORK_SLOT: ProgramCell<Option<Fork>> = ProgramCell::new(None);
@@ -212,8 +213,9 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         threads,
         args,
         icv: team::icv(|icv| *icv),
+        location: location_of(region),
     };
-    if !is_outer || stream_format::declines(location_of(region)) {
+    if !is_outer || stream_format::declines(fork.location) {
         return run_here(fork);
     }
     let is_at_once = may_run_at_once(region, &fork);
@@ -306,7 +308,7 @@ fn run_on_own_threads(fork: Fork) {
 
 extern "C" fn run_here_on_region_stack() {
     let fork = FORK_SLOT.with(Option::take).expect("run_here stored it");
-    let location = location_of(fork.region);
+    let location = fork.location;
     let _region = observe::span(|| Event::region(location, 0, fork.threads));
     ordered::restart();
     doacross::restart();
@@ -338,7 +340,7 @@ fn run_one_by_one(fork: Fork) {
 extern "C" fn one_by_one() {
     let (location, threads, icv) = FORK_SLOT.with(|slot| {
         let fork = slot.as_ref().expect("run_one_by_one stored it");
-        (location_of(fork.region), fork.threads, fork.icv)
+        (fork.location, fork.threads, fork.icv)
     });
     let _region = observe::span(|| Event::region(location, 0, threads));
     team::enter(0, threads, location, icv, false);
@@ -364,7 +366,7 @@ fn run_share(fork: &Fork, first: i32, is_distributed: bool) {
         first,
         threads: fork.threads,
         is_distributed,
-        location: location_of(fork.region),
+        location: fork.location,
         icv: fork.icv,
         float_settings: float_environment::current(),
     });
@@ -381,6 +383,7 @@ pub(crate) fn end_threads() {
             threads: threads::most(),
             args: Vec::new(),
             icv: team::icv(|icv| *icv),
+            location: location_of(std::ptr::null()),
         })
     });
     FRAME.with(|frame| *frame = stack::pointer());
@@ -501,7 +504,8 @@ extern "C" fn fork_on_region_stack() {
     free_idle();
     let carried = pages_to_carry(&fork.args);
     let carried = driver(|driver| driver.prepare_fork(&mut ThisRank, carried));
-    let mut message = vec![0; FORK_ARGS];
+    let mut message = Vec::with_capacity(FORK_ARGS + fork.args.len());
+    message.resize(FORK_ARGS, 0);
     let output = console::offer();
     let kind = match output {
         Some(_) => FORK_REGION_AND_OUTPUT,
@@ -516,7 +520,7 @@ extern "C" fn fork_on_region_stack() {
     message[FORK_ICV..FORK_ARGS].copy_from_slice(&fork.icv.to_words());
     message.extend(&fork.args);
     let words = driver(|driver| driver.send_fork(&mut ThisRank, &carried, &message));
-    let location = location_of(fork.region);
+    let location = fork.location;
     let pages = carried.carried().len();
     observe::tell(|| Event::fork(location, fork.threads, pages, 8 * words));
     if let Some(output) = output {
@@ -567,7 +571,7 @@ fn pages_to_carry(args: &[u64]) -> Vec<Page> {
 fn run_region(fork: Fork) {
     region::count();
     let region = fork.region;
-    let location = location_of(region);
+    let location = fork.location;
     let first = threads::first_in(fork.threads);
     let number = first.unwrap_or(fork.threads);
     let _region = observe::span(|| Event::region(location, number, fork.threads));
@@ -638,6 +642,7 @@ pub(crate) fn serve_forks() {
             threads,
             args: message[FORK_ARGS..].to_vec(),
             icv,
+            location: location_of(region),
         });
     }
 }

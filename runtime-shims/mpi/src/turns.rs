@@ -71,13 +71,19 @@ pub(crate) fn has_foreign() -> bool {
     HAS_FOREIGN.load(Relaxed)
 }
 
+/// Whether who uses the state of the rank has to do so [`alone`].
+#[inline]
+pub(crate) fn must_be_taken() -> bool {
+    MUST_TAKE_TURNS.load(Relaxed)
+}
+
 /// Runs `body`, which uses the state of the rank, while no other thread of the rank does so. Within it the same thread may
 /// do so again.
 ///
 /// `body` must not wait for what another thread of this rank does.
 #[inline]
 pub(crate) fn alone<R>(body: impl FnOnce() -> R) -> R {
-    if MUST_TAKE_TURNS.load(Relaxed) {
+    if must_be_taken() {
         take_turn(body)
     } else {
         body()

@@ -174,9 +174,9 @@ struct Interval {
     may_be_written: DeclaredBefore,
     /// Stands for what was copied from other nodes.
     far_copied: Signature,
-    written: Rc<Ranges>,
+    written: Ranges,
     /// Bytes of other owners that it may have written.
-    uncertain: Rc<Ranges>,
+    uncertain: Ranges,
     compared: Vec<Page>,
     /// Those that the comparison found written, and what was marked.
     claimed: Ranges,
@@ -369,9 +369,9 @@ impl SectionMode {
 
     /// What this rank declared to write since the last synchronisation, and bytes of other owners that it
     /// may have written.
-    pub(super) fn may_have_written(&self) -> (Rc<Ranges>, Rc<Ranges>) {
+    pub(super) fn may_have_written(&self) -> (Ranges, Ranges) {
         let interval = &self.interval;
-        (Rc::clone(&interval.written), Rc::clone(&interval.uncertain))
+        (interval.written.clone(), interval.uncertain.clone())
     }
 }
 
@@ -655,8 +655,8 @@ impl<M: Machine> Coherence<M> {
         let all = Ranges::of(runs.iter().copied().map(bytes_of).collect());
         let interval = &mode.interval;
         let written = [
-            &*interval.written,
-            &*interval.uncertain,
+            &interval.written,
+            &interval.uncertain,
             &interval.marked,
             &interval.marking,
             &interval.claimed,

@@ -9,7 +9,10 @@ use std::{collections::HashMap, rc::Rc};
 
 use super::{Access, Coherence, Machine, Run, runs_of};
 use crate::{
-    geometry::{ranges::Ranges, signature::Signature},
+    geometry::{
+        ranges::Ranges,
+        signature::{ByHalf, Signature},
+    },
     layout::{PAGE, Page},
     page_table::flag,
 };
@@ -58,7 +61,7 @@ struct Interval {
 /// What has been learned, and what happens now.
 #[derive(Default)]
 pub(super) struct Learned {
-    intervals: HashMap<Signature, Interval>,
+    intervals: HashMap<Signature, Interval, ByHalf>,
     /// The region that runs, and the number of its interval.
     region: Option<Signature>,
     number: u64,

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::{Access, Coherence, Machine, PAGE, Page, changed_ranges};
+use super::{Access, Coherence, Machine, PAGE, Page};
 use crate::page_table::flag;
 
 /// Most pages in update mode.
@@ -32,29 +32,44 @@ pub(super) struct Updated {
     copied: HashMap<Page, i32>,
     /// Those that go into update mode at this synchronisation.
     wanted: Vec<Page>,
+    /// Words that changed in a page, kept for its memory.
+    changed: Vec<(usize, u64)>,
 }
 
-/// The ranges of whole words in which two pages differ: fewer and sooner found than those of bytes.
-fn changed_words(new: &[u8; PAGE], old: &[u8; PAGE]) -> Vec<(usize, usize)> {
+/// Where words of a page differ from those of `old`, given with their numbers: as ranges of the page, of whole words where
+/// they are to be, which are fewer, or of the bytes that differ.
+fn changed_ranges_of(
+    changed: &[(usize, u64)],
+    old: &[u8; PAGE],
+    in_whole_words: bool,
+    mut found: impl FnMut(usize, usize),
+) {
     const WORD: usize = size_of::<u64>();
-    // Most of a page is as before.
-    const PIECE: usize = 512;
-    let mut changed: Vec<(usize, usize)> = Vec::new();
-    for piece in (0..PAGE).step_by(PIECE) {
-        if new[piece..piece + PIECE] == old[piece..piece + PIECE] {
+    let mut open: Option<(usize, usize)> = None;
+    let mut add = |start: usize, end: usize| match &mut open {
+        Some((_, last)) if *last == start => *last = end,
+        _ => {
+            if let Some((start, end)) = open.replace((start, end)) {
+                found(start, end);
+            }
+        }
+    };
+    for &(number, word) in changed {
+        let at = number * WORD;
+        if in_whole_words {
+            add(at, at + WORD);
             continue;
         }
-        for word in (piece..piece + PIECE).step_by(WORD) {
-            if new[word..word + WORD] == old[word..word + WORD] {
-                continue;
-            }
-            match changed.last_mut() {
-                Some((_, end)) if *end == word => *end += WORD,
-                _ => changed.push((word, word + WORD)),
+        let bytes = word.to_ne_bytes().into_iter().zip(&old[at..at + WORD]);
+        for (at, (new, old)) in (at..).zip(bytes) {
+            if new != *old {
+                add(at, at + 1);
             }
         }
     }
-    changed
+    if let Some((start, end)) = open {
+        found(start, end);
+    }
 }
 
 impl<M: Machine> Coherence<M> {
@@ -65,36 +80,48 @@ impl<M: Machine> Coherence<M> {
         if self.rank != 0 {
             return words;
         }
+        let mut changed = std::mem::take(&mut self.updated.changed);
         for index in 0..self.updated.pages.len() {
             let page = self.updated.pages[index];
             let contents = self.machine.contents(page);
             let Some(published) = self.pages.twin(page) else {
                 continue;
             };
-            if contents.is(published) {
+            changed.clear();
+            contents.differing(published, |number, word| changed.push((number, word)));
+            if changed.is_empty() {
                 continue;
             }
-            let contents = contents.copy();
             // In a region another rank may have written, as it declared, to the same word.
-            let changed = match in_region {
-                true => changed_ranges(&contents, published).collect(),
-                false => changed_words(&contents, published),
-            };
-            let bytes: usize = changed.iter().map(|(start, end)| end - start).sum();
+            let mut bytes = 0;
+            let before = words.len();
+            changed_ranges_of(&changed, published, !in_region, |start, end| {
+                bytes += end - start;
+                words.push(u64::from(page) << 32 | (start as u64) << 16 | (end - start) as u64);
+                words.resize(words.len() + (end - start).div_ceil(8), 0);
+            });
             if in_region && bytes > MOST_BYTES {
+                words.truncate(before);
                 self.note_written(page);
                 continue;
             }
-            for (start, end) in changed {
-                words.push(u64::from(page) << 32 | (start as u64) << 16 | (end - start) as u64);
-                words.extend(contents[start..end].chunks(8).map(|chunk| {
+            for &(number, word) in &changed {
+                published[8 * number..8 * number + 8].copy_from_slice(&word.to_ne_bytes());
+            }
+            let mut at = before;
+            while let Some(&place) = words.get(at) {
+                let start = (place >> 16 & 0xffff) as usize;
+                let length = (place & 0xffff) as usize;
+                let data = published[start..start + length].chunks(8);
+                for (room, chunk) in words[at + 1..].iter_mut().zip(data) {
                     let mut word = [0; 8];
                     word[..chunk.len()].copy_from_slice(chunk);
-                    u64::from_ne_bytes(word)
-                }));
+                    *room = u64::from_ne_bytes(word);
+                }
+                at += 1 + length.div_ceil(8);
             }
-            published.copy_from_slice(&contents);
         }
+        self.updated.changed = changed;
         words
     }
 
@@ -110,8 +137,11 @@ impl<M: Machine> Coherence<M> {
             if self.rank == 0 || !self.pages.has(page, flag::UPDATED) {
                 continue;
             }
-            let bytes: Vec<u8> = data.iter().flat_map(|word| word.to_ne_bytes()).collect();
-            self.machine.contents(page).write(start, &bytes[..length]);
+            let contents = self.machine.contents(page);
+            for (word, at) in data.iter().zip((0..length).step_by(8)) {
+                let end = 8.min(length - at);
+                contents.write(start + at, &word.to_ne_bytes()[..end]);
+            }
         }
     }
 
@@ -196,5 +226,51 @@ impl<M: Machine> Coherence<M> {
         }
         self.pages.set_exclusive(page, false);
         self.enter_update_mode(page);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use okl_testing::Random;
+
+    use super::*;
+    use crate::{Contents, coherence::changed_ranges};
+
+    #[test]
+    fn what_changed_is_told_in_bytes_or_in_words() {
+        let mut random = Random(41);
+        for _ in 0..500 {
+            let mut old = [0; PAGE];
+            (0..PAGE).for_each(|at| old[at] = random.below(3) as u8);
+            let mut new = old;
+            for _ in 0..random.below(9) {
+                let start = random.below(PAGE);
+                let length = 1 + random.below(20);
+                let end = PAGE.min(start + length);
+                (start..end).for_each(|at| new[at] = random.below(3) as u8);
+            }
+            let page = Contents::zeros();
+            page.write(0, &new);
+            let mut words = Vec::new();
+            page.differing(&old, |number, word| words.push((number, word)));
+            let ranges = |in_whole_words| {
+                let mut all = Vec::new();
+                let add = |start, end| all.push((start, end));
+                changed_ranges_of(&words, &old, in_whole_words, add);
+                all
+            };
+            let expected: Vec<_> = changed_ranges(&new, &old).collect();
+            assert_eq!(ranges(false), expected);
+            let rounded = expected.iter().map(|&(start, end)| {
+                let (start, end) = (start / 8 * 8, end.next_multiple_of(8));
+                (start as u64, end as u64)
+            });
+            let rounded = crate::geometry::ranges::Ranges::of(rounded.collect());
+            let rounded = rounded.iter();
+            let rounded: Vec<_> = rounded
+                .map(|(start, end)| (start as usize, end as usize))
+                .collect();
+            assert_eq!(ranges(true), rounded);
+        }
     }
 }

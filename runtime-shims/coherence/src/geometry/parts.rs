@@ -4,7 +4,9 @@
 //! in them; what stands for several is that of theirs. Large parts are looked up in as few steps as they have digits.
 
 use std::{
+    cell::Cell,
     collections::HashMap,
+    fmt,
     hash::{BuildHasherDefault, Hasher},
     ops::Range as Between,
 };
@@ -62,6 +64,26 @@ pub(crate) struct Parts {
     /// Of chunks, of so many chunks next to each other, and so on.
     levels: [Level; LEVELS],
     all: Signature,
+    known: Known,
+}
+
+/// So many answers are remembered, each in one place.
+const PLACES: usize = 64;
+
+/// What stands for parts, by what stands for all chunks and for the part: a program comes back to the same states, and a look
+/// at all levels is long.
+struct Known([Cell<(Signature, Signature)>; PLACES]);
+
+impl Default for Known {
+    fn default() -> Self {
+        Self([const { Cell::new((Signature::NOTHING, Signature::NOTHING)) }; PLACES])
+    }
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Known")
+    }
 }
 
 impl Parts {
@@ -99,6 +121,18 @@ impl Parts {
 
     /// What stands for the chunks that `bytes` touch.
     pub(crate) fn around(&self, bytes: &Ranges) -> Signature {
+        let key = self.all.with_signature(bytes.signature());
+        let place = &self.known.0[key.to_words()[0] as usize % PLACES];
+        let (known, part) = place.get();
+        if known == key {
+            return part;
+        }
+        let part = self.find_around(bytes);
+        place.set((key, part));
+        part
+    }
+
+    fn find_around(&self, bytes: &Ranges) -> Signature {
         let mut all = Signature::NOTHING;
         let mut done = 0;
         for range in bytes.iter() {
@@ -137,6 +171,7 @@ mod tests {
         let mut random = Random(17);
         let mut parts = Parts::default();
         let mut truth: HashMap<u64, Signature> = HashMap::new();
+        let mut asked: [Ranges; 4] = Default::default();
         for round in 0..4000u64 {
             let most = [100, 1 << 14, 1 << 22][random.below(3)];
             let chunk = random.below(most) as u64;
@@ -149,13 +184,18 @@ mod tests {
                 (start, start + 1 + random.below(most << CHUNK) as u64)
             });
             let bytes = Ranges::of(bytes.collect());
-            let is_in = |chunk: u64| {
-                let mut ranges = bytes.iter();
-                ranges.any(|range| chunks_around(range).contains(&chunk))
-            };
-            let those = truth.iter().filter(|&(&chunk, _)| is_in(chunk));
-            let expected = those.fold(Signature::NOTHING, |all, (_, &part)| all.toggled(part));
-            assert_eq!(parts.around(&bytes), expected, "{bytes:?}");
+            // What was asked before is asked again, in other states and in the same.
+            asked[round as usize % 4] = bytes;
+            for bytes in [&asked[0], &asked[random.below(4)]] {
+                let is_in = |chunk: u64| {
+                    let mut ranges = bytes.iter();
+                    ranges.any(|range| chunks_around(range).contains(&chunk))
+                };
+                let those = truth.iter().filter(|&(&chunk, _)| is_in(chunk));
+                let expected = those.fold(Signature::NOTHING, |all, (_, &part)| all.toggled(part));
+                assert_eq!(parts.around(bytes), expected, "{bytes:?}");
+                assert_eq!(parts.around(bytes), expected, "{bytes:?}");
+            }
             assert_eq!(parts.of(chunk), truth[&chunk]);
         }
         let all = truth.values().copied();

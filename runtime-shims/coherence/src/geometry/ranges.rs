@@ -10,11 +10,16 @@ use super::signature::Signature;
 /// Positions from the first to before the second. A position is an offset in a rank's memory file.
 pub type Range = (u64, u64);
 
-/// A set of bytes. A copy costs nothing.
+/// A set of bytes. A copy costs nothing, nor does the empty one, which has no list: most of what a synchronisation asks for is
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ranges(Rc<Vec<Range>>);
+pub struct Ranges(Option<Rc<Vec<Range>>>);
 
 impl Ranges {
+    fn new(ranges: Vec<Range>) -> Self {
+        Self((!ranges.is_empty()).then(|| Rc::new(ranges)))
+    }
+
     /// The union of ranges in any order; empty ones do not count.
     pub fn of(mut ranges: Vec<Range>) -> Self {
         let pairs = ranges.windows(2);
@@ -22,7 +27,7 @@ impl Ranges {
         let is_full = |&(start, end): &Range| start < end;
         // All of it is looked at, several at once.
         if is_in_order.fold(true, |all, one| all & one) && ranges.iter().all(is_full) {
-            return Self(Rc::new(ranges));
+            return Self::new(ranges);
         }
         ranges.retain(is_full);
         if !ranges.is_sorted() {
@@ -33,19 +38,19 @@ impl Ranges {
         for (start, end) in ranges {
             push_joined(&mut joined, start, end);
         }
-        Self(Rc::new(joined))
+        Self::new(joined)
     }
 
     /// The ranges, in order.
     #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Range> + '_ {
-        self.0.iter().copied()
+        self.as_slice().iter().copied()
     }
 
     /// From the first byte to behind the last one.
     #[inline]
     pub(crate) fn hull(&self) -> Range {
-        let (first, last) = (self.0.first(), self.0.last());
+        let (first, last) = (self.as_slice().first(), self.as_slice().last());
         (first.map_or(0, |one| one.0), last.map_or(0, |one| one.1))
     }
 
@@ -58,38 +63,51 @@ impl Ranges {
     /// The ranges, in order.
     #[inline]
     pub(crate) fn as_slice(&self) -> &[Range] {
-        &self.0
+        self.0.as_ref().map_or(&[], |ranges| ranges)
+    }
+
+    /// Whether this is a copy of `other`, or the other way round. Other sets may be equal, too.
+    #[inline]
+    pub(crate) fn is_copy_of(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Rc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        }
     }
 
     /// Number of ranges.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.as_slice().len()
     }
 
     /// Whether there is no byte in them.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     #[inline]
     pub(crate) fn contains(&self, position: u64) -> bool {
-        let after = self.0.partition_point(|&(start, _)| start <= position);
-        after > 0 && position < self.0[after - 1].1
+        let after = self
+            .as_slice()
+            .partition_point(|&(start, _)| start <= position);
+        after > 0 && position < self.as_slice()[after - 1].1
     }
 
     /// Whether all of a range is in the set.
     #[inline]
     pub(crate) fn contains_all(&self, (first, end): Range) -> bool {
-        let after = self.0.partition_point(|&(start, _)| start <= first);
-        after > 0 && end <= self.0[after - 1].1
+        let after = self
+            .as_slice()
+            .partition_point(|&(start, _)| start <= first);
+        after > 0 && end <= self.as_slice()[after - 1].1
     }
 
     /// Whether some of a range is in the set.
     #[inline]
     pub(crate) fn contains_some(&self, (first, end): Range) -> bool {
-        let next = behind(&self.0, first).first();
+        let next = behind(self.as_slice(), first).first();
         next.is_some_and(|&(start, _)| start < end)
     }
 
@@ -106,15 +124,15 @@ impl Ranges {
                 return all.clone();
             }
         }
-        let mut all = Vec::with_capacity(self.0.len() + other.0.len());
+        let mut all = Vec::with_capacity(self.as_slice().len() + other.len());
         // Ranks mostly declare one part of an object each.
         for (first, second) in [(self, other), (other, self)] {
             if first.hull().1 <= second.hull().0 {
-                let (start, end) = second.0[0];
-                all.extend_from_slice(&first.0);
+                let (start, end) = second.as_slice()[0];
+                all.extend_from_slice(first.as_slice());
                 push_joined(&mut all, start, end);
-                all.extend_from_slice(&second.0[1..]);
-                return Self(Rc::new(all));
+                all.extend_from_slice(&second.as_slice()[1..]);
+                return Self::new(all);
             }
         }
         let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
@@ -128,7 +146,7 @@ impl Ranges {
                 None => break,
             }
         }
-        Self(Rc::new(all))
+        Self::new(all)
     }
 
     /// The bytes of this set that are not in `other`.
@@ -136,7 +154,7 @@ impl Ranges {
         if self.lies_apart(other) {
             return self.clone();
         }
-        let mut left = Vec::with_capacity(self.0.len());
+        let mut left = Vec::with_capacity(self.as_slice().len());
         let mut others = other.as_slice();
         for (mut start, end) in self.iter() {
             others = behind(others, start);
@@ -153,7 +171,7 @@ impl Ranges {
                 left.push((start, end));
             }
         }
-        Self(Rc::new(left))
+        Self::new(left)
     }
 
     /// The bytes in both sets.
@@ -172,7 +190,7 @@ impl Ranges {
                 both.push((start.max(other_start), end.min(other_end)));
             }
         }
-        Self(Rc::new(both))
+        Self::new(both)
     }
 
     /// A number that stands for the contents.
@@ -248,6 +266,17 @@ mod tests {
         for (position, &is_in) in bytes.iter().enumerate() {
             assert_eq!(is_in, expected(position), "{position} of {set:?}");
         }
+    }
+
+    #[test]
+    fn empty_sets_are_alike_and_have_no_list() {
+        let (a, b) = (Ranges::of(vec![(3, 5)]), Ranges::of(vec![(7, 9)]));
+        let empty = Ranges::of(vec![(4, 4)]);
+        for one in [a.intersection(&b), a.minus(&a), empty.union(&empty)] {
+            assert!(one.is_empty() && one.0.is_none() && one == Ranges::default());
+            assert!(one.is_copy_of(&empty) && !one.is_copy_of(&a));
+        }
+        assert!(a.is_copy_of(&a.union(&empty)) && !a.is_copy_of(&Ranges::of(vec![(3, 5)])));
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub(super) struct Directly {
     expected: Option<Signature>,
     /// What this rank has certainly written at each release, with what stands for it, and how much of that each rank was told
     /// of.
-    written: Vec<(Signature, Rc<Ranges>)>,
+    written: Vec<(Signature, Ranges)>,
     told: BTreeMap<u32, usize>,
     waiting: Vec<Waiting>,
     /// What was announced in another way; any bytes where that is not known.
@@ -76,7 +76,7 @@ pub(super) struct Directly {
     known_elsewhere: HashSet<Signature>,
     is_any_elsewhere: bool,
     /// What ranks are expected to read, and what to send them.
-    reads: Cache<Rc<Ranges>>,
+    reads: Cache<Ranges>,
     to_send: Cache<Rc<Vec<Range>>>,
 }
 
@@ -89,7 +89,7 @@ impl Directly {
     /// This rank releases what it has certainly written.
     pub(super) fn note_release<'a>(
         &mut self,
-        written: impl Iterator<Item = &'a (Signature, Rc<Ranges>)>,
+        written: impl Iterator<Item = &'a (Signature, Ranges)>,
     ) {
         if self.expected.is_none() {
             return;
@@ -143,19 +143,19 @@ impl Directly {
 
 impl SectionMode {
     /// What `rank` is expected to read in the interval that runs.
-    fn expected_reads(&mut self, rank: u32) -> Option<Rc<Ranges>> {
+    fn expected_reads(&mut self, rank: u32) -> Option<Ranges> {
         let expected = self.directly.expected?;
         let key = expected.with(u64::from(rank));
         if let Some(reads) = self.directly.reads.get(key) {
-            return Some(Rc::clone(reads));
+            return Some(reads.clone());
         }
         let exchanged = self.exchanged.get(expected)?;
         let is_read = |mode| matches!(mode, Mode::Read | Mode::MayRead | Mode::MayWrite);
         let shapes = exchanged.shapes(rank as usize, is_read);
         let ranges = shapes.flat_map(|shape| shape.ranges().iter().collect::<Vec<Range>>());
-        let reads = Rc::new(Ranges::of(ranges.collect()));
+        let reads = Ranges::of(ranges.collect());
         let pieces = reads.len();
-        self.directly.reads.insert(key, Rc::clone(&reads), pieces);
+        self.directly.reads.insert(key, reads.clone(), pieces);
         Some(reads)
     }
 }

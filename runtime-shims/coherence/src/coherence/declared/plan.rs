@@ -29,8 +29,8 @@ use crate::{
 pub(super) struct Plan {
     /// What followed it last, and its key.
     next: RefCell<Option<(Signature, Weak<Plan>)>>,
-    written: Rc<Ranges>,
-    uncertain: Rc<Ranges>,
+    written: Ranges,
+    uncertain: Ranges,
     /// How often it served again.
     again: Cell<u32>,
     /// There is nothing to copy, to open or to compare, nor anything that is current then and was not.
@@ -45,7 +45,7 @@ pub(super) struct Plan {
     pub(super) pages_written: Vec<Page>,
     pub(super) bytes_written: (Signature, Ranges),
     /// Bytes in section mode that are certainly written, with what stands for them: where ranks wait for flags.
-    pub(super) certain: (Signature, Rc<Ranges>),
+    pub(super) certain: (Signature, Ranges),
     /// Bytes to copy, by their owner.
     pub(super) pulls: Vec<(u32, Vec<Range>)>,
     /// Stands for those of other nodes.
@@ -242,9 +242,9 @@ impl<M: Machine> Coherence<M> {
     }
 
     fn note_what_is_written(&mut self, plan: &Plan) {
-        let note = |noted: &mut Rc<Ranges>, now: &Rc<Ranges>| {
-            if !Rc::ptr_eq(noted, now) {
-                *noted = Rc::clone(now);
+        let note = |noted: &mut Ranges, now: &Ranges| {
+            if !noted.is_copy_of(now) {
+                *noted = now.clone();
             }
         };
         let interval = &mut self.sections.interval;
@@ -377,7 +377,7 @@ impl<M: Machine> Coherence<M> {
             far_copies: self.far_copies(&pulls),
             pages_written,
             bytes_written: (in_sections.signature(), in_sections),
-            certain: (certain.signature(), Rc::new(certain)),
+            certain: (certain.signature(), certain),
             words: declared.iter().map(Declared::words).sum(),
             declared,
             pulls,
@@ -596,10 +596,10 @@ fn is_within(bytes: &Ranges, others: &Ranges) -> bool {
 }
 
 /// `all` and `more`.
-fn with(all: &Rc<Ranges>, more: &Ranges) -> Rc<Ranges> {
+fn with(all: &Ranges, more: &Ranges) -> Ranges {
     match is_within(more, all) {
-        true => Rc::clone(all),
-        false => Rc::new(all.union(more)),
+        true => all.clone(),
+        false => all.union(more),
     }
 }
 

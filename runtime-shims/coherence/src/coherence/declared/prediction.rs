@@ -17,7 +17,7 @@ use super::{
 };
 use crate::geometry::{
     ranges::{Range, Ranges},
-    signature::Signature,
+    signature::{ByHalf, Signature},
 };
 
 /// So many times the ranks may copy something else than the last time before a key is given up.
@@ -107,7 +107,7 @@ struct Next {
 /// What came after each.
 #[derive(Default)]
 struct Followers {
-    next: HashMap<Signature, Next>,
+    next: HashMap<Signature, Next, ByHalf>,
     /// In their passages.
     pieces: usize,
 }
@@ -228,10 +228,10 @@ impl Surprises {
 /// What all ranks copied after each key.
 #[derive(Default)]
 pub(super) struct Predictions {
-    known: HashMap<Signature, (Known, Surprises)>,
+    known: HashMap<Signature, (Known, Surprises), ByHalf>,
     /// What stands for what all ranks declared last in a context, and how often that was something else than before, less how
     /// often it was the same.
-    declared: HashMap<Signature, (Signature, u32)>,
+    declared: HashMap<Signature, (Signature, u32), ByHalf>,
     next: Followers,
     /// After two keys in a row, where after the second one alone it varies: in a cycle over the grids of a solver the same
     /// is known on the way down and on the way up.

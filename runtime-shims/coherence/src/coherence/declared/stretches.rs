@@ -21,8 +21,6 @@
 //!   What they write then is declared; or, once that has been handed over, found as other writes are: pages are closed before
 //!   their bytes are sent, and what is sent is put into twins.
 
-use std::rc::Rc;
-
 use super::{Declared, Interval, Mode, bytes_of_page, pages_touched, position};
 use crate::{
     coherence::{Access, Coherence, Machine},
@@ -124,7 +122,7 @@ impl<M: Machine> Coherence<M> {
                 continue;
             }
             let bytes = Ranges::of(vec![bytes_of_page(page)]);
-            interval.uncertain = Rc::new(interval.uncertain.union(&bytes));
+            interval.uncertain = interval.uncertain.union(&bytes);
             interval.opened.push(page);
             if !is_compared {
                 interval.compared.push(page);
@@ -190,7 +188,7 @@ impl<M: Machine> Coherence<M> {
         if own.is_empty() {
             return own;
         }
-        interval.written = Rc::default();
+        interval.written = Ranges::default();
         let marked = std::mem::take(&mut interval.marked);
         interval.tell_may_have_written(&marked);
         if !interval.handed_over {

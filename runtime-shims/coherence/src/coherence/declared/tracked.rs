@@ -600,7 +600,7 @@ impl<M: Machine> Coherence<M> {
         }
         let own = pieces.iter().map(|piece| (piece.start, piece.end));
         let foreign = bytes.minus(&Ranges::of(own.collect()));
-        interval.uncertain = Rc::new(interval.uncertain.union(&foreign));
+        interval.uncertain = interval.uncertain.union(&foreign);
         interval.opened.extend(run.pages());
         let mut compared: Vec<Page> = foreign.iter().flat_map(pages_touched).collect();
         compared.dedup();
