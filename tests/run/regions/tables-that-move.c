@@ -7,9 +7,10 @@
 
 #ifndef TIMES
 #define TIMES 60
+#define LENGTH 512
 #endif
 
-enum { TABLES = 48, LENGTH = 512 };
+enum { TABLES = 48 };
 
 struct part {
   long *values;
