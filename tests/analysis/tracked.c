@@ -18,7 +18,7 @@ void scatter(int length) {
     memcpy(&y[map[i]], &x[i], length);
 }
 
-// CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: tracked, it has a critical section
+// CHECK: region at {{.*}}tracked.c:[[@LINE+2]]: at once for {{.*}}tracked.c:[[@LINE+4]], tracked, it has a critical section
 void guarded(void) {
 #pragma omp parallel for
   for (int i = 0; i < N; i++)

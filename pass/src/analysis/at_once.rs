@@ -1,10 +1,12 @@
 //! Regions whose atomic accesses follow on each other too fast for ranks: each has to be carried out at once, as its value is
-//! used or orders others, and little is computed between two of them.
+//! used or orders others, and little is computed between two of them. So do critical sections that keep their lock, and
+//! others' locks: with each goes what was written before.
 //!
 //! Guarantee: what is said here is about time alone; a region is right wherever it runs. A loop counts where each turn may be
 //! short, whatever else others do; one that tries an access until it succeeds does not count: what it is tried for may be
-//! long. Where the threads meet in loops, the other loops between two meetings must be short, too: they have no loops
-//! in them.
+//! long. Turns that take a lock must be short as they are, inner loops that turn a few times included, but for what critical
+//! sections do: no other thread does that meanwhile, wherever it runs.
+//! Where the threads meet in loops, the other loops between two meetings must be short, too: they have no loops in them.
 
 use std::collections::HashSet;
 
@@ -12,27 +14,32 @@ use okl_abi::{Effects, f};
 
 use crate::analysis::call_graph::reached;
 use crate::analysis::control_flow;
+use crate::analysis::critical::body_of;
 use crate::analysis::library::is_mathematics;
 use crate::analysis::memory::private_variable;
 use crate::analysis::runtime;
-use crate::llvm::{Block, Call, Function, Instruction, NaturalLoop, Opcode, Value};
+use crate::llvm::{
+    Block, Call, Code, Evolution, Function, Instruction, NaturalLoop, Opcode, Value,
+};
 
 /// A turn of so many instructions takes less than a microsecond.
 const SHORT: usize = 500;
+/// One of so many takes less than a lock does between machines.
+const SHORT_FOR_LOCK: u64 = 5000;
 /// Bytes that are copied in such a turn.
 const FEW: i64 = 256;
 
-/// The first atomic access of a region that makes it such a one. The region's body is simplified, with what it calls inlined.
+/// The first atomic access, or the first call that takes a lock, that makes a region such a one. The region's body is simplified, with what it calls inlined.
 pub fn first(body: Function<'_>) -> Option<Instruction<'_>> {
     let functions = reached(body);
     let mut first = None;
     for &function in &functions {
         let loops = Turns::of(function);
         let accesses = function.instructions().into_iter();
-        let dense: Vec<_> = accesses
+        let dense = accesses
             .filter(|one| one.as_call().is_some_and(is_at_once))
-            .filter(|&at| is_dense(&loops, at))
-            .collect();
+            .filter(|&at| is_dense(&loops, at));
+        let dense: Vec<_> = dense.chain(dense_locks(function)).collect();
         first = first.or(dense.first().copied());
         if has_long_rounds(function, function == body, &loops, &dense) {
             return None;
@@ -205,6 +212,80 @@ fn is_dense<'m>(loops: &[Turns<'m>], at: Instruction<'m>) -> bool {
         && short.contains(&header)
         && control_flow::reached(vec![header], next).contains(&at.block())
         && control_flow::reached(next(at.block()), next).contains(&header)
+}
+
+/// Whether a call takes a lock for which others may wait.
+pub fn takes_lock(call: Call<'_>) -> bool {
+    const SET: [&str; 2] = [
+        f::okl_mpi_omp_set_lock.name,
+        f::okl_mpi_omp_set_nest_lock.name,
+    ];
+    runtime::function(call)
+        .is_some_and(|one| one.effects.has(Effects::ENTERS) || SET.contains(&one.name))
+}
+
+/// Whether a call takes a lock or gives it back.
+fn is_of_lock(call: Call<'_>) -> bool {
+    const UNSET: [&str; 2] = [
+        f::okl_mpi_omp_unset_lock.name,
+        f::okl_mpi_omp_unset_nest_lock.name,
+    ];
+    takes_lock(call)
+        || runtime::function(call)
+            .is_some_and(|one| one.effects.has(Effects::LEAVES) || UNSET.contains(&one.name))
+}
+
+/// The locks of a function that are taken in each of the turns of a loop, where these are short.
+fn dense_locks<'m>(function: Function<'m>) -> Vec<Instruction<'m>> {
+    let all = function.instructions().into_iter();
+    let taken: Vec<_> = all
+        .filter(|at| at.as_call().is_some_and(takes_lock))
+        .collect();
+    if taken.is_empty() {
+        return taken;
+    }
+    // What critical sections do.
+    let bodies = taken.iter().filter_map(|at| body_of(at.as_call()?).ok());
+    let apart: HashSet<_> = bodies.flat_map(|body| body.instructions).collect();
+    let code = Evolution::of(Code::open(function));
+    let is_dense = |at: &Instruction<'m>| !apart.contains(at) && is_dense_lock(&code, &apart, *at);
+    taken.into_iter().filter(is_dense).collect()
+}
+
+/// Whether a lock is taken in each of the turns of a loop, where these are short, but for what critical sections do.
+fn is_dense_lock<'m>(
+    code: &Evolution<'m>,
+    apart: &HashSet<Instruction<'m>>,
+    at: Instruction<'m>,
+) -> bool {
+    let Some(turns) = code.loop_of(at.block()) else {
+        return false;
+    };
+    let times = |one: usize| {
+        let back = code.backedge_taken_count(one)?.constant()?;
+        u64::try_from(back).ok()?.checked_add(1)
+    };
+    // How many instructions a block executes in a turn.
+    let length = |block: Block<'m>| {
+        let all = block.instructions().into_iter();
+        let rest: Vec<_> = all.filter(|one| !apart.contains(one)).collect();
+        if rest.is_empty() {
+            return Some(0);
+        }
+        let is_short =
+            |one: &Instruction<'m>| one.as_call().is_some_and(is_of_lock) || is_short(*one);
+        let mut inner = code.loops_around(block).take_while(|&one| one != turns);
+        let each = rest.len() as u64;
+        rest.iter()
+            .all(is_short)
+            .then(|| inner.try_fold(each, |so_far, one| so_far.checked_mul(times(one)?)))?
+    };
+    let natural = &code.loops()[turns];
+    let sum = |so_far: u64, &block: &Block<'m>| so_far.checked_add(length(block)?);
+    let whole = natural.blocks.iter().try_fold(0, sum);
+    let is_short = whole.is_some_and(|whole| whole <= SHORT_FOR_LOCK);
+    let latch = natural.latch;
+    is_short && latch.is_some_and(|latch| code.dominates(at.block(), latch))
 }
 
 /// Whether an instruction takes little time.

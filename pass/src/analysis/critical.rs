@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use okl_abi::{AtomicOp, Effects};
 
 use crate::analysis::control_flow;
-use crate::analysis::library::is_mathematics;
+use crate::analysis::library::{self, is_mathematics};
 use crate::analysis::objects::{Objects, Place};
 use crate::analysis::runtime::{self, effects};
 use crate::analysis::updates::{arithmetic, choice};
@@ -134,6 +134,10 @@ fn body<'m>(enter: Call<'m>, lock: Value<'m>) -> Result<Body<'m>, &'static str> 
     // Those of which all from where the section is entered on belongs to it.
     let mut whole = HashSet::new();
     while let Some(block) = rest.pop() {
+        // Others may end the program there, too.
+        if block != first && ends_program(block) {
+            continue;
+        }
         let mut instructions = block.instructions();
         if block == first && seen.is_empty() {
             let at = instructions
@@ -181,6 +185,14 @@ fn body<'m>(enter: Call<'m>, lock: Value<'m>) -> Result<Body<'m>, &'static str> 
         }
     }
     Ok(body)
+}
+
+/// Whether a block ends the program, for an exception that may not leave the section.
+fn ends_program(block: Block<'_>) -> bool {
+    let ends = |call: Call<'_>| library::terminates(&call.callee_name());
+    let mut calls = block.instructions().into_iter();
+    let is_end = |end: Instruction<'_>| end.opcode() == Opcode::LLVMUnreachable;
+    block.terminator().is_some_and(is_end) && calls.any(|one| one.as_call().is_some_and(ends))
 }
 
 fn ways_into<'m>(function: Function<'m>) -> HashMap<Block<'m>, Vec<Block<'m>>> {

@@ -172,6 +172,14 @@ const CXX_RUNTIME: &str = "__cxa_allocate_exception __cxa_allocate_dependent_exc
     __cxa_get_globals __cxa_get_globals_fast __cxa_init_primary_exception __cxa_atexit __cxa_thread_atexit
     __clang_call_terminate _ZSt9terminatev";
 
+/// Whether a function ends the program for an exception that may not leave where it came to; copies have names with a dot.
+pub fn terminates(name: &str) -> bool {
+    const ALL: [&str; 2] = ["__clang_call_terminate", "_ZSt9terminatev"];
+    name.split('.')
+        .next()
+        .is_some_and(|name| ALL.contains(&name))
+}
+
 /// Functions that access nothing of the program's but what their arguments point to, and keep no pointer.
 const OF_ARGUMENTS: &str = " time clock clock_gettime clock_getres gettimeofday times difftime timespec_get getrusage \
      sincos frexp modf remquo ldexp scalbln strlen strcmp strncmp memcmp getpid gettid sysconf get_nprocs \

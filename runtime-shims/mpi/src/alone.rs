@@ -7,10 +7,12 @@
 //!
 //! Where its threads may run one after the other ([`ONE_BY_ONE`](okl_abi::region_flags::ONE_BY_ONE)) they do so here until one
 //! is at the reduction. It runs the next ones there, so that all have their copies when the last one is; that one combines
-//! them. Other regions run on as many threads of rank 0's, as those that are [`at_once`]'s do.
+//! them. Other regions run on as many threads of rank 0's, as those that are [`at_once`]'s do; and so do all where page faults
+//! take too much of the program ([`whole_program`]).
 
 pub(crate) mod at_once;
 mod history;
+mod whole_program;
 
 use std::{
     collections::HashMap,
@@ -19,10 +21,11 @@ use std::{
 
 use history::{Histories, Place};
 use okl_coherence::geometry::signature::Signature;
+use whole_program::{Cost, WholeProgram};
 
 use crate::{
     cell::ProgramCell,
-    region, scopes,
+    memory, program, region, scopes,
     settings::{RegionsAlone, settings},
     stack,
 };
@@ -43,11 +46,21 @@ struct State {
     /// By the address of the region's descriptor.
     known: Option<HashMap<usize, Histories>>,
     window: Option<Window>,
+    whole_program: Option<WholeProgram>,
+    /// Of the last region's body.
+    last: Cost,
 }
 
 static STATE: ProgramCell<State> = ProgramCell::new(State {
     known: None,
     window: None,
+    whole_program: None,
+    last: Cost {
+        body: Duration::ZERO,
+        whole: Duration::ZERO,
+        faults: Duration::ZERO,
+        serial: Duration::ZERO,
+    },
 });
 
 /// On rank 0, at every fork of the initial thread: the region before has cost what it has cost.
@@ -101,12 +114,61 @@ pub(crate) fn is_to_run(region: usize, longer: u32, values: &[u64]) -> bool {
 /// On rank 0: runs the body of the region that was decided on last.
 pub(crate) fn in_body(body: impl FnOnce()) {
     region::take_beside_body();
+    let serial = region::take_faults();
     let begun = Instant::now();
     body();
+    let took = begun.elapsed().saturating_sub(region::take_beside_body());
     STATE.with(|state| {
+        state.last = Cost {
+            body: took,
+            serial,
+            faults: serial + region::take_faults(),
+            whole: Duration::ZERO,
+        };
         if let Some(window) = &mut state.window {
-            window.body = begun.elapsed().saturating_sub(region::take_beside_body());
+            window.body = took;
         }
+    });
+}
+
+/// Whether rank 0 is to run all regions by itself.
+pub(crate) fn is_to_run_all() -> bool {
+    settings().regions_alone == RegionsAlone::WhereFaster
+        && STATE.with(|state| {
+            let program = state.whole_program.as_ref();
+            program.is_some_and(WholeProgram::is_alone)
+        })
+}
+
+/// On rank 0: a region that it could have run by itself took so long on the ranks, which are on so many machines.
+pub(crate) fn learn_on_ranks(region: usize, machines: u32, took: Duration) {
+    scopes::private(|| {
+        STATE.with(|state| {
+            let whole = Cost {
+                whole: took,
+                ..state.last
+            };
+            let program = state.whole_program.get_or_insert_default();
+            program.learn_on_ranks(region, machines, whole, has_room_for_all);
+        });
+    });
+}
+
+/// Whether all that the program has allocated on rank 0 fits there.
+fn has_room_for_all() -> bool {
+    let live = program::heap(|heap| heap.bytes_live());
+    memory::coherence(|coherence| coherence.machine.has_room(live.max(0) as u64))
+}
+
+/// On rank 0: it has run a region by itself, as all others.
+pub(crate) fn learn_alone(took: Duration) {
+    scopes::private(|| {
+        STATE.with(|state| {
+            state
+                .whole_program
+                .get_or_insert_default()
+                .learn_alone(took)
+        });
     });
 }
 

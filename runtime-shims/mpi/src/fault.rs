@@ -94,7 +94,7 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
         code: program_counter,
         write,
     };
-    let served = region::beside_body(|| {
+    let served = region::in_fault(|| {
         turns::alone(|| {
             observe::during(
                 || event,

@@ -325,7 +325,6 @@ impl Heap {
 
     /// Bytes in live blocks: what this rank gave out less what it took back. The sum over all ranks is
     /// exact; one rank's number is negative where it frees what others allocate.
-    #[cfg(test)]
     pub(crate) fn bytes_live(&self) -> i64 {
         self.live
     }

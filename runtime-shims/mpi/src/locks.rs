@@ -14,6 +14,7 @@ use std::{
 };
 
 use crate::{
+    alone::at_once,
     cell::ProgramCell,
     console,
     control_area::LOCK_BYTES,
@@ -218,6 +219,9 @@ fn lock(key: u64, ident: *mut c_void) {
     let _span = observe::span(|| Event::lock(key, Place::of_construct(ident)));
     // Whoever holds it may wait for what this rank has collected.
     coherence(|coherence| coherence.combine());
+    if !region::is_distributed() {
+        at_once::count_access();
+    }
     here(key, |here| here.waiting += 1);
     region::beside_body(|| insist(|| try_lock_here(key)));
     here(key, |here| here.waiting -= 1);

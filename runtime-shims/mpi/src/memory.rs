@@ -178,6 +178,11 @@ impl Memory {
         resident_bytes(self.file)
     }
 
+    /// Whether so many bytes more fit into this rank's memory.
+    pub(crate) fn has_room(&self, more: u64) -> bool {
+        self.room.has(more, || self.resident_bytes())
+    }
+
     /// How many large pages were made for this rank.
     pub(crate) fn large_pages(&self) -> u64 {
         self.large_pages.made

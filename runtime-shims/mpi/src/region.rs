@@ -64,6 +64,8 @@ pub(crate) fn name() -> String {
 thread_local! {
     /// What the calling thread has spent in the region's body with what is none of the program's.
     static BESIDE_BODY: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    /// What it has spent with page faults.
+    static FAULTS: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
 /// Runs what the ranks do in the body of a region to share memory.
@@ -77,4 +79,19 @@ pub(crate) fn beside_body<R>(body: impl FnOnce() -> R) -> R {
 /// How long that took the calling thread since it last asked.
 pub(crate) fn take_beside_body() -> Duration {
     BESIDE_BODY.take()
+}
+
+/// Serves a page fault, in the body of a region or in serial code.
+pub(crate) fn in_fault<R>(body: impl FnOnce() -> R) -> R {
+    let begun = Instant::now();
+    let result = body();
+    let took = begun.elapsed();
+    BESIDE_BODY.set(BESIDE_BODY.get() + took);
+    FAULTS.set(FAULTS.get() + took);
+    result
+}
+
+/// How long faults took the calling thread since it last asked.
+pub(crate) fn take_faults() -> Duration {
+    FAULTS.take()
 }

@@ -70,14 +70,23 @@ impl Room {
         let ahead = u64::from(more.max(interval)) * PAGE as u64;
         let bytes = match self.limit {
             Some(limit) => (resident() + ahead).saturating_sub(limit),
-            None => {
-                let machine = machine(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
-                let groups = self.groups.iter().filter_map(Group::room);
-                let lacks = groups.chain(machine).map(|room| room.lacks(ahead));
-                lacks.max().unwrap_or(0)
-            }
+            None => self.left().map(|left| left.lacks(ahead)).max().unwrap_or(0),
         };
         (bytes.div_ceil(PAGE as u64)).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// Whether `more` bytes fit beside the `resident` ones of this rank.
+    pub(crate) fn has(&self, more: u64, resident: impl FnOnce() -> u64) -> bool {
+        match self.limit {
+            Some(limit) => resident().saturating_add(more) <= limit,
+            None => self.left().all(|left| left.lacks(more) == 0),
+        }
+    }
+
+    /// What is left, of each kind that counts.
+    fn left(&self) -> impl Iterator<Item = Left> {
+        let machine = machine(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
+        self.groups.iter().filter_map(Group::room).chain(machine)
     }
 }
 

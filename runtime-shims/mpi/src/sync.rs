@@ -223,11 +223,16 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         return run_at_once(fork);
     }
     let begun = Instant::now();
+    let on_own_threads = !is_at_once && may_run_on_own_threads(&fork);
+    if on_own_threads && alone::is_to_run_all() && !program::heap(|heap| heap.has_idle()) {
+        stats::count(|counts| counts.alone += 1);
+        run_on_own_threads(fork);
+        return alone::learn_alone(begun.elapsed());
+    }
     let one_by_one = may_run_one_by_one(region, threads);
-    let by_itself = match (one_by_one, is_at_once) {
-        (true, _) => Some(threads as u32),
-        (false, false) if may_run_on_own_threads(&fork) => Some(threads::machines()),
-        (false, _) => None,
+    let by_itself = match one_by_one {
+        true => Some(threads as u32),
+        false => on_own_threads.then(threads::machines),
     };
     // What the program has freed goes back at synchronisations.
     if let Some(longer) = by_itself
@@ -248,6 +253,9 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     stack::call_on(program_stacks::region_stack_top(), fork_on_region_stack);
     if is_at_once {
         at_once::learn_on_ranks(region as usize, begun.elapsed());
+    }
+    if on_own_threads {
+        alone::learn_on_ranks(region as usize, threads::machines(), begun.elapsed());
     }
     // What declares all it accesses writes to no unit.
     // SAFETY: a descriptor that the pass emitted.

@@ -154,14 +154,6 @@ pub(in crate::analysis) fn read_by_message<'m>(
     Some(read.map(|(_, one)| one).collect())
 }
 
-/// Whether a function ends the program for an exception that may not leave where it came to; copies have names with a dot.
-fn terminates(name: &str) -> bool {
-    const ALL: [&str; 2] = ["__clang_call_terminate", "_ZSt9terminatev"];
-    name.split('.')
-        .next()
-        .is_some_and(|name| ALL.contains(&name))
-}
-
 /// What an instruction does.
 pub(in crate::analysis) fn effect<'m>(
     module: &'m Module,
@@ -353,7 +345,7 @@ fn of_call<'m>(places: &Places<'m>, call: Call<'m>) -> Effect<'m> {
     if copies.any(|(_, object)| !places.is_own(object)) {
         return Effect::Spoils("passes a structure by value".to_string());
     }
-    if terminates(&name) {
+    if library::terminates(&name) {
         return Effect::Nothing;
     }
     let depends = |callee: Function<'m>, what: &str| {

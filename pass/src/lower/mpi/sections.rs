@@ -141,9 +141,13 @@ impl<'m> Plan<'m> {
         for one in &self.forks {
             let region = self.region(one.record.body);
             if let Some(access) = one.at_once {
+                let what = match access.as_call().is_some_and(at_once::takes_lock) {
+                    true => "critical sections or locks",
+                    false => "atomic accesses",
+                };
                 let message = format!(
-                    "rank 0 runs this region by itself, on as many threads: its atomic accesses ({}) follow on each other \
-                     too fast to go to other ranks",
+                    "rank 0 runs this region by itself, on as many threads: its {what} ({}) follow on each other too fast \
+                     to go to other ranks",
                     Site::Instruction(access)
                 );
                 one.at.remark("AtOnce", &message, true);

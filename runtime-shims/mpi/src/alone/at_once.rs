@@ -18,7 +18,7 @@ use crate::{
     settings::{RegionsAlone, settings},
 };
 
-/// About what an atomic access takes in the memory of another machine.
+/// About what an atomic access takes in the memory of another machine, and a lock at least.
 const FAR: Duration = Duration::from_micros(50);
 
 /// What rank 0 remembers of a region.
@@ -66,7 +66,7 @@ impl Known {
 static KNOWN: ProgramCell<Option<HashMap<usize, Known>>> = ProgramCell::new(None);
 static DECIDED: AtomicU64 = AtomicU64::new(0);
 
-/// Atomic accesses of the threads that have ended their share.
+/// Atomic accesses and locks of the threads that have ended their share.
 static ACCESSES: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
@@ -79,7 +79,8 @@ fn with<R>(region: usize, body: impl FnOnce(&mut Known) -> R) -> R {
     })
 }
 
-/// The calling thread carries out an atomic access in the program's view.
+/// The calling thread carries out an atomic access in the program's view, or takes a lock, where no other rank has a part in
+/// it.
 #[inline]
 pub(crate) fn count_access() {
     OWN.set(OWN.get() + 1);
