@@ -301,6 +301,34 @@ impl<'a, 'm> Hoister<'a, 'm> {
         let mut arguments = call.arguments().into_iter();
         arguments.all(|one| !one.ty().is_pointer() || one.underlying_object() != read)
             && self.is_sole(read)
+            && !(self.shows_stores_of_others(call) && self.is_stored_by_threads(read))
+    }
+
+    /// Whether this thread may see behind a call what other threads have stored in front of what they have synchronised by.
+    fn shows_stores_of_others(&self, call: Call<'m>) -> bool {
+        const SHOWS_NONE: Effects = Effects::QUIET
+            .and(Effects::HIDDEN)
+            .and(Effects::UPDATES)
+            .and(Effects::SHARES)
+            .and(Effects::DEALS)
+            .and(Effects::ENDS_SHARE)
+            .and(Effects::ENDS_DEAL)
+            .and(Effects::CHOOSES)
+            .and(Effects::ENDS_CHOICE);
+        let name = intrinsic_name(call.instruction());
+        if let Some(function) = runtime::function_of(&name) {
+            return !function.effects.has_some(SHOWS_NONE);
+        }
+        call.callee_function().is_none_or(|callee| {
+            let mut callees = self.callees.borrow_mut();
+            callees.may_synchronise(callee, self.module)
+        })
+    }
+
+    /// Whether the body of a region stores to a variable that its threads share, to which there is one way only.
+    fn is_stored_by_threads(&self, variable: Value<'m>) -> bool {
+        let mut callees = self.callees.borrow_mut();
+        variable.as_parameter().is_some() && callees.is_written(variable)
     }
 
     fn is_sole(&self, object: Value<'m>) -> bool {

@@ -288,12 +288,28 @@ impl<'m> Callees<'m> {
         variable: Value<'m>,
         module: &'m Module,
     ) -> bool {
-        let writers = self.writers.entry(variable);
-        let writers = writers
-            .or_insert_with(|| Rc::new(writers_of(variable)))
-            .clone();
+        let writers = self.writers(variable);
         let reach = self.reach(function, module);
         reach.is_some_and(|reach| reach.functions.iter().all(|one| !writers.contains(one)))
+    }
+
+    /// Whether anything in the module writes an object to which there is one way only.
+    pub(super) fn is_written(&mut self, object: Value<'m>) -> bool {
+        !self.writers(object).is_empty()
+    }
+
+    fn writers(&mut self, object: Value<'m>) -> Rc<HashSet<Function<'m>>> {
+        let writers = self.writers.entry(object);
+        let writers = writers.or_insert_with(|| Rc::new(writers_of(object)));
+        writers.clone()
+    }
+
+    /// Whether a function, which is none of the run time's, may come to where threads synchronise.
+    pub(super) fn may_synchronise(&mut self, function: Function<'m>, module: &'m Module) -> bool {
+        match function.is_declaration() {
+            true => !is_plain(function),
+            false => self.reach(function, module).is_none(),
+        }
     }
 
     /// Whether a function stores nothing of the type that a load has, in C and C++: what flang says of memory holds within
@@ -330,6 +346,11 @@ pub(super) fn copies_other_types<'m>(
     types.is_some_and(|(fields, loaded)| are_apart(&fields, &loaded))
 }
 
+/// Whether a function of which there is no code here is known to do nothing but compute and move.
+fn is_plain(function: Function<'_>) -> bool {
+    function.is_intrinsic() || is_mathematics(&function.name())
+}
+
 /// What a function comes to; `None` where it calls what is not known, or comes to where threads meet.
 fn known_reach<'m>(function: Function<'m>, module: &'m Module) -> Option<Reach<'m>> {
     let is_known = |call: Call<'_>| {
@@ -341,7 +362,7 @@ fn known_reach<'m>(function: Function<'m>, module: &'m Module) -> Option<Reach<'
             Some(function) => function
                 .effects
                 .has_some(Effects::QUIET.and(Effects::UPDATES)),
-            None if callee.is_declaration() => callee.is_intrinsic() || is_mathematics(&name),
+            None if callee.is_declaration() => is_plain(callee),
             None => is_final(callee),
         }
     };

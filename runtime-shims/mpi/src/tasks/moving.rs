@@ -246,7 +246,9 @@ pub(super) fn defer(queued: Queued, depth: u32, must: bool) -> Option<Queued> {
             depth,
             chain: state.guests.last().copied().unwrap_or_default(),
         };
-        let new = Pending::new(id, queued, moved, priority, takes);
+        let least = if state.per_rank > 1 { 0 } else { LEAST_NEAR };
+        let may_leave = is_long(takes, least);
+        let new = Pending::new(id, queued, moved, priority, takes, may_leave);
         state.list.add(new);
     });
     offer(false);
@@ -265,8 +267,11 @@ fn offer(is_waiting: bool) {
         return;
     }
     let may_leave = state(|state| {
-        let mut chosen = state.list.iter().filter(|one| chosen.contains(&one.id));
-        chosen.any(|one| is_long(one.takes, LEAST_NEAR))
+        let takes = |&id: &u64| state.list.get(id).takes;
+        chosen
+            .iter()
+            .map(takes)
+            .any(|takes| is_long(takes, LEAST_NEAR))
     });
     if may_leave {
         console::flush();
@@ -279,8 +284,7 @@ fn offer(is_waiting: bool) {
                 return;
             };
             state.tickets += 1;
-            let one = state.list.iter().find(|one| one.id == id);
-            let one = one.expect("it was in the list");
+            let one = state.list.get(id);
             let word = offers::offered(state.tickets, one.takes);
             offers::offer(slot, word, &one.moved);
             state.list.set_place(id, Place::Offered { slot, word });
@@ -300,25 +304,24 @@ impl State {
         if !is_waiting && offered >= low {
             return Vec::new();
         }
-        let least = if self.per_rank > 1 { 0 } else { LEAST_NEAR };
-        let kept = self.list.kept(0).filter(|one| is_long(one.takes, least));
-        let mut kept: Vec<(i64, u64)> = kept.map(|one| (-one.priority, one.id)).collect();
+        let kept = self.list.leaving();
         let most = match is_waiting {
             true => {
-                let wanted = ((offered + kept.len()) / 2).max(low);
+                let wanted = ((offered + kept) / 2).max(low);
                 let missing = if 2 * offered >= wanted {
                     0
                 } else {
                     wanted - offered
                 };
-                missing.min(kept.len().saturating_sub(usize::from(!is_eager())))
+                missing.min(kept.saturating_sub(usize::from(!is_eager())))
             }
             false => low - offered,
         };
-        kept.sort_unstable();
+        if most == 0 {
+            return Vec::new();
+        }
         let free = self.free_slots().len();
-        let chosen = kept.into_iter().take(most.min(free));
-        chosen.map(|one| one.1).collect()
+        self.list.first_to_leave().take(most.min(free)).collect()
     }
 
     fn free_slots(&self) -> Vec<usize> {
@@ -344,10 +347,7 @@ impl State {
 
     /// The next task of those created after `since` for this thread.
     fn next_own(&mut self, since: u64) -> Option<Own> {
-        let kept = self
-            .list
-            .kept(since)
-            .max_by_key(|one| (one.priority, one.id));
+        let kept = self.list.next(since);
         let next = kept.or_else(|| {
             self.list.offered(since).find(|one| match one.place {
                 Place::Offered { slot, word } => offers::take_back(slot, word),

@@ -1,7 +1,10 @@
 //! Tasks that have been created and are not complete, in the order of their creation: bookkeeping only.
 //!
 //! Guarantee: none is said to be ready before all tasks that it depends on are complete. Nothing here calls the program or
-//! looks at its memory.
+//! looks at its memory. What a thread asks for at each task does not take longer where many others wait or run around it:
+//! trees of tasks have thousands of both.
+
+use std::collections::BTreeSet;
 
 use super::state::{Creator, Dependence, Queued};
 use crate::api::Icv;
@@ -44,6 +47,8 @@ pub(super) struct Pending {
     pub(super) priority: i64,
     /// What a run of its code takes in microseconds, as far as that is known.
     pub(super) takes: Option<u32>,
+    /// Whether that is enough for another thread to take it.
+    may_leave: bool,
     pub(super) place: Place,
     /// Older tasks that it waits for.
     blocked: u32,
@@ -56,6 +61,7 @@ impl Pending {
         moved: Moved,
         priority: i64,
         takes: Option<u32>,
+        may_leave: bool,
     ) -> Self {
         Self {
             id,
@@ -63,9 +69,19 @@ impl Pending {
             moved,
             priority,
             takes,
+            may_leave,
             place: Place::Kept,
             blocked: 0,
         }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.place == Place::Kept && self.blocked == 0
+    }
+
+    /// Among those that may go to other threads.
+    fn turn(&self) -> (i64, u64) {
+        (-self.priority, self.id)
     }
 
     fn waits_for(&self, older: &Self) -> bool {
@@ -81,37 +97,86 @@ fn wait(new: &[Dependence], old: &[Dependence]) -> bool {
 }
 
 /// All of them.
-#[derive(Default)]
-pub(super) struct List(Vec<Pending>);
+pub(super) struct List {
+    /// In the order of their numbers.
+    all: Vec<Pending>,
+    /// The turns of those that are ready and may leave.
+    leaving: BTreeSet<(i64, u64)>,
+    /// The numbers of those in slots, in order.
+    in_slots: Vec<u64>,
+    /// How many have a priority.
+    with_priority: usize,
+}
 
 impl List {
     pub(super) const fn new() -> Self {
-        Self(Vec::new())
+        Self {
+            all: Vec::new(),
+            leaving: BTreeSet::new(),
+            in_slots: Vec::new(),
+            with_priority: 0,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Pending> {
-        self.0.iter()
+    pub(super) fn get(&self, id: u64) -> &Pending {
+        &self.all[self.at(id)]
+    }
+
+    fn at(&self, id: u64) -> usize {
+        let at = self.all.binary_search_by_key(&id, |one| one.id);
+        at.expect("a task that is not complete")
+    }
+
+    /// Those created after the number `since`, the newest first.
+    fn newer(&self, since: u64) -> impl Iterator<Item = &Pending> {
+        let newest = self.all.iter().rev();
+        newest.take_while(move |one| one.id > since)
     }
 
     pub(super) fn add(&mut self, mut new: Pending) {
         if !new.queued.dependences.is_empty() {
-            new.blocked = self.0.iter().filter(|older| new.waits_for(older)).count() as u32;
+            let siblings = self.newer(new.queued.creator.task);
+            new.blocked = siblings.filter(|older| new.waits_for(older)).count() as u32;
         }
-        self.0.push(new);
+        self.with_priority += usize::from(new.priority != 0);
+        self.all.push(new);
+        self.note(self.all.len() - 1);
+    }
+
+    /// Notes where a task is now.
+    fn note(&mut self, at: usize) {
+        let one = &self.all[at];
+        if one.may_leave && one.is_ready() {
+            self.leaving.insert(one.turn());
+        }
+        if matches!(one.place, Place::Offered { .. }) {
+            let behind = self.in_slots.partition_point(|&id| id < one.id);
+            self.in_slots.insert(behind, one.id);
+        }
+    }
+
+    /// Before it is elsewhere.
+    fn forget(&mut self, at: usize) {
+        let one = &self.all[at];
+        self.leaving.remove(&one.turn());
+        if let Ok(at) = self.in_slots.binary_search(&one.id) {
+            self.in_slots.remove(at);
+        }
     }
 
     /// Whether all tasks created after the number `since` are complete.
     pub(super) fn none_since(&self, since: u64) -> bool {
-        self.0.last().is_none_or(|last| last.id <= since)
+        self.all.last().is_none_or(|last| last.id <= since)
     }
 
     /// Whether all children of a task are complete.
     pub(super) fn none_of(&self, creator: Creator) -> bool {
-        self.0.iter().all(|one| one.queued.creator != creator)
+        let mut newer = self.newer(creator.task);
+        newer.all(|one| one.queued.creator != creator)
     }
 
     /// Whether a task that `creator` would create with these dependences would be ready.
@@ -119,33 +184,59 @@ impl List {
         let conflicts = |one: &Pending| {
             one.queued.creator == creator && wait(dependences, &one.queued.dependences)
         };
-        dependences.is_empty() || !self.0.iter().any(conflicts)
+        dependences.is_empty() || !self.newer(creator.task).any(conflicts)
     }
 
     /// The ready tasks that are kept and were created after `since`.
-    pub(super) fn kept(&self, since: u64) -> impl Iterator<Item = &Pending> {
-        let newer = self.0.iter().rev().take_while(move |one| one.id > since);
-        newer.filter(|one| one.place == Place::Kept && one.blocked == 0)
+    fn kept(&self, since: u64) -> impl Iterator<Item = &Pending> {
+        self.newer(since).filter(|one| one.is_ready())
+    }
+
+    /// The one of these that its own thread runs next: the newest, or of those with the highest priority the newest.
+    pub(super) fn next(&self, since: u64) -> Option<&Pending> {
+        let mut kept = self.kept(since);
+        match self.with_priority {
+            0 => kept.next(),
+            _ => kept.max_by_key(|one| (one.priority, one.id)),
+        }
+    }
+
+    /// How many ready tasks are kept that may leave.
+    pub(super) fn leaving(&self) -> usize {
+        self.leaving.len()
+    }
+
+    /// The numbers of these, in the order in which they are to go.
+    pub(super) fn first_to_leave(&self) -> impl Iterator<Item = u64> {
+        self.leaving.iter().map(|turn| turn.1)
     }
 
     /// The tasks created after `since` that are in slots, the newest first.
     pub(super) fn offered(&self, since: u64) -> impl Iterator<Item = &Pending> {
-        let newer = self.0.iter().rev().take_while(move |one| one.id > since);
-        newer.filter(|one| matches!(one.place, Place::Offered { .. }))
+        let newest = self.in_slots.iter().rev();
+        let newer = newest.take_while(move |&&id| id > since);
+        newer.map(|&id| self.get(id))
     }
 
     pub(super) fn set_place(&mut self, id: u64, place: Place) {
-        let one = self.0.iter_mut().find(|one| one.id == id);
-        one.expect("a task that is not complete").place = place;
+        let at = self.at(id);
+        self.forget(at);
+        self.all[at].place = place;
+        self.note(at);
     }
 
     /// A task is complete.
     pub(super) fn complete(&mut self, id: u64) -> Pending {
-        let at = self.0.iter().position(|one| one.id == id);
-        let done = self.0.remove(at.expect("a task that is not complete"));
+        let at = self.at(id);
+        self.forget(at);
+        let done = self.all.remove(at);
+        self.with_priority -= usize::from(done.priority != 0);
         if !done.queued.dependences.is_empty() {
-            for one in self.0.iter_mut().filter(|one| one.id > id) {
-                one.blocked -= u32::from(one.waits_for(&done));
+            for at in at..self.all.len() {
+                if self.all[at].waits_for(&done) {
+                    self.all[at].blocked -= 1;
+                    self.note(at);
+                }
             }
         }
         done
@@ -180,7 +271,7 @@ mod tests {
             depth: 0,
             chain: Chain::default(),
         };
-        Pending::new(id, queued, moved, 0, None)
+        Pending::new(id, queued, moved, 0, None, true)
     }
 
     fn ready(list: &List, since: u64) -> Vec<u64> {
@@ -226,6 +317,39 @@ mod tests {
         let offered: Vec<u64> = list.offered(0).map(|one| one.id).collect();
         assert_eq!(offered, [2]);
         assert_eq!(list.offered(2).count(), 0);
+    }
+
+    #[test]
+    fn those_with_priority_go_first_and_of_these_the_oldest() {
+        let mut list = List::new();
+        for (id, priority, may_leave) in [
+            (1, 0, true),
+            (2, 1, true),
+            (3, 1, true),
+            (4, 0, false),
+            (5, 0, true),
+        ] {
+            let mut one = task(id, 0, &[]);
+            (one.priority, one.may_leave) = (priority, may_leave);
+            list.add(one);
+        }
+        let going = |list: &List| list.first_to_leave().collect::<Vec<u64>>();
+        assert_eq!((going(&list), list.leaving()), (vec![2, 3, 1, 5], 4));
+        assert_eq!(list.next(0).map(|one| one.id), Some(3));
+        list.set_place(2, Place::Offered { slot: 1, word: 7 });
+        list.set_place(3, Place::Running);
+        assert_eq!(going(&list), [1, 5]);
+        assert_eq!(list.next(0).map(|one| one.id), Some(5));
+        list.set_place(1, Place::Offered { slot: 0, word: 8 });
+        let offered = |list: &List| list.offered(0).map(|one| one.id).collect::<Vec<u64>>();
+        assert_eq!(offered(&list), [2, 1]);
+        list.complete(2);
+        list.complete(3);
+        assert_eq!((offered(&list), list.with_priority), (vec![1], 0));
+        assert_eq!(list.next(0).map(|one| one.id), Some(5));
+        list.complete(5);
+        assert_eq!(list.next(0).map(|one| one.id), Some(4));
+        assert_eq!((list.leaving(), list.len()), (0, 2));
     }
 
     #[test]
