@@ -343,7 +343,11 @@ impl Driver {
 
     /// After the last synchronisation of a region, before the program's side leaves it. Collective.
     pub fn leave_region(&mut self, rank: &mut impl Rank) {
-        if rank.coherence(|coherence| coherence.leave_stack()) {
+        let is_left_apart = rank.coherence(|coherence| {
+            coherence.end_last_interval();
+            coherence.leave_stack()
+        });
+        if is_left_apart {
             rank.barrier();
         }
     }
@@ -356,6 +360,9 @@ impl Driver {
             Some(_) => self.place,
             None => self.place.with(1),
         };
+        if given.is_some() {
+            rank.coherence(|coherence| coherence.begin_region_of_writers(place));
+        }
         if given.is_none() && rank.coherence(|coherence| coherence.move_to_writers(place)) {
             rank.barrier();
         }

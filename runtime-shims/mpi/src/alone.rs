@@ -8,10 +8,11 @@
 //! Where its threads may run one after the other ([`ONE_BY_ONE`](okl_abi::region_flags::ONE_BY_ONE)) they do so here until one
 //! is at the reduction. It runs the next ones there, so that all have their copies when the last one is; that one combines
 //! them. Other regions run on as many threads of rank 0's, as those that are [`at_once`]'s do; and so do all where page faults
-//! take too much of the program ([`whole_program`]).
+//! take too much of the program ([`whole_program`]). Where threads wait for flags [`pipelines`] decides.
 
 pub(crate) mod at_once;
 mod history;
+pub(crate) mod pipelines;
 mod whole_program;
 
 use std::{

@@ -21,6 +21,7 @@ use std::{
 use okl_abi::AtomicOp;
 
 use crate::{
+    alone::pipelines,
     atomics::{self, Place, place_of},
     control_area::{FLAG_NAMES, FLAG_SLOT_BYTES, FLAG_SLOTS, FLAGS_NAMED, MOST_FLAGS},
     control_words::{Patience, exchange_word, load_word},
@@ -448,6 +449,7 @@ fn own_word(slot: u32, word: usize) -> &'static AtomicU64 {
 /// `okl_mpi_flag_store`.
 pub(crate) fn okl_mpi_flag_store(address: *mut c_void, value: i64, size: i32) {
     let at = address as usize;
+    pipelines::count_store(at);
     if matches!(place_of(at), Place::Direct) {
         return atomics::direct_store(at, value as u64, size);
     }

@@ -19,7 +19,7 @@ use okl_abi::{
 
 use okl_job::opened::Opened;
 
-use crate::{layout, mpi_job, region, report, scopes, settings::settings};
+use crate::{layout, mpi_job, region, report, scopes};
 use okl_coherence::PAGE;
 
 /// A registered module.
@@ -197,12 +197,13 @@ pub(crate) enum Team {
     OneThread,
 }
 
-/// What team `region` may have. If it must run on rank 0 alone the user is told why, unless he was `told`.
-pub(crate) fn team_of(region: &RegionDescriptor, told: bool) -> Team {
+/// What team `region` may have, where ranks may wait for flags if it `may_wait`. If it must run on rank 0 alone the user is told
+/// why, unless he was `told`.
+pub(crate) fn team_of(region: &RegionDescriptor, told: bool, may_wait: bool) -> Team {
     let Some(graph) = GRAPH.get() else {
         return if told { Team::RankZero } else { Team::Ranks };
     };
-    let obstacles = scopes::private(|| graph.obstacles(region.body as usize));
+    let obstacles = scopes::private(|| graph.obstacles(region.body as usize, may_wait));
     let Obstacles { first, is_mistaken } = obstacles;
     if let (Some(reason), false) = (&first, told) {
         report::warn(&format!(
@@ -226,8 +227,8 @@ struct Obstacles {
 }
 
 impl Graph {
-    /// Those of the code reachable from `body`.
-    fn obstacles(&self, body: usize) -> Obstacles {
+    /// Those of the code reachable from `body`, which may wait for flags if it `may_wait`.
+    fn obstacles(&self, body: usize, may_wait: bool) -> Obstacles {
         let mut found = Obstacles::default();
         let first = &mut found.first;
         let mut seen = HashSet::from([body]);
@@ -244,10 +245,10 @@ impl Graph {
                     format!("{} ({})", text(site.reason), text(site.location))
                 });
             }
-            if function.flags & function_flags::WAITS_FOR_FLAGS != 0 && !settings().flags_on_ranks {
+            if function.flags & function_flags::WAITS_FOR_FLAGS != 0 && !may_wait {
                 first.get_or_insert_with(|| {
                     format!(
-                        "waits for a flag that another thread sets (in {}), which ranks do where OKL_FLAGS=ranks is set",
+                        "waits for a flag that another thread sets (in {}), which ranks do on several nodes, or where OKL_FLAGS=ranks is set",
                         text(function.name)
                     )
                 });

@@ -54,6 +54,17 @@ pub(crate) enum RegionsAlone {
     Alternate,
 }
 
+/// Who runs regions whose threads wait for flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flags {
+    /// The ranks, where they are on several nodes and a flag takes one message from one to the other.
+    OnNodes,
+    /// Rank 0's threads.
+    Alone,
+    /// The ranks.
+    OnRanks,
+}
+
 /// What the user set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -74,8 +85,8 @@ pub(crate) struct Settings {
     pub(crate) chunks_move: ChunksMove,
     /// `OKL_REGIONS_ALONE=0`, `always` or `alternate`: whether rank 0 runs short regions by itself.
     pub(crate) regions_alone: RegionsAlone,
-    /// `OKL_FLAGS=ranks`: regions whose threads wait for flags are distributed, but for `OKL_VERIFY`.
-    pub(crate) flags_on_ranks: bool,
+    /// `OKL_FLAGS=alone`, `nodes` or `ranks`: who runs regions whose threads wait for flags.
+    pub(crate) flags: Flags,
     /// `OKL_RANKS_PER_NODE=n`: treat each `n` consecutive ranks as a node of their own.
     pub(crate) ranks_per_node: Option<u32>,
     /// `OKL_SOCKET_IFNAME=name,name`: over which interfaces ranks on different nodes ask each other.
@@ -102,6 +113,15 @@ impl Settings {
                 format!("OMP_STACKSIZE={text}: valid values are a number and one of B, K, M, G, at least 16K")
             })?,
         };
+        let flags = one_of(
+            &variable,
+            "OKL_FLAGS",
+            &[
+                ("nodes", Flags::OnNodes),
+                ("alone", Flags::Alone),
+                ("ranks", Flags::OnRanks),
+            ],
+        )?;
         Ok(Self {
             stats: settings::statistics(&variable)?,
             trace: trace_words(&variable("OKL_TRACE").unwrap_or_default())?,
@@ -130,8 +150,10 @@ impl Settings {
                 ],
             )?,
             // What is released late, and to whom it matters, looks to verification like races.
-            flags_on_ranks: one_of(&variable, "OKL_FLAGS", &[("alone", false), ("ranks", true)])?
-                && !switch("OKL_VERIFY", false)?,
+            flags: match (flags, switch("OKL_VERIFY", false)?) {
+                (flags, false) => flags,
+                (_, true) => Flags::Alone,
+            },
             ranks_per_node: number("OKL_RANKS_PER_NODE")?,
             interfaces: interfaces::Choice::of(&variable("OKL_SOCKET_IFNAME").unwrap_or_default()),
             large_pages: one_of(
@@ -302,7 +324,7 @@ mod tests {
             (
                 "OKL_FLAGS",
                 "1",
-                "OKL_FLAGS=1: valid values are alone and ranks",
+                "OKL_FLAGS=1: valid values are alone, nodes and ranks",
             ),
             (
                 "OKL_RANKS_PER_NODE",

@@ -13,14 +13,14 @@ use std::{
 
 use okl_abi::{RegionDescriptor, region_flags};
 use okl_coherence::{
-    Page,
+    Machine, Page,
     driver::{Driver, Fork as Carried, Kind, Met, Region},
     geometry::signature::Signature,
 };
 use this_rank::{ThisRank, take_back};
 
 use crate::{
-    alone::{self, at_once},
+    alone::{self, at_once, pipelines},
     api::Icv,
     cancel,
     cell::ProgramCell,
@@ -33,8 +33,8 @@ use crate::{
     ordered, owed, program, program_graph,
     program_graph::Team,
     program_stacks, region, report, sections,
-    settings::settings,
-    stack, stats, stream_format, tasks, team, threads,
+    settings::{Flags, settings},
+    stack, stats, stream_format, summaries, tasks, team, threads,
     threads::Meeting,
     turns, verify,
 };
@@ -180,6 +180,15 @@ static FORK_SLOT: ProgramCell<Option<Fork>> = ProgramCell::new(None);
 /// Where rank 0's frames on the shared stack are while it runs a region.
 static FRAME: ProgramCell<usize> = ProgramCell::new(0);
 
+/// What a region captured: `count` values, of which there may be none.
+fn captured(args: *mut c_void, count: i64) -> Vec<u64> {
+    match count {
+        0 => Vec::new(),
+        // SAFETY: the pass stores so many.
+        _ => unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec(),
+    }
+}
+
 /// `__kmpc_fork_call`.
 pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     let region: *mut RegionDescriptor = region.cast();
@@ -188,9 +197,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     }
     let size = team::take_team_size();
     let threads = size.threads;
-    // SAFETY: the pass emits the descriptor, and `count` captured values.
-    let args: Vec<u64> =
-        unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
+    let args = captured(args, count);
     // A nested team, and one of which the compiler or the run time has already said why other ranks have no part in it,
     // is never as large as asked.
     let team = match team::level() {
@@ -222,8 +229,12 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     if is_at_once && at_once::is_to_run(region as usize) {
         return run_at_once(fork);
     }
+    let is_pipeline = !is_at_once && is_pipeline(region);
+    if is_pipeline && pipelines::is_to_run(region as usize) {
+        return run_pipeline_here(fork);
+    }
     let begun = Instant::now();
-    let on_own_threads = !is_at_once && may_run_on_own_threads(&fork);
+    let on_own_threads = !is_at_once && !is_pipeline && may_run_on_own_threads(&fork);
     if on_own_threads && alone::is_to_run_all() && !program::heap(|heap| heap.has_idle()) {
         stats::count(|counts| counts.alone += 1);
         run_on_own_threads(fork);
@@ -254,6 +265,9 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
     if is_at_once {
         at_once::learn_on_ranks(region as usize, begun.elapsed());
     }
+    if is_pipeline {
+        pipelines::learn_on_ranks(region as usize, begun.elapsed(), mpi_job::ranks());
+    }
     if on_own_threads {
         alone::learn_on_ranks(region as usize, threads::machines(), begun.elapsed());
     }
@@ -282,6 +296,28 @@ fn run_here(mut fork: Fork) {
         return run_alone(fork.region, fork.args);
     }
     run_on_own_threads(fork);
+}
+
+/// Whether threads of several ranks may wait for each other's flags in a region because that may be faster.
+fn is_pipeline(region: *const RegionDescriptor) -> bool {
+    // SAFETY: a descriptor that the pass emitted.
+    let flags = unsafe { (*region).flags };
+    settings().flags == Flags::OnNodes && waits_between_nests(flags)
+}
+
+/// Rank 0: runs such a region, in a team of its threads.
+fn run_pipeline_here(fork: Fork) {
+    stats::count(|counts| counts.alone += 1);
+    let region = fork.region as usize;
+    let begun = Instant::now();
+    run_here(fork);
+    // Ranks that share processors are no faster than one, and hand a flag over only when it is their turn.
+    let ranks = if threads::have_processors() {
+        mpi_job::ranks()
+    } else {
+        1
+    };
+    pipelines::learn_here(region, begun.elapsed(), ranks);
 }
 
 /// Whether rank 0 may run a region by itself, in a team as large as on the ranks, for its atomic accesses.
@@ -410,8 +446,7 @@ fn end_in_turn() {
 
 /// `__kmpc_fork_teams`: the initial thread runs the one team of the league.
 pub(crate) fn okl_mpi_fork_teams(region: *mut c_void, args: *mut c_void, count: i64) {
-    // SAFETY: as in `okl_mpi_fork`.
-    let args = unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) }.to_vec();
+    let args = captured(args, count);
     sections::okl_mpi_serial_code();
     let outer = team::icv(|icv| *icv);
     team::icv(|icv| {
@@ -443,9 +478,10 @@ fn team_of(region: *mut RegionDescriptor) -> Team {
     // SAFETY: descriptors are private to the process and used by the program's thread only.
     let region = unsafe { &mut *region };
     if region.decision == 0 {
+        let may_wait = may_wait_for_flags(region);
         let told = region.flags & region_flags::RANK_ZERO_ALONE != 0
-            || region.flags & region_flags::WAITS_FOR_FLAGS != 0 && !settings().flags_on_ranks;
-        region.decision = match program_graph::team_of(region, told) {
+            || region.flags & region_flags::WAITS_FOR_FLAGS != 0 && !may_wait;
+        region.decision = match program_graph::team_of(region, told, may_wait) {
             Team::Ranks => DISTRIBUTE,
             Team::RankZero => RANK_ZERO,
             Team::OneThread => ONE_THREAD,
@@ -456,6 +492,30 @@ fn team_of(region: *mut RegionDescriptor) -> Team {
         RANK_ZERO => Team::RankZero,
         _ => Team::OneThread,
     }
+}
+
+/// Whether threads of several ranks may wait for each other's flags in a region. Where rank 0 lends its threads the processors of
+/// all ranks nothing is gained. On several nodes it has a part of them, and where nests declare what they access a flag costs a
+/// message.
+fn may_wait_for_flags(region: &mut RegionDescriptor) -> bool {
+    match settings().flags {
+        Flags::Alone => false,
+        Flags::OnRanks => true,
+        Flags::OnNodes => {
+            summaries::decide(region);
+            waits_between_nests(region.flags)
+        }
+    }
+}
+
+/// Whether threads of ranks on several nodes wait for flags between nests that declare what they access. Ranks have one thread
+/// each.
+fn waits_between_nests(flags: i64) -> bool {
+    const NEEDED: i64 =
+        region_flags::WAITS_FOR_FLAGS | region_flags::FLAGS | region_flags::DECLARES_ALL;
+    flags & NEEDED == NEEDED
+        && threads::most() == mpi_job::ranks() as i32
+        && coherence(|coherence| coherence.machine.spans_nodes())
 }
 
 fn location_of(region: *const RegionDescriptor) -> &'static str {

@@ -457,7 +457,6 @@ impl<M: Machine> Coherence<M> {
         mode.recalled = None;
         mode.in_stretch = false;
         mode.has_flags = false;
-        mode.expected_writers.begin_region();
         mode.declaring = mode.allowed && matches!(accesses, Accesses::Declared { .. });
         mode.tracking = mode.allowed && accesses == Accesses::Tracked { atomics: false };
         let (mut direct, contributions) = match accesses {

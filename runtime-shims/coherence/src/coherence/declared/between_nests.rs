@@ -103,7 +103,11 @@ type Written = (Vec<Page>, Option<(Signature, Ranges)>);
 impl<M: Machine> Coherence<M> {
     /// Once a region is entered, on all ranks: threads of the region wait for flags between its nests.
     pub fn expect_flags(&mut self) {
-        self.sections.has_flags = self.sections.declaring;
+        let mode = &mut self.sections;
+        mode.has_flags = mode.declaring;
+        if mode.has_flags {
+            mode.expect_first_interval();
+        }
     }
 
     /// Whether they do, in the region that runs: the same on all ranks.

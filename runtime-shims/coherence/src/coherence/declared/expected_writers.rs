@@ -36,9 +36,23 @@ pub(super) struct ExpectedWriters {
 }
 
 impl ExpectedWriters {
-    /// A region begins: what came before says nothing of its first interval.
-    pub(super) fn begin_region(&mut self) {
-        self.context = None;
+    /// A region begins. What came before says nothing of its first interval, but that it was this region's: `place` stands for
+    /// that.
+    fn begin_region(&mut self, place: Signature) {
+        self.context = Some(place);
+    }
+
+    /// Since the last synchronisation, or the fork, the ranks declared what `declared` stands for. They are in `context` now, if
+    /// their region goes on.
+    fn note(&mut self, declared: Signature, context: Option<Signature>) {
+        if let Some(before) = std::mem::replace(&mut self.context, context) {
+            self.follows.insert(before, declared, 0);
+        }
+    }
+
+    /// What the ranks are expected to declare now.
+    fn next(&self) -> Option<Signature> {
+        self.follows.get(self.context?).copied()
     }
 }
 
@@ -119,15 +133,38 @@ impl SectionMode {
         let context = place
             .with_signature(self.direct_id)
             .with_signature(accesses);
-        let expected = &mut self.expected_writers;
-        if let Some(before) = expected.context.replace(context) {
-            expected.follows.insert(before, declared, 0);
+        self.expected_writers.note(declared, Some(context));
+        self.expected_writers.next()
+    }
+
+    /// The first interval of a region begins, in which ranks wait for flags. Nothing becomes anybody's: the ranks do not wait
+    /// for each other after a fork.
+    pub(super) fn expect_first_interval(&mut self) {
+        let Some(next) = self.expected_writers.next() else {
+            return;
+        };
+        if self.exchanged.get(next).is_some() {
+            self.directly.expect(next);
         }
-        expected.follows.get(context).copied()
     }
 }
 
 impl<M: Machine> Coherence<M> {
+    /// On all ranks, after the fork of a region, which `place` stands for.
+    pub(crate) fn begin_region_of_writers(&mut self, place: Signature) {
+        let mode = &mut self.sections;
+        let place = place.with_signature(mode.direct_id);
+        mode.expected_writers.begin_region(place);
+    }
+
+    /// On all ranks, after the last synchronisation of a region.
+    pub(crate) fn end_last_interval(&mut self) {
+        let mode = &mut self.sections;
+        if mode.has_flags && mode.declaring {
+            mode.expected_writers.note(mode.exchanged_last, None);
+        }
+    }
+
     /// On all ranks, after a synchronisation of a region that goes on, when all is applied: bytes become their expected
     /// writers'. Where it returns true, no rank may go on before all ranks have returned from here. `place` stands for the
     /// region.

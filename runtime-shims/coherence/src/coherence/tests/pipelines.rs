@@ -276,37 +276,48 @@ fn run(job: &mut Job, cells: &[Cell], step: &Step, random: &mut Random) {
     }
 }
 
-/// A region, some of whose intervals are the same again and again. Whether pages of the stack were in section mode.
+/// A region, some of whose intervals are the same again and again, as often as it is entered. Whether pages of the stack were in section mode.
 fn region(job: &mut Job, random: &mut Random, stretches: bool) -> bool {
     let ranks = job.ranks.len();
     let direct: Vec<Page> = (0..random.below(4))
         .map(|_| random.below(job.used as usize) as Page)
         .collect();
-    job.enter_region(&Accesses::Declared {
+    let accesses = Accesses::Declared {
         direct: direct.clone(),
         contributions: random.chance(50),
-    });
-    job.ranks.each(|_, node| node.side.coherence.expect_flags());
+    };
+    let enter = |job: &mut Job| {
+        job.enter_region(&accesses);
+        job.ranks.each(|_, node| node.side.coherence.expect_flags());
+    };
+    enter(job);
     let cells = some_cells(job, random, &direct);
     let intervals: Vec<Vec<Step>> = (0..1 + random.below(2))
         .map(|_| steps(&cells, ranks, stretches && random.chance(50), random))
         .collect();
-    let mut is_first = true;
-    for _ in 0..1 + random.below(5) {
-        for usual in &intervals {
-            if !std::mem::take(&mut is_first) {
-                job.barrier();
-            }
-            let unusual = random
-                .chance(15)
-                .then(|| steps(&cells, ranks, stretches, random));
-            for step in unusual.as_ref().unwrap_or(usual) {
-                run(job, &cells, step, random);
+    let mut has_stack = false;
+    for time in 0..1 + random.below(3) {
+        if time > 0 {
+            serial(job, random);
+            enter(job);
+        }
+        let mut is_first = true;
+        for _ in 0..1 + random.below(3) {
+            for usual in &intervals {
+                if !std::mem::take(&mut is_first) {
+                    job.barrier();
+                }
+                let unusual = random
+                    .chance(15)
+                    .then(|| steps(&cells, ranks, stretches, random));
+                for step in unusual.as_ref().unwrap_or(usual) {
+                    run(job, &cells, step, random);
+                }
             }
         }
+        has_stack |= job.ranks[0].has_stack_sections();
+        job.leave_region();
     }
-    let has_stack = job.ranks[0].has_stack_sections();
-    job.leave_region();
     has_stack
 }
 
@@ -391,4 +402,53 @@ fn what_is_written_between_nests_again_and_again_goes_nowhere() {
     // At first nobody knows what follows what.
     assert_eq!(sent[3], sent[9], "{sent:?}");
     assert!(job.counts(0).moves >= 5);
+}
+
+/// A region whose first interval alone has a pipeline: what it declared there the last time is expected when it begins, so that
+/// from the second time on what is read behind a flag comes along with it.
+#[test]
+fn what_a_region_reads_behind_its_first_flag_comes_along() {
+    let mut random = Random(5);
+    let mut job = Job::new(2, false, None);
+    job.cluster.borrow_mut().per_node = 1;
+    serial(&mut job, &mut random);
+    let cells = [Cell {
+        start: PAGE + 100,
+        bytes: PAGE,
+        is_direct: false,
+        written: None,
+        read: vec![None; 2],
+    }];
+    let mut counts = Vec::new();
+    for turn in 0..6 {
+        if turn > 0 {
+            job.fork(&[]);
+        }
+        job.enter_region(&Accesses::Declared {
+            direct: Vec::new(),
+            contributions: false,
+        });
+        job.ranks.each(|_, node| node.side.coherence.expect_flags());
+        let write = section(Mode::Write, cells[0].start, cells[0].bytes, &[]);
+        let read = section(Mode::Read, cells[0].start, cells[0].bytes, &[]);
+        for step in [
+            Step::Declare(1, vec![write]),
+            Step::Access(1, vec![], vec![0], false),
+            Step::Release(1),
+            Step::Tell(1, 0),
+            Step::AcquireDirectly(0),
+            Step::Declare(0, vec![read]),
+            Step::Access(0, vec![0], vec![], false),
+        ] {
+            run(&mut job, &cells, &step, &mut random);
+        }
+        job.leave_region();
+        let Counts {
+            pulls, bytes_along, ..
+        } = job.counts(0);
+        counts.push((pulls, bytes_along));
+    }
+    let (last, before) = (counts[5], counts[4]);
+    assert_eq!(last.0, before.0, "it asks for nothing: {counts:?}");
+    assert_eq!(last.1, before.1 + PAGE as u64, "{counts:?}");
 }
