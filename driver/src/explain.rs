@@ -42,7 +42,7 @@ const fn advice(name: &'static str, says: &'static str, advice: &'static str) ->
 #[rustfmt::skip]
 const TABLE: &[Advice] = &[
     // A whole region on one rank.
-    advice("Declined", "waits for a flag", "Set OKL_FLAGS=ranks where threads compute for milliseconds between two flags; otherwise let them wait at a barrier or through task dependences."),
+    advice("Declined", "waits for a flag", "Set OKL_FLAGS=ranks where threads compute for milliseconds between two flags and okl does not distribute it by itself; otherwise let them wait at a barrier or through task dependences."),
     advice("Declined", "waits for another thread", "Let threads wait at a barrier, for a lock or through task dependences instead of for a variable."),
     advice("Declined", "keeps state in the C library", "Call a variant that keeps its state in the caller (rand_r, strtok_r, localtime_r), or call it before the region."),
     advice("Declined", "open in one process only", "Let the region write into memory, and write that to the file behind the region."),
