@@ -258,17 +258,54 @@ impl<'a, 'm> Widening<'a, 'm> {
 
     /// The values that an integer of 64 bits has while control is in the scope, computed as if numbers were unbounded.
     fn interval(&mut self, one: Expression<'m>, depth: usize) -> Option<Interval<'m>> {
-        if self.nests.is_fixed(one, self.scope) {
-            let (low, high) = (self.wide(one), self.wide(one));
-            return Some(Interval { low, high });
-        }
         if depth > DEEPEST {
             return None;
         }
-        let value = self.variable_interval(one, depth)?;
+        let value = match self.nests.is_fixed(one, self.scope) {
+            true => {
+                let value = self.fixed(one, depth)?;
+                Interval {
+                    low: value,
+                    high: value,
+                }
+            }
+            false => self.variable_interval(one, depth)?,
+        };
         // So that it can be multiplied again.
         let can_be = self.check(value.low, WORD, true) && self.check(value.high, WORD, true);
         can_be.then_some(value)
+    }
+
+    /// What is the same everywhere in the scope, computed as if numbers were unbounded: sums and products that nobody computes
+    /// in the program may overflow where those that it computes do not.
+    fn fixed(&mut self, one: Expression<'m>, depth: usize) -> Option<Expression<'m>> {
+        let nests = self.nests;
+        let kind = one.kind();
+        match kind {
+            Kind::Add | Kind::Multiply | Kind::SignedMin | Kind::SignedMax if depth <= DEEPEST => {
+                let mut parts = Vec::new();
+                for &operand in one.operands() {
+                    parts.push(self.fixed(operand, depth + 1)?);
+                }
+                let (&first, rest) = parts.split_first()?;
+                match kind {
+                    Kind::Add => Some(nests.sum(&parts)),
+                    // Each can be multiplied again.
+                    Kind::Multiply => rest.iter().try_fold(first, |product, &factor| {
+                        let can_be = self.check(product, WORD, true);
+                        can_be.then(|| nests.product(&[product, factor]))
+                    }),
+                    _ => Some(nests.choice(kind, &parts)),
+                }
+            }
+            // From where it started, which may have been made of other numbers.
+            Kind::Recurrence => {
+                let start = one.operands()[0];
+                let way = self.wide(nests.minus(one, start));
+                Some(nests.sum(&[self.fixed(start, depth + 1)?, way]))
+            }
+            _ => Some(self.wide(one)),
+        }
     }
 
     fn variable_interval(&mut self, one: Expression<'m>, depth: usize) -> Option<Interval<'m>> {
