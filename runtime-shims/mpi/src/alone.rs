@@ -155,6 +155,11 @@ pub(crate) fn learn_on_ranks(region: usize, machines: u32, took: Duration) {
     });
 }
 
+/// Whether rank 0 has memory left.
+fn has_room() -> bool {
+    memory::coherence(|coherence| coherence.machine.has_room(0))
+}
+
 /// Whether all that the program has allocated on rank 0 fits there.
 fn has_room_for_all() -> bool {
     let live = program::heap(|heap| heap.bytes_live());
@@ -168,7 +173,7 @@ pub(crate) fn learn_alone(took: Duration) {
             state
                 .whole_program
                 .get_or_insert_default()
-                .learn_alone(took)
+                .learn_alone(took, has_room)
         });
     });
 }

@@ -230,8 +230,12 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         return run_at_once(fork);
     }
     let is_pipeline = !is_at_once && is_pipeline(region);
-    if is_pipeline && pipelines::is_to_run(region as usize) {
-        return run_pipeline_here(fork);
+    let ranks = threads::ranks_in(threads);
+    if is_pipeline
+        && threads <= threads::most_at_once(fork.icv)
+        && pipelines::is_to_run(region as usize)
+    {
+        return run_pipeline_here(fork, ranks);
     }
     let begun = Instant::now();
     let on_own_threads = !is_at_once && !is_pipeline && may_run_on_own_threads(&fork);
@@ -266,7 +270,7 @@ pub(crate) fn okl_mpi_fork(region: *mut c_void, args: *mut c_void, count: i64) {
         at_once::learn_on_ranks(region as usize, begun.elapsed());
     }
     if is_pipeline {
-        pipelines::learn_on_ranks(region as usize, begun.elapsed(), mpi_job::ranks());
+        pipelines::learn_on_ranks(region as usize, begun.elapsed(), ranks);
     }
     if on_own_threads {
         alone::learn_on_ranks(region as usize, threads::machines(), begun.elapsed());
@@ -305,18 +309,14 @@ fn is_pipeline(region: *const RegionDescriptor) -> bool {
     settings().flags == Flags::OnNodes && waits_between_nests(flags)
 }
 
-/// Rank 0: runs such a region, in a team of its threads.
-fn run_pipeline_here(fork: Fork) {
+/// Rank 0: runs such a region, in a team as large as on the ranks, which would be so many.
+fn run_pipeline_here(fork: Fork, ranks: u32) {
     stats::count(|counts| counts.alone += 1);
     let region = fork.region as usize;
     let begun = Instant::now();
-    run_here(fork);
+    run_on_own_threads(fork);
     // Ranks that share processors are no faster than one, and hand a flag over only when it is their turn.
-    let ranks = if threads::have_processors() {
-        mpi_job::ranks()
-    } else {
-        1
-    };
+    let ranks = if threads::have_processors() { ranks } else { 1 };
     pipelines::learn_here(region, begun.elapsed(), ranks);
 }
 
@@ -324,7 +324,11 @@ fn run_pipeline_here(fork: Fork) {
 fn may_run_at_once(region: *const RegionDescriptor, fork: &Fork) -> bool {
     // SAFETY: a descriptor that the pass emitted.
     let flags = unsafe { (*region).flags };
-    flags & region_flags::AT_ONCE != 0 && fork.threads <= threads::most_at_once(fork.icv)
+    let are_ranks_to =
+        flags & region_flags::WAITS_FOR_FLAGS != 0 && settings().flags == Flags::OnRanks;
+    flags & region_flags::AT_ONCE != 0
+        && !are_ranks_to
+        && fork.threads <= threads::most_at_once(fork.icv)
 }
 
 /// Whether rank 0 may run any region by itself, in a team as large as on the ranks: where these have one thread each.

@@ -19,6 +19,8 @@ const SAMPLE_TOOK: Duration = Duration::from_millis(20);
 const FEW_FAULTS: u32 = 8;
 /// A trial is worth one part in so many of the time since the last one.
 const SHARE: u32 = 50;
+/// After so many regions alone it is seen whether memory has become short.
+const LOOK: u32 = 256;
 /// A trial that failed so often waits no longer than before.
 const MOST_FAILED: u32 = 10;
 
@@ -94,11 +96,13 @@ impl WholeProgram {
         }
     }
 
-    /// Rank 0 has run a region by itself.
-    pub(super) fn learn_alone(&mut self, took: Duration) {
+    /// Rank 0 has run a region by itself. What it has written stays with it, so that it is to stop while it `has_room`.
+    pub(super) fn learn_alone(&mut self, took: Duration, has_room: impl FnOnce() -> bool) {
         if self.place == Place::Alone {
             self.took += took;
-            if self.took >= self.rest {
+            self.number += 1;
+            let is_short = self.number.is_multiple_of(LOOK) && !has_room();
+            if self.took >= self.rest || is_short {
                 self.go_to(Place::Ranks);
             }
         }
@@ -133,7 +137,7 @@ mod tests {
         for execution in 0..times {
             if program.is_alone() {
                 alone += 1;
-                program.learn_alone(micros(body) * machines);
+                program.learn_alone(micros(body) * machines, || true);
                 took += micros(body) * machines;
             } else {
                 let cost = Cost {
@@ -185,6 +189,19 @@ mod tests {
             program.learn_on_ranks(execution % 5, 1, cost, || false);
         }
         assert!(!program.is_alone());
+    }
+
+    #[test]
+    fn where_memory_becomes_short_the_ranks_go_on() {
+        let mut program = WholeProgram::default();
+        run(&mut program, 1_000, 1, [500, 3_000, 500]);
+        assert!(program.is_alone());
+        let mut alone = 0;
+        while program.is_alone() {
+            program.learn_alone(micros(500), || false);
+            alone += 1;
+        }
+        assert!(alone <= LOOK, "{alone}");
     }
 
     /// Each region brings memory to the ranks when it first runs there.
