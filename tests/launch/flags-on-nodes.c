@@ -11,8 +11,8 @@
 // CHECK-DAG: sum 4989.04
 // CHECK-DAG: regions alone 1 0{{$}}
 // CHECK-DAG: told directly {{[1-9][0-9]+ [1-9][0-9]+$}}
-// SHORT-DAG: regions alone 4 0{{$}}
-// SHORT-DAG: told directly 0 0{{$}}
+// Whether that is short goes by time: on a busy machine it may not be.
+// SHORT-DAG: sum 4981.13
 // ALONE-DAG: sum 4989.04
 // ALONE-DAG: regions alone 4 0{{$}}
 // ALONE-DAG: told directly 0 0{{$}}
