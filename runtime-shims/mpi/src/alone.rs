@@ -17,10 +17,11 @@ mod whole_program;
 
 use std::{
     collections::HashMap,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-use history::{Histories, Place};
+use history::Histories;
 use okl_coherence::geometry::signature::Signature;
 use whole_program::{Cost, WholeProgram};
 
@@ -63,6 +64,43 @@ static STATE: ProgramCell<State> = ProgramCell::new(State {
         serial: Duration::ZERO,
     },
 });
+
+/// Where regions run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Ranks,
+    Alone,
+}
+
+impl Place {
+    fn other(self) -> Self {
+        match self {
+            Self::Ranks => Self::Alone,
+            Self::Alone => Self::Ranks,
+        }
+    }
+}
+
+/// The first executions of a region at a place bring memory there, and make plans.
+const FIRST: u32 = 4;
+/// A trial is worth one part in so many of the time since the last one.
+const SHARE: u32 = 50;
+/// A trial that failed so often waits no longer than before.
+const MOST_FAILED: u32 = 10;
+
+/// Whether rank 0 is to run a region by itself: where the user leaves that open, if it `is_here`. `decided` counts how often
+/// that was asked.
+fn is_to_run_here(decided: &AtomicU64, is_here: impl FnOnce() -> bool) -> bool {
+    let decided = decided.fetch_add(1, Relaxed);
+    match settings().regions_alone {
+        RegionsAlone::Never => false,
+        RegionsAlone::Always => true,
+        // Each place twice in a row.
+        RegionsAlone::Alternate => decided & 2 == 0,
+        RegionsAlone::WhereFaster => is_here(),
+    }
+}
 
 /// On rank 0, at every fork of the initial thread: the region before has cost what it has cost.
 pub(crate) fn end_window() {
@@ -143,6 +181,9 @@ pub(crate) fn is_to_run_all() -> bool {
 
 /// On rank 0: a region that it could have run by itself took so long on the ranks, which are on so many machines.
 pub(crate) fn learn_on_ranks(region: usize, machines: u32, took: Duration) {
+    if settings().regions_alone != RegionsAlone::WhereFaster {
+        return;
+    }
     scopes::private(|| {
         STATE.with(|state| {
             let whole = Cost {

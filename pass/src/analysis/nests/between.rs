@@ -1,6 +1,7 @@
 //! Reads at addresses that a nest computes from numbers it loads, such as the bounds of the rows of a sparse matrix:
 //! numbers in tables, between whose least and largest everything lies. Such a table, of the matrix's columns, say, may itself
-//! be read between the numbers of others.
+//! be read between the numbers of others. Numbers that conditions keep from the access count for nothing; sums that an address
+//! is computed from are taken apart where they cannot overflow.
 
 use std::collections::HashSet;
 

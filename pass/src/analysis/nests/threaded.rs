@@ -1,5 +1,6 @@
 //! What LLVM makes of conditions that a program asks several times: where the first answer implies a later one, it leads
-//! control around the later question, and what was computed behind it is computed on both ways, or is a phi.
+//! control around the later question, and what was computed behind it is computed on both ways, or is a phi. And what is
+//! known of a value where control comes to a block.
 //!
 //! Guarantee: a phi that was replaced is the same value; what is said to be implied is so whenever control takes that way.
 

@@ -12,11 +12,8 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    cell::ProgramCell,
-    scopes,
-    settings::{RegionsAlone, settings},
-};
+use super::is_to_run_here;
+use crate::{cell::ProgramCell, scopes};
 
 /// About what an atomic access takes in the memory of another machine, and a lock at least.
 const FAR: Duration = Duration::from_micros(50);
@@ -93,14 +90,7 @@ pub(crate) fn end_share() {
 
 /// Whether rank 0 is to run this region by itself.
 pub(crate) fn is_to_run(region: usize) -> bool {
-    let decided = DECIDED.fetch_add(1, Relaxed);
-    match settings().regions_alone {
-        RegionsAlone::Never => false,
-        RegionsAlone::Always => true,
-        // Each place twice in a row.
-        RegionsAlone::Alternate => decided & 2 == 0,
-        RegionsAlone::WhereFaster => with(region, |known| known.is_here()),
-    }
+    is_to_run_here(&DECIDED, || with(region, |known| known.is_here()))
 }
 
 /// A region begins that rank 0 runs by itself.

@@ -9,33 +9,12 @@ use std::{collections::HashMap, time::Duration};
 
 use okl_coherence::geometry::signature::Signature;
 
-/// Where a region runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
-    #[default]
-    Ranks,
-    Alone,
-}
+use super::{FIRST, MOST_FAILED, Place, SHARE};
 
-impl Place {
-    fn other(self) -> Self {
-        match self {
-            Self::Ranks => Self::Alone,
-            Self::Alone => Self::Ranks,
-        }
-    }
-}
-
-/// The first executions at a place bring memory there, and make plans.
-const FIRST: u32 = 4;
 /// So many are looked at together. The least cost of them counts: what else the machine does makes others larger.
 const SAMPLE: u32 = 8;
-/// A trial is worth one part in so many of the time since the last one.
-const SHARE: u32 = 50;
 /// A region of which a rank's share takes longer is not short: it has memory to move, and no message takes as long.
 const LONGEST: Duration = Duration::from_micros(50);
-/// A trial that failed so often waits no longer than before.
-const MOST_FAILED: u32 = 10;
 /// So often a region may outgrow what is won by itself before the ranks are tried, and so often it may be slow in a trial.
 const OUTGROWN: u32 = 3;
 /// An execution of a trial that takes so many times as long as others is slow.

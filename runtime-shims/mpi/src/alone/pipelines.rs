@@ -2,8 +2,9 @@
 //!
 //! Guarantee: what is decided here is about time alone; a region is right wherever it runs. The first time rank 0 runs it. How
 //! long that took, and how often each flag was stored, says about what it would take on the ranks: each computes a part, if it
-//! has a processor, and a flag between two of them costs a message. If that is clearly less the ranks run it from then on, until the same number of
-//! stores takes longer there a few times. Executions may differ in length: a solver may warm up with one step.
+//! has a processor, and a flag between two of them costs a message. If that is clearly less the ranks run it from then on,
+//! until the same number of stores takes longer there a few times. Executions may differ in length: a solver may warm up with
+//! one step.
 
 use std::{
     collections::HashMap,
@@ -11,11 +12,8 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    cell::ProgramCell,
-    scopes,
-    settings::{RegionsAlone, settings},
-};
+use super::is_to_run_here;
+use crate::{cell::ProgramCell, scopes};
 
 /// About what it costs two ranks to hand a flag over. They need not wait for each other meanwhile.
 const HAND_OVER: Duration = Duration::from_micros(20);
@@ -118,14 +116,7 @@ pub(crate) fn count_store(address: usize) {
 pub(crate) fn is_to_run(region: usize) -> bool {
     STORES.store(0, Relaxed);
     FLAGS.iter().for_each(|word| word.store(0, Relaxed));
-    let decided = DECIDED.fetch_add(1, Relaxed);
-    match settings().regions_alone {
-        RegionsAlone::Never => false,
-        RegionsAlone::Always => true,
-        // Each place twice in a row.
-        RegionsAlone::Alternate => decided & 2 == 0,
-        RegionsAlone::WhereFaster => with(region, |known| known.is_here()),
-    }
+    is_to_run_here(&DECIDED, || with(region, |known| known.is_here()))
 }
 
 /// It took so long there.

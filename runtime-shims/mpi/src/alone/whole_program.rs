@@ -8,21 +8,15 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use super::Place;
+use super::{FIRST, MOST_FAILED, Place, SHARE};
 
-/// The first executions of a region bring memory to the ranks.
-const FIRST: u32 = 4;
 /// So much is looked at together.
 const SAMPLE: u32 = 16;
 const SAMPLE_TOOK: Duration = Duration::from_millis(20);
 /// Faults that take less than one part in so many of what the ranks compute are none.
 const FEW_FAULTS: u32 = 8;
-/// A trial is worth one part in so many of the time since the last one.
-const SHARE: u32 = 50;
 /// After so many regions alone it is seen whether memory has become short.
 const LOOK: u32 = 256;
-/// A trial that failed so often waits no longer than before.
-const MOST_FAILED: u32 = 10;
 
 /// What an execution on the ranks cost.
 #[derive(Clone, Copy, Debug, Default)]
