@@ -134,9 +134,7 @@ pub(super) fn compared_with<'m>(
         b: value.ty().integer_constant(number),
     };
     let ways = block.predecessors().into_iter();
-    let mut answers = ways.map(|from| answer_behind(code, &asked, from, block));
-    let first = answers.next()??;
-    answers.all(|one| one == Some(first)).then_some(first)
+    answer_on(code, &asked, ways.map(|from| (from, block)).collect())
 }
 
 /// What was asked last on the only way to the end of a block.
@@ -158,6 +156,15 @@ fn answer_behind<'m>(
     from: Block<'m>,
     to: Block<'m>,
 ) -> Option<bool> {
+    answer_on(code, asked, vec![(from, to)])
+}
+
+/// The answer to a question, where it is the same whenever control goes from one block to another one on any of these ways.
+fn answer_on<'m>(
+    code: &Code<'m>,
+    asked: &Asked<'m>,
+    mut rest: Vec<(Block<'m>, Block<'m>)>,
+) -> Option<bool> {
     let entry = code.function().blocks().first().copied();
     let is_made_in = |block: Block<'m>| {
         let of = |value: Value<'m>| value.as_instruction().map(Instruction::block);
@@ -165,7 +172,6 @@ fn answer_behind<'m>(
     };
     let mut answer = None;
     let mut seen = HashSet::new();
-    let mut rest = vec![(from, to)];
     while let Some((block, next)) = rest.pop() {
         if let Some(implied) = implied_on(asked, block, next) {
             if *answer.get_or_insert(implied) != implied {
