@@ -5,7 +5,8 @@
 //! path of the test's own, `%plugin` the plugin, `%runtime-dir` the folder of the run-time libraries,
 //! `%op2-include` that of OP2's headers, `%okl-cc`, `%okl-c++` and `%okl-run` the drivers, and `%launch`
 //! starts a program on ranks of this machine. A FileCheck whose file holds none of its check lines is a
-//! failure.
+//! failure. What goes by time on a machine that may be busy stands in a line `RUN-ONCE-IN-5:`, of five executions of which one
+//! must pass: what must always hold, the program's result above all, is a RUN line's.
 //!
 //! A line `REQUIRES: NAME...` names commands, and libraries such as `libscotch`, without which the test
 //! is skipped. A RUN line with `mpirun` has Open MPI start as quickly as it can, unless it says how itself; with `2>&1` what a
@@ -80,13 +81,13 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Outcome, String> {
     if let Some(lacks) = tools.missing(&required(&text)) {
         return Ok(Outcome::Skipped(format!("{lacks} is missing")));
     }
-    let commands = run_lines(&text)?;
+    let run_lines = run_lines(&text)?;
     let mut folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     if keep {
         folder.disable_cleanup(true);
     }
     let show = |path: &Path| path.display().to_string();
-    for command in commands {
+    for RunLine { command, tries } in run_lines {
         // The longer names first: %s is a prefix of none, but %S, %t and %s are single letters.
         let line = command
             .replace("%plugin", &show(&tools.plugin))
@@ -105,18 +106,27 @@ fn check(test: &Path, tools: &Tools, keep: bool) -> Result<Outcome, String> {
         // Otherwise what a program writes to both may come from Open MPI in any order.
         let in_order = (line.contains("2>&1") && !line.contains("--output-filename"))
             .then_some(("OMPI_MCA_iof_base_redirect_app_stderr_to_stdout", "1"));
-        let finished = process::run(
-            Command::new("bash")
-                .args(["-o", "pipefail", "-c", &line])
-                .env("PATH", tools.path())
-                // Where short regions run depends on times, and so does what is counted.
-                .env("OKL_REGIONS_ALONE", "0")
-                .envs(in_order)
-                .envs(quick.iter().copied()),
-            folder.path(),
-            "",
-            LIMIT,
-        )?;
+        let execute = || {
+            process::run(
+                Command::new("bash")
+                    .args(["-o", "pipefail", "-c", &line])
+                    .env("PATH", tools.path())
+                    // Where short regions run depends on times, and so does what is counted.
+                    .env("OKL_REGIONS_ALONE", "0")
+                    .envs(in_order)
+                    .envs(quick.iter().copied()),
+                folder.path(),
+                "",
+                LIMIT,
+            )
+        };
+        let mut finished = execute()?;
+        for _ in 1..tries {
+            if finished.end == End::Exit(0) {
+                break;
+            }
+            finished = execute()?;
+        }
         if finished.end != End::Exit(0) {
             let kept = if keep {
                 format!("\nkept: {}", show(folder.path()))
@@ -140,22 +150,32 @@ fn required(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// A command of a test, and how often it is executed at most until it passes.
+#[derive(Debug, PartialEq)]
+struct RunLine {
+    command: String,
+    tries: usize,
+}
+
 /// The commands of a test, lines that end in a backslash joined.
-fn run_lines(text: &str) -> Result<Vec<String>, String> {
-    let mut commands: Vec<String> = Vec::new();
+fn run_lines(text: &str) -> Result<Vec<RunLine>, String> {
+    let mut commands: Vec<RunLine> = Vec::new();
     let mut open = false;
     for line in text.lines() {
-        let Some((_, rest)) = line.split_once("RUN:") else {
+        let with = |word, tries| line.split_once(word).map(|(_, rest)| (rest.trim(), tries));
+        let Some((rest, tries)) = with("RUN:", 1).or_else(|| with("RUN-ONCE-IN-5:", 5)) else {
             continue;
         };
-        let rest = rest.trim();
         let (part, continues) = match rest.strip_suffix('\\') {
             Some(part) => (part, true),
             None => (rest, false),
         };
         match commands.last_mut() {
-            Some(last) if open => last.push_str(part),
-            _ => commands.push(part.to_owned()),
+            Some(last) if open => last.command.push_str(part),
+            _ => commands.push(RunLine {
+                command: part.to_owned(),
+                tries,
+            }),
         }
         open = continues;
     }
@@ -214,7 +234,12 @@ mod tests {
     #[test]
     fn joins_continued_lines() {
         let text = "; RUN: a \\\n; RUN: | b\n// RUN: c\n";
-        assert_eq!(run_lines(text).unwrap(), ["a | b", "c"]);
+        let found = |text| -> Vec<(String, usize)> {
+            let lines = run_lines(text).unwrap().into_iter();
+            lines.map(|line| (line.command, line.tries)).collect()
+        };
+        assert_eq!(found(text), [("a | b".to_owned(), 1), ("c".to_owned(), 1)]);
+        assert_eq!(found("// RUN-ONCE-IN-5: a\n"), [("a".to_owned(), 5)]);
         assert!(run_lines("nothing").is_err());
         assert!(run_lines("; RUN: a \\").is_err());
     }
