@@ -17,7 +17,7 @@ void set(void) {
   stage = 3;
 }
 
-// CHECK: flags.c:[[# @LINE + 2]]:1: warning: parallel region runs on rank 0 alone: it waits for a flag that another thread sets ({{.*}}flags.c:[[# @LINE + 3]]), which ranks do on several nodes, or where OKL_FLAGS=ranks is set
+// CHECK: flags.c:[[# @LINE + 2]]:1: warning: parallel region runs on rank 0 alone: it waits for a flag that another thread sets ({{.*}}flags.c:[[# @LINE + 3]]); on several nodes the ranks run it where that pays, and everywhere with OKL_FLAGS=ranks
 void on_variable(void) {
 #pragma omp parallel
   while (!flag) {

@@ -248,7 +248,7 @@ impl Graph {
             if function.flags & function_flags::WAITS_FOR_FLAGS != 0 && !may_wait {
                 first.get_or_insert_with(|| {
                     format!(
-                        "waits for a flag that another thread sets (in {}), which ranks do on several nodes, or where OKL_FLAGS=ranks is set",
+                        "waits for a flag that another thread sets (in {}); on several nodes the ranks run it where that pays, and everywhere with OKL_FLAGS=ranks",
                         text(function.name)
                     )
                 });

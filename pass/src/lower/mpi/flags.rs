@@ -69,7 +69,7 @@ impl<'m> Waits<'m> {
     pub fn reason_in(&self, graph: &CallGraph<'m>, body: Function<'m>) -> Option<String> {
         let at = self.first_in(&graph.reachable(body))?;
         Some(format!(
-            "waits for a flag that another thread sets ({}), which ranks do on several nodes, or where OKL_FLAGS=ranks is set",
+            "waits for a flag that another thread sets ({}); on several nodes the ranks run it where that pays, and everywhere with OKL_FLAGS=ranks",
             Site::Instruction(at)
         ))
     }
