@@ -24,7 +24,10 @@ use okl_abi::AtomicOp;
 
 use crate::{
     contents::Contents,
-    geometry::{ranges::Ranges, signature::Signature},
+    geometry::{
+        ranges::{Range, Ranges},
+        signature::Signature,
+    },
     layout::{PAGE, Page},
     page_table::{PageTable, flag},
 };
@@ -300,6 +303,8 @@ pub struct Coherence<M> {
     copies: room::Fetched,
     /// Track every write with a twin and remember the bytes changed (`OKL_VERIFY`).
     verify: bool,
+    /// Then: the bytes that went home since the last synchronisation.
+    sent_home: Vec<Range>,
     /// What it has done.
     pub counts: Counts,
 }
@@ -330,6 +335,7 @@ impl<M: Machine> Coherence<M> {
             freed: Vec::new(),
             copies: room::Fetched::default(),
             verify,
+            sent_home: Vec::new(),
             counts: Counts::default(),
         }
     }

@@ -4,8 +4,8 @@
 //! these at every synchronisation. Writes under a lock or an atomic went home before and are not part
 //! of the comparison. A write that leaves a byte as it was cannot be seen.
 //!
-//! An atomic operation, contribution or not, changes the home's copy, where it looks like a write of the home's own:
-//! ranks tell each other to which bytes they did one.
+//! What went home before changes the home's copy, where it looks like a write of the home's own; so does an atomic
+//! operation, contribution or not: ranks tell each other which bytes these are.
 //!
 //! Where a region declares all its accesses, a change of a byte that it did not declare ends the job.
 
@@ -42,9 +42,8 @@ pub(crate) fn note_atomic(object: Object) {
     }
 }
 
-/// What all ranks changed with atomic operations.
-fn exchange_atomic() -> Ranges {
-    let mine = Ranges::of(ATOMIC.with(std::mem::take));
+/// The bytes that all ranks have. Collective.
+fn exchange(mine: &Ranges) -> Ranges {
     let words: Vec<u64> = mine.iter().flat_map(|(start, end)| [start, end]).collect();
     let (all, _) = gather(&words);
     Ranges::of(all.chunks(2).map(|pair| (pair[0], pair[1])).collect())
@@ -63,8 +62,11 @@ pub(crate) fn exchange_changes() {
     if !settings().verify {
         return;
     }
-    let changes = memory::coherence(|coherence| coherence.changes());
-    sections::check_changes(&changes, &exchange_atomic());
+    let sent_home = memory::coherence(|coherence| coherence.sent_home().to_vec());
+    let sent_home = exchange(&Ranges::of(sent_home));
+    let changes = memory::coherence(|coherence| coherence.changes(&sent_home));
+    let atomic = exchange(&Ranges::of(ATOMIC.with(std::mem::take)));
+    sections::check_changes(&changes, &atomic);
     let (all, lengths) = gather(&changes.into_iter().map(encode).collect::<Vec<_>>());
     if mpi_job::rank() != 0 {
         return;

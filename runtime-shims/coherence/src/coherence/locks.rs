@@ -24,7 +24,10 @@ use super::{
     Access, Coherence, Event, Heard, Machine, Run, changed_ranges,
     declared::{self, directly::Message},
 };
-use crate::{layout::Page, page_table::flag};
+use crate::{
+    layout::{PAGE, Page},
+    page_table::flag,
+};
 
 /// After so many releases at which a page was as before it is closed: about what it costs to open it again.
 const IDLE: u8 = if cfg!(test) { 2 } else { 40 };
@@ -459,6 +462,10 @@ impl<M: Machine> Coherence<M> {
         for (start, end) in changed_ranges(&contents, twin) {
             self.machine.put(page, start, &contents[start..end], home);
             sent += end - start;
+            if self.verify {
+                let at = u64::from(page) * PAGE as u64;
+                self.sent_home.push((at + start as u64, at + end as u64));
+            }
         }
         twin.copy_from_slice(&contents);
         self.counts.diffs += 1;

@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use super::{Access, Change, Coherence, Machine, Notices, Phase, changed_ranges, runs_of};
-use crate::{layout::Page, page_table::flag};
+use crate::{
+    geometry::ranges::{Range, Ranges},
+    layout::{PAGE, Page},
+    page_table::flag,
+};
 
 /// Per-page sums over the notices of one synchronisation.
 #[derive(Default)]
@@ -42,19 +46,34 @@ impl<M: Machine> Coherence<M> {
         }
     }
 
-    /// In verify mode: the bytes this rank changed since the last synchronisation.
-    pub fn changes(&mut self) -> Vec<Change> {
+    /// In verify mode: the bytes that this rank changed and sent home since the last synchronisation.
+    pub fn sent_home(&self) -> &[Range] {
+        &self.sent_home
+    }
+
+    /// In verify mode: the bytes this rank changed since the last synchronisation, but for those that ranks have
+    /// `sent_home` in that time, which stand in the home's copy as if it had written them.
+    pub fn changes(&mut self, sent_home: &Ranges) -> Vec<Change> {
         let mut changes = Vec::new();
         for index in 0..self.dirty.len() {
             let page = self.dirty[index];
             let contents = self.machine.contents(page).copy();
-            if let Some(twin) = self.pages.twin(page) {
-                changes.extend(changed_ranges(&contents, twin).map(|(start, end)| Change {
-                    page,
-                    start: start as u32,
-                    end: end as u32,
-                }));
+            let at = u64::from(page) * PAGE as u64;
+            let is_home = self.pages.home(page) == self.rank;
+            let Some(twin) = self.pages.twin(page) else {
+                continue;
+            };
+            let changed = changed_ranges(&contents, twin);
+            let changed = changed.map(|(start, end)| (at + start as u64, at + end as u64));
+            let mut changed = Ranges::of(changed.collect());
+            if is_home {
+                changed = changed.minus(sent_home);
             }
+            changes.extend(changed.iter().map(|(start, end)| Change {
+                page,
+                start: (start - at) as u32,
+                end: (end - at) as u32,
+            }));
         }
         changes
     }
@@ -205,6 +224,7 @@ impl<M: Machine> Coherence<M> {
                 self.pages.clear(page, bit);
             }
         }
+        self.sent_home.clear();
         self.unannounced.forget();
         self.ahead.begin_interval();
         self.copies.changes();
