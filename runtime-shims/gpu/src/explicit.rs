@@ -6,14 +6,14 @@ use std::ffi::c_void;
 use std::ptr;
 
 use crate::fault;
+use crate::offload::Offload;
 use crate::program::{self, State};
 
 /// Does something with the device; without one `Ok(None)`.
-fn with_device<R>(
-    body: impl FnOnce(&mut crate::offload::Offload) -> Result<R, String>,
-) -> Option<R> {
+fn with_device<R>(name: &str, body: impl FnOnce(&mut Offload) -> Result<R, String>) -> Option<R> {
     let result = program::with(|state| {
-        state.choose(|_| true);
+        let chosen = state.choose(|_| true);
+        chosen.map_err(|why| format!("{name}: {why}"))?;
         match state {
             State::Device(offload) => {
                 fault::install();
@@ -28,7 +28,7 @@ fn with_device<R>(
 /// Memory of the device that kernels are to run on.
 #[unsafe(no_mangle)]
 pub extern "C" fn okl_malloc(bytes: usize) -> *mut c_void {
-    match with_device(|offload| offload.own_memory(bytes)) {
+    match with_device("okl_malloc", |offload| offload.own_memory(bytes)) {
         Some(address) => ptr::with_exposed_provenance_mut(address as usize),
         None => {
             // SAFETY: any length is fine.
@@ -52,7 +52,11 @@ pub unsafe extern "C" fn okl_free(address: *mut c_void) {
     if address.is_null() {
         return;
     }
-    if with_device(|offload| offload.free_own_memory(address.addr() as u64)).is_none() {
+    if with_device("okl_free", |offload| {
+        offload.free_own_memory(address.addr() as u64)
+    })
+    .is_none()
+    {
         // SAFETY: then it is a block of `malloc`'s.
         unsafe { libc::free(address) };
     }
@@ -66,7 +70,11 @@ pub unsafe extern "C" fn okl_free(address: *mut c_void) {
 pub unsafe extern "C" fn okl_copy(to: *mut c_void, from: *const c_void, bytes: usize) {
     let (to_address, from_address) = (to.expose_provenance(), from.expose_provenance());
     // SAFETY: the caller's promise.
-    if with_device(|offload| unsafe { offload.copy(to_address, from_address, bytes) }).is_none() {
+    if with_device("okl_copy", |offload| unsafe {
+        offload.copy(to_address, from_address, bytes)
+    })
+    .is_none()
+    {
         // SAFETY: the caller's promise; both are the program's.
         unsafe { ptr::copy(from.cast::<u8>(), to.cast::<u8>(), bytes) };
     }
@@ -75,5 +83,5 @@ pub unsafe extern "C" fn okl_copy(to: *mut c_void, from: *const c_void, bytes: u
 /// Waits until all kernels have run that were launched.
 #[unsafe(no_mangle)]
 pub extern "C" fn okl_sync() {
-    with_device(|offload| offload.wait("okl_sync"));
+    with_device("okl_sync", |offload| offload.wait("okl_sync"));
 }

@@ -7,4 +7,5 @@
 
 mod allocation;
 mod io;
+mod mapping;
 pub mod signals;

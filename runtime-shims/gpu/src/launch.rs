@@ -52,8 +52,9 @@ unsafe fn launch(
     frame: usize,
     has_processor: bool,
 ) -> Result<bool, String> {
-    state.choose(|form| kernel.images.iter().any(|image| image.form == form));
     let words = words(kernel.name, kernel.place);
+    let chosen = state.choose(|form| kernel.images.iter().any(|image| image.form == form));
+    chosen.map_err(|why| format!("{words}: {why}"))?;
     match state {
         State::Device(offload) => {
             let kind = offload.device.driver.kind;

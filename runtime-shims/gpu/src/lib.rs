@@ -7,7 +7,7 @@
 //! | `settings` | what the user wants |
 //! | `device` | a device, and what it is asked to do |
 //! | `pages`, `arena`, `mirrors` | blocks of the heap that the device has, too, page by page |
-//! | `places` | all other memory, which is copied at each launch |
+//! | `mappings`, `places` | all other memory, which is copied at each launch |
 //! | `described`, `costs`, `offload` | kernels: what the compiler says of them, what they cost, and a device with all that it has |
 //! | `program`, `next`, `allocator` | this process |
 //! | `interpose`, `fault` | calls of the C library, and page faults |
@@ -28,6 +28,7 @@ mod interpose;
 mod launch;
 #[cfg(test)]
 mod layers;
+mod mappings;
 mod mirrors;
 mod next;
 mod offload;

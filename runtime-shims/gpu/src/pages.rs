@@ -383,10 +383,9 @@ mod tests {
                         // A kernel that writes some pages.
                         pages.before_kernel(true, &mut memory).unwrap();
                         assert_eq!(memory.device, model);
-                        for at in 0..count {
+                        for (one, known) in memory.device.iter_mut().zip(&mut model) {
                             if random.chance(30) {
-                                memory.device[at] = step;
-                                model[at] = step;
+                                (*one, *known) = (step, step);
                             }
                         }
                     }
@@ -418,9 +417,9 @@ mod tests {
                         model[page] = step;
                     }
                     7 => {
-                        for at in page..count {
+                        for (at, known) in model.iter_mut().enumerate().skip(page) {
                             access(&mut pages, &mut memory, at, Some(step));
-                            model[at] = step;
+                            *known = step;
                         }
                     }
                     _ => {

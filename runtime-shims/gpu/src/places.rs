@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::ptr;
 
 use crate::arena::SMALLEST;
+use crate::mappings;
 use crate::pages::PAGE;
 
 /// Where the caller's frames begin, and whether small blocks of the C library's heap are smaller than [`SMALLEST`].
@@ -95,6 +96,16 @@ fn global(address: usize) -> Option<Range<usize>> {
 fn mapped(address: usize, has_arena: bool) -> Option<Range<usize>> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let (range, name) = in_maps(&maps, address)?;
+    if let Some(piece) = mappings::around(address) {
+        let (own, _) = in_maps(&maps, address.min(piece.end - 1))?;
+        let own = own.start.max(piece.start)..own.end.min(piece.end);
+        // Where something begins right behind it, the address may lead to either.
+        return Some(match own.end == address && range.contains(&address) {
+            true => own.start..range.end,
+            false => own,
+        });
+    }
+    let range = mappings::without_others(range, address);
     if name != "[heap]" || !has_arena {
         return Some(range);
     }

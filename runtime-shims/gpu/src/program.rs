@@ -163,17 +163,17 @@ fn open(kind: &'static Kind) -> Result<Device, String> {
 }
 
 impl State {
-    /// Finds out what runs kernels that have images of these forms.
-    pub fn choose(&mut self, forms: impl Fn(i64) -> bool) {
+    /// Finds out what runs kernels that have images of these forms. An error says why that is not what the user asks for.
+    pub fn choose(&mut self, forms: impl Fn(i64) -> bool) -> Result<(), String> {
         if !matches!(self, Self::Unknown) {
-            return;
+            return Ok(());
         }
         let asked = settings::backend(own_environment).unwrap_or_else(|wrong| fatal(&wrong));
         let mut why = Vec::new();
         let kinds: Vec<&'static Kind> = match asked {
             Asked::Processor => {
                 *self = Self::Processor;
-                return;
+                return Ok(());
             }
             Asked::Kind(kind) => vec![kind],
             Asked::Any => KINDS[..FOUND]
@@ -186,13 +186,14 @@ impl State {
             match open(kind) {
                 Ok(device) => {
                     *self = Self::Device(Box::new(offload(device)));
-                    return;
+                    return Ok(());
                 }
-                Err(reason) if matches!(asked, Asked::Kind(_)) => fatal(&reason),
+                Err(reason) if matches!(asked, Asked::Kind(_)) => return Err(reason),
                 Err(reason) => why.push(reason),
             }
         }
         *self = Self::Nothing(why.join("; "));
+        Ok(())
     }
 }
 
@@ -340,11 +341,11 @@ extern "C" fn in_child() {
 }
 
 fn forking() -> Option<Forking> {
-    // SAFETY: the thread that has locked the state is the one that forks, and in the child the only one.
-    match HOLDER.load(Relaxed) != 0 {
-        true => unsafe { (*HELD.0.get()).take() },
-        false => None,
+    if HOLDER.load(Relaxed) == 0 {
+        return None;
     }
+    // SAFETY: the thread that has locked the state is the one that forks, and in the child the only one.
+    unsafe { (*HELD.0.get()).take() }
 }
 
 fn errno() -> i32 {
