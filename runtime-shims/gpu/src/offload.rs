@@ -118,6 +118,21 @@ impl Values {
     }
 }
 
+/// What a device's memory is aligned to, at least.
+const ALIGNMENT: usize = 256;
+
+/// A range of the program's memory that is copied for one launch.
+struct Copy {
+    range: Range<usize>,
+    writes: bool,
+    /// The memory of the device that it lies in: bytes and address.
+    room: (usize, Address),
+    /// Where it begins there.
+    address: Address,
+    /// As it was before the kernel.
+    contents: Vec<u8>,
+}
+
 /// Where an address of the program's leads to.
 enum Place {
     /// As it is: nowhere, or to the device's memory.
@@ -477,13 +492,23 @@ impl Offload {
         }
         let mut copies = Vec::new();
         for (range, writes) in places::joined(ranges) {
-            let (bytes, address) = self.room(doing, range.len())?;
-            let copy = places::snapshot(&range);
+            // All in it is aligned as it is on the host.
+            let before = range.start % ALIGNMENT;
+            let room = self.room(doing, before + range.len())?;
+            let copy = Copy {
+                contents: places::snapshot(&range),
+                address: room.1 + before as Address,
+                range,
+                writes,
+                room,
+            };
+            let contents = &copy.contents;
             // SAFETY: as many bytes.
-            let copied = unsafe { self.device.upload(address, copy.as_ptr(), copy.len()) };
+            let copied =
+                unsafe { (self.device).upload(copy.address, contents.as_ptr(), contents.len()) };
             self.check(doing, copied)?;
-            self.kernels[number].cost.moved.up += copy.len() as u64;
-            copies.push((range, writes, bytes, address, copy));
+            self.kernels[number].cost.moved.up += contents.len() as u64;
+            copies.push(copy);
         }
         for (start, (_, writes)) in &objects {
             let mirrors = self.mirrors.as_mut().expect("blocks are of its heap");
@@ -495,12 +520,9 @@ impl Offload {
             let (start, on_device) = match block {
                 Some(start) => (start, addresses[&start]),
                 None => {
-                    let of = |range: &Range<usize>| (range.start..=range.end).contains(&address);
-                    let copy = copies
-                        .iter()
-                        .find(|(range, ..)| of(range))
-                        .expect("its range was copied");
-                    (copy.0.start, copy.3)
+                    let of = |copy: &&Copy| (copy.range.start..=copy.range.end).contains(&address);
+                    let copy = copies.iter().find(of).expect("its range was copied");
+                    (copy.range.start, copy.address)
                 }
             };
             // Where it is in front of the block, the distance is negative.
@@ -510,24 +532,20 @@ impl Offload {
             );
         }
         self.run(doing, number, blocks, items, &mut values)?;
-        for (range, writes, bytes, address, mut copy) in copies {
-            if writes {
-                let mut new = vec![0_u8; copy.len()];
+        for copy in copies {
+            if copy.writes {
+                let old = &copy.contents;
+                let mut new = vec![0_u8; old.len()];
                 // SAFETY: as many bytes.
-                let copied = unsafe { self.device.download(new.as_mut_ptr(), address, new.len()) };
+                let copied =
+                    unsafe { (self.device).download(new.as_mut_ptr(), copy.address, new.len()) };
                 self.check(doing, copied)?;
-                self.moved(
-                    number,
-                    Moved {
-                        up: 0,
-                        down: new.len() as u64,
-                    },
-                );
+                let down = new.len() as u64;
+                self.moved(number, Moved { up: 0, down });
                 // SAFETY: what the kernel wrote the program may write.
-                unsafe { places::write_changes(range.start, &copy, &new) };
-                copy.clear();
+                unsafe { places::write_changes(copy.range.start, old, &new) };
             }
-            self.spare.push((bytes, address));
+            self.spare.push(copy.room);
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! library, ever waits for on another thread: blocks of theirs are not watched.
 
 use std::cell::UnsafeCell;
+use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -37,6 +38,9 @@ static HOLDER: AtomicI32 = AtomicI32::new(0);
 /// Whether there is, or was, a device: otherwise no memory is watched.
 static HAS_DEVICE: AtomicBool = AtomicBool::new(false);
 
+/// Whether the user wants to know what kernels cost.
+static MEASURES: AtomicBool = AtomicBool::new(false);
+
 static ARENA: OnceLock<Option<Arena>> = OnceLock::new();
 
 fn thread() -> i32 {
@@ -49,12 +53,22 @@ pub fn is_busy() -> bool {
     HOLDER.load(Relaxed) == thread()
 }
 
-/// Works with the device.
+/// Works with the device. No signal handler of the program runs meanwhile: it could not access memory that is watched.
 pub fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
+    // SAFETY: sets of our own. (Page faults stay as they are.)
+    let before = unsafe {
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
+        before
+    };
     let mut state = lock();
     HOLDER.store(thread(), Relaxed);
     let result = body(&mut state);
     HOLDER.store(0, Relaxed);
+    drop(state);
+    // SAFETY: as above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
     result
 }
 
@@ -67,10 +81,26 @@ pub fn has_device() -> bool {
     HAS_DEVICE.load(Relaxed)
 }
 
-/// Whether all large blocks are of our heap.
+/// Whether all large blocks are of our heap: not where the program has an allocator of its own.
 pub fn has_all_large_blocks() -> bool {
+    static IS_OURS: OnceLock<bool> = OnceLock::new();
     let arena = ARENA.get().and_then(Option::as_ref);
-    arena.is_some_and(|arena| !arena.has_been_full())
+    let is_ours = || {
+        // SAFETY: a look-up by name.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
+        object_of(found) == object_of(has_all_large_blocks as *const c_void)
+    };
+    arena.is_some_and(|arena| !arena.has_been_full()) && *IS_OURS.get_or_init(is_ours)
+}
+
+/// The object, by its address, that has an address.
+fn object_of(address: *const c_void) -> usize {
+    // SAFETY: fills a structure of our own.
+    unsafe {
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        libc::dladdr(address, &mut found);
+        found.dli_fbase.addr()
+    }
 }
 
 /// Works with the device, where there is one.
@@ -201,10 +231,9 @@ impl State {
 fn offload(device: Device) -> Offload {
     let statistics = job_settings::statistics(own_environment);
     let measures = statistics.unwrap_or_else(|wrong| fatal(&wrong)).is_some();
-    if measures {
-        // SAFETY: a function of this library, which stays.
-        unsafe { libc::atexit(print) };
-    }
+    MEASURES.store(measures, Relaxed);
+    // SAFETY: a function of this library, which stays.
+    unsafe { libc::atexit(at_exit) };
     note_device();
     Offload::new(device, make_arena(), measures)
 }
@@ -214,13 +243,17 @@ pub fn note_device() {
     HAS_DEVICE.store(true, Relaxed);
 }
 
-/// Prints what kernels cost.
-extern "C" fn print() {
-    with(|state| {
-        if let State::Device(offload) = state {
+/// The program ends, and the driver does before what the program registered earlier: there are destructors that access, and
+/// free, what kernels wrote.
+extern "C" fn at_exit() {
+    with_device(|offload| {
+        offload.wait("the end of the program")?;
+        if MEASURES.load(Relaxed) {
             report::write_all(2, offload.table().as_bytes());
         }
-    });
+        offload.go_home()
+    })
+    .unwrap_or_else(|wrong| fatal(&wrong));
 }
 
 /// The host reads or writes at an address of the heap, which is protected; false where nothing of ours protects it.

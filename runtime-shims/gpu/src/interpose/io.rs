@@ -100,12 +100,14 @@ interpose! {
     fn __pread64_chk(file: i32, to: usize, length: usize, at: i64, room: usize) -> isize { fill(to, length); }
     fn readv(file: i32, list: usize, count: i32) -> isize { vectors(list, count, true); }
     fn preadv(file: i32, list: usize, count: i32, at: i64) -> isize { vectors(list, count, true); }
+    fn preadv2(file: i32, list: usize, count: i32, at: i64, flags: i32) -> isize { vectors(list, count, true); }
     fn preadv64(file: i32, list: usize, count: i32, at: i64) -> isize { vectors(list, count, true); }
     fn write(file: i32, from: usize, length: usize) -> isize { take(from, length); }
     fn pwrite(file: i32, from: usize, length: usize, at: i64) -> isize { take(from, length); }
     fn pwrite64(file: i32, from: usize, length: usize, at: i64) -> isize { take(from, length); }
     fn writev(file: i32, list: usize, count: i32) -> isize { vectors(list, count, false); }
     fn pwritev(file: i32, list: usize, count: i32, at: i64) -> isize { vectors(list, count, false); }
+    fn pwritev2(file: i32, list: usize, count: i32, at: i64, flags: i32) -> isize { vectors(list, count, false); }
     fn pwritev64(file: i32, list: usize, count: i32, at: i64) -> isize { vectors(list, count, false); }
     fn recv(socket: i32, to: usize, length: usize, flags: i32) -> isize { fill(to, length); }
     fn __recv_chk(socket: i32, to: usize, length: usize, room: usize, flags: i32) -> isize { fill(to, length); }

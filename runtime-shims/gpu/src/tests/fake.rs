@@ -30,17 +30,23 @@ impl Memory {
         piece.get_mut(at..at + bytes).ok_or(ILLEGAL_ADDRESS)
     }
 
+    fn number(&mut self, address: Address) -> Result<&mut [u8], Status> {
+        match address.is_multiple_of(8) {
+            true => self.bytes(address, 8),
+            false => Err(716),
+        }
+    }
+
     /// A number.
     pub fn read(&mut self, address: Address) -> Result<f64, Status> {
         Ok(f64::from_ne_bytes(
-            self.bytes(address, 8)?.try_into().unwrap(),
+            (*self.number(address)?).try_into().unwrap(),
         ))
     }
 
     /// Writes one.
     pub fn write(&mut self, address: Address, value: f64) -> Result<(), Status> {
-        self.bytes(address, 8)?
-            .copy_from_slice(&value.to_ne_bytes());
+        self.number(address)?.copy_from_slice(&value.to_ne_bytes());
         Ok(())
     }
 }
