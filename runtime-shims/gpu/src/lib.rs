@@ -7,7 +7,7 @@
 //! | `settings` | what the user wants |
 //! | `device` | a device, and what it is asked to do |
 //! | `pages`, `arena`, `mirrors` | blocks of the heap that the device has, too, page by page |
-//! | `mappings`, `places` | all other memory, which is copied at each launch |
+//! | `mappings`, `symbols`, `places` | all other memory, which is copied at each launch |
 //! | `described`, `costs`, `offload` | kernels: what the compiler says of them, what they cost, and a device with all that it has |
 //! | `program`, `next`, `allocator` | this process |
 //! | `interpose`, `fault` | calls of the C library, and page faults |
@@ -36,6 +36,7 @@ mod pages;
 mod places;
 mod program;
 mod settings;
+mod symbols;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -4,13 +4,14 @@
 //! Guarantee: the object that the address leads to is in the range, whole. More than that may be: bytes that the kernel does
 //! not change are never written.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
 use std::ptr;
 
 use crate::arena::SMALLEST;
 use crate::mappings;
 use crate::pages::PAGE;
+use crate::symbols;
 
 /// Where the caller's frames begin, and whether small blocks of the C library's heap are smaller than [`SMALLEST`].
 #[derive(Clone, Copy, Debug)]
@@ -55,41 +56,64 @@ fn bounds() -> Range<usize> {
     }
 }
 
-/// The part of the program or a library with variables that the address is in, or ends.
+/// The part of the program or a library with variables that the address is in, or ends; of a large one, the variables there.
 fn global(address: usize) -> Option<Range<usize>> {
-    type Search = (usize, Option<Range<usize>>);
+    struct Search {
+        address: usize,
+        part: Option<Range<usize>>,
+        base: usize,
+        file: String,
+    }
     unsafe extern "C" fn visit(
         info: *mut libc::dl_phdr_info,
         _: usize,
         data: *mut c_void,
     ) -> c_int {
-        // SAFETY: both are valid for this call, the second is the one passed below; the loader's array of headers.
-        let (info, search) = unsafe { (&*info, &mut *data.cast::<Search>()) };
+        // SAFETY: both are valid for this call, the second is the one passed below; the loader's array of headers, and text.
+        let (info, search, name) = unsafe {
+            let name = CStr::from_ptr((*info).dlpi_name);
+            (&*info, &mut *data.cast::<Search>(), name)
+        };
         // SAFETY: as above.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        let base = info.dlpi_addr as usize;
         let parts = headers
             .iter()
             .filter(|header| header.p_type == libc::PT_LOAD);
-        let parts = parts.map(|header| {
-            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
-            start..start + header.p_memsz as usize
-        });
-        for part in parts {
-            if part.contains(&search.0) {
-                search.1 = Some(part);
-                return 1;
-            }
+        for header in parts {
+            let start = base + header.p_vaddr as usize;
+            let part = start..start + header.p_memsz as usize;
+            let is_inside = part.contains(&search.address);
             // One behind the last variable; if nothing else is there.
-            if part.end == search.0 {
-                search.1 = Some(part);
+            if is_inside || part.end == search.address {
+                search.part = Some(part);
+                search.base = base;
+                search.file = match name.is_empty() {
+                    true => "/proc/self/exe".to_owned(),
+                    false => name.to_string_lossy().into_owned(),
+                };
+            }
+            if is_inside {
+                return 1;
             }
         }
         0
     }
-    let mut search: Search = (address, None);
+    let mut search = Search {
+        address,
+        part: None,
+        base: 0,
+        file: String::new(),
+    };
     // SAFETY: `visit` gets a pointer to `search`, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-    search.1
+    let part = search.part?;
+    if part.len() <= SMALLEST {
+        return Some(part);
+    }
+    let variables = symbols::around(search.base, &search.file, address);
+    let inside = |range: &Range<usize>| part.start <= range.start && range.end <= part.end;
+    variables.filter(inside).or(Some(part))
 }
 
 /// What is mapped there without a gap, and can be read; of the C library's heap, what a small block may reach.
