@@ -151,7 +151,7 @@ impl Cell {
                 warp_barriers: who.warp_barriers,
             };
         } else {
-            self.read.read(who, how);
+            self.read.read(who, how, seen);
         }
         found
     }
@@ -194,12 +194,12 @@ impl Last {
         })
     }
 
-    fn read(&mut self, who: Who, how: How) {
+    fn read(&mut self, who: Who, how: How, seen: &Segments) {
         let mut blocks = 0;
         let (mut thread, mut atomic) = (who.thread, if how.is_atomic { ATOMIC } else { 0 });
         if !who.is_shared && self.segment >= who.launch && self.segment != 0 {
             blocks = self.thread & BLOCKS;
-            if self.segment < who.block {
+            if self.segment < who.block && !seen.has(self.segment) {
                 blocks = BLOCKS;
             }
         }

@@ -7,9 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use common::{Device, compile};
 use okl_ptx_machine::driver::*;
 
-const ADD: &str = "kernel void add(global int *x, int by) { x[gid] += by; }
-                   kernel void bounded(global int *x) __attribute__((reqd_work_group_size(32, 1, 1))) { x[gid] = 1; }
-                   kernel void dynamic(global int *x, local int *s) { s[tid] = tid; bar(); x[gid] = s[ntid - 1 - tid]; }";
+const ADD: &str = "kernel void add(global int *x, int by) { x[gid] += by; }";
 
 #[test]
 fn who_is_too_early_is_told_so() {
@@ -133,7 +131,9 @@ fn launches_that_cannot_be() {
     ] {
         assert_eq!(device.launch_with(add, blocks, threads, 0, &[&x, &1]), 1);
     }
-    let bounded = device.kernel(module, "bounded");
+    let own = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bounded(.param .u64 x)\n.maxntid 32, 1, 1\n{ ret; }\n";
+    let own = device.load(own);
+    let bounded = device.kernel(own, "bounded");
     assert_eq!(device.launch(bounded, 1, 64, &[&x]), 701);
     assert_eq!(device.launch(bounded, 1, 32, &[&x]), 0);
     // SAFETY: a name that is not there, places for results.
