@@ -88,7 +88,7 @@ fn failure(status: Status) -> Failure {
         717 => Failure::Faulted("accessed memory in the wrong address space"),
         718 => Failure::Faulted("left its code"),
         719 => Failure::Faulted("failed"),
-        4 | 46 | 214 | 220 | 709 => Failure::Lost,
+        4 | 46 | 214 | 220 | 709 | 999 => Failure::Lost,
         _ => Failure::Other,
     }
 }

@@ -225,7 +225,11 @@ impl Device {
     /// So many bytes of its memory.
     pub fn allocate(&self, bytes: usize) -> Result<Address, Problem> {
         let mut address = 0;
-        call!(self.driver, allocate(&mut address, bytes.max(1)))?;
+        let allocated = call!(self.driver, allocate(&mut address, bytes.max(1)));
+        allocated.map_err(|problem| Problem {
+            text: format!("for {bytes} bytes, {}", problem.text),
+            ..problem
+        })?;
         Ok(address)
     }
 

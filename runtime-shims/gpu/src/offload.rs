@@ -164,24 +164,27 @@ impl Offload {
     fn told(&self, doing: &str, problem: &Problem) -> String {
         let Problem { failure, text } = problem;
         let device = &self.device.name;
+        // Kernels run while the program goes on: what they end in is told later.
+        let culprit = match &self.under_way[..] {
+            [] => None,
+            [one] => Some(self.kernels[*one].words()),
+            several => {
+                let several = several.iter().map(|one| {
+                    let kernel = &self.kernels[*one];
+                    format!("{} ({})", kernel.name, kernel.place)
+                });
+                let several = several.collect::<Vec<_>>().join(", ");
+                Some(format!("one of the kernels {several}"))
+            }
+        };
         match failure {
             Failure::Faulted(what) => {
                 let advice = match self.device.driver.kind.is_ours {
                     true => "",
                     false => "; OKL_BACKEND=cuda-emulated says where",
                 };
-                match &self.under_way[..] {
-                    [] => format!("{doing}: a kernel {what} ({text}){advice}"),
-                    [one] => format!("{} {what} ({text}){advice}", self.kernels[*one].words()),
-                    several => {
-                        let several = several.iter().map(|one| {
-                            let kernel = &self.kernels[*one];
-                            format!("{} ({})", kernel.name, kernel.place)
-                        });
-                        let several = several.collect::<Vec<_>>().join(", ");
-                        format!("one of the kernels {several} {what} ({text}){advice}")
-                    }
-                }
+                let culprit = culprit.unwrap_or_else(|| format!("{doing}: a kernel"));
+                format!("{culprit} {what} ({text}){advice}")
             }
             Failure::OutOfMemory => {
                 let of_blocks = self.mirrors.as_ref().map_or(0, Mirrors::bytes);
@@ -192,7 +195,8 @@ impl Offload {
                 )
             }
             Failure::Lost => format!(
-                "{doing}: {device} does not answer any more ({text}): it may have to be reset, or the machine started again"
+                "{}: {device} does not answer any more ({text}): it may have to be reset, or the machine started again",
+                culprit.unwrap_or_else(|| doing.to_owned())
             ),
             Failure::Resources => format!(
                 "{doing}: a block needs more registers or shared memory than {device} has ({text}): use smaller blocks"

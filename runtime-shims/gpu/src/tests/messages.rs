@@ -140,18 +140,18 @@ fn devices_that_are_full_or_lost() {
     fake(|fake| fake.room = 1_000_000);
     assert_eq!(
         launch(&mut offload, &twice, &[1, x, y]).unwrap_err(),
-        "k.okl:3: kernel twice: the memory of Fake 1 is full (cuMemAlloc_v2: OUT_OF_MEMORY); this program has 802816 bytes \
+        "k.okl:3: kernel twice: the memory of Fake 1 is full (for 1601536 bytes, cuMemAlloc_v2: OUT_OF_MEMORY); this program has 802816 bytes \
          of its heap there and 0 of okl_malloc: use smaller data, or more ranks with a device each"
     );
     assert_eq!(
         offload.own_memory(2_000_000).unwrap_err(),
-        "okl_malloc of 2000000 bytes: the memory of Fake 1 is full (cuMemAlloc_v2: OUT_OF_MEMORY); this program has 0 bytes \
+        "okl_malloc of 2000000 bytes: the memory of Fake 1 is full (for 2000000 bytes, cuMemAlloc_v2: OUT_OF_MEMORY); this program has 0 bytes \
          of its heap there and 0 of okl_malloc: use smaller data, or more ranks with a device each"
     );
     let wrong = told(|_, _| fails("wait", 214));
     assert_eq!(
         wrong,
-        "okl_sync: Fake 1 does not answer any more (cuStreamSynchronize: ECC_UNCORRECTABLE): it may have to be reset, or \
+        "k.okl:3: kernel add: Fake 1 does not answer any more (cuStreamSynchronize: ECC_UNCORRECTABLE): it may have to be reset, or \
          the machine started again"
     );
 }
