@@ -2,7 +2,7 @@
 //! its own view while the program's is protected.
 //!
 //! Guarantee: an address that points into a block, to its end, or right before it leads to that block: between two blocks
-//! lies a page that belongs half to the one and half to the other. Memory that is given out is zero. Nothing here is locked
+//! lies a page that belongs half to the one and half to the other. Nothing here is locked
 //! while a driver is called, so that drivers may allocate on any thread.
 
 use std::collections::BTreeMap;
@@ -16,6 +16,9 @@ use crate::pages::{Access, PAGE};
 
 /// Smaller blocks are the C library's.
 pub const SMALLEST: usize = 64 << 10;
+
+/// So many bytes of blocks that were freed are kept: programs use some again and again.
+const MOST_KEPT: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
 /// The heap.
 pub struct Arena {
@@ -33,16 +36,48 @@ pub struct Arena {
 pub struct Blocks {
     /// Behind what was ever given out.
     end: usize,
-    /// What is free before that: start and end.
-    free: BTreeMap<usize, usize>,
+    /// What is free before that, by its start.
+    free: BTreeMap<usize, Free>,
+    /// Bytes of it that are not zero.
+    used: usize,
     /// Start and end of blocks.
     live: BTreeMap<usize, Block>,
+}
+
+#[derive(Clone, Copy)]
+struct Free {
+    end: usize,
+    /// It was a block's, and was not given back to the machine.
+    is_used: bool,
 }
 
 struct Block {
     end: usize,
     /// Whether something is known of it that has to be forgotten before it goes.
     is_watched: bool,
+}
+
+impl Blocks {
+    /// Is free from now on.
+    fn put(&mut self, range: Range<usize>, is_used: bool) {
+        if range.is_empty() {
+            return;
+        }
+        if is_used {
+            self.used += range.len();
+        }
+        let end = range.end;
+        self.free.insert(range.start, Free { end, is_used });
+    }
+
+    /// What is free there is not any more.
+    fn take(&mut self, start: usize) {
+        if let Some(free) = self.free.remove(&start)
+            && free.is_used
+        {
+            self.used -= free.end - start;
+        }
+    }
 }
 
 /// A heap in which nothing changes.
@@ -102,6 +137,7 @@ impl Arena {
                 blocks: Mutex::new(Blocks {
                     end: base + PAGE,
                     free: BTreeMap::new(),
+                    used: 0,
                     live: BTreeMap::new(),
                 }),
                 has_been_full: AtomicBool::new(false),
@@ -133,16 +169,31 @@ impl Arena {
         body(&mut blocks)
     }
 
-    /// A block, which is zero. `None`: there is no room, or less memory than that.
+    /// A block. `None`: there is no room, or less memory than that.
     pub fn allocate(&self, length: usize, alignment: usize) -> Option<usize> {
-        let found = self.place(length, alignment);
+        Some(self.place(length, alignment)?.0)
+    }
+
+    /// The same, and the bytes are zero.
+    pub fn allocate_zeroed(&self, length: usize) -> Option<usize> {
+        let (start, is_used) = self.place(length, 1)?;
+        if is_used {
+            // SAFETY: a new block.
+            unsafe { ptr::write_bytes(self.view(start), 0, length) };
+        }
+        Some(start)
+    }
+
+    /// A block, and whether some of it may not be zero.
+    fn place(&self, length: usize, alignment: usize) -> Option<(usize, bool)> {
+        let found = self.find(length, alignment);
         if found.is_none() {
             self.has_been_full.store(true, Relaxed);
         }
         found
     }
 
-    fn place(&self, length: usize, alignment: usize) -> Option<usize> {
+    fn find(&self, length: usize, alignment: usize) -> Option<(usize, bool)> {
         let bytes = length.max(1).checked_next_multiple_of(PAGE)?;
         let alignment = alignment.max(PAGE);
         if bytes > memory_of_machine() || alignment > self.size / 2 {
@@ -154,28 +205,20 @@ impl Arena {
                 let at = start.checked_next_multiple_of(alignment)?;
                 (at.checked_add(bytes + PAGE)? <= end).then_some(at)
             };
-            let found = blocks
-                .free
-                .iter()
-                .find_map(|(&start, &end)| Some((start, end, fits(start, end)?)));
-            let start = match found {
-                Some((start, end, at)) => {
-                    blocks.free.remove(&start);
-                    if start < at {
-                        blocks.free.insert(start, at);
-                    }
-                    if at + bytes + PAGE < end {
-                        blocks.free.insert(at + bytes + PAGE, end);
-                    }
-                    at
+            let mut free = blocks.free.iter();
+            let found = free.find_map(|(&start, one)| Some((start, *one, fits(start, one.end)?)));
+            let (start, is_used) = match found {
+                Some((start, Free { end, is_used }, at)) => {
+                    blocks.take(start);
+                    blocks.put(start..at, is_used);
+                    blocks.put(at + bytes + PAGE..end, is_used);
+                    (at, is_used)
                 }
                 None => {
                     let at = fits(blocks.end, self.base + self.size)?;
-                    if blocks.end < at {
-                        blocks.free.insert(blocks.end, at);
-                    }
+                    blocks.put(blocks.end..at, false);
                     blocks.end = at + bytes + PAGE;
-                    at
+                    (at, false)
                 }
             };
             let block = Block {
@@ -183,7 +226,7 @@ impl Arena {
                 is_watched: false,
             };
             blocks.live.insert(start, block);
-            Some(start)
+            Some((start, is_used))
         })
     }
 
@@ -227,13 +270,16 @@ impl Arena {
         let Some(block) = self.block_at(start) else {
             return false;
         };
-        // Its memory goes back to the machine first: until then nobody else can get it.
-        let (at, length) = ((start - self.base) as i64, (block.end - start) as i64);
-        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: a part of our file that nobody uses; where there are no holes it is overwritten.
-        unsafe {
-            if libc::fallocate(self.file.load(Relaxed), mode, at, length) != 0 {
-                ptr::write_bytes(self.view(start), 0, length as usize);
+        let is_kept = self.blocks(|blocks| blocks.used + block.len() <= MOST_KEPT);
+        if !is_kept {
+            // Until it is free nobody else can get it.
+            let (at, length) = ((start - self.base) as i64, (block.end - start) as i64);
+            let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            // SAFETY: a part of our file that nobody uses; where there are no holes it is overwritten.
+            unsafe {
+                if libc::fallocate(self.file.load(Relaxed), mode, at, length) != 0 {
+                    ptr::write_bytes(self.view(start), 0, length as usize);
+                }
             }
         }
         self.blocks(|blocks| {
@@ -241,20 +287,22 @@ impl Arena {
                 return false;
             }
             let (mut start, mut end) = (start, block.end + PAGE);
-            if let Some((&before, &its_end)) = blocks.free.range(..start).next_back()
-                && its_end == start
+            if let Some((&before, one)) = blocks.free.range(..start).next_back()
+                && one.end == start
+                && one.is_used == is_kept
             {
-                blocks.free.remove(&before);
+                blocks.take(before);
                 start = before;
             }
-            if let Some(behind) = blocks.free.remove(&end) {
-                end = behind;
+            if let Some(behind) = blocks.free.get(&end)
+                && behind.is_used == is_kept
+            {
+                end = behind.end;
+                blocks.take(block.end + PAGE);
             }
-            match end == blocks.end {
+            match end == blocks.end && !is_kept {
                 true => blocks.end = start,
-                false => {
-                    blocks.free.insert(start, end);
-                }
+                false => blocks.put(start..end, is_kept),
             }
             true
         })
@@ -344,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_zero_apart_and_found_by_addresses_around_them() {
+    fn blocks_are_apart_and_found_by_addresses_around_them() {
         let arena = Arena::of(64 << 20).unwrap();
         let mut random = Random(7);
         let mut live: Vec<(usize, usize)> = Vec::new();
@@ -358,9 +406,22 @@ mod tests {
             }
             let length = 1 + random.below(300_000);
             let alignment = 1 << random.below(18);
-            let start = arena.allocate(length, alignment).unwrap();
-            assert!(start.is_multiple_of(alignment) && start.is_multiple_of(PAGE));
-            assert!(bytes(start, length).iter().all(|byte| *byte == 0));
+            let start = match random.chance(50) {
+                true => arena.allocate(length, alignment).unwrap(),
+                false => arena.allocate_zeroed(length).unwrap(),
+            };
+            assert!(start.is_multiple_of(PAGE));
+            if random.chance(10) {
+                // Of a block that is not filled the other bytes are zero.
+                assert!(arena.free(start));
+                let start = arena.allocate_zeroed(length).unwrap();
+                assert!(bytes(start, length).iter().all(|byte| *byte == 0));
+                assert!(arena.free(start));
+                let start = arena.allocate(length, alignment).unwrap();
+                assert!(start.is_multiple_of(alignment));
+                assert!(arena.free(start));
+                continue;
+            }
             bytes(start, length).fill(0xaa);
             live.push((start, length));
             let block = start..start + length.next_multiple_of(PAGE);
@@ -378,8 +439,10 @@ mod tests {
             assert!(arena.free(start));
         }
         arena.blocks(|blocks| {
-            assert_eq!(blocks.free.len(), 0, "all is one piece again");
-            assert_eq!(blocks.end, arena.base + PAGE);
+            let used = blocks.free.values().filter(|one| one.is_used);
+            assert!(used.count() > 0 && blocks.used <= MOST_KEPT);
+            let free: usize = blocks.free.iter().map(|(start, one)| one.end - start).sum();
+            assert_eq!(free, blocks.end - arena.base - PAGE, "nothing is lost");
         });
         assert!(!arena.has_been_full());
         assert_eq!(arena.allocate(65 << 20, 1), None);

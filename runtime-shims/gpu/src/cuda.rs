@@ -51,7 +51,7 @@ static NAMES: Names = Names {
     wait: c"cuStreamSynchronize",
     allocate: c"cuMemAlloc_v2",
     free: c"cuMemFree_v2",
-    upload: c"cuMemcpyHtoDAsync_v2",
+    upload: c"cuMemcpyHtoD_v2",
     download: c"cuMemcpyDtoHAsync_v2",
     copy: c"cuMemcpyDtoDAsync_v2",
     load: c"cuModuleLoadDataEx",

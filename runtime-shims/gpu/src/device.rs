@@ -238,12 +238,12 @@ impl Device {
         call!(self.driver, free(address))
     }
 
-    /// Copies to the device.
+    /// Copies to the device, when all is done that was asked for before; what is copied may change afterwards.
     ///
     /// # Safety
-    /// `from` has so many bytes, which are not locked in memory.
+    /// `from` has so many bytes.
     pub unsafe fn upload(&self, to: Address, from: *const u8, bytes: usize) -> Result<(), Problem> {
-        call!(self.driver, upload(to, from.cast(), bytes, self.stream))
+        call!(self.driver, upload(to, from.cast(), bytes))
     }
 
     /// Copies from the device, when all is done that was asked for before.

@@ -25,8 +25,11 @@ const SEGV_ACCERR: c_int = 2;
 static TOP: OnceLock<usize> = OnceLock::new();
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Has faults be served from now on.
+/// Has faults be served from now on, where memory is watched.
 pub fn install() {
+    if program::make_arena().is_none() {
+        return;
+    }
     TOP.get_or_init(|| {
         let (protection, flags) = (
             libc::PROT_READ | libc::PROT_WRITE,

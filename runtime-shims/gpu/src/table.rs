@@ -70,8 +70,9 @@ table! {
     allocate(address: *mut Address, bytes: usize);
     /// Gives it back, when all is done that was queued.
     free(address: Address);
-    /// Queues a copy to the device, of memory that is read before it returns, as it is not locked.
-    upload(to: Address, from: *const c_void, bytes: usize, stream: Handle);
+    /// Copies to the device, when all is done that was queued. (What queues such copies may read the host's memory later, where
+    /// the device can read it by itself.)
+    upload(to: Address, from: *const c_void, bytes: usize);
     /// Queues a copy from the device.
     download(to: *mut c_void, from: Address, bytes: usize, stream: Handle);
     /// Queues a copy on the device.

@@ -35,9 +35,13 @@ unsafe extern "C" fn malloc(length: usize) -> *mut c_void {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn calloc(count: usize, length: usize) -> *mut c_void {
-    let bytes = count.checked_mul(length).unwrap_or(0);
-    // SAFETY: any numbers are fine.
-    large(bytes, 1).unwrap_or_else(|| unsafe { __libc_calloc(count, length) })
+    let bytes = count.checked_mul(length).filter(|bytes| *bytes >= SMALLEST);
+    let block = bytes.and_then(|bytes| program::make_arena()?.allocate_zeroed(bytes));
+    match block {
+        Some(block) => ptr::with_exposed_provenance_mut(block),
+        // SAFETY: any numbers are fine.
+        None => unsafe { __libc_calloc(count, length) },
+    }
 }
 
 #[unsafe(no_mangle)]
