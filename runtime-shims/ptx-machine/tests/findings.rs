@@ -250,7 +250,7 @@ fn a_copy_that_is_on_its_way() {
         }
         return;
     }
-    let text = "okl-ptx-machine: k, PTX:22: a value that was never written decides a branch of thread 0 of block 0";
+    let text = "okl-ptx-machine: k, PTX:21: a value that was never written decides a branch of thread 0 of block 0";
     assert_eq!(told("a_copy_that_is_on_its_way"), text);
 }
 
@@ -270,11 +270,10 @@ fn what_decides_nothing_is_not_reported() {
     let (x, y) = (ints(&device, 64), ints(&device, 64));
     let parts = device.memory(128);
     for at in 0..32 {
+        let middle = parts.address + 4 * at + 1;
         // SAFETY: memory of the device.
-        assert_eq!(
-            unsafe { okl_ptx_machine::driver::cuMemsetD8_v2(parts.address + 4 * at + 1, 0, 1) },
-            0
-        );
+        let error = unsafe { okl_ptx_machine::driver::cuMemsetD8_v2(middle, 0, 1) };
+        assert_eq!(error, 0);
     }
     assert_eq!(
         device.launch(device.kernel(module, "k"), 1, 32, &[&y, &x, &parts]),
