@@ -27,7 +27,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             devices: 1,
-            driver: 12_080,
+            driver: 13_000,
             capability: 90,
             memory: 16 << 30,
             lost: None,

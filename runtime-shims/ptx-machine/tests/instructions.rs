@@ -133,16 +133,16 @@ fn whole_numbers() {
     all("sub.u32 %rd, %ra, %rb;", |a, b, _| a.wrapping_sub(b));
     all("mul.lo.u32 %rd, %ra, %rb;", |a, b, _| a.wrapping_mul(b));
     all("mul.hi.u32 %rd, %ra, %rb;", |a, b, _| {
-        (u64::from(a) * u64::from(b) >> 32) as u32
+        ((u64::from(a) * u64::from(b)) >> 32) as u32
     });
     signed("mul.hi.s32 %rd, %ra, %rb;", |a, b, _| {
-        (i64::from(a) * i64::from(b) >> 32) as i32
+        ((i64::from(a) * i64::from(b)) >> 32) as i32
     });
     signed("mad.lo.s32 %rd, %ra, %rb, %rc;", |a, b, c| {
         a.wrapping_mul(b).wrapping_add(c)
     });
     signed("mad.hi.s32 %rd, %ra, %rb, %rc;", |a, b, c| {
-        ((i64::from(a) * i64::from(b) >> 32) as i32).wrapping_add(c)
+        (((i64::from(a) * i64::from(b)) >> 32) as i32).wrapping_add(c)
     });
     all("or.b32 %rb, %rb, 1; div.u32 %rd, %ra, %rb;", |a, b, _| {
         a / (b | 1)
@@ -174,10 +174,10 @@ fn whole_numbers() {
     long("sub.s64 %d, %a, %b;", |a, b, _| a.wrapping_sub(b));
     long("mul.lo.s64 %d, %a, %b;", |a, b, _| a.wrapping_mul(b));
     long("mul.hi.u64 %d, %a, %b;", |a, b, _| {
-        (u128::from(a) * u128::from(b) >> 64) as u64
+        ((u128::from(a) * u128::from(b)) >> 64) as u64
     });
     long("mul.hi.s64 %d, %a, %b;", |a, b, _| {
-        (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64
+        ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64
     });
     long("mul.wide.s32 %d, %ra, %rb;", |a, b, _| {
         i64::from(a as i32).wrapping_mul(i64::from(b as i32)) as u64
@@ -353,7 +353,7 @@ fn carries() {
     // The upper half of a product of 64 bits by 32, and a carry that goes into the sum of two upper halves.
     let product = "mul.lo.u32 %z, %ra, %rb; mad.hi.cc.u32 %z, %ra, %rb, %y; addc.u32 %x, 0, 0; mov.b64 %d, {%z, %x};";
     long(&format!("{parts} {product}"), |a, b| {
-        let high = (a & 0xffff_ffff) * (b & 0xffff_ffff) >> 32;
+        let high = ((a & 0xffff_ffff) * (b & 0xffff_ffff)) >> 32;
         high + (b >> 32)
     });
 }
@@ -535,7 +535,8 @@ fn comparisons_and_selections() {
     truth("setp.gt.s16 %p, %ha, 5;", |a, _, _| a as i16 > 5);
     truth("setp.lt.f32 %p, %ra, %rb;", |a, b, _| f32_of(a) < f32_of(b));
     truth("setp.ltu.f32 %p, %ra, %rb;", |a, b, _| {
-        !(f32_of(a) >= f32_of(b))
+        let order = f32_of(a).partial_cmp(&f32_of(b));
+        order.is_none_or(std::cmp::Ordering::is_lt)
     });
     truth("setp.neu.f64 %p, %a, %b;", |a, b, _| {
         f64::from_bits(a) != f64::from_bits(b)

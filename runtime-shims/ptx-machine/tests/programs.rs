@@ -22,11 +22,7 @@ fn saxpy() {
         device.launch(kernel, 8, 128, &[&own_y, &own_x, &2.5f32, &n]),
         0
     );
-    let expected: Vec<f32> = x
-        .iter()
-        .zip(&y)
-        .map(|(x, y)| 2.5f32.mul_add(*x, *y))
-        .collect();
+    let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| 2.5 * x + y).collect();
     assert_eq!(device.read::<f32>(own_y), Ok(expected));
 }
 

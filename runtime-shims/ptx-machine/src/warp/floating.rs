@@ -151,9 +151,9 @@ fn least(a: f64, b: f64, keeps_nan: bool, is_max: bool) -> f64 {
 
 fn double(op: Floating, mode: Mode, a: f64, b: f64, c: f64) -> u64 {
     let rounding = mode.rounding;
-    // The upper half of the approximate ones is what the hardware has.
+    // Of those that flush denormals the hardware has the upper half.
     let approximate = |value: f64| {
-        f64::from_bits(if mode.is_approximate {
+        f64::from_bits(if mode.is_approximate && mode.flushes {
             value.to_bits() & !ones(32)
         } else {
             value.to_bits()

@@ -102,6 +102,12 @@ impl Device {
         buffer
     }
 
+    /// Gives memory back.
+    pub fn free(&self, buffer: Buffer) {
+        // SAFETY: an address of the device.
+        assert_eq!(unsafe { cuMemFree_v2(buffer.address) }, 0);
+    }
+
     /// What is in memory, or the error.
     pub fn read<T: Copy + Default>(&self, buffer: Buffer) -> Result<Vec<T>, c_int> {
         let mut values = vec![T::default(); buffer.bytes / size_of::<T>()];
@@ -171,42 +177,48 @@ impl Drop for Device {
 
 /// PTX of C for OpenCL, by clang: `tid`, `gid` and others are defined.
 pub fn compile(source: &str) -> String {
-    compile_for(source, "sm_70", "+ptx70")
+    let text = format!(
+        "{}\n#line 1 \"kernel.cl\"\n{source}",
+        include_str!("head.cl")
+    );
+    let target = [
+        "--target=nvptx64-nvidia-cuda",
+        "-x",
+        "cl",
+        "-cl-std=CL2.0",
+        "-O2",
+        "-S",
+        "-nogpulib",
+    ];
+    let others = [
+        "-march=sm_70",
+        "-Xclang",
+        "-target-feature",
+        "-Xclang",
+        "+ptx70",
+        "-ffp-contract=off",
+    ];
+    let told = [
+        "-gline-tables-only",
+        "-fdebug-compilation-dir=.",
+        "-cl-fp32-correctly-rounded-divide-sqrt",
+    ];
+    let arguments = [&target[..], &others, &told, &["-fwrapv", "-w", "-o", "-"]].concat();
+    String::from_utf8(clang(&text, &arguments)).expect("a text")
 }
 
-/// The same for a target and a version.
-pub fn compile_for(source: &str, target: &str, version: &str) -> String {
+/// What clang makes of a text.
+pub fn clang(text: &str, arguments: &[&str]) -> Vec<u8> {
     use std::io::Write;
     use std::process::{Command, Stdio};
-    let head = include_str!("head.cl");
     let clang = std::env::var("OKL_CLANG").unwrap_or_else(|_| "clang-22".to_owned());
     let mut child = Command::new(clang)
-        .args([
-            "--target=nvptx64-nvidia-cuda",
-            "-x",
-            "cl",
-            "-cl-std=CL2.0",
-            "-O2",
-            "-S",
-            "-nogpulib",
-        ])
-        .args([
-            "-gline-tables-only",
-            "-fdebug-compilation-dir=.",
-            "-o",
-            "-",
-            "-",
-            "-Xclang",
-            "-target-feature",
-            "-Xclang",
-            version,
-        ])
-        .arg(format!("-march={target}"))
+        .args(arguments)
+        .arg("-")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .expect("clang-22");
-    let text = format!("{head}\n#line 1 \"kernel.cl\"\n{source}");
     child
         .stdin
         .take()
@@ -214,6 +226,6 @@ pub fn compile_for(source: &str, target: &str, version: &str) -> String {
         .write_all(text.as_bytes())
         .expect("a reader");
     let out = child.wait_with_output().expect("its end");
-    assert!(out.status.success(), "{source}");
-    String::from_utf8(out.stdout).expect("a text")
+    assert!(out.status.success(), "{text}");
+    out.stdout
 }
