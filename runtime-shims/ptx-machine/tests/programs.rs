@@ -261,3 +261,71 @@ fn what_it_costs() {
         ]
     );
 }
+
+/// Instructions that lanes run together, a branch by an index, and a barrier that counts.
+#[test]
+fn what_lanes_do_together() {
+    let device = Device::new("");
+    let module = device.load(
+        ".version 7.0\n.target sm_80\n.address_size 64
+         .visible .entry k(.param .u64 k_param_0) {
+           .reg .b64 %rd<4>; .reg .b32 %r<12>; .reg .pred %p<4>;
+           ld.param.u64 %rd1, [k_param_0];
+           mov.u32 %r1, %tid.x;
+           mul.wide.u32 %rd2, %r1, 16;
+           add.s64 %rd1, %rd1, %rd2;
+           and.b32 %r2, %r1, 3;
+           brx.idx %r2, $targets;
+           $targets: .branchtargets $zero, $one, $zero, $three;
+           $zero: mov.u32 %r3, 10; bra.uni $end;
+           $one: mov.u32 %r3, 11; bra.uni $end;
+           $three: mov.u32 %r3, 13;
+           $end:
+           match.any.sync.b32 %r4, %r3, 0xffffffff;
+           redux.sync.add.s32 %r5, %r1, 0xffffffff;
+           setp.gt.u32 %p1, %r1, 39;
+           bar.red.popc.u32 %r6, 0, %p1;
+           st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r6};
+           ret;
+         }",
+    );
+    let out = device.memory(16 * 64);
+    assert_eq!(device.launch(device.kernel(module, "k"), 1, 64, &[&out]), 0);
+    let expected = (0..64u32).flat_map(|i| {
+        let of = |i: u32| [10, 11, 10, 13][i as usize & 3];
+        let same = (0..32)
+            .filter(|j| of(*j) == of(i))
+            .fold(0, |all, j| all | 1 << j);
+        [of(i), same, if i < 32 { 496 } else { 496 + 32 * 32 }, 24]
+    });
+    assert_eq!(device.read::<u32>(out), Ok(expected.collect()));
+}
+
+/// What kernels print comes out as the C library prints it.
+#[test]
+fn printing() {
+    if std::env::var_os("OKL_PTX_MACHINE_PRINTS").is_none() {
+        let own = std::env::current_exe().expect("this program");
+        let mut child = std::process::Command::new(own);
+        child
+            .args(["--exact", "printing", "--nocapture"])
+            .env("OKL_PTX_MACHINE_PRINTS", "1");
+        let out = child.output().expect("a child");
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        assert!(
+            text.contains("1 of   3: -7 1.500 0.25 1e+10 <tail>\n"),
+            "{text}"
+        );
+        return;
+    }
+    let device = Device::new("");
+    let module = device.load(&compile(
+        "int vprintf(const char *format, const void *values);
+         struct values { int a; int b; long c; double d; double e; double f; const char *g; };
+         kernel void k(int by) {
+           struct values values = { tid + 1, 3, -7, 1.5, 0.25, 1e10 * by, (const char *)(ulong)\"tail\" };
+           vprintf((const char *)(ulong)\"%d of %3u: %ld %.3f %g %g <%s>\\n\", &values);
+         }",
+    ));
+    assert_eq!(device.launch(device.kernel(module, "k"), 1, 1, &[&1]), 0);
+}

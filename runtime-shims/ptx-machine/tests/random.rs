@@ -79,7 +79,11 @@ impl Writer {
             };
         }
         let (a, b) = (self.number(depth - 1), self.number(depth - 1));
-        match self.random.below(10) {
+        match self.random.below(11) {
+            10 => format!(
+                "(double)((half)(float){a} {} (half)(float){b})",
+                self.one_of(&["+", "-", "*", "/", "<"])
+            ),
             0..=3 => format!("({a} {} {b})", self.one_of(&["+", "-", "*", "/"])),
             4 => format!(
                 "((float){a} {} (float){b})",
@@ -184,7 +188,7 @@ type Run = unsafe extern "C" fn(c_int, c_int, *mut i64, *mut f64, *const i32, *c
 /// What the processor gives.
 fn on_the_processor(source: &str, seed: u64, a: &[i32], b: &[f64]) -> (Vec<i64>, Vec<f64>) {
     let text = format!(
-        "#define kernel\n#define global\n#define tid tid_\n#define ntid ntid_\n#define gid (ctaid_ * ntid_ + tid_)
+        "#define kernel\n#define global\n#define half _Float16\n#define tid tid_\n#define ntid ntid_\n#define gid (ctaid_ * ntid_ + tid_)
          typedef unsigned char uchar; typedef unsigned int uint; typedef unsigned long ulong;
          static int tid_, ntid_, ctaid_;
          {source}
@@ -205,6 +209,8 @@ fn on_the_processor(source: &str, seed: u64, a: &[i32], b: &[f64]) -> (Vec<i64>,
         "-ffp-contract=off",
         "-fno-strict-aliasing",
         "-w",
+        "-Xclang",
+        "-ffloat16-excess-precision=none",
     ];
     clang(
         &text,

@@ -471,6 +471,9 @@ impl Decoder<'_> {
                 },
             ));
         }
+        if mode.saturates && !(of.is_signed() && of.width() == 32) {
+            return words.unknown();
+        }
         let op = if subtracts { Whole2::Sub } else { Whole2::Add };
         self.whole2(op, of, mode.saturates, operands)
     }
@@ -497,6 +500,9 @@ impl Decoder<'_> {
         if of.is_float() {
             return self.floating(Floating::Mul, of, mode, 2, operands);
         }
+        if wide && of.width() > 32 {
+            return words.unknown();
+        }
         let op = match (is_24, high, wide, low) {
             (true, true, false, false) => Whole2::Mul24High,
             (true, false, false, true) => Whole2::Mul24Low,
@@ -522,6 +528,9 @@ impl Decoder<'_> {
             return self.floating(Floating::Fma, of, mode, 3, operands);
         }
         if name == "fma" || mode.saturates {
+            return words.unknown();
+        }
+        if wide && of.width() > 32 {
             return words.unknown();
         }
         let to = self.to(operands)?.0;

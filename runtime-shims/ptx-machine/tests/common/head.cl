@@ -1,3 +1,4 @@
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define tid ((int)__nvvm_read_ptx_sreg_tid_x())
 #define ntid ((int)__nvvm_read_ptx_sreg_ntid_x())
 #define ctaid ((int)__nvvm_read_ptx_sreg_ctaid_x())

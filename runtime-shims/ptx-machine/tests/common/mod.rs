@@ -203,7 +203,20 @@ pub fn compile(source: &str) -> String {
         "-fdebug-compilation-dir=.",
         "-cl-fp32-correctly-rounded-divide-sqrt",
     ];
-    let arguments = [&target[..], &others, &told, &["-fwrapv", "-w", "-o", "-"]].concat();
+    let arguments = [
+        &target[..],
+        &others,
+        &told,
+        &[
+            "-fwrapv",
+            "-w",
+            "-Xclang",
+            "-cl-ext=+cl_khr_fp16",
+            "-o",
+            "-",
+        ],
+    ]
+    .concat();
     String::from_utf8(clang(&text, &arguments)).expect("a text")
 }
 
