@@ -21,5 +21,5 @@ if(NOT TARGET okl::okl)
       "$<$<COMPILE_LANGUAGE:C,CXX>:-fpass-plugin=${okl_prefix}/lib/libokl_pass.so>;$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-idirafter ${okl_prefix}/include/okl/op2 -idirafter ${okl_prefix}/include/okl/okl>"
     # Behind the objects: a linker takes what is still missing then.
     INTERFACE_LINK_LIBRARIES
-      "-Wl,--push-state,-Bdynamic,--as-needed,--library-path=${okl_prefix}/lib/okl-link,--library-path=${okl_prefix}/lib,--library=okl_mpi,--library=okl_op2,--library=okl_cpu,--pop-state,-rpath,${okl_prefix}/lib")
+      "-Wl,--push-state,-Bdynamic,--as-needed,--library-path=${okl_prefix}/lib/okl-link,--library-path=${okl_prefix}/lib,--library=okl_mpi,--library=okl_op2,--library=okl_cpu,--library=okl_gpu,--pop-state,-rpath,${okl_prefix}/lib")
 endif()

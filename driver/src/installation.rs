@@ -11,8 +11,11 @@ use crate::language::Language;
 const LLVM: &str = "22";
 const PLUGIN: &str = "libokl_pass.so";
 const MPI: &str = "okl_mpi";
+const GPU: &str = "okl_gpu";
 /// The run-time libraries. A program gets those that it needs.
-const LIBRARIES: [&str; 3] = [MPI, "okl_op2", "okl_cpu"];
+const LIBRARIES: [&str; 4] = [MPI, "okl_op2", "okl_cpu", GPU];
+/// Of these, those that also have functions of the C library's.
+const SEEN_TO: [&str; 2] = [MPI, GPU];
 const LINK_FOLDER: &str = "okl-link";
 /// The folders of headers: where they are installed below `include/okl`, and in the sources below `runtime-shims`.
 const HEADERS: [(&str, &str); 2] = [("op2", "op2/include"), ("okl", "okl/include")];
@@ -73,8 +76,8 @@ impl Installation {
         self.libraries.join(PLUGIN)
     }
 
-    /// The folders in which a linker finds the run-time libraries, and their names. That of OpenMP comes from
-    /// a folder of its own: see `build.rs`.
+    /// The folders in which a linker finds the run-time libraries, and their names. Those of OpenMP and
+    /// of devices come from a folder of their own: see `build.rs`.
     pub fn runtimes(&self) -> Result<([PathBuf; 2], Vec<&'static str>), String> {
         let folders = [self.libraries.join(LINK_FOLDER), self.libraries.clone()];
         let file = |folder: &Path, name: &str| folder.join(format!("lib{name}.so"));
@@ -83,9 +86,11 @@ impl Installation {
         if names.is_empty() {
             return Err(missing(&file(&self.libraries, MPI)));
         }
-        let linked = file(&folders[0], MPI);
-        if is_there(MPI) && !linked.is_file() {
-            return Err(missing(&linked));
+        for name in SEEN_TO {
+            let linked = file(&folders[0], name);
+            if is_there(name) && !linked.is_file() {
+                return Err(missing(&linked));
+            }
         }
         Ok((folders, names))
     }

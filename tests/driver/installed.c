@@ -14,10 +14,12 @@
 // FILES-LABEL: lib:
 // FILES-NEXT: cmake
 // FILES-NEXT: libokl_cpu.so
+// FILES-NEXT: libokl_gpu.so
 // FILES-NEXT: libokl_job_mpi.so
 // FILES-NEXT: libokl_mpi.so
 // FILES-NEXT: libokl_op2.so
 // FILES-NEXT: libokl_pass.so
+// FILES-NEXT: libokl_ptx_machine.so
 // FILES-NEXT: okl-link
 // FILES-NEXT: pkgconfig
 // RUN: %t.okl/bin/okl-c++ --okl-show -c a.cpp | FileCheck --check-prefix=SHOWN %s
@@ -29,6 +31,7 @@
 // NEEDED: [libokl_mpi.so]
 // NEEDED-NOT: [libokl_op2.so]
 // NEEDED-NOT: [libokl_cpu.so]
+// NEEDED-NOT: [libokl_gpu.so]
 // RUN: (CC=cc CXX=c++ cmake -S %t.d -B %t.c -DCMAKE_PREFIX_PATH=%t.okl; echo) 2>&1 | tr -s ' \n' ' ' | FileCheck --check-prefix=OTHER %s
 // OTHER: okl is a plugin of clang 22, and the C compiler is {{.*}}: set CMAKE_C_COMPILER to clang 22, or to okl's own driver in {{.*}}t.okl/bin
 //

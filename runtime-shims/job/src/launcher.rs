@@ -59,6 +59,17 @@ const SIZES_OF_NODES: [&str; 3] = [
     "MV2_COMM_WORLD_LOCAL_SIZE",
 ];
 
+/// Variables by which launchers number the ranks of a node.
+const NUMBERS_OF_NODES: [&str; 7] = [
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "JSM_NAMESPACE_LOCAL_RANK",
+    "FLUX_TASK_LOCAL_ID",
+    "PALS_LOCAL_RANKID",
+    "SLURM_LOCALID",
+];
+
 /// Whether anything tells of a launcher, or of a script in which there may be one.
 pub fn is_mentioned(environment: impl Environment) -> bool {
     let known = SIZES.iter().chain(&RANKS);
@@ -117,6 +128,11 @@ pub fn size(environment: impl Environment) -> Option<(&'static str, u32)> {
 /// How many ranks this node has.
 pub fn ranks_of_node(environment: impl Environment) -> Option<u32> {
     number(environment, &SIZES_OF_NODES)
+}
+
+/// This process's number among the ranks of its node.
+pub fn rank_of_node(environment: impl Environment) -> Option<u32> {
+    number(environment, &NUMBERS_OF_NODES)
 }
 
 #[cfg(test)]

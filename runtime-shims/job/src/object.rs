@@ -2,13 +2,12 @@
 
 pub mod functions;
 
-use std::ffi::{CStr, CString, OsStr, OsString, c_void};
-use std::mem::MaybeUninit;
+use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::opened::Opened;
+use crate::opened::{Opened, own_folder};
 use functions::{Functions, SYMBOL, VERSION};
 
 /// The variable that names another file than [`FILE`].
@@ -80,24 +79,6 @@ fn open(file: &Path) -> Result<&'static Functions, String> {
 unsafe fn is_of_this_version(first: *const u64) -> bool {
     // SAFETY: the caller's promise; whoever has made the object may have placed it anywhere.
     unsafe { first.read_unaligned() == VERSION }
-}
-
-/// The folder of the library, or program, that this code is in, wherever links to it are.
-fn own_folder() -> PathBuf {
-    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: an address of this code; the name that is found stays.
-    let file = unsafe {
-        libc::dladdr(own_folder as *const c_void, found.as_mut_ptr());
-        let name = found.assume_init().dli_fname;
-        match name.is_null() {
-            true => return PathBuf::new(),
-            false => OsStr::from_bytes(CStr::from_ptr(name).to_bytes()),
-        }
-    };
-    let file = Path::new(file);
-    let real = file.canonicalize();
-    let folder = real.as_deref().unwrap_or(file).parent();
-    folder.map(Path::to_path_buf).unwrap_or_default()
 }
 
 #[cfg(test)]

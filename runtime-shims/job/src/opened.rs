@@ -1,7 +1,9 @@
 //! Libraries that are opened when they are needed: a program that needs none of them runs without.
 
-use std::ffi::{CStr, c_void};
-use std::mem::ManuallyDrop;
+use std::ffi::{CStr, OsStr, c_void};
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 
@@ -68,6 +70,24 @@ impl Opened {
             _ => Err("it is made for another MPI".to_owned()),
         }
     }
+}
+
+/// The folder of the library, or program, that this code is in, wherever links to it are.
+pub fn own_folder() -> PathBuf {
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: an address of this code; the name that is found stays.
+    let file = unsafe {
+        libc::dladdr(own_folder as *const c_void, found.as_mut_ptr());
+        let name = found.assume_init().dli_fname;
+        match name.is_null() {
+            true => return PathBuf::new(),
+            false => OsStr::from_bytes(CStr::from_ptr(name).to_bytes()),
+        }
+    };
+    let file = Path::new(file);
+    let real = file.canonicalize();
+    let folder = real.as_deref().unwrap_or(file).parent();
+    folder.map(Path::to_path_buf).unwrap_or_default()
 }
 
 /// Declares a table of functions, which are found under their own names.

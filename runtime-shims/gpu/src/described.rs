@@ -1,0 +1,74 @@
+//! What the compiler says of a kernel, read from its descriptor.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::AtomicI64;
+
+use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image};
+
+/// A kernel.
+#[derive(Clone, Copy)]
+pub struct Described<'a> {
+    /// Its name as the user wrote it.
+    pub name: &'a str,
+    /// `file:line`.
+    pub place: &'a str,
+    /// The function's name in all images.
+    pub entry: &'a CStr,
+    /// Its code.
+    pub images: &'a [Image],
+    /// What it is passed.
+    pub parameters: &'a [DeviceParameter],
+    /// Work items of a block at most; 0 where that is not known.
+    pub most_items: i64,
+    /// Its number, from 1 on, once it is known.
+    pub number: &'a AtomicI64,
+}
+
+impl Described<'_> {
+    /// # Safety
+    /// It is a kernel of the program's.
+    pub unsafe fn of(kernel: *mut c_void) -> Self {
+        let kernel = kernel.cast::<DeviceKernel>();
+        // SAFETY: the caller's promise: texts are NUL-terminated, arrays have as many entries, and all stays.
+        unsafe {
+            let c_text = |text: *mut c_void| CStr::from_ptr(text.cast::<c_char>());
+            let text = |at| c_text(at).to_str().unwrap_or("?");
+            Self {
+                name: text((*kernel).name),
+                place: text((*kernel).place),
+                entry: c_text((*kernel).entry),
+                images: array((*kernel).images, (*kernel).image_count),
+                parameters: array((*kernel).parameters, (*kernel).parameter_count),
+                most_items: (*kernel).most_items,
+                number: AtomicI64::from_ptr(&raw mut (*kernel).state),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// There are so many.
+unsafe fn array<'a, T>(first: *mut c_void, count: i64) -> &'a [T] {
+    match usize::try_from(count) {
+        // SAFETY: the caller's promise.
+        Ok(count) if count > 0 && !first.is_null() => unsafe {
+            std::slice::from_raw_parts(first.cast(), count)
+        },
+        _ => &[],
+    }
+}
+
+/// The bytes of an image.
+pub fn code(image: &Image) -> &[u8] {
+    // SAFETY: so many bytes, of a constant of the program's.
+    unsafe { array(image.code, image.size) }
+}
+
+/// The device that an image is for: the number of its generation, and whether it runs on no other.
+pub fn processor(image: &Image) -> Option<(i32, bool)> {
+    // SAFETY: a text of the program's.
+    let text = unsafe { CStr::from_ptr(image.processor.cast::<c_char>()) };
+    let number = text.to_str().ok()?.strip_prefix("sm_")?;
+    let digits = number.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+    Some((digits.parse().ok()?, digits.len() < number.len()))
+}

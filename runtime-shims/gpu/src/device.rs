@@ -1,0 +1,369 @@
+//! A device, and what it is asked to do: one stream, in which all is done in the order in which it is asked for.
+//!
+//! Guarantee: nothing panics, and nothing is asked of a driver before it is known to have it. What the host reads is there
+//! when a function returns; kernels may still run.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use okl_job::opened::{Opened, own_folder};
+
+use crate::table::{Address, Failure, Functions, Handle, Kind, Status};
+
+/// What a driver did not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What that means.
+    pub failure: Failure,
+    /// The function, and what it says: `cuInit: CUDA_ERROR_NO_DEVICE, no CUDA-capable device is detected`.
+    pub text: String,
+}
+
+/// A driver that is open.
+#[derive(Clone, Copy)]
+pub struct Driver {
+    /// What it is one of.
+    pub kind: &'static Kind,
+    functions: Functions,
+}
+
+// SAFETY: functions of a library that stays open; drivers are called from any thread.
+unsafe impl Send for Driver {}
+// SAFETY: as above.
+unsafe impl Sync for Driver {}
+
+/// Calls a function of the table, with arguments that are as it demands.
+macro_rules! call {
+    ($driver:expr, $function:ident($($argument:expr),* $(,)?)) => {{
+        let (driver, name): (&Driver, &CStr) = (&$driver, $driver.kind.names.$function);
+        match driver.functions.$function {
+            // SAFETY: the arguments are of the table's types; pointers among them are to what lives longer.
+            Some(function) => driver.check(name, unsafe { function($($argument),*) }),
+            None => Err(driver.missing(name)),
+        }
+    }};
+}
+
+impl Driver {
+    /// Opens the library. An error says why it cannot be.
+    pub fn open(kind: &'static Kind) -> Result<Self, String> {
+        let name = kind.library.to_string_lossy();
+        let beside = own_folder().join(Path::new(&*name));
+        let opened = match kind.is_ours && beside.exists() {
+            true => {
+                let beside = CString::new(beside.as_os_str().as_bytes());
+                Opened::new(&beside.map_err(|why| why.to_string())?)
+            }
+            false => Opened::new(kind.library),
+        };
+        // SAFETY: the names are those of functions with the table's signatures.
+        let functions = unsafe { Functions::of(opened?, kind.names) };
+        Ok(Self::with(kind, functions))
+    }
+
+    /// One of these functions.
+    pub fn with(kind: &'static Kind, functions: Functions) -> Self {
+        Self { kind, functions }
+    }
+
+    fn missing(&self, name: &CStr) -> Problem {
+        Problem {
+            failure: Failure::Missing,
+            text: format!("it has no {}", name.to_string_lossy()),
+        }
+    }
+
+    fn check(&self, name: &CStr, status: Status) -> Result<(), Problem> {
+        match status {
+            0 => Ok(()),
+            _ => Err(Problem {
+                failure: (self.kind.failure)(status),
+                text: format!("{}: {}", name.to_string_lossy(), self.words(status)),
+            }),
+        }
+    }
+
+    /// What it says of an error.
+    fn words(&self, status: Status) -> String {
+        let text =
+            |function: Option<unsafe extern "C" fn(Status, *mut *const c_char) -> Status>| {
+                let mut text = ptr::null();
+                // SAFETY: writes where a text is that stays.
+                let told = unsafe { function?(status, &mut text) };
+                // SAFETY: as above.
+                (told == 0 && !text.is_null())
+                    .then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy())
+            };
+        match (
+            text(self.functions.error_name),
+            text(self.functions.error_text),
+        ) {
+            (Some(name), Some(words)) => format!("{name}, {words}"),
+            (Some(words), None) | (None, Some(words)) => words.into_owned(),
+            (None, None) => format!("error {status}"),
+        }
+    }
+
+    /// Starts it; how many devices there are, which is not 0.
+    pub fn count(&self) -> Result<usize, Problem> {
+        call!(self, start(0))?;
+        let mut count: c_int = 0;
+        call!(self, count(&mut count))?;
+        match usize::try_from(count) {
+            Ok(count) if count > 0 => Ok(count),
+            _ => Err(Problem {
+                failure: Failure::NoDevice,
+                text: "the driver finds none".to_owned(),
+            }),
+        }
+    }
+}
+
+/// How large what is launched may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Work items of a block.
+    pub items: u32,
+    /// The same in each direction.
+    pub items_of: [u32; 3],
+    /// Blocks in each direction.
+    pub blocks_of: [u32; 3],
+}
+
+/// Two moments of the stream.
+#[derive(Clone, Copy)]
+pub struct Span {
+    start: Handle,
+    end: Handle,
+}
+
+/// A device, in whose context this process works.
+pub struct Device {
+    /// Whose it is.
+    pub driver: Driver,
+    /// Its name.
+    pub name: String,
+    /// The driver's version.
+    pub version: c_int,
+    /// Its generation, as 90 for 9.0.
+    pub generation: c_int,
+    /// What it can be asked.
+    pub limits: Limits,
+    context: Handle,
+    stream: Handle,
+}
+
+// SAFETY: handles of a driver, which may be used by any thread in whose context they are.
+unsafe impl Send for Device {}
+
+impl Device {
+    /// The device of a number.
+    pub fn open(driver: Driver, number: usize) -> Result<Self, Problem> {
+        let mut device: c_int = 0;
+        call!(driver, device(&mut device, number as c_int))?;
+        let mut context = ptr::null_mut();
+        call!(driver, context(&mut context, device))?;
+        call!(driver, enter(context))?;
+        let mut stream = ptr::null_mut();
+        call!(driver, stream(&mut stream, 0))?;
+        let mut name = [0_u8; 256];
+        let named = call!(driver, name(name.as_mut_ptr().cast(), 255, device));
+        let name = match named.is_ok() {
+            true => CStr::from_bytes_until_nul(&name).map_or("".into(), CStr::to_string_lossy),
+            false => "".into(),
+        };
+        let mut version: c_int = 0;
+        call!(driver, version(&mut version))?;
+        let number_of = |which: c_int| {
+            let mut value: c_int = 0;
+            call!(driver, attribute(&mut value, which, device)).map(|()| value)
+        };
+        let of = driver.kind.attributes;
+        let limit = |which, usual| {
+            number_of(which)
+                .ok()
+                .and_then(|one| u32::try_from(one).ok())
+                .filter(|one| *one > 0)
+                .unwrap_or(usual)
+        };
+        let limits = Limits {
+            items: limit(of.items, 1024),
+            items_of: [
+                limit(of.items_of[0], 1024),
+                limit(of.items_of[1], 1024),
+                limit(of.items_of[2], 64),
+            ],
+            blocks_of: [
+                limit(of.blocks_of[0], i32::MAX as u32),
+                limit(of.blocks_of[1], 65535),
+                limit(of.blocks_of[2], 65535),
+            ],
+        };
+        let generation = 10 * number_of(of.generation[0])? + number_of(of.generation[1])?;
+        let name = match name.trim() {
+            "" => format!("{} device {number}", driver.kind.words),
+            name => name.to_owned(),
+        };
+        Ok(Self {
+            driver,
+            name,
+            version,
+            generation,
+            limits,
+            context,
+            stream,
+        })
+    }
+
+    /// Has the calling thread work with it.
+    pub fn enter(&self) -> Result<(), Problem> {
+        call!(self.driver, enter(self.context))
+    }
+
+    /// So many bytes of its memory.
+    pub fn allocate(&self, bytes: usize) -> Result<Address, Problem> {
+        let mut address = 0;
+        let allocated = call!(self.driver, allocate(&mut address, bytes.max(1)));
+        allocated.map_err(|problem| Problem {
+            text: format!("for {bytes} bytes, {}", problem.text),
+            ..problem
+        })?;
+        Ok(address)
+    }
+
+    /// Gives memory back.
+    pub fn free(&self, address: Address) -> Result<(), Problem> {
+        call!(self.driver, free(address))
+    }
+
+    /// Copies to the device, when all is done that was asked for before; what is copied may change afterwards.
+    ///
+    /// # Safety
+    /// `from` has so many bytes.
+    pub unsafe fn upload(&self, to: Address, from: *const u8, bytes: usize) -> Result<(), Problem> {
+        call!(self.driver, upload(to, from.cast(), bytes))
+    }
+
+    /// Copies from the device, when all is done that was asked for before.
+    ///
+    /// # Safety
+    /// `to` has so many bytes.
+    pub unsafe fn download(&self, to: *mut u8, from: Address, bytes: usize) -> Result<(), Problem> {
+        call!(self.driver, download(to.cast(), from, bytes, self.stream))?;
+        self.wait()
+    }
+
+    /// Copies on the device.
+    pub fn copy(&self, to: Address, from: Address, bytes: usize) -> Result<(), Problem> {
+        call!(self.driver, copy(to, from, bytes, self.stream))
+    }
+
+    /// Waits until all is done that was asked for.
+    pub fn wait(&self) -> Result<(), Problem> {
+        call!(self.driver, wait(self.stream))
+    }
+
+    /// Loads an image, which ends with NUL where it is a text. An error has what the driver says of the image with it.
+    ///
+    /// # Safety
+    /// It is an image.
+    pub unsafe fn load(&self, image: *const c_void) -> Result<Handle, (Problem, String)> {
+        const LOG: usize = 8192;
+        let mut log = vec![0_u8; LOG];
+        let mut options = self.driver.kind.log;
+        let mut values: [*mut c_void; 2] =
+            [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG)];
+        let mut module = ptr::null_mut();
+        let loaded = call!(
+            self.driver,
+            load(
+                &mut module,
+                image,
+                options.len() as c_uint,
+                options.as_mut_ptr(),
+                values.as_mut_ptr()
+            )
+        );
+        loaded.map(|()| module).map_err(|problem| {
+            log[LOG - 1] = 0;
+            let text = CStr::from_bytes_until_nul(&log).map_or("".into(), CStr::to_string_lossy);
+            (problem, text.trim().to_owned())
+        })
+    }
+
+    /// A kernel of a module, and how many work items a block of it may have, where that is known.
+    pub fn function(&self, module: Handle, name: &CStr) -> Result<(Handle, Option<u32>), Problem> {
+        let mut function = ptr::null_mut();
+        call!(self.driver, function(&mut function, module, name.as_ptr()))?;
+        let mut most: c_int = 0;
+        let asked = call!(
+            self.driver,
+            function_attribute(
+                &mut most,
+                self.driver.kind.attributes.items_of_function,
+                function
+            )
+        );
+        let most = u32::try_from(most)
+            .ok()
+            .filter(|most| asked.is_ok() && *most > 0);
+        Ok((function, most))
+    }
+
+    /// Has a kernel run.
+    ///
+    /// # Safety
+    /// The arguments are those of the kernel.
+    pub unsafe fn launch(
+        &self,
+        function: Handle,
+        blocks: [u32; 3],
+        items: [u32; 3],
+        arguments: &mut [*mut c_void],
+    ) -> Result<(), Problem> {
+        let ([bx, by, bz], [ix, iy, iz]) = (blocks, items);
+        call!(
+            self.driver,
+            launch(
+                function,
+                bx,
+                by,
+                bz,
+                ix,
+                iy,
+                iz,
+                0,
+                self.stream,
+                arguments.as_mut_ptr(),
+                ptr::null_mut()
+            )
+        )
+    }
+
+    /// Two events, for moments to come.
+    pub fn span(&self) -> Result<Span, Problem> {
+        let (mut start, mut end) = (ptr::null_mut(), ptr::null_mut());
+        call!(self.driver, event(&mut start, 0))?;
+        call!(self.driver, event(&mut end, 0))?;
+        Ok(Span { start, end })
+    }
+
+    /// It begins now.
+    pub fn begin(&self, span: Span) -> Result<(), Problem> {
+        call!(self.driver, record(span.start, self.stream))
+    }
+
+    /// It ends now.
+    pub fn end(&self, span: Span) -> Result<(), Problem> {
+        call!(self.driver, record(span.end, self.stream))
+    }
+
+    /// Its milliseconds, when it has ended.
+    pub fn milliseconds(&self, span: Span) -> Result<f32, Problem> {
+        let mut time = 0.0;
+        call!(self.driver, elapsed(&mut time, span.start, span.end))?;
+        Ok(time)
+    }
+}

@@ -1,0 +1,107 @@
+//! What the program calls where a kernel runs.
+
+use std::ffi::c_void;
+
+use okl_abi::gpu::parameter;
+
+use crate::described::Described;
+use crate::fault;
+use crate::offload::{Offload, Values, words};
+use crate::places::Context;
+use crate::program::{self, State};
+
+/// See [`okl_abi::gpu`].
+///
+/// # Safety
+/// As its line there says.
+pub unsafe fn okl_gpu_launch_v1(
+    kernel: *mut c_void,
+    blocks: *mut c_void,
+    items: *mut c_void,
+    arguments: *mut c_void,
+    has_processor: i32,
+) -> i32 {
+    let here = 0_u8;
+    let frame = (&raw const here).addr();
+    // SAFETY: the caller's promise. All is read before anything is locked: it may lie in memory that faults.
+    let (kernel, sizes, values) = unsafe {
+        let kernel = Described::of(kernel);
+        let values = Values::of(kernel.parameters, arguments.cast_const().cast());
+        let sizes = [blocks, items].map(|three| three.cast::<[i64; 3]>().read_unaligned());
+        (kernel, sizes, values)
+    };
+    // SAFETY: as above.
+    let done = program::with(|state| unsafe {
+        launch(state, &kernel, sizes, values, frame, has_processor != 0)
+    });
+    match done {
+        Ok(ran) => i32::from(ran),
+        Err(message) => program::fatal(&message),
+    }
+}
+
+/// Whether a kernel was launched; else it is to run on the processor.
+///
+/// # Safety
+/// The values are those of the kernel's parameters.
+unsafe fn launch(
+    state: &mut State,
+    kernel: &Described,
+    [blocks, items]: [[i64; 3]; 2],
+    values: Values,
+    frame: usize,
+    has_processor: bool,
+) -> Result<bool, String> {
+    let words = words(kernel.name, kernel.place);
+    let chosen = state.choose(|form| kernel.images.iter().any(|image| image.form == form));
+    chosen.map_err(|why| format!("{words}: {why}"))?;
+    match state {
+        State::Device(offload) => {
+            let kind = offload.device.driver.kind;
+            if kernel.images.iter().any(|image| image.form == kind.form) {
+                fault::install();
+                let context = Context {
+                    frame,
+                    has_arena: program::has_all_large_blocks(),
+                };
+                // SAFETY: the caller's promise.
+                unsafe { offload.launch(kernel, blocks, items, values, context)? };
+                return Ok(true);
+            }
+            if !has_processor {
+                return Err(format!("{words}: it was not compiled for {}", kind.words));
+            }
+            no_own_memory(offload, kernel, &values, &words)?;
+            Ok(false)
+        }
+        State::Processor if has_processor => Ok(false),
+        State::Processor => Err(format!(
+            "{words}: OKL_BACKEND=cpu, and it was not compiled for the processor: compile it with cpu among its targets"
+        )),
+        State::Nothing(_) if has_processor => Ok(false),
+        State::Nothing(why) if why.is_empty() => Err(format!(
+            "{words}: it was compiled for no kind of device that okl runs"
+        )),
+        State::Nothing(why) => Err(format!("{words}: {why}")),
+        State::Unknown => unreachable!("it has been chosen"),
+    }
+}
+
+/// The processor is to run a kernel: it has no access to the device's memory.
+fn no_own_memory(
+    offload: &Offload,
+    kernel: &Described,
+    values: &Values,
+    words: &str,
+) -> Result<(), String> {
+    for (at, parameter) in kernel.parameters.iter().enumerate() {
+        if parameter.kind & parameter::ADDRESS != 0 && offload.is_own(values.address(at)) {
+            return Err(format!(
+                "{words}: it was not compiled for {}, and argument {} is memory of okl_malloc's there",
+                offload.device.driver.kind.words,
+                at + 1
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! Run-time library of programs with kernels on devices: it launches them, and sees to it that a program that knows nothing of
+//! devices finds its memory as its kernels left it.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `table`, `cuda` | a driver's functions under our names, and what CUDA calls them |
+//! | `settings` | what the user wants |
+//! | `device` | a device, and what it is asked to do |
+//! | `pages`, `arena`, `mirrors` | blocks of the heap that the device has, too, page by page |
+//! | `mappings`, `symbols`, `places` | all other memory, which is copied at each launch |
+//! | `described`, `costs`, `offload` | kernels: what the compiler says of them, what they cost, and a device with all that it has |
+//! | `program`, `next`, `allocator` | this process |
+//! | `interpose`, `fault` | calls of the C library, and page faults |
+//! | `launch`, `explicit` | what the program calls |
+//!
+//! Pages are not those of `okl-coherence`: its ranks each run the program, fault, and meet at synchronisations, by which it knows
+//! who wrote what. A device does nothing of that; what it may access is known before, and what remains is three states of a page.
+
+mod allocator;
+mod arena;
+mod costs;
+mod cuda;
+mod described;
+mod device;
+mod explicit;
+mod fault;
+mod interpose;
+mod launch;
+#[cfg(test)]
+mod layers;
+mod mappings;
+mod mirrors;
+mod next;
+mod offload;
+mod pages;
+mod places;
+mod program;
+mod settings;
+mod symbols;
+mod table;
+#[cfg(test)]
+mod tests;
+
+#[global_allocator]
+static ALLOCATOR: allocator::OwnAllocator = allocator::OwnAllocator;
+
+macro_rules! export {
+    ($($(#[$doc:meta])* fn $name:ident($($param:ident: $type:ident),*) $(-> $ret:ident)? : [$($effect:ident),*];)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Called by the code of the program, with the arguments it documents.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($param: okl_abi::rust_type!($type)),*) $(-> okl_abi::rust_type!($ret))? {
+            // SAFETY: the caller's promise.
+            unsafe { launch::$name($($param),*) }
+        }
+    )*};
+}
+okl_abi::for_each_gpu_fn!(export);

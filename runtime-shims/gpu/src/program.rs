@@ -1,0 +1,386 @@
+//! This process: its heap of large blocks, its device, and who works with them.
+//!
+//! Guarantee: one thread at a time works with the device. It holds a lock meanwhile which no driver, and no function of the C
+//! library, ever waits for on another thread: blocks of theirs are not watched.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use okl_job::end::{self, Speaker};
+use okl_job::{own_environment, report, settings as job_settings};
+
+use crate::arena::{self, Arena};
+use crate::device::{Device, Driver, Problem};
+use crate::offload::Offload;
+use crate::settings::{self, Asked, FOUND, KINDS};
+use crate::table::{Failure, Kind};
+
+/// What runs kernels.
+pub enum State {
+    /// Nobody has asked yet.
+    Unknown,
+    /// A device.
+    Device(Box<Offload>),
+    /// The processor, as the user wants it.
+    Processor,
+    /// There is no device: why.
+    Nothing(String),
+}
+
+static STATE: Mutex<State> = Mutex::new(State::Unknown);
+
+/// The thread that holds it.
+static HOLDER: AtomicI32 = AtomicI32::new(0);
+
+/// Whether there is, or was, a device: otherwise no memory is watched.
+static HAS_DEVICE: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user wants to know what kernels cost.
+static MEASURES: AtomicBool = AtomicBool::new(false);
+
+static ARENA: OnceLock<Option<Arena>> = OnceLock::new();
+
+fn thread() -> i32 {
+    // SAFETY: asks for the calling thread's number.
+    unsafe { libc::gettid() }
+}
+
+/// Whether the calling thread is one that works with the device.
+pub fn is_busy() -> bool {
+    HOLDER.load(Relaxed) == thread()
+}
+
+/// Works with the device. No signal handler of the program runs meanwhile: it could not access memory that is watched.
+pub fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
+    // SAFETY: sets of our own. (Page faults stay as they are.)
+    let before = unsafe {
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &all, &mut before);
+        before
+    };
+    let mut state = lock();
+    HOLDER.store(thread(), Relaxed);
+    let result = body(&mut state);
+    HOLDER.store(0, Relaxed);
+    drop(state);
+    // SAFETY: as above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
+    result
+}
+
+fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(|broken| broken.into_inner())
+}
+
+/// Whether there is, or was, a device.
+pub fn has_device() -> bool {
+    HAS_DEVICE.load(Relaxed)
+}
+
+/// Whether all large blocks are of our heap: not where the program has an allocator of its own.
+pub fn has_all_large_blocks() -> bool {
+    static IS_OURS: OnceLock<bool> = OnceLock::new();
+    let arena = ARENA.get().and_then(Option::as_ref);
+    let is_ours = || {
+        // SAFETY: a look-up by name.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
+        object_of(found) == object_of(has_all_large_blocks as *const c_void)
+    };
+    arena.is_some_and(|arena| !arena.has_been_full()) && *IS_OURS.get_or_init(is_ours)
+}
+
+/// The object, by its address, that has an address.
+fn object_of(address: *const c_void) -> usize {
+    // SAFETY: fills a structure of our own.
+    unsafe {
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        libc::dladdr(address, &mut found);
+        found.dli_fbase.addr()
+    }
+}
+
+/// Works with the device, where there is one.
+fn with_device(body: impl FnOnce(&mut Offload) -> Result<(), String>) -> Result<(), String> {
+    with(|state| match state {
+        State::Device(offload) => body(offload),
+        _ => Ok(()),
+    })
+}
+
+/// Ends the program with `message`.
+pub fn fatal(message: &str) -> ! {
+    // What the program printed before comes first. Not where it may be in the middle of printing.
+    if !is_busy() {
+        // SAFETY: flushes all streams of the C library.
+        unsafe { libc::fflush(std::ptr::null_mut()) };
+    }
+    end::fatal(message, Speaker::Program)
+}
+
+/// The heap of large blocks; it is made here, unless nothing is to run on a device.
+pub fn make_arena() -> Option<&'static Arena> {
+    let arena = ARENA.get_or_init(|| match is_wanted() {
+        true => {
+            let arena = Arena::new();
+            if arena.is_some() {
+                // SAFETY: functions of this library, which stays.
+                unsafe {
+                    libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child))
+                };
+            }
+            arena
+        }
+        false => None,
+    });
+    arena.as_ref()
+}
+
+/// The heap of large blocks, if an address is in it.
+#[inline]
+pub fn arena_of(address: usize) -> Option<&'static Arena> {
+    ARENA
+        .get()?
+        .as_ref()
+        .filter(|arena| arena.contains(address))
+}
+
+/// Whether a kernel may come to a device: where none is asked for, and none seems to be there, memory is as it would be without
+/// this library. (Should there be one, everything is copied at each launch.)
+fn is_wanted() -> bool {
+    if cfg!(test) {
+        return true;
+    }
+    // SAFETY: look-ups by names: of variables, files, and of what the run time for ranks has, whose heap is shared.
+    unsafe {
+        let name = format!("okl_mpi_register_v{}\0", okl_abi::ABI_VERSION);
+        if !libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr().cast()).is_null() {
+            return false;
+        }
+        let asked = libc::getenv(c"OKL_BACKEND".as_ptr());
+        let asked = (!asked.is_null()).then(|| std::ffi::CStr::from_ptr(asked).to_bytes());
+        match asked {
+            None | Some(b"") => {
+                let devices = [c"/dev/nvidiactl", c"/dev/nvidia0", c"/dev/dxg"];
+                devices
+                    .iter()
+                    .any(|file| libc::access(file.as_ptr(), libc::F_OK) == 0)
+            }
+            Some(asked) => asked != b"cpu",
+        }
+    }
+}
+
+/// Opens a device of that kind. An error says why there is none.
+fn open(kind: &'static Kind) -> Result<Device, String> {
+    let words = kind.words;
+    let driver = Driver::open(kind)
+        .map_err(|why| format!("there is no {words} ({why}): {}", kind.remedy))?;
+    let told = |Problem { failure, text }| match failure {
+        Failure::NoDevice => format!("there is no {words} device ({text}): {}", kind.remedy),
+        Failure::Missing => {
+            format!("the driver of {words} is too old, {text}: install a newer one")
+        }
+        _ => format!("{words} does not start ({text}): {}", kind.remedy),
+    };
+    let count = driver.count().map_err(told)?;
+    let number =
+        settings::device(own_environment, count, words).unwrap_or_else(|wrong| fatal(&wrong));
+    Device::open(driver, number).map_err(told)
+}
+
+impl State {
+    /// Finds out what runs kernels that have images of these forms. An error says why that is not what the user asks for.
+    pub fn choose(&mut self, forms: impl Fn(i64) -> bool) -> Result<(), String> {
+        if !matches!(self, Self::Unknown) {
+            return Ok(());
+        }
+        let asked = settings::backend(own_environment).unwrap_or_else(|wrong| fatal(&wrong));
+        let mut why = Vec::new();
+        let kinds: Vec<&'static Kind> = match asked {
+            Asked::Processor => {
+                *self = Self::Processor;
+                return Ok(());
+            }
+            Asked::Kind(kind) => vec![kind],
+            Asked::Any => KINDS[..FOUND]
+                .iter()
+                .copied()
+                .filter(|kind| forms(kind.form))
+                .collect(),
+        };
+        for kind in kinds {
+            match open(kind) {
+                Ok(device) => {
+                    *self = Self::Device(Box::new(offload(device)));
+                    return Ok(());
+                }
+                Err(reason) if matches!(asked, Asked::Kind(_)) => return Err(reason),
+                Err(reason) => why.push(reason),
+            }
+        }
+        *self = Self::Nothing(why.join("; "));
+        Ok(())
+    }
+}
+
+/// All that is done with a device.
+fn offload(device: Device) -> Offload {
+    let statistics = job_settings::statistics(own_environment);
+    let measures = statistics.unwrap_or_else(|wrong| fatal(&wrong)).is_some();
+    MEASURES.store(measures, Relaxed);
+    // SAFETY: a function of this library, which stays.
+    unsafe { libc::atexit(at_exit) };
+    note_device();
+    Offload::new(device, make_arena(), measures)
+}
+
+/// From now on memory may be watched.
+pub fn note_device() {
+    HAS_DEVICE.store(true, Relaxed);
+}
+
+/// The program ends, and the driver does before what the program registered earlier: there are destructors that access, and
+/// free, what kernels wrote.
+extern "C" fn at_exit() {
+    with_device(|offload| {
+        offload.wait("the end of the program")?;
+        if MEASURES.load(Relaxed) {
+            report::write_all(2, offload.table().as_bytes());
+        }
+        offload.go_home()
+    })
+    .unwrap_or_else(|wrong| fatal(&wrong));
+}
+
+/// The host reads or writes at an address of the heap, which is protected; false where nothing of ours protects it.
+pub fn touch(address: usize, writes: bool) -> bool {
+    let touched = with(|state| match state {
+        State::Device(offload) => offload.touch(address, writes),
+        _ => Ok(false),
+    });
+    touched.unwrap_or_else(|wrong| fatal(&wrong))
+}
+
+/// The host, or the system for it, reads or writes a range.
+pub fn touch_all(range: Range<usize>, writes: bool) {
+    if has_device() && arena_of(range.start).is_some() && !is_busy() {
+        with_device(|offload| offload.touch_all(range, writes))
+            .unwrap_or_else(|wrong| fatal(&wrong));
+    }
+}
+
+/// A block of the heap goes.
+pub fn forget_block(start: usize) {
+    with_device(|offload| offload.forget_block(start)).unwrap_or_else(|wrong| fatal(&wrong));
+}
+
+/// What is locked while the process forks.
+struct Held(UnsafeCell<Option<Forking>>);
+
+struct Forking {
+    state: MutexGuard<'static, State>,
+    arena: &'static Arena,
+    held: arena::Held,
+    pipe: [i32; 2],
+}
+
+// SAFETY: accessed by the thread that has locked the state only.
+unsafe impl Sync for Held {}
+
+static HELD: Held = Held(UnsafeCell::new(None));
+
+/// A process forks: both have all of its memory, and neither is to see what the other writes.
+extern "C" fn before_fork() {
+    // A driver that starts a program of its own has nothing to do with ours.
+    if is_busy() {
+        return;
+    }
+    let Some(arena) = ARENA.get().and_then(Option::as_ref) else {
+        return;
+    };
+    let mut state = lock();
+    HOLDER.store(thread(), Relaxed);
+    if let State::Device(offload) = &mut *state {
+        offload.go_home().unwrap_or_else(|wrong| fatal(&wrong));
+    }
+    let mut pipe = [-1; 2];
+    // SAFETY: writes two descriptors.
+    unsafe { libc::pipe2(pipe.as_mut_ptr(), libc::O_CLOEXEC) };
+    let forking = Forking {
+        state,
+        arena,
+        held: arena.hold(),
+        pipe,
+    };
+    // SAFETY: this thread has locked the state.
+    unsafe { *HELD.0.get() = Some(forking) };
+}
+
+/// The parent goes on when the child has copied its blocks.
+extern "C" fn after_fork() {
+    if let Some(Forking {
+        state, held, pipe, ..
+    }) = forking()
+    {
+        let mut byte = 0_u8;
+        // SAFETY: descriptors of ours.
+        unsafe {
+            libc::close(pipe[1]);
+            while libc::read(pipe[0], (&raw mut byte).cast(), 1) < 0 && errno() == libc::EINTR {}
+            libc::close(pipe[0]);
+        }
+        drop(held);
+        HOLDER.store(0, Relaxed);
+        drop(state);
+    }
+}
+
+/// The child has its own blocks, and no device.
+extern "C" fn in_child() {
+    if let Some(Forking {
+        mut state,
+        arena,
+        held,
+        pipe,
+    }) = forking()
+    {
+        if !arena.separate(&held) {
+            fatal("there is no memory for the blocks of a process that was forked");
+        }
+        // SAFETY: descriptors of ours.
+        unsafe {
+            libc::write(pipe[1], [1_u8].as_ptr().cast(), 1);
+            libc::close(pipe[0]);
+            libc::close(pipe[1]);
+        }
+        if let State::Device(offload) = &mut *state {
+            offload.forget_all();
+            let old = std::mem::replace(
+                &mut *state,
+                State::Nothing(
+                    "a process that was forked cannot work with the device of its parent"
+                        .to_owned(),
+                ),
+            );
+            // Its driver is the parent's.
+            std::mem::forget(old);
+        }
+        HOLDER.store(0, Relaxed);
+    }
+}
+
+fn forking() -> Option<Forking> {
+    if HOLDER.load(Relaxed) == 0 {
+        return None;
+    }
+    // SAFETY: the thread that has locked the state is the one that forks, and in the child the only one.
+    unsafe { (*HELD.0.get()).take() }
+}
+
+fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}

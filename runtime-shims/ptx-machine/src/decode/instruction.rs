@@ -1,0 +1,1541 @@
+//! One instruction: its name and words, its operands, and what it does then.
+
+use super::words::Words;
+use super::{Decoder, Local, Result, Symbol, wrong};
+use crate::float::Rounding;
+use crate::parse::{self, Space};
+use crate::program::{
+    Address, Callee, Class, Combination, Comparison, FloatClass, Floating, Guard, Mode, Operand,
+    Order, Reduction, Register, Shuffle, Slot, Special, Update, Vote, What, Whole1, Whole2, Whole3,
+    windows,
+};
+use crate::types::{Kind, Type, ones};
+
+/// The operands of an instruction, of which each is taken once.
+struct Operands<'a> {
+    all: &'a [parse::Operand],
+    at: usize,
+    line: u32,
+}
+
+impl<'a> Operands<'a> {
+    fn next(&mut self) -> Result<&'a parse::Operand> {
+        let next = self.all.get(self.at);
+        self.at += 1;
+        next.map_or_else(|| wrong(self.line, "an operand is missing"), Ok)
+    }
+
+    fn left(&self) -> usize {
+        self.all.len().saturating_sub(self.at)
+    }
+}
+
+const NONE: Operand = Operand::Immediate(0);
+
+fn class_of(of: Type) -> Class {
+    match (of.kind, of.bits) {
+        (Kind::Float, 64) => Class::Double,
+        (Kind::Float, 32) => Class::Single,
+        (Kind::Float | Kind::Brain, _) => Class::Half,
+        _ => Class::Integer,
+    }
+}
+
+impl Decoder<'_> {
+    /// Decodes one.
+    pub fn instruction(&mut self, one: &parse::Instruction, line: u32) -> Result<()> {
+        let guard = match &one.guard {
+            None => None,
+            Some((name, is_negated)) => Some(Guard {
+                register: self.predicate(name, line)?,
+                is_negated: *is_negated,
+            }),
+        };
+        let mut words = Words::of(&one.words, line);
+        let mut operands = Operands {
+            all: &one.operands,
+            at: 0,
+            line,
+        };
+        let at = self.program.instructions.len() as u32;
+        let (class, what) = self.decoded(&one.words[0], &mut words, &mut operands, line)?;
+        words.end()?;
+        if operands.left() > 0 {
+            return wrong(line, "there are too many operands");
+        }
+        match &one.operands[..] {
+            [parse::Operand::Name(label)] if matches!(what, What::Branch { .. }) => {
+                self.gotos.push((at, line, vec![label.clone()]));
+            }
+            [_, parse::Operand::Name(list)] if matches!(what, What::BranchIndexed { .. }) => {
+                let Some(labels) = self.targets.get(list) else {
+                    return wrong(line, format!("there is no list of labels {list}"));
+                };
+                self.gotos.push((at, line, labels.clone()));
+            }
+            _ => {}
+        }
+        self.emit(line, guard, class, what);
+        Ok(())
+    }
+
+    fn decoded(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+        line: u32,
+    ) -> Result<(Class, What)> {
+        Ok(match name {
+            "mov" => self.moved(words, operands)?,
+            "add" | "sub" | "addc" | "subc" => self.sum(name, words, operands)?,
+            "mul" | "mul24" => self.product(name, words, operands)?,
+            "mad" | "madc" | "fma" | "mad24" => self.product_and_sum(name, words, operands)?,
+            "div" | "rem" | "min" | "max" | "and" | "or" | "xor" | "shl" | "shr" => {
+                self.two(name, words, operands)?
+            }
+            "neg" | "abs" | "not" | "cnot" | "popc" | "clz" | "brev" | "bfind" => {
+                self.one(name, words, operands)?
+            }
+            "sqrt" | "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh" | "copysign"
+            | "testp" => self.function_of(name, words, operands)?,
+            "sad" | "shf" | "bfe" | "bfi" | "prmt" | "lop3" => self.bits(name, words, operands)?,
+            "setp" | "set" => self.comparison(name, words, operands)?,
+            "selp" | "slct" => self.selection(name, words, operands)?,
+            "cvt" => self.conversion(words, operands)?,
+            "cvta" => self.address_conversion(words, operands)?,
+            "isspacep" => {
+                let space = words.space();
+                let to = self.to(operands)?.0;
+                let from = self.value(operands, Type::named("u64").expect("a type"))?;
+                (Class::Compare, What::IsIn { to, from, space })
+            }
+            "ld" | "ldu" => self.load(words, operands)?,
+            "st" => self.store(words, operands)?,
+            "atom" | "red" => self.atomic(name, words, operands)?,
+            "cp" => self.copy(words, operands)?,
+            "bra" => {
+                words.has("uni");
+                operands.next()?;
+                (Class::Control, What::Branch { target: 0 })
+            }
+            "brx" => {
+                if !words.has("idx") {
+                    return words.unknown();
+                }
+                words.has("uni");
+                let index = self.value(operands, Type::named("u32").expect("a type"))?;
+                operands.next()?;
+                let targets = Box::default();
+                (Class::Control, What::BranchIndexed { targets, index })
+            }
+            "call" => self.call(words, operands, line)?,
+            "ret" => {
+                words.has("uni");
+                (Class::Control, What::Return)
+            }
+            "exit" => (Class::Control, What::Exit),
+            "trap" => (Class::Control, What::Trap),
+            "bar" | "barrier" => self.barrier(words, operands)?,
+            "membar" | "fence" => {
+                for word in [
+                    "gl", "cta", "sys", "gpu", "cluster", "acq_rel", "sc", "acquire", "release",
+                ] {
+                    words.has(word);
+                }
+                (Class::Barrier, What::Fence)
+            }
+            "shfl" => self.shuffle(words, operands)?,
+            "vote" => self.vote(words, operands)?,
+            "match" => self.matched(words, operands)?,
+            "redux" => self.reduction(words, operands)?,
+            "activemask" => {
+                words.one_type()?;
+                let to = self.to(operands)?.0;
+                (Class::Lanes, What::ActiveMask { to })
+            }
+            "nanosleep" => {
+                let of = words.one_type()?;
+                self.value(operands, of)?;
+                (Class::Control, What::Nothing)
+            }
+            "prefetch" | "prefetchu" => {
+                words.space();
+                for word in ["L1", "L2", "L2::evict_last", "L2::evict_normal"] {
+                    words.has(word);
+                }
+                operands.next()?;
+                (Class::Control, What::Nothing)
+            }
+            _ => return words.unknown(),
+        })
+    }
+
+    fn predicate(&self, name: &str, line: u32) -> Result<Register> {
+        match self.look_up(name) {
+            Some(Local::Register(register, of)) if of.kind == Kind::Predicate => Ok(register),
+            _ => wrong(line, format!("{name} is no predicate")),
+        }
+    }
+
+    /// A register that is written, and its type.
+    fn to(&self, operands: &mut Operands) -> Result<(Register, Type)> {
+        self.register_of(operands.next()?, operands.line)
+    }
+
+    fn register_of(&self, operand: &parse::Operand, line: u32) -> Result<(Register, Type)> {
+        if let parse::Operand::Name(name) = operand
+            && let Some(Local::Register(register, of)) = self.look_up(name)
+        {
+            return Ok((register, of));
+        }
+        wrong(line, "a register is expected")
+    }
+
+    /// A register for what nobody wants.
+    fn sink(&mut self) -> Register {
+        self.registers += 1;
+        self.registers - 1
+    }
+
+    /// A register to write, or `_`.
+    fn perhaps_to(&mut self, operand: &parse::Operand, line: u32) -> Result<Option<Register>> {
+        if matches!(operand, parse::Operand::Name(name) if name == "_") {
+            return Ok(None);
+        }
+        Ok(Some(self.register_of(operand, line)?.0))
+    }
+
+    fn value(&mut self, operands: &mut Operands, of: Type) -> Result<Operand> {
+        let operand = operands.next()?;
+        self.value_of(operand, of, operands.line)
+    }
+
+    fn value_of(&mut self, operand: &parse::Operand, of: Type, line: u32) -> Result<Operand> {
+        let width = of.width();
+        Ok(match operand {
+            parse::Operand::Name(name) if name == "WARP_SZ" => Operand::Immediate(32),
+            parse::Operand::Name(name) => match self.look_up(name) {
+                Some(Local::Register(register, _)) => Operand::Register(register),
+                _ => return wrong(line, format!("{name} is no register")),
+            },
+            parse::Operand::Number(number) => Operand::Immediate(number & ones(width)),
+            parse::Operand::Float(bits, from) => {
+                Operand::Immediate(parse::float_bits(*bits, *from, width))
+            }
+            _ => return wrong(line, "a value is expected"),
+        })
+    }
+
+    fn guard_of(&self, operand: &parse::Operand, line: u32) -> Result<Guard> {
+        let (name, is_negated) = match operand {
+            parse::Operand::Name(name) => (name, false),
+            parse::Operand::Not(name) => (name, true),
+            _ => return wrong(line, "a predicate is expected"),
+        };
+        Ok(Guard {
+            register: self.predicate(name, line)?,
+            is_negated,
+        })
+    }
+
+    fn mode(words: &mut Words) -> Mode {
+        Mode {
+            flushes: words.has("ftz"),
+            saturates: words.has("sat"),
+            is_approximate: words.has("approx") | words.has("full"),
+            rounding: words.rounding().unwrap_or(Rounding::Nearest),
+        }
+    }
+
+    fn floating(
+        &mut self,
+        op: Floating,
+        of: Type,
+        mode: Mode,
+        count: u8,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let to = self.to(operands)?.0;
+        let mut values = [NONE; 3];
+        for value in &mut values[..usize::from(count)] {
+            *value = self.value(operands, of)?;
+        }
+        let class = if mode.is_approximate {
+            Class::Special
+        } else {
+            class_of(of)
+        };
+        if of.bits == 64 && op == Floating::Fma && mode.rounding != Rounding::Nearest {
+            return wrong(operands.line, "a 64-bit fma is known only as .rn");
+        }
+        let what = What::Floating {
+            op,
+            of,
+            mode,
+            to,
+            operands: values,
+            count,
+        };
+        Ok((class, what))
+    }
+
+    fn whole2(
+        &mut self,
+        op: Whole2,
+        of: Type,
+        saturates: bool,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let to = self.to(operands)?.0;
+        let a = self.value(operands, of)?;
+        let by = match op {
+            Whole2::ShiftLeft | Whole2::ShiftRight => Type::named("u32").expect("a type"),
+            _ => of,
+        };
+        let b = self.value(operands, by)?;
+        Ok((
+            Class::Integer,
+            What::Whole2 {
+                op,
+                of,
+                saturates,
+                to,
+                a,
+                b,
+            },
+        ))
+    }
+
+    fn special(name: &str) -> Option<Special> {
+        let dimension = |rest: &str| match rest {
+            "x" => Some(0),
+            "y" => Some(1),
+            "z" => Some(2),
+            _ => None,
+        };
+        let name = name.strip_prefix('%')?;
+        if let Some((first, rest)) = name.split_once('.') {
+            let dimension = dimension(rest)?;
+            return Some(match first {
+                "tid" => Special::Thread(dimension),
+                "ntid" => Special::Threads(dimension),
+                "ctaid" => Special::Block(dimension),
+                "nctaid" => Special::Blocks(dimension),
+                _ => return None,
+            });
+        }
+        Some(match name {
+            "laneid" => Special::Lane,
+            "warpid" => Special::Warp,
+            "nwarpid" => Special::Warps,
+            "lanemask_eq" => Special::LaneMask(Comparison::Equal),
+            "lanemask_lt" => Special::LaneMask(Comparison::Less),
+            "lanemask_le" => Special::LaneMask(Comparison::LessEqual),
+            "lanemask_gt" => Special::LaneMask(Comparison::Greater),
+            "lanemask_ge" => Special::LaneMask(Comparison::GreaterEqual),
+            "smid" => Special::Processor,
+            "nsmid" => Special::Processors,
+            "gridid" => Special::Grid,
+            "clock" => Special::Clock { bits: 32 },
+            "clock64" => Special::Clock { bits: 64 },
+            "globaltimer" => Special::Time,
+            "dynamic_smem_size" => Special::DynamicShared,
+            "total_smem_size" => Special::TotalShared,
+            _ => return None,
+        })
+    }
+
+    fn moved(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        let of = words.one_type()?;
+        let line = operands.line;
+        let (target, from) = (operands.next()?, operands.next()?);
+        if let parse::Operand::Vector(parts) = target {
+            let parts = parts.iter().map(|part| self.perhaps_to(part, line));
+            let parts: Box<[Option<Register>]> = parts.collect::<Result<_>>()?;
+            let from = self.value_of(from, of, line)?;
+            let bits = of.width() / parts.len().max(1) as u32;
+            return Ok((Class::Move, What::Unpack { parts, bits, from }));
+        }
+        let to = self.register_of(target, line)?.0;
+        let what = match from {
+            parse::Operand::Vector(parts) => {
+                let bits = of.width() / parts.len().max(1) as u32;
+                let part_type = Type {
+                    kind: Kind::Bits,
+                    bits: bits as u8,
+                    packed: 1,
+                };
+                let parts = parts
+                    .iter()
+                    .map(|part| self.value_of(part, part_type, line));
+                let parts: Box<[Operand]> = parts.collect::<Result<_>>()?;
+                What::Pack { to, bits, parts }
+            }
+            parse::Operand::Name(name) | parse::Operand::Sum(name, _) => {
+                let offset = match from {
+                    parse::Operand::Sum(_, offset) => *offset,
+                    _ => 0,
+                };
+                if let Some(which) = Self::special(name) {
+                    What::Special { to, which }
+                } else if name == "WARP_SZ" {
+                    What::Special {
+                        to,
+                        which: Special::WarpSize,
+                    }
+                } else {
+                    self.address_of(name, offset, to, line)?
+                }
+            }
+            _ => What::Move {
+                to,
+                from: self.value_of(from, of, line)?,
+            },
+        };
+        Ok((Class::Move, what))
+    }
+
+    /// A register's value, or the address of what a name means.
+    fn address_of(&mut self, name: &str, offset: i64, to: Register, line: u32) -> Result<What> {
+        let immediate = |address: u64| What::Move {
+            to,
+            from: Operand::Immediate(address.wrapping_add_signed(offset)),
+        };
+        Ok(match self.look_up(name) {
+            Some(Local::Register(register, _)) => What::Move {
+                to,
+                from: Operand::Register(register),
+            },
+            Some(Local::Slot(slot)) => What::FrameAddress {
+                to,
+                offset: u64::from(slot.offset).wrapping_add_signed(offset),
+            },
+            Some(Local::Parameter(slot)) => immediate(slot.offset.into()),
+            Some(Local::Shared(address)) => {
+                self.uses.shared.push(address);
+                immediate(address)
+            }
+            None => match self.symbols.get(name) {
+                Some(Symbol::Variable(space, address)) => {
+                    if *space == Space::Shared {
+                        self.uses.shared.push(*address);
+                    }
+                    immediate(*address)
+                }
+                Some(Symbol::Function(index)) => {
+                    self.uses.callees.push(*index);
+                    immediate(windows::CODE | *index as u64)
+                }
+                None => return wrong(line, format!("{name} is not defined")),
+            },
+        })
+    }
+
+    fn sum(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let gives = words.has("cc");
+        let takes = name.ends_with('c');
+        let subtracts = name.starts_with("sub");
+        let mode = Self::mode(words);
+        let of = words.one_type()?;
+        if of.is_float() {
+            let op = if subtracts {
+                Floating::Sub
+            } else {
+                Floating::Add
+            };
+            return self.floating(op, of, mode, 2, operands);
+        }
+        if gives || takes {
+            let carry = self.carry();
+            let to = self.to(operands)?.0;
+            let (a, b) = (self.value(operands, of)?, self.value(operands, of)?);
+            let bits = of.width();
+            return Ok((
+                Class::Integer,
+                What::Carry {
+                    subtracts,
+                    bits,
+                    takes,
+                    gives,
+                    carry,
+                    to,
+                    a,
+                    b,
+                    product: None,
+                },
+            ));
+        }
+        if mode.saturates && !(of.is_signed() && of.width() == 32) {
+            return words.unknown();
+        }
+        let op = if subtracts { Whole2::Sub } else { Whole2::Add };
+        self.whole2(op, of, mode.saturates, operands)
+    }
+
+    fn carry(&mut self) -> Register {
+        let carry = self.carry.unwrap_or(self.registers);
+        if self.carry.is_none() {
+            self.registers += 1;
+            self.carry = Some(carry);
+        }
+        carry
+    }
+
+    fn product(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let is_24 = name == "mul24";
+        let (high, wide, low) = (words.has("hi"), words.has("wide"), words.has("lo"));
+        let mode = Self::mode(words);
+        let of = words.one_type()?;
+        if of.is_float() {
+            return self.floating(Floating::Mul, of, mode, 2, operands);
+        }
+        if wide && of.width() > 32 {
+            return words.unknown();
+        }
+        let op = match (is_24, high, wide, low) {
+            (true, true, false, false) => Whole2::Mul24High,
+            (true, false, false, true) => Whole2::Mul24Low,
+            (false, true, false, false) => Whole2::MulHigh,
+            (false, false, true, false) => Whole2::MulWide,
+            (false, false, false, true) => Whole2::MulLow,
+            _ => return words.unknown(),
+        };
+        self.whole2(op, of, false, operands)
+    }
+
+    fn product_and_sum(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let (high, wide, low) = (words.has("hi"), words.has("wide"), words.has("lo"));
+        let gives = words.has("cc");
+        let mode = Self::mode(words);
+        let of = words.one_type()?;
+        if of.is_float() {
+            return self.floating(Floating::Fma, of, mode, 3, operands);
+        }
+        if name == "fma" || mode.saturates {
+            return words.unknown();
+        }
+        if wide && of.width() > 32 {
+            return words.unknown();
+        }
+        let to = self.to(operands)?.0;
+        let (a, b) = (self.value(operands, of)?, self.value(operands, of)?);
+        let sum_type = if wide {
+            Type {
+                bits: of.bits * 2,
+                ..of
+            }
+        } else {
+            of
+        };
+        let c = self.value(operands, sum_type)?;
+        let takes = name == "madc";
+        if gives || takes {
+            if wide || high == low {
+                return words.unknown();
+            }
+            let carry = self.carry();
+            let product = Some((b, high, of.is_signed()));
+            let bits = of.width();
+            return Ok((
+                Class::Integer,
+                What::Carry {
+                    subtracts: false,
+                    bits,
+                    takes,
+                    gives,
+                    carry,
+                    to,
+                    a,
+                    b: c,
+                    product,
+                },
+            ));
+        }
+        let op = match (name, high, wide, low) {
+            ("mad24", false, false, true) => Whole3::Mad24Low,
+            ("mad", true, false, false) => Whole3::MadHigh,
+            ("mad", false, true, false) => Whole3::MadWide,
+            ("mad", false, false, true) => Whole3::MadLow,
+            _ => return words.unknown(),
+        };
+        Ok((
+            Class::Integer,
+            What::Whole3 {
+                op,
+                of,
+                to,
+                operands: [a, b, c],
+            },
+        ))
+    }
+
+    fn two(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let keeps_nan = words.has("NaN");
+        let mode = Self::mode(words);
+        let of = words.one_type()?;
+        if of.is_float() {
+            let op = match name {
+                "div" => Floating::Div,
+                "min" => Floating::Min { keeps_nan },
+                "max" => Floating::Max { keeps_nan },
+                _ => return words.unknown(),
+            };
+            return self.floating(op, of, mode, 2, operands);
+        }
+        if keeps_nan || mode.saturates || of.packed > 1 {
+            return words.unknown();
+        }
+        let op = match name {
+            "div" => Whole2::Div,
+            "rem" => Whole2::Rem,
+            "min" => Whole2::Min,
+            "max" => Whole2::Max,
+            "and" => Whole2::And,
+            "or" => Whole2::Or,
+            "xor" => Whole2::Xor,
+            "shl" => Whole2::ShiftLeft,
+            _ => Whole2::ShiftRight,
+        };
+        self.whole2(op, of, false, operands)
+    }
+
+    fn one(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let is_shift = words.has("shiftamt");
+        let mode = Self::mode(words);
+        let of = words.one_type()?;
+        if of.is_float() {
+            let op = match name {
+                "neg" => Floating::Neg,
+                "abs" => Floating::Abs,
+                _ => return words.unknown(),
+            };
+            return self.floating(op, of, mode, 1, operands);
+        }
+        if of.packed > 1 {
+            return words.unknown();
+        }
+        let op = match name {
+            "neg" => Whole1::Neg,
+            "abs" => Whole1::Abs,
+            "not" => Whole1::Not,
+            "cnot" => Whole1::LogicalNot,
+            "popc" => Whole1::Count,
+            "clz" => Whole1::LeadingZeros,
+            "brev" => Whole1::Reverse,
+            _ => Whole1::Find { is_shift },
+        };
+        let to = self.to(operands)?.0;
+        let a = self.value(operands, of)?;
+        Ok((Class::Integer, What::Whole1 { op, of, to, a }))
+    }
+
+    fn function_of(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let (op, count) = match name {
+            "sqrt" => (Floating::Sqrt, 1),
+            "rcp" => (Floating::Reciprocal, 1),
+            "rsqrt" => (Floating::ReciprocalRoot, 1),
+            "ex2" => (Floating::Exp2, 1),
+            "lg2" => (Floating::Log2, 1),
+            "sin" => (Floating::Sin, 1),
+            "cos" => (Floating::Cos, 1),
+            "tanh" => (Floating::Tanh, 1),
+            "copysign" => (Floating::CopySign, 2),
+            _ => {
+                let class = words.find(|word| {
+                    Some(match word {
+                        "finite" => FloatClass::Finite,
+                        "infinite" => FloatClass::Infinite,
+                        "number" => FloatClass::Number,
+                        "notanumber" => FloatClass::NotANumber,
+                        "normal" => FloatClass::Normal,
+                        "subnormal" => FloatClass::Subnormal,
+                        _ => return None,
+                    })
+                });
+                let Some(class) = class else {
+                    return words.unknown();
+                };
+                (Floating::Class(class), 1)
+            }
+        };
+        let mode = Self::mode(words);
+        let of = words.one_type()?;
+        if !of.is_float() {
+            return words.unknown();
+        }
+        self.floating(op, of, mode, count, operands)
+    }
+
+    fn bits(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let (left, right) = (words.has("l"), words.has("r"));
+        let (clamps, wraps) = (words.has("clamp"), words.has("wrap"));
+        let of = words.one_type()?;
+        let to = self.to(operands)?.0;
+        let small = Type::named("u32").expect("a type");
+        let a = self.value(operands, of)?;
+        let (b, c) = match name {
+            "bfe" => (self.value(operands, small)?, self.value(operands, small)?),
+            _ => (self.value(operands, of)?, NONE),
+        };
+        let op = match name {
+            "sad" => {
+                let c = self.value(operands, of)?;
+                let what = What::Whole3 {
+                    op: Whole3::Sad,
+                    of,
+                    to,
+                    operands: [a, b, c],
+                };
+                return Ok((Class::Integer, what));
+            }
+            "shf" if left != right && clamps != wraps => {
+                let op = if left {
+                    Whole3::FunnelLeft { clamps }
+                } else {
+                    Whole3::FunnelRight { clamps }
+                };
+                let c = self.value(operands, small)?;
+                let what = What::Whole3 {
+                    op,
+                    of,
+                    to,
+                    operands: [a, b, c],
+                };
+                return Ok((Class::Integer, what));
+            }
+            "bfe" => Whole3::Extract,
+            "bfi" => {
+                let (c, d) = (self.value(operands, small)?, self.value(operands, small)?);
+                let bits = of.width();
+                return Ok((
+                    Class::Integer,
+                    What::Insert {
+                        bits,
+                        to,
+                        operands: [a, b, c, d],
+                    },
+                ));
+            }
+            "prmt" => {
+                let c = self.value(operands, of)?;
+                let what = What::Whole3 {
+                    op: Whole3::Permute,
+                    of,
+                    to,
+                    operands: [a, b, c],
+                };
+                return Ok((Class::Integer, what));
+            }
+            "lop3" => {
+                let c = self.value(operands, of)?;
+                let Operand::Immediate(table) = self.value(operands, small)? else {
+                    return wrong(operands.line, "the table of lop3 has to be a number");
+                };
+                let op = Whole3::Lop3(table as u8);
+                return Ok((
+                    Class::Integer,
+                    What::Whole3 {
+                        op,
+                        of,
+                        to,
+                        operands: [a, b, c],
+                    },
+                ));
+            }
+            _ => return words.unknown(),
+        };
+        Ok((
+            Class::Integer,
+            What::Whole3 {
+                op,
+                of,
+                to,
+                operands: [a, b, c],
+            },
+        ))
+    }
+
+    fn comparison(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        use Comparison::{
+            Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual, NotNumbers, Numbers,
+        };
+        let found = words.find(|word| {
+            Some(match word {
+                "eq" => (Equal, false),
+                "ne" => (NotEqual, false),
+                "lt" | "lo" => (Less, false),
+                "le" | "ls" => (LessEqual, false),
+                "gt" | "hi" => (Greater, false),
+                "ge" | "hs" => (GreaterEqual, false),
+                "equ" => (Equal, true),
+                "neu" => (NotEqual, true),
+                "ltu" => (Less, true),
+                "leu" => (LessEqual, true),
+                "gtu" => (Greater, true),
+                "geu" => (GreaterEqual, true),
+                "num" => (Numbers, false),
+                "nan" => (NotNumbers, false),
+                _ => return None,
+            })
+        });
+        let Some((op, unordered)) = found else {
+            return words.unknown();
+        };
+        let combination = words.find(|word| {
+            Some(match word {
+                "and" => Combination::And,
+                "or" => Combination::Or,
+                "xor" => Combination::Xor,
+                _ => return None,
+            })
+        });
+        let flushes = words.has("ftz");
+        let types = words.types();
+        let (result, of) = match (name, &types[..]) {
+            ("setp", [of]) => (None, *of),
+            ("set", [result, of]) => (Some(*result), *of),
+            _ => return words.unknown(),
+        };
+        if of.packed > 1 || of.kind == Kind::Predicate {
+            return words.unknown();
+        }
+        let line = operands.line;
+        let (to, other) = match operands.next()? {
+            parse::Operand::Pair(to, other) => {
+                let to = self.perhaps_to(to, line)?;
+                let to = to.unwrap_or_else(|| self.sink());
+                (to, self.perhaps_to(other, line)?)
+            }
+            operand => (self.register_of(operand, line)?.0, None),
+        };
+        let (a, b) = (self.value(operands, of)?, self.value(operands, of)?);
+        let combination = match combination {
+            None => None,
+            Some(how) => Some((how, self.guard_of(operands.next()?, line)?)),
+        };
+        let what = What::Compare {
+            op,
+            unordered,
+            of,
+            flushes,
+            to,
+            other,
+            result,
+            combination,
+            a,
+            b,
+        };
+        Ok((Class::Compare, what))
+    }
+
+    fn selection(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let flushes = words.has("ftz");
+        let types = words.types();
+        let line = operands.line;
+        let to = self.to(operands)?.0;
+        Ok(match (name, &types[..]) {
+            ("selp", [of]) => {
+                let (a, b) = (self.value(operands, *of)?, self.value(operands, *of)?);
+                let by = self.guard_of(operands.next()?, line)?;
+                (Class::Compare, What::Select { to, a, b, by })
+            }
+            ("slct", [of, by]) if !flushes => {
+                let (a, b) = (self.value(operands, *of)?, self.value(operands, *of)?);
+                let is_float = by.is_float();
+                let by = self.value(operands, *by)?;
+                (
+                    Class::Compare,
+                    What::SelectBySign {
+                        to,
+                        a,
+                        b,
+                        by,
+                        is_float,
+                    },
+                )
+            }
+            _ => return words.unknown(),
+        })
+    }
+
+    fn conversion(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        let whole = words.whole_rounding();
+        let mut mode = Self::mode(words);
+        let types = words.types();
+        let [into, of] = types[..] else {
+            return words.unknown();
+        };
+        if of.packed > 1 || of.kind == Kind::Predicate || into.kind == Kind::Predicate {
+            return words.unknown();
+        }
+        let is_rounded_to_whole = whole.is_some();
+        if let Some(rounding) = whole {
+            mode.rounding = rounding;
+        }
+        if of.is_float() && into.is_whole() && !is_rounded_to_whole {
+            return wrong(
+                operands.line,
+                "a conversion to a whole number has to say how to round",
+            );
+        }
+        let to = self.to(operands)?.0;
+        let first = self.value(operands, of)?;
+        // Of two packed values the first is the upper one.
+        let (from, upper) = if into.packed > 1 {
+            (self.value(operands, of)?, Some(first))
+        } else {
+            (first, None)
+        };
+        let what = What::Convert {
+            to,
+            from,
+            into,
+            of,
+            mode,
+            is_rounded_to_whole,
+            upper,
+        };
+        Ok((Class::Convert, what))
+    }
+
+    fn address_conversion(
+        &mut self,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let is_from = words.has("to");
+        let space = words.space();
+        let of = words.one_type()?;
+        let line = operands.line;
+        let to = self.to(operands)?.0;
+        let operand = operands.next()?;
+        if is_from {
+            let from = self.value_of(operand, of, line)?;
+            return Ok((Class::Move, What::FromGeneric { to, from, space }));
+        }
+        let (name, offset) = match operand {
+            parse::Operand::Name(name) => (Some(name), 0),
+            parse::Operand::Sum(name, offset) => (Some(name), *offset),
+            _ => (None, 0),
+        };
+        let (from, in_frame) = match name {
+            None => (self.value_of(operand, of, line)?, false),
+            Some(name) => match self.address_of(name, offset, to, line)? {
+                What::Move { from, .. } => (from, false),
+                What::FrameAddress { offset, .. } => (Operand::Immediate(offset), true),
+                _ => return words.unknown(),
+            },
+        };
+        // In functions parameters lie in the frame.
+        let space = if space == Space::Param && !self.is_entry {
+            Space::Local
+        } else {
+            space
+        };
+        Ok((
+            Class::Move,
+            What::ToGeneric {
+                to,
+                from,
+                in_frame,
+                space,
+            },
+        ))
+    }
+
+    fn address(&mut self, operands: &mut Operands, space: Space) -> Result<Address> {
+        let operand = operands.next()?;
+        self.address_in(operand, space, operands.line)
+    }
+
+    fn address_in(&mut self, operand: &parse::Operand, space: Space, line: u32) -> Result<Address> {
+        let parse::Operand::Address(name, offset) = operand else {
+            return wrong(line, "an address is expected");
+        };
+        let offset = *offset;
+        // Parameters of functions, and what calls are given, lie in the frame.
+        let in_function = if space == Space::Param && !self.is_entry {
+            Space::Local
+        } else {
+            space
+        };
+        let Some(name) = name else {
+            return Ok(Address {
+                space: in_function,
+                base: NONE,
+                offset,
+                in_frame: false,
+            });
+        };
+        let at = |space, address, in_frame| Address {
+            space,
+            base: Operand::Immediate(address),
+            offset,
+            in_frame,
+        };
+        Ok(match self.look_up(name) {
+            Some(Local::Register(register, _)) => Address {
+                space: in_function,
+                base: Operand::Register(register),
+                offset,
+                in_frame: false,
+            },
+            Some(Local::Slot(slot)) => at(Space::Local, slot.offset.into(), true),
+            Some(Local::Parameter(slot)) => at(Space::Param, slot.offset.into(), false),
+            Some(Local::Shared(address)) => {
+                self.uses.shared.push(address);
+                at(Space::Shared, address, false)
+            }
+            None => match self.symbols.get(name) {
+                Some(Symbol::Variable(space, address)) => {
+                    if *space == Space::Shared {
+                        self.uses.shared.push(*address);
+                    }
+                    at(*space, *address, false)
+                }
+                _ => return wrong(line, format!("{name} is no variable")),
+            },
+        })
+    }
+
+    fn order(words: &mut Words) -> Order {
+        let is_volatile = words.has("volatile");
+        let relaxed = words.has("relaxed");
+        words.has("weak");
+        let acquires = words.has("acquire");
+        let releases = words.has("release");
+        let both = words.has("acq_rel") | words.has("sc");
+        words.has("mmio");
+        words.scope();
+        Order {
+            is_atomic: is_volatile || relaxed || acquires || releases || both,
+            acquires: acquires || both,
+            releases: releases || both,
+        }
+    }
+
+    fn class_of_access(space: Space, is_load: bool) -> Class {
+        match (space, is_load) {
+            (Space::Generic | Space::Global, true) => Class::GlobalLoad,
+            (Space::Generic | Space::Global, false) => Class::GlobalStore,
+            (Space::Shared, true) => Class::SharedLoad,
+            (Space::Shared, false) => Class::SharedStore,
+            (Space::Local, _) => Class::Local,
+            (Space::Constant | Space::Param, _) => Class::Parameter,
+        }
+    }
+
+    fn count(words: &mut Words) -> usize {
+        if words.has("v2") {
+            2
+        } else if words.has("v4") {
+            4
+        } else if words.has("v8") {
+            8
+        } else {
+            1
+        }
+    }
+
+    fn load(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        let order = Self::order(words);
+        let space = words.space();
+        words.caching();
+        let count = Self::count(words);
+        let of = words.one_type()?;
+        let line = operands.line;
+        let target = operands.next()?;
+        let parts = match target {
+            parse::Operand::Vector(parts) => &parts[..],
+            other => std::slice::from_ref(other),
+        };
+        if parts.len() != count {
+            return wrong(line, "a load has as many registers as parts");
+        }
+        let mut to = Vec::new();
+        for part in parts {
+            if matches!(part, parse::Operand::Name(name) if name == "_") {
+                to.push(None);
+            } else {
+                let (register, of) = self.register_of(part, line)?;
+                to.push(Some((register, of.width())));
+            }
+        }
+        let address = self.address(operands, space)?;
+        let class = Self::class_of_access(
+            if space == Space::Param {
+                space
+            } else {
+                address.space
+            },
+            true,
+        );
+        Ok((
+            class,
+            What::Load {
+                address,
+                of,
+                to: to.into(),
+                order,
+            },
+        ))
+    }
+
+    fn store(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        let order = Self::order(words);
+        let space = words.space();
+        words.caching();
+        let count = Self::count(words);
+        let of = words.one_type()?;
+        let line = operands.line;
+        let address = self.address(operands, space)?;
+        let source = operands.next()?;
+        let parts = match source {
+            parse::Operand::Vector(parts) => &parts[..],
+            other => std::slice::from_ref(other),
+        };
+        if parts.len() != count {
+            return wrong(line, "a store has as many values as parts");
+        }
+        let from = parts.iter().map(|part| self.value_of(part, of, line));
+        let from = from.collect::<Result<Vec<_>>>()?;
+        let class = Self::class_of_access(
+            if space == Space::Param {
+                space
+            } else {
+                address.space
+            },
+            false,
+        );
+        Ok((
+            class,
+            What::Store {
+                address,
+                of,
+                from: from.into(),
+                order,
+            },
+        ))
+    }
+
+    fn update(words: &mut Words) -> Option<Update> {
+        words.find(|word| {
+            Some(match word {
+                "add" => Update::Add,
+                "min" => Update::Min,
+                "max" => Update::Max,
+                "and" => Update::And,
+                "or" => Update::Or,
+                "xor" => Update::Xor,
+                "exch" => Update::Exchange,
+                "cas" => Update::CompareAndSwap,
+                "inc" => Update::Increment,
+                "dec" => Update::Decrement,
+                _ => return None,
+            })
+        })
+    }
+
+    fn atomic(
+        &mut self,
+        name: &str,
+        words: &mut Words,
+        operands: &mut Operands,
+    ) -> Result<(Class, What)> {
+        let mut order = Self::order(words);
+        order.is_atomic = true;
+        let space = words.space();
+        let Some(op) = Self::update(words) else {
+            return words.unknown();
+        };
+        words.has("noftz");
+        let of = words.one_type()?;
+        // As PTX says of the device's memory; a block's keeps denormals.
+        let flushes = of.kind == Kind::Float && of.bits == 32;
+        let line = operands.line;
+        let is_known = match of.kind {
+            Kind::Float => op == Update::Add,
+            Kind::Brain | Kind::Predicate => false,
+            _ => matches!(of.width(), 16 | 32 | 64),
+        };
+        if !is_known {
+            return words.unknown();
+        }
+        let to = if name == "atom" {
+            let operand = operands.next()?;
+            self.perhaps_to(operand, line)?
+        } else {
+            None
+        };
+        let address = self.address(operands, space)?;
+        let value = self.value(operands, of)?;
+        let other = if op == Update::CompareAndSwap {
+            self.value(operands, of)?
+        } else {
+            NONE
+        };
+        let what = What::Atomic {
+            address,
+            op,
+            of,
+            flushes,
+            to,
+            value,
+            other,
+            order,
+        };
+        Ok((Class::Atomic, what))
+    }
+
+    fn copy(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        if !words.has("async") {
+            return words.unknown();
+        }
+        if words.has("commit_group") {
+            return Ok((Class::GlobalLoad, What::CopyCommit));
+        }
+        if words.has("wait_all") {
+            return Ok((
+                Class::Barrier,
+                What::CopyWait {
+                    but: 0,
+                    is_all: true,
+                },
+            ));
+        }
+        let number = Type::named("u32").expect("a type");
+        if words.has("wait_group") {
+            let Operand::Immediate(but) = self.value(operands, number)? else {
+                return wrong(
+                    operands.line,
+                    "how many groups may be left has to be a number",
+                );
+            };
+            return Ok((Class::Barrier, What::CopyWait { but, is_all: false }));
+        }
+        words.caching();
+        let (is_to, is_from) = (
+            words.has("shared") | words.has("shared::cta"),
+            words.has("global"),
+        );
+        if !is_to || !is_from {
+            return words.unknown();
+        }
+        let to = self.address(operands, Space::Shared)?;
+        let from = self.address(operands, Space::Global)?;
+        let Operand::Immediate(bytes) = self.value(operands, number)? else {
+            return wrong(operands.line, "the size of a copy has to be a number");
+        };
+        if !matches!(bytes, 4 | 8 | 16) {
+            return wrong(operands.line, "a copy has 4, 8 or 16 bytes");
+        }
+        let source_bytes = if operands.left() > 0 {
+            self.value(operands, number)?
+        } else {
+            Operand::Immediate(bytes)
+        };
+        let bytes = bytes as u32;
+        Ok((
+            Class::GlobalLoad,
+            What::CopyAsync {
+                to,
+                from,
+                bytes,
+                source_bytes,
+            },
+        ))
+    }
+
+    fn call(
+        &mut self,
+        words: &mut Words,
+        operands: &mut Operands,
+        line: u32,
+    ) -> Result<(Class, What)> {
+        words.has("uni");
+        let mut operand = operands.next()?;
+        let results = match operand {
+            parse::Operand::Group(results) => {
+                operand = operands.next()?;
+                self.slots(results, line)?
+            }
+            _ => Box::default(),
+        };
+        let parse::Operand::Name(name) = operand else {
+            return wrong(line, "a function is expected");
+        };
+        let mut arguments = Box::default();
+        while operands.left() > 0 {
+            match operands.next()? {
+                parse::Operand::Group(all) => arguments = self.slots(all, line)?,
+                // The prototype of an indirect call.
+                parse::Operand::Name(_) => {}
+                _ => return wrong(line, "arguments are expected"),
+            }
+        }
+        let callee = match (self.look_up(name), self.symbols.get(name)) {
+            (Some(Local::Register(register, _)), _) => Callee::Register(register),
+            (_, Some(Symbol::Function(index))) => {
+                let callee = &self.module.functions[*index];
+                if callee.body.is_some() {
+                    self.uses.callees.push(*index);
+                    let callee = &self.program.functions[*index];
+                    let sizes =
+                        |slots: &[Slot]| slots.iter().map(|slot| slot.bytes).collect::<Vec<_>>();
+                    if sizes(&callee.params) != sizes(&arguments)
+                        || (!results.is_empty() && sizes(&callee.returns) != sizes(&results))
+                    {
+                        return wrong(
+                            line,
+                            format!("{name} is called with other parameters than its own"),
+                        );
+                    }
+                    Callee::Function(*index as u32)
+                } else if name == "vprintf" {
+                    Callee::Print
+                } else {
+                    return wrong(line, format!("the function {name} is not defined"));
+                }
+            }
+            _ => return wrong(line, format!("the function {name} is not defined")),
+        };
+        Ok((
+            Class::Control,
+            What::Call {
+                callee,
+                arguments,
+                results,
+            },
+        ))
+    }
+
+    fn slots(&self, names: &[parse::Operand], line: u32) -> Result<Box<[Slot]>> {
+        let slots = names.iter().map(|name| match name {
+            parse::Operand::Name(name) => match self.look_up(name) {
+                Some(Local::Slot(slot)) => Ok(slot),
+                _ => wrong(line, format!("{name} is no parameter of a call")),
+            },
+            _ => wrong(line, "a parameter of a call is expected"),
+        });
+        slots.collect()
+    }
+
+    fn barrier(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        let number_type = Type::named("u32").expect("a type");
+        if words.has("warp") {
+            if !words.has("sync") {
+                return words.unknown();
+            }
+            let mask = self.value(operands, number_type)?;
+            return Ok((Class::Barrier, What::WarpBarrier { mask }));
+        }
+        let line = operands.line;
+        words.has("cta");
+        words.has("aligned");
+        words.has("all");
+        let (sync, arrive, red) = (words.has("sync"), words.has("arrive"), words.has("red"));
+        let reduction = match red {
+            false => Reduction::None,
+            true if words.has("popc") => Reduction::Count,
+            true if words.has("and") => Reduction::And,
+            true if words.has("or") => Reduction::Or,
+            true => return words.unknown(),
+        };
+        if u8::from(sync) + u8::from(arrive) + u8::from(red) != 1 {
+            return words.unknown();
+        }
+        words.types();
+        let to = if red {
+            Some(self.to(operands)?.0)
+        } else {
+            None
+        };
+        let number = self.value(operands, number_type)?;
+        let at_least = usize::from(red);
+        let threads = if operands.left() > at_least {
+            Some(self.value(operands, number_type)?)
+        } else {
+            None
+        };
+        if arrive && threads.is_none() {
+            return wrong(line, "bar.arrive has a number of threads");
+        }
+        let by = if red {
+            Some(self.guard_of(operands.next()?, line)?)
+        } else {
+            None
+        };
+        let what = What::Barrier {
+            number,
+            threads,
+            waits: !arrive,
+            reduction,
+            to,
+            by,
+        };
+        Ok((Class::Barrier, what))
+    }
+
+    fn shuffle(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        if !words.has("sync") {
+            return words.unknown();
+        }
+        let how = words.find(|word| {
+            Some(match word {
+                "up" => Shuffle::Up,
+                "down" => Shuffle::Down,
+                "bfly" => Shuffle::Butterfly,
+                "idx" => Shuffle::Index,
+                _ => return None,
+            })
+        });
+        let Some(how) = how else {
+            return words.unknown();
+        };
+        let of = words.one_type()?;
+        let line = operands.line;
+        let (to, inside) = self.pair(operands.next()?, line)?;
+        let value = self.value(operands, of)?;
+        let (lane, clamp) = (self.value(operands, of)?, self.value(operands, of)?);
+        let mask = self.value(operands, of)?;
+        let what = What::Shuffle {
+            how,
+            to,
+            inside,
+            value,
+            lane,
+            clamp,
+            mask,
+        };
+        Ok((Class::Lanes, what))
+    }
+
+    fn pair(
+        &mut self,
+        operand: &parse::Operand,
+        line: u32,
+    ) -> Result<(Register, Option<Register>)> {
+        Ok(match operand {
+            parse::Operand::Pair(to, other) => {
+                let to = self.perhaps_to(to, line)?;
+                let to = to.unwrap_or_else(|| self.sink());
+                (to, self.perhaps_to(other, line)?)
+            }
+            operand => (self.register_of(operand, line)?.0, None),
+        })
+    }
+
+    fn vote(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        let what = words.find(|word| {
+            Some(match word {
+                "all" => Vote::All,
+                "any" => Vote::Any,
+                "uni" => Vote::Same,
+                "ballot" => Vote::Ballot,
+                _ => return None,
+            })
+        });
+        let (Some(what), true) = (what, words.has("sync")) else {
+            return words.unknown();
+        };
+        words.one_type()?;
+        let line = operands.line;
+        let to = self.to(operands)?.0;
+        let by = self.guard_of(operands.next()?, line)?;
+        let mask = self.value(operands, Type::named("b32").expect("a type"))?;
+        Ok((Class::Lanes, What::Vote { what, to, by, mask }))
+    }
+
+    fn matched(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        let (any, all) = (words.has("any"), words.has("all"));
+        if any == all || !words.has("sync") {
+            return words.unknown();
+        }
+        let of = words.one_type()?;
+        let line = operands.line;
+        let (to, is_same) = self.pair(operands.next()?, line)?;
+        let value = self.value(operands, of)?;
+        let mask = self.value(operands, Type::named("b32").expect("a type"))?;
+        let bits = of.width();
+        Ok((
+            Class::Lanes,
+            What::Match {
+                bits,
+                all,
+                to,
+                is_same,
+                value,
+                mask,
+            },
+        ))
+    }
+
+    fn reduction(&mut self, words: &mut Words, operands: &mut Operands) -> Result<(Class, What)> {
+        let (Some(op), true) = (Self::update(words), words.has("sync")) else {
+            return words.unknown();
+        };
+        let of = words.one_type()?;
+        if !of.is_whole() || of.width() != 32 {
+            return words.unknown();
+        }
+        let to = self.to(operands)?.0;
+        let value = self.value(operands, of)?;
+        let mask = self.value(operands, Type::named("b32").expect("a type"))?;
+        Ok((
+            Class::Lanes,
+            What::Reduce {
+                op,
+                of,
+                to,
+                value,
+                mask,
+            },
+        ))
+    }
+}
