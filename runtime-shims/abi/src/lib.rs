@@ -12,6 +12,7 @@
 pub mod cpu;
 mod effects;
 mod functions;
+pub mod gpu;
 pub mod op2;
 pub mod openmp;
 mod schedule;
@@ -92,6 +93,7 @@ impl RuntimeFn {
         let rest = self.name.strip_prefix("okl_mpi_");
         rest.or_else(|| self.name.strip_prefix("okl_op2_"))
             .or_else(|| self.name.strip_prefix("okl_cpu_"))
+            .or_else(|| self.name.strip_prefix("okl_gpu_"))
             .unwrap_or(self.name)
     }
 
@@ -170,7 +172,7 @@ pub fn runtime_function(name: &str) -> Option<&'static RuntimeFn> {
     if let Some(function) = replacement_of(name) {
         return Some(function);
     }
-    let lists = [ALL, op2::ALL, cpu::ALL, openmp::ALL];
+    let lists = [ALL, op2::ALL, cpu::ALL, gpu::ALL, openmp::ALL];
     let mut all = lists.into_iter().flatten();
     all.find(|function| function.name == name).copied()
 }
@@ -295,6 +297,7 @@ mod tests {
             ("__atomic_load", f::okl_mpi_atomic_load_n),
             ("okl_op2_par_loop_v3", op2::f::okl_op2_par_loop_v3),
             ("okl_cpu_begin_kernel_v1", cpu::f::okl_cpu_begin_kernel_v1),
+            ("okl_gpu_launch_v1", gpu::f::okl_gpu_launch_v1),
         ] {
             for name in [name, ours.name] {
                 let found = runtime_function(name).map(|f| (f.name, f.effects));
@@ -378,7 +381,7 @@ mod tests {
             (Effects::REDUCES, "combine"),
             (Effects::REDUCES, "reach"),
         ];
-        let lists = [ALL, op2::ALL, cpu::ALL, openmp::ALL];
+        let lists = [ALL, op2::ALL, cpu::ALL, gpu::ALL, openmp::ALL];
         for one in lists.into_iter().flatten() {
             let name = one.name;
             for (a, b) in contradictions {

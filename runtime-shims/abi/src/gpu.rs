@@ -1,0 +1,95 @@
+//! What the code of loops over blocks of work items shares with `libokl_gpu.so`, which runs them on a device.
+
+use crate::{functions::function_table, tables::abi_structs};
+
+/// Calls `$m!` with every function of that library. A change of a signature or a struct changes the number in the names.
+/// The form is that of [`crate::for_each_mpi_fn`].
+#[macro_export]
+macro_rules! for_each_gpu_fn {
+    ($m:ident) => {
+        $m! {
+            /// Runs a loop over blocks of work items on the device: `blocks` and `items` are three `i64` each, `arguments`
+            /// points to as many addresses of values as the `DeviceKernel` has parameters. 1 where it ran there; 0 where it
+            /// is to run on the processor, which `OKL_BACKEND` or a missing device says, and only where `has_processor` is
+            /// not 0.
+            fn okl_gpu_launch_v1(kernel: ptr, blocks: ptr, items: ptr, arguments: ptr, has_processor: i32) -> i32: [UNPLAIN, APART];
+        }
+    };
+}
+
+for_each_gpu_fn!(function_table);
+
+abi_structs! {
+    /// Device code of a loop over blocks of work items; a variable of its file.
+    struct DeviceKernel {
+        /// The kernel's name as the user wrote it, NUL-terminated.
+        name: ptr,
+        /// `file:line` of the loop, NUL-terminated.
+        place: ptr,
+        /// The function's name in all images, NUL-terminated.
+        entry: ptr,
+        /// [`Image`] array, the one that is tried first in front.
+        images: ptr,
+        /// Length of `images`.
+        image_count: i64,
+        /// [`DeviceParameter`] array.
+        parameters: ptr,
+        /// Length of `parameters`.
+        parameter_count: i64,
+        /// Work items of a block, at most; 0 where that is not known.
+        most_items: i64,
+        /// The library's: 0 until it has met the kernel.
+        state: i64,
+    }
+
+    /// Device code of a file, for one kind of device. All kernels of a file share it.
+    struct Image {
+        /// One of [`form`].
+        form: i64,
+        /// The processor it is for, as `sm_70`, NUL-terminated.
+        processor: ptr,
+        /// The code; a text has a NUL behind it.
+        code: ptr,
+        /// Bytes of it, without that.
+        size: i64,
+    }
+
+    /// What is passed to a kernel.
+    struct DeviceParameter {
+        /// Bits of [`parameter`]; 0 is a value.
+        kind: i64,
+        /// Bytes of what is passed.
+        size: i64,
+    }
+}
+
+/// What device code is written in.
+pub mod form {
+    /// PTX, a text.
+    pub const PTX: i64 = 1;
+    /// A code object of AMD's.
+    pub const CODE_OBJECT: i64 = 2;
+    /// SPIR-V.
+    pub const SPIRV: i64 = 3;
+}
+
+/// What is known of a parameter.
+pub mod parameter {
+    /// It is an address of the program's.
+    pub const ADDRESS: i64 = 1;
+    /// What it points to may be read.
+    pub const READ: i64 = 2;
+    /// It may be written.
+    pub const WRITTEN: i64 = 4;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_the_one_of_its_version() {
+        let hash = crate::hash(TEXT, LAYOUT_TEXT);
+        assert_eq!((ALL.len(), hash), (1, 0));
+    }
+}
