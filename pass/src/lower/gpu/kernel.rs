@@ -20,7 +20,7 @@ use crate::llvm::{
 use crate::lower::cpu::atomics;
 use crate::lower::cpu::counted::{Copies, Counted};
 use crate::lower::cpu::threads;
-use crate::lower::cpu::threads::area::{Area, Is};
+use crate::lower::cpu::threads::area::{Area, Is, Variable};
 use crate::recognise;
 
 /// Code for a kind of device.
@@ -231,8 +231,18 @@ fn outline_all(
         }
     }
     // Of several loops of a function, the first to become another one may take some along.
-    let fixed = shapes.iter().map(|(_, grid, _)| variables(grid[0].decides.function()));
-    let fixed: Vec<_> = fixed.collect();
+    let mut stacks = Vec::new();
+    for (which, (_, grid, _)) in shapes.iter().enumerate() {
+        let area = Area::of(&grid[0]);
+        match area.variables() {
+            Ok(used) => stacks.push(Stack {
+                all: variables(area.kernel),
+                used,
+                area,
+            }),
+            Err(why) => return failed(Some(which), &why),
+        }
+    }
     for (number, (one, ..)) in shapes.iter().enumerate() {
         share(device, one, number, target);
     }
@@ -272,8 +282,8 @@ fn outline_all(
     }
     let mut kernels = Vec::new();
     for (number, ((_, grid, shape), is_plain)) in shapes.iter().zip(is_plain).enumerate() {
-        let fixed = &fixed[number];
-        match outline(device, grid, shape, fixed, number, is_plain, target) {
+        let stack = &stacks[number];
+        match outline(device, grid, shape, stack, number, is_plain, target) {
             Ok(kernel) => kernels.push(kernel),
             Err(why) => return failed(Some(number), &why),
         }
@@ -315,12 +325,15 @@ fn declared<'d>(module: &'d Module, name: &str, ty: Type<'d>) -> Function<'d> {
     module.function(name).unwrap_or_else(add)
 }
 
-/// A number that the device knows, as one of 64 bits.
-fn number<'d>(builder: &Builder<'d>, name: &str) -> Value<'d> {
+/// A number that the device knows, as one of 64 bits; below another one, where that is known.
+fn number<'d>(builder: &Builder<'d>, name: &str, end: Option<i64>) -> Value<'d> {
     let module = builder.module();
     let ty = module.function_type(module.int(32), &[]);
-    let asks = declared(module, name, ty);
-    builder.int_cast(builder.call(asks, &[]), module.int(64))
+    let number = builder.call(declared(module, name, ty), &[]);
+    if let Some((end, call)) = end.zip(number.as_instruction()) {
+        call.set_result_below(module, end);
+    }
+    builder.int_cast(number, module.int(64))
 }
 
 /// The value that an iterator has in an iteration of a number.
@@ -345,19 +358,21 @@ fn run_once<'d>(
     device: &'d Module,
     counter: &Counter<'d>,
     missing: &[usize],
+    items: Option<[i64; 3]>,
     target: &GpuTarget,
 ) {
     let known = counter.blocks.iter().copied().collect();
     let mut copies = Copies::before(device, counter.begins, known);
     let counted = copies.counted(device, counter);
     let builder = copies.builder;
-    let own = number(&builder, target.item[counter.axis]);
+    let number = |axis: usize| number(&builder, target.item[axis], items.map(|all| all[axis]));
+    let own = number(counter.axis);
     let value = iterator(&builder, counter, &counted, own);
     counter.begins.set_operand(0, value);
     let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
     let mut is_there = builder.ask(less, own, counted.count);
     for &axis in missing {
-        let other = number(&builder, target.item[axis]);
+        let other = number(axis);
         let is_first = builder.compare(other, device.const_i64(0), false);
         is_there = builder.and(is_there, is_first);
     }
@@ -370,12 +385,22 @@ fn run_once<'d>(
     counter.steps.block().turn(header, counter.exit);
 }
 
+/// The stack variables of a function.
+struct Stack<'d> {
+    /// From its beginning.
+    all: Vec<Instruction<'d>>,
+    /// Those that a loop uses.
+    used: Vec<Variable<'d>>,
+    /// That loop.
+    area: Area<'d>,
+}
+
 /// Makes a kernel of a loop over blocks.
 fn outline<'d>(
     device: &'d Module,
     grid: &[Counter<'d>],
     shape: &Shape<'d>,
-    fixed: &[Instruction<'d>],
+    stack: &Stack<'d>,
     number: usize,
     is_plain: bool,
     target: &GpuTarget,
@@ -383,8 +408,6 @@ fn outline<'d>(
     let outermost = &grid[0];
     let innermost = grid.last().expect("it has a loop");
     let function = outermost.decides.function();
-    let area = Area::of(outermost);
-    let variables = area.variables()?;
     let followed: Vec<_> = shape
         .outermost
         .iter()
@@ -398,18 +421,18 @@ fn outline<'d>(
         let mut leaves = shape.missing.iter();
         let leaf = leaves.find(|(one, _)| one.decides == counter.decides);
         let missing = leaf.map_or(&[][..], |(_, axes)| axes);
-        run_once(device, counter, missing, target);
+        run_once(device, counter, missing, shape.constant_items(), target);
     }
     // In front of the loop what it begins with, and behind that the block.
     let like = outermost.begins;
-    let mut copies = Copies::before(device, like, area.known.clone());
+    let mut copies = Copies::before(device, like, stack.area.known.clone());
     let counted: Vec<_> = grid.iter().map(|one| copies.counted(device, one)).collect();
     let front = like.block();
     front.terminator().expect("a complete block").erase();
     let [start, done] = [(); 2].map(|()| function.append_block(device));
     let builder = Builder::at_end_like(device, start, like);
     for (counter, counted) in grid.iter().zip(&counted) {
-        let own = self::number(&builder, target.block[counter.axis]);
+        let own = self::number(&builder, target.block[counter.axis], None);
         let value = iterator(&builder, counter, counted, own);
         builder.store(value, *counted.variable);
     }
@@ -437,14 +460,14 @@ fn outline<'d>(
 
     let entry = entry_name(function, number);
     let is_read = |one: Instruction<'d>| {
-        let known = variables.iter().find(|known| known.variable == one);
+        let known = stack.used.iter().find(|known| known.variable == one);
         known.is_some_and(|known| known.is == Is::Others)
     };
     let mut parameters = Vec::new();
     let mut types = Vec::new();
     let mut places = Vec::new();
     for argument in call.arguments() {
-        let place = place(argument, function, fixed, &counted, &is_read);
+        let place = place(argument, function, &stack.all, &counted, &is_read);
         let place = place.ok_or("it uses a value from in front of it that is in no variable")?;
         if let Place::Passed(value, ty) = place {
             let is_address = ty.is_pointer();

@@ -11,7 +11,7 @@ use crate::lower::cpu::atomics;
 use crate::marks::is_okl_marker;
 
 /// Intrinsics that LLVM has code for on each device.
-const INTRINSICS: [&str; 66] = [
+const INTRINSICS: [&str; 70] = [
     "llvm.abs",
     "llvm.annotation",
     "llvm.assume",
@@ -43,12 +43,16 @@ const INTRINSICS: [&str; 66] = [
     "llvm.launder.invariant.group",
     "llvm.lifetime.end",
     "llvm.lifetime.start",
+    "llvm.maximum",
+    "llvm.maximumnum",
     "llvm.maxnum",
     "llvm.memcpy",
     "llvm.memcpy.inline",
     "llvm.memmove",
     "llvm.memset",
     "llvm.memset.inline",
+    "llvm.minimum",
+    "llvm.minimumnum",
     "llvm.minnum",
     "llvm.nearbyint",
     "llvm.objectsize",
