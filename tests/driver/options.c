@@ -4,13 +4,13 @@
 // UNKNOWN: okl-cc: error: unknown option '--okl-fast'; there are: --okl-target=mpi|cpu, --okl-strict, --okl-explain[=FILE], --okl-show, --okl-normalize, --okl-occa, --okl-version
 // UNKNOWN-NEXT: ends with 1
 // RUN: (%okl-c++ --okl-target=gpu -c %s; echo "ends with $?") 2>&1 | FileCheck --check-prefix=TARGET --match-full-lines %s
-// TARGET: okl-c++: error: unknown target 'gpu' of --okl-target; valid are: mpi, cpu
+// TARGET: okl-c++: error: unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda
 // TARGET-NEXT: ends with 1
 //
 // RUN: %okl-cc --okl-show --okl-target=cpu --okl-strict -c '-DA="x y"' a.c | sed 's:%runtime-dir:LIB:g; s:-idirafter [^ ]*:-idirafter INCLUDE:g' | FileCheck --check-prefix=COMPILE --match-full-lines %s
 // COMPILE: {{.*}}/clang-22 --start-no-unused-arguments -idirafter INCLUDE -idirafter INCLUDE -fpass-plugin=LIB/libokl_pass.so -Xclang -mllvm -Xclang -okl-target=cpu -Xclang -mllvm -Xclang -okl-strict --end-no-unused-arguments -c '-DA="x y"' a.c
 // RUN: %okl-c++ --okl-show a.o -o a | sed 's:%runtime-dir:LIB:g; s:-idirafter [^ ]*:-idirafter INCLUDE:g' | FileCheck --check-prefix=LINK --match-full-lines %s
-// LINK: {{.*}}/clang++-22 --start-no-unused-arguments -idirafter INCLUDE -idirafter INCLUDE -fpass-plugin=LIB/libokl_pass.so --end-no-unused-arguments a.o -o a --start-no-unused-arguments -Wl,--push-state,-Bdynamic,--as-needed,--library-path=LIB/okl-link,--library-path=LIB,--library-path={{.*}}/lib,--library=okl_mpi,--library=okl_op2,--library=okl_cpu,--library=omp,--pop-state,-rpath,LIB --end-no-unused-arguments
+// LINK: {{.*}}/clang++-22 --start-no-unused-arguments -idirafter INCLUDE -idirafter INCLUDE -fpass-plugin=LIB/libokl_pass.so --end-no-unused-arguments a.o -o a --start-no-unused-arguments -Wl,--push-state,-Bdynamic,--as-needed,--library-path=LIB/okl-link,--library-path=LIB,--library-path={{.*}}/lib,--library=okl_mpi,--library=okl_op2,--library=okl_cpu{{(,--library=okl_gpu)?}},--library=omp,--pop-state,-rpath,LIB --end-no-unused-arguments
 // RUN: OKL_CLANG=/usr/bin/clang-22 %okl-c++ --okl-show -fpass-plugin=%plugin -c a.cc | sed 's:-idirafter [^ ]*:-idirafter INCLUDE:g; s:%plugin:PLUGIN:' | FileCheck --check-prefix=OTHER --match-full-lines %s
 // OTHER: /usr/bin/clang-22 --driver-mode=g++ --start-no-unused-arguments -idirafter INCLUDE -idirafter INCLUDE --end-no-unused-arguments -fpass-plugin=PLUGIN -c a.cc
 // RUN: %okl-cc --okl-version | FileCheck --check-prefix=VERSION %s

@@ -95,10 +95,13 @@ pub fn build(
     machine.run(&mut device, "function(lower-invoke)");
     let mut kernels = outline_all(&device, candidates, target)?;
     device.forget_processor();
-    for kernel in &kernels {
+    for (kernel, candidate) in kernels.iter().zip(candidates) {
         let function = device.function(&kernel.entry).expect("it was just made");
         function.set_linkage(Linkage::LLVMExternalLinkage);
         function.set_convention(target.convention);
+        if let Some([x, y, z]) = candidate.shape.constant_items() {
+            function.mark(&device, target.bound, &format!("{x},{y},{z}"));
+        }
     }
     machine.adopt(&device);
     machine.run(&mut device, "globaldce");
@@ -494,9 +497,6 @@ fn outline<'d>(
         Linkage::LLVMExternalLinkage,
     );
     kernel.copy_subprogram(body);
-    if let Some([x, y, z]) = shape.constant_items() {
-        kernel.mark(device, target.bound, &format!("{x},{y},{z}"));
-    }
     let block = kernel.append_block(device);
     let builder = Builder::at_end(device, block);
     builder.stand_at_start_of(kernel);

@@ -10,7 +10,7 @@ use crate::llvm::Processor;
 pub struct GpuTarget {
     /// What the user calls it.
     pub name: &'static str,
-    /// Where code goes, in words.
+    /// What it is, in words.
     pub words: &'static str,
     /// What its code is written in, for the run time.
     pub form: i64,
@@ -41,7 +41,7 @@ pub struct GpuTarget {
 /// Devices of NVIDIA's, from Volta on.
 pub static CUDA: GpuTarget = GpuTarget {
     name: "cuda",
-    words: "on a CUDA device",
+    words: "a CUDA device",
     form: form::PTX,
     processor: Processor {
         triple: "nvptx64-nvidia-cuda",
