@@ -444,10 +444,7 @@ mod tests {
             error("--okl-target=gpu"),
             "unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda"
         );
-        assert_eq!(
-            error("--okl-target=cuda,gpu"),
-            error("--okl-target=gpu")
-        );
+        assert_eq!(error("--okl-target=cuda,gpu"), error("--okl-target=gpu"));
         assert_eq!(
             read("--okl-target=cuda,cpu a.c").wishes.target.as_deref(),
             Some("cuda,cpu")

@@ -90,6 +90,8 @@ struct Lowering<'m> {
     doubts: Vec<Declined<'m>>,
     /// Loops that stay as they are.
     declined: Vec<Declined<'m>>,
+    /// Loops that the processor runs although they were to go to a device.
+    stays: Vec<Declined<'m>>,
 }
 
 /// What becomes of the regions of a module.
@@ -144,13 +146,13 @@ impl<'m> Lowering<'m> {
                 ),
             }));
         }
-        let mut doubts = found.doubts;
+        let mut stays = Vec::new();
         let targets: Vec<_> = plans.loops.devices().collect();
         let mut devices = gpu::Plan::default();
         if !targets.is_empty() && mistakes.is_empty() {
             let has_cpu = plans.loops.has_cpu();
             let told = match has_cpu {
-                true => &mut doubts,
+                true => &mut stays,
                 false => &mut mistakes,
             };
             devices = gpu::check(module, &loops, &targets, has_cpu, told);
@@ -193,8 +195,9 @@ impl<'m> Lowering<'m> {
             regions,
             mistakes,
             refused,
-            doubts,
+            doubts: found.doubts,
             declined,
+            stays,
         }
     }
 
@@ -216,12 +219,14 @@ impl<'m> Lowering<'m> {
             (&self.doubts, Some(Severity::Warning)),
             (&self.declined, error),
             (&alone, error.or(Some(Severity::Warning))),
+            (&self.stays, error.or(Some(Severity::Warning))),
         ] {
             for one in list {
                 report_declined(module, one, severity);
             }
         }
-        let is_declined = !self.declined.is_empty() || !alone.is_empty();
+        let lists = [&self.declined, &alone, &self.stays];
+        let is_declined = lists.iter().any(|list| !list.is_empty());
         self.is_right() && !(strict && is_declined)
     }
 
@@ -267,6 +272,7 @@ impl<'m> Lowering<'m> {
             ("wrong", &self.mistakes),
             ("refused", &self.refused),
             ("declined", &self.declined),
+            ("declined", &self.stays),
         ] {
             for one in list {
                 llvm::print(&format!("{what} at {}: {}\n", one.site, one.reason));

@@ -151,7 +151,8 @@ pub fn check<'m>(
 /// The stack variables that a function has from its beginning.
 fn variables(function: Function<'_>) -> Vec<Instruction<'_>> {
     let code = function.blocks()[0].instructions().into_iter();
-    code.filter(|one| one.opcode() == Opcode::LLVMAlloca).collect()
+    code.filter(|one| one.opcode() == Opcode::LLVMAlloca)
+        .collect()
 }
 
 impl<'m> Plan<'m> {

@@ -76,7 +76,11 @@ impl<'m> Copies<'m> {
     }
 
     /// How often a loop runs, exactly as it would find out itself.
-    pub(in crate::lower) fn counted(&mut self, module: &'m Module, counter: &Counter<'m>) -> Counted<'m> {
+    pub(in crate::lower) fn counted(
+        &mut self,
+        module: &'m Module,
+        counter: &Counter<'m>,
+    ) -> Counted<'m> {
         let counting = &counter.counting;
         let long = module.int(64);
         let first = self.value(counter.begins.operand(0));

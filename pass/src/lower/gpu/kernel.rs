@@ -14,8 +14,8 @@ use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::is_harmless;
 use crate::ir::{Counter, LocalKind, ParallelLoop};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Machine, Module,
-    Opcode, OwnModule, Silence, Type, Value,
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Machine,
+    Module, Opcode, OwnModule, Silence, Type, Value,
 };
 use crate::lower::cpu::atomics;
 use crate::lower::cpu::counted::{Copies, Counted};
@@ -218,7 +218,11 @@ fn outline_all(
         }
     }
     let found = recognise::recognise_blocks(device);
-    let loops: Vec<_> = found.loops.iter().filter(|one| one.region().is_some()).collect();
+    let loops: Vec<_> = found
+        .loops
+        .iter()
+        .filter(|one| one.region().is_some())
+        .collect();
     let mut shapes = Vec::new();
     for (which, candidate) in candidates.iter().enumerate() {
         let Some(&one) = loops.get(candidate.number) else {
@@ -259,19 +263,31 @@ fn outline_all(
         }
     }
     // Code that needs a lock is of kernels that stay on the processor.
-    let markers: Vec<_> = found.markers.iter().copied().filter(|one| !is_locked(one)).collect();
+    let markers: Vec<_> = found
+        .markers
+        .iter()
+        .copied()
+        .filter(|one| !is_locked(one))
+        .collect();
     let plan = atomics::check(device, &markers, &mut Vec::new());
     atomics::emit(device, &plan);
     let has_atomics = |shape: &Shape<'_>| {
         let code = shape.code.iter().flat_map(|block| block.instructions());
-        code.into_iter().any(|one| one.is_atomic_access() || one.as_call().is_some_and(|call| {
-            call.callee_function().is_some_and(|callee| !callee.is_intrinsic())
-        }))
+        code.into_iter().any(|one| {
+            one.is_atomic_access()
+                || one.as_call().is_some_and(|call| {
+                    call.callee_function()
+                        .is_some_and(|callee| !callee.is_intrinsic())
+                })
+        })
     };
     let has_barriers = |shape: &Shape<'_>, grid: &[Counter<'_>]| {
         let last = grid.last().expect("it has a loop");
         let mut code = shape.code.iter().flat_map(|block| block.instructions());
-        code.any(is_barrier) || shape.outermost.iter().any(|nest| shape.is_followed(nest, last))
+        let mut nests = shape.outermost.iter();
+        shape.reads_between
+            || code.any(is_barrier)
+            || nests.any(|nest| shape.is_followed(nest, last))
     };
     let is_plain: Vec<_> = shapes
         .iter()
@@ -416,6 +432,11 @@ fn outline<'d>(
         .iter()
         .filter(|nest| shape.is_followed(nest, innermost))
         .collect();
+    if shape.reads_between {
+        for nest in &shape.outermost {
+            meet(&Builder::before(device, nest.begins), target);
+        }
+    }
     for nest in followed {
         let first = nest.exit.first_insertion_point().expect("a complete block");
         meet(&Builder::before(device, first), target);
@@ -490,6 +511,14 @@ fn outline<'d>(
             });
         }
         places.push(place);
+    }
+    // Each is at an address that is a multiple of its alignment.
+    let bytes = parameters.iter().map(|one| one.size.saturating_add(8));
+    if bytes.fold(0_i64, i64::saturating_add) > target.most_passed {
+        return Err(format!(
+            "it gets more values than the {} bytes that {} has room for",
+            target.most_passed, target.name
+        ));
     }
     let kernel = device.add_function(
         &entry,
@@ -575,7 +604,9 @@ fn place<'d>(
     let ty = argument.ty();
     let first = counted.iter().position(|one| one.first == argument);
     let step = || counted.iter().position(|one| one.step == argument);
-    let value = first.map(Passed::First).or_else(|| step().map(Passed::Step));
+    let value = first
+        .map(Passed::First)
+        .or_else(|| step().map(Passed::Step));
     Some(Place::Passed(value?, ty))
 }
 
@@ -598,6 +629,8 @@ fn is_alone<'d>(variable: Value<'d>, kernel: Function<'d>) -> bool {
 fn entry_name(function: Function<'_>, number: usize) -> String {
     let name = function.name();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let name = name.chars().map(|one| if is_plain(one) { one } else { '_' });
+    let name = name
+        .chars()
+        .map(|one| if is_plain(one) { one } else { '_' });
     format!("okl_{}_{number}", name.collect::<String>())
 }

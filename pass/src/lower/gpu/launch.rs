@@ -6,9 +6,7 @@ use super::kernel::{Kernel, Passed};
 use super::shape::Extent;
 use super::{Image, Nest, Plan};
 use crate::diagnostic::{Site, user_name};
-use crate::llvm::{
-    Builder, Comparison, Global, IntPredicate, Linkage, Module, Value,
-};
+use crate::llvm::{Builder, Comparison, Global, IntPredicate, Linkage, Module, Value};
 use crate::lower::cpu::counted::{Copies, Counted};
 use crate::lower::cpu::threads::area::Area;
 use crate::lower::runtime_call::declare;
@@ -120,7 +118,11 @@ fn launch<'m>(module: &'m Module, nest: &Nest<'m>, record: Global<'m>, has_cpu: 
     let begins = outermost.begins;
     let known = Area::of(outermost).known;
     let mut copies = Copies::before(module, begins, known);
-    let counted: Vec<_> = nest.grid.iter().map(|one| copies.counted(module, one)).collect();
+    let counted: Vec<_> = nest
+        .grid
+        .iter()
+        .map(|one| copies.counted(module, one))
+        .collect();
     let items: Vec<_> = nest
         .shape
         .extents
@@ -142,7 +144,9 @@ fn launch<'m>(module: &'m Module, nest: &Nest<'m>, record: Global<'m>, has_cpu: 
         })
     };
     let items: Vec<_> = items.iter().map(most).collect();
-    let is_some = counted.iter().map(|loop_| builder.ask(more, loop_.count, zero));
+    let is_some = counted
+        .iter()
+        .map(|loop_| builder.ask(more, loop_.count, zero));
     let is_some = is_some.reduce(|a, b| builder.and(a, b));
     let is_some = is_some.expect("it has a loop");
     let mut blocks = [one; 3];
@@ -213,7 +217,10 @@ fn passed<'m>(
         }
         Passed::Object(at) => {
             let ty = function.copied_parameter(at);
-            (function.parameters()[at], ty.expect("it is passed as a copy"))
+            (
+                function.parameters()[at],
+                ty.expect("it is passed as a copy"),
+            )
         }
     };
     if !ty.is_aggregate() {

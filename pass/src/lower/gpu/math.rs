@@ -117,7 +117,10 @@ pub fn rename(module: &Module) -> bool {
     let functions: Vec<_> = functions.filter(|one| one.is_declaration()).collect();
     let mut is_any = false;
     for function in functions {
-        let calls = function.users().into_iter().filter_map(|user| user.as_call());
+        let calls = function
+            .users()
+            .into_iter()
+            .filter_map(|user| user.as_call());
         let calls: Vec<_> = calls.filter(|call| call.callee() == *function).collect();
         let name = match function.is_intrinsic() {
             true => calls.first().and_then(|call| of_intrinsic(*call)),

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::shape::{Shape, Wrong, followers};
 use super::math;
+use super::shape::{Shape, Wrong, followers};
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Intrinsic, Module, Opcode, Type, Value};
@@ -129,7 +129,9 @@ fn instruction<'m>(module: &Module, one: Instruction<'m>) -> Result<(), String> 
             }
         }
         Opcode::LLVMAlloca if one.operand(0).as_constant_int().is_none() => {
-            return Err("it has an array whose length is not known when it is compiled".to_string());
+            return Err(
+                "it has an array whose length is not known when it is compiled".to_string(),
+            );
         }
         Opcode::LLVMVAArg
         | Opcode::LLVMIndirectBr
@@ -184,7 +186,15 @@ fn call(module: &Module, call: Call<'_>) -> Result<(), String> {
         return Err("it has inline assembly".to_string());
     }
     if let Some(name) = call.intrinsic().map(Intrinsic::name) {
-        let is_known = INTRINSICS.contains(&name.as_str()) || math::of_intrinsic(call).is_some();
+        // Of arrays and variables it is told where they are.
+        let told = [
+            "llvm.stacksave",
+            "llvm.stackrestore",
+            "llvm.threadlocal.address",
+        ];
+        let is_known = INTRINSICS.contains(&name.as_str())
+            || told.contains(&name.as_str())
+            || math::of_intrinsic(call).is_some();
         return match is_known {
             true => Ok(()),
             false => Err(format!("it uses {name}, which only processors have")),
@@ -238,11 +248,11 @@ pub fn what_is_left(function: Function<'_>, names: &[&str]) -> Option<String> {
                     return Some(format!("it calls {}", user_name(callee)));
                 }
             }
-            Opcode::LLVMLoad
-                if one.ty().is_pointer()
-                    && !is_own(one.operand(0)) =>
-            {
+            Opcode::LLVMLoad if one.ty().is_pointer() && !is_own(one.operand(0)) => {
                 return Some("it follows a pointer that is in memory".to_string());
+            }
+            Opcode::LLVMStore if one.operand(0).ty().is_pointer() && !is_own(one.operand(1)) => {
+                return Some("it stores a pointer in memory".to_string());
             }
             Opcode::LLVMAlloca if one.operand(0).as_constant_int().is_none() => {
                 return Some(

@@ -1,7 +1,8 @@
 //! How many blocks and work items a kernel has, and what of its code which of them run.
 //!
-//! Guarantee: how often a loop over work items runs is known in front of all blocks, or it is the number of a constant; what
-//! stands between loops over work items, and each of them runs, nobody else sees.
+//! Guarantee: how often a loop over work items runs is known in front of all blocks, or it is a constant number or none. What
+//! stands between loops over work items, and each of them runs, nobody else sees; where it reads what they may write, they
+//! wait for each other before they go on.
 
 use std::collections::HashSet;
 
@@ -37,6 +38,8 @@ pub struct Shape<'m> {
     pub missing: Vec<(Counter<'m>, Vec<usize>)>,
     /// Of the loops of each direction.
     pub extents: [Vec<Extent<'m>>; 3],
+    /// Whether work items read between their loops what others may write in the next one.
+    pub reads_between: bool,
 }
 
 impl<'m> Shape<'m> {
@@ -60,20 +63,34 @@ impl<'m> Shape<'m> {
             outermost: Vec::new(),
             missing: Vec::new(),
             extents: [const { Vec::new() }; 3],
+            reads_between: false,
         };
         let mut paths: Vec<Vec<Counter<'m>>> = Vec::new();
         for nest in region.loops() {
             let Space::Range(extents) = &nest.space else {
-                return Err((nest.site.instruction(), "work items are numbers".to_string()));
+                return Err((
+                    nest.site.instruction(),
+                    "work items are numbers".to_string(),
+                ));
             };
-            let path: Vec<_> = extents.iter().filter_map(|one| one.counter.clone()).collect();
+            let path: Vec<_> = extents
+                .iter()
+                .filter_map(|one| one.counter.clone())
+                .collect();
             let last = path.last().expect("it has a loop").decides;
             // The parts of an iteration between barriers have one nest.
-            if paths.iter().any(|known| known[known.len() - 1].decides == last) {
+            if paths
+                .iter()
+                .any(|known| known[known.len() - 1].decides == last)
+            {
                 continue;
             }
             for (extent, counter) in extents.iter().zip(&path) {
-                if shape.inner.iter().any(|known| known.decides == counter.decides) {
+                if shape
+                    .inner
+                    .iter()
+                    .any(|known| known.decides == counter.decides)
+                {
                     continue;
                 }
                 counts(counter).map_err(|why| (nest.site.instruction(), why.to_string()))?;
@@ -99,7 +116,11 @@ impl<'m> Shape<'m> {
                 shape.inner.push(counter.clone());
             }
             let first = &path[0];
-            if !shape.outermost.iter().any(|known| known.decides == first.decides) {
+            if !shape
+                .outermost
+                .iter()
+                .any(|known| known.decides == first.decides)
+            {
                 shape.outermost.push(first.clone());
             }
             paths.push(path);
@@ -122,7 +143,7 @@ impl<'m> Shape<'m> {
             .filter(|one| one.kind == LocalKind::Shared)
             .map(|one| one.variable)
             .collect();
-        shape.between_is_private(innermost, &shared)?;
+        shape.reads_between = shape.between_is_private(innermost, &shared)?;
         Ok(shape)
     }
 
@@ -147,7 +168,9 @@ impl<'m> Shape<'m> {
         target: &GpuTarget,
     ) -> Result<(), String> {
         if let Some(items) = self.constant_items() {
-            let count = items.iter().try_fold(1_i64, |all, one| all.checked_mul(*one));
+            let count = items
+                .iter()
+                .try_fold(1_i64, |all, one| all.checked_mul(*one));
             let most = target.most_items;
             if count.is_none_or(|count| count > most) || items[2] > 64 {
                 let [x, y, z] = items;
@@ -200,12 +223,13 @@ impl<'m> Shape<'m> {
         }
     }
 
-    /// Checks that what each work item runs that is in none of their loops changes what is its own, and nothing else.
+    /// Checks that what each work item runs that is in none of their loops changes what is its own, and nothing else. Whether
+    /// it reads anything else.
     fn between_is_private(
         &self,
         grid: &Counter<'m>,
         shared: &[Instruction<'m>],
-    ) -> Result<(), Wrong<'m>> {
+    ) -> Result<bool, Wrong<'m>> {
         let leaf = |block: Block<'m>| {
             let mut leaves = self.missing.iter().map(|(one, _)| one);
             leaves.find(|one| one.decides.block() == block).cloned()
@@ -215,13 +239,22 @@ impl<'m> Shape<'m> {
             None => followers(block),
         };
         let between = reached(grid.body, grid.steps.block(), &next);
+        let mut reads = false;
         for one in between.iter().flat_map(|block| block.instructions()) {
             if !is_private(one, shared, &mut HashSet::new()) {
                 let told = "it does more than compute outside of all @inner loops, where each work item would do it";
                 return Err((one, told.to_string()));
             }
+            if may_read(one) {
+                reads = true;
+                let is_around = |nest: &Counter<'m>| nest.blocks.contains(&one.block());
+                if self.outermost.iter().any(is_around) {
+                    let told = "it reads memory between two @inner loops, one in the other, where each work item would do it";
+                    return Err((one, told.to_string()));
+                }
+            }
         }
-        Ok(())
+        Ok(reads)
     }
 
     /// Whether work items come to another loop of theirs behind the outermost one of a nest, in the same block.
@@ -270,7 +303,10 @@ fn counts<'m>(counter: &Counter<'m>) -> Result<(), &'static str> {
         return Err("its end is computed by a function");
     }
     let steps = counter.steps.block().instructions();
-    if !steps.iter().all(|one| is_simple(one) || *one == counter.steps) {
+    if !steps
+        .iter()
+        .all(|one| is_simple(one) || *one == counter.steps)
+    {
         return Err("its step is computed by a function");
     }
     if counter.begins.block().successors() != [header] {
@@ -280,6 +316,29 @@ fn counts<'m>(counter: &Counter<'m>) -> Result<(), &'static str> {
     match [header, counter.body, counter.exit].iter().any(has_value) {
         true => Err("it begins or ends with a value"),
         false => Ok(()),
+    }
+}
+
+/// Whether an instruction may read memory that others write.
+fn may_read(one: Instruction<'_>) -> bool {
+    let is_fixed = |address: Value<'_>| {
+        let object = address.underlying_object();
+        let is_table = object.as_global().is_some_and(|one| one.is_readonly());
+        is_table || object.as_op(Opcode::LLVMAlloca).is_some()
+    };
+    match one.opcode() {
+        Opcode::LLVMLoad => !is_fixed(one.operand(0)),
+        Opcode::LLVMCall | Opcode::LLVMInvoke => {
+            let call = one.as_call().expect("it is one");
+            let name = call.callee_name();
+            if name.starts_with("llvm.mem") {
+                // What is filled is looked at elsewhere.
+                let from = call.arguments()[1];
+                return from.ty().is_pointer() && !is_fixed(from);
+            }
+            !is_harmless(one) && !is_okl_marker(&name) && call.accesses_memory()
+        }
+        _ => false,
     }
 }
 

@@ -34,6 +34,8 @@ pub struct GpuTarget {
     pub most_items: i64,
     /// Bytes that a block shares, at most.
     pub most_shared: u64,
+    /// Bytes that are passed to a kernel, at most.
+    pub most_passed: i64,
     /// The file of libclc that has its mathematical functions.
     pub library: &'static str,
 }
@@ -65,6 +67,7 @@ pub static CUDA: GpuTarget = GpuTarget {
     bound: "nvvm.maxntid",
     most_items: 1024,
     most_shared: 48 << 10,
+    most_passed: 4 << 10,
     library: "nvptx64--.bc",
 };
 
