@@ -12,9 +12,9 @@
 // RUN: opt-22 -load-pass-plugin=%plugin -passes='okl-lower<cuda>,okl-lower<cuda>,default<O1>' -S %t.bc -o - | grep -c 'call i32 @okl_gpu_launch_v1' | FileCheck --check-prefix=ONCE %s
 // ONCE: {{^1$}}
 
-// ONLY:   @outer loop at {{.*}}launch.cpp:[[# @LINE + 25]]: on a CUDA device{{$}}
-// EITHER: @outer loop at {{.*}}launch.cpp:[[# @LINE + 24]]: on a CUDA device, or else on the processor{{$}}
-// TOLD:   launch.cpp:[[# @LINE + 23]]:3: remark: the blocks of this @outer loop run on a device, where there is one [-Rpass=okl]
+// ONLY:   @outer loop at {{.*}}launch.cpp:[[# @LINE + 21]]: on a CUDA device{{$}}
+// EITHER: @outer loop at {{.*}}launch.cpp:[[# @LINE + 20]]: on a CUDA device, or else on the processor{{$}}
+// TOLD:   launch.cpp:[[# @LINE + 19]]:{{.*}}: remark: the blocks of this @outer loop run on a device, where there is one [-Rpass=okl]
 
 #define KERNEL [[clang::annotate("okl.kernel")]]
 #define OUTER [[clang::annotate("okl.outer")]]
