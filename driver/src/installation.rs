@@ -12,7 +12,7 @@ const LLVM: &str = "22";
 const PLUGIN: &str = "libokl_pass.so";
 const MPI: &str = "okl_mpi";
 /// The run-time libraries. A program gets those that it needs.
-const LIBRARIES: [&str; 4] = [MPI, "okl_op2", "okl_cpu", "okl_gpu"];
+const LIBRARIES: [&str; 3] = [MPI, "okl_op2", "okl_cpu"];
 const LINK_FOLDER: &str = "okl-link";
 /// The folders of headers: where they are installed below `include/okl`, and in the sources below `runtime-shims`.
 const HEADERS: [(&str, &str); 2] = [("op2", "op2/include"), ("okl", "okl/include")];
