@@ -285,7 +285,7 @@ fn outline_all(
         let last = grid.last().expect("it has a loop");
         let mut code = shape.code.iter().flat_map(|block| block.instructions());
         let mut nests = shape.outermost.iter();
-        shape.reads_between
+        !shape.reads.is_empty()
             || code.any(is_barrier)
             || nests.any(|nest| shape.is_followed(nest, last))
     };
@@ -432,10 +432,9 @@ fn outline<'d>(
         .iter()
         .filter(|nest| shape.is_followed(nest, innermost))
         .collect();
-    if shape.reads_between {
-        for nest in &shape.outermost {
-            meet(&Builder::before(device, nest.begins), target);
-        }
+    for block in &shape.reads {
+        let end = block.terminator().expect("a complete block");
+        meet(&Builder::before(device, end), target);
     }
     for nest in followed {
         let first = nest.exit.first_insertion_point().expect("a complete block");

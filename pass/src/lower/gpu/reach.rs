@@ -281,3 +281,16 @@ fn is_own(address: Value<'_>) -> bool {
     let object = address.underlying_object();
     object.as_op(Opcode::LLVMAlloca).is_some() || object.as_global().is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intrinsics_are_llvms_and_in_order() {
+        for name in INTRINSICS {
+            assert_eq!(Intrinsic::named(name).name(), name);
+        }
+        assert!(INTRINSICS.is_sorted());
+    }
+}

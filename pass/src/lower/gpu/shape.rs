@@ -38,8 +38,8 @@ pub struct Shape<'m> {
     pub missing: Vec<(Counter<'m>, Vec<usize>)>,
     /// Of the loops of each direction.
     pub extents: [Vec<Extent<'m>>; 3],
-    /// Whether work items read between their loops what others may write in the next one.
-    pub reads_between: bool,
+    /// Where all work items read, between their loops, what one of them may write in the next one: in these blocks.
+    pub reads: Vec<Block<'m>>,
 }
 
 impl<'m> Shape<'m> {
@@ -63,7 +63,7 @@ impl<'m> Shape<'m> {
             outermost: Vec::new(),
             missing: Vec::new(),
             extents: [const { Vec::new() }; 3],
-            reads_between: false,
+            reads: Vec::new(),
         };
         let mut paths: Vec<Vec<Counter<'m>>> = Vec::new();
         for nest in region.loops() {
@@ -143,7 +143,7 @@ impl<'m> Shape<'m> {
             .filter(|one| one.kind == LocalKind::Shared)
             .map(|one| one.variable)
             .collect();
-        shape.reads_between = shape.between_is_private(innermost, &shared)?;
+        shape.reads = shape.between_is_private(innermost, &shared)?;
         Ok(shape)
     }
 
@@ -223,13 +223,13 @@ impl<'m> Shape<'m> {
         }
     }
 
-    /// Checks that what each work item runs that is in none of their loops changes what is its own, and nothing else. Whether
-    /// it reads anything else.
+    /// Checks that what each work item runs that is in none of their loops changes what is its own, and nothing else. In which
+    /// blocks it reads anything else.
     fn between_is_private(
         &self,
         grid: &Counter<'m>,
         shared: &[Instruction<'m>],
-    ) -> Result<bool, Wrong<'m>> {
+    ) -> Result<Vec<Block<'m>>, Wrong<'m>> {
         let leaf = |block: Block<'m>| {
             let mut leaves = self.missing.iter().map(|(one, _)| one);
             leaves.find(|one| one.decides.block() == block).cloned()
@@ -239,14 +239,14 @@ impl<'m> Shape<'m> {
             None => followers(block),
         };
         let between = reached(grid.body, grid.steps.block(), &next);
-        let mut reads = false;
+        let mut reads = Vec::new();
         for one in between.iter().flat_map(|block| block.instructions()) {
             if !is_private(one, shared, &mut HashSet::new()) {
                 let told = "it does more than compute outside of all @inner loops, where each work item would do it";
                 return Err((one, told.to_string()));
             }
             if may_read(one) {
-                reads = true;
+                reads.push(one.block());
                 let is_around = |nest: &Counter<'m>| nest.blocks.contains(&one.block());
                 if self.outermost.iter().any(is_around) {
                     let told = "it reads memory between two @inner loops, one in the other, where each work item would do it";
@@ -254,6 +254,7 @@ impl<'m> Shape<'m> {
                 }
             }
         }
+        reads.dedup();
         Ok(reads)
     }
 
