@@ -168,6 +168,9 @@ KERNEL void front(int n, float *a) {
 // CHECK-LABEL: .entry okl__Z7atomicsiPKiPfPi_8(
 // CHECK:       atom.{{.*}}shared.add.u32
 // CHECK:       atom.{{.*}}global.add.f32
+// What is taken away is added.
+// CHECK:       atom.{{.*}}global.add.f32 {{.*}}, 0fC0000000;
+// CHECK-NOT:   cas
 // CHECK:       ret;
 KERNEL void atomics(int n, const int *k, float *h, int *total) {
   for (OUTER int o = 0; o < n; o += 64) {
@@ -181,6 +184,9 @@ KERNEL void atomics(int n, const int *k, float *h, int *total) {
         __okl_atomic_end();
         __okl_atomic_begin(0);
         h[k[i]] += 1;
+        __okl_atomic_end();
+        __okl_atomic_begin(0);
+        h[0] -= 2;
         __okl_atomic_end();
       }
     for (INNER int i = o; i < o + 64; ++i)
