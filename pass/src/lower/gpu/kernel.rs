@@ -13,6 +13,7 @@ use super::target::GpuTarget;
 use super::{Candidate, math, reach, variables};
 use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::is_harmless;
+use crate::diagnostic::user_name;
 use crate::ir::{Counter, LocalKind, ParallelLoop};
 use crate::llvm::{
     Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Machine,
@@ -176,11 +177,21 @@ fn look_at(device: &Module, kernels: &[Kernel], target: &GpuTarget) -> Result<()
         .chain([&target.barrier])
         .copied()
         .collect();
-    let functions = device.functions().into_iter();
-    for function in functions.filter(|one| !one.is_declaration()) {
+    for function in device.functions() {
+        if function.is_declaration() {
+            // Tables may have it, too.
+            if !function.is_intrinsic() && !function.is_unused() {
+                let name = user_name(function);
+                return failed(
+                    None,
+                    &format!("it uses {name}, of which this file has no code"),
+                );
+            }
+            continue;
+        }
         let mut all = kernels.iter();
         let which = all.position(|one| one.entry == function.name());
-        if let Some(why) = reach::what_is_left(function, &own) {
+        if let Some(why) = reach::what_is_left(device, function, &own) {
             return failed(which, &why);
         }
     }

@@ -117,16 +117,16 @@ fn reached(function: Function<'_>) -> Vec<Block<'_>> {
 }
 
 fn instruction<'m>(module: &Module, one: Instruction<'m>) -> Result<(), String> {
-    let values = one.operands().into_iter().chain([*one]);
-    if values.map(|value| value.ty()).any(is_too_long) {
-        return Err("it computes with `long double` or `__float128`".to_string());
+    if is_harmless(one) {
+        return Ok(());
+    }
+    if let Some(why) = has_no_code(module, one) {
+        return Err(why.to_string());
     }
     let code = "it has code that only its processor has";
     match one.opcode() {
         Opcode::LLVMCall | Opcode::LLVMInvoke => {
-            if !is_harmless(one) {
-                call(module, one.as_call().expect("it is one"))?;
-            }
+            call(module, one.as_call().expect("it is one"))?;
         }
         Opcode::LLVMAlloca if one.operand(0).as_constant_int().is_none() => {
             return Err(
@@ -140,9 +140,6 @@ fn instruction<'m>(module: &Module, one: Instruction<'m>) -> Result<(), String> 
         | Opcode::LLVMCatchPad
         | Opcode::LLVMCleanupPad => return Err(code.to_string()),
         _ => {}
-    }
-    if is_harmless(one) {
-        return Ok(());
     }
     let mut rest = one.operands();
     while let Some(value) = rest.pop() {
@@ -177,9 +174,35 @@ fn variable(value: Value<'_>) -> Result<(), String> {
     }
 }
 
-fn is_too_long(ty: Type<'_>) -> bool {
-    ty.is_floating() && ["x86_fp80", "fp128", "ppc_fp128"].contains(&ty.print().as_str())
+/// What an instruction has that devices have no code for, whatever it does.
+fn has_no_code(module: &Module, one: Instruction<'_>) -> Option<&'static str> {
+    let is_too_long = |ty: Type<'_>| {
+        ty.is_floating() && ["x86_fp80", "fp128", "ppc_fp128"].contains(&ty.print().as_str())
+    };
+    let is_too_wide = |ty: Type<'_>| ty.bits().is_some_and(|bits| bits > 128);
+    let values = one.operands().into_iter().chain([*one]);
+    let types: Vec<_> = values.map(|value| value.ty()).collect();
+    if types.iter().copied().any(is_too_long) {
+        return Some("it computes with `long double` or `__float128`");
+    }
+    if types.into_iter().any(is_too_wide) {
+        return Some("it computes with integers of more than 128 bits");
+    }
+    let accessed = match one.opcode() {
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => Some(one.operand(1).ty()),
+        Opcode::LLVMStore if one.is_atomic_access() => Some(one.operand(0).ty()),
+        Opcode::LLVMLoad if one.is_atomic_access() => Some(one.ty()),
+        _ => None,
+    };
+    if accessed.is_some_and(|ty| module.size_of(ty) > LARGEST_ATOMIC) {
+        return Some("it accesses objects of more than 8 bytes at once");
+    }
+    let is_last = one.as_call().is_some_and(|call| call.is_must_tail());
+    is_last.then_some("it has a call that takes the place of its function")
 }
+
+/// Bytes that devices access at once.
+const LARGEST_ATOMIC: u64 = 8;
 
 fn call(module: &Module, call: Call<'_>) -> Result<(), String> {
     if call.callee().as_inline_assembly().is_some() {
@@ -220,11 +243,10 @@ fn call(module: &Module, call: Call<'_>) -> Result<(), String> {
 }
 
 /// What code of a device that is ready to be compiled has that the device has not.
-pub fn what_is_left(function: Function<'_>, names: &[&str]) -> Option<String> {
+pub fn what_is_left(module: &Module, function: Function<'_>, names: &[&str]) -> Option<String> {
     for one in function.instructions() {
-        let values = one.operands().into_iter().chain([*one]);
-        if values.map(|value| value.ty()).any(is_too_long) {
-            return Some("it computes with `long double` or `__float128`".to_string());
+        if let Some(why) = has_no_code(module, one) {
+            return Some(why.to_string());
         }
         match one.opcode() {
             Opcode::LLVMCall => {
