@@ -42,6 +42,7 @@ fn main() {
         .file("cxx/stages.cpp")
         .file("cxx/code.cpp")
         .file("cxx/copies.cpp")
+        .file("cxx/device.cpp")
         .file("cxx/expressions.cpp")
         .file("cxx/extract.cpp")
         .file("cxx/kernels.cpp")

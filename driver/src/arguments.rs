@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 
 /// The options of the drivers, and what each is for.
 pub const OPTIONS: [(&str, &str); 7] = [
-    ("--okl-target=mpi|cpu", "where parallel regions go"),
+    (
+        "--okl-target=mpi|cpu|cuda[,cpu]",
+        "where parallel regions and kernels go",
+    ),
     ("--okl-strict", "what would run on rank 0 alone is an error"),
     (
         "--okl-explain[=FILE]",
@@ -26,7 +29,7 @@ pub const OPTIONS: [(&str, &str); 7] = [
     ("--okl-version", "prints versions and places"),
 ];
 const PREFIX: &str = "--okl-";
-const TARGETS: [&str; 2] = ["mpi", "cpu"];
+const TARGETS: [&str; 3] = ["mpi", "cpu", "cuda"];
 
 /// What is meant for okl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -267,14 +270,16 @@ impl Wishes {
     /// Reads an option without its prefix.
     fn read(&mut self, wish: &str) -> Result<(), String> {
         match wish.split_once('=') {
-            Some(("target", target)) if TARGETS.contains(&target) => {
-                self.target = Some(target.to_owned());
-            }
-            Some(("target", target)) => {
-                return Err(format!(
-                    "unknown target '{target}' of --okl-target; valid are: {}",
-                    TARGETS.join(", ")
-                ));
+            Some(("target", targets)) => {
+                let mut all = targets.split(',');
+                if let Some(unknown) = all.find(|one| !TARGETS.contains(one)) {
+                    return Err(format!(
+                        "unknown target '{unknown}' of --okl-target; valid are: {}",
+                        TARGETS.join(", ")
+                    ));
+                }
+                // Which of them go together the plugin knows.
+                self.target = Some(targets.to_owned());
             }
             None if wish == "strict" => self.strict = true,
             None if wish == "explain" => self.explain = true,
@@ -432,12 +437,17 @@ mod tests {
         let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
         assert_eq!(
             error("--okl-fast"),
-            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu, --okl-strict, --okl-explain[=FILE], \
+            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|cuda[,cpu], --okl-strict, --okl-explain[=FILE], \
              --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );
         assert_eq!(
             error("--okl-target=gpu"),
-            "unknown target 'gpu' of --okl-target; valid are: mpi, cpu"
+            "unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda"
+        );
+        assert_eq!(error("--okl-target=cuda,gpu"), error("--okl-target=gpu"));
+        assert_eq!(
+            read("--okl-target=cuda,cpu a.c").wishes.target.as_deref(),
+            Some("cuda,cpu")
         );
         assert!(error("--okl-strict=yes").starts_with("unknown option '--okl-strict=yes'"));
         assert!(error("--okl-target").starts_with("unknown option '--okl-target'"));

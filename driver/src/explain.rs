@@ -81,6 +81,7 @@ const TABLE: &[Advice] = &[
     // Nothing to change.
     advice("Distributed", "", ""),
     advice("Declared", "", ""),
+    advice("Device", "", ""),
     advice("Collected", "", ""),
     advice("Lanes", "", ""),
 ];

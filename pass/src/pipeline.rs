@@ -5,9 +5,9 @@ use crate::analysis::iterations;
 use crate::diagnostic::{Declined, Site, report};
 use crate::ir::{Origin, ParallelLoop, Part, Region};
 use crate::llvm::{self, Call, Module, OwnModule, Point, Run, Severity};
-use crate::lower::{cpu, mpi};
+use crate::lower::{cpu, gpu, mpi};
 use crate::options::{Options, plan_called};
-use crate::plan::{Plan, Plans, Target};
+use crate::plan::{Plan, Plans};
 use crate::recognise::{self, Found};
 
 /// What LLVM's pipeline runs, and where.
@@ -39,6 +39,7 @@ pub const STAGES: &[Stage] = &[
     at(Point::ByName, "print<okl-plan>", print_plan),
     at(Point::ByName, "print<okl-accesses>", print_accesses),
     at(Point::ByName, "print<okl-lanes>", print_lanes),
+    at(Point::ByName, "print<okl-device>", print_device),
     at(Point::ByName, "okl-panic", panic_half_way),
 ];
 
@@ -78,6 +79,7 @@ struct Lowering<'m> {
     plans: Plans,
     /// Whether the module was changed before it was looked at.
     prepared: bool,
+    devices: gpu::Plan<'m>,
     loops: cpu::Plan<'m>,
     regions: Regions<'m>,
     /// What is certainly wrong in the program: errors.
@@ -88,6 +90,8 @@ struct Lowering<'m> {
     doubts: Vec<Declined<'m>>,
     /// Loops that stay as they are.
     declined: Vec<Declined<'m>>,
+    /// Loops that the processor runs although they were to go to a device.
+    stays: Vec<Declined<'m>>,
 }
 
 /// What becomes of the regions of a module.
@@ -103,18 +107,18 @@ enum Regions<'m> {
 impl<'m> Lowering<'m> {
     /// Of loops over blocks of work items, where ranks are to share them: threads share them before.
     fn of_blocks(module: &'m Module, options: &Options) -> Option<Self> {
-        let asked = options.plan.filter(|asked| asked.distribute)?;
+        let asked = options.plan.as_ref().filter(|asked| asked.distribute)?;
         let prepared = recognise::prepare(module);
         let found = recognise::recognise_blocks(module);
         Some(Self {
             prepared,
-            ..Self::check(module, found, Plans::of_blocks(asked), false)
+            ..Self::check(module, found, Plans::of_blocks(asked.clone()), false)
         })
     }
 
     /// Of a module, which is prepared before: it means the same then.
     fn of(module: &'m Module, options: &Options) -> Self {
-        let may_distribute = match options.plan {
+        let may_distribute = match &options.plan {
             Some(asked) => asked.distribute,
             None => recognise::has_ranks(module),
         };
@@ -142,47 +146,58 @@ impl<'m> Lowering<'m> {
                 ),
             }));
         }
-        let loops = match (plans.loops.distribute, plans.loops.target) {
-            (_, Target::Cpu) => {
-                let loops = cpu::Loops {
-                    loops,
-                    kernels: found.kernels,
-                    // Of the whole file, which is looked at once more behind them.
-                    notes: (!plans.loops.distribute).then_some(found.notes),
-                    markers: found.markers,
-                    // What a share of several loops accesses is not known in front of them.
-                    most_loops: match plans.loops.distribute {
-                        true => 1,
-                        false => ParallelLoop::MOST_EXTENTS,
-                    },
-                    // On ranks regions tell.
-                    with_costs: !plans.loops.distribute,
-                };
-                cpu::check(module, loops, &mut declined, &mut mistakes)
-            }
+        let mut stays = Vec::new();
+        let targets: Vec<_> = plans.loops.devices().collect();
+        let mut devices = gpu::Plan::default();
+        if !targets.is_empty() && mistakes.is_empty() {
+            let has_cpu = plans.loops.has_cpu();
+            let told = match has_cpu {
+                true => &mut stays,
+                false => &mut mistakes,
+            };
+            devices = gpu::check(module, &loops, &targets, has_cpu, told);
+            // Loops over sets are run by threads.
+            loops.retain(|one| has_cpu || one.region().is_none());
+        }
+        let loops = cpu::Loops {
+            loops,
+            kernels: found.kernels,
+            // Of the whole file, which is looked at once more behind them.
+            notes: (!plans.loops.distribute).then_some(found.notes),
+            markers: found.markers,
+            // What a share of several loops accesses is not known in front of them.
+            most_loops: match plans.loops.distribute {
+                true => 1,
+                false => ParallelLoop::MOST_EXTENTS,
+            },
+            // On ranks regions tell.
+            with_costs: !plans.loops.distribute,
         };
+        let loops = cpu::check(module, loops, &mut declined, &mut mistakes);
         let mut refused = Vec::new();
-        let regions = match (plans.regions.distribute, plans.regions.target) {
-            (false, Target::Cpu) => {
+        let regions = match plans.regions.distribute {
+            false => {
                 let why = found.keeps_threads.map(|one| one.why);
                 Regions::Keep(found.regions, why)
             }
-            (true, Target::Cpu) if may_distribute => {
+            true if may_distribute => {
                 refused = found.refused;
                 let plan = mpi::check(module, found.regions, &mut refused);
                 Regions::Share(Box::new(plan))
             }
-            (true, Target::Cpu) => Regions::LeaveAlone,
+            true => Regions::LeaveAlone,
         };
         Self {
             plans,
             prepared: false,
+            devices,
             loops,
             regions,
             mistakes,
             refused,
             doubts: found.doubts,
             declined,
+            stays,
         }
     }
 
@@ -204,12 +219,14 @@ impl<'m> Lowering<'m> {
             (&self.doubts, Some(Severity::Warning)),
             (&self.declined, error),
             (&alone, error.or(Some(Severity::Warning))),
+            (&self.stays, error.or(Some(Severity::Warning))),
         ] {
             for one in list {
                 report_declined(module, one, severity);
             }
         }
-        let is_declined = !self.declined.is_empty() || !alone.is_empty();
+        let lists = [&self.declined, &alone, &self.stays];
+        let is_declined = lists.iter().any(|list| !list.is_empty());
         self.is_right() && !(strict && is_declined)
     }
 
@@ -219,8 +236,8 @@ impl<'m> Lowering<'m> {
 
     /// Where regions and loops go, and what keeps them from going there.
     fn print(&self) {
-        let plans = self.plans;
-        let print = |origin: Origin, site: Call<'_>, plan: Plan, why: &str| {
+        let plans = &self.plans;
+        let print = |origin: Origin, site: Call<'_>, plan: &Plan, why: &str| {
             let site = Site::Instruction(site.instruction());
             llvm::print(&format!("{origin} at {site}: {plan}{why}\n"));
         };
@@ -228,7 +245,7 @@ impl<'m> Lowering<'m> {
             Regions::Keep(regions, why) => {
                 let why = why.map(|why| format!(": {why}")).unwrap_or_default();
                 for one in regions {
-                    print(one.origin, one.site, plans.regions, &why);
+                    print(one.origin, one.site, &plans.regions, &why);
                 }
             }
             Regions::Share(plan) => {
@@ -237,20 +254,25 @@ impl<'m> Lowering<'m> {
                     print(
                         one.origin,
                         one.site,
-                        plans.regions,
+                        &plans.regions,
                         &why.unwrap_or_default(),
                     );
                 }
             }
             Regions::LeaveAlone => {}
         }
-        for &(origin, site) in &self.loops.sites {
-            print(origin, site, plans.loops, "");
+        for (origin, site) in self.devices.sites() {
+            print(origin, site, &plans.loops, "");
+        }
+        let others = self.loops.sites.iter();
+        for &(origin, site) in others.filter(|(_, site)| !self.devices.has(*site)) {
+            print(origin, site, &plans.loops.on_the_processor(), "");
         }
         for (what, list) in [
             ("wrong", &self.mistakes),
             ("refused", &self.refused),
             ("declined", &self.declined),
+            ("declined", &self.stays),
         ] {
             for one in list {
                 llvm::print(&format!("{what} at {}: {}\n", one.site, one.reason));
@@ -260,7 +282,9 @@ impl<'m> Lowering<'m> {
 
     /// Does it. True where the module was changed.
     fn emit(self, module: &'m Module) -> bool {
+        let devices = gpu::emit(module, &self.devices);
         let loops = cpu::emit(module, &self.loops);
+        gpu::finish(&self.devices);
         let regions = match self.regions {
             Regions::Keep(regions, why) => {
                 keep_threads(&regions, why);
@@ -272,7 +296,7 @@ impl<'m> Lowering<'m> {
             }
             Regions::LeaveAlone => mpi::leave_alone(module),
         };
-        loops || regions
+        devices || loops || regions
     }
 }
 
@@ -443,11 +467,21 @@ fn print_lanes(run: &Run<'_>) -> bool {
     false
 }
 
+/// Prints the code for devices.
+fn print_device(run: &Run<'_>) -> bool {
+    let Some(options) = options(run, &run.parameters) else {
+        return false;
+    };
+    let copy = OwnModule::copy_of(run.module);
+    llvm::print(&Lowering::of(&copy, &options).devices.text());
+    false
+}
+
 /// A copy of a module, lowered and as simple as before vectorisation.
 fn lowered_copy(module: &Module, target: &str) -> OwnModule {
     let mut copy = OwnModule::copy_of(module);
     let options = Options {
-        plan: plan_called(target),
+        plan: plan_called([target]).ok(),
         ..Options::default()
     };
     lower_as(&copy, &options);
@@ -544,7 +578,7 @@ mod tests {
             },
         });
         let options = Options {
-            plan: plan_called(if shared { "mpi" } else { "cpu" }),
+            plan: plan_called([if shared { "mpi" } else { "cpu" }]).ok(),
             ..Options::default()
         };
         let plans = Plans::of(&options, &found);

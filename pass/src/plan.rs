@@ -2,16 +2,18 @@
 
 use std::fmt;
 
+use crate::lower::gpu::target::GpuTarget;
 use crate::options::Options;
 use crate::recognise::{Found, KeepsThreads};
 
 /// Where a region or a loop goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Whether the ranks of an MPI job share it.
     pub distribute: bool,
-    /// What runs a rank's share, or all of it.
-    pub target: Target,
+    /// What runs a rank's share, or all of it: the first of them that is there when the program runs. The processor, which
+    /// always is, comes last.
+    pub targets: Vec<Target>,
 }
 
 /// What code is generated for.
@@ -19,16 +21,43 @@ pub struct Plan {
 pub enum Target {
     /// The processor that the program runs on.
     Cpu,
+    /// A device of a kind.
+    Gpu(&'static GpuTarget),
 }
 
-/// Where code goes that stays in its process.
-const LOCAL: Plan = Plan {
-    distribute: false,
-    target: Target::Cpu,
-};
+impl Plan {
+    /// Where code goes that stays in its process.
+    pub fn local() -> Self {
+        Self {
+            distribute: false,
+            targets: vec![Target::Cpu],
+        }
+    }
+
+    /// Whether it may run on the processor.
+    pub fn has_cpu(&self) -> bool {
+        self.targets.contains(&Target::Cpu)
+    }
+
+    /// The kinds of devices that it may run on.
+    pub fn devices(&self) -> impl Iterator<Item = &'static GpuTarget> {
+        self.targets.iter().filter_map(|one| match one {
+            Target::Gpu(target) => Some(*target),
+            Target::Cpu => None,
+        })
+    }
+
+    /// The same for what only processors run.
+    pub fn on_the_processor(&self) -> Self {
+        Self {
+            targets: vec![Target::Cpu],
+            ..*self
+        }
+    }
+}
 
 /// Where the parallel code of a module goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plans {
     /// Its regions.
     pub regions: Plan,
@@ -38,28 +67,34 @@ pub struct Plans {
 
 impl Plans {
     /// As the user asked, or as front ends have it: regions go to the ranks of an MPI job, unless they keep their
-    /// threads.
+    /// threads. Devices run loops.
     pub fn of(options: &Options, found: &Found<'_>) -> Self {
-        let asked = options.plan.unwrap_or(Plan {
-            distribute: true,
-            ..LOCAL
-        });
-        Self {
-            regions: match found.keeps_threads {
-                Some(KeepsThreads {
-                    unless_asked: true, ..
-                }) => options.plan.unwrap_or(LOCAL),
-                Some(_) => LOCAL,
-                None => asked,
+        let asked = options.plan.as_ref();
+        let regions = match (found.keeps_threads, asked) {
+            (None, None) => Plan {
+                distribute: true,
+                ..Plan::local()
             },
-            loops: LOCAL,
+            (
+                None
+                | Some(KeepsThreads {
+                    unless_asked: true, ..
+                }),
+                Some(asked),
+            ) => asked.on_the_processor(),
+            (Some(_), _) => Plan::local(),
+        };
+        let loops = asked.filter(|asked| !asked.distribute).cloned();
+        Self {
+            regions,
+            loops: loops.unwrap_or_else(Plan::local),
         }
     }
 
     /// Of loops over blocks of work items that go where the user asked, before regions are looked for.
     pub fn of_blocks(asked: Plan) -> Self {
         Self {
-            regions: LOCAL,
+            regions: Plan::local(),
             loops: asked,
         }
     }
@@ -67,14 +102,17 @@ impl Plans {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shared = if self.distribute {
-            "shared by the ranks of an MPI job, "
-        } else {
-            ""
-        };
-        match self.target {
-            Target::Cpu => write!(f, "{shared}on the processor"),
+        if self.distribute {
+            write!(f, "shared by the ranks of an MPI job, ")?;
         }
+        for (at, target) in self.targets.iter().enumerate() {
+            let or = if at > 0 { ", or else " } else { "" };
+            match target {
+                Target::Cpu => write!(f, "{or}on the processor")?,
+                Target::Gpu(target) => write!(f, "{or}on {}", target.words)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -101,6 +139,7 @@ mod tests {
             ("", None, true),
             ("mpi", None, true),
             ("cpu", None, false),
+            ("cuda", None, false),
             ("", Some(false), false),
             ("mpi", Some(false), false),
             ("", Some(true), false),

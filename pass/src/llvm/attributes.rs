@@ -24,7 +24,7 @@ pub enum Place {
 }
 
 impl Place {
-    fn number(self) -> c_uint {
+    pub(super) fn number(self) -> c_uint {
         match self {
             Place::Call => FUNCTION,
             Place::Result => 0,
@@ -306,6 +306,10 @@ impl<'m> Function<'m> {
                 unsafe { LLVMRemoveCallSiteEnumAttribute(call.raw(), FUNCTION, kind(name)) }
             }
         }
+    }
+
+    pub(super) fn parameter_attribute(self, index: usize, name: &str) -> Option<Attribute<'m>> {
+        self.attribute(Place::Parameter(index), name)
     }
 
     /// Whether it says that of a parameter.

@@ -26,6 +26,13 @@ impl Text {
         }
     }
 
+    pub(super) fn of_bytes(bytes: &[u8]) -> Self {
+        Self {
+            data: bytes.as_ptr(),
+            size: bytes.len(),
+        }
+    }
+
     /// # Safety
     /// The bytes must be alive.
     pub(super) unsafe fn to_string(self) -> String {

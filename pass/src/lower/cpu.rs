@@ -7,14 +7,14 @@
 //! Once LLVM has simplified the body, a second function is made that works on several elements at once: [`lanes`]. Short
 //! rows of blocks of work items are prefetched then: [`prefetch`].
 
-mod atomics;
+pub(in crate::lower) mod atomics;
 pub mod costs;
-mod counted;
+pub(in crate::lower) mod counted;
 mod exceptions;
 pub mod items;
 pub mod lanes;
 pub mod prefetch;
-mod threads;
+pub(in crate::lower) mod threads;
 
 use std::collections::HashMap;
 

@@ -5,6 +5,7 @@ mod counted;
 pub mod cpu;
 mod declarations;
 mod elements;
+pub mod gpu;
 mod kept;
 mod marks;
 pub mod mpi;

@@ -70,6 +70,11 @@ fn is_end(call: Call<'_>) -> bool {
     call.callee_name() == OKL_ATOMIC[1]
 }
 
+/// Whether code that begins with a call is more than one update of one object.
+pub(in crate::lower) fn needs_lock(module: &Module, begin: Call<'_>) -> bool {
+    is_begin(begin) && matches!(Form::of(module, begin), Form::Section)
+}
+
 /// What becomes of the atomic code of a module, and what is wrong with it.
 pub fn check<'m>(module: &Module, markers: &[Call<'m>], wrong: &mut Vec<Declined<'m>>) -> Plan<'m> {
     let begins = markers.iter().copied().filter(|call| is_begin(*call));

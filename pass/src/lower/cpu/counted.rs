@@ -9,13 +9,13 @@ use crate::ir::Counter;
 use crate::llvm::{Asks, Block, Builder, Instruction, Module, Opcode, Value};
 
 /// What a loop counts with.
-pub(super) fn variable<'m>(counter: &Counter<'m>) -> Instruction<'m> {
+pub(in crate::lower) fn variable<'m>(counter: &Counter<'m>) -> Instruction<'m> {
     let variable = counter.begins.operand(1).as_op(Opcode::LLVMAlloca);
     variable.expect("a loop counts with a stack variable")
 }
 
 /// Whether a loop compares its whole iterator, perhaps made wider.
-pub(super) fn compares_whole(counter: &Counter<'_>) -> bool {
+pub(in crate::lower) fn compares_whole(counter: &Counter<'_>) -> bool {
     let compared = match counter.counting.compared.as_instruction() {
         Some(cast) if matches!(cast.opcode(), Opcode::LLVMSExt | Opcode::LLVMZExt) => {
             cast.operand(0)
@@ -27,25 +27,25 @@ pub(super) fn compares_whole(counter: &Counter<'_>) -> bool {
 }
 
 /// What is computed of a loop in front of it, as integers of 64 bits.
-pub(super) struct Counted<'m> {
-    pub(super) variable: Instruction<'m>,
-    pub(super) first: Value<'m>,
-    pub(super) step: Value<'m>,
-    pub(super) count: Value<'m>,
+pub(in crate::lower) struct Counted<'m> {
+    pub(in crate::lower) variable: Instruction<'m>,
+    pub(in crate::lower) first: Value<'m>,
+    pub(in crate::lower) step: Value<'m>,
+    pub(in crate::lower) count: Value<'m>,
     /// Whether it counts within 32 bits.
-    pub(super) is_narrow: bool,
+    pub(in crate::lower) is_narrow: bool,
 }
 
 /// Code of the loops that is computed in front of them.
-pub(super) struct Copies<'m> {
-    pub(super) builder: Builder<'m>,
+pub(in crate::lower) struct Copies<'m> {
+    pub(in crate::lower) builder: Builder<'m>,
     known: HashSet<Block<'m>>,
     copies: HashMap<Value<'m>, Value<'m>>,
 }
 
 impl<'m> Copies<'m> {
     /// In front of an instruction; of the code of these blocks.
-    pub(super) fn before(
+    pub(in crate::lower) fn before(
         module: &'m Module,
         at: Instruction<'m>,
         known: HashSet<Block<'m>>,
@@ -76,7 +76,11 @@ impl<'m> Copies<'m> {
     }
 
     /// How often a loop runs, exactly as it would find out itself.
-    pub(super) fn counted(&mut self, module: &'m Module, counter: &Counter<'m>) -> Counted<'m> {
+    pub(in crate::lower) fn counted(
+        &mut self,
+        module: &'m Module,
+        counter: &Counter<'m>,
+    ) -> Counted<'m> {
         let counting = &counter.counting;
         let long = module.int(64);
         let first = self.value(counter.begins.operand(0));

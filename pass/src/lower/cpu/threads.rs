@@ -7,7 +7,7 @@
 //!
 //! What cannot be done so stays as it is written, on one thread, which is as right; the user is told why.
 
-mod area;
+pub(in crate::lower) mod area;
 mod outline;
 
 use okl_abi::{LoopSchedule, f};
@@ -40,7 +40,7 @@ struct Shared<'m> {
 }
 
 /// Why something is not done: the end of a sentence.
-type Why = String;
+pub(in crate::lower) type Why = String;
 
 fn not<T>(why: &str) -> Result<T, Why> {
     Err(why.to_string())
@@ -82,6 +82,15 @@ fn nest<'m>(module: &Module, one: &ParallelLoop<'m>, bytes: u64, most_loops: usi
         site: one.site,
         how,
     }
+}
+
+/// The loops over blocks that count the same whatever runs before, and do nothing but count: the outermost, and those in it.
+/// Their code is a function of variables that it only reads.
+pub(in crate::lower) fn grid<'m>(one: &ParallelLoop<'m>) -> Result<Vec<Counter<'m>>, Why> {
+    let counters: Vec<_> = one.counters().cloned().collect();
+    let shared = shared(&counters)?;
+    Area::of(&shared.loops[0]).check()?;
+    Ok(shared.loops)
 }
 
 /// The loops of a nest that threads can share as one: the outermost, and those in it.

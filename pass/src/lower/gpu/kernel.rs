@@ -1,0 +1,665 @@
+//! Kernels: loops over blocks of a copy of the module become functions for a device, and are compiled.
+//!
+//! A kernel runs one block: it sets the iterators of the loops over blocks, and each loop over work items runs once, at the
+//! number of the work item, if there is an iteration of that number. It gets the variables that the loops read as values.
+//! What each work item has for itself are variables of the kernel's, and what a block shares are variables in memory of the
+//! block's own.
+
+use okl_abi::AtomicOp;
+use okl_abi::gpu::parameter;
+
+use super::shape::{Shape, followers};
+use super::target::GpuTarget;
+use super::{Candidate, math, reach, variables};
+use crate::analysis::meeting::is_barrier;
+use crate::analysis::variables::is_harmless;
+use crate::diagnostic::user_name;
+use crate::ir::{Counter, LocalKind, ParallelLoop};
+use crate::llvm::{
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Machine,
+    Module, Opcode, OwnModule, Silence, Type, Update, Value,
+};
+use crate::lower::cpu::atomics;
+use crate::lower::cpu::counted::{Copies, Counted};
+use crate::lower::cpu::threads;
+use crate::lower::cpu::threads::area::{Area, Is, Variable};
+use crate::recognise;
+
+/// Code for a kind of device.
+pub struct Built {
+    /// All of it.
+    pub code: String,
+    /// What has become of each loop.
+    pub kernels: Vec<Kernel>,
+}
+
+/// What the host knows of a kernel.
+pub struct Kernel {
+    /// Its name in the code.
+    pub entry: String,
+    /// What is passed to it.
+    pub parameters: Vec<Parameter>,
+}
+
+/// What is passed to a kernel.
+pub struct Parameter {
+    /// What it is.
+    pub value: Passed,
+    /// See [`parameter`].
+    pub kind: i64,
+    /// Bytes of it.
+    pub size: i64,
+    /// Whether nothing else leads to what it points to, as the program says.
+    is_alone: bool,
+}
+
+/// A value that is passed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Passed {
+    /// What a stack variable has: of those at the beginning of the function, the one of a number.
+    Variable(usize),
+    /// What a parameter of the function points to.
+    Object(usize),
+    /// With what a loop over blocks begins, of 64 bits.
+    First(usize),
+    /// Its step.
+    Step(usize),
+}
+
+/// Why there is no code.
+pub struct Failed {
+    /// For which of the loops; for all where that is not known.
+    pub which: Option<usize>,
+    /// Why.
+    pub why: String,
+}
+
+fn failed<T>(which: Option<usize>, why: &str) -> Result<T, Failed> {
+    Err(Failed {
+        which,
+        why: why.to_string(),
+    })
+}
+
+/// Makes code of loops of a module, which stays as it is.
+pub fn build(
+    module: &Module,
+    candidates: &[Candidate<'_, '_>],
+    target: &'static GpuTarget,
+) -> Result<Built, Failed> {
+    let Some(machine) = Machine::of(&target.processor) else {
+        let why = format!("this compiler has no code for {}", target.processor.triple);
+        return failed(None, &why);
+    };
+    let silence = Silence::begin(module);
+    let mut device = OwnModule::copy_with_lines(module);
+    // There are no exceptions on devices.
+    machine.run(&mut device, "function(lower-invoke)");
+    let mut kernels = outline_all(&device, candidates, target)?;
+    device.forget_processor();
+    for (kernel, candidate) in kernels.iter().zip(candidates) {
+        let function = device.function(&kernel.entry).expect("it was just made");
+        function.set_linkage(Linkage::LLVMExternalLinkage);
+        function.set_convention(target.convention);
+        if let Some([x, y, z]) = candidate.shape.constant_items() {
+            function.mark(&device, target.bound, &format!("{x},{y},{z}"));
+        }
+    }
+    machine.adopt(&device);
+    machine.run(&mut device, "globaldce");
+    for function in device.functions() {
+        if !function.is_declaration() {
+            function.set_attribute(&device, "convergent");
+        }
+    }
+    if math::rename(&device) {
+        let Some(library) = library(target) else {
+            let why = format!(
+                "it calls mathematical functions, and libclc's {} is not there: install libclc-22",
+                target.library
+            );
+            return failed(None, &why);
+        };
+        if !device.link_needed(&library) {
+            return failed(None, &format!("libclc's {} cannot be read", target.library));
+        }
+        for function in device.functions() {
+            if !function.is_declaration() && !function.is_local() {
+                let mut entries = kernels.iter().map(|one| &one.entry);
+                if !entries.any(|entry| *entry == function.name()) {
+                    function.set_linkage(Linkage::LLVMInternalLinkage);
+                }
+            }
+        }
+    }
+    machine.run(
+        &mut device,
+        "function(simplifycfg),nvvm-reflect,default<O2>,globaldce",
+    );
+    look_at(&device, &kernels, target)?;
+    for kernel in &mut kernels {
+        let function = device.function(&kernel.entry).expect("it is kept");
+        for (at, passed) in kernel.parameters.iter_mut().enumerate() {
+            let says = |name: &str| function.has_parameter_attribute(at, name);
+            if passed.kind & parameter::ADDRESS == 0 {
+                continue;
+            }
+            passed.kind |= match (says("readnone"), says("readonly"), says("writeonly")) {
+                (true, ..) => 0,
+                (_, true, _) => parameter::READ,
+                (.., true) => parameter::WRITTEN,
+                _ => parameter::READ | parameter::WRITTEN,
+            };
+            // What nobody writes is the same on both sides of a barrier, too.
+            if passed.is_alone && says("readonly") {
+                function.set_parameter_attribute(&device, at, "noalias");
+            }
+        }
+    }
+    let code = machine.assembly(&mut device);
+    let has_failed = module.has_failed();
+    drop(silence);
+    match code {
+        Some(code) if !has_failed => Ok(Built { code, kernels }),
+        _ => failed(None, "LLVM has no code for it"),
+    }
+}
+
+/// Checks that what is to be compiled has nothing that ends LLVM.
+fn look_at(device: &Module, kernels: &[Kernel], target: &GpuTarget) -> Result<(), Failed> {
+    if device.has_aliases() {
+        return failed(None, "it uses a function or variable that has two names");
+    }
+    let own: Vec<_> = target
+        .item
+        .iter()
+        .chain(&target.block)
+        .chain([&target.barrier])
+        .copied()
+        .collect();
+    for function in device.functions() {
+        if function.is_declaration() {
+            // Tables may have it, too.
+            if !function.is_intrinsic() && !function.is_unused() {
+                let name = user_name(function);
+                return failed(
+                    None,
+                    &format!("it uses {name}, of which this file has no code"),
+                );
+            }
+            continue;
+        }
+        let mut all = kernels.iter();
+        let which = all.position(|one| one.entry == function.name());
+        if let Some(why) = reach::what_is_left(device, function, &own) {
+            return failed(which, &why);
+        }
+    }
+    for global in device.globals() {
+        let is_table = global.is_readonly() && !global.is_declaration();
+        let is_shared = global.address_space() == target.shared_space;
+        if !is_table && !is_shared || global.is_thread_local() {
+            let name = crate::llvm::demangle(&global.name());
+            return failed(None, &format!("it uses {name}, which is no constant"));
+        }
+    }
+    Ok(())
+}
+
+/// Where libclc is installed.
+const LIBRARIES: [&str; 3] = [
+    "/usr/lib/clc",
+    "/usr/share/clc",
+    "/usr/lib/llvm-22/share/clc",
+];
+
+fn library(target: &GpuTarget) -> Option<Vec<u8>> {
+    let mut folders = LIBRARIES.iter();
+    folders.find_map(|folder| std::fs::read(format!("{folder}/{}", target.library)).ok())
+}
+
+/// Makes functions of all loops.
+fn outline_all(
+    device: &Module,
+    candidates: &[Candidate<'_, '_>],
+    target: &'static GpuTarget,
+) -> Result<Vec<Kernel>, Failed> {
+    for function in device.functions() {
+        if !function.is_declaration() {
+            function.remove_unreachable_blocks();
+        }
+    }
+    let found = recognise::recognise_blocks(device);
+    let loops: Vec<_> = found
+        .loops
+        .iter()
+        .filter(|one| one.region().is_some())
+        .collect();
+    let mut shapes = Vec::new();
+    for (which, candidate) in candidates.iter().enumerate() {
+        let Some(&one) = loops.get(candidate.number) else {
+            return failed(Some(which), "its copy is not what it was");
+        };
+        let shape = threads::grid(one).and_then(|grid| {
+            let shape = Shape::of(device, one, &grid, &[target]);
+            Ok((grid, shape.map_err(|(_, why)| why)?))
+        });
+        match shape {
+            Ok((grid, shape)) => shapes.push((one, grid, shape)),
+            Err(why) => return failed(Some(which), &why),
+        }
+    }
+    // Of several loops of a function, the first to become another one may take some along.
+    let mut stacks = Vec::new();
+    for (which, (_, grid, _)) in shapes.iter().enumerate() {
+        let area = Area::of(&grid[0]);
+        match area.variables() {
+            Ok(used) => stacks.push(Stack {
+                all: variables(area.kernel),
+                used,
+                area,
+            }),
+            Err(why) => return failed(Some(which), &why),
+        }
+    }
+    for (number, (one, ..)) in shapes.iter().enumerate() {
+        share(device, one, number, target);
+    }
+    let is_locked = |marker: &Call<'_>| atomics::needs_lock(device, *marker);
+    for marker in found.markers.iter().filter(|one| is_locked(one)) {
+        let function = marker.instruction().function();
+        let mut all = shapes.iter();
+        if let Some(which) = all.position(|(_, grid, _)| grid[0].decides.function() == function) {
+            let why = "its @atomic code is more than one update of one object";
+            return failed(Some(which), why);
+        }
+    }
+    // Code that needs a lock is of kernels that stay on the processor.
+    let markers: Vec<_> = found
+        .markers
+        .iter()
+        .copied()
+        .filter(|one| !is_locked(one))
+        .collect();
+    let plan = atomics::check(device, &markers, &mut Vec::new());
+    atomics::emit(device, &plan);
+    add_negated(device);
+    let has_atomics = |shape: &Shape<'_>| {
+        let code = shape.code.iter().flat_map(|block| block.instructions());
+        code.into_iter().any(|one| {
+            one.is_atomic_access()
+                || one.as_call().is_some_and(|call| {
+                    call.callee_function()
+                        .is_some_and(|callee| !callee.is_intrinsic())
+                })
+        })
+    };
+    let has_barriers = |shape: &Shape<'_>, grid: &[Counter<'_>]| {
+        let last = grid.last().expect("it has a loop");
+        let mut code = shape.code.iter().flat_map(|block| block.instructions());
+        let mut nests = shape.outermost.iter();
+        !shape.reads.is_empty()
+            || code.any(is_barrier)
+            || nests.any(|nest| shape.is_followed(nest, last))
+    };
+    let is_plain: Vec<_> = shapes
+        .iter()
+        .map(|(_, grid, shape)| !has_atomics(shape) && !has_barriers(shape, grid))
+        .collect();
+    for marker in &found.markers {
+        if is_barrier(marker.instruction()) {
+            meet(&Builder::before(device, marker.instruction()), target);
+        }
+        marker.take_out(device);
+    }
+    let mut kernels = Vec::new();
+    for (number, ((_, grid, shape), is_plain)) in shapes.iter().zip(is_plain).enumerate() {
+        let stack = &stacks[number];
+        match outline(device, grid, shape, stack, number, is_plain, target) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(why) => return failed(Some(number), &why),
+        }
+    }
+    Ok(kernels)
+}
+
+/// Has numbers added at once where they are taken away, which devices cannot do.
+fn add_negated(device: &Module) {
+    let functions = device.functions().into_iter();
+    let code: Vec<_> = functions.flat_map(|one| one.instructions()).collect();
+    for one in code {
+        let is_relaxed = one.is_atomic_update() && one.releases_and_acquires() == (false, false);
+        if is_relaxed && one.atomic_operation() == Some(AtomicOp::FSub) {
+            let builder = Builder::before(device, one);
+            let by = builder.negate(one.operand(1));
+            let add = Update::LLVMAtomicRMWBinOpFAdd;
+            let old = builder.update(add, one.operand(0), by, one.alignment());
+            one.replace_all_uses_with(old);
+            one.erase();
+        }
+    }
+}
+
+/// Has what the work items of a block share lie in memory of the block's own.
+fn share<'d>(device: &'d Module, one: &ParallelLoop<'d>, number: usize, target: &GpuTarget) {
+    const ALIGNMENT: u32 = 16;
+    let region = one.region().expect("a loop over blocks");
+    let shared = region.locals.iter();
+    for local in shared.filter(|one| one.kind == LocalKind::Shared) {
+        let variable = local.variable;
+        let ty = variable.allocated_type().expect("a stack variable");
+        let name = format!("okl_shared_{number}");
+        let align = variable.stack_alignment().max(ALIGNMENT);
+        let instead = device.add_in_space(&name, ty, target.shared_space, align);
+        for user in variable.instruction_users() {
+            let call = user.as_call().map(|call| call.callee_name());
+            if call.is_some_and(|name| name.starts_with("llvm.lifetime.")) {
+                user.erase();
+            }
+        }
+        variable.replace_all_uses_with(instead);
+    }
+}
+
+/// Has all work items of the block wait for each other.
+fn meet<'d>(builder: &Builder<'d>, target: &GpuTarget) {
+    let module = builder.module();
+    let ty = module.function_type(module.void(), &[module.int(32)]);
+    let barrier = declared(module, target.barrier, ty);
+    builder.call(barrier, &[module.const_i32(0)]);
+}
+
+fn declared<'d>(module: &'d Module, name: &str, ty: Type<'d>) -> Function<'d> {
+    let add = || module.add_function(name, ty, Linkage::LLVMExternalLinkage);
+    module.function(name).unwrap_or_else(add)
+}
+
+/// A number that the device knows, as one of 64 bits; below another one, where that is known.
+fn number<'d>(builder: &Builder<'d>, name: &str, end: Option<i64>) -> Value<'d> {
+    let module = builder.module();
+    let ty = module.function_type(module.int(32), &[]);
+    let number = builder.call(declared(module, name, ty), &[]);
+    if let Some((end, call)) = end.zip(number.as_instruction()) {
+        call.set_result_below(module, end);
+    }
+    builder.int_cast(number, module.int(64))
+}
+
+/// The value that an iterator has in an iteration of a number.
+fn iterator<'d>(
+    builder: &Builder<'d>,
+    counter: &Counter<'d>,
+    counted: &Counted<'d>,
+    number: Value<'d>,
+) -> Value<'d> {
+    let by = builder.binary(Opcode::LLVMMul, number, counted.step);
+    let value = match counter.counting.is_up {
+        true => builder.sum(counted.first, by),
+        false => builder.difference(counted.first, by),
+    };
+    let ty = counted.variable.allocated_type();
+    builder.int_cast(value, ty.expect("a stack variable"))
+}
+
+/// Has a loop over work items run once, at the number of the work item, if there is an iteration of that number. `missing`
+/// are the directions that it has no loop of: there, only the first work item runs it.
+fn run_once<'d>(
+    device: &'d Module,
+    counter: &Counter<'d>,
+    missing: &[usize],
+    items: Option<[i64; 3]>,
+    target: &GpuTarget,
+) {
+    let known = counter.blocks.iter().copied().collect();
+    let mut copies = Copies::before(device, counter.begins, known);
+    let counted = copies.counted(device, counter);
+    let builder = copies.builder;
+    let number = |axis: usize| number(&builder, target.item[axis], items.map(|all| all[axis]));
+    let own = number(counter.axis);
+    let value = iterator(&builder, counter, &counted, own);
+    counter.begins.set_operand(0, value);
+    let less = Comparison::Integer(IntPredicate::LLVMIntSLT);
+    let mut is_there = builder.ask(less, own, counted.count);
+    for &axis in missing {
+        let other = number(axis);
+        let is_first = builder.compare(other, device.const_i64(0), false);
+        is_there = builder.and(is_there, is_first);
+    }
+    let [body, header] = [counter.body, counter.decides.block()];
+    counter.decides.always_branch(device, true);
+    let end = counter.decides;
+    let goes_first = end.block().successors().first() == Some(&body);
+    assert!(goes_first, "the body comes first");
+    end.set_branch_condition(is_there);
+    counter.steps.block().turn(header, counter.exit);
+}
+
+/// The stack variables of a function.
+struct Stack<'d> {
+    /// From its beginning.
+    all: Vec<Instruction<'d>>,
+    /// Those that a loop uses.
+    used: Vec<Variable<'d>>,
+    /// That loop.
+    area: Area<'d>,
+}
+
+/// Makes a kernel of a loop over blocks.
+fn outline<'d>(
+    device: &'d Module,
+    grid: &[Counter<'d>],
+    shape: &Shape<'d>,
+    stack: &Stack<'d>,
+    number: usize,
+    is_plain: bool,
+    target: &GpuTarget,
+) -> Result<Kernel, String> {
+    let outermost = &grid[0];
+    let innermost = grid.last().expect("it has a loop");
+    let function = outermost.decides.function();
+    let followed: Vec<_> = shape
+        .outermost
+        .iter()
+        .filter(|nest| shape.is_followed(nest, innermost))
+        .collect();
+    for block in &shape.reads {
+        let end = block.terminator().expect("a complete block");
+        meet(&Builder::before(device, end), target);
+    }
+    for nest in followed {
+        let first = nest.exit.first_insertion_point().expect("a complete block");
+        meet(&Builder::before(device, first), target);
+    }
+    for counter in &shape.inner {
+        let mut leaves = shape.missing.iter();
+        let leaf = leaves.find(|(one, _)| one.decides == counter.decides);
+        let missing = leaf.map_or(&[][..], |(_, axes)| axes);
+        run_once(device, counter, missing, shape.constant_items(), target);
+    }
+    // In front of the loop what it begins with, and behind that the block.
+    let like = outermost.begins;
+    let mut copies = Copies::before(device, like, stack.area.known.clone());
+    let counted: Vec<_> = grid.iter().map(|one| copies.counted(device, one)).collect();
+    let front = like.block();
+    front.terminator().expect("a complete block").erase();
+    let [start, done] = [(); 2].map(|()| function.append_block(device));
+    let builder = Builder::at_end_like(device, start, like);
+    for (counter, counted) in grid.iter().zip(&counted) {
+        let own = self::number(&builder, target.block[counter.axis], None);
+        let value = iterator(&builder, counter, counted, own);
+        builder.store(value, *counted.variable);
+    }
+    builder.go(innermost.body);
+    let steps = innermost.steps.block();
+    steps.turn(innermost.decides.block(), done);
+    Builder::at_end_like(device, done, like).go(outermost.exit);
+    Builder::at_end_like(device, front, like).go(start);
+    like.erase();
+    function.remove_unreachable_blocks();
+
+    let mut code = vec![start];
+    let mut at = 0;
+    while let Some(&block) = code.get(at) {
+        for next in followers(block) {
+            if next != outermost.exit && !code.contains(&next) {
+                code.push(next);
+            }
+        }
+        at += 1;
+    }
+    let body = Block::extract(&code, "device").ok_or("LLVM cannot make a function of it")?;
+    let call = body.users().first().and_then(|user| user.as_call());
+    let call = call.expect("it is called once");
+
+    let entry = entry_name(function, number);
+    let is_read = |one: Instruction<'d>| {
+        let known = stack.used.iter().find(|known| known.variable == one);
+        known.is_some_and(|known| known.is == Is::Others)
+    };
+    let mut parameters = Vec::new();
+    let mut types = Vec::new();
+    let mut places = Vec::new();
+    for argument in call.arguments() {
+        let place = place(argument, function, &stack.all, &counted, &is_read);
+        let place = place.ok_or("it uses a value from in front of it that is in no variable")?;
+        if let Place::Passed(value, ty) = place {
+            let is_address = ty.is_pointer();
+            if !is_address && ty.has_pointers() {
+                return Err("it gets an object with pointers in it".to_string());
+            }
+            types.push(match (is_address, ty.is_aggregate()) {
+                (true, _) => device.pointer_into(target.global_space),
+                (_, true) => device.pointer(),
+                _ => ty,
+            });
+            parameters.push(Parameter {
+                value,
+                kind: if is_address { parameter::ADDRESS } else { 0 },
+                size: device.size_of(ty) as i64,
+                is_alone: is_address && is_alone(argument, function),
+            });
+        }
+        places.push(place);
+    }
+    // Each is at an address that is a multiple of its alignment.
+    let bytes = parameters.iter().map(|one| one.size.saturating_add(8));
+    if bytes.fold(0_i64, i64::saturating_add) > target.most_passed {
+        return Err(format!(
+            "it gets more values than the {} bytes that {} has room for",
+            target.most_passed, target.name
+        ));
+    }
+    let kernel = device.add_function(
+        &entry,
+        device.function_type(device.void(), &types),
+        Linkage::LLVMExternalLinkage,
+    );
+    kernel.copy_subprogram(body);
+    let block = kernel.append_block(device);
+    let builder = Builder::at_end(device, block);
+    builder.stand_at_start_of(kernel);
+    let mut passed = kernel.parameters().into_iter().enumerate();
+    let mut arguments = Vec::new();
+    for place in &places {
+        let variable = |ty: Type<'d>| builder.alloca(ty, device.align_of(ty));
+        arguments.push(match *place {
+            Place::Own(ty, align) => builder.alloca(ty, align),
+            Place::Passed(value, ty) => {
+                let (at, parameter) = passed.next().expect("one for each");
+                match value {
+                    Passed::First(_) | Passed::Step(_) => parameter,
+                    Passed::Variable(_) | Passed::Object(_) if ty.is_aggregate() => {
+                        kernel.copy_parameter(device, at, ty, device.align_of(ty));
+                        parameter
+                    }
+                    Passed::Variable(_) | Passed::Object(_) => {
+                        let value = match ty.is_pointer() {
+                            true => builder.cast(Opcode::LLVMAddrSpaceCast, parameter, ty),
+                            false => parameter,
+                        };
+                        let variable = variable(ty);
+                        builder.store(value, variable);
+                        variable
+                    }
+                }
+            }
+        });
+    }
+    for (at, one) in parameters.iter().enumerate() {
+        if one.is_alone && is_plain {
+            kernel.set_parameter_attribute(device, at, "noalias");
+        }
+    }
+    let runs = builder.call(body, &arguments).as_call().expect("a call");
+    runs.inline_always(device);
+    builder.ret(None);
+    body.set_linkage(Linkage::LLVMInternalLinkage);
+    Ok(Kernel { entry, parameters })
+}
+
+/// What a parameter of the outlined code gets.
+#[derive(Clone, Copy)]
+enum Place<'d> {
+    /// The address of a variable of the kernel's own.
+    Own(Type<'d>, u32),
+    /// What is passed: the address of a variable with that, or the value.
+    Passed(Passed, Type<'d>),
+}
+
+fn place<'d>(
+    argument: Value<'d>,
+    function: Function<'d>,
+    fixed: &[Instruction<'d>],
+    counted: &[Counted<'d>],
+    is_read: &dyn Fn(Instruction<'d>) -> bool,
+) -> Option<Place<'d>> {
+    if let Some(variable) = argument.as_op(Opcode::LLVMAlloca) {
+        let ty = variable.allocated_type()?;
+        if variable.operand(0).as_constant_int() != Some(1) {
+            return None;
+        }
+        return Some(match is_read(variable) {
+            true => Place::Passed(
+                Passed::Variable(fixed.iter().position(|one| *one == variable)?),
+                ty,
+            ),
+            false => Place::Own(ty, variable.stack_alignment()),
+        });
+    }
+    if let Some((_, index)) = argument.as_parameter() {
+        let ty = function.copied_parameter(index)?;
+        return Some(Place::Passed(Passed::Object(index), ty));
+    }
+    let ty = argument.ty();
+    let first = counted.iter().position(|one| one.first == argument);
+    let step = || counted.iter().position(|one| one.step == argument);
+    let value = first
+        .map(Passed::First)
+        .or_else(|| step().map(Passed::Step));
+    Some(Place::Passed(value?, ty))
+}
+
+/// Whether the kernel says of the pointer in a variable that nothing else leads to what it points to.
+fn is_alone<'d>(variable: Value<'d>, kernel: Function<'d>) -> bool {
+    let users = variable.instruction_users().into_iter();
+    let mut others = users.filter(|one| !is_harmless(*one) && one.opcode() != Opcode::LLVMLoad);
+    let store = others.find(|one| one.opcode() == Opcode::LLVMStore);
+    let parameter = store.and_then(|store| store.operand(0).as_parameter());
+    let more = variable
+        .instruction_users()
+        .into_iter()
+        .filter(|one| one.opcode() == Opcode::LLVMStore)
+        .count();
+    more == 1
+        && parameter.is_some_and(|(_, index)| kernel.has_parameter_attribute(index, "noalias"))
+}
+
+/// The name of a kernel: that of its function, in letters that all devices take.
+fn entry_name(function: Function<'_>, number: usize) -> String {
+    let name = function.name();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let name = name
+        .chars()
+        .map(|one| if is_plain(one) { one } else { '_' });
+    format!("okl_{}_{number}", name.collect::<String>())
+}
