@@ -554,7 +554,7 @@ impl Machine {
         allocation.data[at..at + count].copy_from_slice(&data);
         allocation.known[at..at + count].copy_from_slice(&known);
         for (offset, bytes, what) in moved {
-            allocation.note_unknown(at + offset, bytes, || what);
+            allocation.note_unknown(at + offset, bytes, what);
         }
         Ok(())
     }

@@ -34,10 +34,15 @@ impl Allocation {
         self.base + self.data.len() as u64
     }
 
+    /// Whether another store of an unknown value is remembered.
+    pub fn has_room_for_unknown(&self) -> bool {
+        self.unknown_stores.len() < MOST_UNKNOWN_STORES
+    }
+
     /// Remembers that a value that is not known was stored.
-    pub fn note_unknown(&mut self, offset: usize, bytes: usize, what: impl FnOnce() -> String) {
-        if self.unknown_stores.len() < MOST_UNKNOWN_STORES {
-            self.unknown_stores.push((offset, bytes, what()));
+    pub fn note_unknown(&mut self, offset: usize, bytes: usize, what: String) {
+        if self.has_room_for_unknown() {
+            self.unknown_stores.push((offset, bytes, what));
         }
     }
 

@@ -282,6 +282,9 @@ impl Warp {
             let running = Group { lanes, ..group };
             let goes_on = lanes == 0 || self.execute(&instruction.what, running, surroundings)?;
             if !goes_on {
+                if surroundings.clock > surroundings.last_clock {
+                    return group.wrong(702, "the launch runs longer than the settings allow");
+                }
                 // The instruction says where its lanes are; the others go on.
                 let rest = group.lanes & !lanes;
                 for lane in lanes_of(rest) {
@@ -299,9 +302,6 @@ impl Warp {
                 if is_one && may_go_on && *left > 0 {
                     out_of_turn = out_of_turn.saturating_sub(1);
                     (group.at, group.base) = next;
-                    if surroundings.clock > surroundings.last_clock {
-                        return group.wrong(702, "the launch runs longer than the settings allow");
-                    }
                     continue;
                 }
                 return Ok(());

@@ -128,7 +128,7 @@ fn lanes_read_each_other() {
 
 #[test]
 fn lanes_that_wait_for_each_other_get_on() {
-    let device = Device::new("");
+    let device = Device::new("instructions=6000000");
     let module = device.load(&compile(
         "kernel void locks(global int *lock, global volatile int *sum) {
            int done = 0;

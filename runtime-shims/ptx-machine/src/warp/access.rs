@@ -159,6 +159,10 @@ impl Warp {
                     .iter()
                     .map(|part| self.registers.read(group, *part))
                     .collect();
+                let computed = from
+                    .iter()
+                    .map(|part| self.registers.computed(group, *part));
+                let computed: Vec<u32> = computed.collect();
                 if order.is_atomic {
                     self.patience = self.patience.saturating_sub(1);
                 }
@@ -172,13 +176,18 @@ impl Warp {
                         known[at..at + bytes].copy_from_slice(&(!unknown).to_le_bytes()[..bytes]);
                     }
                     let count = bytes * parts.len();
+                    let is_unknown = |part: &usize| {
+                        let known = &known[part * bytes..(part + 1) * bytes];
+                        computed[*part] >> lane & 1 == 1 && known.iter().all(|known| *known == 0)
+                    };
+                    let unknown = (0..parts.len()).find(is_unknown);
                     self.store(
                         *address,
                         addresses[lane],
                         lane,
                         &data[..count],
                         &known[..count],
-                        bytes,
+                        unknown.map(|part| (part * bytes, bytes)),
                         *order,
                         group,
                         surroundings,
@@ -571,7 +580,7 @@ impl Warp {
         lane: usize,
         data: &[u8],
         known: &[u8],
-        element: usize,
+        unknown: Option<(usize, usize)>,
         order: Order,
         group: Group,
         surroundings: &mut Surroundings,
@@ -600,19 +609,18 @@ impl Warp {
         let (own, own_known) = self.bytes_mut(place, count, lane, surroundings);
         own.copy_from_slice(data);
         own_known.copy_from_slice(known);
-        if let Place::Device(index, offset) = place {
-            let is_unknown = |part: &[u8]| part.iter().all(|known| *known == 0);
-            if let Some(part) = known.chunks(element).position(is_unknown) {
-                let thread = surroundings.named(self.first_thread(1 << lane));
-                let text = format!(
-                    "{}, {}: {thread} of {} stores a value that was never written",
-                    surroundings.kernel,
-                    surroundings.program.place(group.at),
-                    surroundings.block_named()
-                );
-                let allocation = surroundings.memory.get(index);
-                allocation.note_unknown(offset + part * element, element, || text);
-            }
+        if let (Place::Device(index, offset), Some((part, bytes))) = (place, unknown)
+            && surroundings.memory.get(index).has_room_for_unknown()
+        {
+            let thread = surroundings.named(self.first_thread(1 << lane));
+            let text = format!(
+                "{}, {}: {thread} of {} stores what is computed from a value that was never written",
+                surroundings.kernel,
+                surroundings.program.place(group.at),
+                surroundings.block_named()
+            );
+            let allocation = surroundings.memory.get(index);
+            allocation.note_unknown(offset + part, bytes, text);
         }
         Ok(())
     }

@@ -369,6 +369,13 @@ impl Warp {
             }
         });
         self.registers.write(group, to, &values, unknown);
+        let moves_bits = matches!(
+            op,
+            Whole2::And | Whole2::Or | Whole2::Xor | Whole2::ShiftLeft | Whole2::ShiftRight
+        );
+        if !moves_bits {
+            self.registers.note_computed(group, to);
+        }
     }
 
     fn whole3(&mut self, op: Whole3, of: Type, to: u32, operands: &[Operand; 3], group: Group) {
@@ -461,6 +468,13 @@ impl Warp {
             }
         });
         self.registers.write(group, to, &values, unknown);
+        let computes = matches!(
+            op,
+            Whole3::MadLow | Whole3::MadHigh | Whole3::MadWide | Whole3::Mad24Low | Whole3::Sad
+        );
+        if computes {
+            self.registers.note_computed(group, to);
+        }
     }
 
     fn carried(&mut self, what: &What, group: Group) {

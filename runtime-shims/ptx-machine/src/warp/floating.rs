@@ -52,6 +52,7 @@ impl Warp {
                 };
                 let unknown = all_bits(&unknown[..usize::from(*count)], result);
                 self.registers.write(group, *to, &values, unknown);
+                self.registers.note_computed(group, *to);
             }
             What::Convert {
                 to,

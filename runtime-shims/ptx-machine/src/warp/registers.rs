@@ -10,6 +10,9 @@ pub struct Registers {
     /// Bits that are not known; they count only for lanes that are dirty.
     unknown: Vec<[u64; LANES]>,
     dirty: Vec<u32>,
+    /// Lanes whose unknown bits come from a computation, and not only from where nothing was written, as those between the
+    /// members of a struct that is copied.
+    computed: Vec<u32>,
 }
 
 /// Bits that are not known, if there are any.
@@ -23,18 +26,34 @@ impl Registers {
             self.values.resize(end, [0; LANES]);
             self.unknown.resize(end, [0; LANES]);
             self.dirty.resize(end, 0);
+            self.computed.resize(end, 0);
         }
         for register in base as usize..end {
             for lane in super::lanes_of(lanes) {
                 self.unknown[register][lane] = !0;
             }
             self.dirty[register] |= lanes;
+            self.computed[register] &= !lanes;
         }
     }
 
     /// The lanes of which something is not known.
     pub fn dirty(&self, register: u32) -> u32 {
         self.dirty[register as usize]
+    }
+
+    /// Says that what is not known of a register was computed.
+    pub fn note_computed(&mut self, group: Group, to: u32) {
+        let register = (group.base + to) as usize;
+        self.computed[register] |= self.dirty[register] & group.lanes;
+    }
+
+    /// The lanes of which something is not known that was computed.
+    pub fn computed(&self, group: Group, operand: Operand) -> u32 {
+        match operand {
+            Operand::Immediate(_) => 0,
+            Operand::Register(register) => self.computed[(group.base + register) as usize],
+        }
     }
 
     /// All lanes' values.
@@ -75,6 +94,7 @@ impl Registers {
             }
         }
         self.dirty[register] &= !group.lanes;
+        self.computed[register] &= !group.lanes;
         if let Some(unknown) = unknown {
             for lane in super::lanes_of(group.lanes) {
                 if unknown[lane] != 0 {
@@ -90,6 +110,7 @@ impl Registers {
         let register = register as usize;
         self.values[register][lane] = value;
         self.unknown[register][lane] = unknown;
+        self.computed[register] &= !(1 << lane);
         if unknown == 0 {
             self.dirty[register] &= !(1 << lane);
         } else {
