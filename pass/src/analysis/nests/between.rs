@@ -344,6 +344,15 @@ impl<'m> Corners<'_, 'm> {
             return None;
         }
         let from = nests.loaded_from(*at, self.nest, TableWrites::ByStores)?;
+        // What a nest stores to its function's own variables is not declared, so that nobody would know it for a change of
+        // the table.
+        let object = nests
+            .object(from.address)
+            .value()
+            .and_then(Value::as_instruction);
+        if object.is_some_and(|one| one.opcode() == Opcode::LLVMAlloca) {
+            return None;
+        }
         let mut unused = unused_in(nests, *at, block);
         if from.extension == Some(Opcode::LLVMZExt) {
             // Numbers of the table that were negative are positive.
