@@ -36,7 +36,7 @@ pub struct Processor {
 }
 
 /// A compiler for a processor.
-pub struct Machine(LLVMTargetMachineRef);
+pub struct Machine(pub(super) LLVMTargetMachineRef);
 
 impl Drop for Machine {
     fn drop(&mut self) {
@@ -242,6 +242,18 @@ impl<'m> Function<'m> {
 
     /// Passes a copy of an object of a type, of which the parameter is the address.
     pub fn copy_parameter(self, module: &'m Module, index: usize, ty: Type<'m>, align: u32) {
+        self.type_parameter(module, "byval", index, ty, align);
+    }
+
+    /// Says of a parameter's object of which type it is, by an attribute of that name.
+    pub(super) fn type_parameter(
+        self,
+        module: &Module,
+        attribute: &str,
+        index: usize,
+        ty: Type<'_>,
+        align: u32,
+    ) {
         let kind = |name: &str| {
             // SAFETY: `name.len()` bytes.
             unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
@@ -250,7 +262,7 @@ impl<'m> Function<'m> {
         // SAFETY: a function with such a parameter, a sized type and a power of two.
         unsafe {
             let context = module.raw_context();
-            let copied = LLVMCreateTypeAttribute(context, kind("byval"), ty.raw());
+            let copied = LLVMCreateTypeAttribute(context, kind(attribute), ty.raw());
             LLVMAddAttributeAtIndex(self.raw(), place, copied);
             let align = LLVMCreateEnumAttribute(context, kind("align"), u64::from(align));
             LLVMAddAttributeAtIndex(self.raw(), place, align);

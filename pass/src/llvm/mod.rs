@@ -26,6 +26,7 @@ mod kernels;
 mod metadata;
 mod module;
 mod plugin;
+mod retarget;
 mod shim;
 mod types;
 mod value;

@@ -36,12 +36,18 @@ impl Text {
     /// # Safety
     /// The bytes must be alive.
     pub(super) unsafe fn to_string(self) -> String {
-        if self.size == 0 {
-            return String::new();
-        }
         // SAFETY: the caller vouches for the bytes.
-        let bytes = unsafe { std::slice::from_raw_parts(self.data, self.size) };
-        String::from_utf8_lossy(bytes).into_owned()
+        String::from_utf8_lossy(unsafe { self.bytes() }).into_owned()
+    }
+
+    /// # Safety
+    /// The bytes must be alive, and stay so.
+    pub(super) unsafe fn bytes<'a>(self) -> &'a [u8] {
+        match self.size {
+            0 => &[],
+            // SAFETY: the caller vouches for the bytes.
+            _ => unsafe { std::slice::from_raw_parts(self.data, self.size) },
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use okl_abi::gpu::form;
 
-use crate::table::{Attributes, Failure, Kind, Names, Status};
+use crate::table::{Attributes, Failure, Functions, Kind, Names, Processors, Status};
 
 /// NVIDIA's devices.
 pub static CUDA: Kind = Kind {
@@ -15,9 +15,12 @@ pub static CUDA: Kind = Kind {
     library: c"libcuda.so.1",
     is_ours: false,
     names: &NAMES,
+    functions: Functions::of,
+    processors: PROCESSORS,
+    advice: "OKL_BACKEND=cuda-emulated says where",
     failure,
     attributes: &ATTRIBUTES,
-    log: [5, 6],
+    options: &[5, 6],
     needed,
     version,
 };
@@ -31,9 +34,12 @@ pub static EMULATED: Kind = Kind {
     library: c"libokl_ptx_machine.so",
     is_ours: true,
     names: &NAMES,
+    functions: Functions::of,
+    processors: PROCESSORS,
+    advice: "",
     failure,
     attributes: &ATTRIBUTES,
-    log: [5, 6],
+    options: &[5, 6],
     needed,
     version,
 };
@@ -45,6 +51,7 @@ static NAMES: Names = Names {
     device: c"cuDeviceGet",
     name: c"cuDeviceGetName",
     attribute: c"cuDeviceGetAttribute",
+    processor: c"",
     context: c"cuDevicePrimaryCtxRetain",
     enter: c"cuCtxSetCurrent",
     stream: c"cuStreamCreate",
@@ -56,6 +63,7 @@ static NAMES: Names = Names {
     copy: c"cuMemcpyDtoDAsync_v2",
     load: c"cuModuleLoadDataEx",
     function: c"cuModuleGetFunction",
+    parameters: c"",
     function_attribute: c"cuFuncGetAttribute",
     launch: c"cuLaunchKernel",
     event: c"cuEventCreate",
@@ -65,11 +73,12 @@ static NAMES: Names = Names {
     error_text: c"cuGetErrorString",
 };
 
+const PROCESSORS: Processors = Processors::Generations([75, 76]);
+
 static ATTRIBUTES: Attributes = Attributes {
     items: 1,
     items_of: [2, 3, 4],
     blocks_of: [5, 6, 7],
-    generation: [75, 76],
     items_of_function: 0,
 };
 

@@ -4,6 +4,9 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicI64;
 
 use okl_abi::gpu::{DeviceKernel, DeviceParameter, Image};
+use okl_job::settings;
+
+use crate::table::Processors;
 
 /// A kernel.
 #[derive(Clone, Copy)]
@@ -64,11 +67,46 @@ pub fn code(image: &Image) -> &[u8] {
     unsafe { array(image.code, image.size) }
 }
 
-/// The device that an image is for: the number of its generation, and whether it runs on no other.
-pub fn processor(image: &Image) -> Option<(i32, bool)> {
+/// The processor that an image is for.
+pub fn processor(image: &Image) -> &str {
     // SAFETY: a text of the program's.
     let text = unsafe { CStr::from_ptr(image.processor.cast::<c_char>()) };
-    let number = text.to_str().ok()?.strip_prefix("sm_")?;
+    text.to_str().unwrap_or("")
+}
+
+/// How well an image for a processor fits one of a device: better ones have larger numbers. `None`: not at all.
+pub fn fits(processors: &Processors, image: &str, device: &str) -> Option<i32> {
+    match processors {
+        Processors::Generations(_) => {
+            let (number, is_exact) = generation(image)?;
+            let (its_number, _) = generation(device)?;
+            match is_exact {
+                true => (number == its_number).then_some(2 * number + 1),
+                false => (number <= its_number).then_some(2 * number),
+            }
+        }
+        Processors::Names => (image == device).then_some(0),
+        Processors::All => Some(0),
+    }
+}
+
+/// What images for these processors are for, in words.
+pub fn wanted(processors: &Processors, images: &[&str]) -> String {
+    match processors {
+        Processors::Generations(_) => {
+            let all = images.iter().filter_map(|image| generation(image));
+            format!(
+                "devices from sm_{} on",
+                all.map(|(number, _)| number).min().unwrap_or(0)
+            )
+        }
+        Processors::Names | Processors::All => settings::listed(images),
+    }
+}
+
+/// The number of a generation, and whether its code runs on no other.
+fn generation(processor: &str) -> Option<(i32, bool)> {
+    let number = processor.strip_prefix("sm_")?;
     let digits = number.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
     Some((digits.parse().ok()?, digits.len() < number.len()))
 }

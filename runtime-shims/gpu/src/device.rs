@@ -8,9 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+use okl_abi::gpu::DeviceParameter;
 use okl_job::opened::{Opened, own_folder};
 
-use crate::table::{Address, Failure, Functions, Handle, Kind, Status};
+use crate::table::{Address, Failure, Functions, Handle, Kind, Processors, Status};
 
 /// What a driver did not do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ impl Driver {
             false => Opened::new(kind.library),
         };
         // SAFETY: the names are those of functions with the table's signatures.
-        let functions = unsafe { Functions::of(opened?, kind.names) };
+        let functions = unsafe { (kind.functions)(opened?, kind.names) };
         Ok(Self::with(kind, functions))
     }
 
@@ -147,8 +148,8 @@ pub struct Device {
     pub name: String,
     /// The driver's version.
     pub version: c_int,
-    /// Its generation, as 90 for 9.0.
-    pub generation: c_int,
+    /// What it is called where code is made for it: `sm_90`, `gfx942`; empty where any code is for it.
+    pub processor: String,
     /// What it can be asked.
     pub limits: Limits,
     context: Handle,
@@ -201,7 +202,20 @@ impl Device {
                 limit(of.blocks_of[2], 65535),
             ],
         };
-        let generation = 10 * number_of(of.generation[0])? + number_of(of.generation[1])?;
+        let processor = match driver.kind.processors {
+            Processors::Generations([major, minor]) => {
+                format!("sm_{}", 10 * number_of(major)? + number_of(minor)?)
+            }
+            Processors::Names => {
+                let mut name = [0_u8; 256];
+                call!(driver, processor(name.as_mut_ptr().cast(), 255, device))?;
+                let name = CStr::from_bytes_until_nul(&name).unwrap_or_default();
+                // Behind it stand what can be turned on and off; code that does not say how runs with either.
+                let name = name.to_string_lossy();
+                name.split(':').next().unwrap_or_default().to_owned()
+            }
+            Processors::All => String::new(),
+        };
         let name = match name.trim() {
             "" => format!("{} device {number}", driver.kind.words),
             name => name.to_owned(),
@@ -210,7 +224,7 @@ impl Device {
             driver,
             name,
             version,
-            generation,
+            processor,
             limits,
             context,
             stream,
@@ -265,22 +279,25 @@ impl Device {
         call!(self.driver, wait(self.stream))
     }
 
-    /// Loads an image, which ends with NUL where it is a text. An error has what the driver says of the image with it.
+    /// Loads an image, behind which there is a NUL where it is a text. An error has what the driver says of the image with it.
     ///
     /// # Safety
     /// It is an image.
-    pub unsafe fn load(&self, image: *const c_void) -> Result<Handle, (Problem, String)> {
+    pub unsafe fn load(&self, image: &[u8]) -> Result<Handle, (Problem, String)> {
         const LOG: usize = 8192;
         let mut log = vec![0_u8; LOG];
-        let mut options = self.driver.kind.log;
-        let mut values: [*mut c_void; 2] =
-            [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG)];
+        let mut options = self.driver.kind.options.to_vec();
+        let mut values: [*mut c_void; 3] = [
+            log.as_mut_ptr().cast(),
+            ptr::without_provenance_mut(LOG),
+            ptr::without_provenance_mut(image.len()),
+        ];
         let mut module = ptr::null_mut();
         let loaded = call!(
             self.driver,
             load(
                 &mut module,
-                image,
+                image.as_ptr().cast(),
                 options.len() as c_uint,
                 options.as_mut_ptr(),
                 values.as_mut_ptr()
@@ -294,9 +311,21 @@ impl Device {
     }
 
     /// A kernel of a module, and how many work items a block of it may have, where that is known.
-    pub fn function(&self, module: Handle, name: &CStr) -> Result<(Handle, Option<u32>), Problem> {
+    pub fn function(
+        &self,
+        module: Handle,
+        name: &CStr,
+        parameters: &[DeviceParameter],
+    ) -> Result<(Handle, Option<u32>), Problem> {
         let mut function = ptr::null_mut();
         call!(self.driver, function(&mut function, module, name.as_ptr()))?;
+        if self.driver.functions.parameters.is_some() {
+            let count = parameters.len() as c_uint;
+            call!(
+                self.driver,
+                parameters(function, count, parameters.as_ptr())
+            )?;
+        }
         let mut most: c_int = 0;
         let asked = call!(
             self.driver,

@@ -12,7 +12,7 @@ use crate::program::{self, State};
 /// Does something with the device; without one `Ok(None)`.
 fn with_device<R>(name: &str, body: impl FnOnce(&mut Offload) -> Result<R, String>) -> Option<R> {
     let result = program::with(|state| {
-        let chosen = state.choose(|_| true);
+        let chosen = state.choose(&[]);
         chosen.map_err(|why| format!("{name}: {why}"))?;
         match state {
             State::Device(offload) => {

@@ -53,8 +53,10 @@ unsafe fn launch(
     has_processor: bool,
 ) -> Result<bool, String> {
     let words = words(kernel.name, kernel.place);
-    let chosen = state.choose(|form| kernel.images.iter().any(|image| image.form == form));
-    chosen.map_err(|why| format!("{words}: {why}"))?;
+    let forms: Vec<_> = kernel.images.iter().map(|image| image.form).collect();
+    state
+        .choose(&forms)
+        .map_err(|why| format!("{words}: {why}"))?;
     match state {
         State::Device(offload) => {
             let kind = offload.device.driver.kind;

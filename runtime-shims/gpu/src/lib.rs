@@ -3,7 +3,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `table`, `cuda` | a driver's functions under our names, and what CUDA calls them |
+//! | `table`, `cuda`, `hip`, `opencl` | a driver's functions under our names, and what CUDA, HIP and OpenCL call them |
 //! | `settings` | what the user wants |
 //! | `device` | a device, and what it is asked to do |
 //! | `pages`, `arena`, `mirrors` | blocks of the heap that the device has, too, page by page |
@@ -24,6 +24,7 @@ mod described;
 mod device;
 mod explicit;
 mod fault;
+mod hip;
 mod interpose;
 mod launch;
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod mappings;
 mod mirrors;
 mod next;
 mod offload;
+mod opencl;
 mod pages;
 mod places;
 mod program;

@@ -14,7 +14,7 @@ use okl_abi::gpu::{DeviceParameter, Image, parameter};
 
 use crate::arena::Arena;
 use crate::costs::{self, Cost};
-use crate::described::{Described, code, processor};
+use crate::described::{Described, code, fits, processor, wanted};
 use crate::device::{Device, Problem, Span};
 use crate::mirrors::{Mirrors, Moved};
 use crate::places::{self, Context};
@@ -179,9 +179,9 @@ impl Offload {
         };
         match failure {
             Failure::Faulted(what) => {
-                let advice = match self.device.driver.kind.is_ours {
-                    true => "",
-                    false => "; OKL_BACKEND=cuda-emulated says where",
+                let advice = match self.device.driver.kind.advice {
+                    "" => String::new(),
+                    advice => format!("; {advice}"),
                 };
                 let culprit = culprit.unwrap_or_else(|| format!("{doing}: a kernel"));
                 format!("{culprit} {what} ({text}){advice}")
@@ -236,7 +236,7 @@ impl Offload {
             Some(&module) => module,
             None => {
                 // SAFETY: an image of the program's; the compiler has put a NUL behind a text.
-                let loaded = unsafe { self.device.load(image.code) };
+                let loaded = unsafe { self.device.load(code(image)) };
                 let module = loaded.map_err(|(problem, log)| match problem.failure {
                     Failure::Refused if log.is_empty() => {
                         format!("{doing}: the driver refuses its code ({})", problem.text)
@@ -251,8 +251,11 @@ impl Offload {
                 module
             }
         };
-        let (function, most_items) =
-            self.check(&doing, self.device.function(module, kernel.entry))?;
+        let (function, most_items) = self.check(
+            &doing,
+            self.device
+                .function(module, kernel.entry, kernel.parameters),
+        )?;
         let said = u32::try_from(kernel.most_items)
             .ok()
             .filter(|most| *most > 0);
@@ -270,25 +273,18 @@ impl Offload {
 
     /// The code for this device: of the newest generation that it has.
     fn image<'a>(&self, kernel: &Described<'a>) -> Result<&'a Image, String> {
-        let generation = self.device.generation;
-        let of_kind = kernel
-            .images
-            .iter()
-            .filter(|image| image.form == self.device.driver.kind.form);
-        let known = of_kind.filter_map(|image| Some((image, processor(image)?)));
-        let fits = |(_, (number, is_exact)): &(&Image, (i32, bool))| match is_exact {
-            true => *number == generation,
-            false => *number <= generation,
-        };
-        let found = known
+        let (kind, own) = (self.device.driver.kind, &self.device.processor);
+        let of_kind = kernel.images.iter().filter(|image| image.form == kind.form);
+        let fitting = of_kind
             .clone()
-            .filter(fits)
-            .max_by_key(|(_, processor)| *processor);
-        found.map(|(image, _)| image).ok_or_else(|| {
-            let least = known.map(|(_, (number, _))| number).min().unwrap_or(0);
+            .filter_map(|image| Some((fits(&kind.processors, processor(image), own)?, image)));
+        let best = fitting.max_by_key(|(how_well, _)| *how_well);
+        best.map(|(_, image)| image).ok_or_else(|| {
+            let all: Vec<_> = of_kind.map(processor).collect();
             format!(
-                "{}: its code is for devices from sm_{least} on, and {} is sm_{generation}: compile it for that one",
+                "{}: its code is for {}, and {} is {own}: compile it for that one",
                 words(kernel.name, kernel.place),
+                wanted(&kind.processors, &all),
                 self.device.name
             )
         })

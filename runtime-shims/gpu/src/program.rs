@@ -164,7 +164,13 @@ fn is_wanted() -> bool {
         let asked = (!asked.is_null()).then(|| std::ffi::CStr::from_ptr(asked).to_bytes());
         match asked {
             None | Some(b"") => {
-                let devices = [c"/dev/nvidiactl", c"/dev/nvidia0", c"/dev/dxg"];
+                let devices = [
+                    c"/dev/nvidiactl",
+                    c"/dev/nvidia0",
+                    c"/dev/dxg",
+                    c"/dev/kfd",
+                    c"/dev/dri/renderD128",
+                ];
                 devices
                     .iter()
                     .any(|file| libc::access(file.as_ptr(), libc::F_OK) == 0)
@@ -193,8 +199,9 @@ fn open(kind: &'static Kind) -> Result<Device, String> {
 }
 
 impl State {
-    /// Finds out what runs kernels that have images of these forms. An error says why that is not what the user asks for.
-    pub fn choose(&mut self, forms: impl Fn(i64) -> bool) -> Result<(), String> {
+    /// Finds out what runs kernels that have images of these forms, the first choice first; where none are named, of any. An
+    /// error says why that is not what the user asks for.
+    pub fn choose(&mut self, forms: &[i64]) -> Result<(), String> {
         if !matches!(self, Self::Unknown) {
             return Ok(());
         }
@@ -206,11 +213,15 @@ impl State {
                 return Ok(());
             }
             Asked::Kind(kind) => vec![kind],
-            Asked::Any => KINDS[..FOUND]
-                .iter()
-                .copied()
-                .filter(|kind| forms(kind.form))
-                .collect(),
+            Asked::Any => {
+                let mut kinds = KINDS[..FOUND].to_vec();
+                let choice = |kind: &&Kind| forms.iter().position(|form| *form == kind.form);
+                if !forms.is_empty() {
+                    kinds.retain(|kind| choice(kind).is_some());
+                    kinds.sort_by_key(choice);
+                }
+                kinds
+            }
         };
         for kind in kinds {
             match open(kind) {

@@ -3,13 +3,15 @@
 use okl_job::{Environment, launcher, settings};
 
 use crate::cuda::{CUDA, EMULATED};
+use crate::hip::HIP;
+use crate::opencl::OPENCL;
 use crate::table::Kind;
 
 /// All kinds of drivers; those that are found without being asked for come first.
-pub static KINDS: [&Kind; 2] = [&CUDA, &EMULATED];
+pub static KINDS: [&Kind; 4] = [&CUDA, &HIP, &OPENCL, &EMULATED];
 
 /// How many of [`KINDS`] need not be asked for.
-pub const FOUND: usize = 1;
+pub const FOUND: usize = 3;
 
 /// What runs kernels.
 #[derive(Clone, Copy)]
@@ -32,8 +34,7 @@ pub fn backend(environment: impl Environment) -> Result<Asked, String> {
     }
     let kind = KINDS.iter().find(|kind| kind.backend == text);
     kind.map(|kind| Asked::Kind(kind)).ok_or_else(|| {
-        let mut words = KINDS.map(|kind| kind.backend).to_vec();
-        words.push("cpu");
+        let words = ["cuda", "cuda-emulated", "hip", "spirv", "cpu"];
         let words = settings::listed(&words);
         format!("OKL_BACKEND={text}: valid values for kernels on devices are {words}")
     })
@@ -79,10 +80,14 @@ mod tests {
         assert_eq!(said(""), "any");
         assert_eq!(said("cuda"), "CUDA");
         assert_eq!(said("cuda-emulated"), "emulated CUDA");
+        for kind in KINDS {
+            assert_eq!(said(kind.backend), kind.words);
+            assert!(said("gpu").contains(kind.backend));
+        }
         assert_eq!(said("cpu"), "processor");
         assert_eq!(
             said("gpu"),
-            "OKL_BACKEND=gpu: valid values for kernels on devices are cuda, cuda-emulated and cpu"
+            "OKL_BACKEND=gpu: valid values for kernels on devices are cuda, cuda-emulated, hip, spirv and cpu"
         );
     }
 

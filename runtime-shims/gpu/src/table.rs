@@ -1,10 +1,11 @@
 //! A driver's functions, under names of ours: what launches kernels knows no others. Another kind of device is another
-//! [`Kind`], a constant of data, or a table of functions that do the same.
+//! [`Kind`], a constant of data; functions of its driver that are called in another way have adapters.
 //!
 //! Guarantee: a function that a library lacks is an error where it is needed, and nothing before.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
+use okl_abi::gpu::DeviceParameter;
 use okl_job::opened::Opened;
 
 /// What a function returns: 0 where it did what it was asked.
@@ -58,6 +59,8 @@ table! {
     name(to: *mut c_char, length: c_int, device: c_int);
     /// One of its numbers.
     attribute(value: *mut c_int, which: c_int, device: c_int);
+    /// Writes the name of its processor, with a NUL, into so many bytes.
+    processor(to: *mut c_char, length: c_int, device: c_int);
     /// The context that all of a process share.
     context(context: *mut Handle, device: c_int);
     /// Has the calling thread work in a context.
@@ -81,6 +84,8 @@ table! {
     load(module: *mut Handle, image: *const c_void, count: c_uint, options: *mut c_int, values: *mut *mut c_void);
     /// A kernel of a module.
     function(function: *mut Handle, module: Handle, name: *const c_char);
+    /// Says what it is passed: so many parameters. Drivers that know that have nothing like it.
+    parameters(function: Handle, count: c_uint, parameters: *const DeviceParameter);
     /// One of its numbers.
     function_attribute(value: *mut c_int, which: c_int, function: Handle);
     /// Queues it: blocks, work items of a block, bytes of shared memory, stream, addresses of arguments, nothing.
@@ -129,10 +134,18 @@ pub struct Attributes {
     pub items_of: [c_int; 3],
     /// Blocks in each direction.
     pub blocks_of: [c_int; 3],
-    /// Its generation: two numbers.
-    pub generation: [c_int; 2],
     /// Of a function: work items of a block.
     pub items_of_function: c_int,
+}
+
+/// By what it is known whether a device runs an image.
+pub enum Processors {
+    /// By generations, `sm_90`: it runs those of older ones, too. Two of its numbers say which it is.
+    Generations([c_int; 2]),
+    /// By the name that [`Functions::processor`] tells.
+    Names,
+    /// It runs all.
+    All,
 }
 
 /// A kind of driver.
@@ -151,12 +164,22 @@ pub struct Kind {
     pub is_ours: bool,
     /// What it calls its functions.
     pub names: &'static Names,
+    /// The functions that it has.
+    ///
+    /// # Safety
+    /// As of [`Functions::of`].
+    pub functions: unsafe fn(Opened, &Names) -> Functions,
+    /// Which images its devices run.
+    pub processors: Processors,
+    /// What finds out more of a kernel that fails, as the end of "...; ".
+    pub advice: &'static str,
     /// What its errors mean.
     pub failure: fn(Status) -> Failure,
     /// The numbers of its devices.
     pub attributes: &'static Attributes,
-    /// Options by which loading writes what is wrong into a text: the text, its bytes.
-    pub log: [c_int; 2],
+    /// Options of loading: a text into which it writes what is wrong, and its bytes; and the bytes of the image, where it
+    /// has to be told.
+    pub options: &'static [c_int],
     /// What a driver has to be at least for an image.
     pub needed: fn(&[u8]) -> Option<c_int>,
     /// A version in words.

@@ -185,7 +185,7 @@ macro_rules! functions {
 
         /// The driver's functions.
         pub fn functions() -> Functions {
-            Functions { $($name: Some(calls::$name),)* error_name: Some(error_name), error_text: None }
+            Functions { $($name: Some(calls::$name),)* error_name: Some(error_name), error_text: None, processor: None, parameters: None }
         }
     };
 }

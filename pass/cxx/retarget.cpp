@@ -1,0 +1,212 @@
+// Here because these are C++ only: address spaces of variables and what is inferred of them, calling conventions of calls, the
+// expansion of atomic updates, scopes and metadata of atomics, and a crash of a back end that does not end the compiler.
+#include "shim.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/CodeGen/AtomicExpandUtils.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar/InferAddressSpaces.h"
+#include "llvm-c/Core.h"
+#include "llvm-c/TargetMachine.h"
+
+using namespace llvm;
+
+static TargetMachine *machine(LLVMTargetMachineRef Of) { return reinterpret_cast<TargetMachine *>(Of); }
+
+// Whether an update has to be a loop: of what is no integer, or more than SPIR-V's instructions do.
+static bool isLoop(const AtomicRMWInst &One) {
+  if (!One.getType()->isIntegerTy())
+    return true;
+  switch (One.getOperation()) {
+  case AtomicRMWInst::Xchg:
+  case AtomicRMWInst::Add:
+  case AtomicRMWInst::Sub:
+  case AtomicRMWInst::And:
+  case AtomicRMWInst::Or:
+  case AtomicRMWInst::Xor:
+  case AtomicRMWInst::Max:
+  case AtomicRMWInst::Min:
+  case AtomicRMWInst::UMax:
+  case AtomicRMWInst::UMin:
+    return false;
+  default:
+    return true;
+  }
+}
+
+// An error that would end the compiler ends the attempt.
+static void onFatalError(void *, const char *, bool) {
+  if (CrashRecoveryContext *Current = CrashRecoveryContext::GetCurrent())
+    Current->HandleExit(1);
+}
+
+extern "C" {
+
+// Has variables of the stack lie in the address space of a number; users see them as before.
+void okl_move_stack(LLVMModuleRef M, unsigned Space) {
+  for (Function &F : *unwrap(M)) {
+    SmallVector<AllocaInst *, 16> All;
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block)
+        if (auto *One = dyn_cast<AllocaInst>(&I))
+          if (One->getAddressSpace() != Space)
+            All.push_back(One);
+    for (AllocaInst *One : All) {
+      for (User *By : make_early_inc_range(One->users()))
+        if (auto *Marker = dyn_cast<IntrinsicInst>(By))
+          if (Marker->isLifetimeStartOrEnd())
+            Marker->eraseFromParent();
+      IRBuilder<> Builder(One);
+      AllocaInst *New = Builder.CreateAlloca(One->getAllocatedType(), Space, One->getArraySize());
+      New->setAlignment(One->getAlign());
+      One->replaceAllUsesWith(Builder.CreateAddrSpaceCast(New, One->getType()));
+      One->eraseFromParent();
+    }
+  }
+}
+
+// The same for constants.
+void okl_move_tables(LLVMModuleRef M, unsigned Space) {
+  Module &In = *unwrap(M);
+  SmallVector<GlobalVariable *, 16> All;
+  for (GlobalVariable &One : In.globals())
+    if (One.isConstant() && One.hasInitializer() && One.getAddressSpace() == 0)
+      All.push_back(&One);
+  for (GlobalVariable *One : All) {
+    auto *New = new GlobalVariable(In, One->getValueType(), true, One->getLinkage(), One->getInitializer(), "", One,
+                                   GlobalValue::NotThreadLocal, Space);
+    New->takeName(One);
+    New->setAlignment(One->getAlign());
+    New->setUnnamedAddr(One->getUnnamedAddr());
+    One->replaceAllUsesWith(ConstantExpr::getAddrSpaceCast(New, One->getType()));
+    One->eraseFromParent();
+  }
+}
+
+// Has functions and their calls, but for kernels, have the convention of a number.
+void okl_call_by(LLVMModuleRef M, unsigned Convention, unsigned Kernel) {
+  for (Function &F : *unwrap(M)) {
+    if (!F.isIntrinsic() && F.getCallingConv() != Kernel)
+      F.setCallingConv(Convention);
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block)
+        if (auto *Call = dyn_cast<CallBase>(&I))
+          if (Function *Callee = Call->getCalledFunction(); Callee && !Callee->isIntrinsic())
+            Call->setCallingConv(Convention);
+  }
+}
+
+// Finds out which address spaces pointers of no particular one lead to.
+void okl_infer_spaces(LLVMModuleRef M, LLVMTargetMachineRef Machine) {
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+  PassBuilder Builder(machine(Machine));
+  Builder.registerModuleAnalyses(MAM);
+  Builder.registerCGSCCAnalyses(CGAM);
+  Builder.registerFunctionAnalyses(FAM);
+  Builder.registerLoopAnalyses(LAM);
+  Builder.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  ModulePassManager Passes;
+  Passes.addPass(createModuleToFunctionPassAdaptor(InferAddressSpacesPass(0)));
+  Passes.run(*unwrap(M), MAM);
+}
+
+// Has updates that a device has no instruction for be loops around a compare-and-exchange.
+void okl_expand_atomics(LLVMModuleRef M) {
+  SmallVector<AtomicRMWInst *, 16> All;
+  for (Function &F : *unwrap(M))
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block)
+        if (auto *One = dyn_cast<AtomicRMWInst>(&I); One && isLoop(*One))
+          All.push_back(One);
+  for (AtomicRMWInst *One : All)
+    expandAtomicRMWToCmpXchg(One, [](IRBuilderBase &Builder, Value *Address, Value *Loaded, Value *New, Align Alignment,
+                                     AtomicOrdering Order, SyncScope::ID Scope, Value *&Success, Value *&NewLoaded,
+                                     Instruction *) {
+      Type *Was = New->getType();
+      Type *Bits = Builder.getIntNTy(Was->getPrimitiveSizeInBits());
+      Value *Pair = Builder.CreateAtomicCmpXchg(Address, Builder.CreateBitCast(Loaded, Bits),
+                                                Builder.CreateBitCast(New, Bits), Alignment, Order,
+                                                AtomicCmpXchgInst::getStrongestFailureOrdering(Order), Scope);
+      Success = Builder.CreateExtractValue(Pair, 1);
+      NewLoaded = Builder.CreateBitCast(Builder.CreateExtractValue(Pair, 0), Was);
+    });
+}
+
+// Has atomics be seen by the work items of one device, and says that the memory is the device's own.
+void okl_scope_atomics(LLVMModuleRef M, OklText Scope, OklText Notes) {
+  LLVMContext &Context = unwrap(M)->getContext();
+  SyncScope::ID Number = Context.getOrInsertSyncScopeID(text(Scope));
+  SmallVector<StringRef, 2> Names;
+  text(Notes).split(Names, ' ', -1, false);
+  for (Function &F : *unwrap(M))
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block) {
+        if (!I.isAtomic() || isa<FenceInst>(I))
+          continue;
+        setAtomicSyncScopeID(&I, Number);
+        if (isa<AtomicRMWInst>(I))
+          for (StringRef Name : Names)
+            I.setMetadata(Name, MDNode::get(Context, {}));
+      }
+}
+
+// A fence among the work items of a scope.
+void okl_fence(LLVMBuilderRef At, OklText Scope, bool Acquires) {
+  IRBuilderBase &Builder = *unwrap(At);
+  Builder.CreateFence(Acquires ? AtomicOrdering::Acquire : AtomicOrdering::Release,
+                      Builder.getContext().getOrInsertSyncScopeID(text(Scope)));
+}
+
+// Writes a version down as metadata of the module.
+void okl_say_version(LLVMModuleRef M, OklText Name, unsigned Major, unsigned Minor) {
+  Module &Of = *unwrap(M);
+  auto Number = [&](unsigned One) {
+    return ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(Of.getContext()), One));
+  };
+  Of.getOrInsertNamedMetadata(text(Name))
+      ->addOperand(MDNode::get(Of.getContext(), {Number(Major), Number(Minor)}));
+}
+
+// Compiles a module, to assembly or to an object. False where the back end fails, in whatever way: that ends the attempt, and
+// not the compiler.
+bool okl_compile(LLVMTargetMachineRef Machine, LLVMModuleRef M, bool IsText, OklTextSink Write, void *To) {
+  SmallString<0> Code;
+  bool IsDone = false;
+  bool IsWatched = CrashRecoveryContext::GetCurrent() != nullptr;
+  if (!IsWatched)
+    CrashRecoveryContext::Enable();
+  remove_fatal_error_handler();
+  install_fatal_error_handler(onFatalError);
+  CrashRecoveryContext Attempt;
+  Attempt.RunSafely([&] {
+    raw_svector_ostream Out(Code);
+    // What fails leaves it as it is.
+    auto *Passes = new legacy::PassManager;
+    CodeGenFileType Kind = IsText ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
+    if (machine(Machine)->addPassesToEmitFile(*Passes, Out, nullptr, Kind))
+      return;
+    Passes->run(*unwrap(M));
+    delete Passes;
+    IsDone = true;
+  });
+  remove_fatal_error_handler();
+  if (!IsWatched)
+    CrashRecoveryContext::Disable();
+  if (IsDone)
+    Write(To, text(StringRef(Code)));
+  return IsDone;
+}
+}
