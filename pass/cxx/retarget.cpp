@@ -170,6 +170,11 @@ void okl_fence(LLVMBuilderRef At, OklText Scope, bool Acquires) {
                       Builder.getContext().getOrInsertSyncScopeID(text(Scope)));
 }
 
+// Notes a number as a flag of the module.
+void okl_flag(LLVMModuleRef M, OklText Name, unsigned Number) {
+  unwrap(M)->addModuleFlag(Module::Error, text(Name), Number);
+}
+
 // Writes a version down as metadata of the module.
 void okl_say_version(LLVMModuleRef M, OklText Name, unsigned Major, unsigned Minor) {
   Module &Of = *unwrap(M);

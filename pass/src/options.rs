@@ -7,18 +7,38 @@
 //!
 //! A pass parameter beats a flag, a flag beats the environment.
 
-use crate::lower::gpu::target::CUDA;
+use crate::lower::gpu::target::{CUDA, HIP, HIP_USUAL, SPIRV};
 use crate::plan::{Plan, Target};
 
-/// What the user may call them.
-const TARGETS: [(&str, bool, Target); 3] = [
-    ("mpi", true, Target::Cpu),
-    ("cpu", false, Target::Cpu),
-    ("cuda", false, Target::Gpu(&CUDA)),
-];
+/// What the user may call them. Behind `hip` there may be a processor: `hip:gfx942`.
+const NAMES: [&str; 5] = ["mpi", "cpu", "cuda", "hip", "spirv"];
 
 fn valid() -> String {
-    TARGETS.map(|(name, ..)| name).join(", ")
+    NAMES.join(", ")
+}
+
+/// Whether ranks share what goes there, and what it goes to. An error is the beginning of a message.
+fn targets_called(name: &str) -> Result<(bool, Vec<Target>), String> {
+    let targets = match name {
+        "mpi" => return Ok((true, vec![Target::Cpu])),
+        "cpu" => vec![Target::Cpu],
+        "cuda" => vec![Target::Gpu(&CUDA)],
+        "spirv" => vec![Target::Gpu(&SPIRV)],
+        "hip" => HIP[..HIP_USUAL].iter().map(Target::Gpu).collect(),
+        _ => {
+            let Some(processor) = name.strip_prefix("hip:") else {
+                return Err(format!("unknown target '{name}'"));
+            };
+            let Some(found) = HIP.iter().find(|one| one.processor.name == processor) else {
+                let known = HIP.each_ref().map(|one| one.processor.name).join(", ");
+                return Err(format!(
+                    "unknown processor '{processor}' of target 'hip' (there are {known})"
+                ));
+            };
+            vec![Target::Gpu(found)]
+        }
+    };
+    Ok((false, targets))
 }
 
 /// The plan of these names, the first choice first. Names of several devices, and of the processor behind them, go together.
@@ -26,18 +46,15 @@ fn valid() -> String {
 pub fn plan_called<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Plan, String> {
     let mut plan: Option<Plan> = None;
     for name in names {
-        let known = TARGETS.iter().find(|(known, ..)| *known == name);
-        let Some((_, distribute, target)) = known else {
-            return Err(format!("unknown target '{name}'"));
-        };
+        let (distribute, targets) = targets_called(name)?;
         let Some(plan) = &mut plan else {
             plan = Some(Plan {
-                distribute: *distribute,
-                targets: vec![*target],
+                distribute,
+                targets,
             });
             continue;
         };
-        if plan.distribute || *distribute {
+        if plan.distribute || distribute {
             return Err("target 'mpi' goes with no other".to_string());
         }
         if plan.has_cpu() {
@@ -45,10 +62,10 @@ pub fn plan_called<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Plan,
                 "target '{name}' behind 'cpu', which is there whenever it is asked for: it comes last"
             ));
         }
-        if plan.targets.contains(target) {
+        if targets.iter().any(|target| plan.targets.contains(target)) {
             return Err(format!("target '{name}' twice"));
         }
-        plan.targets.push(*target);
+        plan.targets.extend(targets);
     }
     plan.ok_or_else(|| "no target".to_string())
 }
@@ -75,7 +92,7 @@ impl Options {
         for word in parameters.split(';').filter(|word| !word.is_empty()) {
             match word {
                 "strict" => strict = true,
-                _ if TARGETS.iter().any(|(known, ..)| *known == word) => named.push(word),
+                _ if NAMES.contains(&word) || word.starts_with("hip:") => named.push(word),
                 _ => {
                     return Err(format!(
                         "okl: unknown parameter '{word}' of okl-lower; valid are: {}, strict",
@@ -134,9 +151,14 @@ mod tests {
             ),
             ("cuda,cuda", "target 'cuda' twice"),
             ("cuda,", "unknown target ''"),
-            ("hip", "unknown target 'hip'"),
+            ("gpu", "unknown target 'gpu'"),
+            ("hip,hip:gfx90a", "target 'hip:gfx90a' twice"),
+            (
+                "hip:gfx1",
+                "unknown processor 'gfx1' of target 'hip' (there are gfx90a, gfx942, gfx1100, gfx900, gfx906, gfx908, gfx950, gfx1010, gfx1030, gfx1101, gfx1102, gfx1200, gfx1201)",
+            ),
         ] {
-            let told = format!("okl: {why} of -okl-target; valid are: mpi, cpu, cuda");
+            let told = format!("okl: {why} of -okl-target; valid are: mpi, cpu, cuda, hip, spirv");
             assert_eq!(targets(flag), Err(told), "{flag}");
         }
     }

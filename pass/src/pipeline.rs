@@ -473,7 +473,7 @@ fn print_device(run: &Run<'_>) -> bool {
         return false;
     };
     let copy = OwnModule::copy_of(run.module);
-    llvm::print(&Lowering::of(&copy, &options).devices.text());
+    llvm::print_bytes(&Lowering::of(&copy, &options).devices.code());
     false
 }
 

@@ -43,7 +43,7 @@ pub use instruction::{Block, Comparison, IntPredicate, Opcode, RealPredicate};
 pub use kernels::{Passes, Silence};
 pub use module::{Module, OwnModule, Visibility};
 pub use plugin::{PluginInfo, Point, Run, plugin_info};
-pub use shim::{NaturalLoop, Severity, demangle, hash, print};
+pub use shim::{NaturalLoop, Severity, demangle, hash, print, print_bytes};
 pub use types::Type;
 pub use value::{Call, Function, Global, Instruction, Linkage, Value};
 pub use vectors::{Intrinsic, VectorUnit};

@@ -249,6 +249,11 @@ impl Module {
 
     /// Adds a NUL-terminated text as a private constant.
     pub fn add_text(&self, name: &str, text: &str) -> Global<'_> {
+        self.add_bytes(name, text.as_bytes())
+    }
+
+    /// The same of bytes.
+    pub fn add_bytes(&self, name: &str, text: &[u8]) -> Global<'_> {
         // SAFETY: a live context and `text.len()` bytes.
         let value = unsafe {
             Value::new(LLVMConstStringInContext2(

@@ -19,6 +19,7 @@ unsafe extern "C" {
     fn okl_scope_atomics(module: LLVMModuleRef, scope: Text, notes: Text);
     fn okl_fence(builder: LLVMBuilderRef, scope: Text, acquires: bool);
     fn okl_say_version(module: LLVMModuleRef, name: Text, major: u32, minor: u32);
+    fn okl_flag(module: LLVMModuleRef, name: Text, number: u32);
     fn okl_compile(
         machine: LLVMTargetMachineRef,
         module: LLVMModuleRef,
@@ -66,6 +67,12 @@ impl OwnModule {
         unsafe { okl_scope_atomics(self.raw(), Text::new(scope), Text::new(&notes)) }
     }
 
+    /// Notes a number.
+    pub fn flag(&mut self, name: &str, number: u32) {
+        // SAFETY: as above.
+        unsafe { okl_flag(self.raw(), Text::new(name), number) }
+    }
+
     /// Writes down a version.
     pub fn say_version(&mut self, name: &str, [major, minor]: [u32; 2]) {
         // SAFETY: as above.
@@ -98,7 +105,21 @@ impl Builder<'_> {
     }
 }
 
-impl Type<'_> {
+impl<'m> Type<'m> {
+    /// The type of the elements of a vector, and how many there are; another type is one.
+    pub fn lanes(self) -> (Type<'m>, u32) {
+        // SAFETY: a type; parts are asked of those that have some.
+        unsafe {
+            match LLVMGetTypeKind(self.raw()) {
+                LLVMTypeKind::LLVMVectorTypeKind => (
+                    Type::new(LLVMGetElementType(self.raw())),
+                    LLVMGetVectorSize(self.raw()),
+                ),
+                _ => (self, 1),
+            }
+        }
+    }
+
     /// The address space that pointers of this type lead to; none where it is no pointer.
     pub fn space(self) -> Option<u32> {
         // SAFETY: a type, which is a pointer where that is asked.

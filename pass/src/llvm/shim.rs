@@ -125,8 +125,13 @@ pub fn demangle(name: &str) -> String {
 
 /// Prints on the compiler's error stream, as LLVM's printing passes do.
 pub fn print(text: &str) {
+    print_bytes(text.as_bytes());
+}
+
+/// The same of code, which may be no text.
+pub fn print_bytes(text: &[u8]) {
     // Where nobody can read it, there is nobody to be told.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = std::io::stderr().write_all(text);
 }
 
 /// A number that, of texts that differ, is the same by chance only; it is the same in each run.

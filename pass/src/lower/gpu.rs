@@ -8,9 +8,11 @@
 //!
 //! Kinds of devices differ in data: [`target`].
 
+mod asked;
 mod blocks;
 mod compile;
 mod launch;
+mod link;
 mod math;
 mod reach;
 mod shape;
@@ -48,7 +50,7 @@ enum Host<'m> {
 /// Code for a kind of device.
 struct Image {
     target: &'static GpuTarget,
-    code: String,
+    code: Vec<u8>,
 }
 
 /// A loop that may go to a device, as far as can be seen in the module.
@@ -199,8 +201,11 @@ impl<'m> Plan<'m> {
     }
 
     /// The code, of all kinds of devices.
-    pub fn text(&self) -> String {
-        self.images.iter().map(|one| one.code.as_str()).collect()
+    pub fn code(&self) -> Vec<u8> {
+        self.images
+            .iter()
+            .flat_map(|one| one.code.clone())
+            .collect()
     }
 }
 

@@ -13,7 +13,8 @@ pub use host::launch;
 use okl_abi::AtomicOp;
 use okl_abi::gpu::parameter;
 
-use super::compile::{Failed, declared, entry_name, failed};
+use super::asked::{self, meet, number};
+use super::compile::{Failed, entry_name, failed};
 use super::launch::{Kernel, Parameter};
 use super::reach;
 use super::shape::{Shape, Wrong, followers};
@@ -249,25 +250,6 @@ fn share<'d>(device: &'d Module, one: &ParallelLoop<'d>, number: usize, target: 
     }
 }
 
-/// Has all work items of the block wait for each other.
-fn meet<'d>(builder: &Builder<'d>, target: &GpuTarget) {
-    let module = builder.module();
-    let ty = module.function_type(module.void(), &[module.int(32)]);
-    let barrier = declared(module, target.barrier, ty);
-    builder.call(barrier, &[module.const_i32(0)]);
-}
-
-/// A number that the device knows, as one of 64 bits; below another one, where that is known.
-fn number<'d>(builder: &Builder<'d>, name: &str, end: Option<i64>) -> Value<'d> {
-    let module = builder.module();
-    let ty = module.function_type(module.int(32), &[]);
-    let number = builder.call(declared(module, name, ty), &[]);
-    if let Some((end, call)) = end.zip(number.as_instruction()) {
-        call.set_result_below(module, end);
-    }
-    builder.int_cast(number, module.int(64))
-}
-
 /// The value that an iterator has in an iteration of a number.
 fn iterator<'d>(
     builder: &Builder<'d>,
@@ -297,7 +279,7 @@ fn run_once<'d>(
     let mut copies = Copies::before(device, counter.begins, known);
     let counted = copies.counted(device, counter);
     let builder = copies.builder;
-    let number = |axis: usize| number(&builder, target.item[axis], items.map(|all| all[axis]));
+    let number = |axis: usize| number(&builder, &target.item, axis, items.map(|all| all[axis]));
     let own = number(counter.axis);
     let value = iterator(&builder, counter, &counted, own);
     counter.begins.set_operand(0, value);
@@ -368,7 +350,7 @@ fn outline<'d>(
     let [start, done] = [(); 2].map(|()| function.append_block(device));
     let builder = Builder::at_end_like(device, start, like);
     for (counter, counted) in grid.iter().zip(&counted) {
-        let own = self::number(&builder, target.block[counter.axis], None);
+        let own = asked::number(&builder, &target.block, counter.axis, None);
         let value = iterator(&builder, counter, counted, own);
         builder.store(value, *counted.variable);
     }
@@ -413,7 +395,10 @@ fn outline<'d>(
             }
             types.push(match (is_address, ty.is_aggregate()) {
                 (true, _) => device.pointer_into(target.global_space),
-                (_, true) => device.pointer(),
+                (_, true) => match target.object_space {
+                    Some(space) => device.pointer_into(space),
+                    None => device.pointer(),
+                },
                 _ => ty,
             });
             all_passed.push(value);
@@ -453,8 +438,17 @@ fn outline<'d>(
                 match value {
                     Passed::First(_) | Passed::Step(_) => parameter,
                     Passed::Variable(_) | Passed::Object(_) if ty.is_aggregate() => {
-                        kernel.copy_parameter(device, at, ty, device.align_of(ty));
-                        parameter
+                        let align = device.align_of(ty);
+                        if target.object_space.is_some() {
+                            kernel.refer_to_parameter(device, at, ty, align);
+                            let variable = variable(ty);
+                            let bytes = device.size_of(ty) as i64;
+                            builder.copy_aligned(variable, parameter, bytes, align);
+                            variable
+                        } else {
+                            kernel.copy_parameter(device, at, ty, align);
+                            parameter
+                        }
                     }
                     Passed::Variable(_) | Passed::Object(_) => {
                         let value = match ty.is_pointer() {

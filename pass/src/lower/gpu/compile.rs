@@ -6,8 +6,8 @@
 use okl_abi::gpu::parameter;
 
 use super::launch::Kernel;
-use super::target::GpuTarget;
-use super::{math, reach};
+use super::target::{Bound, Code, GpuTarget};
+use super::{link, math, reach};
 use crate::diagnostic::user_name;
 use crate::llvm::{Function, Linkage, Machine, Module, OwnModule, Silence, Type};
 
@@ -33,7 +33,7 @@ pub fn build<H>(
     module: &Module,
     target: &'static GpuTarget,
     outline: impl FnOnce(&Module) -> Result<Vec<(Kernel, H)>, Failed>,
-) -> Result<(String, Vec<(Kernel, H)>), Failed> {
+) -> Result<(Vec<u8>, Vec<(Kernel, H)>), Failed> {
     let Some(machine) = Machine::of(&target.processor) else {
         let why = format!("this compiler has no code for {}", target.processor.triple);
         return failed(None, &why);
@@ -49,27 +49,39 @@ pub fn build<H>(
         let function = device.function(&kernel.entry).expect("it was just made");
         function.set_linkage(Linkage::LLVMExternalLinkage);
         function.set_convention(target.convention);
-        if let Some([x, y, z]) = kernel.items {
-            function.mark(&device, target.bound, &format!("{x},{y},{z}"));
+        match (&target.bound, kernel.items) {
+            (Bound::Directions(name), Some([x, y, z])) => {
+                function.mark(&device, name, &format!("{x},{y},{z}"));
+            }
+            (Bound::Counts(name), items) => {
+                let most = items.map_or(target.most_items, |all| all.iter().product());
+                function.mark(&device, name, &format!("1,{most}"));
+            }
+            (Bound::Directions(_), None) | (Bound::Nothing, _) => {}
+        }
+        for (name, value) in target.attributes {
+            function.mark(&device, name, value);
         }
     }
     machine.adopt(&device);
     machine.run(&mut device, "globaldce");
+    retarget(&mut device, target);
     for function in device.functions() {
         if !function.is_declaration() {
             function.set_attribute(&device, "convergent");
         }
     }
-    if math::rename(&device) {
-        let Some(library) = library(target) else {
+    if math::rename(&device)
+        && let Some(name) = target.library
+    {
+        let Some(library) = library(name) else {
             let why = format!(
-                "it calls mathematical functions, and libclc's {} is not there: install libclc-22",
-                target.library
+                "it calls mathematical functions, and libclc's {name} is not there: install libclc-22"
             );
             return failed(None, &why);
         };
         if !device.link_needed(&library) {
-            return failed(None, &format!("libclc's {} cannot be read", target.library));
+            return failed(None, &format!("libclc's {name} cannot be read"));
         }
         for function in device.functions() {
             if !function.is_declaration() && !function.is_local() {
@@ -80,10 +92,7 @@ pub fn build<H>(
             }
         }
     }
-    machine.run(
-        &mut device,
-        "function(simplifycfg),nvvm-reflect,default<O2>,globaldce",
-    );
+    optimise(&machine, &mut device, target);
     look_at(&device, &kernels, target)?;
     for kernel in &mut kernels {
         let function = device.function(&kernel.entry).expect("it is kept");
@@ -104,12 +113,74 @@ pub fn build<H>(
             }
         }
     }
-    let code = machine.assembly(&mut device);
+    let code = machine.compile(&mut device, target.code == Code::Assembly);
     let has_failed = module.has_failed();
     drop(silence);
     match code {
-        Some(code) if !has_failed => Ok((code, outlined)),
-        _ => failed(None, "LLVM has no code for it"),
+        Some(code) if !has_failed => match target.code {
+            Code::Assembly | Code::Object => Ok((code, outlined)),
+            Code::Linked => match link::shared(&code) {
+                Ok(code) => Ok((code, outlined)),
+                Err(why) => failed(None, &why),
+            },
+        },
+        _ => failed(
+            None,
+            &format!("LLVM has no code for it for {}", target.words),
+        ),
+    }
+}
+
+/// Has a module be as a kind of device wants it, but for its code.
+fn retarget(device: &mut OwnModule, target: &GpuTarget) {
+    if target.stack_space != 0 {
+        device.move_stack(target.stack_space);
+    }
+    if target.table_space != 0 {
+        device.move_tables(target.table_space);
+    }
+    if !target.atomics.has_floating {
+        device.expand_atomics();
+    }
+    if let Some(scope) = target.atomics.scope {
+        device.scope_atomics(scope, target.atomics.notes);
+    }
+    if let Some((name, number)) = target.flag {
+        device.flag(name, number);
+    }
+    if let Some((name, version)) = target.version {
+        device.say_version(name, version);
+    }
+}
+
+fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget) {
+    if !target.has_flat_pointers {
+        // Where a pointer leads is found out in one function.
+        for function in device.functions() {
+            if !function.is_declaration() {
+                function.set_attribute(device, "alwaysinline");
+                for (name, value) in target.attributes {
+                    function.mark(device, name, value);
+                }
+            }
+        }
+        machine.run(
+            device,
+            "always-inline,globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg)",
+        );
+        machine.infer_spaces(device);
+    }
+    let passes = format!(
+        "function(simplifycfg),{}default<O2>,globaldce",
+        target.reflects
+    );
+    machine.run(device, &passes);
+    if !target.has_flat_pointers {
+        machine.infer_spaces(device);
+        machine.run(device, "function(instcombine,simplifycfg),globaldce");
+    }
+    if target.function_convention != 0 {
+        device.call_by(target.function_convention, target.convention);
     }
 }
 
@@ -118,17 +189,13 @@ fn look_at(device: &Module, kernels: &[&mut Kernel], target: &GpuTarget) -> Resu
     if device.has_aliases() {
         return failed(None, "it uses a function or variable that has two names");
     }
-    let own: Vec<_> = target
-        .item
-        .iter()
-        .chain(&target.block)
-        .chain([&target.barrier])
-        .copied()
-        .collect();
+    let own = target.functions();
     for function in device.functions() {
         if function.is_declaration() {
             // Tables may have it, too.
-            if !function.is_intrinsic() && !function.is_unused() {
+            let is_known = own.contains(&function.name().as_str())
+                || target.library.is_none() && math::is_library(&function.name());
+            if !function.is_intrinsic() && !function.is_unused() && !is_known {
                 let name = user_name(function);
                 return failed(
                     None,
@@ -139,13 +206,22 @@ fn look_at(device: &Module, kernels: &[&mut Kernel], target: &GpuTarget) -> Resu
         }
         let mut all = kernels.iter();
         let which = all.position(|one| one.entry == function.name());
-        if let Some(why) = reach::what_is_left(device, function, &own) {
+        if let Some(why) = reach::what_is_left(device, function, &own, target) {
             return failed(which, &why);
         }
     }
     for global in device.globals() {
         let is_table = global.is_readonly() && !global.is_declaration();
         let is_shared = global.address_space() == target.shared_space;
+        let is_elsewhere = !target.has_flat_pointers
+            && is_table
+            && (global.address_space() != target.table_space || global.value_type().has_pointers());
+        if is_elsewhere {
+            return failed(
+                None,
+                &format!("it uses a table that {} cannot have", target.words),
+            );
+        }
         if !is_table && !is_shared || global.is_thread_local() {
             let name = crate::llvm::demangle(&global.name());
             return failed(None, &format!("it uses {name}, which is no constant"));
@@ -161,9 +237,9 @@ const LIBRARIES: [&str; 3] = [
     "/usr/lib/llvm-22/share/clc",
 ];
 
-fn library(target: &GpuTarget) -> Option<Vec<u8>> {
+fn library(name: &str) -> Option<Vec<u8>> {
     let mut folders = LIBRARIES.iter();
-    folders.find_map(|folder| std::fs::read(format!("{folder}/{}", target.library)).ok())
+    folders.find_map(|folder| std::fs::read(format!("{folder}/{name}")).ok())
 }
 
 /// A function that each device has.

@@ -79,7 +79,7 @@ fn images<'m>(module: &'m Module, images: &[Image]) -> Value<'m> {
             "form" => module.const_i64(image.target.form),
             "processor" => text(module, image.target.processor.name),
             "code" => {
-                let code = module.add_text("okl.device.code", &image.code);
+                let code = module.add_bytes("okl.device.code", &image.code);
                 code.set_alignment(16);
                 *code
             }

@@ -111,6 +111,16 @@ pub fn is_known(name: &str) -> bool {
     all.any(|(known, ..)| *known == plain || *known == name)
 }
 
+/// Whether a function of libclc's and OpenCL's has that name.
+pub fn is_library(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(_, known, count)| {
+        ["f", "d"].iter().any(|letter| {
+            let letters = letter.repeat(*count);
+            name == format!("_Z{}{known}{letters}", known.len())
+        })
+    })
+}
+
 /// Has a module call libclc's functions in place of those that are declared. Whether it calls any.
 pub fn rename(module: &Module) -> bool {
     let functions = module.functions().into_iter();
@@ -130,7 +140,7 @@ pub fn rename(module: &Module) -> bool {
         let ty = function.function_type();
         let add = || {
             let added = module.add_function(&name, ty, Linkage::LLVMExternalLinkage);
-            for known in ["nounwind", "willreturn"] {
+            for known in ["nounwind", "willreturn", "memory"] {
                 added.set_attribute(module, known);
             }
             added

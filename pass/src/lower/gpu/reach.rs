@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::math;
 use super::shape::{Wrong, followers};
+use super::target::GpuTarget;
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Intrinsic, Module, Opcode, Type, Value};
@@ -243,10 +244,18 @@ fn call(module: &Module, call: Call<'_>) -> Result<(), String> {
 }
 
 /// What code of a device that is ready to be compiled has that the device has not.
-pub fn what_is_left(module: &Module, function: Function<'_>, names: &[&str]) -> Option<String> {
+pub fn what_is_left(
+    module: &Module,
+    function: Function<'_>,
+    names: &[&str],
+    target: &GpuTarget,
+) -> Option<String> {
     for one in function.instructions() {
         if let Some(why) = has_no_code(module, one) {
             return Some(why.to_string());
+        }
+        if let Some(why) = is_beyond(module, one, target) {
+            return Some(format!("{why}, which {} cannot do", target.words));
         }
         match one.opcode() {
             Opcode::LLVMCall => {
@@ -260,11 +269,17 @@ pub fn what_is_left(module: &Module, function: Function<'_>, names: &[&str]) -> 
                 let intrinsic = call.intrinsic().map(Intrinsic::name);
                 let is_known = match &intrinsic {
                     Some(name) => {
-                        INTRINSICS.contains(&name.as_str())
-                            || names.contains(&name.as_str())
-                            || name.starts_with("llvm.vector.reduce.")
+                        !target.lacks.contains(&name.as_str())
+                            && (INTRINSICS.contains(&name.as_str())
+                                || names.contains(&name.as_str())
+                                || name.starts_with("llvm.vector.reduce."))
                     }
-                    None => !callee.is_declaration(),
+                    None => {
+                        let name = callee.name();
+                        !callee.is_declaration()
+                            || names.contains(&name.as_str())
+                            || target.library.is_none() && math::is_library(&name)
+                    }
                 };
                 if !is_known {
                     return Some(format!("it calls {}", user_name(callee)));
@@ -296,6 +311,56 @@ pub fn what_is_left(module: &Module, function: Function<'_>, names: &[&str]) -> 
         }
     }
     None
+}
+
+/// What an instruction does that a kind of device has no code for, and others have.
+fn is_beyond(module: &Module, one: Instruction<'_>, target: &GpuTarget) -> Option<String> {
+    let values = one.operands().into_iter().chain([*one]);
+    let is_value = |value: &Value<'_>| value.as_function().is_none();
+    let values: Vec<_> = values.filter(is_value).collect();
+    if !target.integers.is_empty() {
+        for (element, count) in values.iter().map(|value| value.ty().lanes()) {
+            if let Some(bits) = element
+                .bits()
+                .filter(|bits| !target.integers.contains(bits))
+            {
+                return Some(format!("it computes with integers of {bits} bits"));
+            }
+            if ![1, 2, 3, 4, 8, 16].contains(&count) {
+                return Some(format!("it computes with {count} numbers at once"));
+            }
+        }
+    }
+    let accessed = match one.opcode() {
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => Some(one.operand(1).ty()),
+        Opcode::LLVMStore if one.is_atomic_access() => Some(one.operand(0).ty()),
+        Opcode::LLVMLoad if one.is_atomic_access() => Some(one.ty()),
+        _ => None,
+    };
+    let least = target.atomics.least;
+    if accessed.is_some_and(|ty| module.size_of(ty) < least) {
+        return Some(format!(
+            "it accesses objects of less than {least} bytes at once"
+        ));
+    }
+    if target.has_flat_pointers {
+        return None;
+    }
+    // A pointer of no particular address space is one to the stack.
+    let leads_to_stack = |value: Value<'_>| value.ty().lanes().0.space() == Some(0);
+    let is_made = matches!(
+        one.opcode(),
+        Opcode::LLVMAlloca
+            | Opcode::LLVMGetElementPtr
+            | Opcode::LLVMPHI
+            | Opcode::LLVMSelect
+            | Opcode::LLVMFreeze
+    );
+    let is_foreign = |value: &Value<'_>| {
+        leads_to_stack(*value) && value.is_constant() && !value.is_null() && !value.is_undef()
+    };
+    let is_lost = leads_to_stack(*one) && !is_made || values.iter().any(is_foreign);
+    is_lost.then(|| "it has a pointer that may lead to memory of several kinds".to_string())
 }
 
 /// Whether an address is that of a variable of the function's own.

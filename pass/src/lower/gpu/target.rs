@@ -16,28 +16,105 @@ pub struct GpuTarget {
     pub form: i64,
     /// What LLVM compiles for: the lowest that has what is used.
     pub processor: Processor,
+    /// What makes code of what LLVM compiles.
+    pub code: Code,
     /// The number of the convention that functions have which the host starts.
     pub convention: u32,
+    /// That of other functions.
+    pub function_convention: u32,
     /// The address space of what all blocks see.
     pub global_space: u32,
     /// The address space of what the work items of a block share.
     pub shared_space: u32,
-    /// The number of a work item in its block, in each direction.
-    pub item: [&'static str; 3],
-    /// The number of a block, in each direction.
-    pub block: [&'static str; 3],
+    /// The address space of stack variables.
+    pub stack_space: u32,
+    /// The address space of constants of the file.
+    pub table_space: u32,
+    /// That of objects that are passed, where a kernel is passed their addresses; else it has copies on its stack.
+    pub object_space: Option<u32>,
+    /// Whether there are pointers which lead to any address space. Else all have to be found out, which lie in 0 at first.
+    pub has_flat_pointers: bool,
+    /// The number of a work item in its block.
+    pub item: Asked,
+    /// The number of a block.
+    pub block: Asked,
     /// Where all work items of a block wait for each other.
-    pub barrier: &'static str,
-    /// The attribute that says how many work items a block has at most.
-    pub bound: &'static str,
+    pub barrier: Barrier,
+    /// What says how many work items a block has.
+    pub bound: Bound,
+    /// What else is said of kernels.
+    pub attributes: &'static [(&'static str, &'static str)],
+    /// How objects are accessed at once.
+    pub atomics: Atomics,
+    /// Bits of the integers that it computes with; where there are none, any.
+    pub integers: &'static [u32],
+    /// Intrinsics that it has no code for, and others have.
+    pub lacks: &'static [&'static str],
+    /// A number that is noted in the module.
+    pub flag: Option<(&'static str, u32)>,
+    /// A version that is noted in the module.
+    pub version: Option<(&'static str, [u32; 2])>,
     /// Work items of a block, at most.
     pub most_items: i64,
     /// Bytes that a block shares, at most.
     pub most_shared: u64,
     /// Bytes that are passed to a kernel, at most.
     pub most_passed: i64,
-    /// The file of libclc that has its mathematical functions.
-    pub library: &'static str,
+    /// The file of libclc that has its mathematical functions; none where the driver has them, by the same names.
+    pub library: Option<&'static str>,
+    /// The pass that knows what is asked of the device while it is compiled.
+    pub reflects: &'static str,
+}
+
+/// What makes code of what LLVM compiles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// Nothing: it is assembly.
+    Assembly,
+    /// Nothing: it is an object.
+    Object,
+    /// A linker: the object becomes a shared one.
+    Linked,
+}
+
+/// How a device is asked for a number that there is of each direction.
+pub enum Asked {
+    /// By an intrinsic of each direction, which has 32 bits.
+    Intrinsics([&'static str; 3]),
+    /// By a function that is told the direction, and has 64 bits.
+    Function(&'static str),
+}
+
+/// A function by which work items wait for each other.
+pub struct Barrier {
+    /// Its name.
+    pub name: &'static str,
+    /// A number that it is told.
+    pub told: Option<i32>,
+    /// The scope of fences around it, where it does not make visible what was written.
+    pub fences: Option<&'static str>,
+}
+
+/// An attribute that says how many work items a block has.
+pub enum Bound {
+    /// In each direction.
+    Directions(&'static str),
+    /// At least and at most, in all.
+    Counts(&'static str),
+    /// There is none.
+    Nothing,
+}
+
+/// How objects are accessed at once.
+pub struct Atomics {
+    /// The scope of those that see it; none where it is all of the system.
+    pub scope: Option<&'static str>,
+    /// What is said of updates.
+    pub notes: &'static [&'static str],
+    /// Bytes of what is accessed, at least.
+    pub least: u64,
+    /// Whether there are instructions for floating-point numbers; else there is compare-and-exchange.
+    pub has_floating: bool,
 }
 
 /// Devices of NVIDIA's, from Volta on.
@@ -50,30 +127,187 @@ pub static CUDA: GpuTarget = GpuTarget {
         name: "sm_70",
         features: "+ptx70",
     },
+    code: Code::Assembly,
     convention: 71,
+    function_convention: 0,
     global_space: 1,
     shared_space: 3,
-    item: [
+    stack_space: 0,
+    table_space: 0,
+    object_space: None,
+    has_flat_pointers: true,
+    item: Asked::Intrinsics([
         "llvm.nvvm.read.ptx.sreg.tid.x",
         "llvm.nvvm.read.ptx.sreg.tid.y",
         "llvm.nvvm.read.ptx.sreg.tid.z",
-    ],
-    block: [
+    ]),
+    block: Asked::Intrinsics([
         "llvm.nvvm.read.ptx.sreg.ctaid.x",
         "llvm.nvvm.read.ptx.sreg.ctaid.y",
         "llvm.nvvm.read.ptx.sreg.ctaid.z",
-    ],
-    barrier: "llvm.nvvm.barrier.cta.sync.aligned.all",
-    bound: "nvvm.maxntid",
+    ]),
+    barrier: Barrier {
+        name: "llvm.nvvm.barrier.cta.sync.aligned.all",
+        told: Some(0),
+        fences: None,
+    },
+    bound: Bound::Directions("nvvm.maxntid"),
+    attributes: &[],
+    atomics: Atomics {
+        scope: None,
+        notes: &[],
+        least: 1,
+        has_floating: true,
+    },
+    integers: &[],
+    lacks: &[],
+    flag: None,
+    version: None,
     most_items: 1024,
     most_shared: 48 << 10,
     most_passed: 4 << 10,
-    library: "nvptx64--.bc",
+    library: Some("nvptx64--.bc"),
+    reflects: "nvvm-reflect,",
 };
+
+/// Devices of AMD's: those of `hip` are the first ones, which are Instinct MI200, MI300, and Radeon RX 7900.
+pub static HIP: [GpuTarget; 13] = [
+    amd("gfx90a"),
+    amd("gfx942"),
+    amd("gfx1100"),
+    amd("gfx900"),
+    amd("gfx906"),
+    amd("gfx908"),
+    amd("gfx950"),
+    amd("gfx1010"),
+    amd("gfx1030"),
+    amd("gfx1101"),
+    amd("gfx1102"),
+    amd("gfx1200"),
+    amd("gfx1201"),
+];
+
+/// How many of [`HIP`] are meant where the user does not say which.
+pub const HIP_USUAL: usize = 3;
+
+const fn amd(processor: &'static str) -> GpuTarget {
+    GpuTarget {
+        name: "hip",
+        words: "a HIP device",
+        form: form::CODE_OBJECT,
+        processor: Processor {
+            triple: "amdgcn-amd-amdhsa",
+            name: processor,
+            features: "",
+        },
+        code: Code::Linked,
+        convention: 91,
+        function_convention: 0,
+        global_space: 1,
+        shared_space: 3,
+        stack_space: 5,
+        table_space: 4,
+        object_space: Some(4),
+        has_flat_pointers: true,
+        item: Asked::Intrinsics([
+            "llvm.amdgcn.workitem.id.x",
+            "llvm.amdgcn.workitem.id.y",
+            "llvm.amdgcn.workitem.id.z",
+        ]),
+        block: Asked::Intrinsics([
+            "llvm.amdgcn.workgroup.id.x",
+            "llvm.amdgcn.workgroup.id.y",
+            "llvm.amdgcn.workgroup.id.z",
+        ]),
+        barrier: Barrier {
+            name: "llvm.amdgcn.s.barrier",
+            told: None,
+            fences: Some("workgroup"),
+        },
+        bound: Bound::Counts("amdgpu-flat-work-group-size"),
+        attributes: &[("uniform-work-group-size", "true")],
+        atomics: Atomics {
+            scope: Some("agent"),
+            notes: &["amdgpu.no.fine.grained.memory", "amdgpu.no.remote.memory"],
+            least: 1,
+            has_floating: true,
+        },
+        integers: &[],
+        lacks: &[],
+        flag: Some(("amdhsa_code_object_version", 500)),
+        version: None,
+        most_items: 1024,
+        most_shared: 64 << 10,
+        most_passed: 4 << 10,
+        library: Some("amdgcn-amd-amdhsa.bc"),
+        reflects: "",
+    }
+}
+
+/// What OpenCL's drivers compile, of all makers.
+pub static SPIRV: GpuTarget = GpuTarget {
+    name: "spirv",
+    words: "an OpenCL device",
+    form: form::SPIRV,
+    processor: Processor {
+        triple: "spirv64v1.2-unknown-unknown",
+        name: "",
+        features: "",
+    },
+    code: Code::Object,
+    convention: 76,
+    function_convention: 75,
+    global_space: 1,
+    shared_space: 3,
+    stack_space: 0,
+    table_space: 2,
+    object_space: None,
+    has_flat_pointers: false,
+    item: Asked::Function("_Z12get_local_idj"),
+    block: Asked::Function("_Z12get_group_idj"),
+    // CLK_LOCAL_MEM_FENCE and CLK_GLOBAL_MEM_FENCE.
+    barrier: Barrier {
+        name: "_Z7barrierj",
+        told: Some(3),
+        fences: None,
+    },
+    bound: Bound::Nothing,
+    // Tables that LLVM makes of `switch` would be in no space that is known here.
+    attributes: &[("no-jump-tables", "true")],
+    atomics: Atomics {
+        scope: Some("device"),
+        notes: &[],
+        least: 4,
+        has_floating: false,
+    },
+    integers: &[1, 8, 16, 32, 64],
+    lacks: &[],
+    flag: None,
+    version: Some(("opencl.ocl.version", [2, 0])),
+    most_items: 1024,
+    most_shared: 48 << 10,
+    most_passed: 1 << 10,
+    library: None,
+    reflects: "",
+};
+
+impl GpuTarget {
+    /// What it has by names of functions.
+    pub fn functions(&self) -> Vec<&'static str> {
+        let mut names = vec![self.barrier.name];
+        for asked in [&self.item, &self.block] {
+            match asked {
+                Asked::Intrinsics(all) => names.extend(all),
+                Asked::Function(name) => names.push(name),
+            }
+        }
+        names
+    }
+}
 
 impl PartialEq for GpuTarget {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        (self.name, self.processor.name) == (other.name, other.processor.name)
     }
 }
 
@@ -81,6 +315,6 @@ impl Eq for GpuTarget {}
 
 impl fmt::Debug for GpuTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
+        write!(f, "{}:{}", self.name, self.processor.name)
     }
 }
