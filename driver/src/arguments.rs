@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The options of the drivers, and what each is for.
 pub const OPTIONS: [(&str, &str); 7] = [
     (
-        "--okl-target=mpi|cpu|cuda[,cpu]",
+        "--okl-target=mpi|cpu|cuda|hip|spirv[,cpu]",
         "where parallel regions and kernels go",
     ),
     ("--okl-strict", "what would run on rank 0 alone is an error"),
@@ -29,7 +29,8 @@ pub const OPTIONS: [(&str, &str); 7] = [
     ("--okl-version", "prints versions and places"),
 ];
 const PREFIX: &str = "--okl-";
-const TARGETS: [&str; 3] = ["mpi", "cpu", "cuda"];
+/// Behind `hip:` there may be a processor, which the plugin knows.
+const TARGETS: [&str; 5] = ["mpi", "cpu", "cuda", "hip", "spirv"];
 
 /// What is meant for okl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -272,7 +273,8 @@ impl Wishes {
         match wish.split_once('=') {
             Some(("target", targets)) => {
                 let mut all = targets.split(',');
-                if let Some(unknown) = all.find(|one| !TARGETS.contains(one)) {
+                let is_unknown = |one: &&str| !TARGETS.contains(one) && !one.starts_with("hip:");
+                if let Some(unknown) = all.find(is_unknown) {
                     return Err(format!(
                         "unknown target '{unknown}' of --okl-target; valid are: {}",
                         TARGETS.join(", ")
@@ -437,17 +439,20 @@ mod tests {
         let error = |word: &str| Arguments::read(vec![word.into()]).unwrap_err();
         assert_eq!(
             error("--okl-fast"),
-            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|cuda[,cpu], --okl-strict, --okl-explain[=FILE], \
+            "unknown option '--okl-fast'; there are: --okl-target=mpi|cpu|cuda|hip|spirv[,cpu], --okl-strict, --okl-explain[=FILE], \
              --okl-show, --okl-normalize, --okl-occa, --okl-version"
         );
         assert_eq!(
             error("--okl-target=gpu"),
-            "unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda"
+            "unknown target 'gpu' of --okl-target; valid are: mpi, cpu, cuda, hip, spirv"
         );
         assert_eq!(error("--okl-target=cuda,gpu"), error("--okl-target=gpu"));
         assert_eq!(
-            read("--okl-target=cuda,cpu a.c").wishes.target.as_deref(),
-            Some("cuda,cpu")
+            read("--okl-target=cuda,hip:gfx90a,spirv,cpu a.c")
+                .wishes
+                .target
+                .as_deref(),
+            Some("cuda,hip:gfx90a,spirv,cpu")
         );
         assert!(error("--okl-strict=yes").starts_with("unknown option '--okl-strict=yes'"));
         assert!(error("--okl-target").starts_with("unknown option '--okl-target'"));

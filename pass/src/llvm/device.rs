@@ -100,31 +100,6 @@ impl Machine {
         };
         assert!(known, "LLVM has no {names:?}");
     }
-
-    /// The assembly of a module. Errors are told to the context; what LLVM cannot compile at all ends the compiler.
-    pub fn assembly(&self, module: &mut OwnModule) -> Option<String> {
-        let (mut message, mut buffer) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let kind = LLVMCodeGenFileType::LLVMAssemblyFile;
-        // SAFETY: a live module; LLVM gives a buffer or a message, both of which are ours to dispose of.
-        unsafe {
-            let failed = LLVMTargetMachineEmitToMemoryBuffer(
-                self.0,
-                module.raw(),
-                kind,
-                &mut message,
-                &mut buffer,
-            );
-            if failed != 0 {
-                LLVMDisposeMessage(message);
-                return None;
-            }
-            let (data, size) = (LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
-            let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size);
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            LLVMDisposeMemoryBuffer(buffer);
-            Some(text)
-        }
-    }
 }
 
 impl OwnModule {
