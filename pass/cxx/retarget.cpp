@@ -145,6 +145,46 @@ void okl_expand_atomics(LLVMModuleRef M) {
     });
 }
 
+// Has additions, subtractions and products of unsigned numbers that tell of an overflow be what these are made of.
+void okl_expand_overflow(LLVMModuleRef M) {
+  SmallVector<WithOverflowInst *, 16> All;
+  for (Function &F : *unwrap(M))
+    for (BasicBlock &Block : F)
+      for (Instruction &I : Block)
+        if (auto *One = dyn_cast<WithOverflowInst>(&I))
+          if (One->getBinaryOp() != Instruction::Mul || !One->isSigned())
+            All.push_back(One);
+  for (WithOverflowInst *One : All) {
+    IRBuilder<> Builder(One);
+    Value *A = One->getLHS(), *B = One->getRHS();
+    Value *Zero = Constant::getNullValue(A->getType());
+    Value *Result = Builder.CreateBinOp(One->getBinaryOp(), A, B), *Overflows;
+    if (One->getBinaryOp() == Instruction::Mul) {
+      Value *IsZero = Builder.CreateICmpEQ(B, Zero);
+      Value *By = Builder.CreateSelect(IsZero, ConstantInt::get(A->getType(), 1), B);
+      Value *Differs = Builder.CreateICmpNE(Builder.CreateUDiv(Result, By), A);
+      Overflows = Builder.CreateAnd(Differs, Builder.CreateNot(IsZero));
+    } else if (!One->isSigned()) {
+      Overflows = One->getBinaryOp() == Instruction::Add ? Builder.CreateICmpULT(Result, A) : Builder.CreateICmpULT(A, B);
+    } else {
+      // The result has another sign than both terms, or than the first where these differ.
+      Value *Other = One->getBinaryOp() == Instruction::Add ? Builder.CreateXor(B, Result) : Builder.CreateXor(A, B);
+      Overflows = Builder.CreateICmpSLT(Builder.CreateAnd(Builder.CreateXor(A, Result), Other), Zero);
+    }
+    // Users that take the pair apart have its parts.
+    for (User *By : make_early_inc_range(One->users()))
+      if (auto *Part = dyn_cast<ExtractValueInst>(By)) {
+        Part->replaceAllUsesWith(Part->getIndices()[0] == 0 ? Result : Overflows);
+        Part->eraseFromParent();
+      }
+    if (!One->use_empty()) {
+      Value *Pair = Builder.CreateInsertValue(PoisonValue::get(One->getType()), Result, 0);
+      One->replaceAllUsesWith(Builder.CreateInsertValue(Pair, Overflows, 1));
+    }
+    One->eraseFromParent();
+  }
+}
+
 // Has atomics be seen by the work items of one device, and says that the memory is the device's own.
 void okl_scope_atomics(LLVMModuleRef M, OklText Scope, OklText Notes) {
   LLVMContext &Context = unwrap(M)->getContext();

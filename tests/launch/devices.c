@@ -29,7 +29,7 @@
 // RUN: for backend in cpu gpu; do (OKL_BACKEND=$backend %t device 2>&1; echo "ends with $?"); done | FileCheck --check-prefix=OTHER %s
 // OTHER: okl: saxpy.okl:1: kernel saxpy: OKL_BACKEND=cpu, and it was not compiled for the processor: compile it with cpu among its targets
 // OTHER-NEXT: ends with 70
-// OTHER-NEXT: okl: OKL_BACKEND=gpu: valid values for kernels on devices are cuda, cuda-emulated and cpu
+// OTHER-NEXT: okl: OKL_BACKEND=gpu: valid values for kernels on devices are cuda, cuda-emulated, hip, spirv and cpu
 // OTHER-NEXT: ends with 70
 //
 // RUN: %okl-cc -O1 -DPTX='".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry saxpy() { nonsense; }\n"' %s -o %t.refused && (OKL_BACKEND=cuda-emulated %t.refused 2>&1; echo "ends with $?") | grep -v '^okl-ptx-machine' | FileCheck --check-prefix=REFUSED %s

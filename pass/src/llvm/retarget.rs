@@ -16,6 +16,7 @@ unsafe extern "C" {
     fn okl_call_by(module: LLVMModuleRef, convention: u32, kernel: u32);
     fn okl_infer_spaces(module: LLVMModuleRef, machine: LLVMTargetMachineRef);
     fn okl_expand_atomics(module: LLVMModuleRef);
+    fn okl_expand_overflow(module: LLVMModuleRef);
     fn okl_scope_atomics(module: LLVMModuleRef, scope: Text, notes: Text);
     fn okl_fence(builder: LLVMBuilderRef, scope: Text, acquires: bool);
     fn okl_say_version(module: LLVMModuleRef, name: Text, major: u32, minor: u32);
@@ -58,6 +59,12 @@ impl OwnModule {
     pub fn expand_atomics(&mut self) {
         // SAFETY: as above.
         unsafe { okl_expand_atomics(self.raw()) }
+    }
+
+    /// Has operations that tell of an overflow be what these are made of, but for products of signed numbers.
+    pub fn expand_overflow(&mut self) {
+        // SAFETY: as above.
+        unsafe { okl_expand_overflow(self.raw()) }
     }
 
     /// Has what is accessed at once be so for all of a scope, and be noted with these names.

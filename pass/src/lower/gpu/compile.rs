@@ -179,6 +179,9 @@ fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget) {
         machine.infer_spaces(device);
         machine.run(device, "function(instcombine,simplifycfg),globaldce");
     }
+    if !target.has_overflow {
+        device.expand_overflow();
+    }
     if target.function_convention != 0 {
         device.call_by(target.function_convention, target.convention);
     }

@@ -271,6 +271,7 @@ pub fn what_is_left(
                     Some(name) => {
                         !target.lacks.contains(&name.as_str())
                             && (INTRINSICS.contains(&name.as_str())
+                                || target.has.iter().any(|start| name.starts_with(start))
                                 || names.contains(&name.as_str())
                                 || name.starts_with("llvm.vector.reduce."))
                     }

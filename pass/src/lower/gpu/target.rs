@@ -48,8 +48,12 @@ pub struct GpuTarget {
     pub atomics: Atomics,
     /// Bits of the integers that it computes with; where there are none, any.
     pub integers: &'static [u32],
+    /// Whether operations tell of an overflow.
+    pub has_overflow: bool,
     /// Intrinsics that it has no code for, and others have.
     pub lacks: &'static [&'static str],
+    /// What names of those intrinsics begin with that its library uses.
+    pub has: &'static [&'static str],
     /// A number that is noted in the module.
     pub flag: Option<(&'static str, u32)>,
     /// A version that is noted in the module.
@@ -160,7 +164,9 @@ pub static CUDA: GpuTarget = GpuTarget {
         has_floating: true,
     },
     integers: &[],
+    has_overflow: true,
     lacks: &[],
+    has: &[],
     flag: None,
     version: None,
     most_items: 1024,
@@ -233,7 +239,14 @@ const fn amd(processor: &'static str) -> GpuTarget {
             has_floating: true,
         },
         integers: &[],
+        has_overflow: true,
         lacks: &[],
+        has: &[
+            "llvm.amdgcn.",
+            "llvm.canonicalize",
+            "llvm.frexp",
+            "llvm.ldexp",
+        ],
         flag: Some(("amdhsa_code_object_version", 500)),
         version: None,
         most_items: 1024,
@@ -281,7 +294,15 @@ pub static SPIRV: GpuTarget = GpuTarget {
         has_floating: false,
     },
     integers: &[1, 8, 16, 32, 64],
-    lacks: &[],
+    // Of SPIR-V; but not all that read it know the instructions.
+    has_overflow: false,
+    lacks: &[
+        "llvm.bitreverse",
+        "llvm.maximumnum",
+        "llvm.minimumnum",
+        "llvm.smul.with.overflow",
+    ],
+    has: &[],
     flag: None,
     version: Some(("opencl.ocl.version", [2, 0])),
     most_items: 1024,
