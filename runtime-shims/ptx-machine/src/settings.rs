@@ -19,7 +19,7 @@ pub struct Settings {
     pub races: bool,
     /// `instructions=N`: a launch that takes more warp instructions ends in an error.
     pub instructions: u64,
-    /// `counts`: what kernels cost is told when the device is given back.
+    /// `counts`: what kernels cost is told when the device is given back, or the program ends.
     pub counts: bool,
 }
 
