@@ -53,7 +53,7 @@ int main() {
     tell("reduction", sums);
   }
   {
-    const int n = 96;
+    const int n = 128;
     auto a = numbers<float>(n * n), b = a;
     std::vector<float> c(a.size());
     product(n, a.data(), b.data(), c.data());

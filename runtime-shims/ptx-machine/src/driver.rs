@@ -125,7 +125,7 @@ driver_functions! {
         if driver.machine.is_none() {
             match Settings::of(&std::env::var(NAME).unwrap_or_default()) {
                 Ok(settings) => {
-                    if settings.counts {
+                    if settings.counts || settings.lines {
                         AT_EXIT.call_once(|| {
                             // SAFETY: a function of this library, which is not unloaded before: it is registered.
                             unsafe { libc::atexit(at_exit) };
@@ -759,11 +759,17 @@ fn check_device(device: c_int, settings: &Settings) -> Result<(), Code> {
 
 /// The context goes, with what it has.
 fn end(driver: &mut Driver) {
-    if let Some(machine) = driver.machine.take()
-        && machine.settings.counts
-    {
+    let Some(machine) = driver.machine.take() else {
+        return;
+    };
+    if machine.settings.counts {
         for (name, counts) in machine.counts() {
             eprintln!("okl-ptx-machine: {name}: {}", counts.line());
+        }
+    }
+    if machine.settings.lines {
+        for (name, lines) in machine.lines() {
+            eprintln!("okl-ptx-machine: lines of {name}: {lines}");
         }
     }
 }

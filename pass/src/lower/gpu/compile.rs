@@ -82,7 +82,7 @@ pub fn build<H>(
     }
     machine.run(
         &mut device,
-        "function(simplifycfg),nvvm-reflect,default<O2>,globaldce",
+        "function(simplifycfg),nvvm-reflect,default<O3>,globaldce",
     );
     look_at(&device, &kernels, target)?;
     for kernel in &mut kernels {
