@@ -1,10 +1,11 @@
 //! Compares okl with OpenMP and with hand-written MPI: builds every benchmark in three variants,
 //! runs them in turn, okl's with ranks as nodes and with ranks of one machine, checks that they compute the same, and reports ratios with their spread. The same for OP2's
-//! airfoil and the variants that OP2's own tools make of it.
+//! airfoil and the variants that OP2's own tools make of it, for OKL kernels, and for kernels on devices.
 
 mod airfoil;
 mod catalogue;
 mod count;
+mod devices;
 mod figures;
 mod measure;
 mod model;
@@ -62,6 +63,12 @@ struct Arguments {
     /// With --okl: a copy of OCCA that has been built (its `include` and `lib`), to compare with.
     #[arg(long, value_name = "FOLDER", requires = "okl")]
     occa: Option<PathBuf>,
+    /// Instead of all this: kernels on an emulated CUDA device.
+    #[arg(long, conflicts_with_all = ["airfoil", "okl"])]
+    devices: bool,
+    /// With --devices: NVIDIA's tools, as ./scripts/nvidia-tools installs them, to compare with.
+    #[arg(long, value_name = "FOLDER", requires = "devices")]
+    nvidia: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -89,6 +96,11 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     if arguments.okl {
         return okl(arguments, root, libraries).map(|()| true);
+    }
+    if arguments.devices {
+        let nvidia = existing(arguments.nvidia.as_deref())?;
+        let text = devices::run(root, libraries, nvidia.as_deref())?;
+        return tell(arguments, root, "devices.md", &text).map(|()| true);
     }
     let tools = match Tools::find(root, libraries) {
         Ok(tools) => tools,

@@ -264,6 +264,10 @@ pub const OKL_ATOMIC: [&str; 2] = ["__okl_atomic_begin", "__okl_atomic_end"];
 /// The call that is told how many iterations a block of the next loop has.
 pub const OKL_TILE_SIZE: &str = "__okl_tile_size";
 
+/// Noted of a variable of 64 bits that counts the iterations of a tile: there are 2^31 at most, and what it has fits into 32
+/// bits without a sign.
+pub const FEW_ITERATIONS: &str = "okl.few_iterations";
+
 /// Whether a function of this name only marks a place in a kernel.
 pub fn is_okl_marker(name: &str) -> bool {
     [OKL_BARRIER, OKL_TILE_SIZE].contains(&name) || OKL_ATOMIC.contains(&name)

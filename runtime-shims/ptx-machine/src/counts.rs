@@ -25,6 +25,8 @@ pub struct Counts {
     pub thread_instructions: u64,
     /// Requests of warps for the device's memory, by kind, and the sectors that they touch.
     pub global: [(u64, u64); 3],
+    /// How often warps came to each instruction of the module, whether or not it was for any of their lanes.
+    pub issued: Vec<u64>,
     /// Requests for a block's memory, and how often it is asked for them: once without conflicts of banks.
     pub shared: (u64, u64),
 }
@@ -34,6 +36,15 @@ impl Counts {
     pub fn instruction(&mut self, class: Class, lanes: u32) {
         self.instructions[class as usize] += 1;
         self.thread_instructions += u64::from(lanes.count_ones());
+    }
+
+    /// A warp comes to an instruction.
+    pub fn issue(&mut self, at: u32) {
+        let at = at as usize;
+        if self.issued.len() <= at {
+            self.issued.resize(at + 1, 0);
+        }
+        self.issued[at] += 1;
     }
 
     /// Counts a request for the device's memory, of each lane so many bytes from its address.
@@ -91,6 +102,11 @@ impl Counts {
             *own += other;
         }
         self.thread_instructions += other.thread_instructions;
+        self.issued
+            .resize(self.issued.len().max(other.issued.len()), 0);
+        for (own, other) in self.issued.iter_mut().zip(&other.issued) {
+            *own += other;
+        }
         for (own, other) in self.global.iter_mut().zip(other.global) {
             own.0 += other.0;
             own.1 += other.1;

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use crate::machine::{Code, DEFAULT_STREAM, Machine, Source, What, codes};
 use crate::settings::{NAME, Settings};
@@ -124,7 +124,15 @@ driver_functions! {
         }
         if driver.machine.is_none() {
             match Settings::of(&std::env::var(NAME).unwrap_or_default()) {
-                Ok(settings) => driver.settings = Some(settings),
+                Ok(settings) => {
+                    if settings.counts || settings.lines {
+                        AT_EXIT.call_once(|| {
+                            // SAFETY: a function of this library, which is not unloaded before: it is registered.
+                            unsafe { libc::atexit(at_exit) };
+                        });
+                    }
+                    driver.settings = Some(settings);
+                }
                 Err(wrong) => {
                     eprintln!("okl-ptx-machine: {wrong}");
                     return codes::INVALID_VALUE;
@@ -751,12 +759,27 @@ fn check_device(device: c_int, settings: &Settings) -> Result<(), Code> {
 
 /// The context goes, with what it has.
 fn end(driver: &mut Driver) {
-    if let Some(machine) = driver.machine.take()
-        && machine.settings.counts
-    {
+    let Some(machine) = driver.machine.take() else {
+        return;
+    };
+    if machine.settings.counts {
         for (name, counts) in machine.counts() {
             eprintln!("okl-ptx-machine: {name}: {}", counts.line());
         }
+    }
+    if machine.settings.lines {
+        for (name, lines) in machine.lines() {
+            eprintln!("okl-ptx-machine: lines of {name}: {lines}");
+        }
+    }
+}
+
+/// Programs need not give the device back.
+static AT_EXIT: Once = Once::new();
+
+extern "C" fn at_exit() {
+    if let Ok(mut driver) = DRIVER.try_lock() {
+        end(&mut driver);
     }
 }
 

@@ -249,6 +249,28 @@ impl Machine {
         Ok((kernel, &loaded.program.functions[index]))
     }
 
+    /// How often warps came to each line of the PTX, by the kernels' names: `LINE=COUNT` for lines they came to.
+    pub fn lines(&self) -> Vec<(String, String)> {
+        let mut all: BTreeMap<String, BTreeMap<u32, u64>> = BTreeMap::new();
+        for kernel in self.kernels.values() {
+            let program = &self.modules[&kernel.module].program;
+            let name = program.functions[kernel.index as usize].name.clone();
+            let lines = all.entry(name).or_default();
+            for (place, count) in program.places.iter().zip(&kernel.counts.issued) {
+                // Of several instructions that a line becomes here, each is reached as often, or less.
+                let most = lines.entry(place.0).or_default();
+                *most = (*most).max(*count);
+            }
+        }
+        let written = |lines: BTreeMap<u32, u64>| {
+            let reached = lines.into_iter().filter(|(_, count)| *count > 0);
+            let words = reached.map(|(line, count)| format!("{line}={count}"));
+            words.collect::<Vec<_>>().join(" ")
+        };
+        let all = all.into_iter();
+        all.map(|(name, lines)| (name, written(lines))).collect()
+    }
+
     /// What kernels cost, by name.
     pub fn counts(&self) -> Vec<(String, Counts)> {
         let mut all: BTreeMap<String, Counts> = BTreeMap::new();

@@ -19,8 +19,10 @@ pub struct Settings {
     pub races: bool,
     /// `instructions=N`: a launch that takes more warp instructions ends in an error.
     pub instructions: u64,
-    /// `counts`: what kernels cost is told when the device is given back.
+    /// `counts`: what kernels cost is told when the device is given back, or the program ends.
     pub counts: bool,
+    /// `lines`: so is how often warps came to each line of the PTX that has an instruction.
+    pub lines: bool,
 }
 
 impl Default for Settings {
@@ -35,6 +37,7 @@ impl Default for Settings {
             races: true,
             instructions: u64::MAX,
             counts: false,
+            lines: false,
         }
     }
 }
@@ -60,12 +63,13 @@ impl Settings {
                 ("races", Ok(number @ 0..=1)) => settings.races = number == 1,
                 ("instructions", Ok(number)) => settings.instructions = number,
                 ("counts", Err(_)) if value.is_empty() => settings.counts = true,
+                ("lines", Err(_)) if value.is_empty() => settings.lines = true,
                 _ => is_known = false,
             }
             if !is_known {
                 return Err(format!(
                     "{NAME}={text}: valid words are devices=0 or 1, driver=N, capability=N, memory=BYTES, lost=LAUNCHES, \
-                     seed=N, races=0 or 1, instructions=N, and counts"
+                     seed=N, races=0 or 1, instructions=N, counts, and lines"
                 ));
             }
         }

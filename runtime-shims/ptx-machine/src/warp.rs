@@ -275,6 +275,7 @@ impl Warp {
                 lanes &= self.truths(group, guard, surroundings)?;
             }
             surroundings.clock += 1;
+            surroundings.counts.issue(group.at);
             if lanes != 0 {
                 surroundings.counts.instruction(instruction.class, lanes);
             }

@@ -2,7 +2,7 @@
 //! their OpenMP builds, `random` does the same with generated programs, `sections` checks what the
 //! pass declares of generated loops, `op2` compares generated OP2 programs with and without the plugin, `okl` generated
 //! OKL programs with what an interpreter says,
-//! `documents` runs the commands that documents tell their readers to type.
+//! `ptxas` has NVIDIA's assembler take the code for devices, `documents` runs the commands that documents tell their readers to type.
 //!
 //! The last line printed is `N passed, N failed, N skipped`; the exit status is 0 only when nothing
 //! failed and something passed.
@@ -17,6 +17,7 @@ mod lines;
 mod okl;
 mod op2;
 mod process;
+mod ptxas;
 mod random;
 mod sections;
 mod tools;
@@ -103,6 +104,17 @@ enum Mode {
         /// Folders or single files.
         #[arg(required = true)]
         paths: Vec<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Has NVIDIA's assembler take the code for CUDA devices of every test of kernels below the paths.
+    Ptxas {
+        /// Folders or single files.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// The assembler.
+        #[arg(long)]
+        ptxas: PathBuf,
         #[command(flatten)]
         common: Common,
     },
@@ -234,6 +246,11 @@ fn main() -> ExitCode {
             launch,
             reference_only,
         } => differential::run(&paths, &common, &launch, reference_only),
+        Mode::Ptxas {
+            paths,
+            ptxas,
+            common,
+        } => ptxas::run(&paths, &ptxas, &common),
         Mode::Documents { paths, common } => documents::run(&paths, &common),
         Mode::Sections { seeds, common } => sections::run(seeds.range(), &common),
         Mode::Okl {

@@ -30,6 +30,7 @@ use crate::lower::cpu::atomics;
 use crate::lower::cpu::counted::{Copies, Counted};
 use crate::lower::cpu::threads;
 use crate::lower::cpu::threads::area::{Area, Is, Variable};
+use crate::marks::FEW_ITERATIONS;
 use crate::recognise;
 
 /// A loop over blocks that may go to a device, as far as can be seen in the module.
@@ -60,6 +61,8 @@ pub struct Nest<'m> {
 pub enum Passed {
     /// What a stack variable has: of those at the beginning of the function, the one of a number.
     Variable(usize),
+    /// The same of one of 64 bits, as a number of 32 bits without a sign.
+    Few(usize),
     /// What a parameter of the function points to.
     Object(usize),
     /// With what a loop over blocks begins, of 64 bits.
@@ -351,7 +354,18 @@ fn outline<'d>(
     let builder = Builder::at_end_like(device, start, like);
     for (counter, counted) in grid.iter().zip(&counted) {
         let own = asked::number(&builder, &target.block, counter.axis, None);
-        let value = iterator(&builder, counter, counted, own);
+        let value = match counted.variable.has_note(FEW_ITERATIONS) {
+            true => {
+                let [own, step] =
+                    [own, counted.step].map(|one| builder.int_cast(one, device.int(32)));
+                let value = builder.binary(Opcode::LLVMMul, own, step);
+                if let Some(product) = value.as_op(Opcode::LLVMMul) {
+                    product.promise_no_wrap(false);
+                }
+                builder.int_cast(value, device.int(64))
+            }
+            false => iterator(&builder, counter, counted, own),
+        };
         builder.store(value, *counted.variable);
     }
     builder.go(innermost.body);
@@ -394,6 +408,7 @@ fn outline<'d>(
                 return Err("it gets an object with pointers in it".to_string());
             }
             types.push(match (is_address, ty.is_aggregate()) {
+                _ if matches!(value, Passed::Few(_)) => device.int(32),
                 (true, _) => device.pointer_into(target.global_space),
                 (_, true) => match target.object_space {
                     Some(space) => device.pointer_into(space),
@@ -402,9 +417,13 @@ fn outline<'d>(
                 _ => ty,
             });
             all_passed.push(value);
+            let size = match value {
+                Passed::Few(_) => 4,
+                _ => device.size_of(ty) as i64,
+            };
             parameters.push(Parameter {
                 kind: if is_address { parameter::ADDRESS } else { 0 },
-                size: device.size_of(ty) as i64,
+                size,
                 is_alone: is_address && is_alone(argument, function),
             });
         }
@@ -437,6 +456,11 @@ fn outline<'d>(
                 let (at, parameter) = passed.next().expect("one for each");
                 match value {
                     Passed::First(_) | Passed::Step(_) => parameter,
+                    Passed::Few(_) => {
+                        let variable = variable(ty);
+                        builder.store(builder.int_cast(parameter, ty), variable);
+                        variable
+                    }
                     Passed::Variable(_) | Passed::Object(_) if ty.is_aggregate() => {
                         let align = device.align_of(ty);
                         if target.object_space.is_some() {
@@ -502,10 +526,14 @@ fn place<'d>(
             return None;
         }
         return Some(match is_read(variable) {
-            true => Place::Passed(
-                Passed::Variable(fixed.iter().position(|one| *one == variable)?),
-                ty,
-            ),
+            true => {
+                let at = fixed.iter().position(|one| *one == variable)?;
+                let passed = match variable.has_note(FEW_ITERATIONS) {
+                    true => Passed::Few(at),
+                    false => Passed::Variable(at),
+                };
+                Place::Passed(passed, ty)
+            }
             false => Place::Own(ty, variable.stack_alignment()),
         });
     }

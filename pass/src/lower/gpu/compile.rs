@@ -171,7 +171,7 @@ fn optimise(machine: &Machine, device: &mut OwnModule, target: &GpuTarget) {
         machine.infer_spaces(device);
     }
     let passes = format!(
-        "function(simplifycfg),{}default<O2>,globaldce",
+        "function(simplifycfg),{}default<O3>,globaldce",
         target.reflects
     );
     machine.run(device, &passes);

@@ -5,8 +5,8 @@
 //! `@atomic` in one way that may happen in any order.
 
 use super::kernel::{
-    Blocks, Border, Bound, Cell, Count, Expression, Index, Nest, Operation, Phase, Program, SUMS,
-    Statement, Tile,
+    Blocks, Border, Bound, Cell, Count, Expression, Host, Index, Nest, Operation, Phase, Program,
+    Real, SUMS, Statement, Tile,
 };
 use crate::random::text::Random;
 
@@ -56,8 +56,10 @@ pub(super) fn program(seed: u64) -> Program {
         generator.earlier.push(nest.cells());
         nests.push(nest);
     }
+    let between = generator.between(&nests);
     Program {
         n,
+        between,
         input,
         turns,
         nests,
@@ -118,6 +120,31 @@ impl Generator {
         self.counts.truncate(*counts);
         self.variables.truncate(*variables);
         self.cells.truncate(*cells);
+    }
+
+    /// What the host does between calls of the kernel.
+    fn between(&mut self, nests: &[Nest]) -> Vec<Vec<Host>> {
+        let mut arrays = vec![("a".to_owned(), self.inputs)];
+        let nests = nests.iter().enumerate();
+        arrays.extend(nests.map(|(number, nest)| (format!("out{number}"), nest.cells())));
+        arrays.extend((0..self.sums.len()).map(|number| (format!("sum{number}"), SUMS)));
+        let random = &mut self.random;
+        let calls = random.one_of(&[0, 0, 0, 1, 2]);
+        let one = |random: &mut Random| {
+            let (name, cells) = arrays[random.between(0, arrays.len() - 1)].clone();
+            let at = random.between(0, cells - 1);
+            if random.chance(40) {
+                return Host::Read(name, at);
+            }
+            let at = random.chance(50).then_some(at);
+            let times = random.between(1, 3) as u32;
+            Host::Change(name, at, times, random.between(0, 9) as u32)
+        };
+        let calls = (0..calls).map(|_| {
+            let count = random.between(0, 4);
+            (0..count).map(|_| one(random)).collect()
+        });
+        calls.collect()
     }
 
     fn new_name(&mut self, prefix: &str) -> String {
@@ -477,7 +504,7 @@ impl Generator {
     }
 
     fn statement(&mut self, depth: usize) -> Statement {
-        let choice = self.random.between(0, 16);
+        let choice = self.random.between(0, 18);
         match choice {
             0 | 1 => {
                 let value = self.value(2);
@@ -535,6 +562,10 @@ impl Generator {
                 let array = format!("sum{at}");
                 let (value, is_block) = (self.value(2), self.random.chance(10));
                 Statement::Atomic(Cell { array, index }, operation, value, is_block)
+            }
+            17 => {
+                let operation = self.random.one_of(&[Operation::Add, Operation::Subtract]);
+                Statement::Accumulate(self.value(1), operation, self.value(2))
             }
             11 | 12 if depth > 0 => {
                 let condition = self.value(1);
@@ -686,7 +717,18 @@ impl Generator {
                 false => self.name(),
             };
         }
-        match self.random.between(0, 11) {
+        match self.random.between(0, 12) {
+            12 => {
+                let whats = [
+                    Real::Halves,
+                    Real::Product,
+                    Real::Larger,
+                    Real::Root,
+                    Real::Eighths,
+                ];
+                let (a, b) = (self.value(depth - 1), self.value(depth - 1));
+                Expression::Real(self.random.one_of(&whats), Box::new(a), Box::new(b))
+            }
             0..=4 => {
                 let sign = self.random.pick(&["+", "-", "*", "^", "&", "|"]);
                 let (a, b) = (self.value(depth - 1), self.value(depth - 1));

@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use super::kernel::{
-    Blocks, Border, Bound, Cell, Count, Expression, Index, Nest, Phase, Program, Statement, Tile,
+    Blocks, Border, Bound, Cell, Count, Expression, Host, Index, Nest, Operation, Phase, Program,
+    REAL_BITS, SUMS, Statement, Tile,
 };
 use super::text::arrays;
 use crate::random::text::Random;
@@ -19,18 +20,16 @@ pub(super) fn output(program: &Program, order: u64) -> String {
             .iter()
             .map(|(name, cells)| (name.clone(), vec![1; *cells]))
             .collect(),
+        real: [0; SUMS],
+        seen: 0,
         names: HashMap::from([("n".to_owned(), program.n)]),
         random: Random::new(order),
     };
     memory.arrays.insert("a".to_owned(), program.input.clone());
-    for turn in 0..program.turns.max(1) {
-        memory.names.insert("turn".to_owned(), turn);
-        for (number, nest) in program.nests.iter().enumerate() {
-            match nest {
-                Nest::Blocks(blocks) => memory.run_blocks(blocks, number),
-                Nest::Tiles(tiles, body) => memory.run_tiles(tiles, body, number),
-            }
-        }
+    memory.run_kernel(program);
+    for between in &program.between {
+        between.iter().for_each(|one| memory.run_between(one));
+        memory.run_kernel(program);
     }
     let mut text = String::new();
     for (name, _) in &arrays {
@@ -38,12 +37,20 @@ pub(super) fn output(program: &Program, order: u64) -> String {
             text.push_str(&format!("{name} {at} {value}\n"));
         }
     }
+    for value in memory.real {
+        text.push_str(&format!("real {value}\n"));
+    }
+    text.push_str(&format!("seen {}\n", memory.seen));
     text
 }
 
 /// What all work items see.
 struct Memory {
     arrays: HashMap<String, Vec<u32>>,
+    /// Whole numbers, though they are in floating point.
+    real: [i64; SUMS],
+    /// What the host has read.
+    seen: u32,
     names: HashMap<String, i64>,
     random: Random,
 }
@@ -64,6 +71,39 @@ struct Item {
 type Kept = HashMap<Vec<usize>, Item>;
 
 impl Memory {
+    fn run_kernel(&mut self, program: &Program) {
+        for turn in 0..program.turns.max(1) {
+            self.names.insert("turn".to_owned(), turn);
+            for (number, nest) in program.nests.iter().enumerate() {
+                match nest {
+                    Nest::Blocks(blocks) => self.run_blocks(blocks, number),
+                    Nest::Tiles(tiles, body) => self.run_tiles(tiles, body, number),
+                }
+            }
+        }
+    }
+
+    fn run_between(&mut self, one: &Host) {
+        match one {
+            Host::Change(name, at, times, plus) => {
+                let cells = self.arrays.get_mut(name).expect("an array of the program");
+                let cells = match at {
+                    None => &mut cells[..],
+                    Some(at) => &mut cells[*at..=*at],
+                };
+                for cell in cells {
+                    *cell = cell.wrapping_mul(*times).wrapping_add(*plus);
+                }
+            }
+            Host::Read(name, at) => {
+                self.seen = self
+                    .seen
+                    .wrapping_mul(31)
+                    .wrapping_add(self.arrays[name][*at]);
+            }
+        }
+    }
+
     fn bound(&self, bound: &Bound) -> i64 {
         bound.of.as_ref().map_or(0, |name| self.names[name]) + bound.plus
     }
@@ -272,6 +312,14 @@ impl Memory {
                     let place = self.cell(cell, item);
                     *place = operation.apply(*place, value);
                 }
+                Statement::Accumulate(index, operation, value) => {
+                    let index = self.value(index, item) as usize % SUMS;
+                    let value = i64::from(self.value(value, item) & REAL_BITS);
+                    match operation {
+                        Operation::Subtract => self.real[index] -= value,
+                        _ => self.real[index] += value,
+                    }
+                }
                 Statement::If(condition, then, otherwise) => {
                     match self.value(condition, item) % 3 {
                         0 => self.run(otherwise, item),
@@ -356,6 +404,7 @@ impl Memory {
                     _ => unreachable!("an operator of the generator"),
                 }
             }
+            Expression::Real(what, a, b) => what.apply(of(a), of(b)),
             Expression::Choose(parts) => {
                 let [a, b, c, d] = parts.as_ref();
                 if of(a) < of(b) { of(c) } else { of(d) }

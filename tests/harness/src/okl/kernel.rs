@@ -1,6 +1,7 @@
 //! What a random OKL program consists of. How it is written is in `text.rs`, what it means in `interpreter.rs`.
 //!
-//! All data are unsigned numbers of 32 bits, which wrap around.
+//! All data are unsigned numbers of 32 bits, which wrap around; what is computed in floating point, and the array `real` of
+//! such numbers, is exact.
 
 /// A program: a kernel, and what it is called with.
 pub(super) struct Program {
@@ -14,6 +15,16 @@ pub(super) struct Program {
     pub(super) nests: Vec<Nest>,
     /// The arrays `sumK` of [`SUMS`] cells, each with what its updates are.
     pub(super) sums: Vec<Operation>,
+    /// What the host does behind each call of the kernel but the last one.
+    pub(super) between: Vec<Vec<Host>>,
+}
+
+/// What the host does with arrays between two calls.
+pub(super) enum Host {
+    /// Each cell, or the one of a number, becomes so many times what it was, more by a number.
+    Change(String, Option<usize>, u32, u32),
+    /// `seen` takes a cell in.
+    Read(String, usize),
 }
 
 /// Cells of an array of sums.
@@ -100,8 +111,42 @@ pub(super) enum Expression {
     /// A cell of an array.
     Cell(Cell),
     Binary(&'static str, Box<Expression>, Box<Expression>),
+    /// The same in floating point, of so few bits that it is exact.
+    Real(Real, Box<Expression>, Box<Expression>),
     /// `A < B ? C : D`
     Choose(Box<[Expression; 4]>),
+}
+
+/// What is computed in floating point.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Real {
+    /// `(A * 0.5 + B) * 2`, of 10 bits.
+    Halves,
+    /// `A * B`, of 12 bits.
+    Product,
+    /// The larger of both.
+    Larger,
+    /// A root that is a number.
+    Root,
+    /// `A / 8`, and what is behind the point of it is lost.
+    Eighths,
+}
+
+/// The bits of [`Real`]'s numbers.
+pub(super) const REAL_BITS: u32 = 0x3ff;
+
+impl Real {
+    /// What it gives.
+    pub(super) fn apply(self, a: u32, b: u32) -> u32 {
+        let (a, b) = (a & REAL_BITS, b & REAL_BITS);
+        match self {
+            Self::Halves => a + 2 * b,
+            Self::Product => a * b,
+            Self::Larger => a.max(b),
+            Self::Root => a + b,
+            Self::Eighths => a / 8 + b,
+        }
+    }
 }
 
 /// A cell of an array.
@@ -135,6 +180,8 @@ pub(super) enum Statement {
     Store(Cell, Operation, Expression),
     /// `@atomic CELL OP= E`, as a block or not.
     Atomic(Cell, Operation, Expression, bool),
+    /// `@atomic real[E] OP= E`, in doubles.
+    Accumulate(Expression, Operation, Expression),
     If(Expression, Vec<Statement>, Vec<Statement>),
     /// What happens if an item is on one side of a border, and on the other one.
     Border(Border, Vec<Statement>, Vec<Statement>),

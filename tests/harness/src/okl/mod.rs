@@ -1,5 +1,5 @@
-//! Random OKL programs: compiled by `okl-c++`, at every level of optimisation, on several threads and on ranks, they print what an
-//! interpreter of the language says.
+//! Random OKL programs: compiled by `okl-c++`, at every level of optimisation, on several threads, on ranks and on an emulated
+//! device, they print what an interpreter of the language says.
 //!
 //! | file | what it has |
 //! |---|---|
@@ -17,6 +17,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::Common;
@@ -41,19 +42,29 @@ pub(crate) fn run(seeds: Range<u64>, common: &Common) -> Result<Tally, String> {
     tools.require_libraries()?;
     let folder = common.folder()?;
     let seeds: Vec<u64> = seeds.collect();
+    let on_devices = AtomicUsize::new(0);
     let tally = jobs::run_all(
         &seeds,
         common.jobs,
         |seed| format!("seed {seed}"),
         |seed| match test(&tools, folder.path(), *seed) {
-            Ok(()) => Outcome::Passed,
+            Ok(kernels) => {
+                on_devices.fetch_add(usize::from(kernels > 0), Ordering::Relaxed);
+                Outcome::Passed
+            }
             Err(why) => Outcome::Failed(why),
         },
     );
+    let on_devices = on_devices.into_inner();
+    println!("{on_devices} programs had kernels on the device");
+    if tally.is_success() && on_devices < seeds.len() / 4 {
+        return Err("the device ran less than a quarter of the programs".to_owned());
+    }
     Ok(tally)
 }
 
-fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(), String> {
+/// Tests the program of a seed; how many of its nests of loops ran on the device.
+fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<usize, String> {
     let program = generator::program(seed);
     let expected = interpreter::output(&program, seed);
     // Work items in another order: a difference is a mistake of the generator.
@@ -82,7 +93,8 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(), String> {
     });
     let mut on_ranks = process::on_ranks(&executable, random.between(2, 4));
     on_ranks.env("OKL_VERIFY", random.between(0, 1).to_string());
-    let check = |flags: &[&str], starts: &mut [Command]| {
+    let mut kernels = 0;
+    let mut check = |flags: &[&str], starts: &mut [Command]| {
         let mut compile = tools.driver("okl-c++");
         // `10u ^ 93u` is what it is.
         compile.args(flags).arg("-Wno-xor-used-as-pow");
@@ -101,6 +113,11 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(), String> {
             if let Some(why) = difference(&expected, &done.stdout, EXACTLY) {
                 return Err(format!("{}\n{why}", how()));
             }
+            let told = done
+                .stderr
+                .lines()
+                .skip_while(|line| !line.starts_with(ON_DEVICE));
+            kernels += told.skip(2).count();
         }
         Ok(())
     };
@@ -108,8 +125,23 @@ fn test(tools: &Tools, folder: &Path, seed: u64) -> Result<(), String> {
     check(level, &mut threads)?;
     // What threads cannot share, and the compiler tells of, is as right.
     let of_ranks = [level, &["--okl-target=mpi", "-w"]].concat();
-    check(&of_ranks, &mut [on_ranks])
+    check(&of_ranks, &mut [on_ranks])?;
+    // So is what a device cannot do, which the processor does then.
+    let mut on_device = Command::new(&executable);
+    on_device
+        .env("OKL_BACKEND", "cuda-emulated")
+        .env("OKL_STATS", "1");
+    on_device.env(
+        "OKL_PTX_MACHINE",
+        format!("seed={}", random.between(0, 1000)),
+    );
+    let of_device = [level, &["--okl-target=cuda,cpu", "-w"]].concat();
+    check(&of_device, &mut [on_device])?;
+    Ok(kernels)
 }
+
+/// With what the table of the kernels on a device begins; a line of names follows.
+const ON_DEVICE: &str = "okl: kernels on okl PTX machine";
 
 const EXACTLY: Comparison = Comparison::Exact;
 

@@ -1,14 +1,15 @@
 //! A random program as OKL: the kernel, and a host program that prints all that the kernel writes.
 
 use super::kernel::{
-    Blocks, Border, Bound, Cell, Count, Expression, Index, Nest, Phase, Program, SUMS, Statement,
-    Tile,
+    Blocks, Border, Bound, Cell, Count, Expression, Host, Index, Nest, Phase, Program, REAL_BITS,
+    Real, SUMS, Statement, Tile,
 };
 use crate::random::text::Text;
 
 /// The program's file.
 pub(super) fn write(program: &Program) -> String {
     let mut text = Text::default();
+    text.line("#include <cmath>");
     text.line("#include <cstdio>");
     text.line("#include <vector>");
     text.line("");
@@ -16,7 +17,7 @@ pub(super) fn write(program: &Program) -> String {
     let parameters = arrays.iter().map(|(name, _)| format!(", unsigned *{name}"));
     let parameters: String = parameters.collect();
     text.line(format!(
-        "@kernel void k(const int n, @restrict const unsigned *a{parameters}) {{"
+        "@kernel void k(const int n, @restrict const unsigned *a{parameters}, double *real) {{"
     ));
     if program.turns > 0 {
         let turns = program.turns;
@@ -50,20 +51,41 @@ fn write_host(text: &mut Text, program: &Program, arrays: &[(String, usize)]) {
     let input = program.input.iter().map(|value| format!("{value}u"));
     let input: Vec<_> = input.collect();
     text.line(format!(
-        "const std::vector<unsigned> a = {{{}}};",
+        "std::vector<unsigned> a = {{{}}};",
         input.join(", ")
     ));
     for (name, cells) in arrays {
         text.line(format!("std::vector<unsigned> {name}({cells}, 1u);"));
     }
+    text.line(format!("std::vector<double> real({SUMS});"));
+    text.line("unsigned seen = 0;");
     let passed = arrays.iter().map(|(name, _)| format!(", {name}.data()"));
     let passed: String = passed.collect();
-    text.line(format!("k({}, a.data(){passed});", program.n));
+    let call = format!("k({}, a.data(){passed}, real.data());", program.n);
+    for between in &program.between {
+        text.line(&call);
+        between.iter().for_each(|one| write_between(text, one));
+    }
+    text.line(call);
     for (name, _) in arrays {
         text.line(format!("for (std::size_t i = 0; i < {name}.size(); i++)"));
         text.line(format!("  printf(\"{name} %zu %u\\n\", i, {name}[i]);"));
     }
+    text.line("for (double one : real) printf(\"real %.17g\\n\", one);");
+    text.line("printf(\"seen %u\\n\", seen);");
     text.line("}");
+}
+
+fn write_between(text: &mut Text, one: &Host) {
+    match one {
+        Host::Change(name, None, times, plus) => text.line(format!(
+            "for (unsigned &one : {name}) one = one * {times}u + {plus}u;"
+        )),
+        Host::Change(name, Some(at), times, plus) => {
+            text.line(format!("{name}[{at}] = {name}[{at}] * {times}u + {plus}u;"))
+        }
+        Host::Read(name, at) => text.line(format!("seen = seen * 31u + {name}[{at}];")),
+    }
 }
 
 fn write_blocks(text: &mut Text, blocks: &Blocks, number: usize) {
@@ -258,6 +280,12 @@ fn write_statements(text: &mut Text, statements: &[Statement], place: &Place) {
                     false => text.line(format!("@atomic {what}")),
                 }
             }
+            Statement::Accumulate(index, operation, value) => {
+                let (index, value, sign) = (of(index), of(value), operation.sign());
+                text.line(format!(
+                    "@atomic real[{index} % {SUMS}u] {sign}= (double)({value} & {REAL_BITS}u);"
+                ));
+            }
             Statement::If(number, then, otherwise) => {
                 write_if(
                     text,
@@ -331,6 +359,25 @@ fn written(one: &Expression, place: &Place) -> String {
         Expression::Cell(one) => cell(one, place),
         Expression::Binary(sign, a, b) => {
             format!("({} {sign} {})", written(a, place), written(b, place))
+        }
+        Expression::Real(what, a, b) => {
+            let of = |ty: &str, one| format!("({ty})({} & {REAL_BITS}u)", written(one, place));
+            match what {
+                Real::Halves => {
+                    let (a, b) = (of("float", a), of("float", b));
+                    format!("(unsigned)(({a} * 0.5f + {b}) * 2.0f)")
+                }
+                Real::Product => format!("(unsigned)({} * {})", of("float", a), of("float", b)),
+                Real::Larger => format!("(unsigned)fmax({}, {})", of("double", a), of("double", b)),
+                Real::Root => {
+                    let sum = format!("({} + {})", of("double", a), of("double", b));
+                    format!("(unsigned)sqrt({sum} * {sum})")
+                }
+                Real::Eighths => {
+                    let (a, b) = (of("double", a), of("int", b));
+                    format!("((unsigned)({a} / 8.0) + (unsigned)(double){b})")
+                }
+            }
         }
         Expression::Choose(parts) => {
             let [a, b, c, d] = parts.each_ref().map(|part| written(part, place));

@@ -106,6 +106,10 @@ fn passed<'m>(
     let (address, ty) = match what {
         Passed::First(at) => return keep(counted[at].first),
         Passed::Step(at) => return keep(counted[at].step),
+        Passed::Few(at) => {
+            let value = builder.load(module.int(64), *variables[at]);
+            return keep(builder.int_cast(value, module.int(32)));
+        }
         Passed::Variable(at) => {
             let variable = variables[at];
             let ty = variable.allocated_type();

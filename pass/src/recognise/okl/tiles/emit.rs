@@ -7,6 +7,7 @@ use super::{Size, Tiled, Tiles};
 use crate::llvm::{
     Asks, Block, Builder, Comparison, Function, Instruction, IntPredicate, Module, Opcode, Value,
 };
+use crate::marks::FEW_ITERATIONS;
 
 /// A number that is known, or a variable with one, of 64 bits.
 #[derive(Clone, Copy)]
@@ -147,6 +148,14 @@ impl<'m> Tiled<'m> {
             Some(number) => Number::Constant(number),
             None => Number::Variable(variable()),
         };
+        let counter = || {
+            let variable = variable();
+            if self.has_few_iterations() {
+                let noted = variable.as_op(Opcode::LLVMAlloca).expect("it was made");
+                noted.note(FEW_ITERATIONS);
+            }
+            variable
+        };
         let first = self.first().as_constant_int();
         let first = first.map(|first| match self.form.bound.counts_signed {
             true => first,
@@ -156,10 +165,31 @@ impl<'m> Tiled<'m> {
             first: number(first),
             step: number(self.form.by.map(i64::wrapping_abs)),
             size: number(self.size.constant()),
-            count: number(self.count()),
-            block: variable(),
+            count: match self.count() {
+                Some(count) => Number::Constant(count),
+                None => Number::Variable(counter()),
+            },
+            block: counter(),
             item: variable(),
         }
+    }
+
+    /// Whether the last block ends at a number of 32 bits without a sign, whatever the ends are.
+    fn has_few_iterations(&self) -> bool {
+        const MOST_ITEMS: i64 = 1 << 20;
+        let bound = &self.form.bound;
+        let is_narrow = |value: Value<'m>| value.ty().bits().is_some_and(|bits| bits <= 32);
+        let is_from_zero = self
+            .first()
+            .as_constant_int()
+            .is_some_and(|first| first >= 0);
+        let goes_up = bound.is_above && bound.signed && bound.counts_signed;
+        let size = self.size.constant();
+        is_from_zero
+            && goes_up
+            && is_narrow(self.first())
+            && is_narrow(bound.value)
+            && size.is_some_and(|size| size <= MOST_ITEMS)
     }
 
     /// Says of the iterator of one of the two loops what it is, and what else is said that belongs to it.

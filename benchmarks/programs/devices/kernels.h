@@ -1,0 +1,14 @@
+// The kernels, whoever runs them.
+
+#pragma once
+
+void saxpy(const int n, const float a, const float *x, float *y);
+void stencil(const int n, const float *u, float *v);
+void reduction(const int n, const float *a, float *sums);
+void product(const int n, const float *a, const float *b, float *c);
+void edges(const int n, const int *ends, const double *value, double *sums);
+void polynomial(const int n, const double *x, double *y);
+void functions(const int n, const double *x, double *y);
+void transpose(const int n, const float *a, float *b);
+void sparse(const int rows, const int *first, const int *column, const double *value, const double *x, double *y);
+void wave(const int n, const float c, const float *now, float *next);

@@ -1,0 +1,102 @@
+// Calls each kernel once on data that are the same in every run, and prints a checksum of what it wrote: `KERNEL checksum VALUE`.
+
+#include <cstdio>
+#include <vector>
+
+#include "kernels.h"
+
+template <typename T> static std::vector<T> numbers(size_t count) {
+  unsigned state = 12345;
+  std::vector<T> all(count);
+  for (T &one : all) {
+    state = state * 1664525u + 1013904223u;
+    one = T(state >> 8) / T(1 << 24);
+  }
+  return all;
+}
+
+static std::vector<int> places(size_t count, int below) {
+  unsigned state = 54321;
+  std::vector<int> all(count);
+  for (int &one : all) {
+    state = state * 1664525u + 1013904223u;
+    one = int((state >> 8) % unsigned(below));
+  }
+  return all;
+}
+
+template <typename T> static void tell(const char *kernel, const std::vector<T> &of) {
+  double sum = 0;
+  for (size_t at = 0; at < of.size(); ++at) sum += double(of[at]) * double(1 + at % 7);
+  printf("%s checksum %.17g\n", kernel, sum);
+}
+
+int main() {
+  {
+    const int n = 50000;
+    auto x = numbers<float>(n), y = x;
+    saxpy(n, 0.5f, x.data(), y.data());
+    tell("saxpy", y);
+  }
+  {
+    const int n = 192;
+    auto u = numbers<float>((n + 2) * (n + 2));
+    std::vector<float> v(u.size());
+    stencil(n, u.data(), v.data());
+    tell("stencil", v);
+  }
+  {
+    const int n = 50000;
+    auto a = numbers<float>(n);
+    std::vector<float> sums((n + 255) / 256);
+    reduction(n, a.data(), sums.data());
+    tell("reduction", sums);
+  }
+  {
+    const int n = 128;
+    auto a = numbers<float>(n * n), b = a;
+    std::vector<float> c(a.size());
+    product(n, a.data(), b.data(), c.data());
+    tell("product", c);
+  }
+  {
+    const int n = 20000, nodes = 5000;
+    auto ends = places(2 * n, nodes);
+    auto value = numbers<double>(nodes);
+    std::vector<double> sums(nodes);
+    edges(n, ends.data(), value.data(), sums.data());
+    tell("edges", sums);
+  }
+  {
+    const int n = 10000;
+    auto x = numbers<double>(n);
+    std::vector<double> y(n);
+    polynomial(n, x.data(), y.data());
+    tell("polynomial", y);
+    functions(n, x.data(), y.data());
+    tell("functions", y);
+  }
+  {
+    const int n = 192;
+    auto a = numbers<float>(n * n);
+    std::vector<float> b(a.size());
+    transpose(n, a.data(), b.data());
+    tell("transpose", b);
+  }
+  {
+    const int rows = 5000;
+    std::vector<int> first(rows + 1);
+    for (int row = 0; row < rows; ++row) first[row + 1] = first[row] + 3 + row % 5;
+    auto column = places(first[rows], rows);
+    auto value = numbers<double>(first[rows]), x = numbers<double>(rows);
+    std::vector<double> y(rows);
+    sparse(rows, first.data(), column.data(), value.data(), x.data(), y.data());
+    tell("sparse", y);
+  }
+  {
+    const int n = 32;
+    auto now = numbers<float>((n + 2) * (n + 2) * 34), next = now;
+    wave(n, 0.1f, now.data(), next.data());
+    tell("wave", next);
+  }
+}
