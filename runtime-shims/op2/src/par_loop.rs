@@ -28,7 +28,7 @@ use crate::{
 /// `arguments` are `count`, made by this library; `range`, and of `lanes`, `components` and `component_lanes`
 /// those that are not null, call `kernel` with as many parameters of its types; `name` is a string.
 #[expect(clippy::too_many_arguments, reason = "the boundary with compiled code")]
-pub(crate) unsafe fn okl_op2_par_loop_v3(
+pub(crate) unsafe fn okl_op2_par_loop_v4(
     name: *mut c_void,
     set: *mut c_void,
     count: c_int,
