@@ -1,14 +1,15 @@
-//! Loops over blocks of work items on a device: each nest of outer loops becomes a kernel, in which a work item runs each inner
-//! loop once, at its own number.
+//! Loops on a device: what front ends found becomes kernels, and the host launches these.
 //!
-//! Kernels are made of a copy of the module, and compiled, while it is looked at what can be lowered ([`kernel`]): what a
+//! What can become one is a candidate, of a kind: a loop over blocks of work items ([`blocks`]). The kernels of all
+//! candidates are made in a copy of the module, and compiled, while it is looked at what can be lowered ([`compile`]): what a
 //! device has no code for is seen there, and then the module stays as it is. What is left to emit are the code, as data, and
-//! its launch ([`launch`]). What a device cannot do is looked for before, so that the user is told of its line ([`reach`]),
+//! the launches ([`launch`]). What a device cannot do is looked for before, so that the user is told of its line ([`reach`]),
 //! and because of some of it LLVM would end the compiler.
 //!
 //! Kinds of devices differ in data: [`target`].
 
-mod kernel;
+mod blocks;
+mod compile;
 mod launch;
 mod math;
 mod reach;
@@ -16,34 +17,32 @@ mod shape;
 pub mod target;
 
 use crate::diagnostic::{Declined, Site};
-use crate::ir::{Counter, Origin, ParallelLoop};
-use crate::llvm::{Call, Function, Instruction, Module, Opcode};
-use crate::lower::cpu::threads;
+use crate::ir::{Origin, ParallelLoop};
+use crate::llvm::{Call, Function, Module};
 
-use kernel::{Failed, Kernel};
-use shape::Shape;
+use compile::Failed;
+use launch::Kernel;
 use target::GpuTarget;
 
-/// What becomes of loops over blocks of work items.
+/// What goes to devices.
 #[derive(Default)]
 pub struct Plan<'m> {
-    nests: Vec<Nest<'m>>,
+    going: Vec<Going<'m>>,
     images: Vec<Image>,
     has_cpu: bool,
 }
 
 /// A loop that goes to a device.
-struct Nest<'m> {
+struct Going<'m> {
     origin: Origin,
     site: Call<'m>,
-    /// The function it is in.
-    function: Function<'m>,
-    /// The stack variables that it has from its beginning.
-    variables: Vec<Instruction<'m>>,
-    /// The loops that count blocks, the outermost first.
-    grid: Vec<Counter<'m>>,
-    shape: Shape<'m>,
     kernel: Kernel,
+    host: Host<'m>,
+}
+
+/// What the host has of it, which depends on what it is.
+enum Host<'m> {
+    Blocks(blocks::Nest<'m>),
 }
 
 /// Code for a kind of device.
@@ -53,15 +52,17 @@ struct Image {
 }
 
 /// A loop that may go to a device, as far as can be seen in the module.
-struct Candidate<'a, 'm> {
-    /// Which loop over blocks of the module it is.
-    number: usize,
-    one: &'a ParallelLoop<'m>,
-    grid: Vec<Counter<'m>>,
-    shape: Shape<'m>,
+enum Candidate<'a, 'm> {
+    /// It runs a block of work items for each number.
+    Blocks(blocks::Candidate<'a, 'm>),
 }
 
-/// Which loops over blocks of work items go to devices of these kinds. What cannot go there is added to `declined`.
+/// What the host passes to a kernel.
+enum Passed {
+    Blocks(Vec<blocks::Passed>),
+}
+
+/// Which loops go to devices of these kinds. What cannot go there is added to `declined`.
 pub fn check<'m>(
     module: &'m Module,
     loops: &[ParallelLoop<'m>],
@@ -82,20 +83,8 @@ pub fn check<'m>(
     let blocks = loops.iter().filter(|one| one.region().is_some());
     let mut candidates = Vec::new();
     for (number, one) in blocks.enumerate() {
-        let site = one.site.instruction();
-        let found = threads::grid(one).map_err(|why| (site, why));
-        let found = found.and_then(|grid| {
-            let shape = Shape::of(module, one, &grid, targets)?;
-            reach::check(module, &shape)?;
-            Ok((grid, shape))
-        });
-        match found {
-            Ok((grid, shape)) => candidates.push(Candidate {
-                number,
-                one,
-                grid,
-                shape,
-            }),
+        match blocks::Candidate::of(module, number, one, targets) {
+            Ok(found) => candidates.push(Candidate::Blocks(found)),
             Err((at, why)) => decline(Site::Instruction(at), &why),
         }
     }
@@ -107,13 +96,12 @@ pub fn check<'m>(
         if candidates.is_empty() {
             break;
         }
-        match kernel::build(module, &candidates, target) {
-            Ok(built) => {
-                images.push(Image {
-                    target,
-                    code: built.code,
-                });
-                kernels = built.kernels;
+        match compile::build(module, target, |device| {
+            outline(device, &candidates, target)
+        }) {
+            Ok((code, built)) => {
+                images.push(Image { target, code });
+                kernels = built;
                 next = rest.next();
             }
             Err(Failed { which, why }) => {
@@ -123,7 +111,7 @@ pub fn check<'m>(
                     None => std::mem::take(&mut candidates),
                 };
                 for one in gone {
-                    decline(Site::Instruction(one.one.site.instruction()), &why);
+                    decline(Site::Instruction(one.site().instruction()), &why);
                 }
                 images.clear();
                 rest = targets.iter();
@@ -131,39 +119,83 @@ pub fn check<'m>(
             }
         }
     }
-    let nests = candidates.into_iter().zip(kernels);
-    let nests = nests.map(|(candidate, kernel)| Nest {
-        origin: candidate.one.origin,
-        site: candidate.one.site,
-        function: candidate.grid[0].decides.function(),
-        variables: variables(candidate.grid[0].decides.function()),
-        grid: candidate.grid,
-        shape: candidate.shape,
+    let going = candidates.into_iter().zip(kernels);
+    let going = going.map(|(candidate, (kernel, passed))| Going {
+        origin: candidate.origin(),
+        site: candidate.site(),
         kernel,
+        host: match (candidate, passed) {
+            (Candidate::Blocks(one), Passed::Blocks(passed)) => Host::Blocks(one.nest(passed)),
+        },
     });
     Plan {
-        nests: nests.collect(),
+        going: going.collect(),
         images,
         has_cpu,
     }
 }
 
-/// The stack variables that a function has from its beginning.
-fn variables(function: Function<'_>) -> Vec<Instruction<'_>> {
-    let code = function.blocks()[0].instructions().into_iter();
-    code.filter(|one| one.opcode() == Opcode::LLVMAlloca)
-        .collect()
+/// Makes kernels of the candidates in a copy of their module.
+fn outline(
+    device: &Module,
+    candidates: &[Candidate<'_, '_>],
+    target: &'static GpuTarget,
+) -> Result<Vec<(Kernel, Passed)>, Failed> {
+    let mut blocks = Vec::new();
+    for (which, one) in candidates.iter().enumerate() {
+        match one {
+            Candidate::Blocks(one) => blocks.push((which, one)),
+        }
+    }
+    // A kind knows its own candidates by their numbers.
+    let of_kind = |failed: Failed, numbers: &dyn Fn(usize) -> usize| Failed {
+        which: failed.which.map(numbers),
+        ..failed
+    };
+    let list: Vec<_> = blocks.iter().map(|(_, one)| *one).collect();
+    let made = blocks::outline_all(device, &list, target)
+        .map_err(|failed| of_kind(failed, &|at| blocks[at].0))?;
+    let made = made.into_iter().zip(&blocks);
+    let mut all: Vec<_> = made
+        .map(|((kernel, passed), (which, _))| (*which, (kernel, Passed::Blocks(passed))))
+        .collect();
+    all.sort_by_key(|(which, _)| *which);
+    Ok(all.into_iter().map(|(_, one)| one).collect())
+}
+
+impl<'m> Candidate<'_, 'm> {
+    fn origin(&self) -> Origin {
+        match self {
+            Self::Blocks(one) => one.one.origin,
+        }
+    }
+
+    /// Where it is, for what concerns all of it.
+    fn site(&self) -> Call<'m> {
+        match self {
+            Self::Blocks(one) => one.one.site,
+        }
+    }
+}
+
+impl<'m> Going<'m> {
+    /// The function that the launch is in.
+    fn function(&self) -> Function<'m> {
+        match &self.host {
+            Host::Blocks(nest) => nest.function,
+        }
+    }
 }
 
 impl<'m> Plan<'m> {
     /// The loops that go there.
     pub fn sites(&self) -> impl Iterator<Item = (Origin, Call<'m>)> {
-        self.nests.iter().map(|one| (one.origin, one.site))
+        self.going.iter().map(|one| (one.origin, one.site))
     }
 
     /// Whether a loop goes there.
     pub fn has(&self, site: Call<'m>) -> bool {
-        self.nests.iter().any(|one| one.site == site)
+        self.going.iter().any(|one| one.site == site)
     }
 
     /// The code, of all kinds of devices.

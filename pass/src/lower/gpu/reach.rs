@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::math;
-use super::shape::{Shape, Wrong, followers};
+use super::shape::{Wrong, followers};
 use crate::analysis::variables::is_harmless;
 use crate::diagnostic::user_name;
 use crate::llvm::{Block, Call, Function, Instruction, Intrinsic, Module, Opcode, Type, Value};
@@ -85,9 +85,9 @@ const INTRINSICS: [&str; 70] = [
 ];
 
 /// Checks that nothing that work items run, and the functions that it calls, is beyond a device.
-pub fn check<'m>(module: &Module, shape: &Shape<'m>) -> Result<(), Wrong<'m>> {
+pub fn check<'m>(module: &Module, code: &[Block<'m>]) -> Result<(), Wrong<'m>> {
     let mut functions = HashSet::new();
-    let mut rest = vec![shape.code.clone()];
+    let mut rest = vec![code.to_vec()];
     while let Some(blocks) = rest.pop() {
         for one in blocks.iter().flat_map(|block| block.instructions()) {
             instruction(module, one).map_err(|why| (one, why))?;

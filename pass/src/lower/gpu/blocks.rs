@@ -1,23 +1,29 @@
-//! Kernels: loops over blocks of a copy of the module become functions for a device, and are compiled.
+//! OKL's loops over blocks of work items become kernels of a device module: each nest of outer loops becomes one, in which a
+//! work item runs each inner loop once, at its own number.
 //!
 //! A kernel runs one block: it sets the iterators of the loops over blocks, and each loop over work items runs once, at the
 //! number of the work item, if there is an iteration of that number. It gets the variables that the loops read as values.
 //! What each work item has for itself are variables of the kernel's, and what a block shares are variables in memory of the
 //! block's own.
 
+mod host;
+
+pub use host::launch;
+
 use okl_abi::AtomicOp;
 use okl_abi::gpu::parameter;
 
-use super::shape::{Shape, followers};
+use super::compile::{Failed, declared, entry_name, failed};
+use super::launch::{Kernel, Parameter};
+use super::reach;
+use super::shape::{Shape, Wrong, followers};
 use super::target::GpuTarget;
-use super::{Candidate, math, reach, variables};
 use crate::analysis::meeting::is_barrier;
 use crate::analysis::variables::is_harmless;
-use crate::diagnostic::user_name;
 use crate::ir::{Counter, LocalKind, ParallelLoop};
 use crate::llvm::{
-    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Machine,
-    Module, Opcode, OwnModule, Silence, Type, Update, Value,
+    Block, Builder, Call, Comparison, Function, Instruction, IntPredicate, Linkage, Module, Opcode,
+    Type, Update, Value,
 };
 use crate::lower::cpu::atomics;
 use crate::lower::cpu::counted::{Copies, Counted};
@@ -25,32 +31,27 @@ use crate::lower::cpu::threads;
 use crate::lower::cpu::threads::area::{Area, Is, Variable};
 use crate::recognise;
 
-/// Code for a kind of device.
-pub struct Built {
-    /// All of it.
-    pub code: String,
-    /// What has become of each loop.
-    pub kernels: Vec<Kernel>,
+/// A loop over blocks that may go to a device, as far as can be seen in the module.
+pub struct Candidate<'a, 'm> {
+    /// Which loop over blocks of the module it is.
+    number: usize,
+    /// The loop.
+    pub one: &'a ParallelLoop<'m>,
+    grid: Vec<Counter<'m>>,
+    shape: Shape<'m>,
 }
 
-/// What the host knows of a kernel.
-pub struct Kernel {
-    /// Its name in the code.
-    pub entry: String,
-    /// What is passed to it.
-    pub parameters: Vec<Parameter>,
-}
-
-/// What is passed to a kernel.
-pub struct Parameter {
-    /// What it is.
-    pub value: Passed,
-    /// See [`parameter`].
-    pub kind: i64,
-    /// Bytes of it.
-    pub size: i64,
-    /// Whether nothing else leads to what it points to, as the program says.
-    is_alone: bool,
+/// A loop over blocks that goes to a device, for the host.
+pub struct Nest<'m> {
+    /// The function it is in.
+    pub function: Function<'m>,
+    /// The stack variables that it has from its beginning.
+    variables: Vec<Instruction<'m>>,
+    /// The loops that count blocks, the outermost first.
+    grid: Vec<Counter<'m>>,
+    shape: Shape<'m>,
+    /// What is passed, for each parameter of the kernel.
+    passed: Vec<Passed>,
 }
 
 /// A value that is passed.
@@ -66,164 +67,51 @@ pub enum Passed {
     Step(usize),
 }
 
-/// Why there is no code.
-pub struct Failed {
-    /// For which of the loops; for all where that is not known.
-    pub which: Option<usize>,
-    /// Why.
-    pub why: String,
-}
+impl<'a, 'm> Candidate<'a, 'm> {
+    /// The loop over blocks of a number, if all that it is can be done on each of these devices.
+    pub fn of(
+        module: &'m Module,
+        number: usize,
+        one: &'a ParallelLoop<'m>,
+        targets: &[&'static GpuTarget],
+    ) -> Result<Self, Wrong<'m>> {
+        let grid = threads::grid(one).map_err(|why| (one.site.instruction(), why))?;
+        let shape = Shape::of(module, one, &grid, targets)?;
+        reach::check(module, &shape.code)?;
+        Ok(Self {
+            number,
+            one,
+            grid,
+            shape,
+        })
+    }
 
-fn failed<T>(which: Option<usize>, why: &str) -> Result<T, Failed> {
-    Err(Failed {
-        which,
-        why: why.to_string(),
-    })
-}
-
-/// Makes code of loops of a module, which stays as it is.
-pub fn build(
-    module: &Module,
-    candidates: &[Candidate<'_, '_>],
-    target: &'static GpuTarget,
-) -> Result<Built, Failed> {
-    let Some(machine) = Machine::of(&target.processor) else {
-        let why = format!("this compiler has no code for {}", target.processor.triple);
-        return failed(None, &why);
-    };
-    let silence = Silence::begin(module);
-    let mut device = OwnModule::copy_with_lines(module);
-    // There are no exceptions on devices.
-    machine.run(&mut device, "function(lower-invoke)");
-    let mut kernels = outline_all(&device, candidates, target)?;
-    device.forget_processor();
-    for (kernel, candidate) in kernels.iter().zip(candidates) {
-        let function = device.function(&kernel.entry).expect("it was just made");
-        function.set_linkage(Linkage::LLVMExternalLinkage);
-        function.set_convention(target.convention);
-        if let Some([x, y, z]) = candidate.shape.constant_items() {
-            function.mark(&device, target.bound, &format!("{x},{y},{z}"));
+    /// For the host, which passes this.
+    pub fn nest(self, passed: Vec<Passed>) -> Nest<'m> {
+        let function = self.grid[0].decides.function();
+        Nest {
+            function,
+            variables: variables(function),
+            grid: self.grid,
+            shape: self.shape,
+            passed,
         }
-    }
-    machine.adopt(&device);
-    machine.run(&mut device, "globaldce");
-    for function in device.functions() {
-        if !function.is_declaration() {
-            function.set_attribute(&device, "convergent");
-        }
-    }
-    if math::rename(&device) {
-        let Some(library) = library(target) else {
-            let why = format!(
-                "it calls mathematical functions, and libclc's {} is not there: install libclc-22",
-                target.library
-            );
-            return failed(None, &why);
-        };
-        if !device.link_needed(&library) {
-            return failed(None, &format!("libclc's {} cannot be read", target.library));
-        }
-        for function in device.functions() {
-            if !function.is_declaration() && !function.is_local() {
-                let mut entries = kernels.iter().map(|one| &one.entry);
-                if !entries.any(|entry| *entry == function.name()) {
-                    function.set_linkage(Linkage::LLVMInternalLinkage);
-                }
-            }
-        }
-    }
-    machine.run(
-        &mut device,
-        "function(simplifycfg),nvvm-reflect,default<O2>,globaldce",
-    );
-    look_at(&device, &kernels, target)?;
-    for kernel in &mut kernels {
-        let function = device.function(&kernel.entry).expect("it is kept");
-        for (at, passed) in kernel.parameters.iter_mut().enumerate() {
-            let says = |name: &str| function.has_parameter_attribute(at, name);
-            if passed.kind & parameter::ADDRESS == 0 {
-                continue;
-            }
-            passed.kind |= match (says("readnone"), says("readonly"), says("writeonly")) {
-                (true, ..) => 0,
-                (_, true, _) => parameter::READ,
-                (.., true) => parameter::WRITTEN,
-                _ => parameter::READ | parameter::WRITTEN,
-            };
-            // What nobody writes is the same on both sides of a barrier, too.
-            if passed.is_alone && says("readonly") {
-                function.set_parameter_attribute(&device, at, "noalias");
-            }
-        }
-    }
-    let code = machine.assembly(&mut device);
-    let has_failed = module.has_failed();
-    drop(silence);
-    match code {
-        Some(code) if !has_failed => Ok(Built { code, kernels }),
-        _ => failed(None, "LLVM has no code for it"),
     }
 }
 
-/// Checks that what is to be compiled has nothing that ends LLVM.
-fn look_at(device: &Module, kernels: &[Kernel], target: &GpuTarget) -> Result<(), Failed> {
-    if device.has_aliases() {
-        return failed(None, "it uses a function or variable that has two names");
-    }
-    let own: Vec<_> = target
-        .item
-        .iter()
-        .chain(&target.block)
-        .chain([&target.barrier])
-        .copied()
-        .collect();
-    for function in device.functions() {
-        if function.is_declaration() {
-            // Tables may have it, too.
-            if !function.is_intrinsic() && !function.is_unused() {
-                let name = user_name(function);
-                return failed(
-                    None,
-                    &format!("it uses {name}, of which this file has no code"),
-                );
-            }
-            continue;
-        }
-        let mut all = kernels.iter();
-        let which = all.position(|one| one.entry == function.name());
-        if let Some(why) = reach::what_is_left(device, function, &own) {
-            return failed(which, &why);
-        }
-    }
-    for global in device.globals() {
-        let is_table = global.is_readonly() && !global.is_declaration();
-        let is_shared = global.address_space() == target.shared_space;
-        if !is_table && !is_shared || global.is_thread_local() {
-            let name = crate::llvm::demangle(&global.name());
-            return failed(None, &format!("it uses {name}, which is no constant"));
-        }
-    }
-    Ok(())
+/// The stack variables that a function has from its beginning.
+fn variables(function: Function<'_>) -> Vec<Instruction<'_>> {
+    let code = function.blocks()[0].instructions().into_iter();
+    code.filter(|one| one.opcode() == Opcode::LLVMAlloca)
+        .collect()
 }
 
-/// Where libclc is installed.
-const LIBRARIES: [&str; 3] = [
-    "/usr/lib/clc",
-    "/usr/share/clc",
-    "/usr/lib/llvm-22/share/clc",
-];
-
-fn library(target: &GpuTarget) -> Option<Vec<u8>> {
-    let mut folders = LIBRARIES.iter();
-    folders.find_map(|folder| std::fs::read(format!("{folder}/{}", target.library)).ok())
-}
-
-/// Makes functions of all loops.
-fn outline_all(
+/// Makes kernels of these loops in a copy of their module, and says what is passed to them.
+pub fn outline_all(
     device: &Module,
-    candidates: &[Candidate<'_, '_>],
+    candidates: &[&Candidate<'_, '_>],
     target: &'static GpuTarget,
-) -> Result<Vec<Kernel>, Failed> {
+) -> Result<Vec<(Kernel, Vec<Passed>)>, Failed> {
     for function in device.functions() {
         if !function.is_declaration() {
             function.remove_unreachable_blocks();
@@ -369,11 +257,6 @@ fn meet<'d>(builder: &Builder<'d>, target: &GpuTarget) {
     builder.call(barrier, &[module.const_i32(0)]);
 }
 
-fn declared<'d>(module: &'d Module, name: &str, ty: Type<'d>) -> Function<'d> {
-    let add = || module.add_function(name, ty, Linkage::LLVMExternalLinkage);
-    module.function(name).unwrap_or_else(add)
-}
-
 /// A number that the device knows, as one of 64 bits; below another one, where that is known.
 fn number<'d>(builder: &Builder<'d>, name: &str, end: Option<i64>) -> Value<'d> {
     let module = builder.module();
@@ -453,7 +336,7 @@ fn outline<'d>(
     number: usize,
     is_plain: bool,
     target: &GpuTarget,
-) -> Result<Kernel, String> {
+) -> Result<(Kernel, Vec<Passed>), String> {
     let outermost = &grid[0];
     let innermost = grid.last().expect("it has a loop");
     let function = outermost.decides.function();
@@ -517,6 +400,7 @@ fn outline<'d>(
         known.is_some_and(|known| known.is == Is::Others)
     };
     let mut parameters = Vec::new();
+    let mut all_passed = Vec::new();
     let mut types = Vec::new();
     let mut places = Vec::new();
     for argument in call.arguments() {
@@ -532,8 +416,8 @@ fn outline<'d>(
                 (_, true) => device.pointer(),
                 _ => ty,
             });
+            all_passed.push(value);
             parameters.push(Parameter {
-                value,
                 kind: if is_address { parameter::ADDRESS } else { 0 },
                 size: device.size_of(ty) as i64,
                 is_alone: is_address && is_alone(argument, function),
@@ -594,7 +478,12 @@ fn outline<'d>(
     runs.inline_always(device);
     builder.ret(None);
     body.set_linkage(Linkage::LLVMInternalLinkage);
-    Ok(Kernel { entry, parameters })
+    let kernel = Kernel {
+        entry,
+        parameters,
+        items: shape.constant_items(),
+    };
+    Ok((kernel, all_passed))
 }
 
 /// What a parameter of the outlined code gets.
@@ -652,14 +541,4 @@ fn is_alone<'d>(variable: Value<'d>, kernel: Function<'d>) -> bool {
         .count();
     more == 1
         && parameter.is_some_and(|(_, index)| kernel.has_parameter_attribute(index, "noalias"))
-}
-
-/// The name of a kernel: that of its function, in letters that all devices take.
-fn entry_name(function: Function<'_>, number: usize) -> String {
-    let name = function.name();
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let name = name
-        .chars()
-        .map(|one| if is_plain(one) { one } else { '_' });
-    format!("okl_{}_{number}", name.collect::<String>())
 }
