@@ -100,13 +100,8 @@ impl Memory {
 pub(crate) struct Kernel<'a>(&'a DeviceLoop);
 
 type Runs = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
-type Launch = unsafe extern "C" fn(
-    *mut c_void,
-    *const i64,
-    *const i64,
-    *const *const c_void,
-    c_int,
-) -> c_int;
+type Launch =
+    unsafe extern "C" fn(*mut c_void, *const i64, *const i64, *const *const c_void, c_int) -> c_int;
 
 impl<'a> Kernel<'a> {
     /// # Safety
@@ -119,9 +114,7 @@ impl<'a> Kernel<'a> {
     /// What is passed, and what has to hold.
     pub(crate) fn values(&self) -> &'a [DeviceValue] {
         // SAFETY: there are as many.
-        unsafe {
-            std::slice::from_raw_parts(self.0.values.cast(), self.0.value_count as usize)
-        }
+        unsafe { std::slice::from_raw_parts(self.0.values.cast(), self.0.value_count as usize) }
     }
 
     /// Work items of a block.

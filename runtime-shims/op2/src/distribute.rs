@@ -18,6 +18,7 @@ use crate::{
     layout::{Dat, Map, Set},
     local, memory,
     mesh::mesh,
+    mirror::Use,
     partition::Base,
     plan,
     report::{fatal, text, warn, warn_of_program},

@@ -82,11 +82,6 @@ impl Mirror {
         }
     }
 
-    /// How they lie.
-    pub(crate) fn order(&self) -> Order {
-        self.order
-    }
-
     /// Where they are.
     pub(crate) fn address(&self) -> u64 {
         self.memory.address()

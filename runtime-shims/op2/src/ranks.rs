@@ -18,6 +18,7 @@ use crate::{
     halo::Part,
     job,
     layout::{Arg, Dat, Set, argtype},
+    mirror::Use,
     private::{self, Private},
     report::{fatal, warn_once},
     settings,

@@ -101,23 +101,42 @@ impl Dat {
         self.mirror.set(Some(mirror));
     }
 
-    /// A loop on the device is going to use the data: where they are there, and how they lie.
+    /// How it lies on a device: component by component, unless a loop needs it element by element.
     ///
     /// # Safety
-    /// The dat is declared, and no other loop uses it.
-    pub(crate) unsafe fn on_device(&self, what: Use) -> (u64, Order) {
+    /// The dat is declared.
+    unsafe fn order_on_device(&self) -> Order {
         // SAFETY: the caller's promise.
         let count = unsafe { (*self.set).elements() };
-        let wanted = match self.wish {
+        match self.wish {
             Wish::Never => Order::by_element(self.size as usize),
             Wish::WithAll | Wish::Always => {
                 mirror::order(self.dim as usize, (self.size / self.dim) as usize, count)
             }
-        };
-        let mirror = self.mirror.take().filter(|mirror| {
-            // A loop may have come to need the data element by element.
-            mirror.order() == wanted
-        });
+        }
+    }
+
+    /// Bytes from one element to the next on a device, and from one component to the next.
+    ///
+    /// # Safety
+    /// The dat is declared.
+    pub(crate) unsafe fn steps_on_device(&self) -> (usize, usize) {
+        // SAFETY: the caller's promise.
+        let order = unsafe { self.order_on_device() };
+        match order.components {
+            1 => (order.step, (self.size / self.dim) as usize),
+            _ => (order.step, order.stride),
+        }
+    }
+
+    /// A loop on the device is going to use the data: where they are there.
+    ///
+    /// # Safety
+    /// The dat is declared, and no other loop uses it.
+    pub(crate) unsafe fn on_device(&self, what: Use) -> u64 {
+        // SAFETY: the caller's promise.
+        let (count, wanted) = unsafe { ((*self.set).elements(), self.order_on_device()) };
+        let mirror = self.mirror.take();
         let mut mirror = mirror.unwrap_or_else(|| Box::new(Mirror::new(wanted, count)));
         mirror.on_device(what, || {
             // SAFETY: the caller's promise.
@@ -128,9 +147,8 @@ impl Dat {
         });
         let address = mirror.address();
         self.mirror.set(Some(mirror));
-        (address, wanted)
+        address
     }
-
 
     /// The same, to be written.
     ///
